@@ -1,0 +1,3 @@
+"""The version of shapley2d."""
+
+__version__ = "0.1.0"

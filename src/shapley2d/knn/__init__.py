@@ -1,0 +1,1 @@
+"""The K-nearest-neighbour game, whose row axis has a closed form."""

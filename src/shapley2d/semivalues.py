@@ -1,0 +1,137 @@
+"""Semivalues: how much a marginal contribution counts by the size of the coalition it joins.
+
+Every value of this package weighs the marginal contributions of a player to the coalitions ``S`` without it
+by ``p(|S|; n)``, a weight that depends on the coalition's size alone. Three families are known by name:
+
+=============== ======================================= =====================================================
+semivalue       p(s; n)                                 what it is good for
+=============== ======================================= =====================================================
+``"shapley"``   s! (n-s-1)! / n!                        the only one whose values sum to the whole's worth
+``"banzhaf"``   1 / 2^(n-1)                             rankings that survive noise in the utility
+``("beta",a,b)`` B(s+b, n-s-1+a) / B(a, b)              ``a > b`` stresses small coalitions, ``b > a`` large
+=============== ======================================= =====================================================
+
+All are mixtures over a probability ``t`` with which every other player has arrived, which is why the same closed
+forms serve them all: ``t`` is uniform for Shapley, 1/2 for Banzhaf and Beta(b, a) distributed for Beta(a, b).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from scipy.special import betaln, gammaln
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Semivalue = Literal["shapley", "banzhaf"] | tuple[Literal["beta"], float, float]
+"""The name of a semivalue: ``"shapley"``, ``"banzhaf"`` or ``("beta", a, b)``."""
+
+
+def check_semivalue(semivalue: object) -> Semivalue:
+    """Return the semivalue in its canonical form, or say what is wrong with it.
+
+    Examples
+    --------
+    >>> check_semivalue("Shapley")
+    'shapley'
+    >>> check_semivalue(("beta", 16, 1))
+    ('beta', 16.0, 1.0)
+    """
+    if isinstance(semivalue, str) and semivalue.lower() == "shapley":
+        return "shapley"
+    if isinstance(semivalue, str) and semivalue.lower() == "banzhaf":
+        return "banzhaf"
+    if isinstance(semivalue, (tuple, list)) and len(semivalue) == 3 and semivalue[0] == "beta":
+        try:
+            a, b = float(semivalue[1]), float(semivalue[2])
+        except (TypeError, ValueError):
+            a = b = math.nan
+        if 0 < a < math.inf and 0 < b < math.inf:
+            return ("beta", a, b)
+    raise ValueError(
+        f"semivalue={semivalue!r} is not known: use 'shapley', 'banzhaf' or ('beta', a, b) with a, b > 0"
+    )
+
+
+def axis_semivalues(semivalue: object) -> tuple[Semivalue, Semivalue]:
+    """Split the option ``semivalue`` into one for the rows and one for the columns.
+
+    A single semivalue serves both axes; a pair of semivalues names them one by one.
+
+    Examples
+    --------
+    >>> axis_semivalues("banzhaf")
+    ('banzhaf', 'banzhaf')
+    >>> axis_semivalues(("shapley", ("beta", 4, 1)))
+    ('shapley', ('beta', 4.0, 1.0))
+    """
+    if isinstance(semivalue, (tuple, list)) and len(semivalue) == 2:
+        return check_semivalue(semivalue[0]), check_semivalue(semivalue[1])
+    one = check_semivalue(semivalue)
+    return one, one
+
+
+def marginal_weights(semivalue: Semivalue, n_players: int) -> NDArray[np.float64]:
+    """Weights ``p(s; n)`` of a marginal contribution to a coalition of ``s = 0 .. n-1`` other players.
+
+    They sum to one over all coalitions without the player: ``sum(comb(n-1, s) p(s)) = 1``.
+
+    Parameters
+    ----------
+    semivalue : str or tuple
+        ``"shapley"``, ``"banzhaf"`` or ``("beta", a, b)``.
+    n_players : int
+        The number of players ``n``.
+
+    Returns
+    -------
+    ndarray of shape (n_players,)
+
+    Examples
+    --------
+    >>> marginal_weights("shapley", 3).round(4)
+    array([0.3333, 0.1667, 0.3333])
+    >>> marginal_weights("banzhaf", 3)
+    array([0.25, 0.25, 0.25])
+    """
+    s = np.arange(n_players, dtype=np.float64)
+    if semivalue == "banzhaf":
+        return np.full(n_players, 0.5 ** (n_players - 1))
+    if semivalue == "shapley":
+        return _shapley_weights(n_players)
+    _, a, b = semivalue
+    return np.asarray(np.exp(betaln(s + b, n_players - s - 1 + a) - betaln(a, b)))
+
+
+def size_probabilities(semivalue: Semivalue, n_players: int) -> NDArray[np.float64]:
+    """Probability that the coalition a player joins has ``s = 0 .. n-1`` members: ``comb(n-1, s) p(s; n)``.
+
+    Examples
+    --------
+    >>> size_probabilities("shapley", 4)
+    array([0.25, 0.25, 0.25, 0.25])
+    >>> size_probabilities("banzhaf", 4)
+    array([0.125, 0.375, 0.375, 0.125])
+    """
+    if semivalue == "shapley":
+        return np.full(n_players, 1.0 / n_players)
+    s = np.arange(n_players, dtype=np.float64)
+    log_comb = gammaln(n_players) - gammaln(s + 1) - gammaln(n_players - s)
+    if semivalue == "banzhaf":
+        log_weight = np.full(n_players, -(n_players - 1) * math.log(2.0))
+    else:
+        _, a, b = semivalue
+        log_weight = betaln(s + b, n_players - s - 1 + a) - betaln(a, b)
+    probabilities = np.exp(log_comb + log_weight)
+    return np.asarray(probabilities / probabilities.sum())
+
+
+def _shapley_weights(n: int) -> NDArray[np.float64]:
+    """``1 / (n comb(n-1, s))``, exact to the last bit while the binomials fit a float."""
+    if n <= 1000:
+        return np.array([1 / (n * math.comb(n - 1, s)) for s in range(n)])
+    s = np.arange(n, dtype=np.float64)
+    return np.asarray(np.exp(gammaln(s + 1) + gammaln(n - s) - gammaln(n + 1)))
