@@ -1,1 +1,41 @@
-"""What every cell of a training table, and every block of it, is worth to a model."""
+"""What every cell of a training table, and every contributor's block of it, is worth to a model.
+
+>>> import shapley2d
+>>> v = shapley2d.value_game(lambda S, F: S.sum() * F.sum(), n_rows=2, n_columns=3)
+>>> v.total
+6.0
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._version import __version__
+
+if TYPE_CHECKING:
+    from shapley2d.api import value_cells, value_game
+    from shapley2d.cell_valuer import CellValuer
+    from shapley2d.exceptions import InputError
+    from shapley2d.valuation import Valuation
+
+__all__ = ["CellValuer", "InputError", "Valuation", "__version__", "value_cells", "value_game"]
+
+# numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is quick
+_HOMES = {
+    "CellValuer": "shapley2d.cell_valuer",
+    "InputError": "shapley2d.exceptions",
+    "Valuation": "shapley2d.valuation",
+    "value_cells": "shapley2d.api",
+    "value_game": "shapley2d.api",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'shapley2d' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

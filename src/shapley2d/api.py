@@ -1,0 +1,178 @@
+"""The functions that users call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d.exceptions import InputError
+from shapley2d.frames import frame_kind
+from shapley2d.games import FunctionGame, Game
+from shapley2d.methods import CELL_METHODS, GAME_METHODS, find_method
+from shapley2d.run import Run
+from shapley2d.splits import make_problem
+from shapley2d.valuation import Valuation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def value_cells(
+    X: Any,  # noqa: ANN401
+    y: Any,  # noqa: ANN401
+    X_valid: Any = None,  # noqa: ANN401
+    y_valid: Any = None,  # noqa: ANN401
+    method: str = "knn",
+    *,
+    task: str = "auto",
+    folds: int = 5,
+    semivalue: Any = "shapley",  # noqa: ANN401
+    random_state: Any = 0,  # noqa: ANN401
+    n_jobs: int | None = None,
+    progress: Any = "auto",  # noqa: ANN401
+    **options: Any,  # noqa: ANN401
+) -> Valuation:
+    """Value every cell of a training table.
+
+    Parameters
+    ----------
+    X : 2-D array, or a pandas, polars or pyarrow table
+        The training table. Numbers, text, booleans and dates; missing entries are welcome.
+    y : 1-D array, list or series
+        Labels or numbers to predict.
+    X_valid, y_valid : like X and y, optional
+        The validation table. Without it: cross-valuation over ``folds``; each fold validates the others in turn,
+        a row's values are the mean over the folds (0 in the one where it validates).
+    method : {"knn", "mc", "exact", "loo"}
+        ``"knn"``: the K-nearest-neighbour utility, no model is trained. ``"mc"``: Monte Carlo for any model.
+        ``"exact"``: every coalition, for a dozen rows and columns in all. ``"loo"``: 2D leave-one-out.
+    task : {"auto", "classification", "regression"}
+        ``"auto"``: text, booleans and up to 20 different whole numbers are classes.
+    folds : int
+        Folds of the cross-valuation.
+    semivalue : "shapley", "banzhaf" or ("beta", a, b)
+        How coalitions of different sizes count; a pair of them sets rows and columns apart.
+    random_state : int, numpy generator or None
+    n_jobs : int or None
+        Workers; -1 for all cores. The values do not depend on it. ``"knn"`` uses all cores by default, the others
+        one.
+    progress : {"auto", True, False} or callable
+        A bar on a terminal by default; a function is handed ``(fraction, note)``.
+    **options
+        Of the method. ``"knn"``: ``n_neighbors=10``, ``metric="auto" | "sqeuclidean"``,
+        ``columns="auto" | "exact" | "sampled"``, ``n_coalitions=None``, ``tolerance=0.025``,
+        ``empty="zero" | "ties"``, ``backend="auto" | "cpu"``, ``form="auto" | "exact" | "fast"``.
+        ``"mc"``, ``"exact"``, ``"loo"``: ``model=None`` (any scikit-learn estimator; a decision tree by
+        default), ``scoring=None``, ``encoding="auto" | "none"``. ``"mc"``: ``max_permutations=1000``,
+        ``tolerance=0.025``.
+
+    Returns
+    -------
+    Valuation
+
+    Examples
+    --------
+    >>> from shapley2d import value_cells
+    >>> X = [[0, 5], [1, 5], [9, 5], [8, 5]]
+    >>> y = ["low", "low", "high", "high"]
+    >>> v = value_cells(X, y, X, y, method="exact", progress=False)
+    >>> round(v.total, 6)
+    1.0
+    >>> bool(v.columns[0] > v.columns[1])
+    True
+    """
+    run = Run.create(random_state, semivalue, n_jobs, progress)
+    solve = find_method(CELL_METHODS, method, options)
+    problem = make_problem(X, y, X_valid, y_valid, task=task, folds=folds, seed=run.seed)
+    estimate = solve(problem, run, **options)
+    return Valuation(
+        values=estimate.values,
+        stderr=estimate.stderr,
+        row_names=problem.table.row_names,
+        column_names=problem.table.column_names,
+        row_stderr=estimate.row_stderr,
+        column_stderr=estimate.column_stderr,
+        info=run.record(
+            method=method,
+            task=problem.target.task,
+            n_valid=problem.n_valid,
+            folds=len(problem.splits) if X_valid is None else None,
+            settings=options,
+            **estimate.info,
+        ),
+        history=estimate.history,
+        frame=frame_kind(X),
+        table=problem.table,
+        target=problem.target.y,
+    )
+
+
+def value_game(
+    h: Callable[..., float] | Game,
+    n_rows: int,
+    n_columns: int,
+    method: str = "exact",
+    *,
+    semivalue: Any = "shapley",  # noqa: ANN401
+    random_state: Any = 0,  # noqa: ANN401
+    n_jobs: int | None = None,
+    progress: Any = "auto",  # noqa: ANN401
+    row_names: Sequence[Any] | None = None,
+    column_names: Sequence[str] | None = None,
+    **options: Any,  # noqa: ANN401
+) -> Valuation:
+    """Value the rows and columns of any game.
+
+    Parameters
+    ----------
+    h : callable or Game
+        ``h(S, F)``: the utility of rows ``S`` under columns ``F``, two boolean masks; no rows or no columns are
+        worth 0 and are not asked for. Or any object with the methods of :class:`shapley2d.games.Game`.
+    n_rows, n_columns : int
+        The numbers of players.
+    method : {"exact", "mc", "loo"}
+    semivalue, random_state, n_jobs, progress
+        As in :func:`value_cells`.
+    row_names, column_names : sequence, optional
+        Names for the result.
+    **options
+        ``"mc"``: ``max_permutations=1000``, ``tolerance=0.025``.
+
+    Returns
+    -------
+    Valuation
+
+    Examples
+    --------
+    A game in which rows 0 and 1 need column 0 and each other: the worth of 1 is split between the two cells.
+
+    >>> from shapley2d import value_game
+    >>> value_game(lambda S, F: S[0] and S[1] and F[0], 3, 2).values
+    array([[0.5, 0. ],
+           [0.5, 0. ],
+           [0. , 0. ]])
+    """
+    for name, count in (("n_rows", n_rows), ("n_columns", n_columns)):
+        if not isinstance(count, (int, np.integer)) or count < 1:
+            raise InputError(f"{name}={count!r} must be a whole number of at least 1")
+    run = Run.create(random_state, semivalue, n_jobs, progress)
+    solve = find_method(GAME_METHODS, method, options)
+    game: Game = h if isinstance(h, Game) else FunctionGame(h, int(n_rows), int(n_columns))
+    if (game.n_rows, game.n_columns) != (n_rows, n_columns):
+        raise InputError(
+            f"the game has {game.n_rows} rows and {game.n_columns} columns, not n_rows={n_rows}, "
+            f"n_columns={n_columns}"
+        )
+    estimate = solve([game], [np.arange(n_rows)], int(n_rows), run, **options)
+    return Valuation(
+        values=estimate.values,
+        stderr=estimate.stderr,
+        row_names=np.arange(n_rows) if row_names is None else np.asarray(row_names),
+        column_names=[str(name) for name in (range(n_columns) if column_names is None else column_names)],
+        row_stderr=estimate.row_stderr,
+        column_stderr=estimate.column_stderr,
+        info=run.record(method=method, settings=options, **estimate.info),
+        history=estimate.history,
+        frame=frame_kind(None),
+    )

@@ -1,0 +1,150 @@
+"""Lists of coalitions: which players take part, without a word on what they are worth."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+class Coalitions(ABC):
+    """An ordered list of coalitions of the players ``0 .. n_players - 1``.
+
+    A game needs the list's length and, one by one or in slices, boolean membership masks. Games that can share
+    work between coalitions look at the kind of list: :class:`NestedCoalitions` tells them the order in which
+    the players join.
+    """
+
+    n_players: int
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def masks(self, start: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
+        """Membership of the players in coalitions ``start .. stop - 1``, one line per coalition."""
+
+    def slice(self, start: int, stop: int) -> Coalitions:
+        """Return the part ``start .. stop - 1`` of the list as a list of its own."""
+        return MaskCoalitions(self.masks(start, stop))
+
+    def __iter__(self) -> Iterator[NDArray[np.bool_]]:
+        for k in range(len(self)):
+            yield self.masks(k, k + 1)[0]
+
+
+class MaskCoalitions(Coalitions):
+    """Coalitions given by their membership masks.
+
+    Examples
+    --------
+    >>> MaskCoalitions([[True, False], [True, True]]).n_players
+    2
+    """
+
+    def __init__(self, masks: ArrayLike) -> None:
+        self._masks = np.atleast_2d(np.asarray(masks, dtype=bool))
+        self.n_players = self._masks.shape[1]
+
+    def __len__(self) -> int:
+        return int(self._masks.shape[0])
+
+    def masks(self, start: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
+        return self._masks[start:stop]
+
+
+class SubsetCoalitions(Coalitions):
+    """All ``2 ** n`` coalitions; the bits of a coalition's number are its members.
+
+    Examples
+    --------
+    >>> SubsetCoalitions(2).masks().tolist()
+    [[False, False], [True, False], [False, True], [True, True]]
+    """
+
+    def __init__(self, n_players: int) -> None:
+        self.n_players = n_players
+
+    def __len__(self) -> int:
+        return int(2**self.n_players)
+
+    def masks(self, start: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
+        numbers = np.arange(start, len(self) if stop is None else min(stop, len(self)), dtype=np.int64)
+        return np.asarray((numbers[:, None] >> np.arange(self.n_players)) & 1 == 1)
+
+
+class NestedCoalitions(Coalitions):
+    """The ``n + 1`` coalitions met when the players join one after the other.
+
+    Examples
+    --------
+    >>> NestedCoalitions([1, 0]).masks().tolist()
+    [[False, False], [False, True], [True, True]]
+    """
+
+    def __init__(self, order: ArrayLike) -> None:
+        self.order = np.asarray(order, dtype=np.intp)
+        self.n_players = self.order.size
+        self._position = np.empty(self.n_players, dtype=np.intp)
+        self._position[self.order] = np.arange(self.n_players)
+
+    def __len__(self) -> int:
+        return self.n_players + 1
+
+    def masks(self, start: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
+        sizes = np.arange(start, len(self) if stop is None else min(stop, len(self)))
+        return np.asarray(self._position[None, :] < sizes[:, None])
+
+
+class LeaveOneOutCoalitions(Coalitions):
+    """Everybody, then everybody but player 0, everybody but player 1, and so on.
+
+    Examples
+    --------
+    >>> LeaveOneOutCoalitions(2).masks().tolist()
+    [[True, True], [False, True], [True, False]]
+    """
+
+    def __init__(self, n_players: int) -> None:
+        self.n_players = n_players
+
+    def __len__(self) -> int:
+        return self.n_players + 1
+
+    def masks(self, start: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
+        absent = np.arange(start, len(self) if stop is None else min(stop, len(self))) - 1
+        return np.asarray(np.arange(self.n_players)[None, :] != absent[:, None])
+
+
+class GroupedCoalitions(Coalitions):
+    """Coalitions of groups, seen as coalitions of their members.
+
+    Parameters
+    ----------
+    groups : Coalitions
+        Coalitions whose players are groups.
+    labels : array-like of int
+        The group of every member.
+
+    Examples
+    --------
+    >>> GroupedCoalitions(SubsetCoalitions(2), [0, 0, 1]).masks(1, 3).tolist()
+    [[True, True, False], [False, False, True]]
+    """
+
+    def __init__(self, groups: Coalitions, labels: ArrayLike) -> None:
+        self._groups = groups
+        self._labels = np.asarray(labels, dtype=np.intp)
+        self.n_players = self._labels.size
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def masks(self, start: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
+        return self._groups.masks(start, stop)[:, self._labels]

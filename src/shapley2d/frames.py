@@ -1,0 +1,47 @@
+"""Results as the caller's kind of frame."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+FRAME_KINDS = ("pandas", "polars", "pyarrow")
+
+
+def frame_kind(data: Any) -> str:  # noqa: ANN401
+    """The library of a frame; for anything else pandas where it is installed, pyarrow otherwise.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> frame_kind(pa.table({"a": [1]}))
+    'pyarrow'
+    """
+    frame = nw.from_native(data, pass_through=True)
+    if isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
+        name = str(frame.implementation)
+        if name in FRAME_KINDS:
+            return name
+    return "pandas" if importlib.util.find_spec("pandas") else "pyarrow"
+
+
+def make_frame(columns: dict[str, Any], kind: str) -> Any:  # noqa: ANN401
+    """Build a frame of some kind from columns.
+
+    Examples
+    --------
+    >>> make_frame({"row": [0], "value": [0.5]}, "pyarrow").to_pydict()
+    {'row': [0], 'value': [0.5]}
+    """
+    plain = {key: part.tolist() if _mixed(part) else part for key, part in columns.items()}
+    if kind != "pandas":
+        plain = {key: part.tolist() if isinstance(part, np.ndarray) and part.dtype.kind in "OUS" else part
+                 for key, part in plain.items()}  # fmt: skip
+    return nw.from_dict(plain, backend=kind).to_native()
+
+
+def _mixed(part: Any) -> bool:  # noqa: ANN401
+    return isinstance(part, np.ndarray) and part.dtype.kind == "O"

@@ -1,0 +1,121 @@
+"""What every method shares in one run: seed, workers, progress, semivalues, and the record of it all."""
+
+from __future__ import annotations
+
+import platform
+import time
+import warnings
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._version import __version__
+from shapley2d.exceptions import InputError, PrecisionWarning
+from shapley2d.semivalues import Semivalue, axis_semivalues
+
+if TYPE_CHECKING:
+    from shapley2d.estimate import Estimate
+
+
+@dataclass
+class Run:
+    """The shared options of a run, and the facts that its methods add to the record.
+
+    Attributes
+    ----------
+    seed : int
+    semivalues : (Semivalue, Semivalue)
+        Of the rows and of the columns.
+    n_jobs : int or None
+    progress : {"auto", True, False} or callable
+    info : dict
+        Facts for the result's record.
+    """
+
+    seed: int
+    semivalues: tuple[Semivalue, Semivalue]
+    n_jobs: int | None
+    progress: Any
+    info: dict[str, Any] = field(default_factory=dict)
+    started: float = field(default_factory=time.perf_counter)
+
+    @classmethod
+    def create(
+        cls,
+        random_state: Any = 0,  # noqa: ANN401
+        semivalue: Any = "shapley",  # noqa: ANN401
+        n_jobs: int | None = None,
+        progress: Any = "auto",  # noqa: ANN401
+    ) -> Run:
+        """Check the shared options."""
+        if n_jobs is not None and (not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0):
+            raise InputError(f"n_jobs={n_jobs!r} must be a whole number of workers, or -1 for all cores")
+        return cls(as_seed(random_state), axis_semivalues(semivalue), n_jobs, progress)
+
+    def warn_of_precision(self, estimate: Estimate, tolerance: float, limit: str) -> None:
+        """Say so when an estimate ended before it was as precise as asked."""
+        if estimate.info.get("converged", True):
+            return
+        cause = "interrupted" if estimate.info.get("interrupted") else f"stopped at {limit}"
+        ratio = estimate.info.get("ratio", np.inf)
+        warnings.warn(
+            f"{cause}: the largest standard error is {ratio:.3g} of the spread of the values, not "
+            f"tolerance={tolerance:g}; the errors in stderr are right, the values just less precise than asked",
+            PrecisionWarning,
+            stacklevel=4,
+        )
+
+    def record(self, **facts: Any) -> dict[str, Any]:  # noqa: ANN401
+        """The run's record for the result: facts, settings, time and versions, as plain JSON values."""
+        packages = ("numpy", "numba", "scikit-learn", "scipy")
+        record = {
+            **facts,
+            **self.info,
+            "semivalue": [list(one) if isinstance(one, tuple) else one for one in self.semivalues],
+            "random_state": self.seed,
+            "seconds": round(time.perf_counter() - self.started, 3),
+            "versions": {
+                "shapley2d": __version__,
+                "python": platform.python_version(),
+                **{name: version(name) for name in packages},
+            },
+        }
+        return {key: _plain(value) for key, value in record.items()}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    """A setting as JSON can hold it."""
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
+
+
+def as_seed(random_state: Any) -> int:  # noqa: ANN401
+    """A whole-number seed from whatever scikit-learn or numpy would take.
+
+    Examples
+    --------
+    >>> as_seed(7)
+    7
+    """
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63 - 1))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if (
+        isinstance(random_state, (int, np.integer))
+        and not isinstance(random_state, bool)
+        and random_state >= 0
+    ):
+        return int(random_state)
+    raise InputError(f"random_state={random_state!r} must be a whole number, a numpy generator or None")
