@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 def value_cells(
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
-    X_valid: Any = None,  # noqa: ANN401
-    y_valid: Any = None,  # noqa: ANN401
+    X: Any,
+    y: Any,
+    X_valid: Any = None,
+    y_valid: Any = None,
     method: str = "knn",
     *,
     task: str = "auto",
     folds: int = 5,
-    semivalue: Any = "shapley",  # noqa: ANN401
-    random_state: Any = 0,  # noqa: ANN401
+    semivalue: Any = "shapley",
+    random_state: Any = 0,
     n_jobs: int | None = None,
-    progress: Any = "auto",  # noqa: ANN401
-    **options: Any,  # noqa: ANN401
+    progress: Any = "auto",
+    **options: Any,
 ) -> Valuation:
     """Value every cell of a training table.
 
@@ -114,13 +114,13 @@ def value_game(
     n_columns: int,
     method: str = "exact",
     *,
-    semivalue: Any = "shapley",  # noqa: ANN401
-    random_state: Any = 0,  # noqa: ANN401
+    semivalue: Any = "shapley",
+    random_state: Any = 0,
     n_jobs: int | None = None,
-    progress: Any = "auto",  # noqa: ANN401
+    progress: Any = "auto",
     row_names: Sequence[Any] | None = None,
     column_names: Sequence[str] | None = None,
-    **options: Any,  # noqa: ANN401
+    **options: Any,
 ) -> Valuation:
     """Value the rows and columns of any game.
 

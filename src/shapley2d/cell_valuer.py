@@ -45,10 +45,10 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         *,
         task: str = "auto",
         folds: int = 5,
-        semivalue: Any = "shapley",  # noqa: ANN401
-        random_state: Any = 0,  # noqa: ANN401
+        semivalue: Any = "shapley",
+        random_state: Any = 0,
         n_jobs: int | None = None,
-        progress: Any = False,  # noqa: ANN401
+        progress: Any = False,
         n_neighbors: int | None = None,
         metric: str | None = None,
         columns: str | None = None,
@@ -56,8 +56,8 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         backend: str | None = None,
         empty: str | None = None,
         form: str | None = None,
-        model: Any = None,  # noqa: ANN401
-        scoring: Any = None,  # noqa: ANN401
+        model: Any = None,
+        scoring: Any = None,
         encoding: str | None = None,
         max_permutations: int | None = None,
         tolerance: float | None = None,
@@ -82,7 +82,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         self.max_permutations = max_permutations
         self.tolerance = tolerance
 
-    def fit(self, X: Any, y: Any, X_valid: Any = None, y_valid: Any = None) -> Self:  # noqa: ANN401
+    def fit(self, X: Any, y: Any, X_valid: Any = None, y_valid: Any = None) -> Self:
         """Value the cells of X.
 
         Parameters
@@ -109,7 +109,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
             del self.feature_names_in_
         return self
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.allow_nan = True

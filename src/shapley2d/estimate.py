@@ -55,7 +55,7 @@ class Estimate:
     history: list[tuple[int, float]] = field(default_factory=list)
 
     @classmethod
-    def exact(cls, values: NDArray[np.float64], **info: Any) -> Estimate:  # noqa: ANN401
+    def exact(cls, values: NDArray[np.float64], **info: Any) -> Estimate:
         """Values without error."""
         n, m = values.shape
         return cls(values, np.zeros((n, m)), np.zeros(n), np.zeros(m), dict(info))
@@ -135,8 +135,8 @@ class Moments:
         self.count += 1
         for part, (mean, squares) in zip(parts, self._parts, strict=True):
             off = part - mean
-            mean += off / self.count
-            squares += off * (part - mean)
+            np.add(mean, off / self.count, out=mean)
+            np.add(squares, off * (part - mean), out=squares)
 
     def mean(self) -> NDArray[np.float64]:
         """Mean of the draws."""
@@ -171,7 +171,7 @@ def evaluate_design(
     columns: AxisDesign,
     *,
     n_jobs: int | None = None,
-    progress: Any = False,  # noqa: ANN401
+    progress: Any = False,
     title: str = "valuing",
 ) -> NDArray[np.float64]:
     """Values of a deterministic pair of designs: every utility once, streamed in blocks of row coalitions."""
@@ -201,7 +201,7 @@ def monte_carlo(
     tolerance: float = 0.025,
     max_draws: int = 1000,
     n_jobs: int | None = None,
-    progress: Any = False,  # noqa: ANN401
+    progress: Any = False,
     title: str = "valuing",
 ) -> Estimate:
     """Mean of independent draws, until the errors are small enough.

@@ -11,7 +11,7 @@ import numpy as np
 FRAME_KINDS = ("pandas", "polars", "pyarrow")
 
 
-def frame_kind(data: Any) -> str:  # noqa: ANN401
+def frame_kind(data: Any) -> str:
     """The library of a frame; for anything else pandas where it is installed, pyarrow otherwise.
 
     Examples
@@ -28,7 +28,7 @@ def frame_kind(data: Any) -> str:  # noqa: ANN401
     return "pandas" if importlib.util.find_spec("pandas") else "pyarrow"
 
 
-def make_frame(columns: dict[str, Any], kind: str) -> Any:  # noqa: ANN401
+def make_frame(columns: dict[str, Any], kind: str) -> Any:
     """Build a frame of some kind from columns.
 
     Examples
@@ -43,5 +43,5 @@ def make_frame(columns: dict[str, Any], kind: str) -> Any:  # noqa: ANN401
     return nw.from_dict(plain, backend=kind).to_native()
 
 
-def _mixed(part: Any) -> bool:  # noqa: ANN401
+def _mixed(part: Any) -> bool:
     return isinstance(part, np.ndarray) and part.dtype.kind == "O"

@@ -116,7 +116,7 @@ def _title(what: str, k: int, count: int) -> str:
     return what if count == 1 else f"{what}, fold {k + 1} of {count}"
 
 
-def _check_positive(value: Any, name: str, *, whole: bool = False, zero: bool = False) -> None:  # noqa: ANN401
+def _check_positive(value: Any, name: str, *, whole: bool = False, zero: bool = False) -> None:
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
     good = isinstance(value, kinds) and not isinstance(value, bool) and (value > 0 or (zero and value == 0))
     if not good:
@@ -130,7 +130,7 @@ def model_games(
     *,
     model: Any = None,
     scoring: Any = None,
-    encoding: str = "auto",  # noqa: ANN401
+    encoding: str = "auto",
 ) -> tuple[list[Game], list[NDArray[np.intp]], int]:
     """One model game per split, with the rows behind its rows."""
     from shapley2d.model_game import ModelGame
@@ -158,7 +158,7 @@ def exact_cells(
     *,
     model: Any = None,
     scoring: Any = None,
-    encoding: str = "auto",  # noqa: ANN401
+    encoding: str = "auto",
 ) -> Estimate:
     """Exact values of a model's cells, for tables of a dozen players."""
     return exact_games(*model_games(problem, run, model=model, scoring=scoring, encoding=encoding), run)
@@ -170,7 +170,7 @@ def loo_cells(
     *,
     model: Any = None,
     scoring: Any = None,
-    encoding: str = "auto",  # noqa: ANN401
+    encoding: str = "auto",
 ) -> Estimate:
     """2D leave-one-out values of a model's cells."""
     return loo_games(*model_games(problem, run, model=model, scoring=scoring, encoding=encoding), run)
@@ -180,8 +180,8 @@ def mc_cells(
     problem: Problem,
     run: Run,
     *,
-    model: Any = None,  # noqa: ANN401
-    scoring: Any = None,  # noqa: ANN401
+    model: Any = None,
+    scoring: Any = None,
     encoding: str = "auto",
     max_permutations: int = 1000,
     tolerance: float = 0.025,
@@ -191,7 +191,7 @@ def mc_cells(
     return mc_games(*parts, run, max_permutations=max_permutations, tolerance=tolerance)
 
 
-def knn_cells(problem: Problem, run: Run, **options: Any) -> Estimate:  # noqa: ANN401
+def knn_cells(problem: Problem, run: Run, **options: Any) -> Estimate:
     """Values under the K-nearest-neighbour utility, whose row axis has a closed form."""
     from shapley2d.knn.cells import value_knn
 

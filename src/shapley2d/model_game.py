@@ -67,13 +67,13 @@ class ModelGame:
 
     def __init__(
         self,
-        model: Any,  # noqa: ANN401
+        model: Any,
         train: Table,
         y: Target,
         valid: Table,
         y_valid: Target,
         *,
-        scoring: Any = None,  # noqa: ANN401
+        scoring: Any = None,
         encoding: Literal["auto", "none"] = "auto",
         random_state: int = 0,
     ) -> None:
@@ -128,9 +128,9 @@ class ModelGame:
 
     def _utility(
         self,
-        model: Any,  # noqa: ANN401
-        train: Any,  # noqa: ANN401
-        valid: Any,  # noqa: ANN401
+        model: Any,
+        train: Any,
+        valid: Any,
         chosen: NDArray[np.intp],
         column_mask: NDArray[np.bool_],
     ) -> float:
@@ -150,7 +150,7 @@ class ModelGame:
             raise UtilityError(f"{model!r} scored {utility} on {self._describe(chosen, column_mask)}")
         return utility
 
-    def _fit(self, model: Any, train: Any, chosen: NDArray[np.intp]) -> Any:  # noqa: ANN401
+    def _fit(self, model: Any, train: Any, chosen: NDArray[np.intp]) -> Any:
         if not self._classifies:
             return clone(model).fit(native_rows(train, chosen), self._y[chosen])
         present = np.unique(self._codes[chosen])
@@ -167,7 +167,7 @@ class ModelGame:
         return describe_coalition(row_mask, column_mask, self._row_names, self._column_names)
 
 
-def _prepared(model: Any, task: str, random_state: int) -> Any:  # noqa: ANN401
+def _prepared(model: Any, task: str, random_state: int) -> Any:
     """A clone of the model, of the right kind, with every open seed set."""
     if model is None:
         model = DecisionTreeClassifier() if task == "classification" else DecisionTreeRegressor()
@@ -199,19 +199,19 @@ class _SingleClass(BaseEstimator):  # type: ignore[misc]
         self.classes_ = classes
         self._code = code
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
+    def predict(self, X: Any) -> NDArray[Any]:
         return np.full(len(X), self.classes_[self._code])
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         probabilities = np.zeros((len(X), self.classes_.size))
         probabilities[:, self._code] = 1.0
         return probabilities
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type = "classifier"
         return tags
@@ -223,15 +223,15 @@ class _SingleClass(BaseEstimator):  # type: ignore[misc]
 class _WithAllClasses(_SingleClass):
     """A classifier fitted without some classes, which get probability 0."""
 
-    def __init__(self, fitted: Any, classes: NDArray[Any], present: NDArray[np.intp]) -> None:  # noqa: ANN401
+    def __init__(self, fitted: Any, classes: NDArray[Any], present: NDArray[np.intp]) -> None:
         self.classes_ = classes
         self._fitted = fitted
         self._present = present
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
+    def predict(self, X: Any) -> NDArray[Any]:
         return np.asarray(self._fitted.predict(X))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         probabilities = np.zeros((len(X), self.classes_.size))
         probabilities[:, self._present] = self._fitted.predict_proba(X)
         return probabilities

@@ -16,7 +16,7 @@ _PATIENCE_S = 1.0  # work that ends sooner shows no bar
 
 
 @contextmanager
-def reporting(progress: Any, title: str) -> Iterator[Callable[[float, str], None]]:  # noqa: ANN401
+def reporting(progress: Any, title: str) -> Iterator[Callable[[float, str], None]]:
     """Open a progress report and yield the function that feeds it.
 
     Parameters

@@ -44,10 +44,10 @@ class Run:
     @classmethod
     def create(
         cls,
-        random_state: Any = 0,  # noqa: ANN401
-        semivalue: Any = "shapley",  # noqa: ANN401
+        random_state: Any = 0,
+        semivalue: Any = "shapley",
         n_jobs: int | None = None,
-        progress: Any = "auto",  # noqa: ANN401
+        progress: Any = "auto",
     ) -> Run:
         """Check the shared options."""
         if n_jobs is not None and (not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0):
@@ -67,7 +67,7 @@ class Run:
             stacklevel=4,
         )
 
-    def record(self, **facts: Any) -> dict[str, Any]:  # noqa: ANN401
+    def record(self, **facts: Any) -> dict[str, Any]:
         """The run's record for the result: facts, settings, time and versions, as plain JSON values."""
         packages = ("numpy", "numba", "scikit-learn", "scipy")
         record = {
@@ -85,7 +85,7 @@ class Run:
         return {key: _plain(value) for key, value in record.items()}
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401
+def _plain(value: Any) -> Any:
     """A setting as JSON can hold it."""
     if isinstance(value, np.generic):
         return _plain(value.item())
@@ -98,7 +98,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
     return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
 
 
-def as_seed(random_state: Any) -> int:  # noqa: ANN401
+def as_seed(random_state: Any) -> int:
     """A whole-number seed from whatever scikit-learn or numpy would take.
 
     Examples

@@ -52,10 +52,10 @@ class Problem:
 
 
 def make_problem(
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
-    X_valid: Any = None,  # noqa: ANN401
-    y_valid: Any = None,  # noqa: ANN401
+    X: Any,
+    y: Any,
+    X_valid: Any = None,
+    y_valid: Any = None,
     *,
     task: str = "auto",
     folds: int = 5,

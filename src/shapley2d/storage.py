@@ -109,7 +109,7 @@ def _spread(errors: list[float] | None, size: int) -> NDArray[np.float64]:
     return np.zeros(size) if errors is None else np.array(errors, dtype=np.float64)
 
 
-def _matrix(cells: Any, n: int, m: int) -> NDArray[np.float64]:  # noqa: ANN401
+def _matrix(cells: Any, n: int, m: int) -> NDArray[np.float64]:
     return np.array(cells.to_numpy(), dtype=np.float64).reshape(n, m)
 
 
@@ -119,7 +119,7 @@ def _names(names: list[Any]) -> NDArray[Any]:
     return np.array(names, dtype=object)
 
 
-def _stored_table(table: Any, kinds: Any, names: list[str], n: int, m: int) -> Table | None:  # noqa: ANN401
+def _stored_table(table: Any, kinds: Any, names: list[str], n: int, m: int) -> Table | None:
     """The table's entries, as text, under the kinds that they had."""
     if "content" not in table.column_names or kinds is None:
         return None

@@ -101,21 +101,21 @@ class Table:
         return Table(columns, self.row_names[rows], native_rows(self.native, rows))
 
 
-def native_rows(native: Any, rows: NDArray[np.intp]) -> Any:  # noqa: ANN401
+def native_rows(native: Any, rows: NDArray[np.intp]) -> Any:
     """Rows of a frame or of an array, as the kind of thing that came in."""
     if isinstance(native, np.ndarray):
         return native[rows]
     return nw.from_native(native, eager_only=True)[rows.tolist()].to_native()
 
 
-def native_columns(native: Any, columns: NDArray[np.intp]) -> Any:  # noqa: ANN401
+def native_columns(native: Any, columns: NDArray[np.intp]) -> Any:
     """Columns of a frame or of an array, as the kind of thing that came in."""
     if isinstance(native, np.ndarray):
         return native[:, columns]
     return nw.from_native(native, eager_only=True)[:, columns.tolist()].to_native()
 
 
-def as_table(data: Any, name: str = "X") -> Table:  # noqa: ANN401
+def as_table(data: Any, name: str = "X") -> Table:
     """Check a table and give every column a kind.
 
     Parameters
@@ -153,7 +153,7 @@ def as_table(data: Any, name: str = "X") -> Table:  # noqa: ANN401
     return table
 
 
-def _check_unique_names(data: Any, name: str) -> None:  # noqa: ANN401
+def _check_unique_names(data: Any, name: str) -> None:
     names = getattr(data, "column_names", getattr(data, "columns", None))
     if names is None or callable(names):
         return
@@ -214,7 +214,7 @@ def _filled(series: nw.Series[Any], missing: NDArray[np.bool_], fill: float | bo
     return numbers
 
 
-def _from_array(data: Any, name: str) -> Table:  # noqa: ANN401
+def _from_array(data: Any, name: str) -> Table:
     array = np.asarray(data)
     if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
         array = np.asarray(data, dtype=object)  # a list of mixed entries: keep numbers numbers
@@ -274,7 +274,7 @@ def _from_objects(items: Sequence[Any], key: str, name: str) -> Column:
     return Column(key, "category", entries, categories)
 
 
-def _is_missing(item: Any) -> bool:  # noqa: ANN401
+def _is_missing(item: Any) -> bool:
     """None, NaN, NaT and pandas' NA are missing; they are the things that do not equal themselves."""
     if item is None:
         return True
@@ -284,7 +284,7 @@ def _is_missing(item: Any) -> bool:  # noqa: ANN401
     return equal is not True and not (isinstance(equal, (bool, np.bool_)) and bool(equal))
 
 
-def _naive(stamp: Any) -> Any:  # noqa: ANN401
+def _naive(stamp: Any) -> Any:
     """A date or a time without its zone, which numpy cannot hold."""
     if getattr(stamp, "tzinfo", None) is None:
         return stamp

@@ -49,7 +49,7 @@ class Target:
         return Target(self.task, self.y[rows], self.codes[rows], self.classes)
 
 
-def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None]:  # noqa: ANN401
+def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None]:
     series = nw.from_native(y, series_only=True, pass_through=True) if y is not None else None
     if isinstance(series, nw.Series):
         items = series.to_list()
@@ -117,7 +117,7 @@ def guess_task(y: NDArray[Any]) -> Task:
     return "classification" if whole and np.unique(y).size <= MOST_NUMERIC_CLASSES else "regression"
 
 
-def as_target(y: Any, table: Table, task: str = "auto", name: str = "y") -> Target:  # noqa: ANN401
+def as_target(y: Any, table: Table, task: str = "auto", name: str = "y") -> Target:
     """Check the target of a training table.
 
     Parameters
@@ -142,7 +142,7 @@ def as_target(y: Any, table: Table, task: str = "auto", name: str = "y") -> Targ
     return target
 
 
-def match_target(y: Any, table: Table, train: Target, name: str = "y_valid") -> Target:  # noqa: ANN401
+def match_target(y: Any, table: Table, train: Target, name: str = "y_valid") -> Target:
     """Check the target of a validation table against that of the training table."""
     vector, _ = _as_vector(y, name)
     _check_length(vector, table, name)
@@ -165,7 +165,7 @@ def match_target(y: Any, table: Table, train: Target, name: str = "y_valid") -> 
     return Target("classification", vector, codes, train.classes)
 
 
-def _plain(label: Any) -> Any:  # noqa: ANN401
+def _plain(label: Any) -> Any:
     """A numpy scalar as a Python one, so that 1, 1.0 and np.int64(1) are the same label."""
     return label.item() if isinstance(label, np.generic) else label
 

@@ -110,7 +110,7 @@ class Valuation:
         """The target of every row as text; None where the valuation has none."""
         return None if self.target is None else [str(label) for label in self.target.tolist()]
 
-    def lowest(self, k: int = 10) -> Any:  # noqa: ANN401
+    def lowest(self, k: int = 10) -> Any:
         """The ``k`` cells of least value, i.e. those that hurt most, as a frame like :meth:`to_frame`.
 
         Examples
@@ -122,11 +122,11 @@ class Valuation:
         """
         return self._cells(np.argsort(self.values, axis=None, kind="stable")[: _count(k)])
 
-    def highest(self, k: int = 10) -> Any:  # noqa: ANN401
+    def highest(self, k: int = 10) -> Any:
         """The ``k`` cells of greatest value, as a frame like :meth:`to_frame`."""
         return self._cells(np.argsort(-self.values, axis=None, kind="stable")[: _count(k)])
 
-    def to_frame(self) -> Any:  # noqa: ANN401
+    def to_frame(self) -> Any:
         """All cells as a tidy frame with the columns ``row``, ``column``, ``value`` and ``stderr``.
 
         Examples
@@ -137,7 +137,7 @@ class Valuation:
         """
         return self._cells(np.arange(self.values.size))
 
-    def _cells(self, flat: NDArray[np.intp]) -> Any:  # noqa: ANN401
+    def _cells(self, flat: NDArray[np.intp]) -> Any:
         i, j = np.unravel_index(flat, self.values.shape)
         names = np.array(self.column_names, dtype=object)
         columns = {
@@ -148,7 +148,7 @@ class Valuation:
         }
         return make_frame(columns, self.frame)
 
-    def row_position(self, row: Any) -> int:  # noqa: ANN401
+    def row_position(self, row: Any) -> int:
         """Position of a row given by its name."""
         found = np.flatnonzero(self.row_names == row)
         if not found.size:
@@ -184,25 +184,25 @@ class Valuation:
 
         write_report(self, path)
 
-    def plot_heatmap(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+    def plot_heatmap(self, ax: Axes | None = None, **options: Any) -> Axes:
         """All values as colours, with the row and column sums as bars. See :func:`shapley2d.plots.heatmap`."""
         from shapley2d import plots
 
         return plots.heatmap(self, ax=ax, **options)
 
-    def plot_waterfall(self, row: Any, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+    def plot_waterfall(self, row: Any, ax: Axes | None = None, **options: Any) -> Axes:
         """A row's value as the sum of its cells. See :func:`shapley2d.plots.waterfall`."""
         from shapley2d import plots
 
         return plots.waterfall(self, row, ax=ax, **options)
 
-    def plot_beeswarm(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+    def plot_beeswarm(self, ax: Axes | None = None, **options: Any) -> Axes:
         """The spread of values within every column. See :func:`shapley2d.plots.beeswarm`."""
         from shapley2d import plots
 
         return plots.beeswarm(self, ax=ax, **options)
 
-    def plot_convergence(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+    def plot_convergence(self, ax: Axes | None = None, **options: Any) -> Axes:
         """How the error shrank with the work. See :func:`shapley2d.plots.convergence`."""
         from shapley2d import plots
 
