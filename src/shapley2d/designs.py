@@ -127,7 +127,7 @@ class LeaveOneOut(AxisDesign):
     def combine(self, utilities: NDArray[np.float64], start: int = 0) -> NDArray[np.float64]:
         values = np.zeros((self.n_players, *utilities.shape[1:]))
         rest = np.asarray(utilities)
-        if start == 0:
+        if start == 0 and len(rest):
             values += rest[0]
             rest, start = rest[1:], 1
         values[start - 1 : start - 1 + len(rest)] -= rest

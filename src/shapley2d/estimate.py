@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _BATCH_S = 0.5  # a batch of draws lasts about this long, so that handing it over costs little
 _MOST_BATCH = 64
 _MOST_UTILITIES = 2**20  # utilities held at once by a pass over a design
+_FEWEST_UTILITIES = 256  # utilities worth handing to a worker
 _FEWEST_DRAWS = 10  # a standard error from fewer is not to be trusted
 
 
@@ -176,7 +177,7 @@ def evaluate_design(
 ) -> NDArray[np.float64]:
     """Values of a deterministic pair of designs: every utility once, streamed in blocks of row coalitions."""
     n_lines, width = len(rows.coalitions), len(columns.coalitions)
-    step = max(1, min(_MOST_UTILITIES // width, -(-n_lines // 200)))
+    step = min(max(-(-n_lines // 200), -(-_FEWEST_UTILITIES // width)), max(1, _MOST_UTILITIES // width))
     blocks = [(start, min(start + step, n_lines)) for start in range(0, n_lines, step)]
     values = np.zeros((rows.n_players, columns.n_players))
     tasks = (delayed(_block_utilities)(game, rows, columns, start, stop) for start, stop in blocks)
@@ -271,6 +272,11 @@ def _worth_noting(count: int) -> bool:
 
 def _stream(draws: Draws, max_draws: int, n_jobs: int | None) -> Generator[NDArray[np.float64], None, None]:
     """Draws 0, 1, 2, ... in order, computed by the workers in batches that last about half a second."""
+    if effective_n_jobs(n_jobs) == 1:
+        with threadpool_limits(limits=1):
+            for number in range(max_draws):
+                yield draws(number)  # one by one, so that Ctrl-C loses a single draw
+        return
     pace = {"batch": 1}
 
     def tasks() -> Iterator[Any]:

@@ -18,6 +18,7 @@ from shapley2d.estimate import (
     monte_carlo,
 )
 from shapley2d.exceptions import InputError
+from shapley2d.run import check_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,8 +89,8 @@ def mc_games(
     tolerance: float = 0.025,
 ) -> Estimate:
     """Monte Carlo over independent pairs of a row order and a column order."""
-    _check_positive(max_permutations, "max_permutations", whole=True)
-    _check_positive(tolerance, "tolerance", zero=True)
+    check_number(max_permutations, "max_permutations", whole=True)
+    check_number(tolerance, "tolerance", zero=True)
     seeds = [run.seed] if len(games) == 1 else _seeds(run.seed, len(games))
     draws: list[Draws] = [
         PermutationDraws(game, run.semivalues, seed) for game, seed in zip(games, seeds, strict=True)
@@ -114,14 +115,6 @@ def _seeds(seed: int, count: int) -> list[int]:
 
 def _title(what: str, k: int, count: int) -> str:
     return what if count == 1 else f"{what}, fold {k + 1} of {count}"
-
-
-def _check_positive(value: Any, name: str, *, whole: bool = False, zero: bool = False) -> None:
-    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-    good = isinstance(value, kinds) and not isinstance(value, bool) and (value > 0 or (zero and value == 0))
-    if not good:
-        least = "not be negative" if zero else "be positive"
-        raise InputError(f"{name}={value!r} must be a {'whole ' if whole else ''}number and {least}")
 
 
 def model_games(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -96,14 +97,16 @@ class ModelGame:
         """Train and score the model on every pair of coalitions that has rows and columns."""
         matrix = np.zeros((len(rows), len(columns)))
         row_lists = [np.flatnonzero(mask) for mask in rows]
-        for b, column_mask in enumerate(columns):
-            members = np.flatnonzero(column_mask)
-            if not members.size:
-                continue
-            train, valid, model = self._under_columns(members)
-            for a, chosen in enumerate(row_lists):
-                if chosen.size:
-                    matrix[a, b] = self._utility(model, train, valid, chosen, column_mask)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # models grumble at coalitions of a handful of rows; that is the game
+            for b, column_mask in enumerate(columns):
+                members = np.flatnonzero(column_mask)
+                if not members.size:
+                    continue
+                train, valid, model = self._under_columns(members)
+                for a, chosen in enumerate(row_lists):
+                    if chosen.size:
+                        matrix[a, b] = self._utility(model, train, valid, chosen, column_mask)
         return matrix
 
     def _under_columns(self, members: NDArray[np.intp]) -> tuple[Any, Any, Any]:

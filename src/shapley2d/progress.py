@@ -74,6 +74,7 @@ class _Bar:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+        console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -81,8 +82,8 @@ class _Bar:
             TimeElapsedColumn(),
             TextColumn("{task.fields[left]}"),
             TextColumn("[dim]{task.fields[note]}"),
-            console=Console(stderr=True),
-            transient=True,
+            console=console,
+            transient=console.is_terminal,
         )
         self._bar.start()
         self._task = self._bar.add_task(self._title, total=1.0, note="", left="")

@@ -56,13 +56,14 @@ class Run:
 
     def warn_of_precision(self, estimate: Estimate, tolerance: float, limit: str) -> None:
         """Say so when an estimate ended before it was as precise as asked."""
-        if estimate.info.get("converged", True):
-            return
-        cause = "interrupted" if estimate.info.get("interrupted") else f"stopped at {limit}"
+        interrupted = estimate.info.get("interrupted", False)
+        if estimate.info.get("converged", True) or (tolerance == 0 and not interrupted):
+            return  # a tolerance of 0 asks for a fixed amount of work
+        cause = "interrupted" if interrupted else f"stopped at {limit}"
         ratio = estimate.info.get("ratio", np.inf)
         warnings.warn(
-            f"{cause}: the largest standard error is {ratio:.3g} of the spread of the values, not "
-            f"tolerance={tolerance:g}; the errors in stderr are right, the values just less precise than asked",
+            f"{cause}: the largest standard error is {ratio:.3g} of the spread of the values, wanted "
+            f"tolerance={tolerance:g}; the values are less precise than asked, as their stderr tells",
             PrecisionWarning,
             stacklevel=4,
         )
@@ -119,3 +120,12 @@ def as_seed(random_state: Any) -> int:
     ):
         return int(random_state)
     raise InputError(f"random_state={random_state!r} must be a whole number, a numpy generator or None")
+
+
+def check_number(value: Any, name: str, *, whole: bool = False, zero: bool = False) -> None:
+    """Check that an option is a positive number, or name it."""
+    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    good = isinstance(value, kinds) and not isinstance(value, bool) and (value > 0 or (zero and value == 0))
+    if not good:
+        least = "not be negative" if zero else "be positive"
+        raise InputError(f"{name}={value!r} must be a {'whole ' if whole else ''}number and {least}")

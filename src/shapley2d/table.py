@@ -183,8 +183,8 @@ def _row_names(frame: nw.DataFrame[Any]) -> NDArray[Any]:
     if index is None:
         return positions
     names = np.asarray(index)
-    if names.ndim != 1 or names.size != positions.size:  # a MultiIndex
-        names = np.array([str(label) for label in index], dtype=object)
+    if names.size and isinstance(names[0], tuple):  # a MultiIndex
+        names = np.array([str(label) for label in names], dtype=object)
     return positions if np.array_equal(names, positions) else names
 
 

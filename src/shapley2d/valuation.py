@@ -47,7 +47,7 @@ class Valuation:
     --------
     >>> from shapley2d import value_game
     >>> v = value_game(lambda S, F: S.sum() * F.sum(), 3, 2)
-    >>> v.total, v.rows.tolist(), v.columns.tolist()
+    >>> round(v.total, 6), v.rows.round(6).tolist(), v.columns.round(6).tolist()
     (6.0, [2.0, 2.0, 2.0], [3.0, 3.0])
     """
 
@@ -109,6 +109,17 @@ class Valuation:
     def labels(self) -> list[str] | None:
         """The target of every row as text; None where the valuation has none."""
         return None if self.target is None else [str(label) for label in self.target.tolist()]
+
+    def numbers(self, column: int) -> NDArray[np.float64] | None:
+        """Entries of the column at a position as numbers, NaN where missing; None for text and where unknown.
+
+        Dates count in days since 1970, booleans as 0 and 1.
+        """
+        if self.table is None or self.contents is None or self.table.columns[column].kind == "category":
+            return None
+        if not self.table.columns[column].categories:
+            return self.table.columns[column].entries
+        return _parse_numbers(self.contents[column])  # read back from a file, which holds text
 
     def lowest(self, k: int = 10) -> Any:
         """The ``k`` cells of least value, i.e. those that hurt most, as a frame like :meth:`to_frame`.
@@ -259,6 +270,21 @@ def _count(k: int) -> int:
     if k < 0:
         raise InputError(f"k={k} must not be negative")
     return k
+
+
+def _parse_numbers(texts: list[str | None]) -> NDArray[np.float64] | None:
+    numbers = np.full(len(texts), np.nan)
+    for i, text in enumerate(texts):
+        if text is None:
+            continue
+        try:
+            numbers[i] = text == "true" if text in ("true", "false") else float(text)
+        except ValueError:
+            try:
+                numbers[i] = np.datetime64(text, "ms").astype(np.int64) / 86_400_000
+            except ValueError:
+                return None
+    return numbers
 
 
 def _examples(names: Sequence[Any]) -> str:

@@ -1,0 +1,292 @@
+"""Method ``"knn"``: the row axis in closed form, the column axis exact or sampled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d.estimate import Estimate, convergence_ratio
+from shapley2d.exceptions import InputError
+from shapley2d.knn.column_sampling import estimate_columns
+from shapley2d.knn.metric import METRICS, integer_columns
+from shapley2d.knn.rows import RowValues
+from shapley2d.progress import reporting
+from shapley2d.run import check_number
+from shapley2d.semivalues import marginal_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from shapley2d.run import Run
+    from shapley2d.splits import Problem
+
+FEW_COLUMNS = 10
+"""Up to here all column coalitions (at most 1,024) are evaluated without asking whether sampling is cheaper."""
+
+MOST_EXACT_COLUMNS = 24
+"""Beyond here the exact column axis is refused: it would take 2^25 evaluations and more."""
+
+_CHUNK_WORK = 2**28  # row-coalition pairs in a chunk of validation rows of the exact column axis
+_SMALL_WORK = 2.0**31  # triples of row, validation row and coalition that the exact form does in seconds
+_FAST_SHARE = 1e-3  # the fast form's bound must be below this part of the spread of the values
+
+
+def value_knn(
+    problem: Problem,
+    run: Run,
+    *,
+    n_neighbors: int = 10,
+    metric: str = "auto",
+    columns: str = "auto",
+    n_coalitions: int | None = None,
+    tolerance: float = 0.025,
+    empty: str = "zero",
+    backend: str = "auto",
+    form: str = "auto",
+) -> Estimate:
+    """Values under the K-nearest-neighbour utility, mean over the splits of the problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    run : Run
+    n_neighbors : int
+        K, the number of neighbours that vote.
+    metric : {"auto", "sqeuclidean"}
+        See :mod:`shapley2d.knn.metric`.
+    columns : {"auto", "exact", "sampled"}
+        All column coalitions, a sample of them, or whichever is cheaper for the tolerance.
+    n_coalitions : int, optional
+        Column coalitions to evaluate when sampled; without it they are doubled until ``tolerance`` is met.
+    tolerance : float
+        Largest standard error that is good enough, relative to the spread of the values.
+    empty : {"zero", "ties"}
+        What no columns are worth: 0, or a vote among all rows, which all tie.
+    backend : {"auto", "cpu"}
+    form : {"auto", "exact", "fast"}
+        Rank all rows exactly; or the near ones only, with far rows binned under a proven bound; or the fast form
+        where its bound is below 0.001 of the spread of the values or below their sampling error.
+    """
+    _check(n_neighbors, metric, columns, n_coalitions, tolerance, empty, backend, form)
+    game = _KnnGame(problem, run, n_neighbors, metric, empty)
+    run.info["metric"] = metric
+    run.info["n_neighbors"] = int(n_neighbors)
+    if columns == "exact" and game.n_columns > MOST_EXACT_COLUMNS:
+        raise InputError(
+            f"columns='exact' needs 2^{game.n_columns} column coalitions for {game.n_columns} columns: "
+            "use columns='sampled'"
+        )
+    game.use_form("exact" if form == "auto" else form)
+    if columns == "exact" or (columns == "auto" and _exact_is_cheaper(game.n_columns, n_coalitions, tolerance)):
+        return _exact_columns(game, run)
+    can_fall_back = columns == "auto" and n_coalitions is None and game.n_columns <= MOST_EXACT_COLUMNS
+    limit = 2 ** (game.n_columns - 2) if can_fall_back else None
+    estimate = _sampled_columns(game, run, n_coalitions, tolerance, limit)
+    if can_fall_back and not estimate.info["converged"] and not estimate.info["interrupted"]:
+        return _exact_columns(game, run)
+    if n_coalitions is None or estimate.info["interrupted"]:
+        run.warn_of_precision(estimate, tolerance, f"{estimate.info['n_coalitions']} column coalitions")
+    return estimate
+
+
+def _exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float) -> bool:
+    if n_coalitions is not None:
+        return 2**n_columns <= n_coalitions
+    return n_columns <= FEW_COLUMNS or (tolerance == 0 and n_columns <= MOST_EXACT_COLUMNS)
+
+
+class _KnnGame:
+    """The row values of every split under a column coalition, averaged into one table."""
+
+    def __init__(self, problem: Problem, run: Run, n_neighbors: int, metric: str, empty: str) -> None:
+        self.n_rows = problem.table.n_rows
+        self.n_columns = problem.table.n_columns
+        self.empty = empty
+        self.column_semivalue = run.semivalues[1]
+        self.rows = [split.rows for split in problem.splits]
+        self._options = {
+            "task": problem.target.task,
+            "n_neighbors": int(n_neighbors),
+            "semivalue": run.semivalues[0],
+            "n_jobs": run.n_jobs,
+        }
+        self._data = [
+            (integer_columns(split.train, split.valid, metric), split.y.codes, split.y_valid.codes)
+            for split in problem.splits
+        ]
+        self.n_valid = sum(columns.n_valid for columns, _, _ in self._data)
+        self.parts: list[RowValues] = []
+        self.form = ""
+
+    def use_form(self, form: str) -> None:
+        """Set up the row kernels in their exact or their fast form."""
+        self.form = form
+        self.parts = [RowValues(*data, form=form, **self._options) for data in self._data]  # type: ignore[arg-type]
+
+    def values(self, coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """One line of row values per column coalition, mean over the splits."""
+        mean = np.zeros((len(coalitions), self.n_rows))
+        for part, rows in zip(self.parts, self.rows, strict=True):
+            mean[:, rows] += part.values(coalitions) / len(self.parts)
+        if self.empty == "zero":
+            mean[~coalitions.any(axis=1)] = 0.0
+        return mean
+
+
+def _exact_columns(game: _KnnGame, run: Run) -> Estimate:
+    """All column coalitions, validation rows streamed in chunks and in random order.
+
+    Ctrl-C keeps the chunks that are done: the validation rows seen so far are a random sample of all, which gives
+    the partial values their standard errors.
+    """
+    m = game.n_columns
+    joining = marginal_weights(game.column_semivalue, m)
+    weights_in, weights_out = np.append(0.0, joining), np.append(joining, 0.0)
+    if game.empty == "zero":
+        weights_out[0] = 0.0
+    sums = [_ChunkSums(part.n_valid, (part.n_rows, m)) for part in game.parts]
+    done, interrupted = 0, False
+    with reporting(run.progress, "exact KNN values") as report:
+        try:
+            for k, chunk in _chunks(game, run.seed):
+                sums[k].add(game.parts[k].walk(weights_in, weights_out, valid=chunk), chunk.size)
+                done += chunk.size
+                report(done / game.n_valid, f"{done:,} of {game.n_valid:,} validation rows")
+        except KeyboardInterrupt:
+            if min(part.chunks for part in sums) < 2:
+                raise
+            interrupted = True
+    values, variance = np.zeros((game.n_rows, m)), np.zeros((game.n_rows, m))
+    row_variance, column_variance = np.zeros(game.n_rows), np.zeros(m)
+    for part, rows in zip(sums, game.rows, strict=True):
+        values[rows] += part.mean() / len(sums)
+        variance[rows] += part.variance(0) / len(sums) ** 2
+        row_variance[rows] += part.variance(1) / len(sums) ** 2
+        column_variance += part.variance(2) / len(sums) ** 2
+    info = {
+        "columns": "exact",
+        "n_coalitions": 2**m,
+        "form": game.form,
+        "n_valid_used": done,
+        "interrupted": interrupted,
+        "converged": not interrupted,
+    }
+    stderr = np.sqrt(variance)
+    if interrupted:
+        info["ratio"] = convergence_ratio(values, stderr)
+    estimate = Estimate(values, stderr, np.sqrt(row_variance), np.sqrt(column_variance), info)
+    run.warn_of_precision(estimate, 0.0, "")
+    return estimate
+
+
+class _ChunkSums:
+    """Sums over chunks of validation rows, and how much the chunks differ."""
+
+    def __init__(self, n_valid: int, shape: tuple[int, int]) -> None:
+        self._n_valid = n_valid
+        self._seen = 0
+        self.chunks = 0
+        n, m = shape
+        self._sums = [np.zeros((n, m)), np.zeros(n), np.zeros(m)]
+        self._squares = [np.zeros((n, m)), np.zeros(n), np.zeros(m)]
+
+    def add(self, mean: NDArray[np.float64], size: int) -> None:
+        self._seen += size
+        self.chunks += 1
+        for part, total, squares in zip(
+            (mean, mean.sum(axis=1), mean.sum(axis=0)), self._sums, self._squares, strict=True
+        ):
+            np.add(total, size * part, out=total)
+            np.add(squares, size * part**2, out=squares)
+
+    def mean(self) -> NDArray[np.float64]:
+        return self._sums[0] / self._seen
+
+    def variance(self, part: int) -> NDArray[np.float64]:
+        """Variance of the mean over the rows seen, as an estimate of the mean over all; 0 when all are seen."""
+        if self._seen == self._n_valid:
+            return np.zeros_like(self._sums[part])
+        mean = self._sums[part] / self._seen
+        between = np.maximum(self._squares[part] / self._seen - mean**2, 0.0)
+        return np.asarray(between / (self.chunks - 1) * (1 - self._seen / self._n_valid))
+
+
+def _chunks(game: _KnnGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
+    """Chunks of validation rows, the splits in turn, so that a partial run covers all of them alike."""
+    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
+    chunks = []
+    for k, part in enumerate(game.parts):
+        size = max(4, _CHUNK_WORK // (part.n_rows << part.n_columns))
+        order = random.permutation(part.n_valid)
+        chunks += [(start // size, k, np.sort(order[start : start + size])) for start in range(0, order.size, size)]
+    return [(k, chunk) for _, k, chunk in sorted(chunks, key=lambda entry: entry[:2])]
+
+
+def _sampled_columns(
+    game: _KnnGame, run: Run, n_coalitions: int | None, tolerance: float, limit: int | None
+) -> Estimate:
+    """A sample of column coalitions, with estimators A and B and jackknife standard errors."""
+    with reporting(run.progress, "sampled KNN values") as report:
+        result = estimate_columns(
+            game.values,
+            game.n_columns,
+            n_coalitions=n_coalitions,
+            tolerance=tolerance,
+            max_coalitions=limit,
+            semivalue=game.column_semivalue,
+            random_state=np.random.SeedSequence(run.seed, spawn_key=(1,)),
+            progress=_column_progress(report, tolerance),
+        )
+    ratio = convergence_ratio(result.values, result.stderr)
+    info = {
+        "columns": "sampled",
+        "n_coalitions": result.n_coalitions,
+        "estimator": result.estimator,
+        "form": game.form,
+        "converged": result.converged,
+        "ratio": ratio,
+    }
+    return Estimate(
+        result.values, result.stderr, result.row_stderr, result.column_stderr, info, list(result.history)
+    )
+
+
+def _column_progress(
+    report: Callable[[float, str], None], tolerance: float
+) -> Callable[[int, int, float], None]:
+    def update(done: int, planned: int, ratio: float) -> None:
+        known = np.isfinite(ratio) and ratio > 0
+        needed = max(planned, done * (ratio / tolerance) ** 2) if known and tolerance > 0 else planned
+        note = f"error {ratio:.3f} of the spread, wanted {tolerance:g}; " if known else ""
+        report(done / max(needed, 1), f"{note}{done:,} column coalitions")
+
+    return update
+
+
+def _check(
+    n_neighbors: Any,
+    metric: str,
+    columns: str,
+    n_coalitions: Any,
+    tolerance: Any,
+    empty: str,
+    backend: str,
+    form: str,
+) -> None:
+    choices = {
+        "metric": (metric, METRICS),
+        "columns": (columns, ("auto", "exact", "sampled")),
+        "empty": (empty, ("zero", "ties")),
+        "backend": (backend, ("auto", "cpu")),
+        "form": (form, ("auto", "exact", "fast")),
+    }
+    for name, (value, known) in choices.items():
+        if value not in known:
+            raise InputError(f"{name}={value!r} is not known: use one of {', '.join(map(repr, known))}")
+    check_number(n_neighbors, "n_neighbors", whole=True)
+    check_number(tolerance, "tolerance", zero=True)
+    if n_coalitions is not None:
+        check_number(n_coalitions, "n_coalitions", whole=True)
