@@ -1,0 +1,26 @@
+"""The package as a stranger meets it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import shapley2d
+
+
+def test_import_is_light():
+    """numba, scikit-learn, pyarrow and matplotlib load when they are first needed."""
+    heavy = {"numba", "sklearn", "pyarrow", "matplotlib", "pandas", "scipy", "rich", "typer", "jinja2"}
+    code = "import sys, shapley2d; print(sorted(m for m in sys.modules if '.' not in m))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not heavy & set(eval(loaded))
+
+
+def test_public_names_resolve():
+    for name in shapley2d.__all__:
+        assert getattr(shapley2d, name) is not None
+    assert set(shapley2d.__all__) <= set(dir(shapley2d))
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        _ = shapley2d.nonsense
