@@ -8,7 +8,6 @@ import numpy as np
 
 from shapley2d.estimate import Estimate, convergence_ratio
 from shapley2d.exceptions import InputError
-from shapley2d.knn.column_sampling import estimate_columns
 from shapley2d.knn.metric import METRICS, integer_columns
 from shapley2d.knn.rows import RowValues
 from shapley2d.progress import reporting
@@ -229,6 +228,8 @@ def _sampled_columns(
     game: _KnnGame, run: Run, n_coalitions: int | None, tolerance: float, limit: int | None
 ) -> Estimate:
     """A sample of column coalitions, with estimators A and B and jackknife standard errors."""
+    from shapley2d.knn.column_sampling import estimate_columns
+
     with reporting(run.progress, "sampled KNN values") as report:
         result = estimate_columns(
             game.values,
@@ -247,6 +248,7 @@ def _sampled_columns(
         "estimator": result.estimator,
         "form": game.form,
         "converged": result.converged,
+        "interrupted": result.interrupted,
         "ratio": ratio,
     }
     return Estimate(

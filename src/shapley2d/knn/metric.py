@@ -3,8 +3,9 @@
 ``metric="auto"``
     Columns count alike, whatever they hold.
 
-    - *Numbers and dates*: measured from the median in units of the interquartile range (the standard deviation
-      where that range is empty, as in a column of mostly zeros), cut at three such deviations so that a heavy
+    - *Numbers and dates*: measured from the median in units of the interquartile range (the normal
+      distribution's, so that a unit is a standard deviation there; of the median deviation of the entries that
+      deviate at all where that range is empty, as in a column of mostly zeros), cut at three units so that a heavy
       tail cannot drown the rest, squared, and scaled so that two random training rows are 1 apart on average.
     - *Categories and booleans*: 0 if equal, 1 if not. A category that training never shows differs from all.
     - *Missing entries*: as far from any entry, missing or not, as two random training rows are on average.
@@ -108,12 +109,9 @@ class _robust_scale:  # noqa: N801
         if not present.size or present[0] == present[-1]:
             return
         low, self.centre, high = np.percentile(present, [25, 50, 75])
-        self.spread = (high - low) / _NORMAL_IQR or float(np.std(present))
-        variance = float(np.var(self._cut(present)))
-        if variance == 0:  # all that differs lies beyond the cut on one side of an even spread
-            self.spread = float(np.std(present))
-            variance = float(np.var(self._cut(present)))
-        self.factor = math.sqrt(1 / (2 * variance))
+        off = np.abs(present - self.centre)
+        self.spread = (high - low) / _NORMAL_IQR or float(np.median(off[off > 0]))
+        self.factor = math.sqrt(1 / (2 * float(np.var(self._cut(present)))))
 
     def _cut(self, entries: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.clip((entries - self.centre) / self.spread, -_CUT, _CUT)
