@@ -1,0 +1,79 @@
+"""The drawings of the guide: the four corners of the counterfactual, and the heatmap of a table with planted errors.
+
+Run: make figures
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.patches import Rectangle
+
+FIGURES = Path(__file__).parent / "figures"
+BLUE, PALE, RED, GREY = "#2166ac", "#d1e5f0", "#b2182b", "#e6e6e6"
+
+
+def four_corners() -> None:
+    """h(S+i, F+j) + h(S, F) - h(S+i, F) - h(S, F+j): what is left is the cell."""
+    figure, axes = plt.subplots(1, 5, figsize=(11, 2.6), width_ratios=[1, 1, 1, 1, 1])
+    rows, columns = 4, 5
+    terms = [
+        ("$h(S{+}i,\\,F{+}j)$", 1, 1, ""),
+        ("$h(S,\\,F)$", 0, 0, "+"),
+        ("$h(S{+}i,\\,F)$", 1, 0, "−"),
+        ("$h(S,\\,F{+}j)$", 0, 1, "−"),
+    ]
+    for ax, (name, with_row, with_column, sign) in zip(axes, terms, strict=False):
+        for r in range(rows):
+            for c in range(columns):
+                taken = (r < 3 or with_row) and (c < 4 or with_column)
+                ax.add_patch(Rectangle((c, rows - 1 - r), 1, 1, fc=PALE if taken else "white", ec="#999999", lw=0.7))
+        ax.set_title(name, fontsize=13)
+        ax.text(-0.7, 2, sign, fontsize=20, ha="center", va="center")
+    ax = axes[4]
+    for r in range(rows):
+        for c in range(columns):
+            cell = r == 3 and c == 4
+            ax.add_patch(Rectangle((c, rows - 1 - r), 1, 1, fc=BLUE if cell else "white", ec="#999999", lw=0.7))
+    ax.set_title("cell $(i, j)$", fontsize=13)
+    ax.text(-0.7, 2, "=", fontsize=20, ha="center", va="center")
+    for ax in axes:
+        ax.set_xlim(-1.2, columns + 0.1)
+        ax.set_ylim(-1.0, rows + 0.1)
+        ax.set_aspect("equal")
+        ax.axis("off")
+        ax.text(4.5, -0.25, "$j$", ha="center", va="top", fontsize=12)
+        ax.text(-0.25, 0.5, "$i$", va="center", ha="center", fontsize=12)
+    figure.savefig(FIGURES / "four-corners.png", dpi=150, bbox_inches="tight")
+    plt.close(figure)
+
+
+def heatmap() -> None:
+    """Wine with twelve entries swapped in from another class: the values of its cells."""
+    from sklearn.datasets import load_wine
+
+    from shapley2d import value_cells
+
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    rng = np.random.default_rng(0)
+    planted = []
+    for row in rng.choice(len(X), 12, replace=False):
+        column = int(rng.integers(X.shape[1]))
+        other = rng.choice(np.flatnonzero(y != y[row]))
+        X.iloc[row, column] = X.iloc[other, column]
+        planted.append((row, column))
+    v = value_cells(X, y, progress=False)
+    figure, ax = plt.subplots(figsize=(9, 5))
+    v.plot_heatmap(ax=ax)
+    figure.savefig(FIGURES / "heatmap.png", dpi=120, bbox_inches="tight")
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    mpl.use("Agg")
+    FIGURES.mkdir(exist_ok=True)
+    four_corners()
+    heatmap()
