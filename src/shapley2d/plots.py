@@ -130,7 +130,7 @@ def waterfall(valuation: Valuation, row: Any, ax: Axes | None = None, *, max_col
     ax.barh(positions, widths, left=starts, height=0.7, color=_signed(widths))
     spread = _INTERVAL * np.append(errors, valuation.row_stderr[i])
     if spread.any():
-        shown = spread > 0
+        shown = (spread > 0) & np.isfinite(spread)  # a single draw tells nothing of its error
         stops = (starts + widths)[shown]
         ax.errorbar(
             stops, positions[shown], xerr=spread[shown], fmt="none", ecolor="#333333", capsize=2, lw=1

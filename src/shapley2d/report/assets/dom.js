@@ -1,0 +1,102 @@
+// Small helpers: elements, numbers, text. Text from the table only ever becomes textContent.
+
+const byId = (id) => document.getElementById(id);
+
+/** An element with properties and children; strings become text nodes. */
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in element) element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** Text from the table, isolated so that right-to-left text cannot disturb its surroundings. */
+function quoted(text, most = 60) {
+  const shown = text.length > most ? text.slice(0, most - 1) + "…" : text;
+  return make("bdi", { textContent: shown, title: shown === text ? "" : text, dir: "auto" });
+}
+
+function entryNode(text, most = 60) {
+  return text === null ? make("i", { textContent: "missing" }) : quoted(text, most);
+}
+
+const SUPERSCRIPT = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+
+/** A power of ten that brings numbers up to `limit` between 1 and 1000, so that lists need no exponents. */
+function unitFor(limit) {
+  const exponent = limit > 0 && (limit < 0.1 || limit >= 1e4) ? 3 * Math.floor(Math.log10(limit) / 3) : 0;
+  const power = [...String(exponent)].map((digit) => SUPERSCRIPT[digit]).join("");
+  return {
+    factor: 10 ** -exponent,
+    words: exponent === 0 ? "" : `in 10${power}`,
+    suffix: exponent === 0 ? "" : ` × 10${power}`,
+  };
+}
+
+/** A number in a unit with about three digits, but none beyond what `precision` supports. */
+function numberText(value, unit, precision = 0) {
+  const scaled = value * unit.factor;
+  if (Math.abs(scaled) < 5e-7) return "0";
+  const smallest = Math.max(Math.abs(scaled) / 100, precision * unit.factor, 1e-9);
+  const digits = Math.min(6, Math.max(0, Math.ceil(-Math.log10(smallest))));
+  const text = scaled.toFixed(digits);
+  return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+}
+
+/** 95 % of estimates are within this of the truth. */
+const interval = (error) => 1.96 * error;
+
+/** A value with its 95 % interval to two digits, unless that is too small to show. */
+function worthText(value, error, unit, precision = 0) {
+  const step = interval(error) / 10;
+  const spread = numberText(interval(error), unit, step);
+  return numberText(value, unit, Math.max(precision, step)) + (spread === "0" ? "" : ` ± ${spread}`);
+}
+
+/** A bar from 0 to a value on a scale, with its interval as a line. */
+function bar({ from = 0, to, low, high }, [least, most]) {
+  const place = (value) => (100 * (value - least)) / (most - least || 1);
+  const box = make("span", { className: "bar", "aria-hidden": "true" });
+  const zero = make("b");
+  zero.style.left = `${place(0)}%`;
+  const body = make("i", { className: to >= from ? "good" : "harm" });
+  body.style.left = `${place(Math.min(from, to))}%`;
+  body.style.width = `${Math.abs(place(to) - place(from))}%`;
+  box.append(zero, body);
+  if (high > low) {
+    const line = make("u");
+    line.style.left = `${place(low)}%`;
+    line.style.width = `${place(high) - place(low)}%`;
+    box.append(line);
+  }
+  return box;
+}
+
+function headRow(names) {
+  const cells = names.map(([name, kind]) => make("th", { scope: "col", className: kind ?? "", textContent: name }));
+  return make("thead", {}, make("tr", {}, ...cells));
+}
+
+/** Buttons that move through pages of a list; `show(page)` draws one. */
+function fillPager(box, { page, size, total, what, show }) {
+  box.replaceChildren();
+  if (total <= size) return;
+  const last = Math.ceil(total / size) - 1;
+  const step = (label, to, enabled) => {
+    const button = make("button", { type: "button", textContent: label, disabled: !enabled });
+    button.addEventListener("click", () => {
+      show(to);
+      const again = [...box.querySelectorAll("button")].find((one) => one.textContent === label);
+      if (again) (again.disabled ? box.querySelector("button:enabled") : again).focus();
+    });
+    return button;
+  };
+  const from = page * size;
+  const words = `${what} ${(from + 1).toLocaleString("en")}–${Math.min(total, from + size).toLocaleString("en")} of ${total.toLocaleString("en")}`;
+  box.append(step("First", 0, page > 0), step("Previous", page - 1, page > 0));
+  box.append(make("span", { textContent: words }));
+  box.append(step("Next", page + 1, page < last), step("Last", last, page < last));
+}

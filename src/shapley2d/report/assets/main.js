@@ -1,0 +1,41 @@
+// Puts the page together once its data are unpacked.
+
+async function start() {
+  const table = await ValuedTable.read();
+  let view = null;
+
+  function chooseRow(i, j = null, scroll = false) {
+    showRow(table, i, j);
+    view.map.chosenRow = i;
+    if (j !== null) view.map.cursor = [view.map.rowOrder.indexOf(i), view.map.columnOrder.indexOf(j)];
+    view.redraw();
+    if (scroll) {
+      byId("row-title").focus({ preventScroll: true });
+      byId("row-title").closest("aside").scrollIntoView({ block: "nearest" });
+    }
+  }
+
+  view = startMap(table, { onRow: (i, j) => chooseRow(i, j) });
+  const [worst] = table.lowest;
+  view.map.chosenRow = worst ? worst[0] : 0;
+  view.map.draw();
+  showRow(table, view.map.chosenRow, worst ? worst[1] : null);
+  startCells(table, { onCell: (i, j) => chooseRow(i, j, true) });
+  startColumns(table);
+  startRows(table, { onRow: (i) => chooseRow(i, null, true) });
+  startTableView(table, view);
+  drawConvergence(table);
+  drawBlocks(table, view.map.palette);
+  drawPayments();
+  performance.mark("ready");
+  document.documentElement.dataset.ready = "yes";
+}
+
+start().catch((error) => {
+  const old = typeof DecompressionStream === "undefined";
+  byId("failure").textContent = old
+    ? "This browser is too old to unpack the report: use one from 2023 or later."
+    : `The report cannot be shown: ${error.message}`;
+  byId("failure").hidden = false;
+  throw error;
+});

@@ -1,0 +1,65 @@
+// One row in detail: a waterfall of its cells that adds up to its value.
+
+const MOST_STEPS = 16;
+
+function showRow(table, i, j = null) {
+  const what = table.blocks ? "" : "Row ";
+  byId("row-title").replaceChildren(what, quoted(table.rowName(i)));
+  const order = Array.from({ length: table.m }, (_, column) => column);
+  order.sort((a, b) => Math.abs(table.value(i, b)) - Math.abs(table.value(i, a)));
+  const shown = order.length > MOST_STEPS ? order.slice(0, MOST_STEPS - 1) : order;
+  if (j !== null && !shown.includes(j)) shown[shown.length - 1] = j;
+  const steps = shown.map((column) => ({ column, value: table.value(i, column), error: table.error(i, column) }));
+  const rest = table.rows[i] - steps.reduce((sum, step) => sum + step.value, 0);
+  if (order.length > shown.length) steps.push({ column: null, value: rest, error: 0 });
+  byId("row-words").replaceChildren(...rowWords(table, i));
+  byId("waterfall").replaceChildren(...waterfall(table, i, j, steps, order.length - shown.length));
+}
+
+function rowWords(table, i) {
+  const words = [];
+  if (table.label(i) !== null) words.push("labelled ", quoted(table.label(i)), "; ");
+  words.push(`worth ${worthText(table.rows[i], table.rowError(i), table.rowUnit, table.rowScale)} ${table.rowUnit.words}`.trimEnd());
+  words.push(`, from its ${table.noun}s, largest first.`);
+  return words;
+}
+
+function waterfall(table, i, j, steps, others) {
+  let end = 0;
+  const bars = steps.map((step) => {
+    const from = end;
+    end += step.value;
+    return { ...step, from, to: end, low: end - interval(step.error), high: end + interval(step.error) };
+  });
+  const error = interval(table.rowError(i));
+  const total = { from: 0, to: table.rows[i], low: table.rows[i] - error, high: table.rows[i] + error };
+  const ends = [0, ...[...bars, total].flatMap((one) => [one.from, one.to, one.low, one.high])];
+  const scale = [Math.min(...ends), Math.max(...ends)];
+  const rows = bars.map((step) => waterfallStep(table, i, j, step, others, scale));
+  const last = make("tr", { className: "total" }, make("th", { scope: "row", colSpan: table.hasEntries ? 2 : 1, textContent: "the row's value" }));
+  last.append(make("td", { className: "bars" }, bar(total, scale)));
+  last.append(make("td", { className: "right number", textContent: numberText(table.rows[i], table.unit, table.rowScale) }));
+  const entry = table.hasEntries ? [["entry", "what"]] : [];
+  const head = headRow([["column", "name"], ...entry, ["adds up", "bars"], [table.unit.words || "value", "right"]]);
+  return [make("caption", { className: "visually-hidden", textContent: "What the row's value is made of" }), head, make("tbody", {}, ...rows, last)];
+}
+
+function waterfallStep(table, i, j, step, others, scale) {
+  const name = make("th", { scope: "row", className: "name" });
+  const entry = make("td", { className: "what" });
+  if (step.column === null) {
+    name.append(`${others} other columns`);
+    name.colSpan = table.hasEntries ? 2 : 1;
+  } else {
+    if (table.isMarked(i, step.column)) name.append(make("span", { className: "ring small", role: "img", "aria-label": "marked" }));
+    name.append(quoted(table.columnNames[step.column]));
+    name.title = table.columnNames[step.column];
+    if (table.hasEntries) {
+      entry.append(entryNode(table.entry(i, step.column)));
+      entry.title = table.entry(i, step.column) ?? "missing";
+    }
+  }
+  const value = make("td", { className: "right number", textContent: numberText(step.value, table.unit, step.column === null ? 0 : table.scales[step.column]) });
+  const parts = [name, ...(table.hasEntries && step.column !== null ? [entry] : []), make("td", { className: "bars" }, bar(step, scale)), value];
+  return make("tr", { className: step.column === j ? "here" : "" }, ...parts);
+}

@@ -1,0 +1,115 @@
+// The valued table: unpacks the page's data and answers what is in a cell and what it is worth.
+
+async function unpack(id) {
+  const encoded = byId(id).textContent.trim();
+  const bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(encoded) : fromBase64(encoded);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function fromBase64(encoded) {
+  const binary = atob(encoded);
+  const bytes = new Uint8Array(binary.length);
+  for (let k = 0; k < binary.length; k++) bytes[k] = binary.charCodeAt(k);
+  return bytes;
+}
+
+/** int16 from a plane of low bytes followed by a plane of high bytes. */
+function joinPlanes(bytes, start, count) {
+  const numbers = new Int16Array(count);
+  for (let k = 0; k < count; k++) numbers[k] = bytes[start + k] | (bytes[start + count + k] << 8);
+  return numbers;
+}
+
+/** Standard errors from their logarithmic codes. */
+function errorScale(largest) {
+  return Float64Array.from({ length: 256 }, (_, code) => (code ? largest * 2 ** ((code - 255) / 16) : 0));
+}
+
+function codeArray(bytes, start, count, width) {
+  const part = bytes.slice(start, start + count * width);
+  return width === 1 ? part : width === 2 ? new Uint16Array(part.buffer) : new Uint32Array(part.buffer);
+}
+
+class ValuedTable {
+  static async read() {
+    const record = JSON.parse(byId("record").textContent);
+    const [numbers, entries, texts] = await Promise.all(["numbers", "entries", "texts"].map(unpack));
+    return new ValuedTable(record, numbers, entries, JSON.parse(new TextDecoder().decode(texts)));
+  }
+
+  constructor(record, numbers, entries, texts) {
+    Object.assign(this, record);
+    const { n, m } = record;
+    this.codes = joinPlanes(numbers, 0, n * m);
+    this.rowCodes = joinPlanes(numbers, 2 * n * m, n);
+    this.rows = Float64Array.from(this.rowCodes, (code) => code * record.rowScale);
+    if (!record.exact) {
+      const start = 2 * n * m + 2 * n;
+      this.errorCodes = numbers.subarray(start, start + n * m);
+      this.rowErrorCodes = numbers.subarray(start + n * m);
+      this.errorOf = errorScale(record.largestError);
+      this.rowErrorOf = errorScale(record.largestRowError);
+    }
+    this.readEntries(entries, texts);
+    this.markedSet = new Set(record.marked);
+    this.unit = unitFor(record.limit);
+    this.rowUnit = unitFor(largest(this.rows));
+    this.columnUnit = unitFor(largest(this.columns));
+    this.noun = record.blocks ? "block" : "cell";
+  }
+
+  readEntries(bytes, texts) {
+    let start = 0;
+    this.entryCodes = this.widths.map((width) => {
+      const codes = codeArray(bytes, start, this.n, width);
+      start += this.n * width;
+      return codes;
+    });
+    this.levels = texts.levels;
+    this.rowNames = texts.rowNames;
+    this.labelLevels = texts.labels;
+    this.labelCodes = texts.labels ? codeArray(bytes, start, this.n, this.labelWidth) : null;
+  }
+
+  value(i, j) { return this.codes[j * this.n + i] * this.scales[j]; }
+  error(i, j) { return this.exact ? 0 : this.errorOf[this.errorCodes[j * this.n + i]]; }
+  rowError(i) { return this.exact ? 0 : this.rowErrorOf[this.rowErrorCodes[i]]; }
+  rowName(i) { return this.rowNames ? this.rowNames[i] : String(i); }
+  label(i) { return this.labelCodes ? this.labelLevels[this.labelCodes[i]] : null; }
+  get hasEntries() { return this.entryCodes.length > 0; }
+  /** The entry as text, null where it is missing. */
+  entry(i, j) { return this.levels[j][this.entryCodes[j][i]]; }
+  isMarked(i, j) { return this.markedSet.has(i * this.m + j); }
+
+  /** A value in words: in the unit of the cells, no finer than it was stored. */
+  valueText(i, j) { return numberText(this.value(i, j), this.unit, this.scales[j]); }
+
+  rowOrder(by) {
+    const order = Uint32Array.from({ length: this.n }, (_, i) => i);
+    if (by === "original") return order;
+    const byValue = countingSort(order, (i) => this.rowCodes[i] + 32768, 65536);
+    return by === "label" ? countingSort(byValue, (i) => this.labelCodes[i], this.labelLevels.length) : byValue;
+  }
+
+  columnOrder(by) {
+    const order = Uint32Array.from({ length: this.m }, (_, j) => j);
+    return by === "value" ? order.sort((a, b) => this.columns[b] - this.columns[a]) : order;
+  }
+}
+
+/** Items in the order of their whole-number keys below `count`; equal ones stay in the order given. */
+function countingSort(items, key, count) {
+  const starts = new Uint32Array(count + 1);
+  for (const item of items) starts[key(item) + 1]++;
+  for (let k = 0; k < count; k++) starts[k + 1] += starts[k];
+  const sorted = new Uint32Array(items.length);
+  for (const item of items) sorted[starts[key(item)]++] = item;
+  return sorted;
+}
+
+function largest(numbers) {
+  let most = 0;
+  for (const number of numbers) most = Math.max(most, Math.abs(number));
+  return most;
+}
