@@ -1,0 +1,46 @@
+"""The command line: ``shapley2d cells | blocks | report | demo``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code.
+
+    0: done. 2: the user's error, told in one line. 130: Ctrl-C. 1: a bug of ours.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Without the program's name; those of the process by default.
+
+    Examples
+    --------
+    >>> main(["--version"])  # doctest: +ELLIPSIS
+    shapley2d ...
+    0
+    """
+    from typer import Abort
+
+    from shapley2d.cli.app import app
+    from shapley2d.cli.console import silence_stdout
+    from shapley2d.cli.errors import INTERRUPTED, report_error
+
+    code = 0
+    try:
+        code = app(arguments, prog_name="shapley2d", standalone_mode=False) or 0
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence_stdout()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0
+    except (KeyboardInterrupt, Abort):
+        code = INTERRUPTED
+    except Exception as error:  # noqa: BLE001  (the last stop: a person gets a line, never a traceback)
+        code = report_error(error)
+    return code

@@ -1,0 +1,62 @@
+"""The application: its commands and what they share."""
+
+from typing import Annotated
+
+import typer
+
+from shapley2d._version import __version__
+from shapley2d.cli.blocks import blocks
+from shapley2d.cli.cells import cells
+from shapley2d.cli.demo import demo
+from shapley2d.cli.report import report
+
+# \b keeps the lines of a paragraph apart
+_CELLS = """\b
+Examples:
+  shapley2d cells patients.csv --target outcome
+  shapley2d cells patients.csv -t outcome --drop id,name --report report.html
+  shapley2d cells train.parquet -t price --valid test.parquet -o values.parquet
+  shapley2d cells patients.csv -t outcome --method mc --model forest -j -1
+  shapley2d cells patients.csv -t outcome --json | jq .lowest
+"""
+_BLOCKS = """\b
+Examples:
+  shapley2d blocks patients.csv --target outcome --owners owners.csv --pay 100000
+  shapley2d blocks patients.csv -t outcome --owners owners.csv --report blocks.html
+"""
+_REPORT = """\b
+Examples:
+  shapley2d report values.parquet
+  shapley2d report values.parquet -o report.html --title "Patients of 2024"
+"""
+_DEMO = """\b
+Examples:
+  shapley2d demo
+  shapley2d demo --out /tmp/demo
+"""
+
+app = typer.Typer(
+    name="shapley2d",
+    help="What every cell of a training table, and every contributor's block of it, is worth to a model.",
+    epilog="\b\nExamples:\n  shapley2d demo\n  shapley2d cells patients.csv --target outcome --report report.html\n",
+    context_settings={"help_option_names": ["--help", "-h"]},
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command(epilog=_CELLS)(cells)
+app.command(epilog=_BLOCKS)(blocks)
+app.command(epilog=_REPORT)(report)
+app.command(epilog=_DEMO)(demo)
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
+) -> None:
+    """What every cell of a training table, and every contributor's block of it, is worth to a model."""
+    if version:
+        typer.echo(f"shapley2d {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())

@@ -1,0 +1,75 @@
+"""The two streams of a command: results on stdout, notes on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from rich.console import Console
+from rich.text import Text
+
+from shapley2d.cli.errors import in_option_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PIPE_WIDTH = 200  # nobody folds lines in a pipe
+
+
+class ResultConsole(Console):
+    """stdout; a reader that has seen enough (``| head``) ends the command without an error."""
+
+    def __init__(self) -> None:
+        super().__init__(file=sys.stdout, highlight=False, soft_wrap=False)
+        if not self.is_terminal and "COLUMNS" not in os.environ:
+            self.width = _PIPE_WIDTH
+
+    def on_broken_pipe(self) -> NoReturn:
+        silence_stdout()
+        raise SystemExit(0)
+
+
+def silence_stdout() -> None:
+    """Send what is left to nowhere, so that the interpreter's last flush does not complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def note(message: str) -> None:
+    """Say something beside the results, on stderr."""
+    console = Console(file=sys.stderr, highlight=False, soft_wrap=True)
+    console.print(Text("note: ", style="yellow"), Text(in_option_names(message)), sep="")
+
+
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Show the library's warnings as notes, each once; those of other libraries are for developers."""
+    said: set[str] = set()
+
+    def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+        text = str(message)
+        if category.__module__.startswith("shapley2d") and text not in said:
+            said.add(text)
+            note(text)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        yield
+
+
+def shown(text: str | None, width: int = 40) -> Text:
+    r"""Text from a table, safe for a terminal: no control characters, no markup, not too long.
+
+    Examples
+    --------
+    >>> shown("a\x1b[31mb").plain, shown(None).plain
+    ('a\\x1b[31mb', '(empty)')
+    """
+    if text is None:
+        return Text("(empty)", style="dim")
+    start = text[: width + 1]
+    safe = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in start)
+    return Text(safe if len(safe) <= width else safe[: width - 1] + "…")

@@ -1,0 +1,159 @@
+"""CSV files as they come: encodings, separators, broken lines."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import itertools
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
+_SAMPLE_LINES = 100
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, str | None]:
+    """The text of a file, and a note where its encoding had to be guessed.
+
+    Examples
+    --------
+    >>> decode("größe".encode(), "sizes.csv", None)
+    ('größe', None)
+    """
+    if encoding is not None:
+        try:
+            return data.decode(encoding).removeprefix("\ufeff"), None
+        except LookupError:
+            raise InputError(
+                f"--encoding {encoding} is not known: use for instance utf-8, cp1252 or latin-1"
+            ) from None
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{path}, line {_line(data, error.start)}: not written in {encoding}: try another --encoding"
+            ) from None
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return decode(data, path, name)
+    if b"\0" in data[:10_000]:
+        raise InputError(f"{path} is not a text file: save the table as CSV or Parquet")
+    try:
+        return data.decode("utf-8"), None
+    except UnicodeDecodeError as error:
+        line = _line(data, error.start)
+    for name in ("cp1252", "latin-1"):  # the second takes any bytes
+        try:
+            text = data.decode(name)
+        except UnicodeDecodeError:
+            continue
+        break
+    return text, (
+        f"{path} is not UTF-8 (first in line {line}): read as {name}; if letters look wrong, set --encoding"
+    )
+
+
+def _line(data: bytes, position: int) -> int:
+    return data.count(b"\n", 0, position) + 1
+
+
+def find_separator(text: str, path: str, asked: str | None) -> str:
+    r"""The separator of a CSV file: the one asked for, or the one under which its first lines agree best.
+
+    Examples
+    --------
+    >>> find_separator("a;b\n1,5;2\n", "table.csv", None)
+    ';'
+    """
+    if asked is not None:
+        separator = SEPARATORS.get(asked, "\t" if asked == "\\t" else asked)
+        if len(separator) != 1 or separator in '"\r\n':
+            raise InputError(
+                f"--separator {asked} is not known: use one character, or {', '.join(SEPARATORS)}"
+            )
+        return separator
+    scores = {separator: _agreement(text, separator) for separator in SEPARATORS.values()}
+    best = max(scores, key=lambda separator: scores[separator])
+    if scores[best] == (0.0, 0):
+        first = text.split("\n", 1)[0].strip()[:60]
+        raise InputError(
+            f"{path} has a single column ({first!r}): if it has more, name what parts them with --separator"
+        )
+    return best
+
+
+def _agreement(text: str, separator: str) -> tuple[float, int]:
+    """The share of the first lines with as many fields as the header, and that number."""
+    lines = itertools.islice(_records(text, separator), _SAMPLE_LINES)
+    counts = [len(fields) for _, fields in lines]
+    if not counts or counts[0] < 2:
+        return 0.0, 0
+    return counts.count(counts[0]) / len(counts), counts[0]
+
+
+def _records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The lines that hold something, with the number of the line on which each starts."""
+    csv.field_size_limit(2**31 - 1)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    start = 1
+    for fields in reader:
+        if fields:
+            yield start, fields
+        start = reader.line_num + 1
+
+
+def read_strings(text: str, separator: str, path: str) -> Any:
+    """The file as a pyarrow table of text columns."""
+    import pyarrow as pa
+    from pyarrow import csv as pa_csv
+
+    header = _header(text, separator, path)
+    data = text.encode() if text.endswith(("\n", "\r")) else text.encode() + b"\n"
+    names = [f"f{k}" for k in range(len(header))]  # the reader would merge columns of one name
+    try:
+        table = pa_csv.read_csv(
+            pa.BufferReader(data),
+            read_options=pa_csv.ReadOptions(block_size=min(len(data) + 1, 2**31 - 2), column_names=names),
+            parse_options=pa_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            convert_options=pa_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        _explain_ragged(text, separator, path, len(header))
+        raise InputError(f"{path} cannot be read as CSV: {error}") from None
+    return table.slice(1).rename_columns(header)
+
+
+def _header(text: str, separator: str, path: str) -> list[str]:
+    records = _records(text, separator)
+    line, header = next(records, (0, []))
+    if not line:
+        raise InputError(f"{path} is empty: it needs a header line and rows")
+    header = [name.strip() or f"column {k + 1}" for k, name in enumerate(header)]
+    repeated = [name for name, count in Counter(header).items() if count > 1]
+    if repeated:
+        raise InputError(
+            f"{path}, line {line}: the column name {repeated[0]!r} occurs twice: rename one of them"
+        )
+    if next(records, None) is None:
+        raise InputError(f"{path} has a header but no rows")
+    return header
+
+
+def _explain_ragged(text: str, separator: str, path: str, width: int) -> None:
+    for line, fields in _records(text, separator):
+        if len(fields) != width:
+            raise InputError(
+                f"{path}, line {line}: {len(fields)} fields, but the header has {width}: mend the line (a field that "
+                f"holds {separator!r} needs quotes around it)"
+            ) from None

@@ -1,0 +1,126 @@
+"""What went wrong, as one line for a person and a number for a shell."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sys
+import traceback
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from shapley2d.exceptions import InputError, UtilityError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shapley2d.valuation import Valuation
+
+USER_ERROR = 2
+OUR_ERROR = 1
+INTERRUPTED = 130
+
+_DEBUG = "SHAPLEY2D_DEBUG"
+
+# typer has carried click inside since 0.27 and required it before; both make their errors from this class
+UsageError: Any = typer.BadParameter.__base__
+
+# how the library calls an option, and how the command line does
+OPTIONS = {
+    "n_neighbors": "--neighbors",
+    "n_coalitions": "--coalitions",
+    "max_permutations": "--max-permutations",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+    **{
+        name: f"--{name}"
+        for name in (
+            "folds",
+            "method",
+            "metric",
+            "columns",
+            "tolerance",
+            "task",
+            "semivalue",
+            "scoring",
+            "model",
+        )
+    },
+}
+_OPTION = re.compile(rf"\b({'|'.join(OPTIONS)})=(?:'([^']*)')?")
+
+
+def in_option_names(message: str) -> str:
+    """A message of the library in the words of the command line.
+
+    Examples
+    --------
+    >>> in_option_names("8 rows are too few for folds=5: set task='regression'")
+    '8 rows are too few for --folds 5: set --task regression'
+    """
+    return _OPTION.sub(lambda found: f"{OPTIONS[found[1]]} {found[2] or ''}", message)
+
+
+@contextmanager
+def computing(names: dict[str, str]) -> Iterator[None]:
+    """Name files and columns in the library's messages, which call them ``X``, ``y`` and so on; mind Ctrl-C."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(_named(str(error), names)) from error
+    except KeyboardInterrupt:
+        sys.stderr.write("shapley2d: interrupted before there were values; nothing was written\n")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def stop_if_partial(valuation: Valuation) -> None:
+    """Say so where Ctrl-C ended the work early, after its results are out."""
+    if valuation.info.get("interrupted"):
+        sys.stderr.write("shapley2d: interrupted: these are the values so far, stderr tells how precise\n")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _named(message: str, names: dict[str, str]) -> str:
+    words = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+    return re.sub(rf"^(?:{words})\b", lambda found: names[found[0]], message)
+
+
+def report_error(error: Exception) -> int:
+    """Print one line on stderr and return the exit code."""
+    code, line = _judge(error)
+    if os.environ.get(_DEBUG):
+        traceback.print_exception(error)
+    elif code == OUR_ERROR:
+        line += f" (this is a bug in shapley2d; to see where, run it again with {_DEBUG}=1)"
+    sys.stderr.write(f"shapley2d: error: {line}\n")
+    return code
+
+
+def _judge(error: Exception) -> tuple[int, str]:
+    if isinstance(error, UsageError):
+        return USER_ERROR, f"{_one_line(error.format_message())} (--help shows the options)"
+    if isinstance(error, InputError):
+        return USER_ERROR, _one_line(in_option_names(str(error)))
+    if isinstance(error, UtilityError):
+        return USER_ERROR, f"the model cannot be trained: {_one_line(str(error))}"
+    if isinstance(error, OSError) and error.errno is not None:
+        return USER_ERROR, _os_error(error)
+    if isinstance(error, MemoryError):
+        return USER_ERROR, "not enough memory: value fewer rows, or a machine with more"
+    return OUR_ERROR, f"{type(error).__name__}: {_one_line(str(error))}"
+
+
+def _os_error(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{where}the disk is full: free some space or write elsewhere; nothing was left half written"
+    if error.errno == errno.EACCES:
+        return f"{where}permission denied: choose another place, or change the permissions"
+    return f"{where}{error.strerror or error}"
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())

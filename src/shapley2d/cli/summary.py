@@ -1,0 +1,140 @@
+"""The result of a command: as a table for people, as one object for machines."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+from shapley2d._version import __version__
+from shapley2d.cli.console import ResultConsole, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from shapley2d.cli.inputs import Inputs
+    from shapley2d.valuation import Valuation
+
+
+def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[str, Any]]:
+    """The cells of least value, with what a person needs to find them."""
+    order = np.argsort(valuation.values, axis=None, kind="stable")[:top]
+    contents, labels = valuation.contents, valuation.labels
+    cells = []
+    for i, j in zip(*np.unravel_index(order, valuation.shape), strict=True):
+        row = valuation.row_names[i]
+        cells.append(
+            {
+                "row": row.item() if isinstance(row, np.generic) else row,
+                "line": int(inputs.rows[i]) + 2 if inputs.train.lined else None,
+                "column": valuation.column_names[j],
+                "content": contents[j][i] if contents else None,
+                "label": labels[i] if labels else None,
+                "value": float(valuation.values[i, j]),
+                "stderr": float(valuation.stderr[i, j]),
+            }
+        )
+    return cells
+
+
+def as_json(
+    command: str,
+    valuation: Valuation,
+    inputs: Inputs,
+    cells: list[dict[str, Any]],
+    files: dict[str, Path],
+    **more: Any,
+) -> dict[str, Any]:
+    """Everything that a machine may want to know of a run."""
+    n, m = valuation.shape
+    return {
+        "command": command,
+        "version": __version__,
+        "file": inputs.train.path,
+        "target": inputs.target,
+        "valid": inputs.valid.path if inputs.valid else None,
+        "rows": n,
+        "columns": m,
+        "total": valuation.total,
+        "exact": valuation.exact,
+        "largest_stderr": float(valuation.stderr.max()),
+        "partial": bool(valuation.info.get("interrupted")),
+        "column_values": [
+            {"column": name, "value": float(value), "stderr": float(error)}
+            for name, value, error in zip(
+                valuation.column_names, valuation.columns, valuation.column_stderr, strict=True
+            )
+        ],
+        "lowest": cells,
+        **more,
+        "settings": valuation.info,
+        "files": {what: str(path) for what, path in files.items()},
+    }
+
+
+def print_json(summary: dict[str, Any]) -> None:
+    """Print one JSON object."""
+    ResultConsole().out(json.dumps(summary, ensure_ascii=False, indent=2), highlight=False)
+
+
+def print_summary(
+    valuation: Valuation, inputs: Inputs, cells: list[dict[str, Any]], files: dict[str, Path]
+) -> None:
+    """Print what was valued, how certain it is, and what to look at first."""
+    console = ResultConsole()
+    console.print(Text(headline(valuation, inputs)))
+    if cells:
+        console.print(_cell_table(cells, exact=valuation.exact))
+    print_files(files, console)
+
+
+def headline(valuation: Valuation, inputs: Inputs, players: str = "cells") -> str:
+    """What was valued, against what, and how certain it is."""
+    n, m = inputs.X.shape
+    info = valuation.info
+    against = (
+        f"{inputs.valid.path} ({info.get('n_valid')} rows)"
+        if inputs.valid
+        else f"each of {info.get('folds')} folds in turn"
+    )
+    certain = "no sampling error" if valuation.exact else valuation.describe()
+    whole = (
+        ", the model's score" if info.get("semivalue") == ["shapley"] * 2 and info["method"] != "loo" else ""
+    )
+    below = int((valuation.values < 0).sum())
+    return (
+        f"{inputs.train.path}: {n} rows x {m} columns, predicting {inputs.target!r} ({info.get('task')}), "
+        f"judged on {against}\n"
+        f"method {info.get('method')}, {certain}; the {players} sum to {valuation.total:.4g}{whole}; "
+        f"{below} of {valuation.values.size} have a value below 0\n"
+    )
+
+
+def _cell_table(cells: list[dict[str, Any]], *, exact: bool) -> Table:
+    lined = cells[0]["line"] is not None
+    table = Table(title="Cells that hurt most", title_justify="left", box=None, pad_edge=False)
+    table.add_column("row", justify="right")
+    if lined:
+        table.add_column("line", justify="right", style="dim")
+    for heading in ("column", "content", "label"):
+        table.add_column(heading)
+    table.add_column("value", justify="right")
+    if not exact:
+        table.add_column("stderr", justify="right", style="dim")
+    for cell in cells:
+        fields: list[Any] = [shown(str(cell["row"]), 24)]
+        fields += [str(cell["line"])] if lined else []
+        fields += [shown(cell["column"]), shown(cell["content"]), shown(cell["label"], 24)]
+        fields += [f"{cell['value']:+.3e}"]
+        fields += [] if exact else [f"{cell['stderr']:.1e}"]
+        table.add_row(*fields)
+    return table
+
+
+def print_files(files: dict[str, Path], console: ResultConsole) -> None:
+    """Print where the files are."""
+    for what, path in files.items():
+        console.print(Text(f"{what}: {path}"), soft_wrap=True)
