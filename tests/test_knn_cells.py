@@ -248,6 +248,7 @@ def test_progress_reaches_the_end(wine):
         ({"n_neighbors": 2.5}, "n_neighbors=2.5 must be a whole number"),
         ({"tolerance": -0.1}, "tolerance=-0.1 must be a number and not be negative"),
         ({"n_coalitions": 0}, "n_coalitions=0 must be a whole number"),
+        ({"n_coalitions": 5}, "n_coalitions=5 is too few: ask for at least 8"),
     ],
 )
 def test_bad_options_are_named(options, message):

@@ -8,6 +8,7 @@ import numpy as np
 
 from shapley2d.estimate import Estimate, convergence_ratio
 from shapley2d.exceptions import InputError
+from shapley2d.knn.column_sampling import estimate_columns
 from shapley2d.knn.metric import METRICS, integer_columns
 from shapley2d.knn.rows import RowValues
 from shapley2d.progress import reporting
@@ -27,6 +28,9 @@ FEW_COLUMNS = 10
 
 MOST_EXACT_COLUMNS = 24
 """Beyond here the exact column axis is refused: it would take 2^25 evaluations and more."""
+
+FEWEST_COALITIONS = 8
+"""No columns, all columns and three complementary pairs: the least that an estimate can rest on."""
 
 _CHUNK_WORK = 2**28  # row-coalition pairs in a chunk of validation rows of the exact column axis
 _SMALL_WORK = 2.0**31  # triples of row, validation row and coalition that the exact form does in seconds
@@ -228,8 +232,6 @@ def _sampled_columns(
     game: _KnnGame, run: Run, n_coalitions: int | None, tolerance: float, limit: int | None
 ) -> Estimate:
     """A sample of column coalitions, with estimators A and B and jackknife standard errors."""
-    from shapley2d.knn.column_sampling import estimate_columns
-
     with reporting(run.progress, "sampled KNN values") as report:
         result = estimate_columns(
             game.values,
@@ -292,3 +294,5 @@ def _check(
     check_number(tolerance, "tolerance", zero=True)
     if n_coalitions is not None:
         check_number(n_coalitions, "n_coalitions", whole=True)
+        if n_coalitions < FEWEST_COALITIONS:
+            raise InputError(f"n_coalitions={n_coalitions} is too few: ask for at least {FEWEST_COALITIONS}")

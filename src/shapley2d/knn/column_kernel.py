@@ -1,0 +1,113 @@
+"""An odd kernel over column coalitions, and its semivalue in closed form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import lapack
+from scipy.special import gammaln
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+KERNEL_NOISE = 0.1
+"""Noise added to the profile ``g(d)`` on the diagonal: how far the smoothed game may pass by the sample."""
+
+_DEGREE_WEIGHTS = ((1, 20.0), (3, 1.0), (5, 0.25), (7, 0.0625), (9, 0.015625))
+_BLOCK = 256
+
+
+def kernel_profile(n_columns: int) -> tuple[Floats, Floats]:
+    """Profile ``g(d)`` and amplitude ``a(s)`` of the odd kernel, for ``d`` and ``s`` from 0 to ``n_columns``.
+
+    ``g = 20 K1 + K3 + 0.25 K5 + ...`` in the normalised Krawtchouk polynomials of odd degree up to 9: a game's
+    main effects, and interactions that fade with their order. The amplitude grows towards the ends, where it is
+    set to 0: the smoothed game leaves them out.
+
+    Examples
+    --------
+    >>> profile, amplitude = kernel_profile(3)
+    >>> profile.round(3).tolist(), amplitude.round(3).tolist()
+    ([21.0, 5.667, -5.667, -21.0], [0.0, 1.042, 1.042, 0.0])
+    """
+    m = n_columns
+    distance = np.arange(m + 1.0)
+    polynomials = [np.ones(m + 1), 1 - 2 * distance / m]
+    for k in range(1, min(m, _DEGREE_WEIGHTS[-1][0])):
+        polynomials.append(((m - 2 * distance) * polynomials[k] - k * polynomials[k - 1]) / (m - k))
+    profile = sum((w * polynomials[k] for k, w in _DEGREE_WEIGHTS if k <= m), start=np.zeros(m + 1))
+    amplitude = np.zeros(m + 1)
+    amplitude[1:m] = (4 * distance[1:m] * (m - distance[1:m]) / m**2) ** -0.35
+    return profile, amplitude
+
+
+def kernel_semivalues(joins: Floats, profile: Floats, amplitude: Floats) -> tuple[Floats, Floats]:
+    """Semivalue of the game ``S -> a(|S|) g(d(S, T))`` for a member and for a non-member of ``T``.
+
+    By symmetry they depend on ``t = |T|`` alone. A player joins ``s`` of the others with probability
+    ``joins[s]``; of these, a hypergeometric number lies in ``T``, which determines the distance.
+
+    Parameters
+    ----------
+    joins : ndarray of shape (m,)
+    profile, amplitude : ndarray of shape (m + 1,)
+
+    Returns
+    -------
+    inside, outside : ndarray of shape (m // 2 + 1,)
+        For ``t = 0 .. m // 2`` (``inside[0]`` is 0).
+
+    Examples
+    --------
+    >>> inside, outside = kernel_semivalues(np.full(3, 1 / 3), *kernel_profile(3))
+    >>> inside.round(3).tolist(), outside.round(3).tolist()
+    ([0.0, 18.526], [0.0, -9.263])
+    """
+    m = len(joins)
+    log_factorial = gammaln(np.arange(m + 1) + 1.0)
+    inside, outside = np.zeros(m // 2 + 1), np.zeros(m // 2 + 1)
+    joined = np.arange(m)[:, None]
+    for among in range(m // 2 + 1):  # members of T among the m-1 other players
+        common = np.arange(among + 1)  # of which the coalition has so many
+        rest = joined - common
+        possible = (rest >= 0) & (rest <= m - 1 - among)
+        rest = np.where(possible, rest, 0)
+        log_ways = (
+            log_factorial[among] - log_factorial[common] - log_factorial[among - common]
+            + log_factorial[m - 1 - among] - log_factorial[rest]
+            - log_factorial[np.where(possible, m - 1 - among - rest, 0)]
+            - log_factorial[m - 1] + log_factorial[joined] + log_factorial[m - 1 - joined]
+        )  # fmt: skip
+        chance = np.where(possible, np.exp(np.where(possible, log_ways, 0.0)), 0.0)
+        distance = np.where(possible, joined + among - 2 * common, 0)
+        agree = (chance * profile[distance]).sum(axis=1)
+        differ = (chance * profile[distance + 1]).sum(axis=1)
+        outside[among] = joins @ (amplitude[1:] * differ - amplitude[:-1] * agree)
+        if among + 1 < len(inside):
+            inside[among + 1] = joins @ (amplitude[1:] * agree - amplitude[:-1] * differ)
+    return inside, outside
+
+
+def inverse_kernel(coalitions: NDArray[np.bool_], profile: Floats) -> Floats:
+    """Inverse of ``g(d) + noise`` over the pairs, in the memory of one matrix of that size and a little more."""
+    n_pairs, m = coalitions.shape
+    signs = np.where(coalitions, np.float32(1), np.float32(-1))
+    matrix = np.empty((n_pairs, n_pairs), order="F")
+    for start in range(0, n_pairs, _BLOCK):
+        agreement = signs @ signs[start : start + _BLOCK].T
+        matrix[:, start : start + _BLOCK] = profile[((m - agreement) / 2).astype(np.intp)]
+    matrix[np.diag_indices(n_pairs)] += KERNEL_NOISE
+    factor, failed = lapack.dpotrf(matrix, lower=True, overwrite_a=True)
+    inverse, failed_too = lapack.dpotri(factor, lower=True, overwrite_c=True)
+    if failed or failed_too:  # impossible: Krawtchouk polynomials are positive definite, and there is noise
+        raise np.linalg.LinAlgError("the odd kernel's matrix is not positive definite")
+    # LAPACK fills the lower triangle; block by block to the other side, since index arrays would be larger.
+    for start in range(0, n_pairs, _BLOCK):
+        block = slice(start, min(start + _BLOCK, n_pairs))
+        inverse[:start, block] = inverse[block, :start].T
+        corner = np.tril(inverse[block, block])
+        inverse[block, block] = corner + np.tril(corner, -1).T
+    return np.asarray(inverse)
