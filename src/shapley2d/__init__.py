@@ -15,17 +15,27 @@ from shapley2d._version import __version__
 
 if TYPE_CHECKING:
     from shapley2d.api import value_cells, value_game
+    from shapley2d.blocks import value_blocks
     from shapley2d.cell_valuer import CellValuer
     from shapley2d.exceptions import InputError
     from shapley2d.valuation import Valuation
 
-__all__ = ["CellValuer", "InputError", "Valuation", "__version__", "value_cells", "value_game"]
+__all__ = [
+    "CellValuer",
+    "InputError",
+    "Valuation",
+    "__version__",
+    "value_blocks",
+    "value_cells",
+    "value_game",
+]
 
 # numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is quick
 _HOMES = {
     "CellValuer": "shapley2d.cell_valuer",
     "InputError": "shapley2d.exceptions",
     "Valuation": "shapley2d.valuation",
+    "value_blocks": "shapley2d.blocks",
     "value_cells": "shapley2d.api",
     "value_game": "shapley2d.api",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from shapley2d.exceptions import InputError
 from shapley2d.frames import frame_kind
 from shapley2d.games import FunctionGame, Game
+from shapley2d.label_game import label_name, with_label
 from shapley2d.methods import CELL_METHODS, GAME_METHODS, find_method
 from shapley2d.run import Run
 from shapley2d.splits import make_problem
@@ -25,6 +27,7 @@ def value_cells(
     y_valid: Any = None,
     method: str = "knn",
     *,
+    include_label: bool = False,
     task: str = "auto",
     folds: int = 5,
     semivalue: Any = "shapley",
@@ -47,6 +50,8 @@ def value_cells(
     method : {"knn", "mc", "exact", "loo"}
         ``"knn"``: the K-nearest-neighbour utility, no model is trained. ``"mc"``: Monte Carlo for any model.
         ``"exact"``: every coalition, for a dozen rows and columns in all. ``"loo"``: 2D leave-one-out.
+    include_label : bool
+        Value the label too: it joins as one more column, last, without which a coalition is worth 0.
     task : {"auto", "classification", "regression"}
         ``"auto"``: text, booleans and up to 20 different whole numbers are classes.
     folds : int
@@ -85,12 +90,16 @@ def value_cells(
     run = Run.create(random_state, semivalue, n_jobs, progress)
     solve = find_method(CELL_METHODS, method, options)
     problem = make_problem(X, y, X_valid, y_valid, task=task, folds=folds, seed=run.seed)
+    table = problem.table
+    if include_label:
+        problem = replace(problem, label=label_name(y, table.column_names))
+        table = with_label(table, problem.target, str(problem.label))
     estimate = solve(problem, run, **options)
     return Valuation(
         values=estimate.values,
         stderr=estimate.stderr,
-        row_names=problem.table.row_names,
-        column_names=problem.table.column_names,
+        row_names=table.row_names,
+        column_names=table.column_names,
         row_stderr=estimate.row_stderr,
         column_stderr=estimate.column_stderr,
         info=run.record(
@@ -98,12 +107,13 @@ def value_cells(
             task=problem.target.task,
             n_valid=problem.n_valid,
             folds=len(problem.splits) if X_valid is None else None,
+            label=problem.label,
             settings=options,
             **estimate.info,
         ),
         history=estimate.history,
         frame=frame_kind(X),
-        table=problem.table,
+        table=table,
         target=problem.target.y,
     )
 

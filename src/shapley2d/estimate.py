@@ -46,6 +46,8 @@ class Estimate:
         Facts about the run for the result's record.
     history : list of (int, float)
         Convergence: draws, and the largest standard error relative to the spread of the values by then.
+    covariance : ndarray or None
+        Of the errors of the sums that were asked for.
     """
 
     values: NDArray[np.float64]
@@ -54,6 +56,7 @@ class Estimate:
     column_stderr: NDArray[np.float64]
     info: dict[str, Any] = field(default_factory=dict)
     history: list[tuple[int, float]] = field(default_factory=list)
+    covariance: NDArray[np.float64] | None = None
 
     @classmethod
     def exact(cls, values: NDArray[np.float64], **info: Any) -> Estimate:
@@ -122,11 +125,20 @@ class MeanDraws:
 
 
 class Moments:
-    """Running mean and sum of squared deviations (Welford), of the cells and of their row and column sums."""
+    """Running mean and sum of squared deviations (Welford), of the cells and of their row and column sums.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    sums : ndarray of shape (k, n, m), optional
+        Weights of further sums of the cells, whose joint errors are kept too.
+    """
+
+    def __init__(self, sums: NDArray[np.float64] | None = None) -> None:
         self.count = 0
         self._parts: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+        self._sums = None if sums is None else sums.reshape(len(sums), -1)
+        size = 0 if sums is None else len(sums)
+        self._sums_mean, self._products = np.zeros(size), np.zeros((size, size))
 
     def add(self, values: NDArray[np.float64]) -> None:
         """Take in one draw."""
@@ -138,6 +150,11 @@ class Moments:
             off = part - mean
             np.add(mean, off / self.count, out=mean)
             np.add(squares, off * (part - mean), out=squares)
+        if self._sums is not None:
+            sums = self._sums @ values.ravel()
+            off = sums - self._sums_mean
+            self._sums_mean += off / self.count
+            self._products += np.outer(off, sums - self._sums_mean)
 
     def mean(self) -> NDArray[np.float64]:
         """Mean of the draws."""
@@ -149,6 +166,15 @@ class Moments:
         if self.count < 2:
             return np.full_like(squares, np.inf)
         return np.asarray(np.sqrt(squares / (self.count * (self.count - 1))))
+
+    def covariance(self) -> NDArray[np.float64] | None:
+        """Covariance of the errors of the further sums."""
+        if self._sums is None:
+            return None
+        if self.count < 2:
+            return np.diag(np.full(len(self._sums), np.inf))
+        both = self._products + self._products.T  # equal but for rounding
+        return np.asarray(both / (2 * self.count * (self.count - 1)))
 
 
 def convergence_ratio(values: NDArray[np.float64], stderr: NDArray[np.float64]) -> float:
@@ -204,6 +230,7 @@ def monte_carlo(
     n_jobs: int | None = None,
     progress: Any = False,
     title: str = "valuing",
+    sums: NDArray[np.float64] | None = None,
 ) -> Estimate:
     """Mean of independent draws, until the errors are small enough.
 
@@ -219,6 +246,8 @@ def monte_carlo(
         Worker processes, as in joblib. The result is the same, bit for bit, for any number.
     progress : {"auto", True, False} or callable
     title : str
+    sums : ndarray of shape (k, n, m), optional
+        Weights of sums of the values whose joint errors are wanted.
 
     Returns
     -------
@@ -226,7 +255,7 @@ def monte_carlo(
         Its ``info`` says ``n_permutations``, ``converged`` and ``interrupted``: Ctrl-C ends the work and keeps
         what was computed.
     """
-    moments = Moments()
+    moments = Moments(sums)
     history: list[tuple[int, float]] = []
     ratio = np.inf
     interrupted = False
@@ -262,7 +291,15 @@ def monte_carlo(
         "interrupted": interrupted,
         "ratio": history[-1][1],
     }
-    return Estimate(moments.mean(), moments.stderr(), moments.stderr(1), moments.stderr(2), info, history)
+    return Estimate(
+        moments.mean(),
+        moments.stderr(),
+        moments.stderr(1),
+        moments.stderr(2),
+        info,
+        history,
+        moments.covariance(),
+    )
 
 
 def _worth_noting(count: int) -> bool:

@@ -33,9 +33,8 @@ MOST_EXACT_UTILITIES = 2**24
 """``exact`` refuses games with more pairs of coalitions than this."""
 
 
-def exact_games(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int, run: Run) -> Estimate:
-    """Exact values: every coalition of rows under every coalition of columns; the mean over the games."""
-    row_semivalue, column_semivalue = run.semivalues
+def check_exact(games: Sequence[Game]) -> None:
+    """Refuse games of which not all coalitions can be evaluated."""
     for game in games:
         players = game.n_rows + game.n_columns
         if 2**players > MOST_EXACT_UTILITIES:
@@ -43,6 +42,12 @@ def exact_games(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int
                 f"exact values of {game.n_rows} rows x {game.n_columns} columns need 2^{players} utilities, "
                 f"more than 2^{MOST_EXACT_UTILITIES.bit_length() - 1}: use method='mc' or 'knn', or value blocks"
             )
+
+
+def exact_games(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int, run: Run) -> Estimate:
+    """Exact values: every coalition of rows under every coalition of columns; the mean over the games."""
+    row_semivalue, column_semivalue = run.semivalues
+    check_exact(games)
     values = np.zeros((n_rows, games[0].n_columns))
     for k, (game, members) in enumerate(zip(games, rows, strict=True)):
         row_design = AllSubsets(game.n_rows, row_semivalue)
@@ -91,13 +96,8 @@ def mc_games(
     """Monte Carlo over independent pairs of a row order and a column order."""
     check_number(max_permutations, "max_permutations", whole=True)
     check_number(tolerance, "tolerance", zero=True)
-    seeds = [run.seed] if len(games) == 1 else _seeds(run.seed, len(games))
-    draws: list[Draws] = [
-        PermutationDraws(game, run.semivalues, seed) for game, seed in zip(games, seeds, strict=True)
-    ]
-    whole = len(games) == 1 and rows[0].size == n_rows
     estimate = monte_carlo(
-        draws[0] if whole else MeanDraws(draws, rows, n_rows),
+        permutation_draws(games, rows, n_rows, run),
         tolerance=tolerance,
         max_draws=max_permutations,
         n_jobs=run.n_jobs,
@@ -106,6 +106,16 @@ def mc_games(
     )
     run.warn_of_precision(estimate, tolerance, f"max_permutations={max_permutations}")
     return estimate
+
+
+def permutation_draws(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int, run: Run) -> Draws:
+    """Draws of one game, or of the mean over games that each have their own part of the rows."""
+    seeds = [run.seed] if len(games) == 1 else _seeds(run.seed, len(games))
+    draws: list[Draws] = [
+        PermutationDraws(game, run.semivalues, seed) for game, seed in zip(games, seeds, strict=True)
+    ]
+    whole = len(games) == 1 and rows[0].size == n_rows
+    return draws[0] if whole else MeanDraws(draws, rows, n_rows)
 
 
 def _seeds(seed: int, count: int) -> list[int]:
@@ -126,6 +136,7 @@ def model_games(
     encoding: str = "auto",
 ) -> tuple[list[Game], list[NDArray[np.intp]], int]:
     """One model game per split, with the rows behind its rows."""
+    from shapley2d.label_game import LabelGame
     from shapley2d.model_game import ModelGame
 
     games: list[Game] = [
@@ -142,6 +153,8 @@ def model_games(
         for split in problem.splits
     ]
     run.info["model"] = repr(getattr(games[0], "model", None))
+    if problem.label is not None:
+        games = [LabelGame(game) for game in games]
     return games, [split.rows for split in problem.splits], problem.table.n_rows
 
 
@@ -187,8 +200,9 @@ def mc_cells(
 def knn_cells(problem: Problem, run: Run, **options: Any) -> Estimate:
     """Values under the K-nearest-neighbour utility, whose row axis has a closed form."""
     from shapley2d.knn.cells import value_knn
+    from shapley2d.knn.label import value_knn_label
 
-    return value_knn(problem, run, **options)
+    return (value_knn if problem.label is None else value_knn_label)(problem, run, **options)
 
 
 _KNN_OPTIONS = (

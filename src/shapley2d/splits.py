@@ -39,11 +39,15 @@ class Split:
 
 @dataclass(frozen=True)
 class Problem:
-    """A checked table with its target and the splits to value it on; the value is the mean over the splits."""
+    """A checked table with its target and the splits to value it on; the value is the mean over the splits.
+
+    ``label`` names the target where it is to be valued as one more column.
+    """
 
     table: Table
     target: Target
     splits: list[Split]
+    label: str | None = None
 
     @property
     def n_valid(self) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d.block_valuation import BlockValuation
 from shapley2d.exceptions import InputError
 from shapley2d.files import replacing
 from shapley2d.table import Column, Table
@@ -54,6 +55,8 @@ def save_valuation(valuation: Valuation, path: str | os.PathLike[str]) -> None:
         "kinds": None if valuation.table is None else [column.kind for column in valuation.table.columns],
         "info": valuation.info,
     }
+    if isinstance(valuation, BlockValuation):
+        record["blocks"] = _block_record(valuation)
     table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(record, ensure_ascii=False).encode()})
     with replacing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
@@ -82,23 +85,55 @@ def load_valuation(path: str | os.PathLike[str]) -> Valuation:
         if table.num_rows != n * m or len(names) != m:
             raise InputError(f"{path} is damaged: {table.num_rows} cells for {n} rows x {m} columns")
         first = np.arange(0, n * m, m)
-        return Valuation(
-            values=_matrix(table["value"], n, m),
-            stderr=_matrix(table["stderr"], n, m),
-            row_names=_names(table["row"].take(first).to_pylist()),
-            column_names=names,
-            row_stderr=_spread(record["row_stderr"], n),
-            column_stderr=_spread(record["column_stderr"], m),
-            info=record["info"],
-            history=[(int(count), float(ratio)) for count, ratio in record["history"]],
-            frame=record["frame"],
-            table=_stored_table(table, record["kinds"], names, n, m),
-            target=np.array(table["label"].take(first).to_pylist(), dtype=object)
+        fields: dict[str, Any] = {
+            "values": _matrix(table["value"], n, m),
+            "stderr": _matrix(table["stderr"], n, m),
+            "row_names": _names(table["row"].take(first).to_pylist()),
+            "column_names": names,
+            "row_stderr": _spread(record["row_stderr"], n),
+            "column_stderr": _spread(record["column_stderr"], m),
+            "info": record["info"],
+            "history": [(int(count), float(ratio)) for count, ratio in record["history"]],
+            "frame": record["frame"],
+            "table": _stored_table(table, record["kinds"], names, n, m),
+            "target": np.array(table["label"].take(first).to_pylist(), dtype=object)
             if "label" in table.column_names
             else None,
-        )
+        }
+        if "blocks" in record:
+            return BlockValuation(**fields, **_block_fields(record["blocks"], n, m))
+        return Valuation(**fields)
     except (KeyError, TypeError, json.JSONDecodeError) as error:
         raise InputError(f"{path} is damaged: its record cannot be read ({error})") from None
+
+
+def _block_record(valuation: BlockValuation) -> dict[str, Any]:
+    """What a valuation of blocks has besides: sizes, owners by block, and joint errors."""
+    shares = valuation.owner_shares
+    return {
+        "row_sizes": valuation.row_sizes.tolist(),
+        "column_sizes": valuation.column_sizes.tolist(),
+        "owner_names": valuation.owner_names,
+        "owned": None if shares is None else [np.flatnonzero(part).tolist() for part in shares],
+        "covariance": None if valuation.covariance is None else valuation.covariance.tolist(),
+    }
+
+
+def _block_fields(record: dict[str, Any], n: int, m: int) -> dict[str, Any]:
+    shares = None
+    if record["owned"] is not None:
+        holders = np.zeros((len(record["owned"]), n * m))
+        for owner, blocks in enumerate(record["owned"]):
+            holders[owner, blocks] = 1.0
+        shares = (holders / holders.sum(axis=0)).reshape(-1, n, m)  # owners of a block have equal parts
+    covariance = record["covariance"]
+    return {
+        "row_sizes": np.array(record["row_sizes"], dtype=np.intp),
+        "column_sizes": np.array(record["column_sizes"], dtype=np.intp),
+        "owner_names": record["owner_names"],
+        "owner_shares": shares,
+        "covariance": None if covariance is None else np.array(covariance, dtype=np.float64),
+    }
 
 
 def _compact(errors: NDArray[np.float64]) -> list[float] | None:

@@ -172,6 +172,18 @@ class Valuation:
             raise InputError(f"there is no column {column!r}: columns are {_examples(self.column_names)}")
         return self.column_names.index(column)
 
+    def explain_row(self, row: Any) -> Any:
+        """A row's value as the sum of its cells. See :func:`shapley2d.explain.explain_row`."""
+        from shapley2d.explain import explain_row
+
+        return explain_row(self, row)
+
+    def similar_rows(self, row: Any, k: int = 5, *, within: float | None = None) -> Any:
+        """Rows of nearly the same value, by how much their cells agree. See :func:`shapley2d.explain.similar_rows`."""
+        from shapley2d.explain import similar_rows
+
+        return similar_rows(self, row, k, within=within)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the valuation, its record and the table's entries to a Parquet file.
 
@@ -189,11 +201,14 @@ class Valuation:
 
         return load_valuation(path)
 
-    def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write a self-contained report: one HTML file that opens in any browser, offline."""
+    def to_html(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write a self-contained report: one HTML file that opens in any browser, offline.
+
+        Options are those of :func:`shapley2d.report.write_report`, such as ``marked`` and ``title``.
+        """
         from shapley2d.report import write_report
 
-        write_report(self, path)
+        write_report(self, path, **options)
 
     def plot_heatmap(self, ax: Axes | None = None, **options: Any) -> Axes:
         """All values as colours, with the row and column sums as bars. See :func:`shapley2d.plots.heatmap`."""

@@ -54,19 +54,12 @@ def coalition_distances(dissimilarities, coalition, out):  # type: ignore[no-unt
     out.fill(0)
     start = size % 3
     for k in range(start):
-        _add_one(dissimilarities[members[k]], out)
+        one = dissimilarities[members[k]]
+        for i in range(out.size):
+            out[i] += one[i]
     for k in range(start, size, 3):
-        one, two, three = members[k], members[k + 1], members[k + 2]
-        _add_three(dissimilarities[one], dissimilarities[two], dissimilarities[three], out)
-
-
-@numba.njit(nogil=True, cache=True)
-def _add_one(one, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] += one[i]
-
-
-@numba.njit(nogil=True, cache=True)
-def _add_three(one, two, three, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] += one[i] + two[i] + three[i]
+        one = dissimilarities[members[k]]
+        two = dissimilarities[members[k + 1]]
+        three = dissimilarities[members[k + 2]]
+        for i in range(out.size):
+            out[i] += one[i] + two[i] + three[i]

@@ -35,7 +35,7 @@ _Table = tuple["NDArray[Any]", "NDArray[Any]", "NDArray[Any]", "NDArray[Any]"]
 # Coalitions that share one computation of a validation row's column dissimilarities.
 _BLOCK = 16
 # Row-coalition pairs after which a lane of the walk hands in its sums.
-_LANE_WORK = 1 << 26
+_LANE_WORK = 1 << 21
 _LANE_ROWS = 64
 # Smaller tables are ranked exactly in either form: that is as fast.
 _FAST_ROWS = 1024
@@ -163,22 +163,24 @@ class RowValues:
         if coalitions.ndim != 2 or coalitions.shape[1] != self.n_columns:
             raise ValueError(f"coalitions of shape {coalitions.shape} do not have {self.n_columns} columns")
         chosen = self._chosen(valid)
-        sums = np.zeros((len(coalitions), self.n_rows))
+        values = np.empty((len(coalitions), self.n_rows))
         block = max(1, min(_BLOCK, -(-len(coalitions) // self._threads)))
         starts = range(0, len(coalitions), block)
 
         def evaluate(start: int, stop: Event) -> None:
-            part = slice(start, start + block)
+            part = coalitions[start : start + block]
+            sums = np.zeros((len(part), self.n_rows))
             for t in chosen:
                 if stop.is_set():
                     return
-                add_values(*self._table(t), self._game(t), coalitions[part], sums[part])
+                add_values(*self._table(t), self._game(t), part, sums)
+            sums /= max(len(chosen), 1)
+            np.take(sums, self._place, axis=1, out=values[start : start + block], mode="clip")
 
         for done, _ in enumerate(_in_order(evaluate, starts, self._threads), start=1):
             if progress is not None:
                 progress(done / len(starts))
-        sums /= max(len(chosen), 1)
-        return sums[:, self._place]
+        return values
 
     def walk(
         self,

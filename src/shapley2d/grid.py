@@ -1,0 +1,124 @@
+"""The grid of blocks: which group every row and every column belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Groups:
+    """A partition of the players of one axis.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (players,)
+        The number of every player's group.
+    names : list
+        What the groups are called, in the order of their numbers.
+    """
+
+    labels: NDArray[np.intp]
+    names: list[Any]
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """Players in every group."""
+        return np.bincount(self.labels, minlength=len(self.names))
+
+    @classmethod
+    def single(cls, size: int, name: str) -> Groups:
+        """Everybody in one group."""
+        return cls(np.zeros(size, dtype=np.intp), [name])
+
+    def with_player(self, name: str) -> Groups:
+        """One more player, last, in a group of its own."""
+        return Groups(np.append(self.labels, len(self.names)), [*self.names, name])
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Row groups x column groups."""
+
+    rows: Groups
+    columns: Groups
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of row groups and of column groups."""
+        return len(self.rows.names), len(self.columns.names)
+
+
+def label_groups(labels: Any, names: Sequence[Any], option: str) -> Groups:
+    """Groups from one label per player, in the order in which the labels first occur.
+
+    Parameters
+    ----------
+    labels : 1-D array, list, series or mapping
+        The label of every player, or a mapping from its name to its label.
+    names : sequence
+        Names of the players.
+    option : {"rows", "columns"}
+        What to call it in messages.
+
+    Examples
+    --------
+    >>> groups = label_groups(["bank", "shop", "bank"], ["a", "b", "c"], "columns")
+    >>> groups.labels.tolist(), groups.names
+    ([0, 1, 0], ['bank', 'shop'])
+    """
+    kind = option.removesuffix("s")
+    if isinstance(labels, Mapping):
+        absent = [name for name in names if name not in labels]
+        if absent:
+            raise InputError(f"{option}= has no group for {kind} {absent[0]!r}: name one for every {kind}")
+        unknown = [name for name in labels if name not in set(names)]
+        if unknown:
+            raise InputError(f"{option}= names {kind} {unknown[0]!r}, which the table does not have")
+        items = [labels[name] for name in names]
+    else:
+        items = _as_list(labels, option)
+        if len(items) != len(names):
+            raise InputError(
+                f"{option}= has {len(items)} labels, but the table has {len(names)} {option}: "
+                f"give one label per {kind}"
+            )
+    numbers: dict[Any, int] = {}
+    codes = np.empty(len(items), dtype=np.intp)
+    for k, item in enumerate(items):
+        if is_empty(item):
+            raise InputError(f"{option}= has no label for {kind} {names[k]!r}: name a group")
+        codes[k] = numbers.setdefault(item, len(numbers))
+    return Groups(codes, list(numbers))
+
+
+def is_empty(item: Any) -> bool:
+    """Whether an entry says nothing: None, NaN or blank text."""
+    if item is None or (isinstance(item, str) and not item.strip()):
+        return True
+    if isinstance(item, (list, tuple, np.ndarray)):
+        return False
+    return bool(item != item)  # noqa: PLR0124
+
+
+def _as_list(labels: Any, option: str) -> list[Any]:
+    series = nw.from_native(labels, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series.to_list()
+    if hasattr(labels, "to_pylist"):
+        return list(labels.to_pylist())
+    array = np.asarray(labels, dtype=None if isinstance(labels, np.ndarray) else object)
+    if array.ndim != 1:
+        raise InputError(f"{option}= must be a list of labels, got an array of shape {array.shape}")
+    return list(array.tolist())

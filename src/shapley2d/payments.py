@@ -1,0 +1,180 @@
+"""Payments: an amount divided in proportion to value, to the cent, with intervals.
+
+The rule for negative values is ``"zero"`` (they receive nothing, the others share the whole amount in proportion to
+their values) or ``"owe"`` (they pay in, and the others receive more). Either way the amounts add up to the total.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+RULES = ("zero", "owe")
+
+Z95 = 1.959963984540054
+"""Half the width of a 95 % interval in standard errors."""
+
+_SIMULATIONS = 20_000
+_MOST_DIGITS = 12
+
+
+def divide_total(
+    total: Any, values: Sequence[float], *, negative: str = "zero", digits: int = 2
+) -> list[float]:
+    """Divide an amount in proportion to values, in whole units of the last digit, summing to the total.
+
+    Shares are rounded down, and the units left over go to those with the largest remainders, the first ones among
+    equals. A total with more digits is rounded to ``digits`` first.
+
+    Parameters
+    ----------
+    total : number
+        The amount to divide; positive.
+    values : sequence of float
+    negative : {"zero", "owe"}
+        What negative values receive: nothing, or their negative share.
+    digits : int
+        Decimals of the amounts: 2 for cents.
+
+    Returns
+    -------
+    list of float
+
+    Examples
+    --------
+    >>> divide_total(100, [1.0, 1.0, 1.0])
+    [33.34, 33.33, 33.33]
+    >>> divide_total(100, [3.0, -1.0], negative="zero"), divide_total(100, [3.0, -1.0], negative="owe")
+    ([100.0, 0.0], [150.0, -50.0])
+    """
+    units = _whole_units(total, digits)
+    _check_rule(negative)
+    if not np.isfinite(values).all():
+        raise InputError("a value is not finite: there is nothing to divide by")
+    parts = [Fraction(float(value)) for value in values]
+    if negative == "zero":
+        parts = [max(part, Fraction(0)) for part in parts]
+    whole = sum(parts, Fraction(0))
+    if whole <= 0:
+        raise InputError(
+            "no value is above 0, so there is nothing in proportion to which the total could be divided"
+            if negative == "zero"
+            else "the values sum to 0 or less, so that shares of the total make no sense: use negative='zero'"
+        )
+    quotas = [units * part / whole for part in parts]
+    amounts = [quota.numerator // quota.denominator for quota in quotas]
+    order = sorted(range(len(parts)), key=lambda k: (amounts[k] - quotas[k], k))
+    for k in order[: units - sum(amounts)]:
+        amounts[k] += 1
+    return [float(Fraction(amount, 10**digits)) for amount in amounts]
+
+
+def payment_intervals(
+    total: Any,
+    values: NDArray[np.float64],
+    covariance: NDArray[np.float64],
+    *,
+    negative: str = "zero",
+    digits: int = 2,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """95 % intervals of the amounts, by simulation.
+
+    The values are drawn from the normal distribution around their estimates with the covariance of their errors,
+    the rule is applied to every draw, and the middle 95 % of the amounts are the interval. So an interval respects
+    that the amounts share one total and that none falls below 0 under the rule ``"zero"``.
+
+    Parameters
+    ----------
+    total, negative, digits
+        As in :func:`divide_total`.
+    values : ndarray of shape (k,)
+    covariance : ndarray of shape (k, k)
+        Of the errors of the values.
+
+    Returns
+    -------
+    low, high : ndarray of shape (k,)
+
+    Examples
+    --------
+    >>> payment_intervals(90, np.array([1.0, 2.0]), np.zeros((2, 2)))
+    (array([30., 60.]), array([30., 60.]))
+    """
+    amounts = np.array(divide_total(total, values.tolist(), negative=negative, digits=digits))
+    if not covariance.any():
+        return amounts, amounts.copy()
+    if not np.isfinite(covariance).all():
+        raise InputError("the standard errors are not known: value the blocks with at least two permutations")
+    scale, directions = np.linalg.eigh(covariance)
+    factor = directions * np.sqrt(np.maximum(scale, 0.0))
+    half = np.random.default_rng(0).standard_normal((_SIMULATIONS // 2, values.size)) @ factor.T
+    draws = values + np.concatenate([half, -half])  # in opposite pairs, so that errors balance
+    if negative == "zero":
+        draws = np.maximum(draws, 0.0)
+    whole = draws.sum(axis=1)
+    usable = whole > 0
+    shares = draws[usable] / whole[usable, None]
+    low, high = np.quantile(float(total) * shares, [0.025, 0.975], axis=0).round(digits)
+    return np.minimum(low, amounts), np.maximum(high, amounts)
+
+
+def uncertain_pairs(
+    values: NDArray[np.float64], covariance: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
+    """Pairs whose order is not certain: the 95 % interval of their difference holds 0.
+
+    Returns
+    -------
+    higher, lower : ndarray of int
+        Positions of the pairs, the higher value first, in the order of the values.
+    difference, stderr : ndarray
+        Of the pairs' values.
+
+    Examples
+    --------
+    >>> uncertain_pairs(np.array([1.0, 3.0, 1.1]), np.diag([0.1, 0.1, 0.1]))[:2]
+    (array([2]), array([0]))
+    """
+    order = np.argsort(-values, kind="stable")
+    first, second = np.triu_indices(values.size, 1)
+    a, b = order[first], order[second]
+    variance = covariance[a, a] + covariance[b, b] - 2 * covariance[a, b]
+    stderr = np.sqrt(np.maximum(variance, 0.0))
+    difference = values[a] - values[b]
+    unsure = (stderr > 0) & (difference <= Z95 * stderr)
+    return a[unsure], b[unsure], difference[unsure], stderr[unsure]
+
+
+def _whole_units(total: Any, digits: Any) -> int:
+    if (
+        not isinstance(digits, (int, np.integer))
+        or isinstance(digits, bool)
+        or not 0 <= digits <= _MOST_DIGITS
+    ):
+        raise InputError(f"digits={digits!r} must be a whole number from 0 to {_MOST_DIGITS}")
+    try:
+        amount = Decimal(str(total))
+        good = not isinstance(total, (bool, str)) and amount.is_finite() and amount > 0
+    except InvalidOperation:
+        good = False
+    if not good:
+        raise InputError(f"total={total!r} must be a positive number")
+    units = int((amount * 10 ** int(digits)).to_integral_value(ROUND_HALF_EVEN))
+    if units == 0:
+        raise InputError(f"total={total!r} is less than a unit of the last of digits={digits}")
+    return units
+
+
+def _check_rule(negative: Any) -> None:
+    if negative not in RULES:
+        raise InputError(f"negative={negative!r} is not known: use 'zero' or 'owe'")

@@ -1,0 +1,84 @@
+"""Explaining a row's value: its cells, and rows of the same value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shapley2d import InputError, Valuation, value_cells
+
+
+def valuation(values, **fields):
+    values = np.asarray(values, dtype=float)
+    n, m = values.shape
+    return Valuation(
+        values,
+        0.1 * np.abs(values),
+        np.array([f"r{i}" for i in range(n)]),
+        [f"c{j}" for j in range(m)],
+        **fields,
+    )
+
+
+def test_a_row_is_explained_by_its_cells_largest_first():
+    v = valuation([[1.0, -3.0, 0.5], [0.0, 0.0, 0.0]])
+    frame = v.explain_row("r0")
+    assert frame["column"].tolist() == ["c1", "c0", "c2"]
+    assert frame["value"].tolist() == [-3.0, 1.0, 0.5]
+    assert frame["sum"].tolist() == [-3.0, -2.0, -1.5] and frame["sum"].iloc[-1] == v.rows[0]
+    assert frame["stderr"].tolist() == pytest.approx([0.3, 0.1, 0.05])
+    assert frame["content"].isna().all()
+
+
+def test_the_explanation_shows_what_the_cells_hold():
+    X = pd.DataFrame({"age": [20, 30, 40, 50], "job": ["a", None, "b", "b"]}, index=list("wxyz"))
+    v = value_cells(X, [0, 0, 1, 1], X, [0, 0, 1, 1], method="exact")
+    frame = v.explain_row("x").set_index("column")
+    assert frame["content"]["age"] == "30" and pd.isna(frame["content"]["job"])
+    assert frame["value"].sum() == pytest.approx(v.rows[1])
+
+
+def test_rows_of_the_same_value_that_agree_and_that_do_not():
+    v = valuation(
+        [
+            [3.0, 1.0, 0.0, 0.0],
+            [3.1, 0.9, 0.0, 0.0],  # the same profile
+            [0.0, 0.0, 1.0, 3.0],  # the opposite one
+            [1.0, 1.0, 1.0, 1.0],  # none at all
+            [30.0, 10.0, 0.0, 0.0],  # the same profile, but worth ten times as much
+        ]
+    )
+    frame = v.similar_rows("r0", k=1, within=0.5)
+    assert frame["row"].tolist() == ["r1", "r2"] and frame["kind"].tolist() == ["most", "least"]
+    assert frame["agreement"][0] > 0.99 and frame["agreement"][1] < -0.5
+    assert "r4" not in v.similar_rows("r0", k=3, within=0.5)["row"].tolist()
+    every = v.similar_rows("r0", k=2, within=100)
+    assert every["row"].tolist() == ["r4", "r1", "r3", "r2"]
+    assert every["agreement"][2] == 0
+
+
+def test_candidates_are_the_closest_rows_by_default():
+    random = np.random.default_rng(0)
+    v = valuation(random.normal(size=(200, 4)))
+    frame = v.similar_rows("r7", k=5)
+    assert len(frame) == 10 and "r7" not in frame["row"].tolist()
+    assert frame["agreement"].is_monotonic_decreasing
+    closest = np.sort(np.abs(v.rows - v.rows[7]))[20]
+    assert (np.abs(frame["value"] - v.rows[7]) <= closest).all()
+
+
+def test_no_other_row_is_close_enough():
+    v = valuation([[1.0, 2.0], [5.0, 6.0]])
+    assert len(v.similar_rows("r0", within=0.1)) == 0
+    assert v.similar_rows("r0")["row"].tolist() == ["r1"]
+
+
+def test_wrong_questions():
+    v = valuation([[1.0, 2.0], [5.0, 6.0]])
+    with pytest.raises(InputError, match="there is no row 'r9'"):
+        v.explain_row("r9")
+    with pytest.raises(InputError, match="k=0"):
+        v.similar_rows("r0", k=0)
+    with pytest.raises(InputError, match="within=-1"):
+        v.similar_rows("r0", within=-1)
