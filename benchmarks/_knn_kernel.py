@@ -42,11 +42,11 @@ def census_like(n_rows: int, n_valid: int, seed: int = 0) -> tuple[IntegerColumn
     return columns, y[:n_rows], y[n_rows:]
 
 
-def kernel_nanoseconds(  # noqa: PLR0917
+def kernel_nanoseconds(
     form: str,
     n_rows: int = 32561,
-    n_valid: int = 1,
-    n_coalitions: int = 4096,
+    n_valid: int = 16,
+    n_coalitions: int = 256,
     n_threads: int = 1,
     repeats: int = 3,
 ) -> dict[str, float]:
@@ -89,8 +89,8 @@ def main() -> None:
     """Print a small table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=32561)
-    parser.add_argument("--valid", type=int, default=2)
-    parser.add_argument("--coalitions", type=int, default=4096)
+    parser.add_argument("--valid", type=int, default=16)
+    parser.add_argument("--coalitions", type=int, default=256)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--forms", nargs="+", default=["exact", "fast"])
     options = parser.parse_args()

@@ -19,13 +19,15 @@ def by_definition(H: np.ndarray, i: int, j: int) -> float:
     """The value of one cell: every coalition without it, four corners each (vectorised over the columns)."""
     n = m = 10
     weights = marginal_weights("shapley", n)
-    size = np.array([bin(k).count("1") for k in range(2**m)])
+    size = np.array([k.bit_count() for k in range(2**m)])
     without = np.flatnonzero(~np.arange(2**m) >> j & 1)
     value = 0.0
     for S in range(2**n):
         if S >> i & 1:
             continue
-        corners = H[S | 1 << i, without | 1 << j] + H[S, without] - H[S | 1 << i, without] - H[S, without | 1 << j]
+        corners = (
+            H[S | 1 << i, without | 1 << j] + H[S, without] - H[S | 1 << i, without] - H[S, without | 1 << j]
+        )
         value += weights[size[S]] * float(weights[size[without]] @ corners)
     return value
 
@@ -45,7 +47,9 @@ def main() -> None:
     per_cell = time.perf_counter() - start
     print(f"utilities                          {H.size:,}")
     print(f"combined in                        {min(seconds) * 1e3:.1f} ms")
-    print(f"memory, whole process              {after / 1024:.0f} MB (grew by {(after - before) / 1024:.0f} MB)")
+    print(
+        f"memory, whole process              {after / 1024:.0f} MB (grew by {(after - before) / 1024:.0f} MB)"
+    )
     print(f"the definition, cell by cell       {per_cell * 100 * 1e3:.0f} ms for 100 cells (from one)")
     print(f"ratio                              {per_cell * 100 / min(seconds):.0f} x")
     print(f"largest difference on that cell    {abs(values[3, 7] - loop):.1e}")

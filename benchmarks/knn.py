@@ -95,8 +95,12 @@ def authors() -> None:
     one = best(lambda: value_cells(*data, metric="sqeuclidean", n_jobs=1, progress=False))
     two = best(lambda: value_cells(*data, metric="sqeuclidean", progress=False))
     print(f"breast cancer, {X.shape[0]} x {X.shape[1]}, {len(y_test)} test rows, K = 10")
-    print(f"  the authors' algorithm, 1,000 permutations   {theirs:8.1f} s on one core (from {repeats} permutations)")
-    print(f"  ours, all 512 column subsets, one thread     {one:8.3f} s   {theirs / one:6.0f} x   no sampling error")
+    print(
+        f"  the authors' algorithm, 1,000 permutations   {theirs:8.1f} s on one core (from {repeats} permutations)"
+    )
+    print(
+        f"  ours, all 512 column subsets, one thread     {one:8.3f} s   {theirs / one:6.0f} x   no sampling error"
+    )
     print(f"  ours, all cores                              {two:8.3f} s   {theirs / two:6.0f} x")
 
 
@@ -139,17 +143,23 @@ def pydvl() -> None:
     columns = integer_columns(split.train, split.valid)
     coalitions = rng.random((64, m)) < 0.5
     print(f"{n:,} x {n_test}, {m} features, K = 10, one evaluation of one column coalition, one core")
-    print(f"  pyDVL KNNShapleyValuation     {theirs:8.3f} s   {theirs / n / n_test * 1e9:8.0f} ns per pair of rows")
+    print(
+        f"  pyDVL KNNShapleyValuation     {theirs:8.3f} s   {theirs / n / n_test * 1e9:8.0f} ns per pair of rows"
+    )
     for form in ("exact", "fast"):
         rows = RowValues(columns, split.y.codes, split.y_valid.codes, task="classification", n_neighbors=10,
                          form=form, n_jobs=1)  # fmt: skip
         ours = best(lambda rows=rows: rows.values(coalitions)) / len(coalitions)
-        print(f"  ours, {form:<5} form             {ours:8.4f} s   {ours / n / n_test * 1e9:8.1f} ns   {theirs / ours:6.0f} x")
+        print(
+            f"  ours, {form:<5} form             {ours:8.4f} s   {ours / n / n_test * 1e9:8.1f} ns   {theirs / ours:6.0f} x"
+        )
 
 
 def kernel() -> None:
     print("nanoseconds per training row, validation row and column coalition, 32,561 rows x 14 columns")
-    print(f"  {'form':8}{'sampled, 1 thread':>20}{'2 threads':>12}{'speed-up':>10}{'all subsets, 1':>17}{'2 threads':>12}{'speed-up':>10}")
+    print(
+        f"  {'form':8}{'sampled, 1 thread':>20}{'2 threads':>12}{'speed-up':>10}{'all subsets, 1':>17}{'2 threads':>12}{'speed-up':>10}"
+    )
     for form in ("exact", "fast"):
         one = kernel_nanoseconds(form, n_threads=1, n_valid=4, n_coalitions=1024)
         two = kernel_nanoseconds(form, n_threads=2, n_valid=4, n_coalitions=1024)
@@ -208,7 +218,9 @@ def all_subsets() -> None:
 PARTS = {"authors": authors, "pydvl": pydvl, "kernel": kernel, "census": census, "all-subsets": all_subsets}
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=[])
     chosen = parser.parse_args().parts or ["authors", "pydvl", "kernel", "census"]
     for part in chosen:

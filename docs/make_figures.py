@@ -23,21 +23,25 @@ def four_corners() -> None:
     terms = [
         ("$h(S{+}i,\\,F{+}j)$", 1, 1, ""),
         ("$h(S,\\,F)$", 0, 0, "+"),
-        ("$h(S{+}i,\\,F)$", 1, 0, "−"),
-        ("$h(S,\\,F{+}j)$", 0, 1, "−"),
+        ("$h(S{+}i,\\,F)$", 1, 0, "\N{MINUS SIGN}"),
+        ("$h(S,\\,F{+}j)$", 0, 1, "\N{MINUS SIGN}"),
     ]
     for ax, (name, with_row, with_column, sign) in zip(axes, terms, strict=False):
         for r in range(rows):
             for c in range(columns):
                 taken = (r < 3 or with_row) and (c < 4 or with_column)
-                ax.add_patch(Rectangle((c, rows - 1 - r), 1, 1, fc=PALE if taken else "white", ec="#999999", lw=0.7))
+                ax.add_patch(
+                    Rectangle((c, rows - 1 - r), 1, 1, fc=PALE if taken else "white", ec="#999999", lw=0.7)
+                )
         ax.set_title(name, fontsize=13)
         ax.text(-0.7, 2, sign, fontsize=20, ha="center", va="center")
     ax = axes[4]
     for r in range(rows):
         for c in range(columns):
             cell = r == 3 and c == 4
-            ax.add_patch(Rectangle((c, rows - 1 - r), 1, 1, fc=BLUE if cell else "white", ec="#999999", lw=0.7))
+            ax.add_patch(
+                Rectangle((c, rows - 1 - r), 1, 1, fc=BLUE if cell else "white", ec="#999999", lw=0.7)
+            )
     ax.set_title("cell $(i, j)$", fontsize=13)
     ax.text(-0.7, 2, "=", fontsize=20, ha="center", va="center")
     for ax in axes:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import RandomGame, brute_force
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shapley2d import value_game
+
+from conftest import RandomGame, brute_force
 
 SEMIVALUES = ["shapley", "banzhaf", ("beta", 4, 1), ("beta", 1, 2.5)]
 sizes = st.tuples(st.integers(1, 5), st.integers(1, 4))

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from conftest import brute_force
 from shapley2d import InputError, Valuation, value_blocks, value_cells
 from shapley2d.cached_game import CachedGame
 from shapley2d.coalitions import MaskCoalitions, NestedCoalitions, SubsetCoalitions
@@ -20,6 +19,8 @@ from shapley2d.games import FunctionGame, GroupedGame
 from shapley2d.knn.metric import integer_columns
 from shapley2d.knn_game import KnnGame
 from shapley2d.table import as_table
+
+from conftest import brute_force
 
 
 def small_table(seed=0, n=24, m=4, n_valid=30):

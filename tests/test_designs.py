@@ -6,12 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import RandomGame
 
 from shapley2d.coalitions import MaskCoalitions, NestedCoalitions
 from shapley2d.designs import AllSubsets, Grouped, LeaveOneOut, Permutation, Whole, combine_axes
 from shapley2d.games import FunctionGame, GroupedGame
 from shapley2d.semivalues import check_semivalue, marginal_weights, size_probabilities
+
+from conftest import RandomGame
 
 SEMIVALUES = ["shapley", "banzhaf", ("beta", 4.0, 1.0), ("beta", 1.0, 2.5)]
 DESIGNS = [

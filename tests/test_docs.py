@@ -23,7 +23,9 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda p: p.name
+)
 def test_page(page, tmp_path, monkeypatch):
     """All python blocks of a page, in order, in one namespace and in an empty folder."""
     monkeypatch.chdir(tmp_path)

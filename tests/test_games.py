@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import brute_force
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -21,6 +20,8 @@ from shapley2d.exceptions import UtilityError
 from shapley2d.games import FunctionGame, describe_coalition
 from shapley2d.model_game import ModelGame
 from shapley2d.splits import make_problem
+
+from conftest import brute_force
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(12, 3)).round(1)
@@ -129,7 +130,9 @@ def test_failing_model_names_its_coalition():
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     game = game_of(Picky(), (frame, Y, pd.DataFrame(X_VALID, columns=["a", "b", "c"]), Y_VALID))
     rows = np.arange(12) < 5
-    with pytest.raises(UtilityError, match=r"failed on 5 rows \(0, 1, 2, 3, 4\) and 2 columns \(a, c\): I dislike fives"):
+    with pytest.raises(
+        UtilityError, match=r"failed on 5 rows \(0, 1, 2, 3, 4\) and 2 columns \(a, c\): I dislike fives"
+    ):
         game.utilities(MaskCoalitions(rows), MaskCoalitions([True, False, True]))
 
 

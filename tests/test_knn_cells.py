@@ -9,7 +9,6 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import brute_force
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
@@ -17,6 +16,8 @@ from sklearn.metrics import roc_auc_score
 
 from shapley2d import InputError, value_cells
 from shapley2d.exceptions import PrecisionWarning, UnseenLabelWarning
+
+from conftest import brute_force
 
 
 def knn_utility(X, y, X_valid, y_valid, K, *, regression=False, empty="zero"):
@@ -65,10 +66,20 @@ def test_classification_equals_brute_force(n, m, classes, K, semivalue, empty):
     rng = np.random.default_rng(n * 100 + m * 10 + K)
     X, X_valid = rng.integers(0, 3, (n, m)), rng.integers(0, 3, (3, m))
     y, y_valid = np.arange(n) % classes, rng.integers(0, classes, 3)
-    rows, columns = semivalue if isinstance(semivalue, tuple) and len(semivalue) == 2 else (semivalue, semivalue)
+    rows, columns = (
+        semivalue if isinstance(semivalue, tuple) and len(semivalue) == 2 else (semivalue, semivalue)
+    )
     h = knn_utility(X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), K, empty=empty)
     v = value_cells(
-        X, y, X_valid, y_valid, metric="sqeuclidean", n_neighbors=K, semivalue=semivalue, empty=empty, progress=False
+        X,
+        y,
+        X_valid,
+        y_valid,
+        metric="sqeuclidean",
+        n_neighbors=K,
+        semivalue=semivalue,
+        empty=empty,
+        progress=False,
     )
     np.testing.assert_allclose(v.values, brute_force(h, n, m, rows, columns), rtol=0, atol=1e-10)
     assert v.exact
@@ -170,7 +181,9 @@ def test_auto_samples_to_the_tolerance_and_says_so(wine):
     assert v.info["converged"]
     assert v.stderr.max() <= 0.025 * np.ptp(v.values)
     assert v.info["n_coalitions"] < 2**13
-    tight = value_cells(X[:30], y[:30], X_valid[:9], y_valid[:9], n_neighbors=5, tolerance=1e-9, progress=False)
+    tight = value_cells(
+        X[:30], y[:30], X_valid[:9], y_valid[:9], n_neighbors=5, tolerance=1e-9, progress=False
+    )
     assert tight.info["columns"] == "exact"
     assert tight.exact
 
@@ -257,7 +270,9 @@ def test_bad_options_are_named(options, message):
 
 
 def test_exact_axis_of_many_columns_is_refused():
-    with pytest.raises(InputError, match=r"needs 2\^30 column coalitions for 30 columns: use columns='sampled'"):
+    with pytest.raises(
+        InputError, match=r"needs 2\^30 column coalitions for 30 columns: use columns='sampled'"
+    ):
         value_cells(np.eye(30), [0, 1] * 15, columns="exact", progress=False)
 
 
@@ -334,7 +349,9 @@ def test_the_published_values_are_reproduced(authors, paper_data, tmp_path):
     environment = dict(os.environ)
     from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
-    simd = [f for f in __cpu_dispatch__ if __cpu_features__.get(f) and not f.startswith(("ASIMD", "NEON", "VSX"))]
+    simd = [
+        f for f in __cpu_dispatch__ if __cpu_features__.get(f) and not f.startswith(("ASIMD", "NEON", "VSX"))
+    ]
     environment["NPY_DISABLE_CPU_FEATURES"] = " ".join(simd)
     for table, name in (("X_train", "values_clean"), ("X_train_outlier", "values_outlier")):
         result = tmp_path / f"{name}.npy"

@@ -11,11 +11,12 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
-from conftest import RandomGame, brute_force
 from shapley2d import Valuation, value_blocks, value_cells, value_game
 from shapley2d.games import FunctionGame
 from shapley2d.label_game import LABEL, LabelGame, feature_semivalue
 from shapley2d.semivalues import marginal_weights
+
+from conftest import RandomGame, brute_force
 
 SEMIVALUES = ["shapley", "banzhaf", ("beta", 4.0, 1.0), ("beta", 1.5, 3.0)]
 

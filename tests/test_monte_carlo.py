@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import RandomGame
 from sklearn.datasets import load_wine
 from sklearn.naive_bayes import GaussianNB
 
 from shapley2d import InputError, value_cells, value_game
 from shapley2d.estimate import Moments, convergence_ratio
 from shapley2d.exceptions import PrecisionWarning
+
+from conftest import RandomGame
 
 RNG = np.random.default_rng(3)
 X, Y = RNG.normal(size=(7, 3)).round(1), np.array([0, 1, 0, 1, 0, 1, 1])
@@ -60,9 +61,7 @@ def test_sums_have_honest_errors_too(small_model_game):
 def test_other_semivalues_converge_to_their_exact_value(semivalue):
     game = RandomGame(4, 3, seed=8)
     exact = value_game(game, 4, 3, semivalue=semivalue, progress=False).values
-    v = value_game(
-        game, 4, 3, "mc", semivalue=semivalue, max_permutations=4000, tolerance=0, progress=False
-    )
+    v = value_game(game, 4, 3, "mc", semivalue=semivalue, max_permutations=4000, tolerance=0, progress=False)
     assert (np.abs(v.values - exact) <= 4.5 * v.stderr).all()
     assert v.stderr.max() < 0.1
 
@@ -80,7 +79,9 @@ def test_stops_at_the_tolerance(small_model_game):
 
 def test_says_when_it_stopped_early(small_model_game):
     h, _ = small_model_game
-    with pytest.warns(PrecisionWarning, match="stopped at max_permutations=20: the largest standard error is"):
+    with pytest.warns(
+        PrecisionWarning, match="stopped at max_permutations=20: the largest standard error is"
+    ):
         v = value_game(h, 7, 3, "mc", max_permutations=20, progress=False)
     assert not v.info["converged"]
     assert v.info["n_permutations"] == 20

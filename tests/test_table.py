@@ -98,7 +98,10 @@ def test_validation_columns_are_brought_in_order_and_recoded():
         (np.zeros((3, 0)), "X has no columns"),
         (np.zeros(3), "X must be a 2-D table"),
         (np.array([[1.0, np.inf]]), "column 'x1' holds an infinite number in row 0"),
-        (pd.DataFrame({"a": [1.0, -np.inf]}, index=["p", "q"]), "column 'a' holds an infinite number in row q"),
+        (
+            pd.DataFrame({"a": [1.0, -np.inf]}, index=["p", "q"]),
+            "column 'a' holds an infinite number in row q",
+        ),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "the column name 'a' occurs twice"),
         (pa.table({"a": [[1, 2]]}), "column 'a' holds List"),
         (np.array([[1 + 2j]]), "Complex data not supported"),
@@ -123,7 +126,10 @@ def test_sparse_matrices_are_refused():
         (FRAME.drop(columns="text"), "lacks 'text'"),
         (FRAME.assign(extra=1), "adds 'extra'"),
         (FRAME.rename(columns={"text": "words"}), "lacks 'text' and adds 'words'"),
-        (FRAME.assign(text=[1, 2, 3]), "column 'text' holds numbers, but in the training table it holds text"),
+        (
+            FRAME.assign(text=[1, 2, 3]),
+            "column 'text' holds numbers, but in the training table it holds text",
+        ),
         (np.zeros((3, 2)), "has 2 columns, but the training table has 8"),
     ],
 )
@@ -205,7 +211,9 @@ def test_column_that_repeats_the_target_is_pointed_out():
 def test_unseen_validation_labels_are_counted():
     table = as_table(FRAME)
     target = as_target(["a", "b", "a"], table)
-    with pytest.warns(UnseenLabelWarning, match=r"2 of 3 validation rows have labels that training never shows \(c, d\)"):
+    with pytest.warns(
+        UnseenLabelWarning, match=r"2 of 3 validation rows have labels that training never shows \(c, d\)"
+    ):
         valid = match_target(["c", "b", "d"], table, target)
     assert valid.codes.tolist() == [-1, 1, -1]
 

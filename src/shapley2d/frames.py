@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import Any
+from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -40,7 +40,7 @@ def make_frame(columns: dict[str, Any], kind: str) -> Any:
     if kind != "pandas":
         plain = {key: part.tolist() if isinstance(part, np.ndarray) and part.dtype.kind in "OUS" else part
                  for key, part in plain.items()}  # fmt: skip
-    return nw.from_dict(plain, backend=kind).to_native()
+    return nw.from_dict(plain, backend=cast("Any", kind)).to_native()
 
 
 def _mixed(part: Any) -> bool:

@@ -98,7 +98,9 @@ class ModelGame:
         matrix = np.zeros((len(rows), len(columns)))
         row_lists = [np.flatnonzero(mask) for mask in rows]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # models grumble at coalitions of a handful of rows; that is the game
+            warnings.simplefilter(
+                "ignore"
+            )  # models grumble at coalitions of a handful of rows; that is the game
             for b, column_mask in enumerate(columns):
                 members = np.flatnonzero(column_mask)
                 if not members.size:

@@ -45,7 +45,7 @@ Pay = Annotated[
 ]
 
 
-def blocks(  # noqa: PLR0917  (typer makes options of them)
+def blocks(
     train: o.Train,
     target: o.Target,
     owners: Owners,

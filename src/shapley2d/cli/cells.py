@@ -13,7 +13,7 @@ from shapley2d.cli.summary import as_json, lowest_cells, print_json, print_summa
 from shapley2d.exceptions import InputError
 
 
-def cells(  # noqa: PLR0917  (typer makes options of them)
+def cells(
     train: o.Train,
     target: o.Target,
     drop: o.Drop = None,

@@ -73,7 +73,18 @@ def value_knn(
         Rank all rows exactly; or the near ones only, with far rows binned under a proven bound; or the fast form
         where its bound is below 0.001 of the spread of the values or below their sampling error.
     """
-    _check(n_neighbors, metric, columns, n_coalitions, tolerance, empty, backend, form)
+    _check(
+        {
+            "n_neighbors": n_neighbors,
+            "metric": metric,
+            "columns": columns,
+            "n_coalitions": n_coalitions,
+            "tolerance": tolerance,
+            "empty": empty,
+            "backend": backend,
+            "form": form,
+        }
+    )
     game = _KnnGame(problem, run, n_neighbors, metric, empty)
     run.info["metric"] = metric
     run.info["n_neighbors"] = int(n_neighbors)
@@ -83,7 +94,9 @@ def value_knn(
             "use columns='sampled'"
         )
     game.use_form("exact" if form == "auto" else form)
-    if columns == "exact" or (columns == "auto" and _exact_is_cheaper(game.n_columns, n_coalitions, tolerance)):
+    if columns == "exact" or (
+        columns == "auto" and _exact_is_cheaper(game.n_columns, n_coalitions, tolerance)
+    ):
         return _exact_columns(game, run)
     can_fall_back = columns == "auto" and n_coalitions is None and game.n_columns <= MOST_EXACT_COLUMNS
     limit = 2 ** (game.n_columns - 2) if can_fall_back else None
@@ -97,7 +110,7 @@ def value_knn(
 
 def _exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float) -> bool:
     if n_coalitions is not None:
-        return 2**n_columns <= n_coalitions
+        return bool(2**n_columns <= n_coalitions)
     return n_columns <= FEW_COLUMNS or (tolerance == 0 and n_columns <= MOST_EXACT_COLUMNS)
 
 
@@ -224,7 +237,9 @@ def _chunks(game: _KnnGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
     for k, part in enumerate(game.parts):
         size = max(4, _CHUNK_WORK // (part.n_rows << part.n_columns))
         order = random.permutation(part.n_valid)
-        chunks += [(start // size, k, np.sort(order[start : start + size])) for start in range(0, order.size, size)]
+        chunks += [
+            (start // size, k, np.sort(order[start : start + size])) for start in range(0, order.size, size)
+        ]
     return [(k, chunk) for _, k, chunk in sorted(chunks, key=lambda entry: entry[:2])]
 
 
@@ -270,28 +285,23 @@ def _column_progress(
     return update
 
 
-def _check(
-    n_neighbors: Any,
-    metric: str,
-    columns: str,
-    n_coalitions: Any,
-    tolerance: Any,
-    empty: str,
-    backend: str,
-    form: str,
-) -> None:
+def _check(options: dict[str, Any]) -> None:
+    """Name the first option that is wrong."""
     choices = {
-        "metric": (metric, METRICS),
-        "columns": (columns, ("auto", "exact", "sampled")),
-        "empty": (empty, ("zero", "ties")),
-        "backend": (backend, ("auto", "cpu")),
-        "form": (form, ("auto", "exact", "fast")),
+        "metric": METRICS,
+        "columns": ("auto", "exact", "sampled"),
+        "empty": ("zero", "ties"),
+        "backend": ("auto", "cpu"),
+        "form": ("auto", "exact", "fast"),
     }
-    for name, (value, known) in choices.items():
-        if value not in known:
-            raise InputError(f"{name}={value!r} is not known: use one of {', '.join(map(repr, known))}")
-    check_number(n_neighbors, "n_neighbors", whole=True)
-    check_number(tolerance, "tolerance", zero=True)
+    for name, known in choices.items():
+        if options[name] not in known:
+            raise InputError(
+                f"{name}={options[name]!r} is not known: use one of {', '.join(map(repr, known))}"
+            )
+    check_number(options["n_neighbors"], "n_neighbors", whole=True)
+    check_number(options["tolerance"], "tolerance", zero=True)
+    n_coalitions = options["n_coalitions"]
     if n_coalitions is not None:
         check_number(n_coalitions, "n_coalitions", whole=True)
         if n_coalitions < FEWEST_COALITIONS:

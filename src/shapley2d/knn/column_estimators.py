@@ -160,7 +160,7 @@ class _Ridge:
     def slight_penalty(self) -> float:
         """A penalty that vanishes faster than the sampling error, so that no bias lasts."""
         n_pairs, m = self.features.shape
-        return 0.04 * (m / n_pairs) ** 2 * float(self.spectrum.mean())
+        return float(0.04 * (m / n_pairs) ** 2 * self.spectrum.mean())
 
 
 def _odd_ridge(target: Target, coalitions: NDArray[np.bool_]) -> _Ridge:
@@ -168,7 +168,12 @@ def _odd_ridge(target: Target, coalitions: NDArray[np.bool_]) -> _Ridge:
     mass = target.odd_slope / np.maximum(sizes * (m - sizes), 1)
     fitted = np.full(m, target.odd_level @ (sizes / m - 0.5))
     return _Ridge(
-        coalitions.sum(axis=1), coalitions - 0.5, mass, scale=1.0, level=target.odd_level, fitted_level=fitted
+        coalitions.sum(axis=1),
+        coalitions.astype(np.float64) - 0.5,
+        mass,
+        scale=1.0,
+        level=target.odd_level,
+        fitted_level=fitted,
     )
 
 

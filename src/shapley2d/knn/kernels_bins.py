@@ -5,7 +5,6 @@ monotone, takes a handful of vector instructions, and makes all bins equally wid
 of a row under four coalitions share one 64-bit word, a *lane* of 16 bits each.
 """
 
-# ruff: noqa: ANN001, ANN201, ANN202
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple

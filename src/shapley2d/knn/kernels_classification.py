@@ -5,7 +5,6 @@ without it. Rows at the same distance share their ranks: the closed form of a ti
 Training rows are ordered by label, so the rows that match the validation row are one run ``first .. last - 1``.
 """
 
-# ruff: noqa: ANN001, ANN201, ANN202, PLR0917
 from __future__ import annotations
 
 import numba

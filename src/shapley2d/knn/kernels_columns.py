@@ -1,6 +1,5 @@
 """The column axis of one validation row: chosen coalitions, or a walk over all of them, four at a time."""
 
-# ruff: noqa: ANN001, ANN201, ANN202, PLR0917
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

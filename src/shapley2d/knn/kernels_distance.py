@@ -1,6 +1,5 @@
 """Distances of all training rows from one validation row, as exact integers."""
 
-# ruff: noqa: ANN001, ANN201, ANN202
 from __future__ import annotations
 
 import numba

@@ -5,7 +5,6 @@ coalitions, and ``gather`` writes the values of a tile of rows. Which kernels th
 game when the caller is compiled, so one driver per column design serves all games.
 """
 
-# ruff: noqa: ANN001, ANN202
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple

@@ -6,7 +6,6 @@ squares of single rows and the products of pairs. Averaged over the orders of it
 target ``z`` is a quadratic ``alpha + beta z + gamma z^2`` with coefficients of the group.
 """
 
-# ruff: noqa: ANN001, ANN201, ANN202, PLR0917
 from __future__ import annotations
 
 import numba

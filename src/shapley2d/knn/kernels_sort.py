@@ -1,6 +1,5 @@
 """Rows in order of their integer distance, by sorts whose time does not grow with ties."""
 
-# ruff: noqa: ANN001, ANN201, ANN202
 from __future__ import annotations
 
 import numba

@@ -78,9 +78,7 @@ def _is_nominal(column: Column) -> bool:
 
 
 def _auto(train: Table, valid: Table) -> IntegerColumns:
-    scaled = [
-        None if _is_nominal(column) else _robust_scale(column.entries) for column in train.columns
-    ]
+    scaled = [None if _is_nominal(column) else _robust_scale(column.entries) for column in train.columns]
     # the farthest that two entries of each column can be apart decides the unit that 32 bits leave room for
     farthest = [1.0 if scale is None else (2 * _CUT * scale.factor) ** 2 for scale in scaled]
     most = math.fsum(max(far, 1.0) for far in farthest)
@@ -176,14 +174,16 @@ def _pack(
     coded: list[tuple[NDArray[np.float64], NDArray[np.float64]]],
     mismatch: NDArray[np.int64],
     missing: NDArray[np.int64],
-    dtype: type[np.int32] | type[np.int64],
+    dtype: type[np.int32 | np.int64],
     unit: float,
 ) -> IntegerColumns:
     code = np.iinfo(dtype).min
 
     def stack(which: int) -> NDArray[np.int32] | NDArray[np.int64]:
         columns = [pair[which] for pair in coded]
-        return np.stack([np.where(np.isnan(c), 0, c).astype(dtype) for c in columns]) + _missing_codes(columns)
+        return np.stack([np.where(np.isnan(c), 0, c).astype(dtype) for c in columns]) + _missing_codes(
+            columns
+        )
 
     def _missing_codes(columns: list[NDArray[np.float64]]) -> NDArray[np.int32] | NDArray[np.int64]:
         return np.stack([np.where(np.isnan(c), code, 0).astype(dtype) for c in columns])
