@@ -232,7 +232,7 @@ class RowValues:
 
         It is 0 in the exact form and for small tables. In the fast form it is a fixed share of what one of K
         neighbours can be worth, which the kernels keep to by ranking as many near rows as that takes; see
-        :mod:`shapley2d.knn.bin_errors`. The usual error is some 50 times smaller, as the bins' errors cancel.
+        :mod:`shapley2d.knn.bin_errors`. The usual error is ten times smaller or less, as the errors of bins cancel.
         """
         if not self._fast:
             return 0.0
