@@ -8,7 +8,9 @@ import numpy as np
 
 from shapley2d.estimate import Estimate, convergence_ratio
 from shapley2d.exceptions import InputError
+from shapley2d.knn.bin_errors import SHARE
 from shapley2d.knn.column_sampling import estimate_columns
+from shapley2d.knn.form import SPREAD_SHARE, choose_share
 from shapley2d.knn.metric import METRICS, integer_columns
 from shapley2d.knn.rows import RowValues
 from shapley2d.progress import reporting
@@ -33,8 +35,7 @@ FEWEST_COALITIONS = 8
 """No columns, all columns and three complementary pairs: the least that an estimate can rest on."""
 
 _CHUNK_WORK = 2**28  # row-coalition pairs in a chunk of validation rows of the exact column axis
-_SMALL_WORK = 2.0**31  # triples of row, validation row and coalition that the exact form does in seconds
-_FAST_SHARE = 1e-3  # the fast form's bound must be below this part of the spread of the values
+_USUAL_COALITIONS = 512  # what sampling to the default tolerance takes, give or take a doubling
 
 
 def value_knn(
@@ -71,7 +72,8 @@ def value_knn(
     backend : {"auto", "cpu"}
     form : {"auto", "exact", "fast"}
         Rank all rows exactly; or the near ones only, with far rows binned under a proven bound; or the fast form
-        where its bound is below 0.001 of the spread of the values or below their sampling error.
+        where its bound is below 0.001 of the spread of the values or below the sampling error that ``tolerance``
+        allows (``info["form"]`` and ``info["form_bound"]`` say what was taken).
     """
     _check(
         {
@@ -97,15 +99,37 @@ def value_knn(
     if columns == "exact" or (
         columns == "auto" and _exact_is_cheaper(game.n_columns, n_coalitions, tolerance)
     ):
-        return _exact_columns(game, run)
+        return _exact_columns(game, run, form)
+    if form == "auto":
+        _choose_form(game, run, n_coalitions or _USUAL_COALITIONS, 0.0 if n_coalitions else tolerance)
     can_fall_back = columns == "auto" and n_coalitions is None and game.n_columns <= MOST_EXACT_COLUMNS
     limit = 2 ** (game.n_columns - 2) if can_fall_back else None
     estimate = _sampled_columns(game, run, n_coalitions, tolerance, limit)
     if can_fall_back and not estimate.info["converged"] and not estimate.info["interrupted"]:
-        return _exact_columns(game, run)
+        return _exact_columns(game, run, form)
     if n_coalitions is None or estimate.info["interrupted"]:
         run.warn_of_precision(estimate, tolerance, f"{estimate.info['n_coalitions']} column coalitions")
     return estimate
+
+
+def _choose_form(game: _KnnGame, run: Run, n_coalitions: int, tolerance: float) -> None:
+    """Take the fast form where its bound is below what the values need."""
+
+    def allowed() -> float:
+        game.use_form("fast")
+        pilot = estimate_columns(
+            game.values,
+            game.n_columns,
+            n_coalitions=max(FEWEST_COALITIONS, 2 * game.n_columns + 2),
+            semivalue=game.column_semivalue,
+            random_state=np.random.SeedSequence(run.seed, spawn_key=(3,)),
+        )
+        return max(tolerance, SPREAD_SHARE) * float(np.ptp(pilot.values))
+
+    work = float(game.n_rows) * game.n_valid * n_coalitions
+    share, bound = choose_share(game.parts, work, allowed, run.seed)
+    game.use_form("exact" if share is None else "fast", share)
+    game.bound = bound
 
 
 def _exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float) -> bool:
@@ -136,11 +160,14 @@ class _KnnGame:
         self.n_valid = sum(columns.n_valid for columns, _, _ in self._data)
         self.parts: list[RowValues] = []
         self.form = ""
+        self.bound = 0.0
 
-    def use_form(self, form: str) -> None:
+    def use_form(self, form: str, share: float | None = None) -> None:
         """Set up the row kernels in their exact or their fast form."""
         self.form = form
-        self.parts = [RowValues(*data, form=form, **self._options) for data in self._data]  # type: ignore[arg-type]
+        options: dict[str, Any] = {**self._options, "form": form, "share": SHARE if share is None else share}
+        self.parts = [RowValues(*data, **options) for data in self._data]
+        self.bound = 2 * max(part.error_bound() for part in self.parts)
 
     def values(self, coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
         """One line of row values per column coalition, mean over the splits."""
@@ -152,13 +179,15 @@ class _KnnGame:
         return mean
 
 
-def _exact_columns(game: _KnnGame, run: Run) -> Estimate:
+def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
     """All column coalitions, validation rows streamed in chunks and in random order.
 
     Ctrl-C keeps the chunks that are done: the validation rows seen so far are a random sample of all, which gives
     the partial values their standard errors.
     """
     m = game.n_columns
+    if form == "auto":
+        _choose_form(game, run, 2**m, 0.0)
     joining = marginal_weights(game.column_semivalue, m)
     weights_in, weights_out = np.append(0.0, joining), np.append(joining, 0.0)
     if game.empty == "zero":
@@ -186,6 +215,7 @@ def _exact_columns(game: _KnnGame, run: Run) -> Estimate:
         "columns": "exact",
         "n_coalitions": 2**m,
         "form": game.form,
+        "form_bound": game.bound,
         "n_valid_used": done,
         "interrupted": interrupted,
         "converged": not interrupted,
@@ -264,6 +294,7 @@ def _sampled_columns(
         "n_coalitions": result.n_coalitions,
         "estimator": result.estimator,
         "form": game.form,
+        "form_bound": game.bound,
         "converged": result.converged,
         "interrupted": result.interrupted,
         "ratio": ratio,

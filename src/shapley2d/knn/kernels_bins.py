@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LANES = 4
-MANTISSA_BITS = 6
+MANTISSA_BITS = 7
 _SHIFT = np.int32(23 - MANTISSA_BITS)
 _OFFSET = np.int32((127 << MANTISSA_BITS) - 1)
 _ZERO = np.int32(0)

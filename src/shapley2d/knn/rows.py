@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from shapley2d.knn.bin_errors import classification_tolerance, drop_variation, regression_tolerance
+from shapley2d.knn.bin_errors import (
+    SHARE,
+    bin_bounds,
+    classification_tolerance,
+    drop_variation,
+    regression_tolerance,
+)
 from shapley2d.knn.kernels_columns import add_values, add_walk, walk_weights
+from shapley2d.knn.kernels_distance import coalition_distances, column_dissimilarities
 from shapley2d.knn.kernels_games import (
     ExactClassification,
     ExactRegression,
@@ -66,6 +73,9 @@ class RowValues:
         ``"exact"`` ranks all rows; ``"fast"`` leaves far rows in bins as if they tied, see :meth:`error_bound`.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it.
+    share : float, default 0.01
+        How far off a value of the fast form may be for one validation row, as a share of the most that one of K
+        neighbours can be worth.
 
     Examples
     --------
@@ -100,6 +110,7 @@ class RowValues:
         semivalue: object = "shapley",
         form: Literal["exact", "fast"] = "exact",
         n_jobs: int | None = None,
+        share: float = SHARE,
     ) -> None:
         if task not in ("classification", "regression"):
             raise ValueError(f"task={task!r} is not known: use 'classification' or 'regression'")
@@ -113,7 +124,7 @@ class RowValues:
             )
         if n_neighbors < 1 or self.n_rows < 1:
             raise ValueError("at least one neighbour and one training row are needed")
-        self._task, self._form, self._k = task, form, int(n_neighbors)
+        self._task, self._form, self._k, self._share = task, form, int(n_neighbors), share
         self._weights = rank_weights(check_semivalue(semivalue), self.n_rows, self._k)
         self._threads = _thread_count(n_jobs)
         # Rows of one label lie together, so that a validation row's matches are one run of rows.
@@ -237,8 +248,41 @@ class RowValues:
         if not self._fast:
             return 0.0
         if self._task == "classification":
-            return classification_tolerance(self._k)
-        return regression_tolerance(self._k) * float(self._magnitude) ** 2
+            return classification_tolerance(self._k, self._share)
+        return regression_tolerance(self._k, self._share) * float(self._magnitude) ** 2
+
+    @property
+    def can_be_fast(self) -> bool:
+        """Whether the fast form is another than the exact one, and :meth:`average_bounds` knows its errors."""
+        return self._task == "classification" and self.n_rows >= _FAST_ROWS
+
+    def average_bounds(
+        self,
+        shares: NDArray[np.float64],
+        sample: list[tuple[int, NDArray[np.bool_]]],
+    ) -> NDArray[np.float64]:
+        """How far off the fast form can be on average, for the row where it can be farthest (classification).
+
+        Parameters
+        ----------
+        shares : ndarray of shape (k,)
+            Values of ``share`` to try.
+        sample : list of (int, ndarray of bool)
+            Validation rows with column coalitions to average over.
+
+        Returns
+        -------
+        ndarray of shape (k,)
+        """
+        tolerances = np.array([classification_tolerance(self._k, share) for share in shares])
+        total = np.zeros((len(shares), self.n_rows))
+        dissimilarities = np.empty_like(self._train)
+        distances = np.empty(self.n_rows, dtype=self._train.dtype)
+        for t, coalition in sample:
+            column_dissimilarities(*self._table(t), dissimilarities)
+            coalition_distances(dissimilarities, coalition, distances)
+            total += bin_bounds(distances, self._y == self._y_valid[t], self._weights.single, tolerances)
+        return np.asarray(total.max(axis=1) / len(sample))
 
     def _chosen(self, valid: slice | NDArray[np.integer] | None) -> NDArray[np.integer]:
         """The numbers of the chosen validation rows."""
@@ -273,7 +317,7 @@ class RowValues:
             self._variation,
             self._variation_pair,
             1.0 / max(self._magnitude, np.finfo(np.float64).tiny),
-            regression_tolerance(self._k),
+            regression_tolerance(self._k, self._share),
         )
 
 
