@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shapley2d import value_game
 
-from conftest import RandomGame, brute_force
+from oracles import RandomGame, brute_force
 
 SEMIVALUES = ["shapley", "banzhaf", ("beta", 4, 1), ("beta", 1, 2.5)]
 sizes = st.tuples(st.integers(1, 5), st.integers(1, 4))

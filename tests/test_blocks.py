@@ -20,7 +20,7 @@ from shapley2d.knn.metric import integer_columns
 from shapley2d.knn_game import KnnGame
 from shapley2d.table import as_table
 
-from conftest import brute_force
+from oracles import brute_force
 
 
 def small_table(seed=0, n=24, m=4, n_valid=30):

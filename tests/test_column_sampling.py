@@ -319,7 +319,8 @@ def test_interrupt_returns_what_is_known(wine):
     utilities, exact = wine
     whole = estimate_columns(Lookup(utilities), 13, n_coalitions=1000)
     estimate = estimate_columns(Lookup(utilities, interrupt_at=6), 13, n_coalitions=1000)
-    assert estimate.n_coalitions == 2 + 5 * 64 and not estimate.converged and estimate.history == []
+    assert estimate.n_coalitions == 2 + 5 * 64 and not estimate.converged
+    assert estimate.interrupted and estimate.history == [(322, estimate.ratio)]
     assert relative_error(estimate.values, exact) < 0.02
     assert estimate.stderr.mean() > whole.stderr.mean()
     shorter = estimate_columns(Lookup(utilities), 13, n_coalitions=322)

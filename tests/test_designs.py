@@ -12,7 +12,7 @@ from shapley2d.designs import AllSubsets, Grouped, LeaveOneOut, Permutation, Who
 from shapley2d.games import FunctionGame, GroupedGame
 from shapley2d.semivalues import check_semivalue, marginal_weights, size_probabilities
 
-from conftest import RandomGame
+from oracles import RandomGame
 
 SEMIVALUES = ["shapley", "banzhaf", ("beta", 4.0, 1.0), ("beta", 1.0, 2.5)]
 DESIGNS = [

@@ -21,7 +21,7 @@ from shapley2d.games import FunctionGame, describe_coalition
 from shapley2d.model_game import ModelGame
 from shapley2d.splits import make_problem
 
-from conftest import brute_force
+from oracles import brute_force
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(12, 3)).round(1)

@@ -17,7 +17,7 @@ from sklearn.metrics import roc_auc_score
 from shapley2d import InputError, value_cells
 from shapley2d.exceptions import PrecisionWarning, UnseenLabelWarning
 
-from conftest import brute_force
+from oracles import brute_force
 
 
 def knn_utility(X, y, X_valid, y_valid, K, *, regression=False, empty="zero"):

@@ -16,7 +16,7 @@ from shapley2d.games import FunctionGame
 from shapley2d.label_game import LABEL, LabelGame, feature_semivalue
 from shapley2d.semivalues import marginal_weights
 
-from conftest import RandomGame, brute_force
+from oracles import RandomGame, brute_force
 
 SEMIVALUES = ["shapley", "banzhaf", ("beta", 4.0, 1.0), ("beta", 1.5, 3.0)]
 

@@ -11,7 +11,7 @@ from shapley2d import InputError, value_cells, value_game
 from shapley2d.estimate import Moments, convergence_ratio
 from shapley2d.exceptions import PrecisionWarning
 
-from conftest import RandomGame
+from oracles import RandomGame
 
 RNG = np.random.default_rng(3)
 X, Y = RNG.normal(size=(7, 3)).round(1), np.array([0, 1, 0, 1, 0, 1, 1])

@@ -1,0 +1,55 @@
+"""Values by the definition: a brute force written from the formula, and games to try it on."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+
+def semivalue_weight(semivalue, s: int, n: int) -> float:
+    """p(s; n) from its definition, with Python's own functions."""
+    if semivalue == "shapley":
+        return math.factorial(s) * math.factorial(n - s - 1) / math.factorial(n)
+    if semivalue == "banzhaf":
+        return 0.5 ** (n - 1)
+    _, a, b = semivalue
+
+    def beta(x: float, y: float) -> float:
+        return math.exp(math.lgamma(x) + math.lgamma(y) - math.lgamma(x + y))
+
+    return beta(s + b, n - s - 1 + a) / beta(a, b)
+
+
+def brute_force(h, n: int, m: int, rows="shapley", columns="shapley") -> np.ndarray:
+    """The value of every cell by the definition: a loop over cells and over all subsets without them."""
+
+    def subsets(players):
+        for size in range(len(players) + 1):
+            yield from (frozenset(c) for c in itertools.combinations(players, size))
+
+    values = np.zeros((n, m))
+    for i, j in itertools.product(range(n), range(m)):
+        for S in subsets([r for r in range(n) if r != i]):
+            for F in subsets([c for c in range(m) if c != j]):
+                weight = semivalue_weight(rows, len(S), n) * semivalue_weight(columns, len(F), m)
+                gain = h(S | {i}, F | {j}) + h(S, F) - h(S | {i}, F) - h(S, F | {j})
+                values[i, j] += weight * gain
+    return values
+
+
+class RandomGame:
+    """A game with a random utility for every pair of coalitions; 0 where one of them is empty."""
+
+    def __init__(self, n: int, m: int, seed: int) -> None:
+        self.n, self.m = n, m
+        self.table = np.random.default_rng(seed).normal(size=(2**n, 2**m))
+        self.table[0, :] = 0
+        self.table[:, 0] = 0
+
+    def of_sets(self, S, F) -> float:
+        return float(self.table[sum(1 << i for i in S), sum(1 << j for j in F)])
+
+    def __call__(self, S, F) -> float:
+        return self.of_sets(np.flatnonzero(S).tolist(), np.flatnonzero(F).tolist())
