@@ -16,7 +16,6 @@ A missing entry is NaN in all of them. A column is one player however it is enco
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -47,7 +46,12 @@ class Column:
 
     def text(self) -> list[str | None]:
         """The entries as a person would write them; None where missing."""
-        return [None if math.isnan(entry) else self._entry_text(entry) for entry in self.entries.tolist()]
+        present = ~np.isnan(self.entries)
+        distinct, place = np.unique(self.entries[present], return_inverse=True)
+        words = np.array([self._entry_text(entry) for entry in distinct.tolist()], dtype=object)
+        texts = np.full(self.entries.size, None, dtype=object)
+        texts[present] = words[place]
+        return list(texts.tolist())
 
     def _entry_text(self, entry: float) -> str:
         if self.kind == "category":
