@@ -1,6 +1,6 @@
 """Tables from files: separators, encodings, types, missing entries."""
 
-# ruff: noqa: DTZ001  (times without a zone are what such files hold)
+
 
 import datetime as dt
 import gzip

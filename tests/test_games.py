@@ -222,3 +222,29 @@ def test_exact_values_of_a_tree_equal_a_brute_force_of_its_own():
 
     v = value_cells(X_train, y_train, X_valid, y_valid, method="exact", random_state=0, progress=False)
     np.testing.assert_allclose(v.values, brute_force(cached, 6, 4), rtol=0, atol=1e-12)
+
+
+def test_pipelines_fill_missing_entries_by_themselves():
+    from sklearn.impute import SimpleImputer
+
+    blanks, y = np.array([[np.nan], [1.0]] * 3), [0, 1] * 3
+    for model in (
+        make_pipeline(SimpleImputer(strategy="constant", fill_value=-999), DecisionTreeClassifier()),
+        make_pipeline(StandardScaler(), DecisionTreeClassifier()),
+    ):
+        assert value_cells(
+            blanks, y, blanks, y, method="exact", model=model, progress=False
+        ).total == pytest.approx(1)
+
+
+def test_one_validation_row_has_no_r_squared():
+    with pytest.raises(InputError, match="y_valid has a single row, of which R squared cannot be told"):
+        value_cells(X[:4], [0.1, 0.5, 0.3, 0.9], X[:1], [0.2], method="exact", progress=False)
+
+
+def test_names_of_a_game_are_counted_before_the_work():
+    with pytest.raises(InputError, match="row_names has 1 entries for 2 players"):
+        value_game(lambda S, F: 1.0, 2, 1, row_names=["a"], progress=False)
+    assert value_game(
+        lambda S, F: 1.0, 2, 1, row_names=[("a", 1), ("b", 2)], progress=False
+    ).to_frame().shape == (2, 4)

@@ -131,3 +131,26 @@ def test_many_columns_fit_32_bits():
     d, coded = distances(X, X[:2])
     assert coded.unit >= 2**14
     assert d.sum(axis=0).max() < 2**31
+
+
+def test_a_rare_event_does_not_coarsen_the_other_columns():
+    rng = np.random.default_rng(4)
+    rare = np.zeros(30000)
+    rare[0] = 1
+    _, coded = distances(
+        pd.DataFrame({"a": rare, "b": rng.normal(size=30000)}), pd.DataFrame({"a": [0.0], "b": [0.0]})
+    )
+    assert coded.unit >= 2**16
+    assert len(np.unique(coded.train[1])) > 1000
+
+
+def test_tiny_raw_numbers_are_not_rounded_away():
+    X = np.arange(20)[:, None] * 1e-11
+    d, coded = distances(X, X[:1], "sqeuclidean")
+    np.testing.assert_allclose(d[0, 0] / coded.unit, (X[:, 0]) ** 2, rtol=1e-6)
+
+
+def test_constant_columns_are_no_distance_from_missing_entries():
+    frame = pd.DataFrame({"a": [1.0, 1.0, None], "c": ["u", "u", None]})
+    _, coded = distances(frame, frame)
+    assert coded.missing.tolist() == [0, 0]

@@ -163,3 +163,16 @@ def test_flipped_labels_in_the_paper_s_table(paper_data):
     labels, planted = flipped(table["class"].to_numpy(), 0)
     v = value_cells(table.drop(columns=["id", "class"]), labels, include_label=True)
     assert v.exact and roc_auc_score(planted, -v.values[:, -1]) >= 0.95
+
+
+def test_label_of_many_columns_is_exact_when_asked():
+    """Thirteen columns, Banzhaf: all coalitions, so no error, and a sample of them comes near."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 13)), np.array([0, 1] * 10)
+    options = {"semivalue": "banzhaf", "include_label": True, "n_neighbors": 2, "progress": False}
+    exact = value_cells(X, y, X, y, columns="exact", **options)
+    assert exact.exact
+    sampled = value_cells(X, y, X, y, columns="sampled", n_coalitions=600, **options)
+    off = np.abs(sampled.values[:, -1] - exact.values[:, -1])
+    assert (off <= 4.5 * sampled.stderr[:, -1]).all()
+    assert sampled.stderr[:, -1].max() > 0

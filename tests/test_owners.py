@@ -288,3 +288,13 @@ def test_a_polars_table_gets_polars_payments():
     paid = v.payments(99.99)
     assert isinstance(paid, pl.DataFrame) and paid.columns == ["owner", "value", "amount", "low", "high"]
     assert sum(round(100 * amount) for amount in paid["amount"]) == 9999
+
+
+def test_columns_named_by_numbers_are_counted_by_their_names():
+    from shapley2d.owners import AxisNames
+
+    names = AxisNames("column", ["1", "2", "3", "4"])
+    assert names.find("1-2", "line 1").tolist() == [0, 1]
+    assert names.find(4, "line 2").tolist() == [3]
+    with pytest.raises(InputError, match="there is no column '0'"):
+        names.find(0, "line 3")

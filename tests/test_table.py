@@ -254,3 +254,66 @@ def test_rare_classes_and_regression_are_split_too():
     assert len(rare.splits) == 3
     regression = make_problem(np.arange(24.0).reshape(12, 2), np.linspace(0, 1, 12), folds=3)
     assert regression.target.task == "regression"
+
+
+def test_categoricals_stay_categories():
+    """Codes that the user calls nominal are not numbers; plain numbers in validation find their category."""
+    train = as_table(pd.DataFrame({"z": pd.Categorical([1, 2, 3])}))
+    assert train.columns[0].kind == "category"
+    assert as_table(pa.table({"z": pa.array([1, 2, 1]).dictionary_encode()})).columns[0].kind == "category"
+    valid = match_columns(as_table(pd.DataFrame({"z": [3, 1]})), train)
+    assert valid.columns[0].entries.tolist() == [2, 0]
+
+
+def test_numbers_of_every_kind():
+    from decimal import Decimal
+    from fractions import Fraction
+
+    items = [[Decimal("0.5"), dt.timedelta(hours=12), Fraction(1, 4)], [Decimal(2), None, 3]]
+    table = as_table(np.array(items, dtype=object))
+    assert [column.kind for column in table.columns] == ["number"] * 3
+    assert table.columns[1].text() == ["0.5", None]
+    assert as_target(pd.Series([Decimal(k) / 4 for k in range(3)]), as_table(FRAME)).task == "regression"
+    assert (
+        as_target(np.array([np.int64(k) for k in range(3)], dtype=object), as_table(FRAME)).y.dtype.kind
+        == "i"
+    )
+
+
+def test_masked_entries_are_missing():
+    table = as_table(np.ma.masked_array([[0.0], [999.0]], mask=[[False], [True]]))
+    assert table.columns[0].text() == ["0", None]
+
+
+def test_numbers_too_large_to_square_are_named():
+    with pytest.raises(InputError, match=r"column 'x0' holds a number beyond 1e\+150 in row 1"):
+        as_table([[1.0], [1e300]])
+
+
+def test_a_blank_training_column_takes_any_validation_column():
+    train = as_table(pd.DataFrame({"a": [None, None], "b": [1, 2]}))
+    valid = match_columns(as_table(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]})), train)
+    assert valid.columns[0].text() == [None, None]
+
+
+def test_dates_as_row_names():
+    frame = FRAME.set_axis(pd.date_range("2024-01-01", periods=3).as_unit("ns"))
+    assert as_table(frame).row_names.tolist()[0] == dt.datetime(2024, 1, 1)
+
+
+def test_target_as_a_frame_of_one_column():
+    table = as_table(FRAME)
+    for y in (pd.DataFrame({"t": ["a", "b", "a"]}), pa.table({"t": ["a", "b", "a"]})):
+        assert as_target(y, table).codes.tolist() == [0, 1, 0]
+    with pytest.raises(InputError, match="the target 'flag' is also a column"):
+        as_target(pd.DataFrame({"flag": [0, 1, 0]}), table)
+    with pytest.raises(InputError, match="must be 1-D, got a table of 2 columns"):
+        as_target(pd.DataFrame({"t": [1, 2, 3], "u": [1, 2, 3]}), table)
+
+
+def test_labels_of_mixed_type_match_their_text():
+    table = as_table(FRAME)
+    mixed = np.array([1, "x", 1], dtype=object)
+    assert match_target(mixed, table, as_target(mixed, table)).codes.tolist() == [0, 1, 0]
+    numbers = np.array([0, 1.0, 0], dtype=object)
+    assert match_target(numbers, table, as_target(numbers, table)).codes.tolist() == [0, 1, 0]

@@ -181,3 +181,23 @@ def test_unknown_names_are_named(valuation):
 def test_shapes_must_fit(valuation):
     with pytest.raises(InputError, match="do not fit"):
         dataclasses.replace(valuation, column_names=["one"])
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.date_range("2024-01-01", periods=6).as_unit("ns"),
+        pd.MultiIndex.from_product([["a", "b"], [1, 2, 3]]),
+        ["r0", 1, "r2", 3, "r4", 5],
+        pd.period_range("2024", periods=6, freq="D"),
+        [1.5, 2.5, None, 3.5, 4.5, 5.5],
+    ],
+    ids=["dates", "tuples", "mixed", "periods", "gaps"],
+)
+def test_row_names_of_any_kind_survive(index, tmp_path):
+    frame = FRAME.set_axis(index)
+    v = value_cells(frame, Y, frame, Y, method="loo", progress=False)
+    v.save(tmp_path / "v.parquet")
+    loaded = Valuation.load(tmp_path / "v.parquet")
+    assert [str(name) for name in loaded.row_names.tolist()] == [str(name) for name in v.row_names.tolist()]
+    assert v.row_position(v.row_names.tolist()[1]) == 1

@@ -19,6 +19,8 @@ from shapley2d.valuation import Valuation
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
 
 def value_cells(
     X: Any,
@@ -70,7 +72,9 @@ def value_cells(
         ``empty="zero" | "ties"``, ``backend="auto" | "cpu"``, ``form="auto" | "exact" | "fast"``.
         ``"mc"``, ``"exact"``, ``"loo"``: ``model=None`` (any scikit-learn estimator; a decision tree by
         default), ``scoring=None``, ``encoding="auto" | "none"``. ``"mc"``: ``max_permutations=1000``,
-        ``tolerance=0.025``.
+        ``tolerance=0.025``, ``checkpoint=None`` (a file to keep the state in: after a crash, a kill or Ctrl-C the
+        same call goes on from there, to the same bits), ``cluster=None`` (the address of a Dask scheduler, or a
+        client of it, to work on; needs the extra ``distributed``).
 
     Returns
     -------
@@ -147,7 +151,7 @@ def value_game(
     row_names, column_names : sequence, optional
         Names for the result.
     **options
-        ``"mc"``: ``max_permutations=1000``, ``tolerance=0.025``.
+        ``"mc"``: ``max_permutations=1000``, ``tolerance=0.025``, ``checkpoint=None``, ``cluster=None``.
 
     Returns
     -------
@@ -166,6 +170,7 @@ def value_game(
     for name, count in (("n_rows", n_rows), ("n_columns", n_columns)):
         if not isinstance(count, (int, np.integer)) or count < 1:
             raise InputError(f"{name}={count!r} must be a whole number of at least 1")
+    names = _names(row_names, n_rows, "row_names"), _names(column_names, n_columns, "column_names")
     run = Run.create(random_state, semivalue, n_jobs, progress)
     solve = find_method(GAME_METHODS, method, options)
     game: Game = h if isinstance(h, Game) else FunctionGame(h, int(n_rows), int(n_columns))
@@ -178,11 +183,22 @@ def value_game(
     return Valuation(
         values=estimate.values,
         stderr=estimate.stderr,
-        row_names=np.arange(n_rows) if row_names is None else np.asarray(row_names),
-        column_names=[str(name) for name in (range(n_columns) if column_names is None else column_names)],
+        row_names=names[0],
+        column_names=[str(name) for name in names[1].tolist()],
         row_stderr=estimate.row_stderr,
         column_stderr=estimate.column_stderr,
         info=run.record(method=method, settings=options, **estimate.info),
         history=estimate.history,
         frame=frame_kind(None),
     )
+
+
+def _names(names: Sequence[Any] | None, count: int, option: str) -> NDArray[Any]:
+    """Names of players, one each; positions by default."""
+    if names is None:
+        return np.arange(count)
+    if len(names) != count:
+        raise InputError(f"{option} has {len(names)} entries for {count} players")
+    if all(isinstance(name, (str, int, float, np.generic)) for name in names):
+        return np.asarray(names)
+    return np.array([str(name) for name in names], dtype=object)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -79,6 +79,8 @@ def sampled(
     uses_knn: bool,
     max_permutations: int = 1000,
     tolerance: float = 0.025,
+    checkpoint: Any = None,
+    cluster: Any = None,
 ) -> Estimate:
     """Monte Carlo in which every utility is computed once per process; nearest neighbours use threads instead."""
     check_number(max_permutations, "max_permutations", whole=True)
@@ -93,6 +95,8 @@ def sampled(
         progress=run.progress,
         title="Monte Carlo over blocks",
         sums=sums,
+        checkpoint=run.checkpoint(checkpoint, blocks),
+        cluster=cluster,
     )
     run.warn_of_precision(estimate, tolerance, f"max_permutations={max_permutations}")
     if any(game.n_computed for game in cached):  # worker processes keep their own count

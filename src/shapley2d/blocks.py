@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _MODEL_OPTIONS = ("model", "scoring", "encoding")
 _KNN_OPTIONS = ("model", "n_neighbors", "metric")
-_SAMPLING_OPTIONS = ("max_permutations", "tolerance")
+_SAMPLING_OPTIONS = ("max_permutations", "tolerance", "checkpoint", "cluster")
 _METHODS = ("auto", "exact", "mc", "loo", "knn")
 
 
@@ -82,7 +82,8 @@ def value_blocks(
     **options
         ``model=None`` (any scikit-learn estimator, a decision tree by default, or ``"knn"``), ``scoring=None``,
         ``encoding="auto" | "none"``. With ``model="knn"``: ``n_neighbors=10``, ``metric="auto" | "sqeuclidean"``.
-        Monte Carlo: ``max_permutations=1000``, ``tolerance=0.025``.
+        Monte Carlo: ``max_permutations=1000``, ``tolerance=0.025``, ``checkpoint=None``, ``cluster=None``, as in
+        :func:`~shapley2d.value_cells`.
 
     Returns
     -------
@@ -116,9 +117,11 @@ def value_blocks(
             options = {**options, "tolerance": 0, "max_permutations": estimate.info["n_permutations"]}
         replicates = [
             np.tensordot(
-                sums, _estimate(part, run, grid, None, method=chosen, options=options)[0].values, axes=2
+                sums,
+                _estimate(part, run, grid, None, method=chosen, options=_of_replicate(options, k))[0].values,
+                axes=2,
             )
-            for part in problems_without_a_group(problem, validation_groups, run.seed)
+            for k, part in enumerate(problems_without_a_group(problem, validation_groups, run.seed))
         ]
         spread = jackknife_covariance(np.array(replicates))
         covariance = spread if covariance is None else covariance + spread
@@ -169,6 +172,10 @@ def _estimate(
     chosen = choose_method(method, blocks, "knn" if uses_knn else "model")
     n_groups = grid.shape[0]
     if chosen == "mc":
+        if options.get("checkpoint") is not None:
+            settings = {name: item for name, item in options.items() if name not in _SAMPLING_OPTIONS}
+            groups = {"rows": grid.rows.labels, "columns": grid.columns.labels, "owners": sums}
+            run.identify(problem, **settings, **groups)
         return sampled(
             blocks,
             members,
@@ -180,6 +187,12 @@ def _estimate(
         ), chosen
     solve = loo_games if chosen == "loo" else exact_by_columns if uses_knn else exact_games
     return solve(blocks, members, n_groups, run), chosen
+
+
+def _of_replicate(options: dict[str, Any], number: int) -> dict[str, Any]:
+    """Options for the valuation without one validation group, which has a checkpoint of its own."""
+    path = options.get("checkpoint")
+    return options if path is None else {**options, "checkpoint": f"{path}.without-{number}"}
 
 
 def _is_knn(model: Any) -> bool:

@@ -11,7 +11,7 @@ from shapley2d.api import value_cells
 if TYPE_CHECKING:
     from typing import Self
 
-_SHARED = ("method", "task", "folds", "semivalue", "random_state", "n_jobs", "progress")
+_SHARED = ("method", "include_label", "task", "folds", "semivalue", "random_state", "n_jobs", "progress")
 
 
 class CellValuer(BaseEstimator):  # type: ignore[misc]
@@ -43,6 +43,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         self,
         method: str = "knn",
         *,
+        include_label: bool = False,
         task: str = "auto",
         folds: int = 5,
         semivalue: Any = "shapley",
@@ -61,8 +62,11 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         encoding: str | None = None,
         max_permutations: int | None = None,
         tolerance: float | None = None,
+        checkpoint: Any = None,
+        cluster: Any = None,
     ) -> None:
         self.method = method
+        self.include_label = include_label
         self.task = task
         self.folds = folds
         self.semivalue = semivalue
@@ -81,6 +85,8 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         self.encoding = encoding
         self.max_permutations = max_permutations
         self.tolerance = tolerance
+        self.checkpoint = checkpoint
+        self.cluster = cluster
 
     def fit(self, X: Any, y: Any, X_valid: Any = None, y_valid: Any = None) -> Self:
         """Value the cells of X.

@@ -6,27 +6,35 @@ which are added up in order, so that the worker count never changes a bit of the
 
 from __future__ import annotations
 
-import time
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
-from threadpoolctl import threadpool_limits
 
 from shapley2d.designs import AxisDesign, Permutation, combine_axes
-from shapley2d.progress import reporting
+from shapley2d.moments import Moments, convergence_ratio
+from shapley2d.progress import Pace, reporting
+from shapley2d.workers import in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
-
     from numpy.typing import NDArray
 
+    from shapley2d.checkpoint import Checkpoint
     from shapley2d.games import Game
     from shapley2d.semivalues import Semivalue
 
-_BATCH_S = 0.5  # a batch of draws lasts about this long, so that handing it over costs little
-_MOST_BATCH = 64
+__all__ = [
+    "Draws",
+    "Estimate",
+    "MeanDraws",
+    "Moments",
+    "PermutationDraws",
+    "convergence_ratio",
+    "evaluate_design",
+    "monte_carlo",
+]
+
 _MOST_UTILITIES = 2**20  # utilities held at once by a pass over a design
 _FEWEST_UTILITIES = 256  # utilities worth handing to a worker
 _FEWEST_DRAWS = 10  # a standard error from fewer is not to be trusted
@@ -124,74 +132,6 @@ class MeanDraws:
         return mean
 
 
-class Moments:
-    """Running mean and sum of squared deviations (Welford), of the cells and of their row and column sums.
-
-    Parameters
-    ----------
-    sums : ndarray of shape (k, n, m), optional
-        Weights of further sums of the cells, whose joint errors are kept too.
-    """
-
-    def __init__(self, sums: NDArray[np.float64] | None = None) -> None:
-        self.count = 0
-        self._parts: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
-        self._sums = None if sums is None else sums.reshape(len(sums), -1)
-        size = 0 if sums is None else len(sums)
-        self._sums_mean, self._products = np.zeros(size), np.zeros((size, size))
-
-    def add(self, values: NDArray[np.float64]) -> None:
-        """Take in one draw."""
-        parts = (values, values.sum(axis=1), values.sum(axis=0))
-        if not self.count:
-            self._parts = [(np.zeros_like(part), np.zeros_like(part)) for part in parts]
-        self.count += 1
-        for part, (mean, squares) in zip(parts, self._parts, strict=True):
-            off = part - mean
-            np.add(mean, off / self.count, out=mean)
-            np.add(squares, off * (part - mean), out=squares)
-        if self._sums is not None:
-            sums = self._sums @ values.ravel()
-            off = sums - self._sums_mean
-            self._sums_mean += off / self.count
-            self._products += np.outer(off, sums - self._sums_mean)
-
-    def mean(self) -> NDArray[np.float64]:
-        """Mean of the draws."""
-        return self._parts[0][0]
-
-    def stderr(self, part: int = 0) -> NDArray[np.float64]:
-        """Standard error of the mean: of the cells (0), the row sums (1) or the column sums (2)."""
-        squares = self._parts[part][1]
-        if self.count < 2:
-            return np.full_like(squares, np.inf)
-        return np.asarray(np.sqrt(squares / (self.count * (self.count - 1))))
-
-    def covariance(self) -> NDArray[np.float64] | None:
-        """Covariance of the errors of the further sums."""
-        if self._sums is None:
-            return None
-        if self.count < 2:
-            return np.diag(np.full(len(self._sums), np.inf))
-        both = self._products + self._products.T  # equal but for rounding
-        return np.asarray(both / (2 * self.count * (self.count - 1)))
-
-
-def convergence_ratio(values: NDArray[np.float64], stderr: NDArray[np.float64]) -> float:
-    """Largest standard error relative to the spread of the values; what ``tolerance`` bounds.
-
-    Examples
-    --------
-    >>> convergence_ratio(np.array([[0.0, 2.0]]), np.array([[0.1, 0.05]]))
-    0.05
-    """
-    largest = float(stderr.max())
-    if largest == 0:
-        return 0.0
-    spread = float(values.max() - values.min())
-    return largest / spread if spread > 0 else np.inf
-
-
 def evaluate_design(
     game: Game,
     rows: AxisDesign,
@@ -206,20 +146,28 @@ def evaluate_design(
     step = min(max(-(-n_lines // 200), -(-_FEWEST_UTILITIES // width)), max(1, _MOST_UTILITIES // width))
     blocks = [(start, min(start + step, n_lines)) for start in range(0, n_lines, step)]
     values = np.zeros((rows.n_players, columns.n_players))
-    tasks = (delayed(_block_utilities)(game, rows, columns, start, stop) for start, stop in blocks)
-    with reporting(progress, title) as report:
-        for (_, stop), part in zip(blocks, _run(tasks, n_jobs), strict=True):
+    parts = in_order(_DesignBlocks(game, rows, columns, step), 0, len(blocks), n_jobs=n_jobs)
+    with reporting(progress, title) as report, closing(parts):
+        for (_, stop), part in zip(blocks, parts, strict=True):
             values += part
             report(stop / n_lines, f"{stop * width:,} of {n_lines * width:,} utilities")
     return values
 
 
-def _block_utilities(
-    game: Game, rows: AxisDesign, columns: AxisDesign, start: int, stop: int
-) -> NDArray[np.float64]:
-    with threadpool_limits(limits=1):
-        utilities = game.utilities(rows.coalitions.slice(start, stop), columns.coalitions)
-    return combine_axes(utilities, rows, columns, start)
+@dataclass
+class _DesignBlocks:
+    """Blocks of row coalitions by number, contracted to their part of the values."""
+
+    game: Game
+    rows: AxisDesign
+    columns: AxisDesign
+    step: int
+
+    def __call__(self, number: int) -> NDArray[np.float64]:
+        start = number * self.step
+        stop = min(start + self.step, len(self.rows.coalitions))
+        utilities = self.game.utilities(self.rows.coalitions.slice(start, stop), self.columns.coalitions)
+        return combine_axes(utilities, self.rows, self.columns, start)
 
 
 def monte_carlo(
@@ -231,6 +179,8 @@ def monte_carlo(
     progress: Any = False,
     title: str = "valuing",
     sums: NDArray[np.float64] | None = None,
+    checkpoint: Checkpoint | None = None,
+    cluster: Any = None,
 ) -> Estimate:
     """Mean of independent draws, until the errors are small enough.
 
@@ -243,11 +193,15 @@ def monte_carlo(
     max_draws : int
         Stop there in any case.
     n_jobs : int or None
-        Worker processes, as in joblib. The result is the same, bit for bit, for any number.
+        Workers, as in joblib. The result is the same, bit for bit, for any number.
     progress : {"auto", True, False} or callable
     title : str
     sums : ndarray of shape (k, n, m), optional
         Weights of sums of the values whose joint errors are wanted.
+    checkpoint : Checkpoint, optional
+        Where to go on from, and where to keep what is done.
+    cluster : str or distributed.Client, optional
+        A Dask cluster to draw on.
 
     Returns
     -------
@@ -255,91 +209,122 @@ def monte_carlo(
         Its ``info`` says ``n_permutations``, ``converged`` and ``interrupted``: Ctrl-C ends the work and keeps
         what was computed.
     """
-    moments = Moments(sums)
-    history: list[tuple[int, float]] = []
-    ratio = np.inf
+    state = _Progress(Moments(sums), tolerance, max_draws)
+    resumed = state.resume(checkpoint)
     interrupted = False
+    results = in_order(draws, resumed, max_draws, n_jobs=n_jobs, cluster=cluster)
     with reporting(progress, title) as report:
-        results = _stream(draws, max_draws, n_jobs)
+        if resumed:
+            report(state.fraction(), f"resumed at {resumed} permutations")
         try:
-            for values in results:
-                moments.add(values)
-                if moments.count < min(_FEWEST_DRAWS, max_draws):
-                    report(0.0, f"{moments.count} permutations")
-                    continue
-                ratio = convergence_ratio(moments.mean(), moments.stderr())
-                if _worth_noting(moments.count):
-                    history.append((moments.count, ratio))
-                if ratio <= tolerance:
-                    break
-                needed = float(max_draws)
-                if tolerance > 0:
-                    needed = min(needed, moments.count * (ratio / tolerance) ** 2)
-                note = f"error {ratio:.3f} of the spread, wanted {tolerance:g}; {moments.count} permutations"
-                report(moments.count / needed, note)
+            while not state.finished():
+                state.add(next(results))
+                report(state.fraction(), state.note(), state.seconds_left())
+                if checkpoint is not None and checkpoint.due():
+                    state.save(checkpoint)
         except KeyboardInterrupt:
-            if moments.count < 2:
+            if state.moments.count < 2:
                 raise
             interrupted = True
         finally:
             results.close()
-    if not history or history[-1][0] != moments.count:
-        history.append((moments.count, convergence_ratio(moments.mean(), moments.stderr())))
-    info = {
-        "n_permutations": moments.count,
-        "converged": bool(ratio <= tolerance),
-        "interrupted": interrupted,
-        "ratio": history[-1][1],
-    }
-    return Estimate(
-        moments.mean(),
-        moments.stderr(),
-        moments.stderr(1),
-        moments.stderr(2),
-        info,
-        history,
-        moments.covariance(),
-    )
+            if checkpoint is not None and state.moments.count > resumed:
+                state.save(checkpoint)
+    return state.estimate(interrupted=interrupted, resumed_at=resumed)
+
+
+class _Progress:
+    """How far Monte Carlo has come: moments, history, and when to stop."""
+
+    def __init__(self, moments: Moments, tolerance: float, max_draws: int) -> None:
+        self.moments = moments
+        self._tolerance = tolerance
+        self._max_draws = max_draws
+        self._history: list[tuple[int, float]] = []
+        self._ratio = np.inf
+        self._pace = Pace()
+
+    def resume(self, checkpoint: Checkpoint | None) -> int:
+        """Take back what an earlier run has left, and return its number of draws."""
+        saved = None if checkpoint is None else checkpoint.load()
+        if saved is not None:
+            self.moments.restore(saved.count, saved.arrays)
+            self._history = list(saved.history)
+            self._look()
+        return self.moments.count
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        checkpoint.save(self.moments.count, self.moments.arrays(), self._history)
+
+    def add(self, values: NDArray[np.float64]) -> None:
+        self.moments.add(values)
+        self._pace.tick()
+        self._look()
+
+    def _look(self) -> None:
+        count = self.moments.count
+        if count < min(_FEWEST_DRAWS, self._max_draws):
+            return
+        self._ratio = convergence_ratio(self.moments.mean(), self.moments.stderr())
+        if (
+            count >= _FEWEST_DRAWS
+            and _worth_noting(count)
+            and (not self._history or self._history[-1][0] < count)
+        ):
+            self._history.append((count, self._ratio))
+
+    def finished(self) -> bool:
+        return self._ratio <= self._tolerance or self.moments.count >= self._max_draws
+
+    def _needed(self) -> float:
+        """Draws in all, as far as can be told: errors shrink with the root of their number."""
+        if self._tolerance == 0:
+            return float(self._max_draws)
+        return min(float(self._max_draws), self.moments.count * (self._ratio / self._tolerance) ** 2)
+
+    def fraction(self) -> float:
+        if not np.isfinite(self._ratio):
+            return 0.0
+        return min(1.0, self.moments.count / self._needed()) if self._needed() > 0 else 1.0
+
+    def seconds_left(self) -> float | None:
+        pace = self._pace.seconds()
+        if pace is None or not np.isfinite(self._ratio):
+            return None
+        return pace * max(0.0, self._needed() - self.moments.count)
+
+    def note(self) -> str:
+        count = f"{self.moments.count} permutations"
+        if not np.isfinite(self._ratio):
+            return count
+        if self._tolerance == 0:
+            return f"error {self._ratio:.3f} of the spread; {self.moments.count} of {self._max_draws} permutations"
+        return f"error {self._ratio:.3f} of the spread, wanted {self._tolerance:g}; {count}"
+
+    def estimate(self, *, interrupted: bool, resumed_at: int) -> Estimate:
+        moments = self.moments
+        history = list(self._history)
+        if not history or history[-1][0] != moments.count:
+            history.append((moments.count, convergence_ratio(moments.mean(), moments.stderr())))
+        info = {
+            "n_permutations": moments.count,
+            "converged": bool(self._ratio <= self._tolerance),
+            "interrupted": interrupted,
+            "ratio": history[-1][1],
+        }
+        if resumed_at:
+            info["resumed_at"] = resumed_at
+        return Estimate(
+            moments.mean(),
+            moments.stderr(),
+            moments.stderr(1),
+            moments.stderr(2),
+            info,
+            history,
+            moments.covariance(),
+        )
 
 
 def _worth_noting(count: int) -> bool:
     """Early draws one by one, later ones ever more sparsely: some 20 points per doubling."""
     return count % (1 << max(0, count.bit_length() - 5)) == 0
-
-
-def _stream(draws: Draws, max_draws: int, n_jobs: int | None) -> Generator[NDArray[np.float64], None, None]:
-    """Draws 0, 1, 2, ... in order, computed by the workers in batches that last about half a second."""
-    if effective_n_jobs(n_jobs) == 1:
-        with threadpool_limits(limits=1):
-            for number in range(max_draws):
-                yield draws(number)  # one by one, so that Ctrl-C loses a single draw
-        return
-    pace = {"batch": 1}
-
-    def tasks() -> Iterator[Any]:
-        start = 0
-        while start < max_draws:
-            stop = min(start + pace["batch"], max_draws)
-            yield delayed(_draw_batch)(draws, start, stop)
-            start = stop
-
-    for batch, seconds in _run(tasks(), n_jobs):
-        per_draw = max(seconds / len(batch), 1e-6)
-        pace["batch"] = int(np.clip(_BATCH_S / per_draw, 1, _MOST_BATCH))
-        yield from batch
-
-
-def _draw_batch(draws: Draws, start: int, stop: int) -> tuple[list[NDArray[np.float64]], float]:
-    begin = time.perf_counter()
-    with threadpool_limits(limits=1):  # the same sums on every worker, and no more threads than cores
-        batch = [draws(number) for number in range(start, stop)]
-    return batch, time.perf_counter() - begin
-
-
-def _run(tasks: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
-    """Results of tasks in their order, computed here or by worker processes."""
-    if effective_n_jobs(n_jobs) == 1:
-        for function, args, kwargs in tasks:
-            yield function(*args, **kwargs)
-    else:
-        yield from Parallel(n_jobs=n_jobs, return_as="generator", pre_dispatch="2*n_jobs")(tasks)

@@ -21,3 +21,7 @@ class LeakWarning(UserWarning):
 
 class PrecisionWarning(UserWarning):
     """An estimate ended before it reached the precision that was asked for."""
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint cannot be read; an earlier one takes its place."""

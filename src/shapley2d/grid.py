@@ -80,6 +80,8 @@ def label_groups(labels: Any, names: Sequence[Any], option: str) -> Groups:
     """
     kind = option.removesuffix("s")
     if isinstance(labels, Mapping):
+        labels = {str(name): label for name, label in labels.items()}
+        names = [str(name) for name in names]
         absent = [name for name in names if name not in labels]
         if absent:
             raise InputError(f"{option}= has no group for {kind} {absent[0]!r}: name one for every {kind}")

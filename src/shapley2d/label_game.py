@@ -14,6 +14,7 @@ import numpy as np
 
 from shapley2d.coalitions import Coalitions, MaskCoalitions
 from shapley2d.table import Column, Table
+from shapley2d.target import as_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,8 +85,10 @@ def label_name(y: Any, column_names: Sequence[str]) -> str:
     >>> label_name([0, 1], ["age"])
     '(label)'
     """
-    name = getattr(y, "name", None)
-    return name if isinstance(name, str) and name and name not in column_names else LABEL
+    name = getattr(as_series(y), "name", None)
+    wanted = LABEL if name is None or name == "" else str(name)
+    candidates = (wanted, LABEL, *(f"{LABEL} {k}" for k in range(2, len(column_names) + 3)))
+    return next(candidate for candidate in candidates if candidate not in column_names)
 
 
 def with_label(table: Table, target: Target, name: str) -> Table:

@@ -92,6 +92,8 @@ def mc_games(
     *,
     max_permutations: int = 1000,
     tolerance: float = 0.025,
+    checkpoint: Any = None,
+    cluster: Any = None,
 ) -> Estimate:
     """Monte Carlo over independent pairs of a row order and a column order."""
     check_number(max_permutations, "max_permutations", whole=True)
@@ -103,6 +105,8 @@ def mc_games(
         n_jobs=run.n_jobs,
         progress=run.progress,
         title="Monte Carlo",
+        checkpoint=run.checkpoint(checkpoint, games),
+        cluster=cluster,
     )
     run.warn_of_precision(estimate, tolerance, f"max_permutations={max_permutations}")
     return estimate
@@ -134,25 +138,39 @@ def model_games(
     model: Any = None,
     scoring: Any = None,
     encoding: str = "auto",
+    truncation: float | None = None,
 ) -> tuple[list[Game], list[NDArray[np.intp]], int]:
-    """One model game per split, with the rows behind its rows."""
+    """One game of an estimator, or of a built-in model by name, per split, with the rows behind its rows."""
     from shapley2d.label_game import LabelGame
     from shapley2d.model_game import ModelGame
+    from shapley2d.sweeps import sweep_game
 
-    games: list[Game] = [
-        ModelGame(
-            model,
-            split.train,
-            split.y,
-            split.valid,
-            split.y_valid,
-            scoring=scoring,
-            encoding=encoding,  # type: ignore[arg-type]
-            random_state=run.seed % 2**32,
-        )
-        for split in problem.splits
-    ]
-    run.info["model"] = repr(getattr(games[0], "model", None))
+    if truncation is not None:
+        check_number(truncation, "truncation", zero=True)
+    games: list[Game]
+    if isinstance(model, str):
+        if truncation is not None:
+            raise InputError(
+                f"truncation does not go with model={model!r}, which does not train anew: leave it out"
+            )
+        games = [sweep_game(model, split, scoring=scoring, encoding=encoding) for split in problem.splits]
+        run.info["model"] = model
+    else:
+        games = [
+            ModelGame(
+                model,
+                split.train,
+                split.y,
+                split.valid,
+                split.y_valid,
+                scoring=scoring,
+                encoding=encoding,  # type: ignore[arg-type]
+                truncation=truncation,
+                random_state=run.seed % 2**32,
+            )
+            for split in problem.splits
+        ]
+        run.info["model"] = repr(getattr(games[0], "model", None))
     if problem.label is not None:
         games = [LabelGame(game) for game in games]
     return games, [split.rows for split in problem.splits], problem.table.n_rows
@@ -189,12 +207,25 @@ def mc_cells(
     model: Any = None,
     scoring: Any = None,
     encoding: str = "auto",
+    truncation: float | None = None,
     max_permutations: int = 1000,
     tolerance: float = 0.025,
+    checkpoint: Any = None,
+    cluster: Any = None,
 ) -> Estimate:
     """Monte Carlo values of a model's cells."""
-    parts = model_games(problem, run, model=model, scoring=scoring, encoding=encoding)
-    return mc_games(*parts, run, max_permutations=max_permutations, tolerance=tolerance)
+    settings = {"model": model, "scoring": scoring, "encoding": encoding, "truncation": truncation}
+    parts = model_games(problem, run, **settings)
+    if checkpoint is not None:
+        run.identify(problem, **settings)
+    return mc_games(
+        *parts,
+        run,
+        max_permutations=max_permutations,
+        tolerance=tolerance,
+        checkpoint=checkpoint,
+        cluster=cluster,
+    )
 
 
 def knn_cells(problem: Problem, run: Run, **options: Any) -> Estimate:

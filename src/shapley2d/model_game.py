@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import check_scoring
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
 
+from shapley2d.coalitions import NestedCoalitions
 from shapley2d.encoding import encode_tables
 from shapley2d.exceptions import InputError, UtilityError
 from shapley2d.games import describe_coalition
@@ -45,6 +46,9 @@ class ModelGame:
         ``"auto"`` gives the model numbers: categories one-hot, missing numbers as they are if the model takes
         them, else filled by the mean of the coalition's rows. ``"none"`` gives it the table as it came, cut to
         the coalition's rows and columns, for pipelines that encode by themselves.
+    truncation : float or None
+        Along a permutation of the rows, once the utility is within ``truncation`` of that of all rows under the same
+        columns, train no more under these columns and take that of all rows for the rest. None trains everywhere.
     random_state : int
 
     Notes
@@ -76,6 +80,7 @@ class ModelGame:
         *,
         scoring: Any = None,
         encoding: Literal["auto", "none"] = "auto",
+        truncation: float | None = None,
         random_state: int = 0,
     ) -> None:
         self.n_rows = train.n_rows
@@ -91,12 +96,17 @@ class ModelGame:
             raise InputError(f"encoding={encoding!r} is not known: use 'auto' or 'none'")
         self._encoded = encode_tables(train, valid) if encoding == "auto" else None
         self._native = (train.native, valid.native) if encoding == "none" else None
-        self._takes_missing = bool(get_tags(self.model).input_tags.allow_nan)
+        self._takes_missing = _takes_missing(self.model)
+        if not self._classifies and scoring is None and y_valid.y.size < 2:
+            raise InputError(
+                "y_valid has a single row, of which R squared cannot be told: pass more, or a scoring"
+            )
+        self._truncation = np.nan if truncation is None else float(truncation)
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Train and score the model on every pair of coalitions that has rows and columns."""
         matrix = np.zeros((len(rows), len(columns)))
-        row_lists = [np.flatnonzero(mask) for mask in rows]
+        truncates = not math.isnan(self._truncation) and isinstance(rows, NestedCoalitions)
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore"
@@ -106,9 +116,17 @@ class ModelGame:
                 if not members.size:
                     continue
                 train, valid, model = self._under_columns(members)
-                for a, chosen in enumerate(row_lists):
-                    if chosen.size:
-                        matrix[a, b] = self._utility(model, train, valid, chosen, column_mask)
+                full = None
+                if truncates:
+                    full = self._utility(model, train, valid, np.arange(self.n_rows), column_mask)
+                    matrix[1:, b] = full
+                for a, row_mask in enumerate(rows):
+                    chosen = np.flatnonzero(row_mask)
+                    if not chosen.size:
+                        continue
+                    matrix[a, b] = self._utility(model, train, valid, chosen, column_mask)
+                    if full is not None and abs(matrix[a, b] - full) <= self._truncation:
+                        break
         return matrix
 
     def _under_columns(self, members: NDArray[np.intp]) -> tuple[Any, Any, Any]:
@@ -158,7 +176,7 @@ class ModelGame:
     def _fit(self, model: Any, train: Any, chosen: NDArray[np.intp]) -> Any:
         if not self._classifies:
             return clone(model).fit(native_rows(train, chosen), self._y[chosen])
-        present = np.unique(self._codes[chosen])
+        present = np.flatnonzero(np.bincount(self._codes[chosen]))
         if present.size == 1:
             return _SingleClass(self._classes, int(present[0]))
         fitted = clone(model).fit(native_rows(train, chosen), self._y[chosen])
@@ -193,6 +211,20 @@ def _prepared(model: Any, task: str, random_state: int) -> Any:
         if (name == "random_state" or name.endswith("__random_state")) and value is None
     }
     return model.set_params(**open_seeds) if open_seeds else model
+
+
+def _takes_missing(model: Any) -> bool:
+    """Whether a model can be given missing entries; a pipeline can if its steps can, up to one that fills them."""
+    if not isinstance(model, Pipeline):
+        return bool(get_tags(model).input_tags.allow_nan)
+    for _, step in model.steps:
+        if step is None or step == "passthrough":
+            continue
+        if type(step).__module__.startswith("sklearn.impute"):
+            return True
+        if not _takes_missing(step):
+            return False
+    return True
 
 
 class _SingleClass(BaseEstimator):  # type: ignore[misc]

@@ -84,7 +84,7 @@ class AxisNames:
         for position, name in enumerate(self._names):
             self._known.setdefault(_text(name), []).append(position)
         # an axis whose names are whole numbers is counted by them, any other by positions
-        self._counted = all(isinstance(name, (int, np.integer)) for name in self._names)
+        self._counted = all(_text(name).isdecimal() for name in self._names)
         if groups is not None:
             for number, name in enumerate(groups.names):
                 self._known[_text(name)] = np.flatnonzero(groups.labels == number).tolist()
@@ -114,13 +114,14 @@ class AxisNames:
 
     def _range(self, first: int, last: int) -> NDArray[np.intp]:
         """Both ends count, and both must exist."""
-        numbers = np.array(self._names) if self._counted else np.arange(self.size)
+        counted = [int(_text(name)) for name in self._names] if self._counted else range(self.size)
+        numbers = np.array(counted)
         if first > last or first not in numbers or last not in numbers:
             return np.arange(0)
         return np.flatnonzero((numbers >= first) & (numbers <= last))
 
     def _hint(self) -> str:
-        if self._counted and np.array_equal(self._names, np.arange(self.size)):
+        if [_text(name) for name in self._names] == [str(position) for position in range(self.size)]:
             return f"the table's {self._kind}s count from 0 to {self.size - 1}"
         shown = ", ".join(str(name) for name in self._names[:5])
         return f"the table's {self._kind}s are {shown}{', ...' if self.size > 5 else ''}"

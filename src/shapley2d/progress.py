@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import deque
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from shapley2d.exceptions import InputError
 
@@ -13,17 +14,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _PATIENCE_S = 1.0  # work that ends sooner shows no bar
+_MARKS = 60  # at least a second apart: the pace is that of the last minute or so
+
+
+class Report(Protocol):
+    """The function that feeds a progress report."""
+
+    def __call__(self, fraction: float, note: str, seconds_left: float | None = None) -> None:
+        """Say what part of the work is done, and how long the rest will take where that is known better."""
 
 
 @contextmanager
-def reporting(progress: Any, title: str) -> Iterator[Callable[[float, str], None]]:
+def reporting(progress: Any, title: str) -> Iterator[Report]:
     """Open a progress report and yield the function that feeds it.
 
     Parameters
     ----------
     progress : {"auto", True, False} or callable
         ``"auto"`` shows a bar when standard error is a terminal or in a notebook. A callable is handed
-        ``(fraction, note)``.
+        ``(fraction, note)``; the note tells the time left where it is known.
     title : str
         What is being done.
 
@@ -34,9 +43,9 @@ def reporting(progress: Any, title: str) -> Iterator[Callable[[float, str], None
     0.5 half way
     """
     if callable(progress):
-        yield progress
+        yield _calling(progress)
     elif progress is False or progress is None or (progress == "auto" and not _watched()):
-        yield lambda _fraction, _note: None
+        yield lambda fraction, note, seconds_left=None: None  # noqa: ARG005
     elif progress is True or progress == "auto":
         bar = _Bar(title)
         try:
@@ -45,6 +54,13 @@ def reporting(progress: Any, title: str) -> Iterator[Callable[[float, str], None
             bar.close()
     else:
         raise InputError(f"progress={progress!r} is not known: use 'auto', True, False or a function")
+
+
+def _calling(progress: Callable[[float, str], object]) -> Report:
+    def report(fraction: float, note: str, seconds_left: float | None = None) -> None:
+        progress(fraction, note if seconds_left is None else f"{note}; {format_seconds(seconds_left)} left")
+
+    return report
 
 
 def _watched() -> bool:
@@ -60,14 +76,16 @@ class _Bar:
         self._bar: Any = None
         self._task: Any = None
 
-    def report(self, fraction: float, note: str) -> None:
+    def report(self, fraction: float, note: str, seconds_left: float | None = None) -> None:
         elapsed = time.monotonic() - self._start
         if self._bar is None:
             if elapsed < _PATIENCE_S:
                 return
             self._open()
         fraction = min(max(fraction, 0.0), 1.0)
-        left = "" if fraction <= 0 else f"{format_seconds(elapsed * (1 - fraction) / fraction)} left"
+        if seconds_left is None and fraction > 0:
+            seconds_left = elapsed * (1 - fraction) / fraction
+        left = "" if seconds_left is None else f"{format_seconds(seconds_left)} left"
         self._bar.update(self._task, completed=fraction, note=note, left=left)
 
     def _open(self) -> None:
@@ -91,6 +109,36 @@ class _Bar:
     def close(self) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+class Pace:
+    """Seconds per step over the last minute or so of this run, whatever was done before it.
+
+    Early steps are slow (workers start, code compiles), later ones may be faster; only recent ones count.
+    """
+
+    def __init__(self) -> None:
+        self._steps = 0
+        self._marks = deque([(time.monotonic(), 0)], maxlen=_MARKS)
+
+    def tick(self) -> None:
+        """Count a step."""
+        self._steps += 1
+        now = time.monotonic()
+        if self._steps == 1:
+            self._first = now - self._marks[0][0]
+            self._marks[0] = (now, 1)
+        elif now - self._marks[-1][0] >= 1.0:
+            self._marks.append((now, self._steps))
+
+    def seconds(self) -> float | None:
+        """Seconds per step; None before the first."""
+        if not self._steps:
+            return None
+        if self._steps == 1:
+            return self._first
+        since, steps = self._marks[0]
+        return (time.monotonic() - since) / max(1, self._steps - steps)
 
 
 def format_seconds(seconds: float) -> str:

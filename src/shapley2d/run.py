@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import time
 import warnings
@@ -16,7 +17,12 @@ from shapley2d.exceptions import InputError, PrecisionWarning
 from shapley2d.semivalues import Semivalue, axis_semivalues
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shapley2d.checkpoint import Checkpoint
     from shapley2d.estimate import Estimate
+    from shapley2d.games import Game
+    from shapley2d.splits import Problem
 
 
 @dataclass
@@ -32,6 +38,8 @@ class Run:
     progress : {"auto", True, False} or callable
     info : dict
         Facts for the result's record.
+    identity : dict
+        What determines the draws beside seed and semivalues, for a checkpoint to compare.
     """
 
     seed: int
@@ -39,6 +47,7 @@ class Run:
     n_jobs: int | None
     progress: Any
     info: dict[str, Any] = field(default_factory=dict)
+    identity: dict[str, Any] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
 
     @classmethod
@@ -53,6 +62,23 @@ class Run:
         if n_jobs is not None and (not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0):
             raise InputError(f"n_jobs={n_jobs!r} must be a whole number of workers, or -1 for all cores")
         return cls(as_seed(random_state), axis_semivalues(semivalue), n_jobs, progress)
+
+    def identify(self, problem: Problem, **settings: Any) -> None:
+        """Note the data and the settings that determine the draws."""
+        from shapley2d.fingerprint import describe, fingerprint_problem
+
+        self.identity = fingerprint_problem(problem)
+        self.identity.update({name: describe(value) for name, value in settings.items()})
+
+    def checkpoint(self, path: Any, games: Sequence[Game]) -> Checkpoint | None:
+        """The checkpoint at a path, None without one."""
+        if path is None:
+            return None
+        from shapley2d.checkpoint import Checkpoint
+        from shapley2d.fingerprint import fingerprint_games
+
+        identity = {"random_state": self.seed, "semivalue": self.semivalues, **self.identity}
+        return Checkpoint(path, {**identity, **fingerprint_games(games)})
 
     def warn_of_precision(self, estimate: Estimate, tolerance: float, limit: str) -> None:
         """Say so when an estimate ended before it was as precise as asked."""
@@ -96,6 +122,8 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, float) and not np.isfinite(value):
         return str(value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
 
 

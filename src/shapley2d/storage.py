@@ -29,7 +29,7 @@ def save_valuation(valuation: Valuation, path: str | os.PathLike[str]) -> None:
     import pyarrow.parquet as pq
 
     n, m = valuation.shape
-    names = pa.array(valuation.row_names.tolist())
+    names = _name_array(valuation.row_names.tolist())
     row = pa.DictionaryArray.from_arrays(np.repeat(np.arange(n, dtype=np.int32), m), names)
     column = pa.DictionaryArray.from_arrays(
         np.tile(np.arange(m, dtype=np.int32), n), pa.array(valuation.column_names, pa.string())
@@ -134,6 +134,17 @@ def _block_fields(record: dict[str, Any], n: int, m: int) -> dict[str, Any]:
         "owner_shares": shares,
         "covariance": None if covariance is None else np.array(covariance, dtype=np.float64),
     }
+
+
+def _name_array(names: list[Any]) -> Any:
+    """Row names of any kind; as text where Parquet has no kind for them."""
+    import pyarrow as pa
+
+    try:
+        array = pa.array(names)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        return pa.array([str(name) for name in names], pa.string())
+    return array if array.null_count == 0 else pa.array([str(name) for name in names], pa.string())
 
 
 def _compact(errors: NDArray[np.float64]) -> list[float] | None:

@@ -18,6 +18,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 Kind = Literal["number", "category", "boolean", "date"]
 
 _MILLISECONDS_PER_DAY = 86_400_000.0
+_LARGEST = 1e150  # whose square is still a number
 
 
 @dataclass(frozen=True)
@@ -148,11 +152,16 @@ def as_table(data: Any, name: str = "X") -> Table:
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     table = _from_frame(frame, name) if isinstance(frame, nw.DataFrame) else _from_array(data, name)
     for column in table.columns:
-        infinite = np.flatnonzero(np.isinf(column.entries))
+        infinite = np.flatnonzero(np.abs(column.entries) > _LARGEST)
         if infinite.size:
+            size = (
+                "an infinite number"
+                if np.isinf(column.entries[infinite[0]])
+                else f"a number beyond {_LARGEST:g}"
+            )
             raise InputError(
-                f"{name}: column {column.name!r} holds an infinite number in row "
-                f"{table.row_names[infinite[0]]}: replace infinity by a number or a missing entry"
+                f"{name}: column {column.name!r} holds {size} in row {table.row_names[infinite[0]]}: "
+                "replace it by a number or a missing entry"
             )
     return table
 
@@ -189,6 +198,8 @@ def _row_names(frame: nw.DataFrame[Any]) -> NDArray[Any]:
     names = np.asarray(index)
     if names.size and isinstance(names[0], tuple):  # a MultiIndex
         names = np.array([str(label) for label in names], dtype=object)
+    if names.dtype.kind in "mM":
+        names = names.astype("datetime64[us]" if names.dtype.kind == "M" else "timedelta64[us]")
     return positions if np.array_equal(names, positions) else names
 
 
@@ -196,6 +207,8 @@ def _from_series(series: nw.Series[Any], key: str, name: str) -> Column:
     dtype = series.dtype
     if dtype.is_nested() or dtype == nw.Binary:
         raise InputError(f"{name}: column {key!r} holds {dtype}, not plain entries: drop it or unpack it")
+    if dtype in (nw.Categorical, nw.Enum):
+        return _as_category(series.to_list(), key)  # codes that the user calls nominal stay so
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
     if dtype == nw.Boolean:
         return Column(key, "boolean", _filled(series, missing, fill=False))
@@ -219,6 +232,11 @@ def _filled(series: nw.Series[Any], missing: NDArray[np.bool_], fill: float | bo
 
 
 def _from_array(data: Any, name: str) -> Table:
+    if isinstance(data, np.ma.MaskedArray):
+        numeric = data.dtype.kind in "biuf"
+        hidden = np.ma.getmaskarray(data)
+        data = np.array(np.ma.getdata(data), dtype=np.float64 if numeric else object)
+        data[hidden] = np.nan if numeric else None
     array = np.asarray(data)
     if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
         array = np.asarray(data, dtype=object)  # a list of mixed entries: keep numbers numbers
@@ -265,17 +283,35 @@ def _from_objects(items: Sequence[Any], key: str, name: str) -> Column:
     if all(isinstance(item, (bool, np.bool_)) for item in present):
         entries[~missing] = [float(item) for item in present]
         return Column(key, "boolean", entries)
-    if all(isinstance(item, (int, float, np.integer, np.floating)) for item in present):
+    if all(is_number(item) for item in present):
         entries[~missing] = [float(item) for item in present]
+        return Column(key, "number", entries)
+    if all(isinstance(item, timedelta) for item in present):
+        entries[~missing] = [item / timedelta(days=1) for item in present]
         return Column(key, "number", entries)
     if all(hasattr(item, "isoformat") and hasattr(item, "year") for item in present):
         entries[~missing] = _days(np.array([_naive(item) for item in present], dtype="datetime64[ms]"))
         return Column(key, "date", entries)
-    labels = [str(item) for item in present]
-    categories = tuple(sorted(set(labels)))
+    return _as_category(items, key)
+
+
+def _as_category(items: Sequence[Any], key: str) -> Column:
+    labels = [None if _is_missing(item) else str(item) for item in items]
+    categories = tuple(sorted({label for label in labels if label is not None}))
     position = {label: float(code) for code, label in enumerate(categories)}
-    entries[~missing] = [position[label] for label in labels]
+    entries = np.array([np.nan if label is None else position[label] for label in labels])
     return Column(key, "category", entries, categories)
+
+
+def is_number(item: Any) -> bool:
+    """Whether a Python object is a real number: an int, a float, a decimal, a fraction, but not a boolean.
+
+    Examples
+    --------
+    >>> is_number(1.5), is_number(True), is_number("1")
+    (True, False, False)
+    """
+    return isinstance(item, (Real, Decimal)) and not isinstance(item, (bool, np.bool_))
 
 
 def _is_missing(item: Any) -> bool:
@@ -324,6 +360,10 @@ def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
 
 def _recode(column: Column, train: Column, name: str) -> Column:
     if column.kind != train.kind:
+        if np.isnan(train.entries).all():  # nothing to compare with
+            return Column(train.name, train.kind, np.full(column.entries.size, np.nan), train.categories)
+        if train.kind == "category" and set(column.text()) & set(train.categories):
+            return _recode(_as_category(column.text(), column.name), train, name)
         blank = np.isnan(column.entries).all()
         numeric = {column.kind, train.kind} <= {"number", "boolean"}
         if not blank and not numeric:

@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d.exceptions import InputError, LeakWarning, UnseenLabelWarning
-from shapley2d.table import Table, _is_missing
+from shapley2d.table import Table, _is_missing, is_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,13 +50,14 @@ class Target:
 
 
 def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None]:
-    series = nw.from_native(y, series_only=True, pass_through=True) if y is not None else None
+    series = as_series(y, name)
     if isinstance(series, nw.Series):
         items = series.to_list()
         key = None if series.name is None else str(series.name)
         missing = np.array([_is_missing(item) for item in items], dtype=bool)
         if not missing.any() and series.dtype.is_numeric():
-            return np.asarray(series.to_numpy()), key
+            numbers = series.cast(nw.Float64) if series.dtype == nw.Decimal else series
+            return np.asarray(numbers.to_numpy()), key
         return _object_vector(items), key
     if hasattr(y, "to_pylist"):
         return _object_vector(y.to_pylist()), None
@@ -71,12 +72,27 @@ def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None]:
         vector = vector.ravel()
     if vector.ndim != 1:
         raise InputError(f"{name} must be 1-D, got an array of shape {vector.shape}")
-    return vector, None
+    return _object_vector(vector.tolist()) if vector.dtype.kind == "O" else vector, None
+
+
+def as_series(y: Any, name: str = "y") -> Any:
+    """A target as a narwhals series, if it is a series or a frame of one column; anything else as it is."""
+    if y is None:
+        return None
+    frame = nw.from_native(y, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        if frame.shape[1] != 1:
+            raise InputError(f"{name} must be 1-D, got a table of {frame.shape[1]} columns: pass one of them")
+        return frame.get_column(frame.columns[0])
+    return nw.from_native(y, series_only=True, pass_through=True)
 
 
 def _object_vector(items: list[Any]) -> NDArray[Any]:
-    if {type(item) for item in items} in ({int}, {float}, {bool}):
+    if {type(item) for item in items} == {bool}:
         return np.array(items)
+    if items and all(is_number(item) for item in items):
+        whole = all(isinstance(item, (int, np.integer)) for item in items)
+        return np.array(items, dtype=None if whole else np.float64)
     vector = np.empty(len(items), dtype=object)
     vector[:] = items
     return vector
@@ -107,10 +123,8 @@ def guess_task(y: NDArray[Any]) -> Task:
     >>> guess_task(np.array(["yes", "no"])), guess_task(np.array([0.5, 1.25]))
     ('classification', 'regression')
     """
-    if y.dtype.kind == "O" and all(
-        isinstance(item, (int, float)) and not isinstance(item, bool) for item in y
-    ):
-        y = y.astype(np.float64)
+    if y.dtype.kind == "O":
+        y = _object_vector(y.tolist())
     if y.dtype.kind not in "iuf":
         return "classification"
     whole = y.dtype.kind in "iu" or np.array_equal(y, np.round(y))
@@ -150,6 +164,10 @@ def match_target(y: Any, table: Table, train: Target, name: str = "y_valid") -> 
     if train.task == "regression":
         return _regression(vector, name, constant=True)
     position = {_plain(label): code for code, label in enumerate(train.classes)}
+    if all(
+        isinstance(label, str) for label in position
+    ):  # 1 and "1" are the same label where labels are text
+        vector = np.array([str(label) for label in vector.tolist()], dtype=object)
     codes = np.array([position.get(_plain(label), -1) for label in vector], dtype=np.int64)
     unseen = codes < 0
     if unseen.any():

@@ -161,10 +161,10 @@ class Valuation:
 
     def row_position(self, row: Any) -> int:
         """Position of a row given by its name."""
-        found = np.flatnonzero(self.row_names == row)
-        if not found.size:
+        found = [k for k, name in enumerate(self.row_names.tolist()) if str(name) == str(row)]
+        if not found:
             raise InputError(f"there is no row {row!r}: rows are named {_examples(self.row_names.tolist())}")
-        return int(found[0])
+        return found[0]
 
     def column_position(self, column: str) -> int:
         """Position of a column given by its name."""

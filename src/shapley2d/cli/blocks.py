@@ -65,6 +65,7 @@ def blocks(
     metric: o.MetricOption = None,
     tolerance: o.Tolerance = None,
     max_permutations: o.MaxPermutations = None,
+    checkpoint: o.Checkpoint = None,
     semivalue: o.SemivalueOption = "shapley",
     jobs: o.Jobs = None,
     seed: o.Seed = 0,
@@ -98,6 +99,7 @@ def blocks(
         "metric": metric,
         "tolerance": tolerance,
         "max_permutations": max_permutations,
+        "checkpoint": checkpoint,
     }
     settings = method_options(method, given, BLOCK_OPTIONS, task, inputs)
 

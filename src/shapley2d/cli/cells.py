@@ -33,6 +33,7 @@ def cells(
     coalitions: o.Coalitions = None,
     tolerance: o.Tolerance = None,
     max_permutations: o.MaxPermutations = None,
+    checkpoint: o.Checkpoint = None,
     semivalue: o.SemivalueOption = "shapley",
     jobs: o.Jobs = None,
     seed: o.Seed = 0,
@@ -68,6 +69,7 @@ def cells(
         "n_coalitions": coalitions,
         "tolerance": tolerance,
         "max_permutations": max_permutations,
+        "checkpoint": checkpoint,
     }
     settings = method_options(method, given, CELL_OPTIONS, task, inputs)
 

@@ -47,6 +47,7 @@ OPTIONS = {
             "semivalue",
             "scoring",
             "model",
+            "checkpoint",
         )
     },
 }

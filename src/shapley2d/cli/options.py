@@ -173,6 +173,16 @@ MaxPermutations = Annotated[
         rich_help_panel=_METHOD,
     ),
 ]
+Checkpoint = Annotated[
+    Optional[Path],
+    typer.Option(
+        "--checkpoint",
+        metavar="FILE",
+        help="For mc: keep the state there; the same command goes on from it after a crash or Ctrl-C.",
+        rich_help_panel=_METHOD,
+        show_default=False,
+    ),
+]
 SemivalueOption = Annotated[
     str,
     typer.Option(

@@ -23,6 +23,7 @@ CELL_OPTIONS: dict[str, tuple[str, ...]] = {
     "model": _TRAINING,
     "scoring": _TRAINING,
     "max_permutations": (Method.MC,),
+    "checkpoint": (Method.MC,),
 }
 """Which methods of ``cells`` take an option."""
 
@@ -33,6 +34,7 @@ BLOCK_OPTIONS: dict[str, tuple[str, ...]] = {
     "metric": (BlockMethod.KNN,),
     "tolerance": _BLOCK_SAMPLING,
     "max_permutations": _BLOCK_SAMPLING,
+    "checkpoint": _BLOCK_SAMPLING,
     "model": _BLOCK_TRAINING,
     "scoring": _BLOCK_TRAINING,
 }

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d.coalitions import SubsetCoalitions
 from shapley2d.estimate import Estimate
 from shapley2d.knn.cells import value_knn
 from shapley2d.knn.metric import integer_columns
 from shapley2d.knn.rows import RowValues
 from shapley2d.label_game import feature_semivalue
-from shapley2d.semivalues import Semivalue, size_probabilities
+from shapley2d.semivalues import Semivalue, marginal_weights, size_probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from shapley2d.run import Run
     from shapley2d.splits import Problem
 
-_MOST_ENUMERATED = 12  # columns of which all coalitions are evaluated for the label
-_SAMPLED = 2048  # coalitions beyond
 _BATCH = 64
 
 
@@ -55,7 +52,11 @@ def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
         label_sum_stderr = float(np.sqrt(np.sum(column_stderr**2)))
         row_stderr = np.zeros_like(row_stderr)
     else:
-        label, label_stderr, label_sum_stderr = _mean_values(game, column_semivalue, run.seed)
+        if features.info["columns"] == "exact":
+            label, label_stderr, label_sum_stderr = game.mean(column_semivalue), np.zeros(game.n_rows), 0.0
+        else:
+            count = features.info["n_coalitions"]
+            label, label_stderr, label_sum_stderr = _sampled_mean(game, column_semivalue, count, run.seed)
         row_stderr = np.hypot(row_stderr, label_stderr)
     return Estimate(
         np.column_stack([values, label]),
@@ -97,29 +98,30 @@ class _RowGame:
             mean[~coalitions.any(axis=1)] = 0.0
         return mean
 
+    def mean(self, semivalue: Semivalue) -> NDArray[np.float64]:
+        """Mean over all coalitions of columns, as the label meets them: one walk that weighs in and out alike."""
+        weights = marginal_weights(semivalue, self.n_columns + 1)
+        if self._empty == "zero":
+            weights[0] = 0.0
+        mean = np.zeros(self.n_rows)
+        for rows, part in self._parts:
+            mean[rows] += part.walk(weights, -weights)[:, 0] / len(self._parts)
+        return mean
 
-def _mean_values(
-    game: _RowGame, semivalue: Semivalue, seed: int
+
+def _sampled_mean(
+    game: _RowGame, semivalue: Semivalue, count: int, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """The label's values, their standard errors and that of their sum: a mean over all, or over random coalitions."""
+    """The label's values, their standard errors and that of their sum: a mean over random coalitions."""
     m = game.n_columns
-    sizes = size_probabilities(semivalue, m + 1)
-    if m <= _MOST_ENUMERATED:
-        masks = SubsetCoalitions(m).masks()
-        size = masks.sum(axis=1)
-        weights = sizes[size] / np.bincount(size)[size]
-    else:
-        random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
-        size = random.choice(m + 1, _SAMPLED, p=sizes)
-        masks = random.permuted(np.arange(m)[None, :] < size[:, None], axis=1)
-        weights = np.full(_SAMPLED, 1 / _SAMPLED)
+    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
+    size = random.choice(m + 1, count, p=size_probabilities(semivalue, m + 1))
+    masks = random.permuted(np.arange(m)[None, :] < size[:, None], axis=1)
     mean, squares, sum_squares = np.zeros(game.n_rows), np.zeros(game.n_rows), 0.0
-    for start in range(0, len(masks), _BATCH):
-        part, weight = game.values(masks[start : start + _BATCH]), weights[start : start + _BATCH]
-        mean += weight @ part
-        squares += weight @ part**2
-        sum_squares += float(weight @ part.sum(axis=1) ** 2)
-    if m <= _MOST_ENUMERATED:
-        return mean, np.zeros(game.n_rows), 0.0
-    stderr = np.sqrt(np.maximum(squares - mean**2, 0.0) / (_SAMPLED - 1))
-    return mean, stderr, float(np.sqrt(max(sum_squares - mean.sum() ** 2, 0.0) / (_SAMPLED - 1)))
+    for start in range(0, count, _BATCH):
+        part = game.values(masks[start : start + _BATCH])
+        mean += part.sum(axis=0) / count
+        squares += (part**2).sum(axis=0) / count
+        sum_squares += float((part.sum(axis=1) ** 2).sum()) / count
+    stderr = np.sqrt(np.maximum(squares - mean**2, 0.0) / (count - 1))
+    return mean, stderr, float(np.sqrt(max(sum_squares - mean.sum() ** 2, 0.0) / (count - 1)))

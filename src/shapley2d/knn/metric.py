@@ -10,8 +10,8 @@
     - *Categories and booleans*: 0 if equal, 1 if not. A category that training never shows differs from all.
     - *Missing entries*: as far from any entry, missing or not, as two random training rows are on average.
 
-    The scale and the median come from the training rows. Distances are whole multiples of a small unit (at least
-    2^-16 up to some 3,000 columns), which is part of the metric's definition.
+    The scale and the median come from the training rows. Distances are whole multiples of a unit of at most 2^-16
+    (in 32 bits where that leaves room, else in 64), which is part of the metric's definition.
 
 ``metric="sqeuclidean"``
     Squared differences of the raw numbers, as in the paper. Decimal numbers of up to six places are represented
@@ -40,6 +40,7 @@ METRICS = ("auto", "sqeuclidean")
 _CUT = 3.0  # deviations at which numbers are cut
 _NORMAL_IQR = 1.3489795003921634  # interquartile range of a standard normal
 _FINEST_UNIT = 2.0**24
+_COARSEST_UNIT = 2.0**16
 _MOST_DECIMALS = 6
 _INT32_ROOM = 2**31 - 1
 _INT64_ROOM = 2**62
@@ -79,10 +80,15 @@ def _is_nominal(column: Column) -> bool:
 
 def _auto(train: Table, valid: Table) -> IntegerColumns:
     scaled = [None if _is_nominal(column) else _robust_scale(column.entries) for column in train.columns]
-    # the farthest that two entries of each column can be apart decides the unit that 32 bits leave room for
-    farthest = [1.0 if scale is None else (2 * _CUT * scale.factor) ** 2 for scale in scaled]
-    most = math.fsum(max(far, 1.0) for far in farthest)
+    # the farthest that two entries of each column are apart decides the unit that 32 bits leave room for
+    most = math.fsum(
+        1.0 if scale is None else max(1.0, scale.farthest(t.entries, v.entries))
+        for t, v, scale in zip(train.columns, valid.columns, scaled, strict=True)
+    )
     unit = min(_FINEST_UNIT, 2.0 ** math.floor(math.log2(_INT32_ROOM / most) - 0.01))
+    dtype: type[np.int32 | np.int64] = np.int32
+    if unit < _COARSEST_UNIT:
+        unit, dtype = _FINEST_UNIT, np.int64
     coded = []
     mismatch = np.zeros(train.n_columns, dtype=np.int64)
     missing = np.zeros(train.n_columns, dtype=np.int64)
@@ -92,10 +98,10 @@ def _auto(train: Table, valid: Table) -> IntegerColumns:
             missing[j] = round(unit * _mean_mismatch(t.entries))
             coded.append((t.entries, v.entries))
         else:
-            missing[j] = round(unit)
+            missing[j] = round(unit) if scale.factor else 0
             step = math.sqrt(unit)
             coded.append((np.round(scale(t.entries) * step), np.round(scale(v.entries) * step)))
-    return _pack(coded, mismatch, missing, np.int32, unit)
+    return _pack(coded, mismatch, missing, dtype, unit)
 
 
 class _robust_scale:  # noqa: N801
@@ -116,6 +122,11 @@ class _robust_scale:  # noqa: N801
 
     def __call__(self, entries: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._cut(entries) * self.factor
+
+    def farthest(self, train: NDArray[np.float64], valid: NDArray[np.float64]) -> float:
+        """Largest dissimilarity of two entries."""
+        both = self(np.concatenate([train, valid]))
+        return 0.0 if np.isnan(both).all() else float(np.nanmax(both) - np.nanmin(both)) ** 2
 
 
 def _mean_mismatch(entries: NDArray[np.float64]) -> float:
@@ -165,7 +176,9 @@ def _all_whole(pairs: list[tuple[NDArray[np.float64], NDArray[np.float64]]], ste
     for pair in pairs:
         for entries in pair:
             scaled = entries[~np.isnan(entries)] * step
-            if np.any(np.abs(scaled - np.round(scaled)) > 1e-9 * np.maximum(1.0, np.abs(scaled) / 2**20)):
+            size = np.abs(scaled)
+            smallest = np.min(size[size > 0], initial=1.0)  # what is tiny is no rounding error of 0
+            if np.any(np.abs(scaled - np.round(scaled)) > 1e-9 * np.maximum(smallest, size / 2**20)):
                 return False
     return True
 

@@ -1,0 +1,261 @@
+"""Monte Carlo for models: whole-grid sweeps, the generic path, workers, truncation, and the paper's runtime table.
+
+Run: python benchmarks/montecarlo.py [sweeps] [generic] [workers] [truncation] [runtime]   (all but the last by default)
+
+sweeps      one grid of nested trainings, 1,000 rows x 14 columns, 500 validation rows: the sweep, and the same grid by
+            fits of the scikit-learn estimator of that name, timed on a random sample of its points
+generic     a scikit-learn estimator through the package against a bare loop of clone, fit and predict
+workers     value_cells with two workers against one
+truncation  how many models truncation saves, and how far it moves the values of the same permutations
+runtime     the paper's table of runtimes, 1K to 100K cells of Census (needs SHAPLEY2D_DATA; some minutes)
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import clone, is_regressor
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from shapley2d import value_cells
+from shapley2d.coalitions import MaskCoalitions, NestedCoalitions
+from shapley2d.designs import Permutation, combine_axes
+from shapley2d.model_game import ModelGame
+from shapley2d.splits import make_problem
+from shapley2d.sweeps import sweep_game
+
+PAPER = {"cells": (1_000, 5_000, 10_000, 20_000, 50_000, 100_000)}
+PAPER["mc"] = (280, 1661, 3127, 9258, 17786, 26209)
+PAPER["knn"] = (11, 25, 37, 44, 53, 88)
+
+
+def seconds_of(run, *args, **options) -> float:
+    start = time.perf_counter()
+    run(*args, **options)
+    return time.perf_counter() - start
+
+
+def table(*, regression=False, n=1000, m=14, n_valid=500):
+    X, y = make_classification(n + n_valid, m, n_informative=m // 2, flip_y=0.1, random_state=0)
+    if regression:
+        y = X @ np.random.default_rng(0).normal(size=m) + np.random.default_rng(1).normal(size=len(X))
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+def sweeps(points: int = 300) -> None:
+    print("\nOne grid, 1,000 rows x 14 columns, 500 validation rows: 14,000 models")
+    print(f"{'model':24}{'sweep':>10}{'fits':>10}{'ratio':>9}   largest difference in score")
+    cases = [
+        ("gaussian_nb", GaussianNB()), ("ridge", RidgeClassifier()), ("knn", KNeighborsClassifier(10)),
+        ("tree", DecisionTreeClassifier(random_state=0)),
+        ("ridge", Ridge()), ("tree", DecisionTreeRegressor(random_state=0)),
+    ]  # fmt: skip
+    for name, estimator in cases:
+        regression = is_regressor(estimator)
+        X, y, X_valid, y_valid = table(regression=regression)
+        rng = np.random.default_rng(1)
+        rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
+        (split,) = make_problem(X, y, X_valid, y_valid).splits
+        game = sweep_game(name, split)
+        nested = NestedCoalitions(rows), NestedCoalitions(columns)
+        grid = game.utilities(*nested)
+        sweep = min(seconds_of(game.utilities, *nested) for _ in range(3))
+        spent, apart = 0.0, 0.0
+        sizes = rng.permutation(np.arange(20, 1001))[:points], rng.integers(1, 15, points)
+        for a, b in zip(*sizes, strict=True):
+            width = np.sort(columns[:b])
+            start = time.perf_counter()
+            fitted = clone(estimator).fit(X[np.ix_(rows[:a], width)], y[rows[:a]])
+            predictions = fitted.predict(X_valid[:, width])
+            spent += time.perf_counter() - start
+            score = (r2_score if regression else accuracy_score)(y_valid, predictions)
+            apart = max(apart, abs(score - grid[a, b]))
+        fits = spent / points * 14_000
+        note = (
+            "(share of votes instead of the majority)"
+            if name == "knn"
+            else "(ties)"
+            if name == "tree"
+            else ""
+        )
+        print(
+            f"{type(estimator).__name__:24}{sweep:9.3f}s{fits:9.1f}s{fits / sweep:8.0f}x   {apart:.2g} {note}"
+        )
+
+
+def generic() -> None:
+    print("\nA scikit-learn estimator through the package against a bare loop of clone, fit, predict")
+    X, y, X_valid, y_valid = table()
+    (split,) = make_problem(X, y, X_valid, y_valid).splits
+    rng = np.random.default_rng(0)
+    rows = NestedCoalitions(rng.permutation(len(X))).masks()[20::40]
+    columns = NestedCoalitions(rng.permutation(14))
+    row_lists = [np.flatnonzero(mask) for mask in rows]
+    for estimator in (GaussianNB(), DecisionTreeClassifier(random_state=0), LogisticRegression()):
+
+        def bare():
+            for mask in columns.masks()[1:]:
+                members = np.flatnonzero(mask)
+                for chosen in row_lists:
+                    fitted = clone(estimator).fit(X[np.ix_(chosen, members)], y[chosen])  # noqa: B023
+                    np.mean(fitted.predict(X_valid[:, members]) == y_valid)
+
+        game = ModelGame(estimator, split.train, split.y, split.valid, split.y_valid)
+        pairs = [
+            (seconds_of(bare), seconds_of(game.utilities, MaskCoalitions(rows), columns)) for _ in range(4)
+        ]
+        loop, package = (min(pair[k] for pair in pairs) for k in (0, 1))
+        print(f"{estimator!r:44}bare {loop:6.2f}s   package {package:6.2f}s   ratio {package / loop:.2f}")
+
+
+def workers() -> None:
+    print("\nTwo workers against one, value_cells(method='mc')")
+    for model, permutations, n in (("tree", 24, 300), ("gaussian_nb", 150, 1000), ("ridge", 150, 1000)):
+        data = table(n=n)
+
+        def value(n_jobs, count):
+            return value_cells(
+                *data, method="mc", model=model, max_permutations=count, tolerance=0, n_jobs=n_jobs, progress=False  # noqa: B023
+            )  # fmt: skip
+
+        value(2, 4)  # start the workers and compile
+        spent, results = {}, {}
+        for n_jobs in (1, 2, 1, 2):
+            start = time.perf_counter()
+            results[n_jobs] = value(n_jobs, permutations)
+            spent[n_jobs] = min(spent.get(n_jobs, np.inf), time.perf_counter() - start)
+        same = np.array_equal(results[1].values, results[2].values)
+        print(
+            f"{model:14}one {spent[1]:6.2f}s   two {spent[2]:6.2f}s   ratio {spent[1] / spent[2]:.2f}   same bits: {same}"
+        )
+
+
+def truncated(grid, limit):
+    """The grid that truncation gives, from the whole one, and the number of models that it trains."""
+    grid, trained = grid.copy(), 0
+    for b in range(1, grid.shape[1]):
+        stop = 1 + int(np.argmax(np.abs(grid[1:, b] - grid[-1, b]) <= limit))
+        grid[stop + 1 :, b] = grid[-1, b]
+        trained += min(stop + 1, len(grid) - 1)
+    return grid, trained
+
+
+def truncation(draws: int = 1000) -> None:
+    print(
+        f"\nTruncation, decision tree, 60 rows x 5 columns, 300 validation rows, the same {draws:,} permutations"
+    )
+    print(
+        "bias: of the values, root mean square, as part of their spread; with the standard error of that bias"
+    )
+    (split,) = make_problem(*table(n=60, m=5, n_valid=300)).splits
+    game = sweep_game("tree", split)
+    rng = np.random.default_rng(0)
+    pairs = [(Permutation(rng.permutation(60)), Permutation(rng.permutation(5))) for _ in range(draws)]
+    grids = [game.utilities(rows.coalitions, columns.coalitions) for rows, columns in pairs]
+    whole = np.array([combine_axes(grid, *pair) for grid, pair in zip(grids, pairs, strict=True)])
+    spread = np.ptp(whole.mean(axis=0))
+    error = whole.std(axis=0).mean() / np.sqrt(draws) / spread
+    print(f"none    300 models per permutation, standard error of the values {error:.3f}")
+    for limit in (0.0, 0.005, 0.01, 0.02, 0.05):
+        cut = [truncated(grid, limit) for grid in grids]
+        values = np.array([combine_axes(grid, *pair) for (grid, _), pair in zip(cut, pairs, strict=True)])
+        off = values - whole
+        noise = off.var(axis=0, ddof=1).mean() / draws
+        bias = np.sqrt(max(np.mean(off.mean(axis=0) ** 2) - noise, 0.0)) / spread
+        models = np.mean([trained for _, trained in cut])
+        alike = np.corrcoef(values.mean(axis=0).ravel(), whole.mean(axis=0).ravel())[0, 1]
+        print(
+            f"{limit:<8}{models:3.0f} models per permutation ({300 / models:4.1f}x fewer)   bias {bias:.3f} "
+            f"({np.sqrt(noise) / spread:.3f})   correlation {alike:.3f}"
+        )
+
+
+def census():
+    import pandas as pd
+
+    folder = os.environ.get("SHAPLEY2D_DATA")
+    if not folder:
+        raise SystemExit("runtime needs SHAPLEY2D_DATA, the folder with the paper's datasets")
+    train, test = (pd.read_csv(Path(folder) / f"census_{part}.csv.gz") for part in ("train", "test"))
+    for column in train.columns[:-1]:
+        if not pd.api.types.is_numeric_dtype(
+            train[column]
+        ):  # numbers for categories, as in the paper's scripts
+            names = sorted(set(train[column].dropna()) | set(test[column].dropna()))
+            for part in (train, test):
+                part[column] = pd.Categorical(part[column], names).codes.astype(float)
+    return (part.sample(frac=1, random_state=0) for part in (train, test))
+
+
+def runtime(n_valid: int = 500, tolerance: float = 0.025) -> None:
+    print(
+        f"\nCensus, {n_valid} validation rows, our seconds on {os.cpu_count()} cores beside the paper's on 8"
+    )
+    print(
+        "mc: seconds of one permutation, and how many fit into the paper's time; knn: to the default tolerance"
+    )
+    train, test = census()
+    X_valid, y_valid = test.iloc[:n_valid, :-1].to_numpy(), test.iloc[:n_valid, -1].to_numpy()
+    names = ("tree", "gaussian_nb", "ridge")
+    head = "".join(f"{name:>13}{'in their time':>15}" for name in names)
+    print(f"{'cells':>8}{'paper mc':>10}{head}{'paper knn':>11}{'ours':>8}{'ratio':>8}")
+    for cells, paper_mc, paper_knn in zip(PAPER["cells"], PAPER["mc"], PAPER["knn"], strict=True):
+        n = -(-cells // 14)
+        X, y = train.iloc[:n, :-1].to_numpy(), train.iloc[:n, -1].to_numpy()
+        (split,) = make_problem(X, y, X_valid, y_valid).splits
+        rng = np.random.default_rng(0)
+        columns = NestedCoalitions(rng.permutation(14))
+        line = f"{cells:>8,}{paper_mc:>9,}s"
+        for name in names:
+            game = sweep_game(name, split)
+            rows = NestedCoalitions(rng.permutation(n))
+            step = (
+                max(1, n // 100) if name == "tree" else 1
+            )  # trees are timed on every step-th line of the grid
+            lines = rows if step == 1 else MaskCoalitions(rows.masks()[step // 2 :: step])
+            game.utilities(NestedCoalitions(np.arange(n)), columns) if n < 100 else None
+            seconds = seconds_of(game.utilities, lines, columns) * step
+            line += f"{seconds:>12.3f}s{os.cpu_count() * paper_mc / seconds:>15,.0f}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value_cells(X[:50], y[:50], X_valid, y_valid, progress=False)
+            seconds = seconds_of(value_cells, X, y, X_valid, y_valid, tolerance=tolerance, progress=False)
+        print(f"{line}{paper_knn:>10}s{seconds:>7.1f}s{paper_knn / seconds:>7.1f}x", flush=True)
+
+
+PARTS = {
+    "sweeps": sweeps,
+    "generic": generic,
+    "workers": workers,
+    "truncation": truncation,
+    "runtime": runtime,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "parts", nargs="*", metavar="part", help=f"of {', '.join(PARTS)}; all but runtime by default"
+    )
+    chosen = parser.parse_args().parts or [name for name in PARTS if name != "runtime"]
+    for name in chosen:
+        if name not in PARTS:
+            parser.error(f"{name!r} is not a part: use {', '.join(PARTS)}")
+    for name in chosen:
+        PARTS[name]()
+
+
+if __name__ == "__main__":
+    main()

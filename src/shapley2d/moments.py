@@ -1,0 +1,127 @@
+"""Running means and errors of draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+_PARTS = ("cells", "rows", "columns")
+
+
+@dataclass(frozen=True)
+class _State:
+    """Everything that draws have left behind; replaced as a whole, so that an interrupt never halves an update."""
+
+    count: int
+    means: tuple[NDArray[np.float64], ...]
+    squares: tuple[NDArray[np.float64], ...]
+    sums_mean: NDArray[np.float64]
+    products: NDArray[np.float64]
+
+
+class Moments:
+    """Running mean and sum of squared deviations (Welford), of the cells and of their row and column sums.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (k, n, m), optional
+        Weights of further sums of the cells, whose joint errors are kept too.
+
+    Examples
+    --------
+    >>> moments = Moments()
+    >>> for draw in ([[0.0, 2.0]], [[2.0, 2.0]]):
+    ...     moments.add(np.array(draw))
+    >>> moments.mean(), moments.stderr()
+    (array([[1., 2.]]), array([[1., 0.]]))
+    """
+
+    def __init__(self, sums: NDArray[np.float64] | None = None) -> None:
+        self._sums = None if sums is None else sums.reshape(len(sums), -1)
+        size = 0 if sums is None else len(sums)
+        self._state = _State(0, (), (), np.zeros(size), np.zeros((size, size)))
+
+    @property
+    def count(self) -> int:
+        """Draws taken in."""
+        return self._state.count
+
+    def add(self, values: NDArray[np.float64]) -> None:
+        """Take in one draw: wholly, or not at all."""
+        old = self._state
+        count = old.count + 1
+        means, squares = [], []
+        for k, part in enumerate((values, values.sum(axis=1), values.sum(axis=0))):
+            mean = old.means[k] if old.count else np.zeros_like(part)
+            off = part - mean
+            mean = mean + off / count
+            off *= part - mean
+            means.append(mean)
+            squares.append(old.squares[k] + off if old.count else off)
+        sums_mean, products = old.sums_mean, old.products
+        if self._sums is not None:
+            sums = self._sums @ values.ravel()
+            apart = sums - sums_mean
+            sums_mean = sums_mean + apart / count
+            products = products + np.outer(apart, sums - sums_mean)
+        self._state = _State(count, tuple(means), tuple(squares), sums_mean, products)
+
+    def mean(self) -> NDArray[np.float64]:
+        """Mean of the draws."""
+        return self._state.means[0]
+
+    def stderr(self, part: int = 0) -> NDArray[np.float64]:
+        """Standard error of the mean: of the cells (0), the row sums (1) or the column sums (2)."""
+        squares = self._state.squares[part]
+        if self.count < 2:
+            return np.full_like(squares, np.inf)
+        return np.asarray(np.sqrt(squares / (self.count * (self.count - 1))))
+
+    def covariance(self) -> NDArray[np.float64] | None:
+        """Covariance of the errors of the further sums."""
+        if self._sums is None:
+            return None
+        if self.count < 2:
+            return np.diag(np.full(len(self._sums), np.inf))
+        both = self._state.products + self._state.products.T  # equal but for rounding
+        return np.asarray(both / (2 * self.count * (self.count - 1)))
+
+    def arrays(self) -> dict[str, NDArray[np.float64]]:
+        """The state by name, for a file; :meth:`restore` takes it back together with the count."""
+        state = self._state
+        named = {"sums_mean": state.sums_mean, "products": state.products}
+        for part, mean, squares in zip(_PARTS, state.means, state.squares, strict=True):
+            named[f"{part}_mean"], named[f"{part}_squares"] = mean, squares
+        return named
+
+    def restore(self, count: int, arrays: Mapping[str, NDArray[np.float64]]) -> None:
+        """Go on from where :meth:`arrays` was taken."""
+        self._state = _State(
+            count,
+            tuple(arrays[f"{part}_mean"] for part in _PARTS),
+            tuple(arrays[f"{part}_squares"] for part in _PARTS),
+            arrays["sums_mean"],
+            arrays["products"],
+        )
+
+
+def convergence_ratio(values: NDArray[np.float64], stderr: NDArray[np.float64]) -> float:
+    """Largest standard error relative to the spread of the values; what ``tolerance`` bounds.
+
+    Examples
+    --------
+    >>> convergence_ratio(np.array([[0.0, 2.0]]), np.array([[0.1, 0.05]]))
+    0.05
+    """
+    largest = float(stderr.max())
+    if largest == 0:
+        return 0.0
+    spread = float(values.max() - values.min())
+    return largest / spread if spread > 0 else np.inf
