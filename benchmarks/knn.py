@@ -70,13 +70,12 @@ def authors_permutation(X, y, X_test, y_test, order, K=10):
         for x, label in zip(X_test[:, columns], y_test, strict=True):
             distance = ((X[:, columns] - x) ** 2).sum(axis=1)
             farthest_first = np.argsort(-distance)
-            match = (y[farthest_first] == label).astype(float)
-            value = match[0] / n
-            after[farthest_first[0]] += value
+            match = (y[farthest_first] == label).tolist()  # plain numbers: numpy's would slow the loop down
+            row_values = [match[0] / n]
             for r in range(1, n):
                 rank = n - r
-                value += (match[r] - match[r - 1]) / K * min(K, rank) / rank
-                after[farthest_first[r]] += value
+                row_values.append(row_values[-1] + (match[r] - match[r - 1]) / K * min(K, rank) / rank)
+            after[farthest_first] += row_values
         after /= len(y_test)
         values[:, order[k]] = after - before
         before = after

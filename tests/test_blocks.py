@@ -275,3 +275,17 @@ def test_grouped_games_and_blocks_share_their_utilities():
     masks = SubsetCoalitions(3).masks()
     alone = game.utilities(MaskCoalitions(masks[:, ROWS]), MaskCoalitions(masks[:, [0, 1, 0, 2]]))
     np.testing.assert_array_equal(grouped, alone)
+
+
+@pytest.mark.parametrize("model", ["gaussian_nb", "tree"])
+def test_sweeps_value_blocks_too(model):
+    from sklearn.tree import DecisionTreeClassifier
+
+    twin = {"gaussian_nb": GaussianNB(), "tree": DecisionTreeClassifier()}[model]
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    X[:, 0] += y
+    options = {"rows": np.arange(40) % 3, "columns": ["a", "a", "b"], "progress": False}
+    swept = value_blocks(X, y, X[::3], y[::3], model=model, **options)
+    trained = value_blocks(X, y, X[::3], y[::3], model=twin, **options)
+    np.testing.assert_allclose(swept.values, trained.values, atol=0.05)

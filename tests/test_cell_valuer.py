@@ -45,6 +45,18 @@ def test_option_of_another_method_is_an_error():
         CellValuer(max_permutations=3).fit(np.eye(12), [0, 1] * 6)
 
 
+def test_every_option_of_every_method_is_a_parameter():
+    import inspect
+
+    from shapley2d.methods import _KNN_OPTIONS, CELL_METHODS, _keywords
+
+    shared = {
+        name for name, p in inspect.signature(value_cells).parameters.items() if p.kind is p.KEYWORD_ONLY
+    }
+    options = set(_KNN_OPTIONS).union(*(_keywords(method) for method in CELL_METHODS.values()))
+    assert shared | options | {"method"} == set(CellValuer().get_params())
+
+
 def test_feature_names_go_with_the_frame():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["a", "b"])
     valuer = CellValuer(n_neighbors=3).fit(X, [0, 1] * 10)

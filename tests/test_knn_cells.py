@@ -249,6 +249,21 @@ def test_progress_reaches_the_end(wine):
     assert reports[-1] == (1.0, "72 of 72 validation rows")
 
 
+def test_progress_of_a_sample_looks_at_the_next_doublings(wine):
+    from shapley2d.knn.cells import _column_progress
+
+    reports = []
+    update = _column_progress(lambda *report: reports.append(report), 0.025)
+    for done, ratio in ((50, np.inf), (64, 0.1), (100, 0.1), (128, 0.04), (256, 0.024)):
+        update(done, 4096, ratio)
+    fractions = [fraction for fraction, _ in reports]
+    assert fractions == [0, 64 / 256, 100 / 256, 128 / 256, 1]
+    fixed = []
+    X, X_valid, y, y_valid = wine
+    value_cells(X, y, X_valid, y_valid, n_coalitions=100, progress=lambda *report: fixed.append(report))
+    assert fixed[-1] == (1.0, "100 of 100 column coalitions")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -70,11 +70,12 @@ def value_cells(
         Of the method. ``"knn"``: ``n_neighbors=10``, ``metric="auto" | "sqeuclidean"``,
         ``columns="auto" | "exact" | "sampled"``, ``n_coalitions=None``, ``tolerance=0.025``,
         ``empty="zero" | "ties"``, ``backend="auto" | "cpu"``, ``form="auto" | "exact" | "fast"``.
-        ``"mc"``, ``"exact"``, ``"loo"``: ``model=None`` (any scikit-learn estimator; a decision tree by
-        default), ``scoring=None``, ``encoding="auto" | "none"``. ``"mc"``: ``max_permutations=1000``,
-        ``tolerance=0.025``, ``checkpoint=None`` (a file to keep the state in: after a crash, a kill or Ctrl-C the
-        same call goes on from there, to the same bits), ``cluster=None`` (the address of a Dask scheduler, or a
-        client of it, to work on; needs the extra ``distributed``).
+        ``"mc"``, ``"exact"``, ``"loo"``: ``model=None`` (any scikit-learn estimator, a decision tree by default, or
+        a built-in sweep by name: ``"gaussian_nb"``, ``"ridge"``, ``"tree"``, ``"knn"``), ``scoring=None``,
+        ``encoding="auto" | "none"``. ``"mc"``: ``max_permutations=1000``, ``tolerance=0.025``, ``truncation=None``
+        (stop adding rows once within it of the utility of all; biased), ``checkpoint=None`` (a file to keep the state
+        in: after a crash, a kill or Ctrl-C the same call goes on from there, to the same bits), ``cluster=None`` (the
+        address of a Dask scheduler, or a client of it, to work on; needs the extra ``distributed``).
 
     Returns
     -------

@@ -18,6 +18,7 @@ from shapley2d.methods import exact_games, loo_games, model_games
 from shapley2d.owners import Ownership, cut_grid, read_lines
 from shapley2d.run import Run
 from shapley2d.splits import Problem, make_problem
+from shapley2d.sweeps import SWEEPS
 from shapley2d.validation_error import jackknife_covariance, problems_without_a_group
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ def value_blocks(
     task, folds, semivalue, random_state, n_jobs, progress
         As in :func:`~shapley2d.value_cells`.
     **options
-        ``model=None`` (any scikit-learn estimator, a decision tree by default, or ``"knn"``), ``scoring=None``,
+        ``model=None`` (any scikit-learn estimator, a decision tree by default, or one of ``"gaussian_nb"``,
+        ``"ridge"``, ``"tree"``, ``"knn"``), ``scoring=None``,
         ``encoding="auto" | "none"``. With ``model="knn"``: ``n_neighbors=10``, ``metric="auto" | "sqeuclidean"``.
         Monte Carlo: ``max_permutations=1000``, ``tolerance=0.025``, ``checkpoint=None``, ``cluster=None``, as in
         :func:`~shapley2d.value_cells`.
@@ -207,8 +209,9 @@ def _check_options(method: str, options: dict[str, Any]) -> None:
     if method not in _METHODS:
         raise InputError(f"method={method!r} is not known: use one of {', '.join(map(repr, _METHODS))}")
     model = options.get("model")
-    if isinstance(model, str) and model != "knn":
-        raise InputError(f"model={model!r} is not known: use 'knn' or a scikit-learn estimator")
+    if isinstance(model, str) and model not in SWEEPS:
+        names = ", ".join(map(repr, SWEEPS))
+        raise InputError(f"model={model!r} is not known: use one of {names}, or a scikit-learn estimator")
     if method == "knn" and model is not None and not _is_knn(model):
         raise InputError("method='knn' takes no model: use method='auto' with a model")
     known: tuple[str, ...] = _KNN_OPTIONS if method == "knn" or _is_knn(model) else _MODEL_OPTIONS

@@ -62,6 +62,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         encoding: str | None = None,
         max_permutations: int | None = None,
         tolerance: float | None = None,
+        truncation: float | None = None,
         checkpoint: Any = None,
         cluster: Any = None,
     ) -> None:
@@ -85,6 +86,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         self.encoding = encoding
         self.max_permutations = max_permutations
         self.tolerance = tolerance
+        self.truncation = truncation
         self.checkpoint = checkpoint
         self.cluster = cluster
 

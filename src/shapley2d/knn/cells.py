@@ -286,7 +286,7 @@ def _sampled_columns(
             max_coalitions=limit,
             semivalue=game.column_semivalue,
             random_state=np.random.SeedSequence(run.seed, spawn_key=(1,)),
-            progress=_column_progress(report, tolerance),
+            progress=_column_progress(report, None if n_coalitions else tolerance),
         )
     ratio = convergence_ratio(result.values, result.stderr)
     info = {
@@ -305,13 +305,28 @@ def _sampled_columns(
 
 
 def _column_progress(
-    report: Callable[[float, str], None], tolerance: float
+    report: Callable[[float, str], None], tolerance: float | None
 ) -> Callable[[int, int, float], None]:
+    """Progress of a sampled column axis: towards the doubling that is likely to reach the tolerance.
+
+    ``tolerance`` is None where the number of coalitions is fixed.
+    """
+    seen = {"ratio": np.inf, "done": 0}
+
     def update(done: int, planned: int, ratio: float) -> None:
-        known = np.isfinite(ratio) and ratio > 0
-        needed = max(planned, done * (ratio / tolerance) ** 2) if known and tolerance > 0 else planned
-        note = f"error {ratio:.3f} of the spread, wanted {tolerance:g}; " if known else ""
-        report(done / max(needed, 1), f"{note}{done:,} column coalitions")
+        if tolerance is None:
+            report(done / planned, f"{done:,} of {planned:,} column coalitions")
+            return
+        if not np.isfinite(ratio):
+            report(0.0, f"{done:,} column coalitions")  # nobody knows yet how many it takes
+            return
+        if ratio != seen["ratio"]:
+            seen.update(ratio=ratio, done=done)
+        needed = float(seen["done"])  # the error falls about as fast as the coalitions grow, in doublings
+        while needed < min(planned, seen["done"] * ratio / max(tolerance, 1e-9)):
+            needed *= 2
+        note = f"error {ratio:.3f} of the spread, wanted {tolerance:g}; {done:,} column coalitions"
+        report(min(done / min(needed, planned), 1.0), note)
 
     return update
 
