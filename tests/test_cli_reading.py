@@ -1,7 +1,5 @@
 """Tables from files: separators, encodings, types, missing entries."""
 
-
-
 import datetime as dt
 import gzip
 import io
