@@ -84,7 +84,7 @@ CASES = [
     ("cells good.csv -t outcome", ("good.csv: column 'name' looks like a key (24 distinct texts in 24 rows): drop it "
      "with --drop name, or name the rows by it with --id name")),
     ("cells good.csv -t name", "good.csv: the target 'name' looks like a key (24 distinct texts in 24 rows)"),
-    ("cells infinite.csv -t y", "infinite.csv: column 'a' holds an infinite number in row 12: replace infinity"),
+    ("cells infinite.csv -t y", "infinite.csv: column 'a' holds an infinite number in row 12: replace it by a number"),
     # target
     ("cells constant.csv -t y", "constant.csv: the target 'y' is 'u' in every row: there is nothing to learn"),
     ("cells blank.csv -t y", "blank.csv: the target 'y' is empty in all 2 rows"),
