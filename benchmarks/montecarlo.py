@@ -190,7 +190,7 @@ def census():
     for column in train.columns[:-1]:
         if not pd.api.types.is_numeric_dtype(
             train[column]
-        ):  # numbers for categories, as in the paper's scripts
+        ):  # numbers for categories, so that a column is one column
             names = sorted(set(train[column].dropna()) | set(test[column].dropna()))
             for part in (train, test):
                 part[column] = pd.Categorical(part[column], names).codes.astype(float)
