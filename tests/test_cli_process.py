@@ -126,6 +126,35 @@ def test_ctrl_c_shows_progress_first_and_keeps_what_there_is(folder, jobs):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_a_killed_run_is_resumed_to_the_same_bits(folder):
+    arguments = ["cells", "small.csv", "-t", "y", "--method", "mc", "--folds", "2", "--tolerance", "0"]
+    process = subprocess.Popen(
+        [*COMMAND, *arguments, "--max-permutations", "1000000", "--checkpoint", "run.npz"],
+        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    start = time.monotonic()
+    while not (folder / "run.npz").exists() and time.monotonic() - start < PATIENCE_S:
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    resumed = run(
+        folder, *arguments, "--max-permutations", "2", "--checkpoint", "run.npz", "-o", "resumed.parquet"
+    )
+    assert resumed.returncode == 0, resumed.stderr
+    there = Valuation.load(folder / "resumed.parquet")
+    count = there.info["n_permutations"]
+    assert count >= there.info["resumed_at"] >= 1
+    plain = run(folder, *arguments, "--max-permutations", str(count), "-o", "plain.parquet")
+    assert plain.returncode == 0, plain.stderr
+    assert Valuation.load(folder / "plain.parquet").values.tobytes() == there.values.tobytes()
+    other = run(folder, *arguments, "--seed", "5", "--checkpoint", "run.npz", "-o", "other.parquet")
+    assert other.returncode == 2
+    assert other.stderr.count("\n") == 1
+    assert "run.npz" in other.stderr
+    assert not (folder / "other.parquet").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_ctrl_c_before_there_are_values_leaves_nothing(folder):
     hang = (
         "import time, shapley2d.api as api\n"
