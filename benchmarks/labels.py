@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
 
 from shapley2d import value_cells
 
@@ -42,9 +43,25 @@ def measure(name, X, y, **options):
     )
 
 
+def against_clean_rows(X, y) -> None:
+    """The same with a clean validation table: a third of the rows, another third for every seed."""
+    found = []
+    for seed in range(5):
+        X_train, X_valid, y_train, y_valid = train_test_split(
+            X, y, test_size=1 / 3, random_state=seed, stratify=y
+        )
+        labels, planted = flipped(y_train, seed)
+        values = value_cells(
+            X_train, labels, X_valid, y_valid, include_label=True, progress=False, columns="exact"
+        ).values
+        found.append(roc_auc_score(planted, -values[:, -1]))
+    print(f"{'wine, a clean third validates':45} label cells {np.mean(found):.3f}, least {np.min(found):.3f}")
+
+
 def main() -> None:
     measure("wine, all column subsets", *load_wine(return_X_y=True), columns="exact")
     measure("breast cancer (diagnostic), 400 subsets", *load_breast_cancer(return_X_y=True), n_coalitions=400)
+    against_clean_rows(*load_wine(return_X_y=True))
     folder = os.environ.get("SHAPLEY2D_DATA")
     if folder:
         table = pd.read_csv(Path(folder) / "breast_cancer.csv.gz")

@@ -1,11 +1,13 @@
 """Monte Carlo for models: whole-grid sweeps, the generic path, workers, truncation, and the paper's runtime table.
 
-Run: python benchmarks/montecarlo.py [sweeps] [generic] [workers] [truncation] [runtime]   (all but the last by default)
+Run: python benchmarks/montecarlo.py [PART ...]   (all but memory and runtime by default)
 
 sweeps      one grid of nested trainings, 1,000 rows x 14 columns, 500 validation rows: the sweep, and the same grid by
             fits of the scikit-learn estimator of that name, timed on a random sample of its points
 generic     a scikit-learn estimator through the package against a bare loop of clone, fit and predict
 workers     value_cells with two workers against one
+overhead    what handing out work to two workers costs, with draws that only wait for 50 ms
+memory      of all processes together, Census, naive Bayes, two workers, and its checkpoint (needs SHAPLEY2D_DATA)
 truncation  how many models truncation saves, and how far it moves the values of the same permutations
 runtime     the paper's table of runtimes, 1K to 100K cells of Census (needs SHAPLEY2D_DATA; some minutes)
 """
@@ -14,6 +16,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import tempfile
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -30,6 +34,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from shapley2d import value_cells
 from shapley2d.coalitions import MaskCoalitions, NestedCoalitions
 from shapley2d.designs import Permutation, combine_axes
+from shapley2d.estimate import monte_carlo
 from shapley2d.model_game import ModelGame
 from shapley2d.splits import make_problem
 from shapley2d.sweeps import sweep_game
@@ -140,6 +145,77 @@ def workers() -> None:
         )
 
 
+class WaitingDraws:
+    """Draws that only wait: all that two workers take longer than half of one is the handing out."""
+
+    def __call__(self, number):
+        time.sleep(0.05)
+        return np.full((2, 2), float(number))
+
+
+def overhead(draws: int = 200) -> None:
+    run = {"tolerance": 0.0, "progress": False}
+    monte_carlo(WaitingDraws(), max_draws=20, n_jobs=2, **run)  # starts the workers
+    one = seconds_of(monte_carlo, WaitingDraws(), max_draws=draws // 2, **run)
+    two = seconds_of(monte_carlo, WaitingDraws(), max_draws=draws, n_jobs=2, **run)
+    print(
+        f"\n{draws} draws of 50 ms on two workers {two:.2f}s, half of them on one {one:.2f}s: {two / one - 1:.1%} more"
+    )
+
+
+def family_memory() -> float:
+    """Gigabytes of this process and all below it; pages that several share count once (Linux)."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(stat.parent.name)] = int(stat.read_text().rsplit(")", 1)[1].split()[1])
+        except OSError:
+            continue
+    family, size = {os.getpid()}, 0
+    while size != len(family):
+        size = len(family)
+        family |= {child for child, parent in parents.items() if parent in family}
+    total = 0
+    for process in family:
+        try:
+            lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+        except OSError:
+            continue
+        total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return total / 2**20
+
+
+def memory(permutations: int = 6, n_valid: int = 500) -> None:
+    train, test = census()
+    X, y, X_valid, y_valid = (
+        train.iloc[:, :-1],
+        train.iloc[:, -1],
+        test.iloc[:n_valid, :-1],
+        test.iloc[:n_valid, -1],
+    )
+    peak, done = [0.0], threading.Event()
+
+    def watch():
+        while not done.wait(0.2):
+            peak[0] = max(peak[0], family_memory())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "census.npz"
+        seconds = seconds_of(
+            value_cells, X, y, X_valid, y_valid, method="mc", model="gaussian_nb", n_jobs=2, tolerance=0,
+            max_permutations=permutations, checkpoint=path, progress=False,
+        )  # fmt: skip
+        size = path.stat().st_size / 1e6
+    done.set()
+    watcher.join()
+    print(
+        f"\nCensus, {X.shape[0]:,} x {X.shape[1]}, {n_valid} validation rows, naive Bayes, two workers, {permutations} "
+        f"permutations: {peak[0]:.2f} GB at most in all, {seconds:.0f}s, checkpoint {size:.1f} MB"
+    )
+
+
 def truncated(grid, limit):
     """The grid that truncation gives, from the whole one, and the number of models that it trains."""
     grid, trained = grid.copy(), 0
@@ -185,7 +261,7 @@ def census():
 
     folder = os.environ.get("SHAPLEY2D_DATA")
     if not folder:
-        raise SystemExit("runtime needs SHAPLEY2D_DATA, the folder with the paper's datasets")
+        raise SystemExit("this part needs SHAPLEY2D_DATA, the folder with the paper's datasets")
     train, test = (pd.read_csv(Path(folder) / f"census_{part}.csv.gz") for part in ("train", "test"))
     for column in train.columns[:-1]:
         if not pd.api.types.is_numeric_dtype(
@@ -237,6 +313,8 @@ PARTS = {
     "sweeps": sweeps,
     "generic": generic,
     "workers": workers,
+    "overhead": overhead,
+    "memory": memory,
     "truncation": truncation,
     "runtime": runtime,
 }
@@ -247,9 +325,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "parts", nargs="*", metavar="part", help=f"of {', '.join(PARTS)}; all but runtime by default"
+        "parts",
+        nargs="*",
+        metavar="part",
+        help=f"of {', '.join(PARTS)}; all but memory and runtime by default",
     )
-    chosen = parser.parse_args().parts or [name for name in PARTS if name != "runtime"]
+    chosen = parser.parse_args().parts or [name for name in PARTS if name not in ("memory", "runtime")]
     for name in chosen:
         if name not in PARTS:
             parser.error(f"{name!r} is not a part: use {', '.join(PARTS)}")
