@@ -1,18 +1,21 @@
-"""Loaders that return a frame of features and the target."""
+"""The two small tables, and every table by its name: a frame of features and the target."""
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-from importlib.resources import files
-from typing import Any
+import difflib
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d.frames import frame_kind, make_frame
+from shapley2d.datasets.arrow import to_frame
+from shapley2d.datasets.bundled import bundled_table
+from shapley2d.datasets.census import load_census
+from shapley2d.datasets.credit import load_credit
+from shapley2d.datasets.heart import load_heart
+from shapley2d.exceptions import InputError
 
-_BREAST_CANCER = "breast_cancer_original.csv.gz"
-_SHA256 = "d3c46f082ba1687840a2ebd2117450cd40c29edb13b968a0ed9525697203adf5"
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def load_breast_cancer_original(frame: str | None = None) -> tuple[Any, np.ndarray[Any, Any]]:
@@ -40,15 +43,8 @@ def load_breast_cancer_original(frame: str | None = None) -> tuple[Any, np.ndarr
     >>> X.shape, int((y == "malignant").sum())
     ((699, 9), 241)
     """
-    from pyarrow import BufferReader, csv
-
-    data = gzip.decompress((files("shapley2d.datasets") / "data" / _BREAST_CANCER).read_bytes())
-    if hashlib.sha256(data).hexdigest() != _SHA256:
-        raise RuntimeError(f"{_BREAST_CANCER} is damaged: install shapley2d again")
-    table = csv.read_csv(BufferReader(data))
-    features = table.drop_columns(["id", "class"])
-    columns = {name: features[name].to_pylist() for name in features.column_names}
-    return make_frame(columns, frame or frame_kind(None)), np.array(table["class"].to_pylist())
+    table = bundled_table("breast_cancer_original")
+    return to_frame(table.drop_columns(["id", "class"]), frame), np.array(table["class"].to_pylist())
 
 
 def load_wine(frame: str | None = None) -> tuple[Any, np.ndarray[Any, Any]]:
@@ -72,8 +68,61 @@ def load_wine(frame: str | None = None) -> tuple[Any, np.ndarray[Any, Any]]:
     >>> X.shape, y[0].item()
     ((178, 13), 'class_0')
     """
+    import pyarrow as pa
     from sklearn import datasets
 
     wine = datasets.load_wine()
     columns = {name: wine.data[:, j] for j, name in enumerate(wine.feature_names)}
-    return make_frame(columns, frame or frame_kind(None)), wine.target_names[wine.target]
+    return to_frame(pa.table(columns), frame), wine.target_names[wine.target]
+
+
+_LOADERS: dict[str, Callable[..., tuple[Any, np.ndarray[Any, Any]]]] = {
+    "breast_cancer_original": load_breast_cancer_original,
+    "census": load_census,
+    "credit": load_credit,
+    "heart": load_heart,
+    "wine": load_wine,
+}
+
+DATASETS = tuple(_LOADERS)
+"""The names that ``load_dataset`` and ``paper_table`` know."""
+
+
+def load_dataset(name: str, frame: str | None = None) -> tuple[Any, np.ndarray[Any, Any]]:
+    """One of the tables by its name.
+
+    Parameters
+    ----------
+    name : {"breast_cancer_original", "census", "credit", "heart", "wine"}
+        Census is its training part. Heart needs a file that does not come with the package, see ``load_heart``.
+    frame : {"pandas", "polars", "pyarrow"}, optional
+        The kind of frame; pandas where it is installed, else pyarrow.
+
+    Returns
+    -------
+    X : frame of shape (n, m)
+    y : ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> from shapley2d.datasets import load_dataset
+    >>> X, y = load_dataset("wine")
+    >>> X.shape
+    (178, 13)
+    """
+    return _LOADERS[known_name(name)](frame=frame)
+
+
+def known_name(name: str) -> str:
+    """The name as it is; an InputError with the nearest one where there is no such table.
+
+    Examples
+    --------
+    >>> known_name("wine")
+    'wine'
+    """
+    if name not in DATASETS:
+        near = difflib.get_close_matches(str(name).lower(), DATASETS, 1, cutoff=0.5)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise InputError(f"there is no dataset {name!r}{hint}: choose one of {', '.join(DATASETS)}")
+    return name
