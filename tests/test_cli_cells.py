@@ -1,6 +1,7 @@
 """``shapley2d cells``, ``blocks`` and ``report`` on good input."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pyarrow.csv as pa_csv
@@ -109,6 +110,60 @@ def test_validation_file(capsys, folder):
     (folder / "valid.csv").write_text("\n".join([lines[0], *lines[20:]]))
     out, _ = run(capsys, "cells train.csv -t kind --drop name --valid valid.csv")
     assert "judged on valid.csv (11 rows)" in out
+
+
+@pytest.mark.parametrize("model", ["", "--model tree"])
+def test_flat_grows_the_built_in_tree(capsys, model):
+    command = "cells train.csv -t kind --drop name --method flat --folds 2 --tolerance 0 --max-permutations 4 --json"
+    settings = json.loads(run(capsys, f"{command} {model} -o values.parquet").out)["settings"]
+    assert settings["model"] == "tree"
+    twin = expected(method="flat", model="tree", folds=2, tolerance=0, max_permutations=4)
+    np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
+    assert settings["utility_none"] == twin.info["utility_none"]
+
+
+@pytest.mark.parametrize(
+    ("options", "model"),
+    [("--model naive-bayes", "GaussianNB"), ("--scoring f1_macro", "DecisionTreeClassifier")],
+)
+def test_flat_trains_any_model(capsys, options, model):
+    command = "cells train.csv -t kind --drop name --method flat --folds 2 --tolerance 0 --max-permutations 1 --json"
+    assert json.loads(run(capsys, f"{command} {options}").out)["settings"]["model"].startswith(model)
+
+
+@pytest.mark.parametrize("judged", ["", "--folds 3", "--valid train.csv"])
+def test_random_values_need_no_validation(capsys, judged):
+    run(
+        capsys,
+        f"cells train.csv -t kind --drop name --method random --seed 3 {judged} -o values.parquet --json",
+    )
+    saved = Valuation.load("values.parquet")
+    np.testing.assert_array_equal(saved.values, expected(method="random", random_state=3).values)
+    assert saved.info["n_valid"] == 0 and saved.info["folds"] is None
+
+
+def test_oob_needs_no_validation(capsys):
+    command = "cells train.csv -t kind --drop name --method oob --trees 300 --oob-score distance"
+    out, _ = run(capsys, f"{command} -o values.parquet --report report.html")
+    twin = expected(method="oob", n_trees=300, oob_score="distance")
+    np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
+    assert "judged on no other rows" in out and "the model's score" not in out
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert "mean scores of trees, not contributions" in page
+    assert "value_cells(X, y, method=&#34;oob&#34;" in page
+
+
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ("knn", ", the model's score;"),
+        ("flat --max-permutations 2 --tolerance 0", "that of a table of means;"),
+        ("random", "judged on no other rows"),
+    ],
+)
+def test_what_the_values_sum_to(capsys, method, said):
+    out, _ = run(capsys, f"cells train.csv -t kind --drop name --folds 2 --method {method}")
+    assert said in out
 
 
 @pytest.mark.parametrize("model", list(ModelName))

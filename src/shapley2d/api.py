@@ -11,7 +11,7 @@ from shapley2d.exceptions import InputError
 from shapley2d.frames import frame_kind
 from shapley2d.games import FunctionGame, Game
 from shapley2d.label_game import label_name, with_label
-from shapley2d.methods import CELL_METHODS, GAME_METHODS, find_method
+from shapley2d.methods import CELL_METHODS, GAME_METHODS, WITHOUT_VALIDATION, find_method
 from shapley2d.run import Run
 from shapley2d.splits import make_problem
 from shapley2d.valuation import Valuation
@@ -48,10 +48,14 @@ def value_cells(
         Labels or numbers to predict.
     X_valid, y_valid : like X and y, optional
         The validation table. Without it: cross-valuation over ``folds``; each fold validates the others in turn,
-        a row's values are the mean over the folds (0 in the one where it validates).
-    method : {"knn", "mc", "exact", "loo"}
+        a row's values are the mean over the folds (0 in the one where it validates). ``"oob"`` and ``"random"``
+        need neither: the columns of a table given are checked and it is not used.
+    method : {"knn", "mc", "exact", "loo", "flat", "oob", "random"}
         ``"knn"``: the K-nearest-neighbour utility, no model is trained. ``"mc"``: Monte Carlo for any model.
-        ``"exact"``: every coalition, for a dozen rows and columns in all. ``"loo"``: 2D leave-one-out.
+        ``"exact"``: every coalition, for a dozen rows and columns in all. ``"loo"``: 2D leave-one-out. Baselines to
+        compare with: ``"flat"``, the 1D-Shapley value of every cell as a player of one game, in which absent cells are
+        filled with their column's mean; ``"oob"``, 2D-OOB, the out-of-bag scores of trees on random columns;
+        ``"random"``, random numbers.
     include_label : bool
         Value the label too: it joins as one more column, last, without which a coalition is worth 0.
     task : {"auto", "classification", "regression"}
@@ -70,16 +74,25 @@ def value_cells(
         Of the method. ``"knn"``: ``n_neighbors=10``, ``metric="auto" | "sqeuclidean"``,
         ``columns="auto" | "exact" | "sampled"``, ``n_coalitions=None``, ``tolerance=0.025``,
         ``empty="zero" | "ties"``, ``backend="auto" | "cpu"``, ``form="auto" | "exact" | "fast"``.
-        ``"mc"``, ``"exact"``, ``"loo"``: ``model=None`` (any scikit-learn estimator, a decision tree by default, or
-        a built-in sweep by name: ``"gaussian_nb"``, ``"ridge"``, ``"tree"``, ``"knn"``), ``scoring=None``,
-        ``encoding="auto" | "none"``. ``"mc"``: ``max_permutations=1000``, ``tolerance=0.025``, ``truncation=None``
-        (stop adding rows once within it of the utility of all; biased), ``checkpoint=None`` (a file to keep the state
-        in: after a crash, a kill or Ctrl-C the same call goes on from there, to the same bits), ``cluster=None`` (the
-        address of a Dask scheduler, or a client of it, to work on; needs the extra ``distributed``).
+        ``"mc"``, ``"exact"``, ``"loo"``, ``"flat"``: ``model=None`` (any scikit-learn estimator, a decision tree by
+        default, or a built-in sweep by name: ``"gaussian_nb"``, ``"ridge"``, ``"tree"``, ``"knn"``; for ``"flat"``
+        only ``"tree"`` and ``"gaussian_nb"``), ``scoring=None``, ``encoding="auto" | "none"``.
+        ``"mc"``, ``"flat"``: ``max_permutations=1000`` (``"flat"``: 500), ``tolerance=0.025``, ``truncation=None``
+        (stop adding rows, or cells, once within it of the utility of all; biased), ``checkpoint=None`` (a file to keep
+        the state in: after a crash, a kill or Ctrl-C the same call goes on from there, to the same bits),
+        ``cluster=None`` (the address of a Dask scheduler, or a client of it, to work on; needs the extra
+        ``distributed``). ``"oob"``: ``n_trees=1000``, ``column_share=0.25`` (of the columns, or a whole number of them),
+        ``oob_score="correct" | "distance"``.
 
     Returns
     -------
     Valuation
+
+    Notes
+    -----
+    Shapley values of ``"knn"``, ``"mc"`` and ``"exact"`` sum to the model's score; those of ``"flat"`` to the score
+    minus that of a table of nothing but means, ``info["utility_all"] - info["utility_none"]``. Those of ``"loo"``, ``"oob"`` and ``"random"`` sum to nothing in
+    particular.
 
     Examples
     --------
@@ -94,7 +107,8 @@ def value_cells(
     """
     run = Run.create(random_state, semivalue, n_jobs, progress)
     solve = find_method(CELL_METHODS, method, options)
-    problem = make_problem(X, y, X_valid, y_valid, task=task, folds=folds, seed=run.seed)
+    validates = method not in WITHOUT_VALIDATION
+    problem = make_problem(X, y, X_valid, y_valid, task=task, folds=folds, seed=run.seed, validates=validates)
     table = problem.table
     if include_label:
         problem = replace(problem, label=label_name(y, table.column_names))
@@ -111,7 +125,7 @@ def value_cells(
             method=method,
             task=problem.target.task,
             n_valid=problem.n_valid,
-            folds=len(problem.splits) if X_valid is None else None,
+            folds=len(problem.splits) if X_valid is None and validates else None,
             label=problem.label,
             settings=options,
             **estimate.info,

@@ -65,6 +65,9 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         truncation: float | None = None,
         checkpoint: Any = None,
         cluster: Any = None,
+        n_trees: int | None = None,
+        column_share: float | None = None,
+        oob_score: str | None = None,
     ) -> None:
         self.method = method
         self.include_label = include_label
@@ -89,6 +92,9 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         self.truncation = truncation
         self.checkpoint = checkpoint
         self.cluster = cluster
+        self.n_trees = n_trees
+        self.column_share = column_share
+        self.oob_score = oob_score
 
     def fit(self, X: Any, y: Any, X_valid: Any = None, y_valid: Any = None) -> Self:
         """Value the cells of X.
@@ -97,7 +103,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         ----------
         X, y : training table and target
         X_valid, y_valid : optional
-            Validation table and target; cross-valuation without them.
+            Validation table and target; cross-valuation without them. ``"oob"`` and ``"random"`` need neither.
         """
         given = self.get_params(deep=False)
         options = {name: value for name, value in given.items() if name not in _SHARED and value is not None}

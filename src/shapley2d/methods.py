@@ -18,6 +18,9 @@ from shapley2d.estimate import (
     monte_carlo,
 )
 from shapley2d.exceptions import InputError
+from shapley2d.flat.cells import flat_cells
+from shapley2d.oob.cells import oob_cells
+from shapley2d.random_values import random_cells
 from shapley2d.run import check_number
 
 if TYPE_CHECKING:
@@ -245,7 +248,13 @@ CELL_METHODS: dict[str, Callable[..., Estimate]] = {
     "mc": mc_cells,
     "exact": exact_cells,
     "loo": loo_cells,
+    "flat": flat_cells,
+    "oob": oob_cells,
+    "random": random_cells,
 }
+
+WITHOUT_VALIDATION = frozenset({"oob", "random"})
+"""Methods of cells that judge no model, and so need neither a validation table nor folds."""
 
 GAME_METHODS: dict[str, Callable[..., Estimate]] = {"exact": exact_games, "mc": mc_games, "loo": loo_games}
 

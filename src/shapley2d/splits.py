@@ -41,7 +41,8 @@ class Split:
 class Problem:
     """A checked table with its target and the splits to value it on; the value is the mean over the splits.
 
-    ``label`` names the target where it is to be valued as one more column.
+    There are no splits for methods that need no validation. ``label`` names the target where it is to be valued as one
+    more column.
     """
 
     table: Table
@@ -64,11 +65,13 @@ def make_problem(
     task: str = "auto",
     folds: int = 5,
     seed: int = 0,
+    validates: bool = True,
 ) -> Problem:
     """Check the user's tables once and lay out the splits.
 
     Without a validation table the rows are split into ``folds`` parts, stratified by class; each part in turn
-    validates the others.
+    validates the others. Where nothing ``validates`` there are no splits; the columns of a validation table are still
+    checked.
     """
     if (X_valid is None) != (y_valid is None):
         present, absent = ("y_valid", "X_valid") if X_valid is None else ("X_valid", "y_valid")
@@ -76,8 +79,10 @@ def make_problem(
     table = as_table(X, "X")
     target = as_target(y, table, task)
     if X_valid is None:
-        return Problem(table, target, _folds(table, target, folds, seed))
+        return Problem(table, target, _folds(table, target, folds, seed) if validates else [])
     valid = match_columns(as_table(X_valid, "X_valid"), table)
+    if not validates:
+        return Problem(table, target, [])
     everything = np.arange(table.n_rows)
     return Problem(
         table, target, [Split(everything, table, target, valid, match_target(y_valid, valid, target))]

@@ -34,6 +34,8 @@ def cells(
     tolerance: o.Tolerance = None,
     max_permutations: o.MaxPermutations = None,
     checkpoint: o.Checkpoint = None,
+    trees: o.Trees = None,
+    oob_score: o.OobScoreOption = None,
     semivalue: o.SemivalueOption = "shapley",
     jobs: o.Jobs = None,
     seed: o.Seed = 0,
@@ -70,6 +72,8 @@ def cells(
         "tolerance": tolerance,
         "max_permutations": max_permutations,
         "checkpoint": checkpoint,
+        "n_trees": trees,
+        "oob_score": oob_score,
     }
     settings = method_options(method, given, CELL_OPTIONS, task, inputs)
 

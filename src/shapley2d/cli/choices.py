@@ -12,6 +12,9 @@ class Method(StrEnum):
     MC = "mc"
     EXACT = "exact"
     LOO = "loo"
+    FLAT = "flat"
+    OOB = "oob"
+    RANDOM = "random"
 
 
 class BlockMethod(StrEnum):
@@ -42,6 +45,13 @@ class Task(StrEnum):
     AUTO = "auto"
     CLASSIFICATION = "classification"
     REGRESSION = "regression"
+
+
+class OobScore(StrEnum):
+    """How a tree of 2D-OOB scores a row."""
+
+    CORRECT = "correct"
+    DISTANCE = "distance"
 
 
 class Metric(StrEnum):

@@ -35,6 +35,8 @@ OPTIONS = {
     "max_permutations": "--max-permutations",
     "random_state": "--seed",
     "n_jobs": "--jobs",
+    "n_trees": "--trees",
+    "oob_score": "--oob-score",
     **{
         name: f"--{name}"
         for name in (

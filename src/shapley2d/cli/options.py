@@ -6,7 +6,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from shapley2d.cli.choices import ColumnAxis, Method, Metric, ModelName, Task
+from shapley2d.cli.choices import ColumnAxis, Method, Metric, ModelName, OobScore, Task
 
 _TABLE = "Table"
 _METHOD = "Method"
@@ -99,20 +99,21 @@ MethodOption = Annotated[
         "--method",
         "-m",
         help="knn: nearest neighbours, trains no model. mc: any --model, sampled. exact: any --model, for a dozen rows "
-        "and columns in all. loo: any --model, 2D leave-one-out.",
+        "and columns in all. loo: any --model, 2D leave-one-out. To compare with: flat, any --model, every cell a "
+        "player of its own (1D); oob, 2D-OOB, bagged trees; random, random numbers.",
         rich_help_panel=_METHOD,
     ),
 ]
 Model = Annotated[
     Optional[ModelName],
-    typer.Option("--model", help="For mc, exact and loo. (default: tree)", rich_help_panel=_METHOD),
+    typer.Option("--model", help="For mc, exact, loo and flat. (default: tree)", rich_help_panel=_METHOD),
 ]
 Scoring = Annotated[
     Optional[str],
     typer.Option(
         "--scoring",
         metavar="NAME",
-        help="For mc, exact and loo: scikit-learn's name of a score. (default: accuracy, or R squared)",
+        help="For mc, exact, loo and flat: scikit-learn's name of a score. (default: accuracy, or R squared)",
         rich_help_panel=_METHOD,
     ),
 ]
@@ -159,7 +160,7 @@ Tolerance = Annotated[
         "--tolerance",
         min=0.0,
         metavar="X",
-        help="For knn and mc: stop when the errors are this small beside the spread of the values. (default: 0.025)",
+        help="For knn, mc, flat: stop when the errors are this small beside the spread of the values. (default: 0.025)",
         rich_help_panel=_METHOD,
     ),
 ]
@@ -169,7 +170,7 @@ MaxPermutations = Annotated[
         "--max-permutations",
         min=1,
         metavar="N",
-        help="For mc: stop here in any case. (default: 1000)",
+        help="For mc and flat: stop here in any case. (default: 1000; flat: 500)",
         rich_help_panel=_METHOD,
     ),
 ]
@@ -178,9 +179,27 @@ Checkpoint = Annotated[
     typer.Option(
         "--checkpoint",
         metavar="FILE",
-        help="For mc: keep the state there; the same command goes on from it after a crash or Ctrl-C.",
+        help="For mc and flat: keep the state there; the same command goes on from it after a crash or Ctrl-C.",
         rich_help_panel=_METHOD,
         show_default=False,
+    ),
+]
+Trees = Annotated[
+    Optional[int],
+    typer.Option(
+        "--trees",
+        min=1,
+        metavar="N",
+        help="For oob: how many to grow. (default: 1000)",
+        rich_help_panel=_METHOD,
+    ),
+]
+OobScoreOption = Annotated[
+    Optional[OobScore],
+    typer.Option(
+        "--oob-score",
+        help="For oob: right predictions, or with the distance from the class's mean. (default: correct)",
+        rich_help_panel=_METHOD,
     ),
 ]
 SemivalueOption = Annotated[

@@ -13,17 +13,20 @@ if TYPE_CHECKING:
 
     from shapley2d.cli.inputs import Inputs
 
-_TRAINING = (Method.MC, Method.EXACT, Method.LOO)
+_TRAINING = (Method.MC, Method.EXACT, Method.LOO, Method.FLAT)
+_SAMPLING = (Method.MC, Method.FLAT)
 CELL_OPTIONS: dict[str, tuple[str, ...]] = {
     "n_neighbors": (Method.KNN,),
     "metric": (Method.KNN,),
     "columns": (Method.KNN,),
     "n_coalitions": (Method.KNN,),
-    "tolerance": (Method.KNN, Method.MC),
+    "tolerance": (Method.KNN, *_SAMPLING),
     "model": _TRAINING,
     "scoring": _TRAINING,
-    "max_permutations": (Method.MC,),
-    "checkpoint": (Method.MC,),
+    "max_permutations": _SAMPLING,
+    "checkpoint": _SAMPLING,
+    "n_trees": (Method.OOB,),
+    "oob_score": (Method.OOB,),
 }
 """Which methods of ``cells`` take an option."""
 
@@ -67,9 +70,16 @@ def method_options(
             )
     if "scoring" in chosen:
         _check_scoring(chosen["scoring"])
-    if "model" in chosen:
+    if (
+        method == Method.FLAT
+        and "scoring" not in chosen
+        and chosen.get("model", ModelName.TREE) == ModelName.TREE
+    ):
+        chosen["model"] = "tree"  # the built-in one, many times as fast; it has no other score
+    elif "model" in chosen:
         chosen["model"] = _model(chosen["model"], task, inputs, chosen.pop("n_neighbors", 10))
-    return {name: str(value) if name in ("metric", "columns") else value for name, value in chosen.items()}
+    words = ("metric", "columns", "oob_score")
+    return {name: str(value) if name in words else value for name, value in chosen.items()}
 
 
 def _model(name: ModelName, task: str, inputs: Inputs, n_neighbors: int) -> Any:

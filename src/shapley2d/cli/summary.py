@@ -95,22 +95,31 @@ def headline(valuation: Valuation, inputs: Inputs, players: str = "cells") -> st
     """What was valued, against what, and how certain it is."""
     n, m = inputs.X.shape
     info = valuation.info
-    against = (
-        f"{inputs.valid.path} ({info.get('n_valid')} rows)"
-        if inputs.valid
-        else f"each of {info.get('folds')} folds in turn"
-    )
     certain = "no sampling error" if valuation.exact else valuation.describe()
-    whole = (
-        ", the model's score" if info.get("semivalue") == ["shapley"] * 2 and info["method"] != "loo" else ""
-    )
     below = int((valuation.values < 0).sum())
     return (
         f"{inputs.train.path}: {n} rows x {m} columns, predicting {inputs.target!r} ({info.get('task')}), "
-        f"judged on {against}\n"
-        f"method {info.get('method')}, {certain}; the {players} sum to {valuation.total:.4g}{whole}; "
+        f"{_judged(inputs, info)}\n"
+        f"method {info.get('method')}, {certain}; the {players} sum to {valuation.total:.4g}{_whole(info)}; "
         f"{below} of {valuation.values.size} have a value below 0\n"
     )
+
+
+def _judged(inputs: Inputs, info: dict[str, Any]) -> str:
+    if not info.get("n_valid"):
+        return "judged on no other rows"
+    if inputs.valid:
+        return f"judged on {inputs.valid.path} ({info['n_valid']} rows)"
+    return f"judged on each of {info.get('folds')} folds in turn"
+
+
+def _whole(info: dict[str, Any]) -> str:
+    """What the sum of the values is, where it has a name."""
+    if info.get("semivalue") != ["shapley"] * 2:
+        return ""
+    if info["method"] == "flat":
+        return f", the model's score less {info['utility_none']:.4g}, that of a table of means"
+    return "" if info["method"] in ("loo", "random", "oob") else ", the model's score"
 
 
 def _cell_table(cells: list[dict[str, Any]], *, exact: bool) -> Table:

@@ -35,7 +35,8 @@ def call_words(info: dict[str, Any]) -> str:
         rows, columns = (tuple(one) if isinstance(one, list) else one for one in info["semivalue"])
         options["semivalue"] = (rows, columns)
     options["random_state"] = info.get("random_state")
-    tables = "X, y" if info.get("folds") else "X, y, X_valid, y_valid"
+    judged = info.get("n_valid") != 0 and not info.get("folds")
+    tables = "X, y, X_valid, y_valid" if judged else "X, y"
     parts = [tables, *(["..."] if blocks else [])]
     parts += [f"{key}={_code(value)}" for key, value in options.items() if value is not None]
     return f"{'value_blocks' if blocks else 'value_cells'}({', '.join(parts)})"

@@ -28,6 +28,11 @@ _METHODS = {
     "random": "random numbers, as a baseline",
 }
 
+_NO_CONTRIBUTIONS = {
+    "oob": "The values are mean scores of trees, not contributions: a low one is suspect, its sign says nothing.",
+    "random": "The values are random numbers and say nothing about the table; they are there to compare with.",
+}
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -155,6 +160,8 @@ def _certainty(valuation: Valuation, noun: str) -> str:
 
 def _harmful(valuation: Valuation, negative: int, sure: int, noun: str) -> str:
     size = valuation.values.size
+    if valuation.info.get("method") in _NO_CONTRIBUTIONS:
+        return _NO_CONTRIBUTIONS[valuation.info["method"]]
     if not negative:
         return f"No {noun} has a negative value: taking any of them away would not help the model on average."
     words = (

@@ -1,0 +1,226 @@
+"""Models in the game of all cells: at every cell that joins, the score is that of a model trained on the filled table."""
+
+from __future__ import annotations
+
+import pickle
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.metrics import r2_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from shapley2d import value_cells
+from shapley2d.coalitions import MaskCoalitions
+from shapley2d.flat.cells import flat_game
+from shapley2d.flat.fill import NativeCells, stand_in
+from shapley2d.splits import make_problem
+from shapley2d.sweeps import sweep_game
+from shapley2d.table import as_table
+from test_sweeps import encoded_tables, make_split, surely_and_maybe_right, tree_by_hand
+
+
+def encoded_by_hand(split):
+    """Encoded tables without missing numbers, owners, and the line of an empty row: means, or the one-hot mode."""
+    train, valid, owners = encoded_tables(split)
+    absent = train.mean(axis=0)
+    for j, column in enumerate(split.train.columns):
+        width = np.flatnonzero(owners == j)
+        if column.kind == "category":
+            absent[width] = 0.0
+            absent[width[np.argmax(train[:, width].sum(axis=0))]] = 1.0
+        else:
+            absent[width] = np.nanmean(column.entries)
+    return train, valid, owners, absent
+
+
+def filled_along(split, order):
+    """Training and validation data after each cell that joins, the empty table first."""
+    train, valid, owners, absent = encoded_by_hand(split)
+    present = np.zeros((split.train.n_rows, split.train.n_columns), dtype=bool)
+    for player in [None, *order.tolist()]:
+        if player is not None:
+            present.flat[player] = True
+        yield np.where(present[:, owners], train, absent), valid
+
+
+def random_order(split, seed):
+    return np.random.default_rng(seed).permutation(split.train.n_rows * split.train.n_columns)
+
+
+def in_single_precision(X):
+    return X.astype(np.float32).astype(np.float64)
+
+
+@pytest.mark.parametrize(("n_classes", "seed"), [(2, 0), (2, 1), (3, 2)])
+def test_tree_is_grown_on_the_filled_table(n_classes, seed):
+    split = make_split(seed, n_classes, n=12, T=16)
+    order = random_order(split, seed)
+    utilities = flat_game(split, model="tree").along(order)
+    for k, (X, X_valid) in enumerate(filled_along(split, order)):
+        if k % 3 == 0 or k == order.size:
+            predictions = tree_by_hand(
+                in_single_precision(X), split.y.codes, in_single_precision(X_valid), classifies=True
+            )
+            assert utilities[k] == pytest.approx(np.mean(predictions == split.y_valid.codes)), k
+
+
+def test_regression_tree_is_grown_on_the_filled_table():
+    rng = np.random.default_rng(5)
+    # means of 8 small whole numbers are exact, so that splits tie in floats just where they do in fractions
+    X, y = rng.integers(0, 4, size=(20, 2)).astype(float), rng.integers(0, 30, 20).astype(float)
+    (split,) = make_problem(X[:8], y[:8], X[8:], y[8:], task="regression").splits
+    order = random_order(split, 0)
+    game = flat_game(split, model="tree")
+    utilities = game.along(order)
+    for k, (part, X_valid) in enumerate(filled_along(split, order)):
+        predictions = tree_by_hand(part, y[:8], X_valid, classifies=False)
+        assert utilities[k] == pytest.approx(r2_score(y[8:], predictions)), k
+    assert game.all == pytest.approx(utilities[-1])
+    assert game.none == pytest.approx(utilities[0])
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_tree_of_one_column_is_scikit_learns(regression):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(90, 1))
+    y = X[:, 0] + rng.normal(size=90)
+    y = y if regression else (y > 0).astype(int)
+    (split,) = make_problem(X[:50], y[:50], X[50:], y[50:]).splits
+    order = random_order(split, 0)
+    utilities = flat_game(split, model="tree").along(order)
+    estimator = DecisionTreeRegressor() if regression else DecisionTreeClassifier()
+    for k, (part, X_valid) in enumerate(filled_along(split, order)):
+        assert utilities[k] == pytest.approx(estimator.fit(part, y[:50]).score(X_valid, y[50:])), k
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_tree_is_that_of_the_sweep_on_a_larger_table(regression):
+    split = make_split(7, 3, n=60, T=80, plain=True, regression=regression)
+    order = random_order(split, 1)
+    utilities = flat_game(split, model="tree").along(order)
+    for k, (part, X_valid) in enumerate(filled_along(split, order)):
+        if k % 9 == 0:
+            (whole,) = make_problem(part, split.y.y, X_valid, split.y_valid.y).splits
+            rows, columns = MaskCoalitions(np.ones((1, 60))), MaskCoalitions(np.ones((1, 3)))
+            assert utilities[k] == pytest.approx(sweep_game("tree", whole).utilities(rows, columns)[0, 0]), k
+
+
+@pytest.mark.parametrize(("n_classes", "seed"), [(2, 0), (3, 1), (4, 2)])
+def test_naive_bayes_is_scikit_learns(n_classes, seed):
+    split = make_split(seed, n_classes)
+    order = random_order(split, seed)
+    utilities = flat_game(split, model="gaussian_nb").along(order)
+    points = ties = 0
+    for k, (X, X_valid) in enumerate(filled_along(split, order)):
+        if k < 2 or k % 4 == 0 or k == order.size:
+            y, y_valid = split.y.y, split.y_valid.y
+            if not np.ptp(X, axis=0).any():
+                assert utilities[k] == np.mean(y_valid == split.y.classes[0])
+                continue
+            sure, maybe = surely_and_maybe_right(GaussianNB(), X, y, X_valid, y_valid)
+            assert sure <= round(utilities[k] * len(y_valid)) <= sure + maybe, k
+            points, ties = points + len(y_valid), ties + maybe
+    assert ties < 0.1 * points
+
+
+@pytest.mark.parametrize("model", ["tree", "gaussian_nb", GaussianNB()])
+def test_a_game_may_be_asked_again_and_elsewhere(model):
+    split = make_split(3, 2, n=10)
+    game = flat_game(split, model=model)
+    order = random_order(split, 0)[:20]
+    first = game.along(order)
+    game.along(order[::-1])
+    assert np.array_equal(game.along(order), first)
+    assert np.array_equal(pickle.loads(pickle.dumps(game)).along(order), first)
+
+
+def test_labels_that_training_never_shows_are_never_right():
+    X, y = np.array([[0.0], [1.0], [2.0], [5.0]]), ["a", "a", "b", "b"]
+    with pytest.warns(match="labels that training never shows"):
+        (split,) = make_problem(X, y, X, ["a", "b", "c", "b"]).splits
+    for model in ("tree", "gaussian_nb", None):
+        assert flat_game(split, model=model).all == 0.5
+
+
+@pytest.mark.parametrize(
+    ("items", "entry", "row"),
+    [
+        ([1.0, None, 4.0, 2.5], 2.5, 3),
+        (["b", "a", "b", "a"], 0.0, 1),  # of equally frequent ones the first by name
+        ([True, None, True, False], 1.0, 0),
+        (
+            list(np.array(["2024-01-01", "2024-01-04", "2024-01-02"], "datetime64[D]").tolist()),
+            19724 + 1 / 3,
+            2,
+        ),
+        ([0.1] * 3, 0.1, 0),
+    ],
+)
+def test_what_stands_in(items, entry, row):
+    column = as_table(np.array([[item] for item in items], dtype=object)).columns[0]
+    assert stand_in(column) == (pytest.approx(entry, abs=1e-9), row)
+
+
+FRAME = {"size": [1, 2, 6], "tone": ["b", "a", "b"], "on": [False, True, True]}
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_frames_keep_their_kind(make):
+    cells = NativeCells(as_table(make(FRAME)))
+    assert cells.matters().tolist() == [[True, False, True], [True, True, False], [True, False, False]]
+    present = np.array([[True, True, True], [False, False, True], [False, True, False]])
+    filled = cells.filled(present)
+    assert type(filled) is type(make(FRAME))
+    assert {name: nw.from_native(filled)[name].to_list() for name in FRAME} == {
+        "size": [1.0, 3.0, 3.0],
+        "tone": ["b", "b", "b"],
+        "on": [False, True, True],
+    }
+
+
+def test_frames_keep_their_index_and_missing_entries():
+    frame = pd.DataFrame(
+        {"size": [1.0, None, 5.0], "tone": pd.Categorical(["b", None, "b"])}, index=["p", "q", "r"]
+    )
+    cells = NativeCells(as_table(frame))
+    everything = cells.filled(np.ones((3, 2), dtype=bool))
+    pd.testing.assert_frame_equal(everything, frame)
+    nothing = cells.filled(np.zeros((3, 2), dtype=bool))
+    assert nothing["size"].tolist() == [3.0] * 3 and nothing["tone"].tolist() == ["b"] * 3
+    assert nothing.index.tolist() == ["p", "q", "r"] and nothing["tone"].dtype == "category"
+
+
+def test_arrays_of_dates_take_the_nearest_entry():
+    stamps = np.array([["2024-01-01"], ["2024-01-04"], ["2024-01-02"]], dtype="datetime64[D]")
+    filled = NativeCells(as_table(stamps)).filled(np.zeros((3, 1), dtype=bool))
+    assert filled.dtype == stamps.dtype and (filled == stamps[2]).all()
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_a_pipeline_that_encodes_by_itself_gives_the_same_values(make):
+    rng = np.random.default_rng(0)
+    tones = np.array(["a", "b", "c"])
+    data = {"size": rng.normal(size=40), "tone": tones[np.arange(40) % 3]}
+    y = np.where(data["size"] + (data["tone"] == "b") > 0.2, "yes", "no")
+    tables = [
+        make({name: entries[part] for name, entries in data.items()}) for part in (slice(8), slice(8, 40))
+    ]
+    options = {"method": "flat", "max_permutations": 2, "tolerance": 0, "progress": False}
+    # the encoder sees all three tones in the validation table too; the tree of one seed is one tree
+    encoder = make_column_transformer(
+        ("passthrough", ["size"]), (OneHotEncoder(categories=[tones]), ["tone"]), sparse_threshold=0
+    )
+    pipeline = make_pipeline(encoder, GaussianNB())
+    args = tables[0], y[:8], tables[1], y[8:]
+    own = value_cells(*args, model=pipeline, encoding="none", **options)
+    ours = value_cells(*args, model=GaussianNB(), **options)
+    assert own.values == pytest.approx(ours.values, abs=1e-12)
+    assert own.values.any()
