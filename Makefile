@@ -4,14 +4,24 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+RIVALS := .venv-rivals
+RIVALS_READY := $(RIVALS)/.ready
 
-.PHONY: demo test lint format figures benchmarks clean
+.PHONY: demo test test-rivals lint format figures paper clean
 
 demo: $(READY)
 	$(BIN)/shapley2d demo
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# the comparisons with other detectors, in an environment of their own: robpy wants an older scikit-learn
+test-rivals: $(RIVALS_READY)
+	$(RIVALS)/bin/python -m pytest tests/test_paper_rivals.py tests/test_paper_detection.py
+
+# every number of docs/reproduction.md; what is there is not computed again
+paper: $(RIVALS_READY)
+	$(RIVALS)/bin/shapley2d paper --out docs/reproduction --page docs/reproduction.md
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -26,12 +36,21 @@ figures: $(READY)
 	$(BIN)/python docs/make_figures.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis shapley2d-demo
+	rm -rf $(VENV) $(RIVALS) .pytest_cache .mypy_cache .ruff_cache .hypothesis shapley2d-demo
 
-$(READY): pyproject.toml
+.PHONY: python
+python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "shapley2d needs Python 3.11 or newer: set PYTHON=, e.g. make test PYTHON=python3.12"; exit 1; }
+
+$(READY): pyproject.toml | python
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $@
+
+$(RIVALS_READY): pyproject.toml | python
+	$(PYTHON) -m venv $(RIVALS)
+	$(RIVALS)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(RIVALS)/bin/python -m pip install --quiet --editable '.[rivals]' --group test
 	@touch $@

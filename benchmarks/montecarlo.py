@@ -9,7 +9,7 @@ workers     value_cells with two workers against one
 overhead    what handing out work to two workers costs, with draws that only wait for 50 ms
 memory      of all processes together, Census, naive Bayes, two workers, and its checkpoint (needs SHAPLEY2D_DATA)
 truncation  how many models truncation saves, and how far it moves the values of the same permutations
-runtime     the paper's table of runtimes, 1K to 100K cells of Census (needs SHAPLEY2D_DATA; some minutes)
+runtime     the paper's table of run times, as `shapley2d paper runtime` has it (some minutes)
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import os
 import tempfile
 import threading
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -36,12 +35,10 @@ from shapley2d.coalitions import MaskCoalitions, NestedCoalitions
 from shapley2d.designs import Permutation, combine_axes
 from shapley2d.estimate import monte_carlo
 from shapley2d.model_game import ModelGame
+from shapley2d.paper.records import Records
+from shapley2d.paper.runtime import EXPERIMENT as runtimes  # noqa: N811
 from shapley2d.splits import make_problem
 from shapley2d.sweeps import sweep_game
-
-PAPER = {"cells": (1_000, 5_000, 10_000, 20_000, 50_000, 100_000)}
-PAPER["mc"] = (280, 1661, 3127, 9258, 17786, 26209)
-PAPER["knn"] = (11, 25, 37, 44, 53, 88)
 
 
 def seconds_of(run, *args, **options) -> float:
@@ -273,40 +270,17 @@ def census():
     return (part.sample(frac=1, random_state=0) for part in (train, test))
 
 
-def runtime(n_valid: int = 500, tolerance: float = 0.025) -> None:
-    print(
-        f"\nCensus, {n_valid} validation rows, our seconds on {os.cpu_count()} cores beside the paper's on 8"
-    )
-    print(
-        "mc: seconds of one permutation, and how many fit into the paper's time; knn: to the default tolerance"
-    )
-    train, test = census()
-    X_valid, y_valid = test.iloc[:n_valid, :-1].to_numpy(), test.iloc[:n_valid, -1].to_numpy()
-    names = ("tree", "gaussian_nb", "ridge")
-    head = "".join(f"{name:>13}{'in their time':>15}" for name in names)
-    print(f"{'cells':>8}{'paper mc':>10}{head}{'paper knn':>11}{'ours':>8}{'ratio':>8}")
-    for cells, paper_mc, paper_knn in zip(PAPER["cells"], PAPER["mc"], PAPER["knn"], strict=True):
-        n = -(-cells // 14)
-        X, y = train.iloc[:n, :-1].to_numpy(), train.iloc[:n, -1].to_numpy()
-        (split,) = make_problem(X, y, X_valid, y_valid).splits
-        rng = np.random.default_rng(0)
-        columns = NestedCoalitions(rng.permutation(14))
-        line = f"{cells:>8,}{paper_mc:>9,}s"
-        for name in names:
-            game = sweep_game(name, split)
-            rows = NestedCoalitions(rng.permutation(n))
-            step = (
-                max(1, n // 100) if name == "tree" else 1
-            )  # trees are timed on every step-th line of the grid
-            lines = rows if step == 1 else MaskCoalitions(rows.masks()[step // 2 :: step])
-            game.utilities(NestedCoalitions(np.arange(n)), columns) if n < 100 else None
-            seconds = seconds_of(game.utilities, lines, columns) * step
-            line += f"{seconds:>12.3f}s{os.cpu_count() * paper_mc / seconds:>15,.0f}"
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            value_cells(X[:50], y[:50], X_valid, y_valid, progress=False)
-            seconds = seconds_of(value_cells, X, y, X_valid, y_valid, tolerance=tolerance, progress=False)
-        print(f"{line}{paper_knn:>10}s{seconds:>7.1f}s{paper_knn / seconds:>7.1f}x", flush=True)
+def runtime() -> None:
+    rows = [
+        {**row, "seed": piece.settings["seed"]}
+        for piece in runtimes.pieces(quick=False)
+        for row in runtimes.work(**piece.settings)
+    ]
+    for caption, lines in runtimes.tables(Records(rows)):
+        print(f"\n{caption}")
+        widths = {name: max(len(name), *(len(line[name]) for line in lines)) for name in lines[0]}
+        for line in ({name: name for name in lines[0]}, *lines):
+            print("  ".join(line[name].rjust(width) for name, width in widths.items()))
 
 
 PARTS = {

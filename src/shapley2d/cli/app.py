@@ -8,6 +8,7 @@ from shapley2d._version import __version__
 from shapley2d.cli.blocks import blocks
 from shapley2d.cli.cells import cells
 from shapley2d.cli.demo import demo
+from shapley2d.cli.paper import paper
 from shapley2d.cli.report import report
 
 # \b keeps the lines of a paragraph apart
@@ -35,6 +36,12 @@ Examples:
   shapley2d demo --out /tmp/demo
 """
 
+_PAPER = """\b
+Examples:
+  shapley2d paper --out paper --quick
+  shapley2d paper outliers removal --out paper
+"""
+
 app = typer.Typer(
     name="shapley2d",
     help="What every cell of a training table, and every contributor's block of it, is worth to a model.",
@@ -47,6 +54,7 @@ app.command(epilog=_CELLS)(cells)
 app.command(epilog=_BLOCKS)(blocks)
 app.command(epilog=_REPORT)(report)
 app.command(epilog=_DEMO)(demo)
+app.command(epilog=_PAPER)(paper)
 
 
 @app.callback(invoke_without_command=True)

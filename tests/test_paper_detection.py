@@ -1,0 +1,393 @@
+"""The detection benchmark: what is planted and repaired, and what its tables, figure and verdicts say of it."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
+
+from shapley2d.exceptions import InputError
+from shapley2d.paper import detection, detection_tables, detection_work
+from shapley2d.paper.cell_scores import DETECTORS, Detector
+from shapley2d.paper.detection_claims import judge_deviation, judge_harm
+from shapley2d.paper.detection_means import DEVIATION, METHODS, best, gain, typical_seconds
+from shapley2d.paper.experiment import Unavailable
+from shapley2d.paper.models import MODELS
+from shapley2d.paper.records import Records, read_records, write_records
+
+SIZES = {"n_train": 60, "n_valid": 60, "n_test": None}
+KINDS = detection_work.KINDS
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_pieces_cover_every_method_once_per_planting(quick):
+    pieces = detection.pieces(quick)
+    assert len({piece.name for piece in pieces}) == len(pieces)
+    assert [json.loads(json.dumps(piece.settings)) for piece in pieces] == [
+        piece.settings for piece in pieces
+    ]
+    plantings = {}
+    for piece in pieces:
+        key = tuple(piece.settings[name] for name in ("dataset", "kind", "seed"))
+        plantings.setdefault(key, []).extend(piece.settings["methods"])
+    assert len(plantings) == (6 if quick else 5 * 6 * 3)
+    assert {kind for _, kind, _ in plantings} == set(KINDS)
+    for methods in plantings.values():
+        assert sorted(methods) == sorted(DETECTORS)
+    assert sorted(METHODS) == sorted(DETECTORS)
+
+
+def test_pieces_name_the_permutations_of_the_methods_that_sample():
+    for piece in detection.pieces(quick=True):
+        sampled = {"2D-MC", "1D"} & set(piece.settings["methods"])
+        assert set(piece.settings["budgets"]) == sampled
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_planted_is_the_same_for_everyone_and_of_the_right_amount(kind):
+    parts, spoiled = detection_work.spoil("breast_cancer", kind, 3, **SIZES)
+    again = detection_work.spoil("breast_cancer", kind, 3, **SIZES)[1]
+    other = detection_work.spoil("breast_cancer", kind, 4, **SIZES)[1]
+    np.testing.assert_array_equal(spoiled.numbers, again.numbers)
+    np.testing.assert_array_equal(spoiled.labels, again.labels)
+    assert not np.array_equal(spoiled.cells, other.cells) or not np.array_equal(spoiled.rows, other.rows)
+    np.testing.assert_array_equal(spoiled.numbers != parts.X, spoiled.cells)
+    np.testing.assert_array_equal(spoiled.labels != parts.y, spoiled.rows)
+    if kind == "labels":
+        assert spoiled.rows.sum() == 6  # 10 % of 60
+        assert not spoiled.cells.any()
+    else:
+        assert spoiled.cells.sum() == (10 if kind == "swapped" else 11)  # 2 % of 540; swaps come in pairs
+        assert not spoiled.rows.any()
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=30), st.floats(0, 1), st.integers(0, 5))
+def test_most_suspect_takes_the_highest(suspicion, share, seed):
+    suspicion = np.array(suspicion, dtype=float)
+    marked = detection_work.most_suspect(suspicion, share, seed)
+    assert marked.sum() == round(share * suspicion.size)
+    if 0 < marked.sum() < suspicion.size:
+        assert suspicion[marked].min() >= suspicion[~marked].max()
+
+
+def test_equally_suspect_cells_come_in_random_order():
+    marks = [detection_work.most_suspect(np.zeros((4, 5)), 0.25, seed) for seed in range(400)]
+    shares = np.mean(marks, axis=0)
+    assert abs(shares - 0.25).max() < 0.1  # 4.6 standard errors
+
+
+@pytest.mark.parametrize("kind", ["typo", "labels"])
+def test_repair_gives_inspected_entries_back_and_no_others(kind):
+    parts, spoiled = detection_work.spoil("breast_cancer", kind, 0, **SIZES)
+    truth = spoiled.rows if kind == "labels" else spoiled.cells
+    X, y = detection_work.repaired(parts, spoiled, truth)
+    np.testing.assert_array_equal(X, parts.X)
+    np.testing.assert_array_equal(y, parts.y)
+    X, y = detection_work.repaired(parts, spoiled, ~truth)
+    np.testing.assert_array_equal(X, spoiled.numbers)
+    np.testing.assert_array_equal(y, spoiled.labels)
+    first = np.zeros(truth.shape, dtype=bool)
+    first[tuple(axis[0] for axis in np.nonzero(truth))] = True
+    X, y = detection_work.repaired(parts, spoiled, first)
+    assert (spoiled.numbers != X).sum() + (y != spoiled.labels).sum() == 1
+
+
+@pytest.fixture
+def all_knowing(monkeypatch):
+    """Detectors that know the clean table: one tells all, one misleads."""
+
+    def knowing(sign):
+        def cells(task):
+            parts, _ = detection_work.spoil("breast_cancer", "tail", task.seed, **SIZES)
+            return sign * (task.numbers != parts.X).astype(float)
+
+        def labels(task):
+            parts, _ = detection_work.spoil("breast_cancer", "labels", task.seed, **SIZES)
+            return sign * (task.labels != parts.y).astype(float)
+
+        return Detector(cells, labels)
+
+    monkeypatch.setitem(detection_work.DETECTORS, "oracle", knowing(1.0))
+    monkeypatch.setitem(detection_work.DETECTORS, "liar", knowing(-1.0))
+
+
+@pytest.mark.parametrize("kind", ["tail", "labels"])
+def test_perfect_detector_reaches_the_ceiling_and_a_liar_gains_nothing(all_knowing, kind):
+    oracle, liar = detection_work.work("breast_cancer", kind, 0, ["oracle", "liar"], budgets={}, **SIZES)
+    assert oracle["auroc"] == 1
+    assert liar["auroc"] == 0
+    assert oracle["average_precision"] == pytest.approx(1)
+    assert oracle["found_10"] == 1
+    assert liar["found_10"] == 0
+    assert oracle["planted"] == (6 if kind == "labels" else 11)
+    for model in MODELS:
+        for name in detection_work.REPAIRS:
+            assert oracle[f"{model}_{name}"] == oracle[f"{model}_ceiling"]
+            assert liar[f"{model}_{name}"] == liar[f"{model}_spoiled"]
+
+
+def test_accuracy_is_that_of_trees_trained_on_the_spoiled_and_on_the_clean_rows(all_knowing):
+    (line,) = detection_work.work("breast_cancer", "labels", 2, ["oracle"], budgets={}, **SIZES)
+    parts, spoiled = detection_work.spoil("breast_cancer", "labels", 2, **SIZES)
+    for name, X, y in (("spoiled", spoiled.numbers, spoiled.labels), ("ceiling", parts.X, parts.y)):
+        trees = [DecisionTreeClassifier(random_state=seed).fit(X, y) for seed in range(10, 15)]
+        expected = np.mean([tree.score(parts.X_test, parts.y_test) for tree in trees])
+        assert line[f"tree_{name}"] == pytest.approx(expected)
+    assert line["tree_spoiled"] < line["tree_ceiling"]
+
+
+def test_quick_pieces_tell_knowledge_from_guessing():
+    lines = []
+    for piece in detection.pieces(quick=True):
+        wanted = {"labels", "tail"}
+        if piece.settings["kind"] in wanted and piece.settings["methods"][0] in {"2D-KNN", "1D", "2D-OOB"}:
+            lines += detection_work.work(**piece.settings)
+    heights = {(line["method"], line["kind"]): line["auroc"] for line in lines}
+    assert (
+        heights["2D-KNN", "labels"] > 0.75
+    )  # six flipped labels: chance is 0.5 with a standard error of 0.13
+    assert heights["2D-KNN", "tail"] > 0.8
+    assert heights["z-score", "tail"] > 0.95
+    assert heights["2D-OOB distance", "tail"] > 0.85
+    assert 0.2 < heights["random", "tail"] < 0.8
+    assert all(line["seconds"] >= 0 and 0 <= line["found_2"] <= 1 for line in lines)
+    assert {line["rows"] for line in lines} == {60}
+
+
+def _refuse(task):
+    raise InputError("nothing doing")
+
+
+@pytest.mark.parametrize("method", detection_work.EXTRAS)
+def test_missing_package_makes_a_piece_unavailable(monkeypatch, method):
+    monkeypatch.setitem(detection_work.DETECTORS, method, Detector(_refuse, _refuse))
+    with pytest.raises(Unavailable, match="nothing doing"):
+        detection_work.work("breast_cancer", "tail", 0, [method], budgets={}, **SIZES)
+
+
+def test_refusal_of_a_method_of_ours_is_an_error(monkeypatch):
+    monkeypatch.setitem(detection_work.DETECTORS, "2D-KNN", Detector(_refuse, _refuse))
+    with pytest.raises(InputError, match="nothing doing"):
+        detection_work.work("breast_cancer", "tail", 0, ["2D-KNN"], budgets={}, **SIZES)
+
+
+def made_up(heights, datasets=("breast_cancer", "wine"), seeds=(0, 1), **entries):
+    """Lines for methods by kind, with this AUROC."""
+    return Records(
+        [
+            {
+                "dataset": dataset,
+                "kind": kind,
+                "method": method,
+                "rows": 60,
+                "columns": 9,
+                "planted": 11,
+                "seconds": 0.5,
+                "auroc": height,
+                "average_precision": height / 2,
+                **{f"found_{share}": height / 3 for share in (1, 2, 5, 10)},
+                **{f"{model}_spoiled": 0.80 for model in MODELS},
+                **{f"{model}_once": 0.80 + height / 100 for model in MODELS},
+                **{f"{model}_more": 0.80 + height / 50 for model in MODELS},
+                **{f"{model}_ceiling": 0.84 for model in MODELS},
+                "seed": seed,
+                "version": "0",
+                **entries,
+            }
+            for dataset in datasets
+            for seed in seeds
+            for (method, kind), height in heights.items()
+        ]
+    )
+
+
+def all_methods(**changed):
+    """An AUROC for every method and kind; ``changed`` by kind and method."""
+    heights = {(method, kind): 0.6 for method in METHODS for kind in KINDS}
+    for kind, methods in changed.items():
+        heights |= {(method, kind): height for method, height in methods.items()}
+    return heights
+
+
+@pytest.mark.parametrize(
+    ("swapped", "labels", "verdict"),
+    [
+        (0.7, 0.7, "holds"),
+        (0.7, 0.6, "holds in part"),
+        (0.605, 0.7, "holds in part"),
+        (0.605, 0.605, "does not hold"),
+        (0.5, 0.5, "does not hold"),
+    ],
+)
+def test_verdict_on_harmful_cells(swapped, labels, verdict):
+    records = made_up(all_methods(swapped={"2D-KNN": swapped}, labels={"2D-KNN": labels}))
+    judgement = judge_harm(records)
+    assert judgement.verdict == verdict
+    assert f"2D-KNN {swapped:.2f}" in judgement.ours
+    ahead = 4 * ((swapped > 0.61) + (labels > 0.61))
+    assert f"in {ahead} of 8 comparisons" in judgement.why
+
+
+def test_one_rival_ahead_makes_it_hold_in_part():
+    heights = all_methods(
+        swapped={"2D-KNN": 0.8, "column predictor": 0.83}, labels={"2D-KNN": 0.8, "column predictor": 0.9}
+    )
+    judgement = judge_harm(made_up(heights))
+    assert judgement.verdict == "holds in part"
+    assert "in 6 of 8 comparisons" in judgement.why
+    assert "column predictor 0.83" in judgement.ours
+    assert "+1.60 of +4.00 possible" in judgement.why  # 0.8 / 50 of 0.04
+
+
+@pytest.mark.parametrize(
+    ("tail", "units", "verdict"),
+    [(0.9, 0.9, "holds"), (0.9, 0.6, "holds in part"), (0.605, 0.3, "does not hold")],
+)
+def test_verdict_on_deviation(tail, units, verdict):
+    heights = all_methods(tail={"ECOD": tail}, units=dict.fromkeys(DEVIATION, units))
+    judgement = judge_deviation(made_up(heights))
+    assert judgement.verdict == verdict
+    assert ("on tail" in judgement.why) == (tail > 0.61)
+
+
+@pytest.mark.parametrize("judge", [judge_harm, judge_deviation])
+def test_no_verdict_without_the_lines(judge):
+    records = made_up(all_methods())
+    assert judge(records.where(lambda row: row["method"] not in DEVIATION)) is None
+    assert judge(records.where(lambda row: row["method"] in DEVIATION)) is None
+    assert judge(records.where(lambda row: row["kind"] not in {"swapped", "units"})) is None
+    assert judge(records.where(lambda row: row["method"] != "DDC")).why.endswith("not compared: DDC.")
+    assert "not compared" not in judge(records).why
+    assert judge(Records([])) is None
+
+
+def test_tables_mark_the_best_and_average_over_kinds():
+    heights = all_methods(tail={"ECOD": 0.9, "DDC": 0.898, "random": 0.5})
+    table = {line["method"]: line for line in detection_tables.by_kind(made_up(heights), "auroc")}
+    assert list(table) == list(METHODS)
+    assert table["ECOD"]["tail"] == table["DDC"]["tail"] == "**0.90**"
+    assert table["random"]["tail"] == "0.50"
+    assert table["random"]["mean"] == f"{(0.5 + 5 * 0.6) / 6:.2f}"
+    assert table["ECOD"]["mean"] == "**0.65**"
+
+
+def test_tables_of_methods_that_were_not_run_have_no_line():
+    records = made_up(all_methods()).where(lambda row: row["method"] not in {"ECOD", "DDC"})
+    for caption, table in detection_tables.tables(records):
+        assert caption
+        assert {"ECOD", "DDC"}.isdisjoint({line.get("method") for line in table})
+
+
+def test_a_kind_that_a_method_was_not_run_on_is_a_gap():
+    records = made_up(all_methods()).where(lambda row: (row["method"], row["kind"]) != ("DDC", "tail"))
+    table = {line["method"]: line for line in detection_tables.by_kind(records, "auroc")}
+    assert table["DDC"]["tail"] == table["DDC"]["mean"] == "-"
+    assert table["DDC"]["units"] == "**0.60**"
+    repairs = {line["method"]: line for line in detection_tables.repairs(records)}
+    assert repairs["DDC"]["tail"] == "-"
+    assert repairs["DDC"]["units"] == "+1.20"
+    detection.EXPERIMENT.draw(records)
+
+
+def test_the_way_down_leaves_labels_out():
+    records = made_up(all_methods(labels=dict.fromkeys(METHODS, 0.0), tail={"1D": 0.9}))
+    for row in records.where(method="1D"):
+        row["found_10"] = 0.5
+    table = {line["method"]: line for line in detection_tables.depths(records)}
+    assert table["2D-KNN"] == {
+        "method": "2D-KNN",
+        "first 1 %": "20 %",
+        "first 2 %": "20 %",
+        "first 5 %": "20 %",
+        "first 10 %": "20 %",
+    }
+    assert table["1D"]["first 1 %"] == "**22 %**"
+    assert table["1D"]["first 10 %"] == "**50 %**"
+
+
+def test_tables_bear_few_lines():
+    few = made_up({("2D-KNN", "labels"): 0.9}, datasets=("wine",), seeds=(0,))
+    tables = detection_tables.tables(few)
+    assert detection_tables.repairs(few)[0]["all, 5 % (25 %)"] == "+1.80, 45 %"
+    assert [line["labels"] for line in tables[0][1]] == ["**0.90**"]
+
+
+def test_winners_are_told_by_dataset():
+    records = Records(
+        [
+            *made_up(all_methods(typo={"2D-KNN": 0.75}), datasets=("wine",)),
+            *made_up(all_methods(typo={"DDC": 0.85}), datasets=("census",)),
+        ]
+    )
+    wine, census = detection_tables.winners(records)
+    assert wine["dataset"] == "Wine"
+    assert wine["typo"] == "2D-KNN 0.75"
+    assert census["typo"] == "DDC 0.85"
+
+
+def test_repairs_are_points_of_accuracy_and_shares_of_the_possible():
+    records = made_up(all_methods(units={"1D": 1.2}))
+    table = {line["method"]: line for line in detection_tables.repairs(records)}
+    assert table["1D"]["units"] == "+2.40"  # 1.2 / 50
+    # (5 * 0.6 + 1.2) / 6 / 50; the twenty and four lines' standard deviation is 0.456 points
+    assert table["1D"]["all, 5 % (25 %)"] == "+1.40 ± 0.09, 35 %"
+    assert table["1D"]["all, 2 % (10 %)"] == "+0.70 ± 0.05, 18 %"
+    assert table["every error repaired"]["units"] == "+4.00"
+    assert table["every error repaired"]["all, 5 % (25 %)"] == "+4.00 ± 0.00, 100 %"
+    nothing_lost = made_up(all_methods(), **{f"{model}_ceiling": 0.8 for model in MODELS})
+    assert detection_tables.repairs(nothing_lost)[0]["all, 5 % (25 %)"] == "+1.20 ± 0.00"
+
+
+def test_what_could_be_gained_counts_every_spoiled_table_once():
+    records = Records(
+        [
+            *made_up(all_methods(), datasets=("wine",)),
+            *made_up(
+                {("1D", kind): 0.6 for kind in KINDS},
+                datasets=("census",),
+                tree_ceiling=0.90,
+                knn_ceiling=0.90,
+            ),
+        ]
+    )
+    assert detection_tables.repairs(records)[-1]["all, 5 % (25 %)"].startswith(
+        "+7.00 "
+    )  # the mean of 4 and 10
+
+
+def test_typical_seconds_do_not_mind_a_slow_first_call():
+    records = made_up(all_methods()).where(method="1D", dataset="wine")
+    records.rows[0]["seconds"] = 60.0
+    assert typical_seconds(records) == 0.5
+    assert np.isnan(typical_seconds(Records([])))
+
+
+def test_gain_of_no_lines_is_no_number():
+    assert np.isnan(gain(Records([]), "more"))
+    assert best(Records([]), "tail", METHODS)[0] == ""
+
+
+def test_headline_names_the_winner_first():
+    headline = detection.EXPERIMENT.headline(made_up(all_methods(swapped={"2D-KNN": 0.8, "DDC": 0.7})))
+    assert "swapped: 2D-KNN 0.80 against DDC 0.70" in headline
+    assert "2 datasets and 2 seeds" in headline
+    alone = made_up({("2D-KNN", "tail"): 0.9}, datasets=("wine",), seeds=(0,))
+    assert "mean over 1 dataset and 1 seed: tail: 2D-KNN 0.90. " in detection.EXPERIMENT.headline(alone)
+    assert headline.endswith(
+        "gains most with 2D-KNN, +1.27 points of accuracy; repairing every error gains +4.00."
+    )
+
+
+def test_figure_shows_every_method_after_a_trip_through_the_file(tmp_path):
+    path = tmp_path / "detection.csv"
+    write_records(made_up(all_methods(tail={"ECOD": 0.97})), path)
+    figure = detection.EXPERIMENT.draw(read_records(path))
+    kinds, datasets, price, repairs = figure.axes
+    assert [label.get_text() for label in kinds.get_yticklabels()] == list(METHODS)
+    assert "0.97" in [text.get_text() for text in kinds.texts]
+    assert len(datasets.get_xticklabels()) == 2
+    assert {text.get_text() for text in price.get_legend().get_texts()} == set(METHODS)
+    assert "accuracy" in repairs.get_xlabel()
+    assert all(axes.get_title(loc="left") for axes in figure.axes)
