@@ -81,8 +81,8 @@ def value_cells(
         (stop adding rows, or cells, once within it of the utility of all; biased), ``checkpoint=None`` (a file to keep
         the state in: after a crash, a kill or Ctrl-C the same call goes on from there, to the same bits),
         ``cluster=None`` (the address of a Dask scheduler, or a client of it, to work on; needs the extra
-        ``distributed``). ``"oob"``: ``n_trees=1000``, ``column_share=0.25`` (of the columns, or a whole number of them),
-        ``oob_score="correct" | "distance"``.
+        ``distributed``). ``"oob"``: ``n_trees=1000``, ``column_share=0.25`` (of the columns, or a whole number of
+        them), ``oob_score="correct" | "distance"``.
 
     Returns
     -------
@@ -91,8 +91,8 @@ def value_cells(
     Notes
     -----
     Shapley values of ``"knn"``, ``"mc"`` and ``"exact"`` sum to the model's score; those of ``"flat"`` to the score
-    minus that of a table of nothing but means, ``info["utility_all"] - info["utility_none"]``. Those of ``"loo"``, ``"oob"`` and ``"random"`` sum to nothing in
-    particular.
+    minus that of a table of nothing but means, ``info["utility_all"] - info["utility_none"]``. Those of ``"loo"``,
+    ``"oob"`` and ``"random"`` sum to nothing in particular.
 
     Examples
     --------
