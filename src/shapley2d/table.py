@@ -278,7 +278,7 @@ def _days(stamps: NDArray[np.datetime64]) -> NDArray[np.float64]:
 
 def _from_objects(items: Sequence[Any], key: str, name: str) -> Column:
     """Type a column of Python objects by what it holds."""
-    missing = np.array([_is_missing(item) for item in items], dtype=bool)
+    missing = np.array([is_missing(item) for item in items], dtype=bool)
     present = [item for item, gone in zip(items, missing, strict=True) if not gone]
     for row, item in enumerate(items):
         if isinstance(item, (list, tuple, dict, set, np.ndarray)):
@@ -305,7 +305,7 @@ def _from_objects(items: Sequence[Any], key: str, name: str) -> Column:
 
 
 def _as_category(items: Sequence[Any], key: str) -> Column:
-    labels = [None if _is_missing(item) else str(item) for item in items]
+    labels = [None if is_missing(item) else str(item) for item in items]
     categories = tuple(sorted({label for label in labels if label is not None}))
     position = {label: float(code) for code, label in enumerate(categories)}
     entries = np.array([np.nan if label is None else position[label] for label in labels])
@@ -323,7 +323,7 @@ def is_number(item: Any) -> bool:
     return isinstance(item, (Real, Decimal)) and not isinstance(item, (bool, np.bool_))
 
 
-def _is_missing(item: Any) -> bool:
+def is_missing(item: Any) -> bool:
     """None, NaN, NaT and pandas' NA are missing; they are the things that do not equal themselves."""
     if item is None:
         return True

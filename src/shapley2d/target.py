@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d.exceptions import InputError, LeakWarning, UnseenLabelWarning
-from shapley2d.table import Table, _is_missing, is_number
+from shapley2d.table import Table, is_missing, is_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +54,7 @@ def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None]:
     if isinstance(series, nw.Series):
         items = series.to_list()
         key = None if series.name is None else str(series.name)
-        missing = np.array([_is_missing(item) for item in items], dtype=bool)
+        missing = np.array([is_missing(item) for item in items], dtype=bool)
         if not missing.any() and series.dtype.is_numeric():
             numbers = series.cast(nw.Float64) if series.dtype == nw.Decimal else series
             return np.asarray(numbers.to_numpy()), key
@@ -103,7 +103,7 @@ def _check_present(y: NDArray[Any], row_names: NDArray[Any], name: str) -> None:
         return
     if y.dtype.kind == "c":
         raise InputError(f"{name}: Complex data not supported")
-    gone = np.isnan(y) if y.dtype.kind == "f" else np.array([_is_missing(item) for item in y], dtype=bool)
+    gone = np.isnan(y) if y.dtype.kind == "f" else np.array([is_missing(item) for item in y], dtype=bool)
     rows = np.flatnonzero(gone)
     if rows.size:
         raise InputError(

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from shapley2d.flat.fill import encode_cells
-from shapley2d.sweeps.naive_bayes import VAR_SMOOTHING, NaiveBayesSweep, _add_log_density
+from shapley2d.sweeps.naive_bayes import VAR_SMOOTHING, NaiveBayesSweep, add_log_density
 from shapley2d.sweeps.scores import count_right
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _rescore(
             if stale[c, k]:
                 mean, variance = _variance(now[k], codes, c, counts[c])
                 densities[c, k] = 0.0
-                _add_log_density(valid[k], mean, variance + smoothing, densities[c, k])
+                add_log_density(valid[k], mean, variance + smoothing, densities[c, k])
                 stale[c, k] = False
             scores[c] += densities[c, k]
 

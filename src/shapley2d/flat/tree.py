@@ -9,7 +9,7 @@ import numpy as np
 
 from shapley2d.flat.fill import encode_cells
 from shapley2d.sweeps.tree import TreeSweep
-from shapley2d.sweeps.tree_kernel import _grow
+from shapley2d.sweeps.tree_kernel import grow_tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -138,7 +138,7 @@ def _follow(
                 if n_active == 0:
                     active[0], work[0], n_active = 0, sorted_rows[0], 1
                 below[:] = every
-                out[position - start] = _grow(
+                out[position - start] = grow_tree(
                     now, target, work[:n_active], active[:n_active], valid, labels_valid, below, scratch
                 )
             else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 
-from shapley2d.sweeps.tree_kernel import _leaf, _part, _part_valid, _pure
+from shapley2d.sweeps.tree_kernel import is_pure, leaf_prediction, part_rows, part_valid
 from shapley2d.sweeps.tree_splits import best_binary, best_classes, best_numbers
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def predict_out_of_bag(
             continue
         node = work[:, start:stop]
         best, position = -1, -1
-        if not _pure(node[0], labels):
+        if not is_pure(node[0], labels):
             if n_classes == 2:
                 best, position = best_binary(values, codes, node, active, inverse)
             elif n_classes:
@@ -67,7 +67,7 @@ def predict_out_of_bag(
             else:
                 best, position = best_numbers(values, labels, node, active, inverse)
         if best < 0:
-            leaf = _leaf(node[0], labels, n_classes, left)
+            leaf = leaf_prediction(node[0], labels, n_classes, left)
             for i in range(low, high):
                 predicted[below[i]] = leaf
             continue
@@ -77,14 +77,14 @@ def predict_out_of_bag(
         threshold = lower / 2.0 + upper / 2.0
         if threshold >= upper:
             threshold = lower
-        middle = low + _part_valid(values[column], threshold, below[low:high], spare)
+        middle = low + part_valid(values[column], threshold, below[low:high], spare)
         for i in range(line.size):
             goes_left[line[i]] = i < position
         for k in range(active.size):
             # a column that is constant here stays so below and is never split: its rows need no order, but for the
             # first line, which also stands for the node's rows
             if k != best and (k == 0 or values[active[k], node[k, 0]] != values[active[k], node[k, -1]]):
-                _part(node[k], goes_left, spare, middle == low, middle == high)
+                part_rows(node[k], goes_left, spare, middle == low, middle == high)
         depth = _push(stack, depth, start, start + position, low, middle)
         depth = _push(stack, depth, start + position, stop, middle, high)
 

@@ -118,13 +118,13 @@ def _fill(
                 for q in range(n_present):
                     c = present[q]
                     variance = squares[c, k] / counts[c] + smoothing
-                    _add_log_density(column, means[c, k], variance, scores[c])
+                    add_log_density(column, means[c, k], variance, scores[c])
             added = ends[b]
             grid[a, b] = count_right(scores, present, n_present, blocks, right)
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _add_log_density(
+def add_log_density(
     x: NDArray[np.float64], mean: float, variance: float, scores: NDArray[np.float64]
 ) -> None:
     """Add the log of a normal density at every x."""

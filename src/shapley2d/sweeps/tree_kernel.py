@@ -72,7 +72,7 @@ def fill_grid(
                 work[k, :joined] = members[order[k], :joined]
             for t in range(n_valid):
                 below[t] = t
-            grid[a, b] = _grow(
+            grid[a, b] = grow_tree(
                 values,
                 target,
                 work[: ends[b], :joined],
@@ -110,7 +110,7 @@ def _insert(order: NDArray[np.int32], count: int, row: int, ranks: NDArray[np.in
 
 
 @numba.njit(nogil=True, cache=True)
-def _grow(
+def grow_tree(
     values: NDArray[np.float32],
     target: tuple[Any, ...],
     work: NDArray[np.int32],
@@ -137,7 +137,7 @@ def _grow(
         if low == high:
             continue
         best, position = -1, -1
-        if not _pure(work[0, start:stop], labels):
+        if not is_pure(work[0, start:stop], labels):
             if n_classes == 2:
                 best, position = best_binary(values, codes, work[:, start:stop], active, inverse)
             elif n_classes:
@@ -147,7 +147,7 @@ def _grow(
             else:
                 best, position = best_numbers(values, labels, work[:, start:stop], active, inverse)
         if best < 0:
-            leaf = _leaf(work[0, start:stop], labels, n_classes, left)
+            leaf = leaf_prediction(work[0, start:stop], labels, n_classes, left)
             score += _score(leaf, labels_valid, below[low:high], n_classes)
             continue
         line, column = work[best, start:stop], active[best]
@@ -156,9 +156,9 @@ def _grow(
         threshold = lower / 2.0 + upper / 2.0
         if threshold >= upper:
             threshold = lower
-        middle = low + _part_valid(valid[column], threshold, below[low:high], spare_valid)
-        left_ends = middle == low or _pure(line[:position], labels)
-        right_ends = middle == high or _pure(line[position:], labels)
+        middle = low + part_valid(valid[column], threshold, below[low:high], spare_valid)
+        left_ends = middle == low or is_pure(line[:position], labels)
+        right_ends = middle == high or is_pure(line[position:], labels)
         if left_ends and middle > low:
             leaf = labels[line[0]]
             score += _score(leaf, labels_valid, below[low:middle], n_classes)
@@ -173,7 +173,7 @@ def _grow(
             goes_left[line[i]] = 0
         for k in range(active.size):
             if k != best:
-                _part(work[k, start:stop], goes_left, spare, left_ends, right_ends)
+                part_rows(work[k, start:stop], goes_left, spare, left_ends, right_ends)
         if not left_ends:
             stack[depth, 0], stack[depth, 1] = start, start + position
             stack[depth, 2], stack[depth, 3] = low, middle
@@ -186,7 +186,7 @@ def _grow(
 
 
 @numba.njit(nogil=True, cache=True)
-def _pure(rows: NDArray[np.int32], labels: NDArray[np.float64]) -> bool:
+def is_pure(rows: NDArray[np.int32], labels: NDArray[np.float64]) -> bool:
     """Whether all rows have one label."""
     first = labels[rows[0]]
     for i in range(1, rows.size):  # noqa: SIM110  (a loop compiles to less than all() does)
@@ -196,7 +196,7 @@ def _pure(rows: NDArray[np.int32], labels: NDArray[np.float64]) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def _leaf(
+def leaf_prediction(
     rows: NDArray[np.int32], labels: NDArray[np.float64], n_classes: int, counts: NDArray[np.int64]
 ) -> float:
     """What a leaf predicts: its most frequent class, or its mean."""
@@ -225,7 +225,7 @@ def _score(leaf: float, labels_valid: NDArray[np.float64], below: NDArray[np.int
 
 
 @numba.njit(nogil=True, cache=True)
-def _part_valid(
+def part_valid(
     x: NDArray[np.float32], threshold: float, below: NDArray[np.int32], spare: NDArray[np.int32]
 ) -> int:
     """Validation rows up to the threshold first; how many they are."""
@@ -243,7 +243,7 @@ def _part_valid(
 
 
 @numba.njit(nogil=True, cache=True)
-def _part(
+def part_rows(
     rows: NDArray[np.int32],
     goes_left: NDArray[np.uint8],
     spare: NDArray[np.int32],
