@@ -1,31 +1,26 @@
 """The flat baseline: what one training costs while cells join one by one, built in and by scikit-learn.
 
-Run: python benchmarks/flat.py [PART ...]   (all but outliers by default)
+Run: python benchmarks/flat.py [PART ...]   (all by default)
 
 trainings   one order of all cells, 241 rows x 9 columns, 242 validation rows: the built-in model follows the whole
             order, the scikit-learn estimator of that name a random part of it; both by turns, the best of three, in
             seconds of this process alone, which other work on the machine disturbs less
 package     the package's path for any estimator against a bare loop of clone, fit and predict on the same tables
 methods     one permutation of flat against one of mc with the same tree
-outliers    how well flat, by permutations, finds the 43 changed cells of the authors' perturbed breast-cancer table, and
-            how precise it is by then (needs SHAPLEY2D_DATA; some minutes)
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import time
-from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone, is_regressor
 from sklearn.datasets import make_classification
-from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from shapley2d import value_cells
 from shapley2d.estimate import PermutationDraws
 from shapley2d.flat.cells import FlatDraws, flat_game
 from shapley2d.splits import make_problem
@@ -123,30 +118,12 @@ def methods() -> None:
     print(f"flat {ours:.3f}s   mc {theirs:.3f}s   ratio {ours / theirs:.1f}")
 
 
-def outliers(counts: tuple[int, ...] = (50, 200)) -> None:
-    print("\nThe 43 changed cells among 2,169: area under the ROC curve of the negative values")
-    data = np.load(Path(os.environ["SHAPLEY2D_DATA"]) / "breast_cancer_paper_split.npz")
-    changed = data["X_train"] != data["X_train_outlier"]
-    for model in ("tree", "gaussian_nb"):
-        for count in counts:
-            v = value_cells(
-                data["X_train_outlier"], data["y_train"], data["X_test"], data["y_test"], "flat", model=model,
-                max_permutations=count, tolerance=0, progress=False,
-            )  # fmt: skip
-            score = roc_auc_score(changed.ravel(), -v.values.ravel())
-            print(
-                f"{model:12}{count:5} permutations   {v.info['seconds']:6.1f}s   AUROC {score:.3f}   largest stderr "
-                f"{v.info['ratio']:.3f} of the spread   sum {v.total:.4f} = {v.info['utility_all']:.4f} - "
-                f"{v.info['utility_none']:.4f}"
-            )
-
-
 PARTS = {"trainings": trainings, "package": package, "methods": methods}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS, "outliers"], metavar="PART")
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], metavar="PART")
     for name in parser.parse_args().parts or PARTS:
-        (PARTS | {"outliers": outliers})[name]()
+        PARTS[name]()
