@@ -147,7 +147,7 @@ def test_oob_needs_no_validation(capsys):
     out, _ = run(capsys, f"{command} -o values.parquet --report report.html")
     twin = expected(method="oob", n_trees=300, oob_score="distance")
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
-    assert "judged on no other rows" in out and "the model's score" not in out
+    assert "judged on no other rows" in out and "Lowest cells" in out
     page = Path("report.html").read_text(encoding="utf-8")
     assert "mean scores of trees, not contributions" in page
     assert "value_cells(X, y, method=&#34;oob&#34;" in page
@@ -158,7 +158,8 @@ def test_oob_needs_no_validation(capsys):
     [
         ("knn", ", the model's score;"),
         ("flat --max-permutations 2 --tolerance 0", "that of a table of means;"),
-        ("random", "judged on no other rows"),
+        ("random", "method random, random numbers, to compare with\n"),
+        ("oob --trees 300", "method oob, mean scores of trees: a low one is suspect"),
     ],
 )
 def test_what_the_values_sum_to(capsys, method, said):

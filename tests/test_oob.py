@@ -240,7 +240,7 @@ def test_a_class_that_a_bag_lacks():
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_planted_cells_of_the_papers_table(paper_data, seed):
-    """Two columns of nine per tree. Reported for this table: 0.916, and 0.965 with the distance."""
+    """Two columns of nine per tree."""
     file = np.load(paper_data / "breast_cancer_paper_split.npz", allow_pickle=False)
     X, y = file["X_train_outlier"], file["y_train"]
     planted = (file["X_train"] != X).ravel()
@@ -251,6 +251,24 @@ def test_planted_cells_of_the_papers_table(paper_data, seed):
     }
     assert found["correct"] == pytest.approx(0.92, abs=0.015)
     assert found["distance"] == pytest.approx(0.965, abs=0.01)
+
+
+def test_equal_shares_of_right_trees_are_equal_numbers():
+    X, y = make_data(0)
+    values = np.unique(value(X, y, n_trees=400).values)
+    assert values.min() >= 0 and values.max() <= 1
+    assert np.diff(values).min() > 1e-9
+
+
+def test_rows_that_are_all_equally_far_are_all_close():
+    """A column that is the class, and one that never varies: all rows sit on the mean of their class."""
+    y = np.repeat([0, 1], [20, 21])
+    told = value(2.0 * y[:, None] + 1, y, n_trees=200, oob_score="distance").values
+    np.testing.assert_allclose(told, 2.0)
+    constant = np.column_stack([np.full(41, 3.0), np.random.default_rng(0).normal(size=41)])
+    settings = {"n_trees": 400, "column_share": 1}
+    plain = value(constant, y, **settings).values[:, 0]
+    np.testing.assert_allclose(value(constant, y, oob_score="distance", **settings).values[:, 0], plain + 1)
 
 
 def test_share_of_the_columns():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -125,6 +126,27 @@ def test_nothing_available_writes_no_csv(toy, tmp_path):
     nothing = dataclasses.replace(toy, pieces=lambda quick: [Piece("p", {"seed": 0, "size": -1})])
     assert run(nothing, tmp_path).headline == ""
     assert not (tmp_path / "budget.csv").exists()
+    for page in ("reproduction.md", "index.html"):
+        assert "Not run: budget (there is no table of a negative size)" in (tmp_path / page).read_text()
+
+
+def test_a_claim_without_numbers_is_said_to_be_open(toy, tmp_path, monkeypatch):
+    open_claim = Claim("It flies", "far", lambda records: None)
+    monkeypatch.setattr(
+        pages, "find_experiments", lambda names: [dataclasses.replace(TOY, claims=(*TOY.claims, open_claim))]
+    )
+    run(toy, tmp_path)
+    assert (
+        "| It flies | far | | not judged: numbers are missing |" in (tmp_path / "reproduction.md").read_text()
+    )
+    assert "not judged: numbers are missing" in (tmp_path / "index.html").read_text()
+
+
+def test_a_newer_version_names_itself(toy, tmp_path, monkeypatch):
+    run(toy, tmp_path)
+    monkeypatch.setattr("shapley2d.paper.folder.__version__", "99")
+    run(toy, tmp_path)
+    assert "version 99" in (tmp_path / "reproduction.md").read_text()
 
 
 def test_quick_and_full_do_not_mix(toy, tmp_path):
@@ -157,7 +179,7 @@ def test_progress_tells_the_time_left(toy, tmp_path):
         )
     )
     assert [round(fraction, 2) for fraction, _ in said] == [0.33, 0.67, 1.0]
-    assert said[0][1] == "1 of 3 pieces; 0 s left"
+    assert re.fullmatch(r"1 of 3 pieces; \d+ s left", said[0][1])
 
 
 def test_the_page_can_lie_elsewhere(toy, tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,8 +43,19 @@ def test_every_place_is_as_likely_as_any():
     assert np.abs(means).max() < 4 * spread
 
 
-def test_one_cell():
+def test_a_plain_generator_of_the_same_seed_gives_another_order():
+    table = np.arange(400.0).reshape(100, 4)
+    for seed in range(5):
+        ours = value(table, np.arange(100) % 2, random_state=seed).values.ravel()
+        order = np.random.default_rng(seed).permutation(400)
+        assert abs(np.corrcoef(ours, order)[0, 1]) < 0.2
+
+
+def test_two_cells_and_one():
     assert value([[1.0]] * 2, [0, 1]).values.tolist() in ([[-1.0], [1.0]], [[1.0], [-1.0]])
+    problem = make_problem([[1.0], [2.0]], [0, 1], validates=False)
+    single = replace(problem, table=problem.table.take_rows(np.array([0])))
+    assert random_cells(single, Run.create()).values.tolist() == [[0.0]]
 
 
 def test_few_rows_need_no_folds_and_a_validation_table_is_not_used():

@@ -49,7 +49,7 @@ def value_cells(
     X_valid, y_valid : like X and y, optional
         The validation table. Without it: cross-valuation over ``folds``; each fold validates the others in turn,
         a row's values are the mean over the folds (0 in the one where it validates). ``"oob"`` and ``"random"``
-        need neither: the columns of a table given are checked and it is not used.
+        need neither: a table given is checked and not used.
     method : {"knn", "mc", "exact", "loo", "flat", "oob", "random"}
         ``"knn"``: the K-nearest-neighbour utility, no model is trained. ``"mc"``: Monte Carlo for any model.
         ``"exact"``: every coalition, for a dozen rows and columns in all. ``"loo"``: 2D leave-one-out. Baselines to

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from shapley2d.run import Run
     from shapley2d.splits import Problem
 
+_STREAM = int.from_bytes(b"random")
+
 
 def random_cells(problem: Problem, run: Run) -> Estimate:
     """Evenly spaced numbers from -1 to 1, one for each cell, in random order.
@@ -30,4 +32,6 @@ def random_cells(problem: Problem, run: Run) -> Estimate:
     shape = problem.table.n_rows, problem.table.n_columns + (problem.label is not None)
     size = shape[0] * shape[1]
     values = (2.0 * np.arange(size) - (size - 1)) / max(1, size - 1)
-    return Estimate.exact(np.random.default_rng(run.seed).permutation(values).reshape(shape))
+    # a stream of its own: ``default_rng(seed)``, which others take to break ties, must not give the same order
+    random = np.random.default_rng(np.random.SeedSequence(run.seed, spawn_key=(_STREAM,)))
+    return Estimate.exact(random.permutation(values).reshape(shape))

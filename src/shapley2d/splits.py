@@ -70,8 +70,7 @@ def make_problem(
     """Check the user's tables once and lay out the splits.
 
     Without a validation table the rows are split into ``folds`` parts, stratified by class; each part in turn
-    validates the others. Where nothing ``validates`` there are no splits; the columns of a validation table are still
-    checked.
+    validates the others. Where nothing ``validates`` there are no splits; a validation table is still checked.
     """
     if (X_valid is None) != (y_valid is None):
         present, absent = ("y_valid", "X_valid") if X_valid is None else ("X_valid", "y_valid")
@@ -81,12 +80,9 @@ def make_problem(
     if X_valid is None:
         return Problem(table, target, _folds(table, target, folds, seed) if validates else [])
     valid = match_columns(as_table(X_valid, "X_valid"), table)
-    if not validates:
-        return Problem(table, target, [])
-    everything = np.arange(table.n_rows)
-    return Problem(
-        table, target, [Split(everything, table, target, valid, match_target(y_valid, valid, target))]
-    )
+    target_valid = match_target(y_valid, valid, target)
+    splits = [Split(np.arange(table.n_rows), table, target, valid, target_valid)] if validates else []
+    return Problem(table, target, splits)
 
 
 def _folds(table: Table, target: Target, folds: int, seed: int) -> list[Split]:

@@ -33,7 +33,7 @@ Examples:
 _DEMO = """\b
 Examples:
   shapley2d demo
-  shapley2d demo --out /tmp/demo
+  shapley2d demo --out planted
 """
 
 _PAPER = """\b

@@ -35,6 +35,7 @@ def cells(
     max_permutations: o.MaxPermutations = None,
     checkpoint: o.Checkpoint = None,
     trees: o.Trees = None,
+    column_share: o.ColumnShare = None,
     oob_score: o.OobScoreOption = None,
     semivalue: o.SemivalueOption = "shapley",
     jobs: o.Jobs = None,
@@ -73,6 +74,7 @@ def cells(
         "max_permutations": max_permutations,
         "checkpoint": checkpoint,
         "n_trees": trees,
+        "column_share": column_share,
         "oob_score": oob_score,
     }
     settings = method_options(method, given, CELL_OPTIONS, task, inputs)

@@ -37,6 +37,7 @@ OPTIONS = {
     "n_jobs": "--jobs",
     "n_trees": "--trees",
     "oob_score": "--oob-score",
+    "column_share": "--column-share",
     **{
         name: f"--{name}"
         for name in (

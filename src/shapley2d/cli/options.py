@@ -194,6 +194,17 @@ Trees = Annotated[
         rich_help_panel=_METHOD,
     ),
 ]
+ColumnShare = Annotated[
+    Optional[float],
+    typer.Option(
+        "--column-share",
+        min=0.0,
+        max=1.0,
+        metavar="X",
+        help="For oob: the part of the columns that a tree sees. (default: 0.25)",
+        rich_help_panel=_METHOD,
+    ),
+]
 OobScoreOption = Annotated[
     Optional[OobScore],
     typer.Option(

@@ -60,6 +60,8 @@ def paper(
     chosen = find_experiments(experiments or [])
     if page is not None and not page.parent.is_dir():
         raise InputError(f"--page {page}: the folder {page.parent} does not exist: make it first")
+    if page is not None and page.is_dir():
+        raise InputError(f"--page {page} is a folder: name a file in it")
     if jobs is not None and (jobs == 0 or jobs < -1):
         raise InputError(f"--jobs {jobs} must be a number of workers, or -1 for all cores")
     console = ResultConsole()

@@ -26,6 +26,7 @@ CELL_OPTIONS: dict[str, tuple[str, ...]] = {
     "max_permutations": _SAMPLING,
     "checkpoint": _SAMPLING,
     "n_trees": (Method.OOB,),
+    "column_share": (Method.OOB,),
     "oob_score": (Method.OOB,),
 }
 """Which methods of ``cells`` take an option."""

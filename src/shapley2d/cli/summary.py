@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from shapley2d.cli.inputs import Inputs
     from shapley2d.valuation import Valuation
 
+_NO_CONTRIBUTIONS = {
+    "oob": "mean scores of trees: a low one is suspect, its sign and the sum say nothing",
+    "random": "random numbers, to compare with",
+}
+
 
 def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[str, Any]]:
     """The cells of least value, with what a person needs to find them."""
@@ -87,7 +92,12 @@ def print_summary(
     console = ResultConsole()
     console.print(Text(headline(valuation, inputs)))
     if cells:
-        console.print(_cell_table(cells, exact=valuation.exact))
+        title = (
+            "Cells that hurt most"
+            if valuation.info.get("method") not in _NO_CONTRIBUTIONS
+            else "Lowest cells"
+        )
+        console.print(_cell_table(cells, title, exact=valuation.exact))
     print_files(files, console)
 
 
@@ -97,11 +107,14 @@ def headline(valuation: Valuation, inputs: Inputs, players: str = "cells") -> st
     info = valuation.info
     certain = "no sampling error" if valuation.exact else valuation.describe()
     below = int((valuation.values < 0).sum())
+    sums = (
+        f"{certain}; the {players} sum to {valuation.total:.4g}{_whole(info)}; "
+        f"{below} of {valuation.values.size} have a value below 0"
+    )
     return (
         f"{inputs.train.path}: {n} rows x {m} columns, predicting {inputs.target!r} ({info.get('task')}), "
         f"{_judged(inputs, info)}\n"
-        f"method {info.get('method')}, {certain}; the {players} sum to {valuation.total:.4g}{_whole(info)}; "
-        f"{below} of {valuation.values.size} have a value below 0\n"
+        f"method {info.get('method')}, {_NO_CONTRIBUTIONS.get(str(info.get('method')), sums)}\n"
     )
 
 
@@ -119,12 +132,12 @@ def _whole(info: dict[str, Any]) -> str:
         return ""
     if info["method"] == "flat":
         return f", the model's score less {info['utility_none']:.4g}, that of a table of means"
-    return "" if info["method"] in ("loo", "random", "oob") else ", the model's score"
+    return "" if info["method"] == "loo" else ", the model's score"
 
 
-def _cell_table(cells: list[dict[str, Any]], *, exact: bool) -> Table:
+def _cell_table(cells: list[dict[str, Any]], title: str, *, exact: bool) -> Table:
     lined = cells[0]["line"] is not None
-    table = Table(title="Cells that hurt most", title_justify="left", box=None, pad_edge=False)
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     table.add_column("row", justify="right")
     if lined:
         table.add_column("line", justify="right", style="dim")

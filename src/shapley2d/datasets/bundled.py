@@ -1,8 +1,7 @@
 """The tables that come with the package: CSV files packed with xz, checked as they are read.
 
-Any tool can open them. Census and Credit together take 1.19 MB; they would take 1.53 MB with gzip, 1.21 MB as Parquet
-with zstd, 1.12 MB as Parquet with brotli, and 1.11 MB with bzip2, which takes six times as long to unpack.
-``data/SOURCE.md`` says where each file comes from.
+Any tool can open them, and few formats are smaller or faster to unpack. ``data/SOURCE.md`` says where each file comes
+from.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def find_file(*names: str, title: str, origin: str) -> Path:
     if not folder:
         raise InputError(f"{title} does not come with the package: {advice}")
     for name in names:
-        path = Path(folder) / name
+        path = Path(folder).expanduser() / name
         if path.is_file():
             return path
     raise InputError(

@@ -99,7 +99,7 @@ def oob_cells(
         raise InputError(
             f"n_trees={n_trees} left {scarce} of {means.counts.size} cells with fewer than two trees that see their "
             f"column and not their row: grow about {_enough_trees(problem.table, n_drawn):,} trees, or let each see "
-            "more columns (column_share)"
+            f"more columns: raise column_share={column_share!r}"
         )
     if interrupted:
         warnings.warn(

@@ -13,6 +13,8 @@ from shapley2d.sweeps.tree_splits import best_binary, best_classes, best_numbers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_ROUNDING = 1e-9  # distances over columns of variance 1 that differ by less do so by rounding
+
 
 @numba.njit(nogil=True, cache=True)
 def predict_out_of_bag(
@@ -119,7 +121,8 @@ def add_closeness(
 
     With d the Euclidean distance over the ``active`` columns, it is (max d - d) / (max d - min d), the extremes being
     those of the rows in the bag: 1 for a row as close as the closest of them, 0 for one as far as the farthest, less
-    beyond. A row whose class is not in the bag is measured from the mean of all of it.
+    beyond. Where all are equally far, each is as close as the closest. A row whose class is not in the bag is
+    measured from the mean of all of it.
     """
     codes, _, n_classes = target
     n_rows, width = counts.size, active.size
@@ -144,5 +147,7 @@ def add_closeness(
         distances[i] = np.sqrt(distances[i])
         if counts[i]:
             nearest, farthest = min(nearest, distances[i]), max(farthest, distances[i])
-    if farthest > nearest:
+    if farthest - nearest > _ROUNDING:
         scores += (farthest - distances) / (farthest - nearest)
+    else:
+        scores += 1.0

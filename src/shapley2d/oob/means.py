@@ -64,13 +64,14 @@ def tree_means(
             part = scores[:, rows].astype(np.float64)
             out = (~np.isnan(part)).astype(np.float64)
             part[np.isnan(part)] = 0.0
+            total = part.T @ saw  # exact for scores of 0 and 1, so that equal shares are equal numbers
             centre = part.sum(axis=0) / np.maximum(out.sum(axis=0), 1.0)
             part -= centre * out  # squares of small numbers lose no digits
             counts[rows] = count = out.T @ saw
             inverse = 1.0 / np.maximum(count, 1.0)
             mean = part.T @ saw * inverse
             squares = np.maximum((part**2).T @ saw - count * mean**2, 0.0)
-            values[rows] = mean + np.where(count > 0, centre[:, None], 0.0)
+            values[rows] = total / np.maximum(count, 1.0)
             variance[rows] = squares * inverse / np.maximum(count - 1.0, 1.0)
             errors = part.T * (inverse @ saw.T) - out.T * ((inverse * mean) @ saw.T)
             row_variance[rows] = np.sum(errors**2, axis=1)

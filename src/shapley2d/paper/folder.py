@@ -53,8 +53,7 @@ class Folder:
                 raise InputError(
                     f"--out {path} holds {kinds[bool(there)]} and {kinds[quick]} was asked for: name another folder"
                 )
-        else:
-            write_json(facts, {"quick": quick, "version": __version__, "hardware": hardware()})
+        write_json(facts, {"quick": quick, "version": __version__, "hardware": hardware()})
 
     def piece_path(self, experiment: Experiment, piece: Piece) -> Path:
         """Where a piece is kept."""

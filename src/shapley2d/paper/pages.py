@@ -6,6 +6,7 @@ Whatever a page says can be looked up in a file beside it, and the pages can be 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 _SIGNS = {"holds": "✔", "holds in part": "◐", "does not hold": "✘"}
 
 _MADE = """\
-Every table and figure of *2D-Shapley: A Framework for Fragmented Data Valuation* (Liu, Just, Chang, Chen, Jia; ICML
-2023), computed again, with the paper's figures beside ours and a verdict on each claim."""
+The experiments of *2D-Shapley: A Framework for Fragmented Data Valuation* (Liu, Just, Chang, Chen, Jia; ICML 2023),
+computed again, with the paper's figures beside ours and a verdict on each claim; and how other ways to find bad cells
+do beside it."""
 
 _QUICK = "**A quick run: small tables and few seeds. It shows that everything works; its verdicts are no findings.**"
 
@@ -36,6 +38,7 @@ class Section:
     experiment: Experiment
     records: Records
     judged: list[tuple[Claim, Judgement]]
+    open_claims: list[Claim]
     left_out: dict[str, str]
     seconds: float
 
@@ -49,13 +52,17 @@ class Section:
 def write_pages(folder: Path, page: Path | None = None) -> None:
     """Write ``index.html`` into the folder, and the page of claims there or where ``page`` says."""
     page = folder / "reproduction.md" if page is None else page
-    sections, run = read_sections(folder), read_json(folder / RUN_FILE)
-    with replacing(page) as temporary:
-        temporary.write_text(
-            render_claims(sections, run, os.path.relpath(folder, page.parent)), encoding="utf-8"
-        )
-    with replacing(folder / "index.html") as temporary:
-        temporary.write_text(_render_index(sections, run, os.path.relpath(page, folder)), encoding="utf-8")
+    sections, run, not_run = read_sections(folder), read_json(folder / RUN_FILE), left_out_whole(folder)
+    claims = render_claims(sections, run, _way(page.parent, folder), not_run)
+    index = _render_index(sections, run, _way(folder, page), not_run)
+    for path, text in ((page, claims), (folder / "index.html", index)):
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def _way(start: Path, end: Path) -> str:
+    """The way from a folder to a file, as a link has it."""
+    return os.path.relpath(end, start).replace(os.sep, "/")
 
 
 def read_sections(folder: Path) -> list[Section]:
@@ -66,12 +73,13 @@ def read_sections(folder: Path) -> list[Section]:
     sections = []
     for experiment in find_experiments(names) if names else []:
         records = read_records(folder / f"{experiment.name}.csv")
-        judged = [(claim, claim.judge(records)) for claim in experiment.claims]
+        judgements = [(claim, claim.judge(records)) for claim in experiment.claims]
         sections.append(
             Section(
                 experiment,
                 records,
-                [(claim, judgement) for claim, judgement in judged if judgement is not None],
+                [(claim, judgement) for claim, judgement in judgements if judgement is not None],
+                [claim for claim, judgement in judgements if judgement is None],
                 {row["piece"]: row["reason"] for row in lost.where(experiment=experiment.name)},
                 float(spent.where(experiment=experiment.name).numbers("seconds").sum()),
             )
@@ -83,15 +91,27 @@ def _read(path: Path) -> Records:
     return read_records(path) if path.exists() else Records([])
 
 
-def render_claims(sections: list[Section], run: dict[str, Any], files: str) -> str:
+def left_out_whole(folder: Path) -> dict[str, str]:
+    """Experiments of which this machine can compute no piece, with the first reason."""
+    reasons = {row["experiment"]: row["reason"] for row in reversed(_read(folder / "left_out.csv").rows)}
+    return {
+        name: reasons[name]
+        for name in EXPERIMENTS
+        if name in reasons and not (folder / f"{name}.csv").exists()
+    }
+
+
+def render_claims(
+    sections: list[Section], run: dict[str, Any], files: str, not_run: dict[str, str] | None = None
+) -> str:
     """The page of claims, in Markdown; ``files`` is the way from it to the folder."""
     prefix = "" if files == "." else f"{files}/"
     lines = ["# The paper, reproduced", "", _MADE, ""]
     if run["quick"]:
         lines += [_QUICK, ""]
     made = (
-        f"Written by `shapley2d paper`, version {run['version']}, on {run['hardware']}. Every number comes from a CSV "
-        "file named below it, whose lines carry seed and version; the same command writes them again."
+        f"Written by `shapley2d paper`, version {run['version']}, on {run['hardware']}. Every figure of ours "
+        "comes from a CSV file named below it, whose lines carry seed and version; the same command writes them again."
     )
     lines += [
         made,
@@ -105,6 +125,13 @@ def render_claims(sections: list[Section], run: dict[str, Any], files: str) -> s
         for section in sections
         for claim, judgement in section.judged
     ]
+    lines += [
+        f"| {_cell(claim.statement)} | {_cell(claim.paper)} | | not judged: numbers are missing |"
+        for section in sections
+        for claim in section.open_claims
+    ]
+    if not_run:
+        lines += ["", *(f"Not run: {name} ({reason})" for name, reason in not_run.items())]
     for section in sections:
         experiment = section.experiment
         lines += ["", f"## {experiment.name}", "", f"**{experiment.title}.** {experiment.about}", ""]
@@ -113,7 +140,7 @@ def render_claims(sections: list[Section], run: dict[str, Any], files: str) -> s
         for caption, table in experiment.tables(section.records):
             lines += [caption, "", *_table(table), ""]
         lines += [
-            f"- {_SIGNS[judgement.verdict]} **{claim.statement}**: {judgement.verdict}. {judgement.why}"
+            f"- {_SIGNS[judgement.verdict]} **{claim.statement.rstrip('.')}**: {judgement.verdict}. {judgement.why}"
             for claim, judgement in section.judged
         ]
         lines += [""] if section.judged else []
@@ -121,7 +148,18 @@ def render_claims(sections: list[Section], run: dict[str, Any], files: str) -> s
         lines += [""] if section.reasons else []
         spent = f"{format_seconds(section.seconds)} of work ([seconds.csv]({prefix}seconds.csv))"
         lines.append(f"Numbers: [{experiment.name}.csv]({prefix}{experiment.name}.csv); {spent}.")
-    return "\n".join(lines) + "\n"
+    return spaced("\n".join(lines) + "\n")
+
+
+def spaced(text: str) -> str:
+    """Text with a space before every percent sign that follows a number.
+
+    Examples
+    --------
+    >>> spaced("90% of 5 %")
+    '90 % of 5 %'
+    """
+    return re.sub(r"(?<=\d)%", " %", text)
 
 
 def _table(rows: list[dict[str, str]]) -> list[str]:
@@ -139,7 +177,9 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _render_index(sections: list[Section], run: dict[str, Any], claims_page: str) -> str:
+def _render_index(
+    sections: list[Section], run: dict[str, Any], claims_page: str, not_run: dict[str, str]
+) -> str:
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(loader=PackageLoader("shapley2d.paper", "."), autoescape=True)
@@ -148,9 +188,11 @@ def _render_index(sections: list[Section], run: dict[str, Any], claims_page: str
         run=run,
         signs=_SIGNS,
         claims_page=claims_page,
+        not_run=not_run,
         made=_MADE.replace("*", ""),
         quick=_QUICK.strip("*"),
         seconds=format_seconds,
+        spaced=spaced,
     )
 
 

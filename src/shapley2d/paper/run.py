@@ -100,7 +100,7 @@ def _run(
 
         save_figure(experiment.draw, records, folder.figure(experiment.name))
         outcome.headline = experiment.headline(records)
-        write_pages(folder.path, page)
+    write_pages(folder.path, page)
     return outcome
 
 
