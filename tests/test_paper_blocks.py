@@ -112,10 +112,19 @@ def made_up(slopes, noise=0.0, measures=("accuracy", "balanced accuracy", "Gini"
     performance = np.linspace(0.5, 0.8, 12)
     return Records(
         [
-            {"measure": measure, "seed": seed, "performance": x, "value": slope * x + noise * rng.normal()}
+            {
+                "measure": measure,
+                "seed": seed,
+                "row_group": k // 4,
+                "column_group": k % 4,
+                "n_rows": 100 + k // 4,
+                "n_columns": 5,
+                "performance": x,
+                "value": slope * x + noise * rng.normal(),
+            }
             for measure in measures
             for seed, slope in enumerate(slopes if not isinstance(slopes, dict) else slopes[measure])
-            for x in performance
+            for k, x in enumerate(performance)
         ]
     )
 
@@ -157,6 +166,19 @@ def test_verdicts(slopes, verdict):
     judgement = judge_growth(made_up(slopes))
     assert judgement.verdict == verdict
     assert "of 3 splits" in judgement.ours
+    assert "Balanced accuracy is shown and not judged" in judgement.why
+
+
+@pytest.mark.parametrize(
+    ("noise", "words"),
+    [(0.0, "without exception"), (0.1, "a tendency and no law"), (50.0, "no more than a weak tendency")],
+)
+def test_how_strict_the_order_is_comes_from_the_figures(noise, words):
+    records = made_up([1.0] * 8, noise=noise, measures=("accuracy", "Gini"))
+    judgement = judge_growth(records)
+    assert words in judgement.why
+    assert f"{find_link(records.where(measure='Gini')).in_order:.0%} (Gini)" in judgement.why
+    assert "Balanced" not in judgement.why
 
 
 def test_no_verdict_without_both_measures():
@@ -170,9 +192,11 @@ def test_page_parts_are_made_from_the_file_alone(tmp_path):
     figure = EXPERIMENT.draw(records)
     assert len(figure.axes) == 3
     assert all(axis.get_xlabel() and axis.get_title() for axis in figure.axes)
-    ((_, table),) = EXPERIMENT.tables(records)
+    ((caption, table),) = EXPERIMENT.tables(records)
+    assert "2 random splits of 303 training rows into 3 x 4 blocks" in caption
     assert [line["measure"] for line in table] == list(MEASURES)
     assert "2 random splits" in EXPERIMENT.headline(records)
     some = records.where(measure="Gini")
     assert len(EXPERIMENT.draw(some).axes) == 1
     assert len(EXPERIMENT.tables(some)[0][1]) == 1
+    assert EXPERIMENT.tables(Records([])) == []

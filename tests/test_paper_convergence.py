@@ -141,6 +141,7 @@ def test_verdicts(ratios, verdict):
     assert f"{ratios[0]:.3f}" in judgement.ours
     if ratios[2] == 0.05:
         assert "about 2,000 permutations" in judgement.why  # 500 x (0.05 / 0.025)^2
+    assert ("would take" in judgement.why) == (verdict != "holds")
 
 
 def test_no_verdict_before_500_permutations():
@@ -155,6 +156,9 @@ def test_page_parts_are_made_from_the_file_alone(tmp_path):
     assert len(figure.axes) == 3
     assert all(axis.get_xscale() == axis.get_yscale() == "log" and axis.get_ylabel() for axis in figure.axes)
     columns, games, tables = (table for _, table in EXPERIMENT.tables(records))
+    assert all("one seed" in caption for caption, _ in EXPERIMENT.tables(records))
+    twice = Records([*records, *({**row, "seed": 1} for row in records)])
+    assert all("mean over 2 seeds" in caption for caption, _ in EXPERIMENT.tables(twice))
     assert columns[0]["error, B"] == "0.002"
     assert columns[1]["error, permutations"] == "0.002"
     assert games[0]["95 % covers"] == "0.95"

@@ -12,7 +12,16 @@ from shapley2d.exceptions import InputError
 from shapley2d.paper import detection, detection_tables, detection_work
 from shapley2d.paper.cell_scores import DETECTORS, Detector
 from shapley2d.paper.detection_claims import judge_deviation, judge_harm
-from shapley2d.paper.detection_means import DEVIATION, METHODS, best, gain, typical_seconds
+from shapley2d.paper.detection_means import (
+    CELL_VALUES,
+    DEVIATION,
+    METHODS,
+    best,
+    gain,
+    gain_error,
+    hardest,
+    typical_seconds,
+)
 from shapley2d.paper.experiment import Unavailable
 from shapley2d.paper.models import MODELS
 from shapley2d.paper.records import Records, read_records, write_records
@@ -283,12 +292,66 @@ def test_tables_of_methods_that_were_not_run_have_no_line():
 def test_a_kind_that_a_method_was_not_run_on_is_a_gap():
     records = made_up(all_methods()).where(lambda row: (row["method"], row["kind"]) != ("DDC", "tail"))
     table = {line["method"]: line for line in detection_tables.by_kind(records, "auroc")}
-    assert table["DDC"]["tail"] == table["DDC"]["mean"] == "-"
-    assert table["DDC"]["units"] == "**0.60**"
+    assert table["DDC†"]["tail"] == table["DDC†"]["mean"] == "-"
+    assert table["DDC†"]["units"] == "**0.60**"
     repairs = {line["method"]: line for line in detection_tables.repairs(records)}
-    assert repairs["DDC"]["tail"] == "-"
-    assert repairs["DDC"]["units"] == "+1.20"
+    assert repairs["DDC†"]["tail"] == "-"
+    assert repairs["DDC†"]["units"] == "+1.20"
     detection.EXPERIMENT.draw(records)
+
+
+def test_methods_are_compared_on_the_tables_that_both_have():
+    # the column predictor was run on the easy table only, and its mean is higher than 2D-KNN's over both
+    easy = all_methods(swapped=dict.fromkeys(METHODS, 0.7), labels=dict.fromkeys(METHODS, 0.7))
+    for kind in ("swapped", "labels"):
+        easy |= {("2D-KNN", kind): 0.9, ("column predictor", kind): 0.8}
+    hard = {pair: height - 0.3 for pair, height in easy.items() if pair[0] != "column predictor"}
+    records = Records([*made_up(easy, datasets=("wine",)), *made_up(hard, datasets=("census",))])
+    assert records.where(method="column predictor", kind="swapped").mean("auroc") > 0.79
+    assert records.where(method="2D-KNN", kind="swapped").mean("auroc") < 0.76
+    judgement = judge_harm(records)
+    assert judgement.verdict == "holds"
+    assert "swapped: 2D-KNN 0.90, column predictor† 0.80" in judgement.ours
+    assert "(†), and compared on those that both have: column predictor." in judgement.why
+    assert best(records, "swapped", METHODS) == ("2D-KNN", pytest.approx(0.75))
+    assert "swapped: 2D-KNN 0.90 against column predictor† 0.80" in detection.EXPERIMENT.headline(records)
+
+    (caption, table), *_ = detection_tables.tables(records)
+    assert "†: not run on every table" in caption
+    lines = {line["method"]: line for line in table}
+    assert lines["column predictor†"]["swapped"] == "0.80 †"
+    assert lines["2D-KNN"]["swapped"] == "**0.75**"
+    whole = made_up(easy)
+    assert "†" not in str(detection_tables.tables(whole)) + detection.EXPERIMENT.headline(whole)
+
+    heatmap, _, price, repairs = detection.EXPERIMENT.draw(records).axes
+    assert "0.80†" in [text.get_text() for text in heatmap.texts]
+    assert "column predictor†" in [text.get_text() for text in price.get_legend().get_texts()]
+    assert "column predictor†" in [label.get_text() for label in repairs.get_yticklabels()]
+
+
+def test_a_share_of_what_could_be_gained_is_of_the_tables_that_a_method_has():
+    records = Records(
+        [
+            *made_up(all_methods(), datasets=("wine",)),
+            *made_up({("1D", kind): 0.6 for kind in KINDS}, datasets=("census",), tree_ceiling=1.0, knn_ceiling=1.0),
+        ]
+    )  # fmt: skip
+    table = {line["method"]: line["all, 5 % (25 %)"] for line in detection_tables.repairs(records)}
+    assert table["DDC†"] == "+1.20 ± 0.00, 30 %"  # of 4 points
+    assert table["1D"] == "+1.20 ± 0.00, 10 %"  # of 4 and 20 points
+
+
+@pytest.mark.parametrize(("tail", "units"), [(0.9, 0.9), (0.7, 0.95), (0.605, 0.3)])
+def test_on_whole_records_the_hardest_duel_is_between_the_best(tail, units):
+    rng = np.random.default_rng(0)
+    heights = {pair: rng.uniform(0.4, 0.8) for pair in all_methods()}
+    heights |= {("ECOD", "tail"): tail, ("z-score", "units"): units}
+    records = made_up(heights)
+    for kind in KINDS:
+        duel = hardest(records, kind, DEVIATION, CELL_VALUES)
+        assert (duel.method, duel.height) == best(records, kind, DEVIATION)
+        assert (duel.rival, duel.rival_height) == best(records, kind, CELL_VALUES)
 
 
 def test_the_way_down_leaves_labels_out():
@@ -331,13 +394,22 @@ def test_repairs_are_points_of_accuracy_and_shares_of_the_possible():
     records = made_up(all_methods(units={"1D": 1.2}))
     table = {line["method"]: line for line in detection_tables.repairs(records)}
     assert table["1D"]["units"] == "+2.40"  # 1.2 / 50
-    # (5 * 0.6 + 1.2) / 6 / 50; the twenty and four lines' standard deviation is 0.456 points
-    assert table["1D"]["all, 5 % (25 %)"] == "+1.40 ± 0.09, 35 %"
-    assert table["1D"]["all, 2 % (10 %)"] == "+0.70 ± 0.05, 18 %"
+    # (5 * 0.6 + 1.2) / 6 / 50, the same for every dataset and seed
+    assert table["1D"]["all, 5 % (25 %)"] == "+1.40 ± 0.00, 35 %"
+    assert table["1D"]["all, 2 % (10 %)"] == "+0.70 ± 0.00, 18 %"
     assert table["every error repaired"]["units"] == "+4.00"
     assert table["every error repaired"]["all, 5 % (25 %)"] == "+4.00 ± 0.00, 100 %"
     nothing_lost = made_up(all_methods(), **{f"{model}_ceiling": 0.8 for model in MODELS})
     assert detection_tables.repairs(nothing_lost)[0]["all, 5 % (25 %)"] == "+1.20 ± 0.00"
+
+
+def test_errors_of_repairs_are_over_datasets_and_seeds():
+    heights = {("1D", kind): (1.2 if kind == "units" else 0.6) for kind in KINDS}
+    more = {pair: height + 0.5 for pair, height in heights.items()}
+    records = Records([*made_up(heights, datasets=("wine",)), *made_up(more, datasets=("census",))])
+    # gains of 1.4 and 2.4 points, each for two seeds; kinds are planted in the same rows and add no independent lines
+    assert gain_error(records, "more") == pytest.approx(np.std([1.4, 1.4, 2.4, 2.4], ddof=1) / 2)
+    assert np.isnan(gain_error(records.where(dataset="wine", seed=0), "more"))
 
 
 def test_what_could_be_gained_counts_every_spoiled_table_once():

@@ -40,6 +40,13 @@ def test_pieces_have_names_of_their_own_and_settings_that_json_can_hold(module, 
     assert len(module.EXPERIMENT.pieces(quick=True)) < len(module.EXPERIMENT.pieces(quick=False))
 
 
+@pytest.mark.parametrize("module", [outliers, budget, interpretation])
+def test_the_text_names_the_rows_that_our_splits_validate_on(module):
+    parts = split_table("breast_cancer", 0)
+    assert f"on {len(parts.y_valid)} rows" in module.EXPERIMENT.about
+    assert len(parts.y_valid) == (len(parts.y_valid) + len(parts.y_test)) // 2
+
+
 @pytest.mark.parametrize("kind", ["unlikely", "low-density"])
 def test_the_planted_cells_are_those_that_differ_and_as_many_as_asked_for(kind):
     planted = outliers_work.planted_table(kind, 3, 0.02)
@@ -131,6 +138,10 @@ def test_the_authors_table_gives_the_known_figures(paper_data, read_back):
     assert len(figure.axes) == 6 + 3 + 2  # curves, heatmaps of which 1D's is empty, colour bars
     claim = outliers.judge_early(records)
     assert claim.verdict == "holds in part" and "95%" in claim.ours
+    # a table of its own has no seeds, hence no standard error
+    assert "±" not in claim.ours and "90%: none." in claim.why
+    areas = (scores.where(method=method).mean("auroc") for method in ("2D-OOB", "2D-OOB distance"))
+    assert "{:.3f}, with its distance term {:.3f}.".format(*areas) in outliers.EXPERIMENT.headline(records)
 
 
 def test_a_machine_without_the_authors_table_leaves_it_out(monkeypatch):
@@ -139,6 +150,19 @@ def test_a_machine_without_the_authors_table_leaves_it_out(monkeypatch):
         outliers.work(seed=0, table="authors", methods=["random"], share=0.02, permutations=0)
     with pytest.raises(Unavailable, match="SHAPLEY2D_DATA"):
         interpretation.work(seed=0, table="authors", within=0.01)
+
+
+def test_without_the_published_values_only_their_piece_is_left_out(paper_data, monkeypatch, tmp_path):
+    split = "breast_cancer_paper_split.npz"
+    (tmp_path / split).write_bytes((paper_data / split).read_bytes())
+    monkeypatch.setenv("SHAPLEY2D_DATA", str(tmp_path))
+    pieces = {piece.name: piece.settings for piece in outliers.EXPERIMENT.pieces(quick=False)}
+    with pytest.raises(Unavailable, match="breast_2d_values_paper"):
+        outliers.work(**pieces["authors-0-published"])
+    others = pieces["authors-0-others"]
+    assert others["methods"] == pieces["unlikely-0-others"]["methods"]
+    lines = outliers.work(**{**others, "methods": ["random"]})
+    assert {line["method"] for line in lines} == {"random"}
 
 
 def test_planted_tables_are_ranked_by_value_and_drawn(read_back):
@@ -160,7 +184,8 @@ def test_planted_tables_are_ranked_by_value_and_drawn(read_back):
     figure = outliers.EXPERIMENT.draw(records)
     assert len(figure.axes) == 6
     (caption, table), *_ = outliers.EXPERIMENT.tables(records)
-    assert caption == "Values unlikely for their class"
+    assert caption.startswith("Values unlikely for their class. Cells of equal value")
+    assert "2D-OOB" not in outliers.EXPERIMENT.headline(records)
     assert [line["AUROC"] for line in table] == sorted((line["AUROC"] for line in table), reverse=True)
     assert "z-score" in outliers.EXPERIMENT.headline(records)
     assert all(claim.judge(records) is not None for claim in outliers.EXPERIMENT.claims)
@@ -184,17 +209,42 @@ def test_verdicts_on_early_detection(found, verdict):
 
 
 @pytest.mark.parametrize(
-    ("needed", "verdict"),
-    [((0.95, 0.99), "holds"), ((0.95, 0.6), "holds in part"), ((0.6, 0.9), "does not hold")],
+    ("seeds", "verdict", "border"),
+    [
+        ((0.93, 0.95), "holds", "none"),
+        ((0.85, 0.97), "holds in part", "values unlikely for their class, all rows (91.0% ± 6.0%)"),
+        ((0.83, 0.95), "holds in part", "values unlikely for their class, all rows (89.0% ± 6.0%)"),
+        ((0.5, 0.6), "does not hold", "none"),
+    ],
 )
-def test_verdicts_on_what_1d_needs(needed, verdict):
+def test_seeds_tell_what_is_at_the_border(seeds, verdict, border):
+    line = {"what": "score", "method": outliers.RAW, "table": "unlikely", "rows": "all rows"}
+    judgement = outliers.judge_early(Records([{**line, "found_5": found} for found in seeds]))
+    assert judgement.verdict == verdict and f"90%: {border}." in judgement.why
+    assert f"{np.mean(seeds):.0%} ± {abs(seeds[1] - seeds[0]) / 2:.0%}" in judgement.ours
+
+
+@pytest.mark.parametrize(
+    ("flat", "ours", "verdict"),
+    [
+        ((0.95, 0.99), (0.5, 0.5), "holds"),
+        ((0.95, 0.99), (0.96, 0.95), "holds in part"),  # what any order does
+        ((0.95, 0.6), (0.5, 0.5), "holds in part"),
+        ((0.6, 0.9), (0.3, 0.3), "holds in part"),  # clearly fewer, but of less than 90 %
+        ((0.6, 0.9), (0.5, 0.8), "does not hold"),
+    ],
+)
+def test_verdicts_on_what_1d_needs(flat, ours, verdict):
     lines = []
-    for table, one in zip(("unlikely", "low-density"), needed, strict=True):
-        line = {"what": "score", "table": table, "rows": "all rows"}
+    for table, one, two in zip(("unlikely", "low-density"), flat, ours, strict=True):
+        line = {"what": "score", "table": table, "rows": "all rows", "cells": 19, "planted": 4}
         lines.append({**line, "method": "1D", "first_all": one, "permutations": 7})
-        lines.append({**line, "method": outliers.RAW, "first_all": 0.5, "permutations": None})
+        lines.append({**line, "method": outliers.RAW, "first_all": two, "permutations": None})
     judgement = outliers.judge_one_dimensional(Records(lines))
     assert judgement.verdict == verdict and "permutations: 7" in judgement.why
+    # the last of 4 among 19 lies at place 16 on average
+    assert f"random order needs {16 / 19:.0%} to" in judgement.why
+    assert f"1D {flat[1]:.0%}, 2D-KNN {ours[1]:.0%}" in judgement.ours
 
 
 @pytest.mark.parametrize(
@@ -272,14 +322,25 @@ def test_verdicts_on_the_first_200_cells(found, verdict):
 @pytest.mark.parametrize(
     ("found", "auroc", "verdict"),
     [
-        ((0.9, 0.5), (0.9, 0.85), "holds"),
+        ((0.9, 0.5), (0.9, 0.85), "holds"),  # 90 to 83 % of what can be found
+        ((0.9, 0.3), (0.9, 0.85), "holds in part"),  # 90 to 50 %
         ((0.9, 0.5), (0.9, 0.95), "holds in part"),
-        ((0.9, 0.5), (0.9, 0.6), "holds in part"),
-        ((0.5, 0.6), (0.9, 0.85), "does not hold"),
+        ((0.8, 0.5), (0.9, 0.85), "holds in part"),
+        ((0.8, 0.5), (0.9, 0.95), "does not hold"),  # 80 to 83 %: fewer are found only because 60 % can be
     ],
 )
 def test_verdicts_on_the_decrease(found, auroc, verdict):
-    assert budget.judge_decrease(_budget_lines(found, auroc)).verdict == verdict
+    judgement = budget.judge_decrease(_budget_lines(found, auroc))
+    assert judgement.verdict == verdict
+    assert f"{found[0]:.0%} to {found[1] / 0.6:.0%}" in judgement.ours
+    assert "no more than 60% of the planted" in judgement.why
+
+
+def test_a_decrease_within_the_noise_of_the_seeds_is_none():
+    for noise, verdict in ((0.001, "holds"), (0.2, "does not hold")):
+        seeds = [_budget_lines((0.7 + shift, 0.4), (0.7 + shift, 0.65)) for shift in (noise, 0, -noise)]
+        lines = [row for seed in seeds for row in seed]
+        assert budget.judge_decrease(Records(lines)).verdict == verdict
 
 
 def test_correlations_and_near_pairs_agree_with_loops():
@@ -343,3 +404,25 @@ def test_verdicts_on_pairs(shares, verdict):
     ]
     assert interpretation.judge(Records(lines)).verdict == verdict
     assert interpretation.judge(Records([])) is None
+
+
+def test_splits_without_near_pairs_are_left_out(read_back):
+    lines, lonely = (
+        [{**line, "table": table} for line in interpretation.work(seed=2, table="split", within=within)]
+        for table, within in (("split 2", 0.01), ("split 3", 0.0))
+    )
+    both, one, none = read_back([*lines, *lonely]), read_back(lines), read_back(lonely)
+    assert both.where(what="count", table="split 3").mean("pairs") == 0
+    assert interpretation.EXPERIMENT.headline(both) == interpretation.EXPERIMENT.headline(one)
+    assert interpretation.EXPERIMENT.tables(both) == interpretation.EXPERIMENT.tables(one)
+    drawn, expected = (
+        interpretation.EXPERIMENT.draw(records).axes[2].patches[0].get_data().values
+        for records in (both, one)
+    )
+    np.testing.assert_array_equal(drawn, expected)
+    judgement = interpretation.judge(both)
+    assert judgement.verdict == "holds" and "nan" not in judgement.ours
+    assert "1D value, left out: 1." in judgement.why and "left out: " not in interpretation.judge(one).why
+    assert interpretation.judge(none) is None and interpretation.EXPERIMENT.tables(none) == []
+    assert "No two rows" in interpretation.EXPERIMENT.headline(none)
+    assert len(interpretation.EXPERIMENT.draw(none).axes) == 3

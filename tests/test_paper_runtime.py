@@ -156,6 +156,8 @@ def test_verdicts(speed, verdict):
     judgement = judge_speed(made_up(speed))
     assert judgement.verdict == verdict
     assert "at 100,000 cells" in judgement.ours
+    assert "a ratio of 1 or less anywhere: it does not hold" in judgement.why
+    assert f"the least ratio is {min(map(speed, CELLS)):.3g}." in judgement.why
 
 
 def test_equal_precision_takes_the_square_of_the_ratio():
@@ -189,3 +191,30 @@ def test_page_parts_are_made_from_the_file_alone(tmp_path):
     assert "2 s for 10,000 cells" in EXPERIMENT.headline(records)
     assert EXPERIMENT.draw(records.where(what="knn")).axes
     assert EXPERIMENT.tables(Records([])) == []
+
+
+def test_headline_is_true_of_slow_and_of_fast_neighbours():
+    slow = EXPERIMENT.headline(made_up(lambda cells: 0.5 if cells == 1_000 else 40.0))
+    assert "2D-MC takes 0.5 times as long at 1,000 cells and 40 times as long at 100,000 cells" in slow
+    assert "faster" not in slow
+    one = EXPERIMENT.headline(made_up(lambda cells: 7.0, cells=CELLS[:1]))
+    assert one.count("times as long") == 1
+    assert EXPERIMENT.headline(Records([])) == "Nothing has been timed yet."
+
+
+def test_exact_neighbours_are_told_where_they_were_timed():
+    records = made_up(paper_ratio, cells=CELLS[:2])
+    timed = {
+        "what": "knn exact",
+        "cells": 1_000,
+        "seconds": 3.0,
+        "ratio": 0.0,
+        "n_coalitions": 2**14,
+        **FACTS,
+    }
+    name = "2D-KNN, exact (16,384 column coalitions)"
+    assert "exact" not in EXPERIMENT.headline(records)
+    assert name not in EXPERIMENT.tables(records)[-1][1][0]
+    records = Records([*records, timed])
+    assert "exact 2D-KNN values of 1,000 cells take 3 s" in EXPERIMENT.headline(records)
+    assert [line[name] for line in EXPERIMENT.tables(records)[-1][1]] == ["3 s", ""]

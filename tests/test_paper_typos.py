@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from shapley2d import value_cells
+from shapley2d.knn.cells import value_knn
 from shapley2d.paper import typos
 from shapley2d.paper.errors import AGE_TYPOS
 from shapley2d.paper.records import Records, read_records, write_records
@@ -104,10 +106,8 @@ def test_values_rank_the_cells_and_everything_is_drawn(tmp_path):
     ],
 )
 def test_verdicts(needed, verdict):
-    ours, flat, large = (
-        {"what": "score", "scope": "all cells", "cells": 14000, "first_80": count, "permutations": 10}
-        for count in needed
-    )
+    line = {"what": "score", "scope": "all cells", "cells": 15999, "typos": 15, "permutations": 10}
+    ours, flat, large = ({**line, "first_80": count} for count in needed)
     lines = [
         {**ours, "table_rows": 1000, "method": "2D-KNN"},
         {**flat, "table_rows": 1000, "method": "1D"},
@@ -117,4 +117,15 @@ def test_verdicts(needed, verdict):
     judgement = typos.judge(Records(lines))
     assert judgement.verdict == verdict
     assert f"{needed[1] / needed[0]:.1f} times" in judgement.ours
+    # the 12th of 15 among 15,999 lies at place 12,000 on average: 75 %, and a quarter of that is 19 %
+    assert "random order needs 75% of the cells" in judgement.why and "at most 19%" in judgement.why
+    assert f"table of 30,000 rows too: {'yes' if needed[2] <= 1800 else 'no'}." in judgement.why
+    assert "undersampled (permutations: 10; the paper: 500)" in judgement.why
+    enough = typos.judge(Records([{**row, "permutations": 500} for row in lines]))
+    assert "undersampled" not in enough.why and enough.verdict == verdict
     assert typos.judge(Records(lines[:1])) is None and typos.judge(Records([])) is None
+
+
+def test_the_text_names_the_precision_of_sampled_columns():
+    tolerance = inspect.signature(value_knn).parameters["tolerance"].default
+    assert f"at most {100 * tolerance:g} % of the spread" in typos.EXPERIMENT.about

@@ -9,12 +9,13 @@ import numpy as np
 from shapley2d.paper.cell_scores import DETECTORS
 from shapley2d.paper.experiment import Claim, Experiment, Judgement, Piece
 from shapley2d.paper.figures import line_with_band, new_figure
-from shapley2d.paper.outliers_figure import TABLES
-from shapley2d.paper.outliers_work import ALL_ROWS, BENIGN_ROWS, planted_table
+from shapley2d.paper.outliers_figure import ALL_ROWS, BENIGN_ROWS, TABLES
+from shapley2d.paper.outliers_work import planted_table
 from shapley2d.paper.scores import auroc, detection_curve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from shapley2d.paper.experiment import Row, Verdict
     from shapley2d.paper.records import Records
@@ -29,6 +30,7 @@ KINDS = ("unlikely", "low-density")
 
 _FIRST = 200
 _VERY_HIGH, _SLIGHTLY = 0.9, 0.1
+_ERRORS = 2
 _SHADES = ("#9ecae1", "#6baed6", "#3182bd", "#08519c", "#06214d")
 
 
@@ -168,37 +170,53 @@ def judge_high(records: Records) -> Judgement | None:
         "; ".join(ranges),
         f"Very high means at least {_VERY_HIGH:.0%} of what {_FIRST} cells can hold, which is no more than {bound:.0%} "
         f"of the planted cells at the highest rate. {len(high)} of {len(cases)} cases (kind, rows, rate) reach it, "
-        f"{benign} of them among the cells of benign rows only, of which {_FIRST} are {_FIRST / cells:.0%}.",
+        f"{benign} of them among the cells of benign rows only, of which {_FIRST} are {_FIRST / cells:.0%}. The claim "
+        "holds where all cases reach it, in part where some do.",
     )
 
 
 def judge_decrease(records: Records) -> Judgement | None:
-    """Whether detection falls slightly as more is planted; in the first 200 cells, and by the AUROC."""
+    """Whether detection falls slightly as more is planted: of what 200 cells can hold, and by the AUROC."""
     scores = records.where(what="score", rows=ALL_ROWS)
     rates = sorted(scores.distinct("rate"))
     if len(rates) < 2:
         return None
-    fewer, falls, texts = [], [], []
+    falls, texts = [], []
     for (kind,), part in scores.groups("kind"):
-        first, last = (part.where(rate=rate) for rate in (rates[0], rates[-1]))
-        fewer.append(first.mean("found_first") > last.mean("found_first"))
-        falls.append(first.mean("auroc") - last.mean("auroc"))
+        ends = [_measures(part.where(rate=rate)) for rate in (rates[0], rates[-1])]
+        falls += [_fall(*(end[measure] for end in ends)) for measure in ("possible", "auroc")]
+        found, areas = ([float(np.mean(end[measure])) for end in ends] for measure in ("possible", "auroc"))
         texts.append(
-            f"{TABLES[kind]}: found in the first {_FIRST} {first.mean('found_first'):.0%} to "
-            f"{last.mean('found_first'):.0%}, AUROC {first.mean('auroc'):.3f} to {last.mean('auroc'):.3f}"
+            f"{TABLES[kind]}: found of what {_FIRST} cells can hold {found[0]:.0%} to {found[1]:.0%}, AUROC "
+            f"{areas[0]:.3f} to {areas[1]:.3f}"
         )
-    slight = [0 < fall <= _SLIGHTLY for fall in falls]
-    verdict: Verdict = (
-        "holds" if all(fewer) and all(slight) else "holds in part" if any(fewer) else "does not hold"
-    )
+    fallen = [fall for fall, error in falls if fall > _ERRORS * error]
+    slight = sum(fall <= _SLIGHTLY for fall in fallen)
+    verdict: Verdict = "holds" if slight == len(falls) else "holds in part" if fallen else "does not hold"
+    ceiling = scores.where(rate=rates[-1]).mean("at_most")
     return Judgement(
         verdict,
         "; ".join(texts),
-        f"From {rates[0]} % to {rates[-1]} % planted, the share found in the first {_FIRST} cells falls for "
-        f"{sum(fewer)} of {len(fewer)} kinds of outliers; but {_FIRST} cells cannot hold all that is planted "
-        f"then. The AUROC, which has no such ceiling, changes by {', '.join(f'{-fall:+.3f}' for fall in falls)}; a "
-        f"fall of up to {_SLIGHTLY} counts as slight.",
+        f"Two measures for each kind of outlier: what is found of that which {_FIRST} cells can hold, and the AUROC. "
+        f"From {rates[0]} % to {rates[-1]} % planted, {len(fallen)} of {len(falls)} fall by more than {_ERRORS} "
+        f"standard errors over seeds, {slight} of them slightly, by up to {_SLIGHTLY}. The claim holds where all fall "
+        "slightly, in part where some fall, and does not hold where none does. The plain share found would fall in any "
+        f"case: at {rates[-1]} % {_FIRST} cells can hold no more than {ceiling:.0%} of the planted ones.",
     )
+
+
+def _measures(lines: Records) -> dict[str, NDArray[np.float64]]:
+    """What is found of the possible, and the AUROC, for every seed."""
+    return {
+        "possible": lines.numbers("found_first") / lines.numbers("at_most"),
+        "auroc": lines.numbers("auroc"),
+    }
+
+
+def _fall(before: NDArray[np.float64], after: NDArray[np.float64]) -> tuple[float, float]:
+    """How much a mean falls, and the standard error of that; 0 for single figures."""
+    error = sum(np.var(part, ddof=1) / part.size if part.size > 1 else 0.0 for part in (before, after))
+    return float(before.mean() - after.mean()), float(np.sqrt(error))
 
 
 EXPERIMENT = Experiment(
@@ -208,8 +226,9 @@ EXPERIMENT = Experiment(
         "Breast Cancer, 241 rows x 9 columns, random splits of the bundled table, ten seeds (one seed and one kind in "
         "the quick run). 1, 2, 5, 10 and 15 % of the cells get values that fewer than 5 % of the rows have: of the "
         "rows of their class, or of all rows, as in `outliers`. 2D-KNN, exact, K = 10, default metric; cells are "
-        "inspected from the lowest value on. The paper shows curves and no numbers. At the highest rate 325 of the "
-        "2,169 cells are planted, so that 200 inspected cells can hold no more than 62 % of them."
+        "inspected from the lowest value on. Values are validated on 121 rows, half of those that do not train. The "
+        "paper shows curves and no numbers. Where more cells are planted than are inspected, these cannot hold all of "
+        "them: the tables say how many they can hold."
     ),
     pieces=pieces,
     work=work,
@@ -218,10 +237,10 @@ EXPERIMENT = Experiment(
     headline=headline,
     claims=(
         Claim(
-            "Detection is very high within the first 200 inspected cells, whatever the rate.",
+            "Detection is very high within the first 200 inspected cells, whatever the rate",
             "curves, no number",
             judge_high,
         ),
-        Claim("Detection decreases slightly with more outliers.", "curves, no number", judge_decrease),
+        Claim("Detection decreases slightly with more outliers", "curves, no number", judge_decrease),
     ),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d.paper.convergence_runs import work
+from shapley2d.paper.convergence_runs import NEIGHBOURS, work
 from shapley2d.paper.experiment import Claim, Experiment, Judgement, Piece
 from shapley2d.paper.figures import COLOURS, new_figure
 from shapley2d.paper.tables import TITLES
@@ -22,7 +22,7 @@ PERMUTATIONS = 500
 """What the paper runs, and takes for converged."""
 
 LIMIT = 0.025
-"""Largest standard error, relative to the spread of the values, that counts as converged: the package's default."""
+"""Largest standard error, relative to the range of the values, that counts as converged: the package's default."""
 
 SAMPLERS = {"permutations": COLOURS["random"], "A": COLOURS["1D"], "B": COLOURS["2D-KNN"]}
 GAMES = {"knn": "nearest neighbours", "gaussian_nb": "naive Bayes"}
@@ -69,7 +69,7 @@ def _pieces(quick: bool) -> list[Piece]:
 
 
 def judge_convergence(records: Records) -> Judgement | None:
-    """By the largest standard error relative to the spread after 500 permutations, for both methods of the paper."""
+    """By the largest standard error relative to the range after 500 permutations, for both methods of the paper."""
     done = records.where(permutations=PERMUTATIONS)
     knn = done.where(what="columns", method="permutations")
     tables = done.where(what="table")
@@ -83,18 +83,30 @@ def judge_convergence(records: Records) -> Judgement | None:
     verdict: Verdict = (
         "holds" if len(converged) == len(ratios) else "holds in part" if converged else "does not hold"
     )
-    worst = max(ratios.values())
-    agreement = tables.numbers("agreement")
     why = (
-        f"Rule: converged is a largest standard error of at most {LIMIT} of the spread of the values, as it is for "
-        f"{', '.join(converged) if converged else 'none of them'}. Errors fall with the root of the effort: the "
-        f"worst of these would take about {_round(PERMUTATIONS * (worst / LIMIT) ** 2)} permutations. Two independent "
-        f"runs of {PERMUTATIONS} permutations of 2D-MC correlate at {agreement.min():.2f} to {agreement.max():.2f}; "
-        f"the true squared error of 2D-KNN after {PERMUTATIONS} column permutations is {knn.mean('error'):.1%} "
-        f"of the squared values (correlation with the exact values {knn.mean('correlation'):.4f})."
+        f"Rule: converged is a largest standard error of at most {LIMIT} of the range of the values, as it is for "
+        f"{', '.join(converged) if converged else 'none of them'}; all make it hold, some in part. {_more(ratios)}"
+        f"Two independent runs of {PERMUTATIONS} permutations of 2D-MC correlate at "
+        f"{_span(tables.numbers('agreement').tolist())}; the true squared error of 2D-KNN after {PERMUTATIONS} column "
+        f"permutations is {knn.mean('error'):.1%} of the squared values (correlation with the exact values "
+        f"{knn.mean('correlation'):.4f})."
     )
     ours = "; ".join(f"{name}: {ratio:.3f}" for name, ratio in ratios.items())
-    return Judgement(verdict, f"largest standard error / spread after {PERMUTATIONS}: {ours}", why)
+    return Judgement(verdict, f"largest standard error / range after {PERMUTATIONS}: {ours}", why)
+
+
+def _more(ratios: dict[str, float]) -> str:
+    """How many permutations the worst would need; empty where all have converged."""
+    worst = max(ratios.values())
+    if worst <= LIMIT:
+        return ""
+    needed = _round(PERMUTATIONS * (worst / LIMIT) ** 2)
+    return f"Errors fall with the root of the effort: the worst of these would take about {needed} permutations. "
+
+
+def _span(numbers: list[float]) -> str:
+    low, high = f"{min(numbers):.2f}", f"{max(numbers):.2f}"
+    return f"{low} to {high}" if low != high else low
 
 
 def _size(lines: Records) -> str:
@@ -127,7 +139,8 @@ def _tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
         ]
         caption = (
             f"Nearest-neighbour game of Wine ({_size(columns)}), column axis sampled, row axis exact: squared error "
-            "relative to the squared exact values, and the share of cells whose 95 % interval holds the exact value."
+            "relative to the squared exact values, and the share of cells whose 95 % interval holds the exact value; "
+            f"{_seeds(columns)}."
         )
         tables.append((caption, lines))
     if len(games):
@@ -144,14 +157,13 @@ def _tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
             for (game, count), part in games.groups("game", "permutations")
         ]
         lines.sort(key=lambda line: line["game"])
-        tables.append(
-            ("Monte Carlo with pairs of permutations, on games whose exact values are known.", lines)
-        )
+        caption = "Monte Carlo with pairs of permutations, on games whose exact values are known"
+        tables.append((f"{caption}; {_seeds(games)}.", lines))
     lines = [
         {
             "table": f"{TITLES[name]}, {_size(part)}",
             "permutations": f"{count:,}",
-            "largest standard error / spread": f"{part.mean('ratio'):.3f}",
+            "largest standard error / range": f"{part.mean('ratio'):.3f}",
             "correlation of two runs": f"{part.mean('agreement'):.3f}",
         }
         for (name, count), part in records.where(what="table").groups("game", "permutations")
@@ -159,10 +171,14 @@ def _tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
     ]
     if lines:
         lines.sort(key=lambda line: line["table"])
-        tables.append(
-            ("Monte Carlo for a decision tree, as in the paper; the exact values are out of reach.", lines)
-        )
+        caption = "Monte Carlo for a decision tree, as in the paper; the exact values are out of reach"
+        tables.append((f"{caption}; {_seeds(records.where(what='table'))}.", lines))
     return tables
+
+
+def _seeds(lines: Records) -> str:
+    count = len(lines.distinct("seed"))
+    return f"mean over {count} seeds" if count > 1 else "one seed"
 
 
 def _mean(lines: Records, name: str) -> str:
@@ -183,10 +199,9 @@ def _headline(records: Records) -> str:
         )
     tables = records.where(what="table", permutations=PERMUTATIONS)
     if len(tables):
-        ratio = [part.mean("ratio") for _, part in tables.groups("game")]
-        span = f"{min(ratio):.2f} to {max(ratio):.2f}" if len(ratio) > 1 else f"{ratio[0]:.2f}"
+        span = _span([part.mean("ratio") for _, part in tables.groups("game")])
         parts.append(
-            f"{PERMUTATIONS} permutations of 2D-MC leave a largest standard error of {span} of the spread"
+            f"{PERMUTATIONS} permutations of 2D-MC leave a largest standard error of {span} of the range"
         )
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}."
@@ -234,7 +249,7 @@ def _draw(records: Records) -> Figure:
     axes[0, 2].set(
         title="The paper's methods, by permutations",
         xlabel="permutations",
-        ylabel="largest standard error / spread of values",
+        ylabel="largest standard error / range of values",
     )
     for axis in axes[0]:
         axis.set_xscale("log")
@@ -259,15 +274,15 @@ EXPERIMENT = Experiment(
     name="convergence",
     title="Error against effort, and where 500 permutations lead",
     about=(
-        "Three questions. *How to sample columns:* the nearest-neighbour game of Wine (106 training, 72 validation"
-        " rows, 13 columns, 10 neighbours) has 8,192 column coalitions, all evaluated, so the exact values are "
-        "known; the paper's permutations stand beside the package's estimators A (ridge on complementary pairs) "
-        "and B (a kernel, then A). *How good is Monte Carlo:* pairs of permutations on two games with exact "
-        "values, the same one and naive Bayes on 10 rows and 6 columns of Wine (65,536 models), and whether the "
-        "standard errors tell the truth. *Are 500 permutations enough*, as the paper says without showing it: "
-        "nearest neighbours, and the decision tree on three tables (Census with 72 rows, 1,008 cells). The first "
-        "two take 10 seeds, the tree 3; a seed sets the split and the draws. The paper names no criterion; here it"
-        " is the largest standard error relative to the spread of the values, 0.025 or less."
+        "Three questions. *How to sample columns:* every column coalition of the nearest-neighbour game of Wine (13 "
+        f"columns, {NEIGHBOURS} neighbours) is evaluated, all {2**13:,}, so the exact values are known; the paper's "
+        "permutations stand beside the package's estimators A (ridge on complementary pairs) and B (a kernel, then A). "
+        "*How good is Monte Carlo:* pairs of permutations on two games with exact values, the same one and naive Bayes "
+        "on a few rows and columns of Wine, and whether the standard errors tell the truth. "
+        f"*Are {PERMUTATIONS} permutations enough*, as the paper says without showing it: nearest neighbours, and the "
+        "decision tree on small tables. The tables give rows, columns and seeds; a seed sets the split and the draws. "
+        "The paper names no criterion; here it is the largest standard error relative to the *range* of the values, "
+        f"the highest less the lowest: {LIMIT} or less."
     ),
     pieces=_pieces,
     work=work,

@@ -166,7 +166,7 @@ def compare(values: Floats, stderr: Floats, exact: Floats) -> Row:
     dict
         ``error``: squared error relative to the squared values; ``expected``: what the standard errors make of it;
         ``covered``: share of cells whose 95 % interval holds the exact value; ``correlation``; ``ratio``: the largest
-        standard error relative to the spread of the values.
+        standard error relative to the range of the values.
 
     Examples
     --------

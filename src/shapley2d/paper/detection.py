@@ -60,18 +60,24 @@ def pieces(quick: bool) -> list[Piece]:
     ]
 
 
-ABOUT = """\
+_VALIDATE = [n_valid for _, n_valid in SIZES.values()]
+_FULL_RUN = (
+    f"{len(SIZES)} datasets, {len(SEEDS)} seeds, {min(_VALIDATE)} to {max(_VALIDATE)} rows that validate, "
+    f"{BUDGETS['2D-MC']} permutations of naive Bayes for 2D-MC and {BUDGETS['1D']} of a decision tree for 1D"
+)
+
+ABOUT = f"""\
 Errors are planted in 2 % of the cells of a training table: values unlikely for their class, values pushed to the tail,
 values swapped between rows, typos, or one column partly in another unit. Or 10 % of the labels are flipped. Every
-method then ranks the cells (or the labels) from the most suspect on. Five datasets, three seeds; all methods see the
-same spoiled tables: 150 rows of Census, Credit, Breast Cancer and Heart, 90 of Wine. Heart comes without its repeated
-rows: as each occurs three times or more, a swapped value would stand out against its copies. 2D-KNN, 2D-MC, 1D and
-2D-LOO validate on 44 to 200 clean rows, which the others do not need and do not get. 2D-MC runs 300 permutations of
-naive Bayes. 1D has as many players as the table has cells and runs 20 permutations of a decision tree, all that time
-allows: its values are noisy. DDC judges continuous columns only; elsewhere its suspicion is 0. A label's suspicion is
-the value of its own cell for 2D-KNN and 2D-MC, the surprise at it for the column predictor, and that of its whole row
-for the others. Last, the most suspect cells are inspected, the spoiled ones among them get their true value back, and
-two models are trained again and tested on clean rows that nobody has seen. The paper has no such comparison."""
+method then ranks the cells (or the labels) from the most suspect on; all methods see the same spoiled tables, whose
+sizes are in the table of seconds. Heart comes without its repeated rows: a swapped value would stand out against the
+copies of its row. 2D-KNN, 2D-MC, 1D and 2D-LOO validate on clean rows, which the others do not need and do not get. The
+full run has {_FULL_RUN}; a quick run is
+smaller. 1D has as many players as the table has cells, so that its few permutations leave its values noisy. DDC judges
+continuous columns only; elsewhere its suspicion is 0. A label's suspicion is the value of its own cell for 2D-KNN and
+2D-MC, the surprise at it for the column predictor, and that of its whole row for the others. Last, the most suspect
+cells are inspected, the spoiled ones among them get their true value back, and two models are trained again and tested
+on clean rows that nobody has seen. The paper has no such comparison."""
 
 EXPERIMENT = Experiment(
     name="detection",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from shapley2d.paper.detection_means import (
@@ -10,14 +9,18 @@ from shapley2d.paper.detection_means import (
     DEVIATION,
     KIND_TITLES,
     METHODS,
-    best,
+    SIGN,
+    duels,
     gain,
+    hardest,
+    lacking,
+    marked,
     methods_of,
-    plantings,
 )
 from shapley2d.paper.experiment import Claim, Judgement
 
 if TYPE_CHECKING:
+    from shapley2d.paper.detection_means import Duel
     from shapley2d.paper.experiment import Verdict
     from shapley2d.paper.records import Records
 
@@ -27,56 +30,44 @@ _MARGIN = 0.01  # of AUROC: closer than this is a draw
 def judge_harm(records: Records) -> Judgement | None:
     """Whether 2D-KNN beats every deviation detector on swapped values and on flipped labels."""
     kinds = ("swapped", "labels")
-    ours = {kind: best(records, kind, ("2D-KNN",))[1] for kind in kinds}
-    rivals = {(kind, method): best(records, kind, (method,)) for kind in kinds for method in DEVIATION}
-    heights = {pair: height for pair, (name, height) in rivals.items() if name}
-    if any(math.isnan(height) for height in ours.values()) or {kind for kind, _ in heights} != set(kinds):
+    fought = {kind: duels(records, kind, "2D-KNN", DEVIATION) for kind in kinds}
+    if not all(fought.values()):
         return None
-    beaten = [pair for pair, height in heights.items() if ours[pair[0]] > height + _MARGIN]
+    won = {kind: [duel for duel in fought[kind] if duel.lead > _MARGIN] for kind in kinds}
+    n_won, n_fought = (sum(map(len, each.values())) for each in (won, fought))
     verdict: Verdict = "does not hold"
-    if 2 * len(beaten) >= len(heights):
-        verdict = "holds" if len(beaten) == len(heights) else "holds in part"
-    strongest = {kind: best(records, kind, DEVIATION) for kind in kinds}
-    names = {kind: ", ".join(method for other, method in beaten if other == kind) or "none" for kind in kinds}
-    gains = {
-        kind: (
-            gain(records.where(method="2D-KNN", kind=kind), "more"),
-            gain(plantings(records).where(kind=kind), "ceiling"),
-        )
-        for kind in kinds
-    }
+    if 2 * n_won >= n_fought:
+        verdict = "holds" if n_won == n_fought else "holds in part"
+    names = "; ".join(
+        f"{KIND_TITLES[kind]}: {', '.join(duel.rival for duel in won[kind]) or 'none'}" for kind in kinds
+    )
+    ours = {kind: records.where(method="2D-KNN", kind=kind) for kind in kinds}
+    repaired = " and ".join(
+        f"{gain(lines, 'more'):+.2f} of {gain(lines, 'ceiling'):+.2f} possible points of accuracy "
+        f"({KIND_TITLES[kind]})"
+        for kind, lines in ours.items()
+    )
     return Judgement(
         verdict,
-        "; ".join(
-            f"{KIND_TITLES[kind]}: 2D-KNN {ours[kind]:.2f}, {rival} {height:.2f}"
-            for kind, (rival, height) in strongest.items()
-        ),
-        f"2D-KNN is ahead by more than {_MARGIN} of mean AUROC in {len(beaten)} of {len(heights)} comparisons with "
-        f"deviation detectors ({'; '.join(f'{KIND_TITLES[kind]}: {names[kind]}' for kind in kinds)}). To be ahead in "
-        "all makes it hold, in half of them in part. Repairing what 2D-KNN finds first brings "
-        + " and ".join(
-            f"{some:+.2f} of {possible:+.2f} possible points of accuracy ({KIND_TITLES[kind]})"
-            for kind, (some, possible) in gains.items()
-        )
-        + "."
-        + _not_run(records),
+        "; ".join(_told(records, kind, min(fought[kind], key=lambda duel: duel.lead)) for kind in kinds),
+        f"2D-KNN is ahead by more than {_MARGIN} of mean AUROC in {n_won} of {n_fought} comparisons with deviation "
+        f"detectors ({names}). To be ahead in all makes it hold, in half of them in part. Repairing what 2D-KNN finds "
+        f"first brings {repaired}.{_not_run(records)}",
     )
 
 
 def judge_deviation(records: Records) -> Judgement | None:
     """Whether the best deviation detector beats the best cell value on tail values and on units."""
     kinds = ("tail", "units")
-    pairs = {kind: (best(records, kind, DEVIATION), best(records, kind, CELL_VALUES)) for kind in kinds}
-    if any(not name for pair in pairs.values() for name, _ in pair):
+    found = {kind: hardest(records, kind, DEVIATION, CELL_VALUES) for kind in kinds}
+    fought = {kind: duel for kind, duel in found.items() if duel is not None}
+    if len(fought) < len(kinds):
         return None
-    won = [kind for kind in kinds if pairs[kind][0][1] > pairs[kind][1][1] + _MARGIN]
+    won = [kind for kind, duel in fought.items() if duel.lead > _MARGIN]
     verdict: Verdict = "holds" if len(won) == len(kinds) else "holds in part" if won else "does not hold"
     return Judgement(
         verdict,
-        "; ".join(
-            f"{KIND_TITLES[kind]}: {rival} {rival_height:.2f}, {value} {height:.2f}"
-            for kind, ((rival, rival_height), (value, height)) in pairs.items()
-        ),
+        "; ".join(_told(records, kind, duel) for kind, duel in fought.items()),
         "The best deviation detector is ahead of the best cell value by more than "
         f"{_MARGIN} of mean AUROC on {' and '.join(KIND_TITLES[kind] for kind in won) or 'neither'}; both make it "
         "hold, one in part. 2D-OOB with its distance term counts as a cell value, though the term measures deviation."
@@ -84,9 +75,23 @@ def judge_deviation(records: Records) -> Judgement | None:
     )
 
 
+def _told(records: Records, kind: str, duel: Duel) -> str:
+    method, rival = (marked(records.where(kind=kind), name) for name in (duel.method, duel.rival))
+    return f"{KIND_TITLES[kind]}: {method} {duel.height:.2f}, {rival} {duel.rival_height:.2f}"
+
+
 def _not_run(records: Records) -> str:
+    """Which methods were not run at all, or not on every table."""
     missing = [method for method in METHODS if method not in methods_of(records)]
-    return f" Not run, so not compared: {', '.join(missing)}." if missing else ""
+    partly = [method for method in methods_of(records) if lacking(records, method)]
+    text = ""
+    if partly:
+        text += (
+            f" Not run on every table ({SIGN}), and compared on those that both have: {', '.join(partly)}."
+        )
+    if missing:
+        text += f" Not run, so not compared: {', '.join(missing)}."
+    return text
 
 
 CLAIMS = (

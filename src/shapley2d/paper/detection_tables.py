@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from shapley2d.paper.detection_means import (
     CELL_VALUES,
     DEVIATION,
     KIND_TITLES,
     METHODS,
+    SIGN,
     best,
+    complete,
     gain,
     gain_error,
+    hardest,
     kinds_of,
+    marked,
     methods_of,
     plantings,
     typical_seconds,
@@ -24,8 +26,6 @@ from shapley2d.paper.scores import SHARES
 from shapley2d.paper.tables import TITLES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from shapley2d.paper.records import Records
 
 _FOUND = """\
@@ -35,8 +35,8 @@ the labels are spoiled, a perfect detector finds 100 % of the cells and 20 % of 
 _REPAIRED = """\
 Points of test accuracy gained when the most suspect cells are inspected and the spoiled ones among them get their true
 value back: mean of a decision tree and ten nearest neighbours. By kind: after 5 % of the cells (labels: 25 % of the
-rows). Over all kinds: with the standard error over the tables, and the share of what repairing every error gains,
-which may be above 100 %: some errors happen to do no harm, or even help"""
+rows). Over all kinds: with the standard error over the means by dataset and seed, and the share of what repairing every
+error gains, which may be above 100 %: some errors happen to do no harm, or even help"""
 
 _NONE = "-"
 _WORTH_REPAIRING = 0.1  # points: below this a share of the possible gain is noise
@@ -45,7 +45,10 @@ _WORTH_REPAIRING = 0.1  # points: below this a share of the possible gain is noi
 def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
     """All tables of the page."""
     return [
-        (f"AUROC by kind of error, {_over(records)}; best in bold", by_kind(records, "auroc")),
+        (
+            f"AUROC by kind of error, {_over(records)}; best in bold{_note(records)}",
+            by_kind(records, "auroc"),
+        ),
         (_FOUND, by_kind(records, "found_2", percent=True)),
         (
             f"Share of the spoiled cells found on the way down, all kinds but labels, {_over(records)}",
@@ -59,37 +62,45 @@ def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
 
 def by_kind(records: Records, score: str, *, percent: bool = False) -> list[dict[str, str]]:
     """A score by method and kind of error, the best of a kind in bold."""
-    methods, kinds = methods_of(records), kinds_of(records)
+    parts = {KIND_TITLES[kind]: records.where(kind=kind) for kind in kinds_of(records)}
     columns = {
-        KIND_TITLES[kind]: [records.where(method=method, kind=kind).mean(score) for method in methods]
-        for kind in kinds
+        name: {method: part.where(method=method).mean(score) for method in methods_of(records)}
+        for name, part in parts.items()
     }
-    columns["mean"] = [sum(entries) / len(kinds) for entries in zip(*columns.values(), strict=True)]
-    texts = {name: _with_best_in_bold(entries, percent=percent) for name, entries in columns.items()}
-    return [
-        {"method": method, **{name: column[k] for name, column in texts.items()}}
-        for k, method in enumerate(methods)
-    ]
+    columns["mean"] = {
+        method: sum(column[method] for column in columns.values()) / len(columns)
+        for method in methods_of(records)
+    }
+    parts["mean"] = records
+    return _lines(
+        records,
+        {
+            name: _with_best_in_bold(parts[name], heights, percent=percent)
+            for name, heights in columns.items()
+        },
+    )
 
 
 def depths(records: Records) -> list[dict[str, str]]:
     """The share of spoiled cells found in the first so many of all cells, by method; labels are left out."""
     cells = records.where(lambda row: row["kind"] != "labels")
-    methods = methods_of(cells)
-    columns = {
-        f"first {100 * share:.0f} %": _with_best_in_bold(
-            [cells.where(method=method).mean(f"found_{100 * share:.0f}") for method in methods], percent=True
-        )
-        for share in SHARES
-    }
+    columns = {}
+    for percent in (f"{100 * share:.0f}" for share in SHARES):
+        shares = {method: cells.where(method=method).mean(f"found_{percent}") for method in methods_of(cells)}
+        columns[f"first {percent} %"] = _with_best_in_bold(cells, shares, percent=True)
+    return _lines(cells, columns)
+
+
+def _lines(records: Records, columns: dict[str, dict[str, str]]) -> list[dict[str, str]]:
+    """A line per method from columns by method."""
     return [
-        {"method": method, **{name: column[k] for name, column in columns.items()}}
-        for k, method in enumerate(methods)
+        {"method": marked(records, method), **{name: column[method] for name, column in columns.items()}}
+        for method in methods_of(records)
     ]
 
 
 def winners(records: Records) -> list[dict[str, str]]:
-    """Who has the highest AUROC, by dataset and kind."""
+    """Who has the highest AUROC, by dataset and kind, of those that were run on all seeds there."""
     rows = []
     for (dataset,), part in records.groups("dataset"):
         row = {"dataset": TITLES[dataset]}
@@ -105,7 +116,7 @@ def costs(records: Records) -> list[dict[str, str]]:
     rows = []
     for method in methods_of(records):
         lines = records.where(method=method)
-        row = {"method": method}
+        row = {"method": marked(records, method)}
         for (dataset,), part in records.groups("dataset"):
             shape = f"{TITLES[dataset]} ({part.rows[0]['rows']} x {part.rows[0]['columns']})"
             seconds = typical_seconds(lines.where(dataset=dataset))
@@ -118,7 +129,7 @@ def repairs(records: Records) -> list[dict[str, str]]:
     """Points of accuracy that a repair gains, by method; the last line is a repair of everything."""
     every = plantings(records)
     rows = [
-        _repair(method, records.where(method=method), ("more", "once"), every)
+        _repair(marked(records, method), records.where(method=method), ("more", "once"), every)
         for method in methods_of(records)
     ]
     return [*rows, _repair("every error repaired", every, ("ceiling", "ceiling"), every)]
@@ -129,12 +140,13 @@ def _repair(name: str, lines: Records, to: tuple[str, str], every: Records) -> d
     for kind in kinds_of(every):
         part = lines.where(kind=kind)
         row[KIND_TITLES[kind]] = f"{gain(part, to[0]):+.2f}" if len(part) else _NONE
-    possible = gain(every, "ceiling")
+    possible = gain(lines, "ceiling")  # of the tables that this method was run on
     for column, depth in zip(("all, 5 % (25 %)", "all, 2 % (10 %)"), to, strict=True):
         points = gain(lines, depth)
         row[column] = f"{points:+.2f}"
-        if len(lines) > 1:
-            row[column] += f" ± {gain_error(lines, depth):.2f}"
+        error = gain_error(lines, depth)
+        if not math.isnan(error):
+            row[column] += f" ± {error:.2f}"
         if possible > _WORTH_REPAIRING:
             row[column] += f", {100 * points / possible:.0f} %"
     return row
@@ -144,22 +156,23 @@ def headline(records: Records) -> str:
     """Who wins where, and whose finds are most worth repairing."""
     parts = []
     for kind in kinds_of(records):
-        value, value_height = best(records, kind, CELL_VALUES)
-        rival, rival_height = best(records, kind, DEVIATION)
-        if not value or not rival:
+        duel = hardest(records, kind, CELL_VALUES, DEVIATION)
+        if duel is None:
             method, height = best(records, kind, METHODS)
             parts.append(f"{KIND_TITLES[kind]}: {method} {height:.2f}")
             continue
-        pairs = sorted([(value_height, value), (rival_height, rival)], reverse=True)
-        parts.append(
-            f"{KIND_TITLES[kind]}: {pairs[0][1]} {pairs[0][0]:.2f} against {pairs[1][1]} {pairs[1][0]:.2f}"
-        )
-    repaired = {method: gain(records.where(method=method), "more") for method in methods_of(records)}
+        lines = records.where(kind=kind)
+        pairs = [(duel.height, marked(lines, duel.method)), (duel.rival_height, marked(lines, duel.rival))]
+        (first, winner), (second, loser) = sorted(pairs, reverse=True)
+        parts.append(f"{KIND_TITLES[kind]}: {winner} {first:.2f} against {loser} {second:.2f}")
+    compared = complete(records) or methods_of(records)
+    repaired = {method: gain(records.where(method=method), "more") for method in compared}
     most = max(repaired, key=repaired.__getitem__)
     return (
-        f"AUROC of the best cell value and the best deviation detector, {_over(records)}: {'; '.join(parts)}. "
-        f"Repairing what was found in the first 5 % (labels: 25 %) gains most with {most}, {repaired[most]:+.2f} "
-        f"points of accuracy; repairing every error gains {gain(plantings(records), 'ceiling'):+.2f}."
+        f"AUROC of the best cell value and the best deviation detector, {_over(records)}{_note(records)}: "
+        f"{'; '.join(parts)}. Repairing what was found in the first 5 % (labels: 25 %) gains most with {most}, "
+        f"{repaired[most]:+.2f} points of accuracy; repairing every error gains "
+        f"{gain(plantings(records), 'ceiling'):+.2f}."
     )
 
 
@@ -177,12 +190,24 @@ def _count_seeds(records: Records) -> str:
     return f"{count} seed{'s' if count > 1 else ''}"
 
 
-def _with_best_in_bold(entries: Sequence[float], *, percent: bool) -> list[str]:
-    texts = [
-        _NONE if math.isnan(entry) else f"{100 * entry:.0f} %" if percent else f"{entry:.2f}"
-        for entry in entries
-    ]
-    if all(text == _NONE for text in texts):
-        return texts
-    top = texts[int(np.nanargmax(entries))]
-    return [f"**{text}**" if text == top else text for text in texts]
+def _note(records: Records) -> str:
+    """What the sign means, where there is one."""
+    if len(complete(records)) == len(methods_of(records)):
+        return ""
+    return f" ({SIGN}: not run on every table, so its mean is over the others)"
+
+
+def _with_best_in_bold(lines: Records, heights: dict[str, float], *, percent: bool) -> dict[str, str]:
+    """Figures by method, the best in bold; those over fewer tables than the others bear a sign and take no part."""
+    texts = {
+        method: _NONE if math.isnan(height) else f"{100 * height:.0f} %" if percent else f"{height:.2f}"
+        for method, height in heights.items()
+    }
+    compared = complete(lines)
+    top = texts[max(compared, key=heights.__getitem__)] if compared else None
+    for method, text in texts.items():
+        if method in compared and text == top:
+            texts[method] = f"**{text}**"
+        elif method not in compared and text != _NONE:
+            texts[method] = f"{text} {SIGN}"
+    return texts

@@ -164,6 +164,11 @@ def _shown(records: Records) -> str | None:
     return _AUTHORS if _AUTHORS in tables else next(iter(tables), None)
 
 
+def _counts(records: Records) -> Records:
+    """The counts of the tables that have pairs of nearly the same 1D value; the others have nothing to count."""
+    return records.where(lambda row: row["what"] == "count" and row["pairs"] > 0)
+
+
 def draw(records: Records) -> Figure:
     """Bars of the cells of two pairs, and the correlations of all pairs."""
     figure, axes = new_figure(1, 3, 11.0, 4.0)
@@ -177,14 +182,15 @@ def draw(records: Records) -> Figure:
             _draw_pair(panel, pair[0], shown.where(what="cell", kind=kind), names=kind == "alike")
     panel = axes[0, 2]
     panel.set_title("C) how much the cells of two rows agree", fontsize=9, loc="left")
-    histogram = records.where(what="histogram")
-    for column, label, colour in (
+    every, with_pairs = records.where(what="histogram"), _counts(records).distinct("table")
+    for column, histogram, label, colour in (
         (
             "near",
+            every.where(lambda row: row["table"] in with_pairs),
             f"pairs of nearly the same 1D value\n(within {WITHIN:.0%} of the standard deviation)",
             "2D-KNN",
         ),
-        ("all", "all pairs", "random"),
+        ("all", every, "all pairs", "random"),
     ):
         points = sorted((key[0], part.mean(column)) for key, part in histogram.groups("from"))
         if points:
@@ -243,11 +249,8 @@ def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
     ]
     counts = []
     for table, part in (
-        ("the authors' split", records.where(what="count", table=_AUTHORS)),
-        (
-            "splits of ours, mean",
-            records.where(lambda row: row["what"] == "count" and row["table"] != _AUTHORS),
-        ),
+        ("the authors' split", _counts(records).where(table=_AUTHORS)),
+        ("splits of ours, mean", _counts(records).where(lambda row: row["table"] != _AUTHORS)),
     ):
         if len(part):
             counts.append(
@@ -260,15 +263,18 @@ def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
                     "unlike among all pairs": f"{part.mean('all_unlike'):.0%}",
                 }
             )
-    return [
+    made = [
         (f"The most alike and the least alike pair of nearly the same 1D value, {shown}", pairs),
         ("How common such pairs are", counts),
     ]
+    return [(caption, lines) for caption, lines in made if lines]
 
 
 def headline(records: Records) -> str:
     """How common either kind is."""
-    counts = records.where(what="count")
+    counts = _counts(records)
+    if not len(counts):
+        return "No two rows have nearly the same 1D value."
     return (
         f"Of {counts.mean('pairs'):.0f} pairs of rows with nearly the same 1D value (mean of {len(counts)} splits), "
         f"{counts.mean('alike'):.0%} have cells alike and {counts.mean('unlike'):.0%} unrelated or opposed ones."
@@ -277,9 +283,11 @@ def headline(records: Records) -> str:
 
 def judge(records: Records) -> Judgement | None:
     """Whether every split has pairs of both kinds."""
-    counts = records.where(what="count")
+    counts = _counts(records)
     if not len(counts):
         return None
+    without = len(records.where(what="count")) - len(counts)
+    left_out = f" Splits without pairs of nearly the same 1D value, left out: {without}." if without else ""
     both = [bool(row["alike"]) and bool(row["unlike"]) for row in counts]
     one = [bool(row["alike"]) or bool(row["unlike"]) for row in counts]
     verdict = "holds" if all(both) else "holds in part" if any(one) else "does not hold"
@@ -287,8 +295,9 @@ def judge(records: Records) -> Judgement | None:
         verdict,  # type: ignore[arg-type]
         f"alike {counts.mean('alike'):.0%}, unlike {counts.mean('unlike'):.0%} of such pairs",
         f"{sum(both)} of {len(both)} splits have pairs of both kinds: cells that correlate by {ALIKE} or more, and by "
-        f"{UNLIKE} or less; pairs of identical rows are left out. Among all pairs, whatever their 1D values, "
-        f"{counts.mean('all_alike'):.0%} are alike and {counts.mean('all_unlike'):.0%} unlike.",
+        f"{UNLIKE} or less. The claim holds where all splits have both, in part where some have either. Pairs of "
+        f"identical rows are left out. Among all pairs, whatever their 1D values, "
+        f"{counts.mean('all_alike'):.0%} are alike and {counts.mean('all_unlike'):.0%} unlike.{left_out}",
     )
 
 
@@ -297,9 +306,11 @@ EXPERIMENT = Experiment(
     title="What is behind a 1D value",
     about=(
         "2D-KNN values (K = 10, exact) of the clean Breast Cancer table: the authors' split where it is at hand, and "
-        "ten random splits of the bundled table (one in the quick run). All pairs of rows are looked through whose 1D "
-        f"values, the sums of their cells, differ by less than {WITHIN:.0%} of the standard deviation of the 1D "
-        "values. The figure shows the pair whose cells correlate most and the pair whose cells correlate least. "
+        "ten random splits of the bundled table (one in the quick run). The authors' split is validated on their 242 "
+        "test rows, a split of ours on 121 rows, half of those that do not train. All pairs of rows are looked "
+        f"through whose 1D values, the sums of their cells, differ by less than {WITHIN:.0%} of the standard deviation "
+        "of the 1D values. The figure shows the pair whose cells correlate most and the pair whose cells correlate "
+        "least. "
         "The paper shows one pair of each kind and does not say how they were found or how common they are. "
         "Pairs of rows with the same content are left out, since their cells are equal for certain."
     ),
@@ -310,7 +321,7 @@ EXPERIMENT = Experiment(
     headline=headline,
     claims=(
         Claim(
-            "Two rows of nearly the same 1D value may have cells of nearly the same values, or of unrelated ones.",
+            "Two rows of nearly the same 1D value may have cells of nearly the same values, or of unrelated ones",
             "one example of each",
             judge,
         ),

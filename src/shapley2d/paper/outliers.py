@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from shapley2d.api import value_cells
 from shapley2d.paper.cell_scores import DETECTORS
 from shapley2d.paper.experiment import Claim, Experiment, Judgement, Piece
-from shapley2d.paper.outliers_figure import TABLES, draw, found_column
-from shapley2d.paper.outliers_work import (
+from shapley2d.paper.outliers_figure import (
     ALL_ROWS,
     BENIGN_ROWS,
+    RAW,
+    TABLES,
+    WITHIN,
+    draw,
+    found_column,
+    tables,
+)
+from shapley2d.paper.outliers_work import (
     GOAL,
     authors_table,
     planted_table,
+    published_values,
     range_lines,
     rarity,
     score_lines,
@@ -30,13 +39,11 @@ if TYPE_CHECKING:
     from shapley2d.paper.outliers_work import Planted
     from shapley2d.paper.records import Records
 
-RAW = "2D-KNN raw"
-"""2D-KNN on squared differences of the raw numbers, as in the paper; "2D-KNN" is the package's default metric."""
-
 FAST = (RAW, "2D-KNN", "2D-LOO", "2D-OOB", "2D-OOB distance", "random", "z-score")
 """Methods that take a second or two; the 1D baseline takes a minute or two."""
 
-_WITHIN, _LOW = 0.05, 0.25
+_LOW = 0.25
+_FEWER = 0.75
 
 
 def pieces(quick: bool) -> list[Piece]:
@@ -47,11 +54,14 @@ def pieces(quick: bool) -> list[Piece]:
     made = []
     for table, seed, permutations in runs:
         one = {"seed": seed, "table": table, "share": 0.02}
-        others = [*FAST, "published"] if table == "authors" else list(FAST)
         made += [
             Piece(f"{table}-{seed}-1D", {**one, "methods": ["1D"], "permutations": permutations}),
-            Piece(f"{table}-{seed}-others", {**one, "methods": others, "permutations": 0}),
+            Piece(f"{table}-{seed}-others", {**one, "methods": list(FAST), "permutations": 0}),
         ]
+        if table == "authors":
+            made.append(
+                Piece(f"{table}-{seed}-published", {**one, "methods": ["published"], "permutations": 0})
+            )
     return made
 
 
@@ -78,9 +88,7 @@ def work(*, seed: int, table: str, methods: list[str], share: float, permutation
 
 def _suspicion(method: str, task: DetectionTask) -> NDArray[np.float64]:
     if method == "published":
-        from shapley2d.datasets import load_paper_values
-
-        return -load_paper_values()[1]
+        return -published_values()[1]
     return -_raw_values(task, task.numbers) if method == RAW else DETECTORS[method](task)
 
 
@@ -91,99 +99,49 @@ def _raw_values(task: DetectionTask, numbers: NDArray[np.float64]) -> NDArray[np
 
 def _clean_values(method: str, planted: Planted) -> NDArray[np.float64]:
     if method == "published":
-        from shapley2d.datasets import load_paper_values
-
-        return load_paper_values()[0]
+        return published_values()[0]
     return _raw_values(planted.task, planted.clean)
 
 
-def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
-    """Scores of every method on every table, and the ranges of the values."""
-    made = []
-    scores = records.where(what="score")
-    for table, title in TABLES.items():
-        part = scores.where(table=table, rows=ALL_ROWS)
-        lines = []
-        for (method,), one in part.groups("method"):
-            benign = scores.where(table=table, rows=BENIGN_ROWS, method=method)
-            lines.append(
-                {
-                    "method": str(method),
-                    "AUROC": _mean(one, "auroc", "{:.3f}"),
-                    "average precision": _mean(one, "average_precision", "{:.3f}"),
-                    "found in the first 5 %": _mean(one, found_column(_WITHIN), "{:.0%}"),
-                    "cells to find 90 %": _mean(one, "first_90", "{:.0%}"),
-                    "cells to find all": _mean(one, "first_all", "{:.0%}"),
-                    "benign rows: AUROC": _mean(benign, "auroc", "{:.3f}"),
-                    "benign rows: found in the first 5 %": _mean(benign, found_column(_WITHIN), "{:.0%}"),
-                }
-            )
-        if lines:
-            lines.sort(key=lambda line: line["AUROC"], reverse=True)
-            seeds = len(part.distinct("seed"))
-            many = f", mean of {seeds} seeds (standard deviation)" if seeds > 1 else ""
-            made.append((f"{title[0].upper()}{title[1:]}{many}", lines))
-    ranges = [
-        {
-            "table": TABLES[table],
-            "values": method,
-            "rows": rows,
-            "lowest value": _change(one, "lowest", "{:.5f}"),
-            "highest value": _change(one, "highest", "{:.5f}"),
-            "lower than a planted cell": _change(one, "place", "{:.0%}"),
-        }
-        for (table, method, rows), one in records.where(what="range").groups("table", "method", "rows")
-    ]
-    caption = (
-        "Range of the values before and after the planting, and where the planted cells lie in it: the share of cells "
-        "with lower values, on average over the planted cells"
-    )
-    rare = [
-        {
-            "table": TABLES[table],
-            "rare among all rows": f"{part.mean('rare_of_all'):.0%}",
-            "rare among the rows of the class": f"{part.mean('rare_of_class'):.0%}",
-        }
-        for (table,), part in records.where(what="rarity").groups("table")
-    ]
-    of = "Planted values that fewer than 5 % of the rows of the clean table have"
-    return [*made, *((text, lines) for text, lines in ((caption, ranges), (of, rare)) if lines)]
-
-
-def _mean(part: Records, name: str, form: str) -> str:
-    if not len(part):
-        return ""
-    text = form.format(part.mean(name))
-    return f"{text} ({form.format(part.spread(name))})" if len(part) > 1 else text
-
-
-def _change(part: Records, name: str, form: str) -> str:
-    return " to ".join(form.format(part.mean(f"{name}_{when}")) for when in ("before", "after"))
-
-
 def headline(records: Records) -> str:
-    """What 2D-KNN and 1D find in the first 5 % of the cells."""
+    """What 2D-KNN and 1D find in the first 5 % of the cells, and how well 2D-OOB ranks the authors' table."""
     scores = records.where(what="score", rows=ALL_ROWS)
     parts = []
     for table, title in TABLES.items():
         found = [
-            f"{method} {one.mean(found_column(_WITHIN)):.0%}"
+            f"{method} {one.mean(found_column(WITHIN)):.0%}"
             for method in (RAW, "1D", "2D-OOB distance", "z-score")
             if len(one := scores.where(table=table, method=method))
         ]
         if found:
             parts.append(f"{title}: {', '.join(found)}")
-    return f"Planted cells found in the first {_WITHIN:.0%} of the cells: {'; '.join(parts)}."
+    text = f"Planted cells found in the first {WITHIN:.0%} of the cells: {'; '.join(parts)}."
+    plain, distance = (
+        scores.where(table="authors", method=method) for method in ("2D-OOB", "2D-OOB distance")
+    )
+    if len(plain) and len(distance):
+        text += (
+            f" AUROC of 2D-OOB over all cells of the authors' table: {plain.mean('auroc'):.3f}, with its distance "
+            f"term {distance.mean('auroc'):.3f}."
+        )
+    return text
 
 
 def judge_early(records: Records) -> Judgement | None:
     """Whether 90 % are found in the first 5 % of the cells."""
     scores = records.where(what="score", method=RAW)
-    cases = [part.mean(found_column(_WITHIN)) for _, part in scores.groups("table", "rows")]
+    cases = [
+        (f"{TABLES[table]}, {rows}", part.mean(found_column(WITHIN)), _standard_error(part))
+        for (table, rows), part in scores.groups("table", "rows")
+    ]
     if not cases:
         return None
-    reached = sum(found >= GOAL for found in cases)
-    verdict: Verdict = "holds" if reached == len(cases) else "holds in part" if reached else "does not hold"
+    reached = sum(found >= GOAL for _, found, _ in cases)
+    border = [case for case in cases if case[2] and abs(case[1] - GOAL) <= case[2]]
+    verdict: Verdict = "holds in part"
+    if not border and reached in (0, len(cases)):
+        verdict = "holds" if reached else "does not hold"
+    close = "; ".join(f"{name} ({found:.1%} ± {error:.1%})" for name, found, error in border)
     others = [
         f"{words}: {_found(records, method)}."
         for method, words in (
@@ -197,8 +155,16 @@ def judge_early(records: Records) -> Judgement | None:
         verdict,
         _found(records, RAW),
         f"{reached} of {len(cases)} cases (tables x all or benign rows) reach {GOAL:.0%} on average with exact values "
-        f"and the paper's metric. {' '.join(others)} The authors' notebook looks at benign rows only.",
+        f"and the paper's metric; ± is the standard error over seeds. At the border, within one standard error of "
+        f"{GOAL:.0%}: {close or 'none'}. The claim holds where all cases reach it and does not hold where none does, "
+        f"none being at the border; otherwise it holds in part. {' '.join(others)} The authors' notebook looks at "
+        "benign rows only.",
     )
+
+
+def _standard_error(part: Records) -> float:
+    """The standard error over seeds of what is found in the first 5 % of the cells; 0 for a single table."""
+    return part.spread(found_column(WITHIN)) / math.sqrt(len(part))
 
 
 def _found(records: Records, method: str) -> str:
@@ -207,7 +173,9 @@ def _found(records: Records, method: str) -> str:
     return "; ".join(
         f"{rows} "
         + ", ".join(
-            f"{one.mean(found_column(_WITHIN)):.0%} ({TABLES[table]})"
+            f"{one.mean(found_column(WITHIN)):.0%}"
+            + (f" ± {_standard_error(one):.0%}" if len(one) > 1 else "")
+            + f" ({TABLES[table]})"
             for (table,), one in part.groups("table")
         )
         for (rows,), part in scores.groups("rows")
@@ -215,25 +183,51 @@ def _found(records: Records, method: str) -> str:
 
 
 def judge_one_dimensional(records: Records) -> Judgement | None:
-    """Whether 1D needs over 90 % of the cells to find all of the planted ones."""
-    scores = records.where(what="score", rows=ALL_ROWS)
-    needed = {
-        table: (one.mean("first_all"), scores.where(method=RAW, table=table).mean("first_all"))
-        for (table,), one in scores.where(method="1D").groups("table")
-    }
-    if not needed:
+    """Whether 1D needs over 90 % of the cells to find all of the planted ones, and 2D-KNN clearly fewer."""
+    scores = records.where(what="score")
+    flat = scores.where(method="1D")
+    cases: list[dict[str, Any]] = [
+        {
+            "table": TABLES[table],
+            "rows": rows,
+            "1D": one.mean("first_all"),
+            "2D": two.mean("first_all"),
+            "chance": _chance_of_all(one),
+        }
+        for (rows, table), one in flat.groups("rows", "table")
+        if len(two := scores.where(method=RAW, table=table, rows=rows))
+    ]
+    if not cases:
         return None
-    over = [table for table, (one, _) in needed.items() if one > GOAL]
-    verdict: Verdict = "holds" if len(over) == len(needed) else "holds in part" if over else "does not hold"
-    ours = "; ".join(f"{TABLES[table]}: 1D {one:.0%}" for table, (one, _) in needed.items())
-    beside = ", ".join(f"{two:.0%} ({TABLES[table]})" for table, (_, two) in needed.items())
-    permutations = sorted({int(number) for number in scores.where(method="1D").numbers("permutations")})
+    over = [case["1D"] > GOAL for case in cases]
+    fewer = [case["2D"] <= _FEWER * case["1D"] for case in cases]
+    verdict: Verdict = (
+        "holds"
+        if all(over) and all(fewer)
+        else "holds in part"
+        if any(over) or any(fewer)
+        else "does not hold"
+    )
+    ours = "; ".join(
+        f"{case['table']}, {case['rows']}: 1D {case['1D']:.0%}, 2D-KNN {case['2D']:.0%}" for case in cases
+    )
+    chances = [case["chance"] for case in cases]
+    permutations = sorted({int(number) for number in flat.numbers("permutations")})
     return Judgement(
         verdict,
         ours,
-        f"1D needs more than {GOAL:.0%} of the cells on {len(over)} of {len(needed)} tables "
-        f"(permutations: {' or '.join(map(str, permutations))}). To find the very last cell 2D-KNN needs {beside}.",
+        f"The paper sets this against 2D. 1D needs more than {GOAL:.0%} of the cells in {sum(over)} of {len(cases)} "
+        f"cases (tables x all or benign rows; permutations: {' or '.join(map(str, permutations))}), but a random "
+        f"order needs {min(chances):.0%} to {max(chances):.0%} on average. 2D-KNN needs clearly fewer, at most "
+        f"{_FEWER:.0%} of what 1D needs, in {sum(fewer)} of {len(cases)}. The claim holds where both are so in all "
+        "cases, in part where either is so in some. A single planted cell that looks sound decides such a figure.",
     )
+
+
+def _chance_of_all(part: Records) -> float:
+    """The share of the cells that a random order needs to meet all planted ones, on average."""
+    planted, cells = part.mean("planted"), part.mean("cells")
+    return planted / (planted + 1) * (cells + 1) / cells
 
 
 def judge_range(records: Records) -> Judgement | None:
@@ -266,7 +260,8 @@ def judge_range(records: Records) -> Judgement | None:
         "cells below a planted one, benign rows: "
         + ", ".join(f"{case['place']:.0%} ({case['name']})" for case in shown),
         f"Among benign rows, which the paper shows, planted cells lie in the lowest quarter on average on {low} and "
-        f"the range grows at both ends on {wide} of {len(shown)} tables. Cells below a planted one, in all cases: "
+        f"the range grows at both ends on {wide} of {len(shown)} tables: the claim holds where both are so on all, in "
+        f"part where either is so on some. Cells below a planted one, in all cases: "
         f"{every}; before the planting {min(case['before'] for case in cases):.0%} to "
         f"{max(case['before'] for case in cases):.0%}. Over all of these {len(cases)} cases the lowest value falls in "
         f"{down} and the highest rises in {up}, see the table above.",
@@ -281,6 +276,7 @@ EXPERIMENT = Experiment(
         "random splits of the bundled table, ten seeds (one in the quick run), with values drawn that fewer than 5 % "
         "of the rows have: of the rows of the same class (*unlikely for their class*) or of all rows (*rare in their "
         "column*). The paper's text says the latter; the authors' table looks like the former (last table below). "
+        "The authors' table is validated on their 242 test rows, a split on 121 rows, half of those that do not train. "
         f"Cells are inspected from the lowest value on, ties in random order. *{RAW}* is 2D-KNN with the paper's "
         "distance (raw numbers), *2D-KNN* with the default one of this package; both exact, K = 10. *1D* has every "
         "cell as a player and a decision tree, 500 permutations on the authors' table and 100 elsewhere (4 in the "
@@ -295,13 +291,17 @@ EXPERIMENT = Experiment(
     headline=headline,
     claims=(
         Claim(
-            "90 % of the planted outliers are found within the first 5 % of the cells.",
+            "90 % of the planted outliers are found within the first 5 % of the cells",
             "90 % in 5 %",
             judge_early,
         ),
-        Claim("1D needs over 90 % of the cells to find all of them.", "over 90 %", judge_one_dimensional),
         Claim(
-            "Planted cells have low values, and the range of all values grows at both ends.",
+            "By contrast, 1D needs over 90 % of the cells to find all of them",
+            "over 90 %",
+            judge_one_dimensional,
+        ),
+        Claim(
+            "Planted cells have low values, and the range of all values grows at both ends",
             "seen in heatmaps of benign rows",
             judge_range,
         ),

@@ -11,7 +11,7 @@ from shapley2d.exceptions import InputError
 from shapley2d.paper.cell_scores import DetectionTask
 from shapley2d.paper.errors import plant
 from shapley2d.paper.experiment import Unavailable
-from shapley2d.paper.outliers_figure import SHARES, found_column
+from shapley2d.paper.outliers_figure import ALL_ROWS, BENIGN_ROWS, SHARES, found_column
 from shapley2d.paper.scores import auroc, average_precision, detection_curve
 from shapley2d.paper.tables import split_table
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d.paper.experiment import Row
-
-ALL_ROWS, BENIGN_ROWS = "all rows", "benign rows"
-"""Which rows' cells are ranked: those of all rows, or, as in the authors' notebook, those of benign rows only."""
 
 GOAL = 0.9
 """The share of the planted cells that the paper wants found."""
@@ -74,6 +71,16 @@ def authors_table(seed: int) -> Planted:
     numbers = np.zeros(changed.shape[1], dtype=bool)
     task = DetectionTask(changed, split.y_train, numbers, valid, split.y_test, seed, split.feature_names)
     return Planted(task, clean, split.outlier, split.y_train == split.y_train.min())
+
+
+def published_values() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The authors' own values of their table, before and after they changed cells."""
+    from shapley2d.datasets import load_paper_values
+
+    try:
+        return load_paper_values()
+    except InputError as error:
+        raise Unavailable(str(error)) from error
 
 
 def _scopes(planted: Planted) -> list[tuple[str, NDArray[np.bool_]]]:

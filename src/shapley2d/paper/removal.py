@@ -74,11 +74,15 @@ every seed anew, which also draws the rows. Two models are trained: a decision t
 neighbours on scaled columns. Accuracy is taken on the validation rows, which the values were computed with (the paper's
 way), and on test rows that nobody has seen.
 
-Where this differs from the paper: Census, Credit and Heart train on a small sample of their rows, so that 2D-MC and 1D
-can have about as many permutations as the paper took, 500; the first table gives the sizes, and how much of the spread
-of the values is sampling error. 2D-KNN uses the library's default distance, with columns scaled. Credit goes without
-its running number. Cells of equal value are removed in random order; most cells of 2D-LOO are 0. Nothing is truncated.
-Most rows of Heart are repeats of others, so that many test rows also train: *Heart, distinct rows* has each row once.
+As in the paper, codes of categories (in Census, Credit and Heart) count as numbers, for all methods alike. That is
+unlike `detection`, and unlike most methods of `typos`, which know the categories.
+
+Where this differs from the paper: Census, Credit and Heart (in a quick run all tables) train on a small sample of their
+rows, so that 2D-MC and 1D can have more permutations in the time; the paper took 500. The first table gives the sizes,
+and how much of the variance of the values is sampling error. 2D-KNN uses the library's default distance, with columns
+scaled. Credit goes without its running number. Cells of equal value are removed in random order, which matters for the
+zeros of 2D-LOO. Nothing is truncated. Rows of Heart repeat others, so that test rows also train; where *Heart, distinct
+rows* was run, it has each row once.
 """
 
 

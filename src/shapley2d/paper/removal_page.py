@@ -71,8 +71,8 @@ def headline(records: Records) -> str:
     if not gains:
         return "No curves of 2D-KNN and random removal on Census, Credit or Breast Cancer yet."
     return (
-        f"Removing the lowest 2D-KNN cells changes the tree's accuracy on unseen rows by {', '.join(gains)} points at "
-        f"best; removing the highest puts it {', '.join(losses)} points below random removal (mean up to "
+        "Points of the tree's accuracy on unseen rows: removing the lowest 2D-KNN cells changes it at best by "
+        f"{', '.join(gains)}; removing the highest puts it below random removal by {', '.join(losses)} (mean up to "
         f"{100 * AREA_END:.0f} % of the cells)."
     )
 

@@ -27,7 +27,7 @@ PERMUTATIONS = 500
 """What the paper runs."""
 
 TOLERANCE = 0.025
-"""Where 2D-KNN stops: the largest standard error relative to the spread of the values."""
+"""Where 2D-KNN stops: the largest standard error relative to the range of the values."""
 
 N_COLUMNS = 14
 """Of Census."""
