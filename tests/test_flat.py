@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import time
 import warnings
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -166,6 +168,39 @@ def test_workers_change_nothing():
     assert one.stderr.tobytes() == two.stderr.tobytes()
 
 
+@pytest.mark.parametrize("model", ["tree", "gaussian_nb", GaussianNB()])
+def test_threads_change_nothing(model):
+    options = QUICK | {"model": model, "max_permutations": 30}
+    one = value_cells(*TABLES, **options, n_jobs=1)
+    with joblib.parallel_config(backend="threading"):
+        two = value_cells(*TABLES, **options, n_jobs=2)
+    assert one.values.tobytes() == two.values.tobytes()
+    assert two.total == pytest.approx(two.info["utility_all"] - two.info["utility_none"], abs=1e-12)
+
+
+def test_tables_as_they_came_in_threads():
+    frame, valid = (pd.DataFrame(part, columns=["a", "b", "c"]) for part in TABLES[::2])
+    options = QUICK | {"model": GaussianNB(), "encoding": "none"}
+    one = value_cells(frame, TABLES[1], valid, TABLES[3], **options | {"max_permutations": 4})
+    with joblib.parallel_config(backend="threading"):
+        two = value_cells(frame, TABLES[1], valid, TABLES[3], **options | {"max_permutations": 4}, n_jobs=2)
+    assert one.values.tobytes() == two.values.tobytes()
+
+
+def test_models_that_warn_are_not_heard_from_any_thread():
+    class Grumbling(GaussianNB):
+        def fit(self, X, y):
+            warnings.warn("before the others are done", stacklevel=1)
+            time.sleep(1e-4)
+            warnings.warn("after some of them are", stacklevel=1)
+            return super().fit(X, y)
+
+    filters = list(warnings.filters)
+    with joblib.parallel_config(backend="threading"):
+        value_cells(*TABLES, **QUICK | {"model": Grumbling()}, n_jobs=4)
+    assert warnings.filters == filters
+
+
 def test_a_checkpoint_goes_on_to_the_same_bits_and_belongs_to_one_run(tmp_path):
     path = tmp_path / "run.npz"
     plain = value_cells(*TABLES, **QUICK)
@@ -177,10 +212,13 @@ def test_a_checkpoint_goes_on_to_the_same_bits_and_belongs_to_one_run(tmp_path):
     for changes, message in [
         ({"model": "gaussian_nb"}, "model is tree there and gaussian_nb here"),
         ({"truncation": 0.1}, "truncation is None there and 0.1 here"),
-        ({"method": "mc"}, "method is flat there and None here"),
+        ({"method": "mc"}, "another run: method is flat there and mc here;"),
     ]:
         with pytest.raises(InputError, match=message):
             value_cells(*TABLES, **QUICK | changes, checkpoint=path)
+    value_cells(*TABLES, **QUICK | {"method": "mc"}, checkpoint=tmp_path / "mc.npz")
+    with pytest.raises(InputError, match="another run: method is mc there and flat here;"):
+        value_cells(*TABLES, **QUICK, checkpoint=tmp_path / "mc.npz")
 
 
 def test_it_stops_at_the_tolerance_or_warns():
@@ -312,7 +350,9 @@ def test_errors(changes, message):
 
 
 def test_naive_bayes_predicts_classes_only():
-    with pytest.raises(InputError, match="predicts classes"):
+    with pytest.raises(
+        InputError, match="predicts classes, but the task is regression: use 'tree', or pass a"
+    ):
         value_cells(
             TABLES[0], TABLES[0][:, 0] / 3, TABLES[2], TABLES[2][:, 0] / 3, **QUICK | {"model": "gaussian_nb"}
         )

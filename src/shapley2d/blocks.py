@@ -177,7 +177,7 @@ def _estimate(
         if options.get("checkpoint") is not None:
             settings = {name: item for name, item in options.items() if name not in _SAMPLING_OPTIONS}
             groups = {"rows": grid.rows.labels, "columns": grid.columns.labels, "owners": sums}
-            run.identify(problem, **settings, **groups)
+            run.identify(problem, method="mc of blocks", **settings, **groups)
         return sampled(
             blocks,
             members,

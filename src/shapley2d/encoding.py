@@ -61,6 +61,18 @@ def encode_tables(train: Table, valid: Table) -> EncodedTables:
     )
 
 
+def as_float32(matrix: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The matrix as 32-bit numbers, in which trees are grown; a number out of their range becomes the last within.
+
+    Examples
+    --------
+    >>> as_float32(np.array([[1e60, -1e60, 0.5]]))
+    array([[ 3.4028235e+38, -3.4028235e+38,  5.0000000e-01]], dtype=float32)
+    """
+    largest = float(np.finfo(np.float32).max)
+    return np.ascontiguousarray(np.clip(matrix, -largest, largest), dtype=np.float32)
+
+
 def _encode(train: Column, valid: Column) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if train.kind != "category":
         return train.entries[:, None], valid.entries[:, None]

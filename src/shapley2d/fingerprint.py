@@ -23,6 +23,7 @@ _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _MOST_SHOWN = 80
 _SAME_UTILITY = 1e-6  # another processor may round differently; another game differs by more
 _PROBES = "utilities"
+_METHOD = "method"
 
 
 def fingerprint_problem(problem: Problem) -> dict[str, str]:
@@ -92,7 +93,14 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     --------
     >>> differences({"random_state": 0, "model": None}, {"random_state": 1, "model": None})
     ['random_state is 0 there and 1 here']
+
+    Settings of another method say nothing beyond its name:
+
+    >>> differences({"method": "mc", "model": None}, {"method": "flat", "model": "tree"})
+    ['method is mc there and flat here']
     """
+    if _METHOD in there and _METHOD in here and there[_METHOD] != here[_METHOD]:
+        return [f"{_METHOD} {_apart(there[_METHOD], here[_METHOD])}"]
     found = [
         f"{name} {_apart(there.get(name), here.get(name))}"
         for name in dict.fromkeys([*there, *here])

@@ -101,6 +101,7 @@ def mc_games(
     """Monte Carlo over independent pairs of a row order and a column order."""
     check_number(max_permutations, "max_permutations", whole=True)
     check_number(tolerance, "tolerance", zero=True)
+    run.identity.setdefault("method", "mc")
     estimate = monte_carlo(
         permutation_draws(games, rows, n_rows, run),
         tolerance=tolerance,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,6 +17,7 @@ from shapley2d.coalitions import NestedCoalitions
 from shapley2d.encoding import encode_tables
 from shapley2d.exceptions import InputError, UtilityError
 from shapley2d.games import describe_coalition
+from shapley2d.quiet import without_warnings
 from shapley2d.table import native_columns, native_rows
 
 if TYPE_CHECKING:
@@ -107,10 +107,7 @@ class ModelGame:
         """Train and score the model on every pair of coalitions that has rows and columns."""
         matrix = np.zeros((len(rows), len(columns)))
         truncates = not math.isnan(self._truncation) and isinstance(rows, NestedCoalitions)
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # models grumble at coalitions of a handful of rows; that is the game
+        with without_warnings():  # models grumble at coalitions of a handful of rows; that is the game
             for b, column_mask in enumerate(columns):
                 members = np.flatnonzero(column_mask)
                 if not members.size:

@@ -121,6 +121,11 @@ def flat_game(
             f"model={model!r} has a score and an encoding of its own: leave scoring and encoding out, or pass the "
             "scikit-learn estimator instead of a name"
         )
+    if model == "gaussian_nb" and split.y.task != "classification":
+        raise InputError(
+            "model='gaussian_nb' predicts classes, but the task is regression: use 'tree', or pass a scikit-learn "
+            "regressor"
+        )
     if model == "tree":
         from shapley2d.flat.tree import FlatTree
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -13,6 +14,7 @@ from shapley2d.encoding import encode_tables
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d.encoding import EncodedTables
     from shapley2d.table import Column, Table
 
 
@@ -93,7 +95,11 @@ def encode_cells(train: Table, valid: Table, *, keep_missing: bool) -> EncodedCe
     >>> encode_cells(table, table, keep_missing=False).absent.tolist()
     [0.0, 1.0, 3.0]
     """
-    encoded = encode_tables(train, valid)
+    return fill_cells(train, encode_tables(train, valid), keep_missing=keep_missing)
+
+
+def fill_cells(train: Table, encoded: EncodedTables, *, keep_missing: bool) -> EncodedCells:
+    """What :func:`encode_cells` gives, of tables that are encoded already."""
     starts = np.searchsorted(encoded.owners, np.arange(train.n_columns + 1)).astype(np.intp)
     absent = np.empty(encoded.owners.size)
     for column, start, stop in zip(train.columns, starts[:-1], starts[1:], strict=True):
@@ -109,7 +115,8 @@ def encode_cells(train: Table, valid: Table, *, keep_missing: bool) -> EncodedCe
 class NativeCells:
     """The table as it came, an array or a frame, with absent cells filled.
 
-    Numbers become floats. Dates, durations and decimals are filled with the entry nearest to the mean, so that the
+    Whole numbers become floats, since the mean stands in for them; entries that are present, missing ones too, are
+    otherwise as they came. Dates, durations and decimals are filled with the entry nearest to the mean, so that the
     column keeps its type.
 
     Parameters
@@ -121,19 +128,20 @@ class NativeCells:
     >>> from shapley2d.table import as_table
     >>> cells = NativeCells(as_table([[1, "b"], [5, "a"], [3, "b"]]))
     >>> cells.filled(np.array([[True, True], [False, False], [False, True]])).tolist()
-    [[1.0, 'b'], [3.0, 'b'], [3.0, 'b']]
+    [[1, 'b'], [3.0, 'b'], [3.0, 'b']]
     """
 
     def __init__(self, train: Table) -> None:
         self._table = train
         self._stand_ins = [stand_in(column) for column in train.columns]
+        self._averaged = [self._is_averaged(j) for j in range(train.n_columns)]
 
     def matters(self) -> NDArray[np.bool_]:
         """Which cells (n, m) differ from what stands in for them."""
         apart = []
         for j, column in enumerate(self._table.columns):
             entry, row = self._stand_ins[j]
-            if not self._averaged(j):
+            if not self._averaged[j]:
                 entry = column.entries[row]
             same = (column.entries == entry) | (np.isnan(column.entries) & np.isnan(entry))
             apart.append(~same)
@@ -141,32 +149,44 @@ class NativeCells:
 
     def filled(self, present: NDArray[np.bool_]) -> Any:
         """The table with the cells that are present, an array of shape (n, m), and stand-ins elsewhere."""
-        parts = [self._column(j, present[:, j]) for j in range(self._table.n_columns)]
         native = self._table.native
         if not isinstance(native, np.ndarray):
-            return nw.from_native(native, eager_only=True).with_columns(*parts).to_native()
-        if all(part.dtype == np.float64 for part in parts):
-            return np.stack(parts, axis=1)
-        table = np.empty(native.shape, dtype=native.dtype)
-        for j, part in enumerate(parts):
-            table[:, j] = part
+            frame = nw.from_native(native, eager_only=True)
+            parts = [self._series(frame[:, j], j, present[:, j]) for j in range(self._table.n_columns)]
+            return frame.with_columns(*parts).to_native()
+        table = np.empty(native.shape, np.float64 if native.dtype.kind in "iuf" else native.dtype)
+        for j, (entry, row) in enumerate(self._stand_ins):
+            absent = np.float64(entry) if self._averaged[j] else native[row, j]
+            table[:, j] = np.where(present[:, j], native[:, j], absent)
         return table
 
-    def _averaged(self, j: int) -> bool:
-        """Whether the column holds plain numbers, which the mean can stand in for."""
-        native = self._table.native
-        if isinstance(native, np.ndarray):
-            return self._table.columns[j].kind == "number" and native.dtype.kind in "iufO"
-        return bool(nw.from_native(native, eager_only=True)[:, j].dtype.is_numeric())
-
-    def _column(self, j: int, present: NDArray[np.bool_]) -> Any:
-        native, entries = self._table.native, self._table.columns[j].entries
+    def _series(self, series: nw.Series[Any], j: int, present: NDArray[np.bool_]) -> nw.Series[Any]:
         entry, row = self._stand_ins[j]
-        source = np.where(present, np.arange(entries.size), row)
+        if not self._averaged[j]:
+            source = np.where(present, np.arange(present.size), row)
+            taken: nw.Series[Any] = series[source.tolist()]
+            return taken.alias(series.name)
+        numbers = series if series.dtype == nw.Object else series.cast(nw.Float64)
+        backend = series.implementation
+        # one series or the other, entry by entry: what is missing stays missing in the frame's own way
+        return numbers.zip_with(
+            nw.new_series(series.name, present, nw.Boolean, backend=backend),
+            nw.new_series(series.name, np.full(present.size, entry), numbers.dtype, backend=backend),
+        )
+
+    def _is_averaged(self, j: int) -> bool:
+        """Whether the mean stands in: for floats and whole numbers, be they in a column of Python objects."""
+        native, column = self._table.native, self._table.columns[j]
+        if np.isnan(self._stand_ins[j].entry):  # nothing but missing entries, of which one stands in
+            return False
         if isinstance(native, np.ndarray):
-            return np.where(present, entries, entry) if self._averaged(j) else native[source, j]
-        series = nw.from_native(native, eager_only=True)[:, j]
-        if not self._averaged(j):
-            return series[source.tolist()].alias(series.name)
-        numbers = np.where(present, entries, entry)
-        return nw.new_series(series.name, numbers, nw.Float64, backend=series.implementation)
+            if native.dtype != object:
+                return native.dtype.kind in "iuf"
+            items = native[:, j].tolist()
+        else:
+            series = nw.from_native(native, eager_only=True)[:, j]
+            if series.dtype != nw.Object:
+                return bool(series.dtype.is_integer() or series.dtype.is_float())
+            items = series.to_list()
+        known = [item for item, entry in zip(items, column.entries, strict=True) if not np.isnan(entry)]
+        return column.kind == "number" and all(isinstance(item, Real) for item in known)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from shapley2d.flat.fill import NativeCells, encode_cells
+from shapley2d.flat.fill import EncodedCells, NativeCells, fill_cells
 from shapley2d.model_game import ModelGame
+from shapley2d.quiet import without_warnings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,87 +90,82 @@ class FlatModelGame(ModelGame):
             truncation=truncation,
             random_state=random_state,
         )
-        self._table: _EncodedTable | _NativeTable
-        if self._native is None:
-            self._table = _EncodedTable(split, keep_missing=self._takes_missing)
+        self._cells: EncodedCells | NativeCells
+        if self._encoded is None:
+            self._cells, self._valid = NativeCells(split.train), split.valid.native
         else:
-            self._table = _NativeTable(split)
-        self._n_present = 0
-        cells = np.arange(self.n_rows * self.n_columns)
-        self.none, self.all = self._coalition(cells[:0]), self._coalition(cells)
+            self._cells = fill_cells(split.train, self._encoded, keep_missing=self._takes_missing)
+            self._valid = self._cells.valid
+        self._encoded = self._native = None  # only coalitions of rows and columns are cut from these
+        self._matters = self._cells.matters()
+        table = self._empty_table()
+        self.none = self._score_table(table)
+        for cell in np.ndindex(self._matters.shape):
+            table.add(*cell)
+        self.all = self._score_table(table)
 
     def along(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
         """Utilities while the cells join in this order: of nobody first, of the whole order last."""
         utilities = np.full(order.size + 1, self.none)
-        self._table.clear()
+        table = self._empty_table()  # of this call alone: threads share the game
         for k, player in enumerate(order.tolist()):
             if self._near_all(utilities[k]):
                 utilities[k:] = utilities[k]
                 break
-            changed = self._table.add(*divmod(player, self.n_columns))
-            utilities[k + 1] = self._score_table(k + 1) if changed else utilities[k]
+            cell = divmod(player, self.n_columns)
+            table.add(*cell)
+            utilities[k + 1] = self._score_table(table) if self._matters[cell] else utilities[k]
         return utilities
 
-    def _coalition(self, cells: NDArray[np.intp]) -> float:
-        self._table.clear()
-        for player in cells.tolist():
-            self._table.add(*divmod(player, self.n_columns))
-        return self._score_table(cells.size)
+    def _empty_table(self) -> _EncodedTable | _NativeTable:
+        if isinstance(self._cells, EncodedCells):
+            return _EncodedTable(self._cells, self._matters.shape)
+        return _NativeTable(self._cells, self._matters.shape)
 
     def _near_all(self, utility: float) -> bool:
         return not math.isnan(self._truncation) and abs(utility - self.all) <= self._truncation
 
-    def _score_table(self, n_present: int) -> float:
-        self._n_present = n_present
-        rows, columns = np.arange(self.n_rows), np.ones(self.n_columns, dtype=bool)
-        with warnings.catch_warnings():
-            # models grumble at tables that are mostly filled; that is the game
-            warnings.simplefilter("ignore")
-            return self._utility(self.model, self._table.train(), self._table.valid, rows, columns)
+    def _score_table(self, table: _EncodedTable | _NativeTable) -> float:
+        rows = np.arange(self.n_rows)
+        with without_warnings():  # models grumble at tables that are mostly filled; that is the game
+            return self._utility(self.model, table.train(), self._valid, rows, table.present)
 
     def _describe(self, chosen: NDArray[np.intp], column_mask: NDArray[np.bool_]) -> str:
-        n_cells = chosen.size * column_mask.size
-        return f"the table with {self._n_present} of its {n_cells} cells, the others filled"
+        """The table in words; for lack of coalitions of columns, the mask is that of the cells present."""
+        del chosen
+        return f"the table with {column_mask.sum()} of its {column_mask.size} cells, the others filled"
 
 
 class _EncodedTable:
-    """The table as numbers, whose cells come one by one."""
+    """A table of numbers, whose cells come one by one."""
 
-    def __init__(self, split: Split, *, keep_missing: bool) -> None:
-        self._cells = encode_cells(split.train, split.valid, keep_missing=keep_missing)
-        self._matters = self._cells.matters()
-        self._now = np.empty_like(self._cells.train)
-        self.valid = self._cells.valid
+    def __init__(self, cells: EncodedCells, shape: tuple[int, ...]) -> None:
+        self._cells = cells
+        self._now = np.tile(cells.absent, (shape[0], 1))
+        self.present = np.zeros(shape, dtype=bool)
 
-    def clear(self) -> None:
-        self._now[:] = self._cells.absent
-
-    def add(self, i: int, j: int) -> bool:
-        """Let a cell join; whether the table is another one now."""
+    def add(self, i: int, j: int) -> None:
+        """Let a cell join."""
+        self.present[i, j] = True
         start, stop = self._cells.starts[j], self._cells.starts[j + 1]
         self._now[i, start:stop] = self._cells.train[i, start:stop]
-        return bool(self._matters[i, j])
 
     def train(self) -> NDArray[np.float64]:
+        """The table as it is now."""
         return self._now
 
 
 class _NativeTable:
-    """The table as it came, whose cells come one by one."""
+    """A table as it came, whose cells come one by one."""
 
-    def __init__(self, split: Split) -> None:
-        self._cells = NativeCells(split.train)
-        self._matters = self._cells.matters()
-        self._present = np.zeros(self._matters.shape, dtype=bool)
-        self.valid = split.valid.native
+    def __init__(self, cells: NativeCells, shape: tuple[int, ...]) -> None:
+        self._cells = cells
+        self.present = np.zeros(shape, dtype=bool)
 
-    def clear(self) -> None:
-        self._present[:] = False
-
-    def add(self, i: int, j: int) -> bool:
-        """Let a cell join; whether the table is another one now."""
-        self._present[i, j] = True
-        return bool(self._matters[i, j])
+    def add(self, i: int, j: int) -> None:
+        """Let a cell join."""
+        self.present[i, j] = True
 
     def train(self) -> Any:
-        return self._cells.filled(self._present)
+        """The table as it is now."""
+        return self._cells.filled(self.present)

@@ -9,7 +9,8 @@ import numba
 import numpy as np
 
 from shapley2d.flat.fill import encode_cells
-from shapley2d.sweeps.naive_bayes import VAR_SMOOTHING, NaiveBayesSweep, add_log_density
+from shapley2d.sweeps.base import class_blocks
+from shapley2d.sweeps.naive_bayes import VAR_SMOOTHING, add_log_density
 from shapley2d.sweeps.scores import count_right
 
 if TYPE_CHECKING:
@@ -18,15 +19,17 @@ if TYPE_CHECKING:
     from shapley2d.splits import Split
 
 
-class FlatNaiveBayes(NaiveBayesSweep):
+class FlatNaiveBayes:
     """Accuracy of scikit-learn's ``GaussianNB()`` trained on all rows, of which only some cells are known.
 
-    A number that is missing in the table is its column's mean even while its cell is present. Where no column varies,
-    likelihoods do not exist and the first class is predicted, as ``GaussianNB`` does.
+    An entry that is missing, in either table, is what stands in for absent cells of its column; a missing category is
+    none of the known ones. Where no column varies, likelihoods do not exist and the first class is predicted, as
+    ``GaussianNB`` does.
 
     Parameters
     ----------
     split : Split
+        Of a classification.
     truncation : float or None
         Along an order of the cells, once the utility is within ``truncation`` of that of all cells, train no more.
 
@@ -41,9 +44,13 @@ class FlatNaiveBayes(NaiveBayesSweep):
     """
 
     def __init__(self, split: Split, *, truncation: float | None = None) -> None:
-        super().__init__(split)
+        self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
+        self._n_valid = split.valid.n_rows
+        self._codes = split.y.codes.astype(np.int64)
+        order, self._blocks = class_blocks(split)
         cells = encode_cells(split.train, split.valid, keep_missing=False)
         self._train = np.ascontiguousarray(cells.train.T)
+        self._valid = np.ascontiguousarray(cells.valid[order].T)
         self._absent = cells.absent
         self._starts = cells.starts
         self._aim, self._within = np.nan, -1.0

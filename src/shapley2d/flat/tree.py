@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 
+from shapley2d.encoding import as_float32
 from shapley2d.flat.fill import encode_cells
-from shapley2d.sweeps.tree import TreeSweep
+from shapley2d.sweeps.base import class_blocks
+from shapley2d.sweeps.tree import r_squared, tree_target
 from shapley2d.sweeps.tree_kernel import grow_tree
 
 if TYPE_CHECKING:
@@ -17,11 +19,12 @@ if TYPE_CHECKING:
     from shapley2d.splits import Split
 
 
-class FlatTree(TreeSweep):
+class FlatTree:
     """Accuracy or R squared of a fully grown CART trained on all rows, of which only some cells are known.
 
-    The tree is that of :class:`~shapley2d.sweeps.tree.TreeSweep`, its rule for equally good splits included. A number
-    that is missing in the table is its column's mean even while its cell is present.
+    The tree is that of :class:`~shapley2d.sweeps.tree.TreeSweep`, its rule for equally good splits included. An entry
+    that is missing, in either table, is what stands in for absent cells of its column; a missing category is none of
+    the known ones.
 
     Parameters
     ----------
@@ -42,10 +45,14 @@ class FlatTree(TreeSweep):
     """
 
     def __init__(self, split: Split, *, truncation: float | None = None) -> None:
-        super().__init__(split)
+        self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
+        self.classifies = split.y.task == "classification"
+        self._n_valid = split.valid.n_rows
+        self._codes, self._labels, self._n_classes, self._labels_valid, self._spread = tree_target(split)
         cells = encode_cells(split.train, split.valid, keep_missing=False)
-        self._values = np.ascontiguousarray(cells.train.T, dtype=np.float32)
-        self._absent = cells.absent.astype(np.float32)
+        valid = cells.valid[class_blocks(split)[0]] if self.classifies else cells.valid
+        self._values, self._values_valid = as_float32(cells.train.T), as_float32(valid.T)
+        self._absent = as_float32(cells.absent)
         self._starts = cells.starts
         self._aim, self._within = np.nan, -1.0
         everything = np.arange(self.n_rows * self.n_columns)
@@ -70,11 +77,7 @@ class FlatTree(TreeSweep):
         return out
 
     def _scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self.classifies:
-            return raw / self._n_valid
-        if self._spread > 0:
-            return 1.0 - raw / self._spread
-        return np.where(raw == 0.0, 1.0, 0.0)  # constant targets, as scikit-learn scores them
+        return raw / self._n_valid if self.classifies else r_squared(raw, self._spread)
 
 
 @numba.njit(nogil=True, cache=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d.encoding import encode_tables
+from shapley2d.encoding import as_float32, encode_tables
 from shapley2d.estimate import Estimate
 from shapley2d.exceptions import InputError, PrecisionWarning
 from shapley2d.moments import convergence_ratio
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _MOST_PIECE = 50  # trees that are handed over together
 _PIECE_ROWS = 200_000  # their rows, over all of them
-_LARGEST = float(np.finfo(np.float32).max)
 
 
 def oob_cells(
@@ -174,9 +173,9 @@ class Trees:
         encoded = encode_tables(table, table)
         matrix = _filled(encoded.train)
         self._members = [np.flatnonzero(encoded.owners == j) for j in range(table.n_columns)]
-        values = np.clip(matrix.T, -_LARGEST, _LARGEST).astype(np.float32)
+        values = as_float32(matrix.T)
         order = np.argsort(values, axis=1, kind="stable").astype(np.int32)
-        self._presorted = (np.ascontiguousarray(values), order)
+        self._presorted = (values, order)
         self._scaled = _scaled(matrix, encoded.owners) if score == "distance" else None
         if target.task == "classification":
             self._labels = target.codes.astype(np.float64)

@@ -98,17 +98,10 @@ class SweepGame(ABC):
         if self.classifies:
             self._codes = split.y.codes.astype(np.int64)
             self._n_classes = split.y.classes.size
-            codes = split.y_valid.codes
-            # validation rows in blocks of one class; labels that training never shows are never right
-            order = np.argsort(codes, kind="stable")
-            order = order[codes[order] >= 0]
-            self._blocks = np.searchsorted(codes[order], np.arange(self._n_classes + 1)).astype(np.int64)
+            order, self._blocks = class_blocks(split)
             valid = valid[order]
         else:
-            self._targets = np.asarray(split.y.codes, dtype=np.float64)
-            self._targets_valid = np.asarray(split.y_valid.codes, dtype=np.float64)
-            if self._n_valid < 2:
-                raise InputError("R squared needs at least two validation rows: pass more, or fewer folds")
+            self._targets, self._targets_valid = number_targets(split)
         self._train = train
         self._valid = np.ascontiguousarray(valid.T)
 
@@ -137,6 +130,24 @@ class SweepGame(ABC):
         ends: NDArray[np.intp],
     ) -> NDArray[np.float64]:
         """Utilities of the first ``sizes`` of ``rows`` under the first ``ends`` of the encoded ``columns``."""
+
+
+def class_blocks(split: Split) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """The validation rows in blocks of one class, and where the blocks begin, with their end.
+
+    Rows of a label that training never shows are left out: they are never right.
+    """
+    codes = split.y_valid.codes
+    order = np.argsort(codes, kind="stable")
+    order = order[codes[order] >= 0]
+    return order, np.searchsorted(codes[order], np.arange(split.y.classes.size + 1)).astype(np.int64)
+
+
+def number_targets(split: Split) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The targets of a regression, of training and of validation, of which R squared can be told."""
+    if split.valid.n_rows < 2:
+        raise InputError("R squared needs at least two validation rows: pass more, or fewer folds")
+    return np.asarray(split.y.codes, dtype=np.float64), np.asarray(split.y_valid.codes, dtype=np.float64)
 
 
 def _filled(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d.sweeps.base import SweepGame
+from shapley2d.encoding import as_float32
+from shapley2d.sweeps.base import SweepGame, class_blocks, number_targets
 from shapley2d.sweeps.tree_kernel import fill_grid
 
 if TYPE_CHECKING:
@@ -45,24 +46,13 @@ class TreeSweep(SweepGame):
 
     def __init__(self, split: Split) -> None:
         super().__init__(split)
-        self._values = np.ascontiguousarray(self._train.T, dtype=np.float32)
-        self._values_valid = self._valid.astype(np.float32)
+        self._values = as_float32(self._train.T)
+        self._values_valid = as_float32(self._valid)
         self._sorted = np.argsort(self._values, axis=1, kind="stable").astype(np.int32)
         self._ranks = np.empty_like(self._sorted)
         np.put_along_axis(self._ranks, self._sorted, np.arange(self.n_rows, dtype=np.int32)[None, :], axis=1)
         del self._train, self._valid
-        if self.classifies:
-            self._codes = self._codes.astype(np.int32)
-            self._labels_valid = np.repeat(np.arange(self._n_classes), np.diff(self._blocks)).astype(
-                np.float64
-            )
-            self._labels = self._codes.astype(np.float64)
-        else:
-            self._n_classes = 0
-            self._codes = np.zeros(self.n_rows, dtype=np.int32)
-            centre = float(self._targets.mean())
-            self._labels, self._labels_valid = self._targets - centre, self._targets_valid - centre
-            self._spread = float(np.sum((self._targets_valid - self._targets_valid.mean()) ** 2))
+        self._codes, self._labels, self._n_classes, self._labels_valid, self._spread = tree_target(split)
 
     def _grid(
         self,
@@ -77,8 +67,54 @@ class TreeSweep(SweepGame):
         fill_grid(
             presorted, target, self._values_valid, self._labels_valid, (rows, sizes, columns, ends), grid
         )
-        if self.classifies:
-            return grid / self._n_valid
-        if self._spread > 0:
-            return 1.0 - grid / self._spread
-        return np.where(grid == 0.0, 1.0, 0.0)  # constant targets, as scikit-learn scores them
+        return grid / self._n_valid if self.classifies else r_squared(grid, self._spread)
+
+
+class TreeTarget(NamedTuple):
+    """Targets as the kernels of trees take them.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n,), int32
+        Class codes; 0 in regression.
+    labels, labels_valid : ndarray of shape (n,) and (T,)
+        Class codes, or targets minus the mean of training. Validation rows are in the order of
+        :func:`~shapley2d.sweeps.base.class_blocks`.
+    n_classes : int
+        0 in regression.
+    spread : float
+        Squared deviations of the validation targets from their mean; 0 in classification, which has no use for it.
+    """
+
+    codes: NDArray[Any]
+    labels: NDArray[np.float64]
+    n_classes: int
+    labels_valid: NDArray[np.float64]
+    spread: float
+
+
+def tree_target(split: Split) -> TreeTarget:
+    """The targets of a split."""
+    if split.y.task == "classification":
+        codes = split.y.codes.astype(np.int32)
+        labels_valid = split.y_valid.codes[class_blocks(split)[0]].astype(np.float64)
+        return TreeTarget(codes, codes.astype(np.float64), split.y.classes.size, labels_valid, 0.0)
+    targets, targets_valid = number_targets(split)
+    centre = float(targets.mean())
+    spread = float(np.sum((targets_valid - targets_valid.mean()) ** 2))
+    return TreeTarget(
+        np.zeros(targets.size, dtype=np.int32), targets - centre, 0, targets_valid - centre, spread
+    )
+
+
+def r_squared(errors: NDArray[np.float64], spread: float) -> NDArray[np.float64]:
+    """R squared of sums of squared errors, where the targets' squared deviations from their mean are ``spread``.
+
+    Examples
+    --------
+    >>> r_squared(np.array([0.0, 2.0]), 4.0)
+    array([1. , 0.5])
+    """
+    if spread > 0:
+        return 1.0 - errors / spread
+    return np.where(errors == 0.0, 1.0, 0.0)  # constant targets, as scikit-learn scores them
