@@ -70,7 +70,7 @@ def paper(
         for outcome in run_experiments(chosen, out, quick=quick, again=again, n_jobs=jobs, page=page):
             for reason in dict.fromkeys(outcome.left_out.values()):
                 count = list(outcome.left_out.values()).count(reason)
-                note(f"{outcome.experiment.name}: {count} pieces left out: {reason}")
+                note(f"{outcome.experiment.name}: {count} piece{'s' * (count > 1)} left out: {reason}")
             if outcome.headline:
                 console.print(
                     Text(outcome.experiment.name, style="bold"), Text(outcome.headline), soft_wrap=True

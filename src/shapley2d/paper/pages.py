@@ -144,7 +144,10 @@ def render_claims(
             for claim, judgement in section.judged
         ]
         lines += [""] if section.judged else []
-        lines += [f"Left out ({count} pieces): {reason}" for reason, count in section.reasons.items()]
+        lines += [
+            f"Left out ({count} piece{'s' * (count > 1)}): {reason}"
+            for reason, count in section.reasons.items()
+        ]
         lines += [""] if section.reasons else []
         spent = f"{format_seconds(section.seconds)} of work ([seconds.csv]({prefix}seconds.csv))"
         lines.append(f"Numbers: [{experiment.name}.csv]({prefix}{experiment.name}.csv); {spent}.")
