@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 RIVALS := .venv-rivals
 RIVALS_READY := $(RIVALS)/.ready
 
-.PHONY: demo test test-rivals lint format figures paper clean
+.PHONY: demo test test-rivals lint format figures paper paper-quick clean
 
 demo: $(READY)
 	$(BIN)/shapley2d demo
@@ -23,6 +23,10 @@ test-rivals: $(RIVALS_READY)
 paper: $(RIVALS_READY)
 	$(RIVALS)/bin/shapley2d paper --out docs/reproduction --page docs/reproduction.md
 
+# all experiments once, small
+paper-quick: $(RIVALS_READY)
+	$(RIVALS)/bin/shapley2d paper --quick --again --out shapley2d-paper
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -36,7 +40,7 @@ figures: $(READY)
 	$(BIN)/python docs/make_figures.py
 
 clean:
-	rm -rf $(VENV) $(RIVALS) .pytest_cache .mypy_cache .ruff_cache .hypothesis shapley2d-demo
+	rm -rf $(VENV) $(RIVALS) .pytest_cache .mypy_cache .ruff_cache .hypothesis shapley2d-demo shapley2d-paper
 
 .PHONY: python
 python:
