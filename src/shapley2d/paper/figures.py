@@ -64,7 +64,7 @@ def line_with_band(axes: Axes, lines: Records, x: str, y: str, label: str, **sty
 
 
 def save_figure(draw: Callable[[Records], Figure], records: Records, path: Path) -> None:
-    """Draw and write a PNG file, whole or not at all; of 256 colours, which saves much and is no different to the eye."""
+    """Draw and write a PNG file of 256 colours, which the eye does not miss; whole or not at all."""
     from matplotlib import rc_context
     from PIL import Image
 
