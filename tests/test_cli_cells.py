@@ -150,6 +150,7 @@ def test_oob_needs_no_validation(capsys):
     assert "judged on no other rows" in out and "Lowest cells" in out
     page = Path("report.html").read_text(encoding="utf-8")
     assert "mean scores of trees, not contributions" in page
+    assert "the mean score of its row by trees" in page and "what it adds" not in page
     assert "value_cells(X, y, method=&#34;oob&#34;" in page
 
 

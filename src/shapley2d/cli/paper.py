@@ -55,6 +55,7 @@ def paper(
     import time
 
     from shapley2d.paper import find_experiments
+    from shapley2d.paper.pages import spaced
     from shapley2d.paper.run import run_experiments
 
     chosen = find_experiments(experiments or [])
@@ -73,7 +74,9 @@ def paper(
                 note(f"{outcome.experiment.name}: {count} piece{'s' * (count > 1)} left out: {reason}")
             if outcome.headline:
                 console.print(
-                    Text(outcome.experiment.name, style="bold"), Text(outcome.headline), soft_wrap=True
+                    Text(outcome.experiment.name, style="bold"),
+                    Text(spaced(outcome.headline)),
+                    soft_wrap=True,
                 )
     except KeyboardInterrupt:
         sys.stderr.write(

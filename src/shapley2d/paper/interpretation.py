@@ -270,13 +270,17 @@ def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
     return [(caption, lines) for caption, lines in made if lines]
 
 
+def _splits(count: int) -> str:
+    return f"{count} split{'s' * (count > 1)}"
+
+
 def headline(records: Records) -> str:
     """How common either kind is."""
     counts = _counts(records)
     if not len(counts):
         return "No two rows have nearly the same 1D value."
     return (
-        f"Of {counts.mean('pairs'):.0f} pairs of rows with nearly the same 1D value (mean of {len(counts)} splits), "
+        f"Of {counts.mean('pairs'):.0f} pairs of rows with nearly the same 1D value (mean of {_splits(len(counts))}), "
         f"{counts.mean('alike'):.0%} have cells alike and {counts.mean('unlike'):.0%} unrelated or opposed ones."
     )
 

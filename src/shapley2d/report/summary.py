@@ -28,6 +28,15 @@ _METHODS = {
     "random": "random numbers, as a baseline",
 }
 
+_CONTRIBUTION = (
+    "what it adds, on average over all ways to build up the table, to the performance of the model"
+)
+_MEANINGS = {
+    "loo": "what the whole table's performance owes to its row and its column together, all others being there",
+    "flat": "what it adds to the performance of the model, on average over all orders in which cells replace means",
+    "oob": "the mean score of its row by trees that saw its column and never saw the row",
+    "random": "a random number",
+}
 _NO_CONTRIBUTIONS = {
     "oob": "The values are mean scores of trees, not contributions: a low one is suspect, its sign says nothing.",
     "random": "The values are random numbers and say nothing about the table; they are there to compare with.",
@@ -52,6 +61,7 @@ class Summary:
     """The words and figures at the head of the report."""
 
     valued: str
+    meaning: str
     against: str
     certainty: str
     harmful: str
@@ -88,6 +98,7 @@ def summarise(
         kept = f"The map shows the {n_shown:,} rows with the most extreme cells, of {n:,}."
     return Summary(
         valued=f"{_count(n * m, noun)}, {_count(n, *parts[0])} by {_count(m, *parts[1])}",
+        meaning=_MEANINGS.get(str(valuation.info.get("method")), _CONTRIBUTION),
         against=_against(valuation.info),
         certainty=_certainty(valuation, noun),
         harmful=_harmful(valuation, negative, sure, noun),
