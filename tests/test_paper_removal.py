@@ -302,6 +302,7 @@ def test_judges_find_that_all_holds_where_the_curves_are_the_papers():
         (judge_gain, {"2D-MC": (-0.1, -1)}, "holds in part", "Census (2D-MC)"),
         (judge_gain, {"2D-KNN": (0, -1), "2D-MC": (-0.1, -1)}, "does not hold", "0 of 12"),
         (judge_gain, {"random": (0.5, 0)}, "does not hold", "0 of 12"),  # random gains more
+        (judge_gain, {"random": (0.1, 0)}, "holds in part", "Census (2D-KNN)"),  # about as much as 2D-KNN
         (judge_dip, {"2D-MC": (-0.4, -1)}, "holds in part", "6 of 12"),
         (judge_dip, {"1D": (0.1, 0)}, "does not hold", "0 of 12"),
         (judge_drop, {"1D": (0, -0.5)}, "holds in part", "0 of 6"),

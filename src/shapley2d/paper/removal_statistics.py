@@ -100,6 +100,36 @@ def best_share(curve: Curve) -> int:
     return int(np.argmax(curve.gains.mean(axis=0).round(9)))
 
 
+def best_gain(curve: Curve) -> float:
+    """How far the mean curve is above its start where it is highest."""
+    return float(curve.gains.mean(axis=0)[best_share(curve)])
+
+
+def gain_lead(curve: Curve, other: Curve) -> tuple[float, float]:
+    """By how much a curve's best gain is ahead of another's, each at its own best share, and the standard error.
+
+    Both are over the seeds that the two have; the error is 0 for a single one.
+
+    Examples
+    --------
+    >>> shares = np.array([0, 0.1])
+    >>> up = Curve(shares, {0: np.array([0.5, 0.6]), 1: np.array([0.5, 0.8])})
+    >>> level = Curve(shares, {0: np.array([0.5, 0.5]), 1: np.array([0.5, 0.5])})
+    >>> tuple(round(number, 3) for number in gain_lead(up, level))
+    (0.2, 0.1)
+    """
+    at, other_at = best_share(curve), best_share(other)
+    seeds = [seed for seed in curve.by_seed if seed in other.by_seed]
+    leads = np.array(
+        [
+            (curve.by_seed[s][at] - curve.by_seed[s][0]) - (other.by_seed[s][other_at] - other.by_seed[s][0])
+            for s in seeds
+        ]
+    )
+    error = leads.std(ddof=1) / np.sqrt(leads.size) if leads.size > 1 else 0.0
+    return float(leads.mean()), float(error)
+
+
 def first_dip(curve: Curve) -> float:
     """The first share at which the mean curve is a point below its start, and is at the next share too; inf if never.
 
