@@ -7,7 +7,6 @@ import pytest
 
 from shapley2d import Valuation
 from shapley2d.cli import main
-from shapley2d.cli.inspection import found_among
 from shapley2d.cli.planting import plant_errors
 from shapley2d.cli.reading import read_table
 from shapley2d.datasets import load_breast_cancer_original
@@ -57,14 +56,6 @@ def test_each_kind_is_what_it_says(table, planted):
 def test_planting_repeats_itself(table, planted):
     np.testing.assert_array_equal(plant_errors(*table).entries, planted.entries)
     assert not np.array_equal(plant_errors(*table, seed=1).kinds, planted.kinds)
-
-
-def test_found_among_counts_ties_by_their_mean():
-    scores = np.array([[0.0, 1.0], [1.0, 1.0]])
-    wanted = np.array([[True, True], [False, False]])
-    assert found_among(scores, wanted, 1) == 1
-    assert found_among(scores, wanted, 2) == pytest.approx(1 + 1 / 3)
-    assert found_among(scores, wanted, 4) == 2
 
 
 def test_demo_finds_more_than_rows_and_chance(tmp_path, capsys, planted, monkeypatch):

@@ -103,3 +103,9 @@ def test_infinite_suspicion_is_the_most_suspect():
 def test_what_cannot_be_scored(score, arguments, message):
     with pytest.raises(InputError, match=message):
         score(*arguments)
+
+
+def test_tied_cells_are_found_by_their_mean():
+    values = np.array([[0.0, 1.0], [1.0, 1.0]])
+    planted = np.array([[True, True], [False, False]])
+    np.testing.assert_allclose(2 * detection_curve(-values, planted, [1, 2, 4]), [1, 1 + 1 / 3, 2])

@@ -10,7 +10,6 @@ from rich.text import Text
 
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, shown, warnings_as_notes
-from shapley2d.cli.inspection import found_among
 from shapley2d.cli.outputs import write_csv, write_html, write_values
 from shapley2d.cli.planting import Planted, plant_errors
 from shapley2d.cli.summary import print_files, print_json
@@ -31,6 +30,7 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     """
     from shapley2d.api import value_cells
     from shapley2d.datasets import load_breast_cancer_original
+    from shapley2d.paper.scores import detection_curve
 
     _make_folder(out)
     X, y = load_breast_cancer_original("pyarrow")
@@ -41,15 +41,17 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
         valuation = value_cells(table, y)
     rows = np.broadcast_to(valuation.rows[:, None], valuation.shape)
     total = int(planted.changed.sum())
+    counts = [round(part * planted.changed.size) for part in _PARTS]
+    by_cells = total * detection_curve(-valuation.values, planted.changed, counts)
+    by_rows = total * detection_curve(-rows, planted.changed, counts)
     lines = []
-    for part in _PARTS:
-        count = round(part * planted.changed.size)
+    for k, (part, count) in enumerate(zip(_PARTS, counts, strict=True)):
         lines.append(
             {
                 "share": part,
                 "cells": count,
-                "found": found_among(valuation.values, planted.changed, count),
-                "found_by_rows": found_among(rows, planted.changed, count),
+                "found": float(by_cells[k]),
+                "found_by_rows": float(by_rows[k]),
                 "by_chance": total * count / planted.changed.size,
             }
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numba
 import numpy as np
 
+from shapley2d.flat.built_in import BuiltInGame
 from shapley2d.flat.fill import encode_cells
 from shapley2d.sweeps.base import class_blocks
 from shapley2d.sweeps.naive_bayes import VAR_SMOOTHING, add_log_density
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from shapley2d.splits import Split
 
 
-class FlatNaiveBayes:
+class FlatNaiveBayes(BuiltInGame):
     """Accuracy of scikit-learn's ``GaussianNB()`` trained on all rows, of which only some cells are known.
 
     An entry that is missing, in either table, is what stands in for absent cells of its column; a missing category is
@@ -44,7 +45,6 @@ class FlatNaiveBayes:
     """
 
     def __init__(self, split: Split, *, truncation: float | None = None) -> None:
-        self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         self._n_valid = split.valid.n_rows
         self._codes = split.y.codes.astype(np.int64)
         order, self._blocks = class_blocks(split)
@@ -53,16 +53,7 @@ class FlatNaiveBayes:
         self._valid = np.ascontiguousarray(cells.valid[order].T)
         self._absent = cells.absent
         self._starts = cells.starts
-        self._aim, self._within = np.nan, -1.0
-        everything = np.arange(self.n_rows * self.n_columns)
-        (none,), (whole,) = self._raw(everything[:0], 0), self._raw(everything, everything.size)
-        self.none, self.all = float(none / self._n_valid), float(whole / self._n_valid)
-        if truncation is not None:
-            self._aim, self._within = whole, truncation * self._n_valid
-
-    def along(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Utilities while the cells join in this order: of nobody first, of the whole order last."""
-        return self._raw(order, 0) / self._n_valid
+        super().__init__(split, truncation, self._n_valid)
 
     def _raw(self, order: NDArray[np.intp], start: int) -> NDArray[np.float64]:
         """Right answers from the coalition of the first ``start`` cells on."""
@@ -72,6 +63,9 @@ class FlatNaiveBayes:
         tables = (self._train, self._absent, self._starts)
         _follow(*tables, self._codes, self._valid, self._blocks, order, start, stop, out)
         return out
+
+    def _scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        return raw / self._n_valid
 
 
 @numba.njit(nogil=True, cache=True)

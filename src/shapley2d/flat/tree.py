@@ -8,6 +8,7 @@ import numba
 import numpy as np
 
 from shapley2d.encoding import as_float32
+from shapley2d.flat.built_in import BuiltInGame
 from shapley2d.flat.fill import encode_cells
 from shapley2d.sweeps.base import class_blocks
 from shapley2d.sweeps.tree import r_squared, tree_target
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from shapley2d.splits import Split
 
 
-class FlatTree:
+class FlatTree(BuiltInGame):
     """Accuracy or R squared of a fully grown CART trained on all rows, of which only some cells are known.
 
     The tree is that of :class:`~shapley2d.sweeps.tree.TreeSweep`, its rule for equally good splits included. An entry
@@ -45,7 +46,6 @@ class FlatTree:
     """
 
     def __init__(self, split: Split, *, truncation: float | None = None) -> None:
-        self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         self.classifies = split.y.task == "classification"
         self._n_valid = split.valid.n_rows
         self._codes, self._labels, self._n_classes, self._labels_valid, self._spread = tree_target(split)
@@ -54,17 +54,7 @@ class FlatTree:
         self._values, self._values_valid = as_float32(cells.train.T), as_float32(valid.T)
         self._absent = as_float32(cells.absent)
         self._starts = cells.starts
-        self._aim, self._within = np.nan, -1.0
-        everything = np.arange(self.n_rows * self.n_columns)
-        (none,), (whole,) = self._raw(everything[:0], 0), self._raw(everything, everything.size)
-        self.none, self.all = self._scores(np.array([none, whole])).tolist()
-        if truncation is not None:
-            self._aim = whole
-            self._within = truncation * (self._n_valid if self.classifies else self._spread)
-
-    def along(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Utilities while the cells join in this order: of nobody first, of the whole order last."""
-        return self._scores(self._raw(order, 0))
+        super().__init__(split, truncation, self._n_valid if self.classifies else self._spread)
 
     def _raw(self, order: NDArray[np.intp], start: int) -> NDArray[np.float64]:
         """Right answers, or squared errors, from the coalition of the first ``start`` cells on."""

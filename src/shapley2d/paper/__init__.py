@@ -1,4 +1,4 @@
-"""The paper's experiments: every table and figure, ours beside theirs."""
+"""The paper's experiments, ours beside theirs, and what other detectors of bad cells do."""
 
 from __future__ import annotations
 
