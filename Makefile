@@ -17,7 +17,7 @@ test: $(READY)
 
 # the comparisons with other detectors, in an environment of their own: robpy wants an older scikit-learn
 test-rivals: $(RIVALS_READY)
-	$(RIVALS)/bin/python -m pytest tests/test_paper_rivals.py tests/test_paper_detection.py tests/test_paper_detection_page.py
+	$(RIVALS)/bin/python -m pytest tests/paper/test_paper_deviation.py tests/paper/test_paper_detection.py tests/paper/test_paper_detection_page.py
 
 # every number of docs/reproduction.md; what is there is not computed again
 paper: $(RIVALS_READY)

@@ -7,8 +7,8 @@ import time
 
 import numpy as np
 
-from shapley2d.knn.distances import IntegerColumns
-from shapley2d.knn.rows import RowValues
+from shapley2d._knn.distances import IntegerColumns
+from shapley2d._knn.rows import RowValues
 
 # Like a census: levels of the categorical columns, and (levels, share at the most frequent one) of the numeric ones.
 _CATEGORIES = (9, 16, 7, 15, 6, 5, 2, 42)

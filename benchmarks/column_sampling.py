@@ -15,8 +15,8 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from shapley2d.knn.column_design import PairSequence
-from shapley2d.knn.column_sampling import estimate_columns
+from shapley2d._knn.columns.design import PairSequence
+from shapley2d._knn.columns.sampling import estimate_columns
 
 
 class NeighbourGame:

@@ -11,8 +11,8 @@ import time
 
 import numpy as np
 
-from shapley2d.designs import AllSubsets, combine_axes
-from shapley2d.semivalues import marginal_weights
+from shapley2d._theory.designs import AllSubsets, combine_axes
+from shapley2d._theory.semivalues import marginal_weights
 
 
 def by_definition(H: np.ndarray, i: int, j: int) -> float:

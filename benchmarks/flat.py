@@ -21,10 +21,10 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from shapley2d.estimate import PermutationDraws
-from shapley2d.flat.cells import FlatDraws, flat_game
-from shapley2d.splits import make_problem
-from shapley2d.sweeps import sweep_game
+from shapley2d._estimation.estimate import PermutationDraws
+from shapley2d._games.sweeps import sweep_game
+from shapley2d._methods.flat.cells import FlatDraws, flat_game
+from shapley2d._tables.problem import make_problem
 
 CASES = [
     ("tree", DecisionTreeClassifier(random_state=0)),

@@ -27,10 +27,10 @@ import numpy as np
 from _knn_kernel import kernel_nanoseconds
 
 from shapley2d import value_cells
-from shapley2d.knn.metric import integer_columns
-from shapley2d.knn.rows import RowValues
-from shapley2d.semivalues import marginal_weights
-from shapley2d.splits import make_problem
+from shapley2d._knn.metric import integer_columns
+from shapley2d._knn.rows import RowValues
+from shapley2d._tables.problem import make_problem
+from shapley2d._theory.semivalues import marginal_weights
 
 ROOT = Path(__file__).parent.parent
 

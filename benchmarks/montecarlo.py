@@ -31,14 +31,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d import value_cells
-from shapley2d.coalitions import MaskCoalitions, NestedCoalitions
-from shapley2d.designs import Permutation, combine_axes
-from shapley2d.estimate import monte_carlo
-from shapley2d.model_game import ModelGame
-from shapley2d.paper.records import Records
-from shapley2d.paper.runtime import EXPERIMENT as runtimes  # noqa: N811
-from shapley2d.splits import make_problem
-from shapley2d.sweeps import sweep_game
+from shapley2d._estimation.estimate import monte_carlo
+from shapley2d._games.model import ModelGame
+from shapley2d._games.sweeps import sweep_game
+from shapley2d._tables.problem import make_problem
+from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions
+from shapley2d._theory.designs import Permutation, combine_axes
+from shapley2d_paper.harness.records import Records
+from shapley2d_paper.runtime.experiment import EXPERIMENT as runtimes  # noqa: N811
 
 
 def seconds_of(run, *args, **options) -> float:

@@ -17,12 +17,12 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d.oob import oob_cells
-from shapley2d.oob.cells import columns_drawn, draw_tree
-from shapley2d.run import Run
-from shapley2d.splits import Problem
-from shapley2d.table import as_table
-from shapley2d.target import as_target
+from shapley2d._methods.oob import oob_cells
+from shapley2d._methods.oob.cells import columns_drawn, draw_tree
+from shapley2d._methods.run import Run
+from shapley2d._tables.problem import Problem
+from shapley2d._tables.table import as_table
+from shapley2d._tables.target import as_target
 
 
 def load() -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

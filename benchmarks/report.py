@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import sync_playwright
 
-from shapley2d.report import write_report
-from shapley2d.table import Column, Table
-from shapley2d.valuation import Valuation
+from shapley2d._results.report import write_report
+from shapley2d._results.valuation import Valuation
+from shapley2d._tables.table import Column, Table
 
 _FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",

@@ -12,13 +12,15 @@ import matplotlib as mpl
 import pytest
 
 import shapley2d
+import shapley2d_paper
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MODULES = [
     module.name
-    for module in pkgutil.walk_packages(shapley2d.__path__, "shapley2d.")
+    for package in (shapley2d, shapley2d_paper)
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     if not module.name.endswith("__main__")
 ]
 

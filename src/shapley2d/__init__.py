@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
-    from shapley2d.api import value_cells, value_game
-    from shapley2d.blocks import value_blocks
-    from shapley2d.cell_valuer import CellValuer
+    from shapley2d._api.blocks import value_blocks
+    from shapley2d._api.cells import value_cells, value_game
+    from shapley2d._api.estimator import CellValuer
+    from shapley2d._results.valuation import Valuation
     from shapley2d.exceptions import InputError
-    from shapley2d.valuation import Valuation
 
 __all__ = [
     "CellValuer",
@@ -32,12 +32,12 @@ __all__ = [
 
 # numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is quick
 _HOMES = {
-    "CellValuer": "shapley2d.cell_valuer",
+    "CellValuer": "shapley2d._api.estimator",
     "InputError": "shapley2d.exceptions",
-    "Valuation": "shapley2d.valuation",
-    "value_blocks": "shapley2d.blocks",
-    "value_cells": "shapley2d.api",
-    "value_game": "shapley2d.api",
+    "Valuation": "shapley2d._results.valuation",
+    "value_blocks": "shapley2d._api.blocks",
+    "value_cells": "shapley2d._api.cells",
+    "value_game": "shapley2d._api.cells",
 }
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from shapley2d.report import write_report
+from shapley2d._results.report import write_report
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shapley2d.block_valuation import BlockValuation
-from shapley2d.table import as_table
-from shapley2d.valuation import Valuation
+from shapley2d._results.blocks import BlockValuation
+from shapley2d._results.valuation import Valuation
+from shapley2d._tables.table import as_table
 
 N, M = 60, 5
 

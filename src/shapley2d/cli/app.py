@@ -5,11 +5,11 @@ from typing import Annotated
 import typer
 
 from shapley2d._version import __version__
-from shapley2d.cli.blocks import blocks
-from shapley2d.cli.cells import cells
-from shapley2d.cli.demo import demo
-from shapley2d.cli.paper import paper
-from shapley2d.cli.report import report
+from shapley2d.cli.commands.blocks import blocks
+from shapley2d.cli.commands.cells import cells
+from shapley2d.cli.commands.demo import demo
+from shapley2d.cli.commands.paper import paper
+from shapley2d.cli.commands.report import report
 
 # \b keeps the lines of a paragraph apart
 _CELLS = """\b

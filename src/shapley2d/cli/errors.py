@@ -17,7 +17,7 @@ from shapley2d.exceptions import InputError, UtilityError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shapley2d.valuation import Valuation
+    from shapley2d._results.valuation import Valuation
 
 USER_ERROR = 2
 OUR_ERROR = 1

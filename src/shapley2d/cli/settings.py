@@ -11,7 +11,7 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from shapley2d.cli.inputs import Inputs
+    from shapley2d.cli.reading.inputs import Inputs
 
 _TRAINING = (Method.MC, Method.EXACT, Method.LOO, Method.FLAT)
 _SAMPLING = (Method.MC, Method.FLAT)
@@ -84,8 +84,8 @@ def method_options(
 
 
 def _model(name: ModelName, task: str, inputs: Inputs, n_neighbors: int) -> Any:
+    from shapley2d._tables.target import guess_task
     from shapley2d.cli.models import make_model
-    from shapley2d.target import guess_task
 
     return make_model(name, guess_task(inputs.y) if task == "auto" else task, n_neighbors)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._tables.frames import FRAME_KINDS, frame_kind
 from shapley2d.exceptions import InputError
-from shapley2d.frames import FRAME_KINDS, frame_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,1 @@
+"""The functions and the class that users call."""

@@ -1,0 +1,98 @@
+"""Batches of work on a Dask cluster: the data sent once, the loss of workers survived."""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._estimation.workers import do_parcel, pack
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from shapley2d._estimation.workers import Batch, Work
+
+_PATIENCE_S = 30  # for the scheduler to answer and for a first worker to join
+_AHEAD = 2  # batches under way per thread of the cluster, so that no worker waits for the next one
+
+
+def on_cluster(work: Work, cluster: Any, batches: Iterator[tuple[int, int]]) -> Generator[Batch, None, None]:
+    """Results of batches in their order, computed by the workers of a cluster.
+
+    Dask gives the tasks of a lost worker to the others. Should the data be lost with it, an error says so, and the
+    caller may come again.
+
+    Parameters
+    ----------
+    work : Work
+    cluster : str or distributed.Client
+        The address of the scheduler, or a client of it.
+    batches : iterator of (start, stop)
+    """
+    with _connected(cluster) as client:
+        parcel = client.scatter(list(pack(work)), broadcast=True, hash=False)
+        under_way: deque[Any] = deque()
+        try:
+            while True:
+                _submit(client, batches, under_way, parcel)
+                if not under_way:
+                    return
+                result = under_way[0].result()
+                under_way.popleft()
+                yield result
+        finally:
+            client.cancel([*under_way, *parcel])
+
+
+def on_a_worker() -> bool:
+    """Whether this very code is a task of a Dask worker."""
+    import distributed
+
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return False
+    return True
+
+
+def _submit(
+    client: Any, batches: Iterator[tuple[int, int]], under_way: deque[Any], parcel: list[Any]
+) -> None:
+    """Keep every thread of the cluster busy; workers may come and go meanwhile."""
+    room = max(1, _AHEAD * sum(client.ncores().values()))
+    while len(under_way) < room:
+        batch = next(batches, None)
+        if batch is None:
+            return
+        under_way.append(client.submit(do_parcel, *batch, *parcel, pure=False))
+
+
+@contextmanager
+def _connected(cluster: Any) -> Iterator[Any]:
+    """A client of the cluster, closed afterwards if it was made here."""
+    try:
+        import distributed
+    except ImportError as error:
+        raise InputError("cluster= needs Dask: pip install 'shapley2d[distributed]'") from error
+    given = isinstance(cluster, distributed.Client)
+    if not given and not isinstance(cluster, str):
+        raise InputError(f"cluster={cluster!r} must be the address of a Dask scheduler, or a Dask client")
+    try:
+        client = cluster if given else distributed.Client(cluster, timeout=_PATIENCE_S, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"cluster={cluster!r} does not answer: is the scheduler running? ({error})"
+        ) from error
+    try:
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE_S)
+        except TimeoutError as error:
+            raise InputError(
+                f"cluster={cluster!r} has no workers: start some with 'dask worker ...'"
+            ) from error
+        yield client
+    finally:
+        if not given:
+            client.close()

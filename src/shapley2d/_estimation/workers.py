@@ -1,0 +1,246 @@
+"""Numbered pieces of work, done here, by worker processes or on a cluster, and handed back in order.
+
+A piece is known by its number alone, so it may be done anywhere, by anyone, and again: when a worker dies, what it had
+not delivered is simply done once more. Callers get the results in the order of the numbers; how pieces are bundled
+into batches, and who does them, changes no bit.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import threading
+import time
+import uuid
+import warnings
+from collections import OrderedDict
+from concurrent.futures import CancelledError
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+import cloudpickle
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
+from threadpoolctl import threadpool_limits
+
+from shapley2d.exceptions import UtilityError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    from numpy.typing import NDArray
+
+    Batch = tuple[list[NDArray[np.float64]], float]  # results, and the seconds they took
+
+BATCH_S = 0.5
+"""A batch lasts about this long, so that handing it over costs little."""
+
+MOST_LOSSES = 3
+"""Times in a row that workers may die without a single result before the run gives up."""
+
+_MOST_BATCH = 64  # pieces
+_MOST_BATCH_BYTES = 2**26
+_LARGE = 2**20  # arrays of more bytes are shared between the processes of a machine
+_MANY = 16  # workers to expect of a cluster
+_MOST_KEPT = 2  # works that a worker keeps unpacked
+
+
+class Work(Protocol):
+    """Pieces of work by number."""
+
+    def __call__(self, number: int) -> NDArray[np.float64]:
+        """Do piece ``number``; always the same result for the same number."""
+
+
+def in_order(
+    work: Work, first: int, stop: int, *, n_jobs: int | None = None, cluster: Any = None
+) -> Generator[NDArray[np.float64], None, None]:
+    """Results of pieces ``first .. stop - 1``, in order.
+
+    Parameters
+    ----------
+    work : Work
+    first, stop : int
+    n_jobs : int or None
+        Workers, as in joblib; None asks joblib's active ``parallel_config``, and is 1 without one.
+    cluster : str or distributed.Client, optional
+        A Dask cluster to work on instead.
+
+    Examples
+    --------
+    >>> [int(square) for square in in_order(lambda number: np.array(number**2), 1, 4)]
+    [1, 4, 9]
+    """
+    backend = get_active_backend()[0]
+    if cluster is None and n_jobs != 1 and hasattr(backend, "client"):
+        from shapley2d._estimation.cluster import on_a_worker
+
+        # joblib's Dask backend; our own way survives the loss of the data. A worker must not wait for workers.
+        cluster, n_jobs = (None, 1) if on_a_worker() else (backend.client, n_jobs)
+    if cluster is None and effective_n_jobs(n_jobs) == 1:
+        with single_threaded():
+            for number in range(first, stop):
+                yield work(number)  # one by one, so that Ctrl-C loses a single piece
+        return
+    if cluster is None:
+        run: Callable[[Iterator[tuple[int, int]]], Generator[Batch, None, None]]
+        run = partial(_by_joblib, work, backend, n_jobs=n_jobs)
+    else:
+        from shapley2d._estimation.cluster import on_cluster
+
+        run = partial(on_cluster, work, cluster)
+    yield from _retrying(run, first, stop, _MANY if cluster is not None else effective_n_jobs(n_jobs))
+
+
+def _retrying(
+    run: Callable[[Iterator[tuple[int, int]]], Generator[Batch, None, None]],
+    first: int,
+    stop: int,
+    n_workers: int,
+) -> Generator[NDArray[np.float64], None, None]:
+    """Results in order; what dying workers did not deliver is asked for again."""
+    done, losses = first, 0
+    while done < stop:
+        pace = {"batch": 1}
+        batches = run(_cut(done, stop, n_workers, pace))
+        try:
+            for results, seconds in batches:
+                pace["batch"] = _batch_size(seconds / len(results), results[0].nbytes)
+                for result in results:
+                    done, losses = done + 1, 0
+                    yield result
+        except lost_worker_errors() as error:
+            losses += 1
+            if losses >= MOST_LOSSES:
+                raise UtilityError(
+                    f"workers died {losses} times in a row while they computed permutations or blocks from "
+                    f"number {done} on ({type(error).__name__}): most often they lack memory, so use fewer of them "
+                    "(n_jobs), or the model crashes"
+                ) from error
+        finally:
+            batches.close()
+
+
+def _cut(start: int, stop: int, n_workers: int, pace: dict[str, int]) -> Iterator[tuple[int, int]]:
+    """Consecutive batches, as large as the pace says by then, and small at the end, where workers would idle."""
+    while start < stop:
+        end = start + min(pace["batch"], -(-(stop - start) // (2 * n_workers)))
+        yield start, end
+        start = end
+
+
+def _batch_size(seconds: float, n_bytes: int) -> int:
+    most = min(_MOST_BATCH, max(1, _MOST_BATCH_BYTES // max(1, n_bytes)))
+    return int(np.clip(BATCH_S / max(seconds, 1e-6), 1, most))
+
+
+def _by_joblib(
+    work: Work, backend: Any, batches: Iterator[tuple[int, int]], *, n_jobs: int | None
+) -> Generator[Batch, None, None]:
+    shares_memory = getattr(backend, "supports_sharedmem", False)  # threads
+    parcel = () if shares_memory else pack(work)
+    do = partial(do_batch, work) if shares_memory else do_parcel
+    tasks = (delayed(do)(start, stop, *parcel) for start, stop in batches)
+    # copy on write: workers share large arrays and still see them writeable, as compiled code may want them
+    streams = getattr(backend, "supports_return_generator", False)  # multiprocessing does not
+    parallel = Parallel(
+        n_jobs=effective_n_jobs(n_jobs),
+        backend=None if streams else "loky",
+        return_as="generator",
+        pre_dispatch="2*n_jobs",
+        batch_size=1,
+        max_nbytes=_LARGE,
+        mmap_mode="c",
+    )
+    results = parallel(tasks)
+    try:
+        for result in results:  # noqa: UP028  (closing must come back here)
+            yield result
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # work ahead is lost when the end is near; it is meant
+            results.close()
+
+
+def do_batch(work: Work, start: int, stop: int) -> Batch:
+    """Do pieces ``start .. stop - 1``, and say how long it took."""
+    begin = time.perf_counter()
+    with single_threaded():
+        results = [work(number) for number in range(start, stop)]
+    return results, time.perf_counter() - begin
+
+
+def pack(work: Work) -> tuple[NDArray[Any], ...]:
+    """Pickle work once, its large arrays apart, for any number of calls of :func:`do_parcel`.
+
+    Every part is an array of bytes, which joblib and Dask know how to ship once and share.
+    """
+    large: list[NDArray[Any]] = []
+
+    def keep_inside(buffer: pickle.PickleBuffer) -> bool:
+        view = buffer.raw()
+        if view.nbytes <= _LARGE:
+            return True
+        large.append(np.frombuffer(view, dtype=np.uint8))
+        return False
+
+    body = cloudpickle.dumps(work, protocol=5, buffer_callback=keep_inside)
+    token = np.frombuffer(uuid.uuid4().bytes, dtype=np.uint8)
+    return (token, np.frombuffer(body, dtype=np.uint8), *large)
+
+
+_kept: OrderedDict[bytes, Work] = OrderedDict()
+_lock = threading.Lock()
+
+
+def do_parcel(start: int, stop: int, token: NDArray[Any], body: NDArray[Any], *large: NDArray[Any]) -> Batch:
+    """Do pieces of packed work, which this process unpacks only once."""
+    key = token.tobytes()
+    with _lock:
+        if key not in _kept:
+            while len(_kept) >= _MOST_KEPT:
+                _kept.popitem(last=False)
+            buffers = [array if array.flags.writeable else array.copy() for array in large]
+            _kept[key] = pickle.loads(body.data, buffers=buffers)  # noqa: S301  (packed by our own main process)
+        work = _kept[key]
+    return do_batch(work, start, stop)
+
+
+class _Threads:
+    users = 0
+    limit: Any = None
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """One thread per worker in BLAS and OpenMP: the same sums everywhere, and no more threads than cores.
+
+    The limit is the process's; of several threads that work at once, the last one lifts it.
+    """
+    with _lock:
+        if not _Threads.users:
+            _Threads.limit = threadpool_limits(limits=1)
+        _Threads.users += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _Threads.users -= 1
+            if not _Threads.users:
+                _Threads.limit.restore_original_limits()
+
+
+def lost_worker_errors() -> tuple[type[Exception], ...]:
+    """Errors that say that a worker is gone, not that the work is bad."""
+    if sys.modules.get("distributed") is None:
+        return (BrokenProcessPool,)
+    from distributed import KilledWorker
+    from distributed.client import FutureCancelledError
+    from distributed.comm.core import CommClosedError
+
+    return (BrokenProcessPool, CancelledError, FutureCancelledError, KilledWorker, CommClosedError)

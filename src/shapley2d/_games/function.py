@@ -1,0 +1,144 @@
+"""Games: what the rows of a coalition are worth under the columns of a coalition.
+
+A game answers one question, :meth:`Game.utilities`, and knows nothing of Shapley. No rows or no columns are
+worth 0 in every game of this package.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+
+from shapley2d._theory.coalitions import Coalitions, GroupedCoalitions
+from shapley2d.exceptions import UtilityError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+@runtime_checkable
+class Game(Protocol):
+    """Anything that can tell the utilities of row coalitions under column coalitions."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of players on the row axis."""
+
+    @property
+    def n_columns(self) -> int:
+        """Number of players on the column axis."""
+
+    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+        """Matrix of utilities: one line per row coalition, one column per column coalition."""
+
+
+class FunctionGame:
+    """A game given by a function of two boolean masks.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(S, F)``: the utility of rows ``S`` under columns ``F``, two boolean masks. It is not asked
+        about coalitions without rows or without columns, which are worth 0 by definition.
+    n_rows, n_columns : int
+        The numbers of players.
+
+    Examples
+    --------
+    >>> from shapley2d._theory.coalitions import SubsetCoalitions
+    >>> game = FunctionGame(lambda S, F: S.sum() * F.sum(), 2, 1)
+    >>> game.utilities(SubsetCoalitions(2), SubsetCoalitions(1))
+    array([[0., 0.],
+           [0., 1.],
+           [0., 1.],
+           [0., 2.]])
+    """
+
+    def __init__(
+        self, function: Callable[[NDArray[np.bool_], NDArray[np.bool_]], float], n_rows: int, n_columns: int
+    ) -> None:
+        self._function = function
+        self.n_rows = n_rows
+        self.n_columns = n_columns
+
+    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+        """Matrix of utilities, one call of the function for each pair of coalitions."""
+        matrix = np.zeros((len(rows), len(columns)))
+        column_masks = columns.masks()
+        filled = np.flatnonzero(column_masks.any(axis=1))
+        for a, row_mask in enumerate(rows):
+            if not row_mask.any():
+                continue
+            for b in filled:
+                matrix[a, b] = self._call(row_mask, column_masks[b])
+        return matrix
+
+    def _call(self, row_mask: NDArray[np.bool_], column_mask: NDArray[np.bool_]) -> float:
+        try:
+            utility = float(self._function(row_mask.copy(), column_mask.copy()))
+        except Exception as error:
+            raise UtilityError(
+                f"the game failed on {describe_coalition(row_mask, column_mask)}: {error}"
+            ) from error
+        if not math.isfinite(utility):
+            raise UtilityError(f"the game returned {utility} on {describe_coalition(row_mask, column_mask)}")
+        return utility
+
+
+class GroupedGame:
+    """A game whose players are groups of rows and groups of columns of another game.
+
+    Parameters
+    ----------
+    game : Game
+        A game over single rows and columns.
+    row_labels, column_labels : array-like of int
+        The group, 0 to the number of groups minus 1, of every row and of every column.
+
+    Examples
+    --------
+    >>> from shapley2d._theory.coalitions import SubsetCoalitions
+    >>> game = GroupedGame(FunctionGame(lambda S, F: S.sum() * F.sum(), 3, 2), [0, 0, 1], [0, 0])
+    >>> game.utilities(SubsetCoalitions(2), SubsetCoalitions(1))[:, 1]
+    array([0., 4., 2., 6.])
+    """
+
+    def __init__(self, game: Game, row_labels: ArrayLike, column_labels: ArrayLike) -> None:
+        self._game = game
+        self._row_labels = np.asarray(row_labels, dtype=np.intp)
+        self._column_labels = np.asarray(column_labels, dtype=np.intp)
+        self.n_rows = int(self._row_labels.max()) + 1
+        self.n_columns = int(self._column_labels.max()) + 1
+
+    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+        """Matrix of utilities of coalitions of groups."""
+        return self._game.utilities(
+            GroupedCoalitions(rows, self._row_labels), GroupedCoalitions(columns, self._column_labels)
+        )
+
+
+def describe_coalition(
+    row_mask: NDArray[np.bool_],
+    column_mask: NDArray[np.bool_],
+    row_names: NDArray[np.generic] | None = None,
+    column_names: list[str] | None = None,
+) -> str:
+    """Name a coalition in a message, by its first few rows and columns.
+
+    Examples
+    --------
+    >>> describe_coalition(np.array([True, True, False]), np.array([True]))
+    '2 rows (0, 1) and 1 column (0)'
+    """
+
+    def listed(mask: NDArray[np.bool_], names: object, what: str) -> str:
+        members = np.flatnonzero(mask)
+        shown = [str(members[k] if names is None else names[members[k]]) for k in range(min(5, members.size))]  # type: ignore[index]
+        dots = ", ..." if members.size > 5 else ""
+        return f"{members.size} {what}{'' if members.size == 1 else 's'} ({', '.join(shown)}{dots})"
+
+    return f"{listed(row_mask, row_names, 'row')} and {listed(column_mask, column_names, 'column')}"

@@ -1,0 +1,101 @@
+"""The label as one more column: a coalition of columns without it is worth nothing.
+
+The label's column comes last. A feature only counts beside the label, so its value is a semivalue of the game without
+the label: the weight of joining ``s`` features and the label is ``p(s + 1; m + 1)``. With the other players present
+with probability ``t`` (see :mod:`shapley2d._theory.semivalues`) that weighs ``t`` once more, which is again a semivalue
+of known name, times the mean of ``t``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._tables.table import Column, Table
+from shapley2d._tables.target import as_series
+from shapley2d._theory.coalitions import Coalitions, MaskCoalitions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._games.function import Game
+    from shapley2d._tables.target import Target
+    from shapley2d._theory.semivalues import Semivalue
+
+LABEL = "(label)"
+"""Name of the label's column where the target has none."""
+
+
+class LabelGame:
+    """A game with the label as its last column; without the label every coalition is worth 0.
+
+    Parameters
+    ----------
+    game : Game
+        The game over the features, in which the label is always known.
+
+    Examples
+    --------
+    >>> from shapley2d._theory.coalitions import SubsetCoalitions
+    >>> from shapley2d._games.function import FunctionGame
+    >>> game = LabelGame(FunctionGame(lambda S, F: S.sum() * F.sum(), 1, 1))
+    >>> game.utilities(SubsetCoalitions(1), SubsetCoalitions(2))[1]
+    array([0., 0., 0., 1.])
+    """
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self.n_rows = game.n_rows
+        self.n_columns = game.n_columns + 1
+
+    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+        """Matrix of utilities; only column coalitions with the label and a feature are asked of the game."""
+        masks = columns.masks()
+        labelled = np.flatnonzero(masks[:, -1] & masks[:, :-1].any(axis=1))
+        matrix = np.zeros((len(rows), len(columns)))
+        if labelled.size:
+            matrix[:, labelled] = self._game.utilities(rows, MaskCoalitions(masks[labelled, :-1]))
+        return matrix
+
+
+def feature_semivalue(semivalue: Semivalue) -> tuple[float, Semivalue]:
+    """The semivalue of the features beside the label: a factor, and the semivalue in the game without the label.
+
+    Examples
+    --------
+    >>> feature_semivalue("shapley")
+    (0.5, ('beta', 1.0, 2.0))
+    >>> feature_semivalue("banzhaf")
+    (0.5, 'banzhaf')
+    """
+    if semivalue == "banzhaf":
+        return 0.5, "banzhaf"
+    _, a, b = ("beta", 1.0, 1.0) if semivalue == "shapley" else semivalue
+    return b / (a + b), ("beta", a, b + 1)
+
+
+def label_name(y: Any, column_names: Sequence[str]) -> str:
+    """Name of the label's column: that of the target's series, if it has one that no column bears.
+
+    Examples
+    --------
+    >>> label_name([0, 1], ["age"])
+    '(label)'
+    """
+    name = getattr(as_series(y), "name", None)
+    wanted = LABEL if name is None or name == "" else str(name)
+    candidates = (wanted, LABEL, *(f"{LABEL} {k}" for k in range(2, len(column_names) + 3)))
+    return next(candidate for candidate in candidates if candidate not in column_names)
+
+
+def with_label(table: Table, target: Target, name: str) -> Table:
+    """The table with its target as the last column, to show what the valued cells hold."""
+    if target.task == "regression":
+        column = Column(name, "number", np.asarray(target.codes, dtype=np.float64))
+    else:
+        categories = tuple(str(label) for label in target.classes.tolist())
+        column = Column(name, "category", target.codes.astype(np.float64), categories)
+    return Table((*table.columns, column), table.row_names, table.native)

@@ -1,0 +1,121 @@
+"""The utility of K nearest neighbours for any coalition of rows and columns, without a model.
+
+    h(S, F) = mean over validation rows of (1/K) sum over k <= min(K, |S|) of [label of the k-th nearest in S = y],
+
+the utility behind the closed form of method ``"knn"``; in regression minus the squared error of the K nearest's
+mean, where neighbours that are not there count as the mean of the training targets. Rows at the same distance are
+averaged over all their orders.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from shapley2d._kernels.knn_utility import Nearest, add_utilities
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._knn.distances import IntegerColumns
+    from shapley2d._theory.coalitions import Coalitions
+
+_CHUNK = 32  # validation rows whose utilities are added up together, whatever the number of threads
+
+
+class KnnGame:
+    """The K-nearest-neighbour utility as a game.
+
+    The rows are sorted once for every validation row and column coalition; a row coalition then only looks at
+    them until it has met K of its members. So ask for many row coalitions at once.
+
+    Parameters
+    ----------
+    columns : IntegerColumns
+        The training and the validation table.
+    y, y_valid : ndarray
+        Codes of the classes, or numbers in regression.
+    task : {"classification", "regression"}
+    n_neighbors : int
+    n_jobs : int or None
+        Threads; the utilities do not depend on it.
+
+    Examples
+    --------
+    >>> from shapley2d._theory.coalitions import SubsetCoalitions
+    >>> from shapley2d._knn.metric import integer_columns
+    >>> from shapley2d._tables.table import as_table
+    >>> table = as_table([[0.0], [1.0], [5.0]])
+    >>> codes = np.array([0, 0, 1])
+    >>> game = KnnGame(
+    ...     integer_columns(table, table), codes, codes, task="classification", n_neighbors=1
+    ... )
+    >>> game.utilities(SubsetCoalitions(3), SubsetCoalitions(1))[[1, 4, 7], 1].round(3)
+    array([0.667, 0.333, 1.   ])
+    """
+
+    def __init__(
+        self,
+        columns: IntegerColumns,
+        y: NDArray[np.generic],
+        y_valid: NDArray[np.generic],
+        *,
+        task: Literal["classification", "regression"],
+        n_neighbors: int = 10,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_rows, self.n_columns = columns.n_rows, columns.n_columns
+        self._classifies = task == "classification"
+        centre = 0.0 if self._classifies else float(np.mean(y.astype(np.float64)))
+        self._y = y.astype(np.float64) - centre
+        self._y_valid = y_valid.astype(np.float64) - centre
+        self._train = np.ascontiguousarray(columns.train)
+        self._valid = np.ascontiguousarray(columns.valid.T)
+        self._mismatch = columns.mismatch.astype(columns.train.dtype)
+        self._missing = columns.missing.astype(columns.train.dtype)
+        self._k = int(n_neighbors)
+        self._n_jobs = n_jobs
+
+    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+        """Matrix of utilities; no rows or no columns are worth 0."""
+        groups, row_masks = _common_members(rows.masks())
+        column_masks = np.ascontiguousarray(columns.masks())
+        starts = range(0, len(self._valid), _CHUNK)
+        tasks = (delayed(self._chunk)(start, groups, row_masks, column_masks) for start in starts)
+        total = np.zeros((len(rows), len(columns)))
+        if len(starts) == 1 or effective_n_jobs(self._n_jobs) == 1:
+            parts = (self._chunk(start, groups, row_masks, column_masks) for start in starts)
+        else:
+            parts = Parallel(n_jobs=self._n_jobs, backend="threading", return_as="generator")(tasks)
+        for part in parts:
+            total += part
+        return total / len(self._valid)
+
+    def _chunk(
+        self,
+        start: int,
+        groups: NDArray[np.int32],
+        row_masks: NDArray[np.bool_],
+        column_masks: NDArray[np.bool_],
+    ) -> NDArray[np.float64]:
+        sums = np.zeros((len(row_masks), len(column_masks)))
+        part = slice(start, start + _CHUNK)
+        table = (self._train, self._valid[part], self._mismatch, self._missing)
+        nearest = Nearest(self._y, self._y_valid[part], self._k, self._classifies)
+        add_utilities(table, nearest, groups, (row_masks, column_masks), sums)
+        return sums
+
+
+def _common_members(masks: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Rows that are in the same coalitions share a number; the coalitions as masks over those numbers.
+
+    Blocks of rows make a mask of thousands of rows a mask of a few groups, which stays in the fastest memory.
+    """
+    packed = np.ascontiguousarray(np.packbits(masks, axis=0).T)
+    if not packed.shape[1]:
+        return np.zeros(masks.shape[1], dtype=np.int32), np.zeros((0, 1), dtype=bool)
+    lines = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, first, groups = np.unique(lines, return_index=True, return_inverse=True)
+    return groups.astype(np.int32), np.ascontiguousarray(masks[:, first])

@@ -1,0 +1,199 @@
+"""Row values of the K-nearest-neighbour classifier for one validation row, four column coalitions at a time.
+
+A row is worth what its rank is worth if its label matches, less what the matching rows behind it would be worth
+without it. Rows at the same distance share their ranks: the closed form of a tie group averages over all its orders.
+Training rows are ordered by label, so the rows that match the validation row are one run ``first .. last - 1``.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from shapley2d._kernels.bins import (
+    LANE,
+    LANE_1,
+    LANE_2,
+    LANE_3,
+    LANES,
+    LARGE,
+    all_tied,
+    bin_words,
+    count_rows,
+    find_near,
+    patch_near,
+    sort_near,
+)
+from shapley2d._kernels.sort import sort_packed_rows
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def group_values(start, end, matches, tail, single, beyond, inverse):  # type: ignore[no-untyped-def]
+    """Values of the members of one tie group, which holds the ranks ``start + 1 .. end``.
+
+    Parameters
+    ----------
+    start, end : int
+        Number of rows nearer than the group, and that plus its size.
+    matches : int
+        How many of its members have the label of the validation row.
+    tail : float
+        What all farther groups take from every nearer row.
+    single, beyond : ndarray of shape (n + 1,)
+        Rank weights and their sums, see :class:`~shapley2d._knn.rank_weights.RankWeights`.
+    inverse : ndarray of shape (n + 1,)
+        ``1 / g``; ``inverse[0]`` is 0.
+
+    Returns
+    -------
+    other, match, tail : float
+        Value of a member without and with the label, and the tail for nearer groups.
+    """
+    size = end - start
+    last = single[end]
+    total = beyond[start] - beyond[end]
+    # inverse[0] = 0: a group of one member has no companions that take from it.
+    spread = (total - size * last) * inverse[size - 1] * inverse[size]
+    other = -tail - matches * spread
+    match = total * inverse[size] - (matches - 1) * spread - tail
+    return other, match, tail + matches * inverse[size] * (single[start] - last)
+
+
+@numba.njit(nogil=True, cache=True)
+def ranked_classification(keys, rows, tail, game, values):  # type: ignore[no-untyped-def]
+    """Write the values of rows sorted by distance, whose farther rows take ``tail`` from them."""
+    first, last = game.first, game.last
+    end = keys.size
+    while end > 0:
+        start = end
+        matches = 0
+        key = keys[end - 1]
+        while start > 0 and keys[start - 1] == key:
+            start -= 1
+            matches += first <= rows[start] < last
+        other, match, tail = group_values(start, end, matches, tail, game.single, game.beyond, game.inverse)
+        for k in range(start, end):
+            row = rows[k]
+            values[row] = match if first <= row < last else other
+        end = start
+
+
+@numba.njit(nogil=True, cache=True)
+def exact_classification(distances, game, sorting, values):  # type: ignore[no-untyped-def]
+    """Write the values of all rows under one coalition, by exact rank."""
+    keys, rows, packed, spare = sorting
+    for i in range(rows.size):
+        keys[i] = distances[i]
+        rows[i] = i
+    sort_packed_rows(keys, rows, packed, spare)
+    ranked_classification(keys, rows, 0.0, game, values)
+
+
+@numba.njit(nogil=True, cache=True)
+def bin_classification(distances, others, matches, game, tables, starts):  # type: ignore[no-untyped-def]
+    """Value the bins of one coalition as tie groups, from the far end to the last bin that has to be ranked.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n,)
+    others, matches : ndarray of int32
+        Number of rows without and with the label in each bin.
+    game : FastClassification
+        See :mod:`shapley2d._knn.bin_errors` for its tolerance.
+    tables : ndarray of shape (2, number of bins)
+        Receives the values of a row without and with the label.
+    starts : ndarray of int
+        Receives the rank at which every bin starts.
+
+    Returns
+    -------
+    edge : int
+        The last bin whose members have to be ranked, or -1; so have all before it.
+    tail : float
+        What the rows beyond the edge take from those before it.
+    """
+    single, variation, inverse = game.single, game.variation, game.inverse
+    start = 0
+    top = 0
+    for code in range(others.size):
+        starts[code] = start
+        size = others[code] + matches[code]
+        if size > 0:
+            start += size
+            top = code
+    tail = 0.0
+    error = 0.0
+    for code in range(top, -1, -1):
+        other, match = np.int64(others[code]), np.int64(matches[code])
+        size = other + match
+        if size == 0:
+            continue
+        start = starts[code]
+        end = start + size
+        # Members of one label have one value, whatever their order.
+        if other > 0 and match > 0:
+            own = single[start + 1] - single[end]
+            mixed = match * other * inverse[size]
+            taken = min(single[start] - single[end], mixed * (variation[end] - variation[start + 1]))
+            if error + max(own, taken) > game.tolerance:
+                # A look at all rows pays for a large bin: heavy ties are common.
+                if LARGE * size < distances.size or not all_tied(distances, code):
+                    return code, tail
+                taken = 0.0
+            error += taken
+        tables[0, code], tables[1, code], tail = group_values(
+            start, end, match, tail, single, game.beyond, inverse
+        )
+    return -1, tail
+
+
+@numba.njit(nogil=True, cache=True)
+def prepare_fast_classification(distances, lanes, game, scratch):  # type: ignore[no-untyped-def]
+    """Fill the tables, and the values of near rows, of the first ``lanes`` of four coalitions."""
+    words, counts = scratch.words, scratch.counts
+    bin_words(distances, scratch.bins)
+    counts.fill(0)
+    count_rows(words[: game.first], counts[0])
+    count_rows(words[game.first : game.last], counts[1])
+    count_rows(words[game.last :], counts[0])
+    scratch.edges.fill(-1)
+    tails = np.zeros(LANES)
+    for lane in range(lanes):
+        scratch.edges[lane], tails[lane] = bin_classification(
+            distances[lane],
+            counts[0, lane],
+            counts[1, lane],
+            game,
+            scratch.tables[lane],
+            scratch.starts[lane],
+        )
+    find_near(scratch)
+    for lane in range(lanes):
+        if scratch.edges[lane] >= 0:
+            size = sort_near(distances[lane], lane, scratch)
+            keys, rows = scratch.keys[:size], scratch.rows[:size]
+            ranked_classification(keys, rows, tails[lane], game, scratch.near_values[lane])
+
+
+@numba.njit(nogil=True, cache=True)
+def gather_fast_classification(begin, end, game, scratch, tile):  # type: ignore[no-untyped-def]
+    """Write the values of the rows ``begin .. end - 1`` under four coalitions to the front of the tile."""
+    first, last = min(max(game.first, begin), end), min(max(game.last, begin), end)
+    words, tables = scratch.words, scratch.tables
+    _look_up(words[begin:first], tables, 0, 0, tile)
+    _look_up(words[first:last], tables, 1, first - begin, tile)
+    _look_up(words[last:end], tables, 0, last - begin, tile)
+    patch_near(begin, end, scratch, tile)
+
+
+@numba.njit(nogil=True, cache=True)
+def _look_up(words, tables, label, offset, tile):  # type: ignore[no-untyped-def]
+    """Read the values of rows of one label off the tables of four coalitions, into the tile from an offset on."""
+    t0, t1, t2, t3 = tables[0, label], tables[1, label], tables[2, label], tables[3, label]
+    v0, v1, v2, v3 = tile[0, offset:], tile[1, offset:], tile[2, offset:], tile[3, offset:]
+    for i in range(words.size):
+        word = words[i]
+        v0[i] = t0[word & LANE]
+        v1[i] = t1[(word >> LANE_1) & LANE]
+        v2[i] = t2[(word >> LANE_2) & LANE]
+        v3[i] = t3[word >> LANE_3]

@@ -1,0 +1,151 @@
+"""The row axis of one validation row: games of either task, exact or fast, behind three functions.
+
+``make_scratch`` allocates what a game needs, ``prepare`` digests the distances of all rows under four column
+coalitions, and ``gather`` writes the values of a tile of rows. Which kernels they are is decided by the type of the
+game when the caller is compiled, so one driver per column design serves all games.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numba
+import numpy as np
+from numba.extending import overload
+
+from shapley2d._kernels.bins import LANES, bin_scratch
+from shapley2d._kernels.knn_classification import (
+    exact_classification,
+    gather_fast_classification,
+    prepare_fast_classification,
+)
+from shapley2d._kernels.knn_regression import (
+    exact_regression,
+    gather_fast_regression,
+    prepare_fast_regression,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class ExactClassification(NamedTuple):
+    """Rows ``first .. last - 1`` have the label of the validation row; the tables are those of RankWeights."""
+
+    first: int
+    last: int
+    single: NDArray[np.float64]
+    beyond: NDArray[np.float64]
+    inverse: NDArray[np.float64]
+
+
+class FastClassification(NamedTuple):
+    """The same, with what the error of unranked bins is bounded by, see :mod:`shapley2d._knn.bin_errors`."""
+
+    first: int
+    last: int
+    single: NDArray[np.float64]
+    beyond: NDArray[np.float64]
+    inverse: NDArray[np.float64]
+    variation: NDArray[np.float64]
+    tolerance: float
+
+
+class ExactRegression(NamedTuple):
+    """Centred targets of the rows and of the validation row; the tables are those of RankWeights."""
+
+    z: NDArray[np.float64]
+    target: float
+    k: float
+    alone: float
+    tables: tuple[NDArray[np.float64], ...]
+
+
+class FastRegression(NamedTuple):
+    """The same, with what the error of unranked bins is bounded by, see :mod:`shapley2d._knn.bin_errors`."""
+
+    z: NDArray[np.float64]
+    target: float
+    k: float
+    alone: float
+    tables: tuple[NDArray[np.float64], ...]
+    variation: NDArray[np.float64]
+    variation_pair: NDArray[np.float64]
+    inverse_magnitude: float
+    tolerance: float
+
+
+@numba.njit(nogil=True, cache=True)
+def _exact_scratch(distances):  # type: ignore[no-untyped-def]
+    """Room for a sort, and for the values of all rows under four coalitions."""
+    n_rows = distances.shape[1]
+    sorting = (
+        np.empty(n_rows, distances.dtype),
+        np.empty(n_rows, np.int32),
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows, np.int64),
+    )
+    return sorting, np.zeros((LANES, n_rows))
+
+
+def make_scratch(game: Any, distances: Any) -> Any:
+    """Allocate what ``prepare`` and ``gather`` need for a game and distances of shape (4, n)."""
+    raise NotImplementedError("for compiled callers")
+
+
+def prepare(game: Any, distances: Any, lanes: int, scratch: Any) -> None:
+    """Digest the distances of all rows under the first ``lanes`` of four coalitions."""
+    raise NotImplementedError("for compiled callers")
+
+
+def gather(game: Any, begin: int, end: int, scratch: Any, tile: Any) -> None:
+    """Write the values of the rows ``begin .. end - 1`` to the front of the tile, of shape (4, any)."""
+    raise NotImplementedError("for compiled callers")
+
+
+@overload(make_scratch)
+def _make_scratch(game, distances):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    if game.instance_class is FastClassification:
+        return lambda game, distances: bin_scratch(distances, 2, 0, 2)  # noqa: ARG005
+    if game.instance_class is FastRegression:
+        return lambda game, distances: bin_scratch(distances, 1, 2, 3)  # noqa: ARG005
+    return lambda game, distances: _exact_scratch(distances)  # noqa: ARG005
+
+
+@overload(prepare)
+def _prepare(game, distances, lanes, scratch):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    if game.instance_class is FastClassification:
+        return lambda game, distances, lanes, scratch: prepare_fast_classification(
+            distances, lanes, game, scratch
+        )
+    if game.instance_class is FastRegression:
+        return lambda game, distances, lanes, scratch: prepare_fast_regression(
+            distances, lanes, game, scratch
+        )
+    kernel = exact_classification if game.instance_class is ExactClassification else exact_regression
+
+    def exact(game, distances, lanes, scratch):  # type: ignore[no-untyped-def]
+        sorting, values = scratch
+        for lane in range(lanes):
+            kernel(distances[lane], game, sorting, values[lane])
+
+    return exact
+
+
+@overload(gather)
+def _gather(game, begin, end, scratch, tile):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    if game.instance_class is FastClassification:
+        return lambda game, begin, end, scratch, tile: gather_fast_classification(
+            begin, end, game, scratch, tile
+        )
+    if game.instance_class is FastRegression:
+        return lambda game, begin, end, scratch, tile: gather_fast_regression(begin, end, game, scratch, tile)
+
+    def exact(game, begin, end, scratch, tile):  # type: ignore[no-untyped-def]  # noqa: ARG001
+        values = scratch[1]
+        for lane in range(LANES):
+            line, target = values[lane, begin:end], tile[lane]
+            for i in range(line.size):
+                target[i] = line[i]
+
+    return exact

@@ -1,0 +1,104 @@
+"""Utilities of K nearest neighbours, for many row coalitions under many column coalitions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuple's annotations)
+
+from shapley2d._kernels.distance import coalition_distances, column_dissimilarities
+from shapley2d._kernels.sort import sort_rows
+
+
+class Nearest(NamedTuple):
+    """What the K nearest rows are judged by.
+
+    Attributes
+    ----------
+    y, y_valid : ndarray of float64
+        Codes of the classes, or numbers less the mean of the training rows.
+    k : int
+    classifies : bool
+    """
+
+    y: NDArray[np.float64]
+    y_valid: NDArray[np.float64]
+    k: int
+    classifies: bool
+
+
+@numba.njit(nogil=True, cache=True)
+def add_utilities(table, nearest, groups, masks, sums):  # type: ignore[no-untyped-def]
+    """Add the utilities of all pairs of coalitions for some validation rows.
+
+    Parameters
+    ----------
+    table : tuple
+        Training rows (m, n), validation rows (T, m), and what a mismatch and a missing entry count in each column.
+    nearest : Nearest
+    groups : ndarray of shape (n,), int32
+        A number for every training row; rows with the same number are in the same coalitions.
+    masks : tuple of two ndarrays of bool
+        Row coalitions over those numbers, and column coalitions.
+    sums : ndarray of shape (row coalitions, column coalitions)
+        Receives the utilities, summed over the validation rows.
+    """
+    train, valid, mismatch, missing = table
+    row_masks, column_masks = masks
+    y, y_valid, k = nearest.y, nearest.y_valid, nearest.k
+    n_rows = train.shape[1]
+    apart = np.empty_like(train)
+    keys, spare_keys = np.empty(n_rows, train.dtype), np.empty(n_rows, train.dtype)
+    rows, spare_rows = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
+    near_groups, near_y = np.empty(n_rows, np.int32), np.empty(n_rows)
+    for t in range(valid.shape[0]):
+        column_dissimilarities(train, valid[t], mismatch, missing, apart)
+        for b in range(column_masks.shape[0]):
+            if not column_masks[b].any():
+                continue
+            coalition_distances(apart, column_masks[b], keys)
+            for i in range(n_rows):
+                rows[i] = i
+            sort_rows(keys, rows, spare_keys, spare_rows)
+            for r in range(n_rows):
+                near_groups[r] = groups[rows[r]]
+                near_y[r] = y[rows[r]]
+                if nearest.classifies:
+                    near_y[r] = 1.0 if near_y[r] == y_valid[t] else 0.0
+            for a in range(row_masks.shape[0]):
+                if row_masks[a].any():
+                    total, variance = nearest_sum(keys, near_groups, near_y, row_masks[a], k)
+                    if nearest.classifies:
+                        sums[a, b] += total / k
+                    else:
+                        sums[a, b] -= (total / k - y_valid[t]) ** 2 + variance / (k * k)
+
+
+@numba.njit(nogil=True, cache=True)
+def nearest_sum(keys, groups, y, mask, k):  # type: ignore[no-untyped-def]
+    """Mean and variance, over tie orders, of the sum of ``y`` over the ``k`` nearest members of a coalition.
+
+    Only the last tie group that is reached can be divided: a random part of it counts.
+    """
+    total = 0.0
+    count = 0
+    r = 0
+    while r < keys.size and count < k:
+        key = keys[r]
+        size, part, squares = 0, 0.0, 0.0
+        while r < keys.size and keys[r] == key:
+            if mask[groups[r]]:
+                size += 1
+                part += y[r]
+                squares += y[r] * y[r]
+            r += 1
+        if count + size > k:
+            taken = k - count
+            mean = part / size
+            spread = max(squares / size - mean * mean, 0.0)
+            return total + taken * mean, taken * (size - taken) / (size - 1) * spread
+        count += size
+        total += part
+    return total, 0.0

@@ -1,0 +1,1 @@
+"""The column axis of the K-nearest-neighbour game from sampled coalitions."""

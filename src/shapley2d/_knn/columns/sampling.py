@@ -1,0 +1,292 @@
+"""Values of all cells from sampled column coalitions, with standard errors, doubling until they are small."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from shapley2d._knn.columns.design import PairSequence
+from shapley2d._knn.columns.estimators import EvenRidge, OddKernel, PairRidge, Target
+from shapley2d._knn.columns.jackknife import GROUPS, Replicated, jackknife, jackknife_groups
+from shapley2d._theory.semivalues import check_semivalue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+DEFAULT_MAX_COALITIONS = 8192
+"""Where doubling ends at the latest, unless the caller says otherwise."""
+
+KERNEL_MAX_PAIRS = 4096
+"""Estimator B inverts a matrix of this many lines at most; beyond, A is used alone."""
+
+STORE_BYTES = 384 * 2**20
+"""Memory for evaluated pairs: 3,000 of them for a table of 33,000 rows (in single precision)."""
+
+_PAIRS_PER_CALL = 32
+_FEWEST_PAIRS = 3
+_CHUNK_BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True)
+class ColumnEstimate:
+    """Values of n x m cells from sampled column coalitions.
+
+    Attributes
+    ----------
+    values, stderr : ndarray of shape (n, m)
+        The estimates and their standard errors (zeros where every coalition was evaluated). ``1.96 stderr`` is
+        the half-width of a 95 % interval: the errors include the factor by which Student's quantile exceeds 1.96.
+    row_stderr : ndarray of shape (n,)
+        Standard error of each row's sum: 0 for Shapley values, whose rows sum exactly.
+    column_stderr : ndarray of shape (m,)
+        Standard error of each column's sum.
+    n_coalitions : int
+        Evaluations spent.
+    estimator : str
+        ``"A"`` (pair ridge), ``"B"`` (odd kernel, then A) or ``"all"`` (every coalition evaluated, exact).
+    converged : bool
+        Whether the largest standard error is within the tolerance (and the run was not interrupted).
+    history : list of (int, float)
+        Evaluations and convergence ratio ``max(stderr) / (max(values) - min(values))`` after each doubling.
+    interrupted : bool
+        Whether Ctrl-C ended the run; the estimate then rests on the evaluations finished before.
+    """
+
+    values: Floats
+    stderr: Floats
+    row_stderr: Floats
+    column_stderr: Floats
+    n_coalitions: int
+    estimator: str
+    converged: bool
+    history: list[tuple[int, float]]
+    interrupted: bool = False
+
+    @property
+    def ratio(self) -> float:
+        """The largest standard error relative to the range of the values."""
+        error, span = float(self.stderr.max()), float(self.values.max() - self.values.min())
+        if error == 0:
+            return 0.0
+        return error / span if span > 0 else math.inf
+
+
+def estimate_columns(
+    phi: Callable[[NDArray[np.bool_]], Floats],
+    n_columns: int,
+    *,
+    n_coalitions: int | None = None,
+    tolerance: float = 0.025,
+    semivalue: object = "shapley",
+    random_state: int | np.random.SeedSequence = 0,
+    max_coalitions: int | None = None,
+    progress: Callable[[int, int, float], None] | None = None,
+    empty: Floats | None = None,
+    estimator: Literal["auto", "A", "B"] = "auto",
+) -> ColumnEstimate:
+    """Estimate the values of all cells from the row values of sampled column coalitions.
+
+    Parameters
+    ----------
+    phi : callable
+        ``phi(coalitions)``, boolean (B, m) to float (B, n): the row values under each column coalition. It is
+        called on at most 64 coalitions at a time. If it raises KeyboardInterrupt, the estimate from the
+        evaluations finished before is returned (unless they are fewer than three pairs).
+    n_columns : int
+    n_coalitions : int, optional
+        Evaluations to spend: the largest even number not above, that is {}, all columns, and complement pairs.
+        By default their number doubles, starting near 4 ``n_columns``, until the tolerance is met.
+    tolerance : float
+        Stop when ``max(stderr) / (max(values) - min(values))`` is no larger.
+    semivalue : str or tuple
+        ``"shapley"``, ``"banzhaf"`` or ``("beta", a, b)``.
+    random_state : int or SeedSequence
+    max_coalitions : int, optional
+        Where doubling ends at the latest; by default 8192, or as many as fit 384 MB for the largest tables.
+    progress : callable, optional
+        ``progress(evaluations done, evaluations planned, ratio)``; the ratio is that of the last doubling
+        (infinite before the first).
+    empty : ndarray of shape (n,), optional
+        Row values without any column, instead of ``phi({})``, which then is not evaluated.
+    estimator : {"auto", "A", "B"}
+        By default B, and A beyond 4096 pairs.
+
+    Returns
+    -------
+    ColumnEstimate
+
+    Notes
+    -----
+    If all ``2^m`` coalitions fit into the number asked for, or into the next doubling and ``max_coalitions``,
+    all are evaluated and the values are exact.
+
+    On nearest-neighbour games the 95 % intervals of B cover 90-97 %. Those of A, which shrinks, cover less on small
+    samples (80-92 % below 20 evaluations to a column). With several hundred columns and fewer than three pairs to a
+    column, the standard errors of B are too large (intervals cover 99 %).
+
+    Examples
+    --------
+    >>> def phi(coalitions):  # one row, whose value is the number of columns, squared
+    ...     return coalitions.sum(axis=1, keepdims=True) ** 2.0
+    >>> estimate_columns(phi, 3).values
+    array([[3., 3., 3.]])
+    >>> estimate = estimate_columns(phi, 20, n_coalitions=200)
+    >>> estimate.n_coalitions, estimate.estimator, estimate.values.sum().round(6)
+    (200, 'B', np.float64(400.0))
+    """
+    if n_columns < 1:
+        raise ValueError(f"n_columns={n_columns}: there must be at least one column")
+    target = Target(n_columns, check_semivalue(semivalue))
+    seed = random_state
+    if not isinstance(seed, np.random.SeedSequence):
+        seed = np.random.SeedSequence(seed)
+    sequence = PairSequence(n_columns, seed, None if target.efficient else target.shares)
+
+    ends = np.array([np.zeros(n_columns), np.ones(n_columns)], dtype=np.bool_)
+    at_ends = np.asarray(phi(ends if empty is None else ends[1:]), dtype=np.float64)
+    nothing = at_ends[0] if empty is None else np.asarray(empty, dtype=np.float64)
+    base = target.ends[0] * nothing + target.ends[1] * at_ends[-1]
+
+    schedule = _schedule(sequence, len(base), target, n_coalitions, max_coalitions)
+    evaluations = _Evaluations(target, phi, base, schedule[-1], sequence.n_pairs)
+    spent, best = len(at_ends), None
+    history: list[tuple[int, float]] = []
+    try:
+        for n_pairs in schedule:
+            pairs = sequence.take(n_pairs)
+            for start in range(evaluations.n_pairs, len(pairs), _PAIRS_PER_CALL):
+                evaluations.add(pairs[start : start + _PAIRS_PER_CALL])
+                if progress is not None:
+                    done, planned = spent + 2 * evaluations.n_pairs, spent + 2 * schedule[-1]
+                    progress(done, planned, history[-1][1] if history else math.inf)
+            everything = n_pairs == sequence.n_pairs
+            best = evaluations.exact() if everything else evaluations.estimate(estimator)
+            best = replace(best, n_coalitions=spent + best.n_coalitions)
+            history.append((best.n_coalitions, best.ratio))
+            if best.ratio <= tolerance:
+                return replace(best, converged=True, history=history)
+    except KeyboardInterrupt:
+        if evaluations.n_stored < _FEWEST_PAIRS:
+            raise
+        best = evaluations.estimate(estimator)
+        best = replace(best, n_coalitions=spent + best.n_coalitions, interrupted=True)
+        history.append((best.n_coalitions, best.ratio))
+    assert best is not None
+    return replace(best, history=history)
+
+
+def _schedule(
+    sequence: PairSequence, n_rows: int, target: Target, n_coalitions: int | None, max_coalitions: int | None
+) -> list[int]:
+    """Numbers of pairs after each round."""
+    if n_coalitions is not None:
+        pairs = (n_coalitions - 2) // 2
+        if pairs < min(_FEWEST_PAIRS, sequence.n_pairs):
+            raise ValueError(
+                f"n_coalitions={n_coalitions} is too few: at least {2 * _FEWEST_PAIRS + 2} are needed"
+            )
+        return [min(pairs, sequence.n_pairs)]
+    if max_coalitions is None:
+        fit = STORE_BYTES // (n_rows * np.dtype(np.float32).itemsize * (1 if target.symmetric else 2))
+        most = min(DEFAULT_MAX_COALITIONS // 2 - 1, max(fit, 2 * sequence.n_columns))
+    else:
+        most = (max_coalitions - 2) // 2
+        if most < min(_FEWEST_PAIRS, sequence.n_pairs):
+            raise ValueError(
+                f"max_coalitions={max_coalitions} is too few: at least {2 * _FEWEST_PAIRS + 2} are needed"
+            )
+    most = min(most, sequence.n_pairs)
+    pairs = max(2 * sequence.n_columns, 16)
+    rounds = []
+    while pairs < most:
+        rounds.append(pairs)
+        pairs *= 2
+    return [*rounds, most]
+
+
+class _Evaluations:
+    """The odd (and even) parts of the evaluated pairs, and the values that follow from them."""
+
+    def __init__(
+        self,
+        target: Target,
+        phi: Callable[[NDArray[np.bool_]], Floats],
+        base: Floats,
+        planned: int,
+        total: int,
+    ) -> None:
+        self._target, self._phi, self._base = target, phi, base
+        # Only the odd part is kept where it decides alone: half the lines. Large tables are kept in single
+        # precision, which is far finer than the sampling error.
+        self._n_parts = 1 if target.symmetric else 2
+        numbers = len(base) * self._n_parts
+        self._dtype = np.dtype(np.float64 if 8 * numbers * planned <= STORE_BYTES else np.float32)
+        self._coalitions: list[NDArray[np.bool_]] = []
+        self._parts: list[list[NDArray[np.floating]]] = [[] for _ in range(self._n_parts)]
+        self.n_pairs = self.n_stored = 0
+        # Where all pairs are going to be evaluated, their sum is taken on the way, and the store only serves an
+        # interrupt: it need not hold them all.
+        self._exact = np.tile(base[:, None], target.n_columns) if planned == total else None
+        self._room = STORE_BYTES // (numbers * self._dtype.itemsize) if planned == total else planned
+
+    def add(self, pairs: NDArray[np.bool_]) -> None:
+        """Evaluate pairs and their complements."""
+        results = np.asarray(self._phi(np.concatenate([pairs, ~pairs])), dtype=np.float64)
+        half, other = results[: len(pairs)], results[len(pairs) :]
+        parts = [(half - other) / 2, (half + other) / 2][: self._n_parts]
+        if self._exact is not None:
+            for part, weights in zip(parts, self._target.exact_weights(pairs), strict=True):
+                self._exact += part.T @ weights.T
+        self.n_pairs += len(pairs)
+        if self.n_pairs <= self._room:
+            self.n_stored = self.n_pairs
+            self._coalitions.append(pairs)
+            for stored, part in zip(self._parts, parts, strict=True):
+                stored.append(part.astype(self._dtype))
+
+    def exact(self) -> ColumnEstimate:
+        """The values, once all pairs are evaluated."""
+        assert self._exact is not None
+        n, m = self._exact.shape
+        exact = Replicated(self._exact.copy(), np.zeros((n, m)), np.zeros(n), np.zeros(m))
+        return _unjudged(exact, 2 * self.n_pairs, "all")
+
+    def estimate(self, estimator: str) -> ColumnEstimate:
+        """Estimate from the stored pairs, with the errors of a jackknife."""
+        target, coalitions = self._target, np.concatenate(self._coalitions)
+        if estimator == "auto":
+            estimator = "B" if len(coalitions) <= KERNEL_MAX_PAIRS else "A"
+        odd: OddKernel | PairRidge
+        if estimator == "B":
+            odd = OddKernel(target, coalitions)
+        else:
+            odd = PairRidge(target, coalitions, (lines[0] for _, lines in self._chunks()))
+        weights = [odd.weights]
+        if not target.symmetric:
+            weights.append(EvenRidge(target, coalitions).weights)
+        group = jackknife_groups(coalitions.sum(axis=1), target.counts)
+        result = jackknife(weights, self._chunks(), group, self._base)
+        if target.efficient:
+            result = result._replace(row_stderr=np.zeros(len(self._base)))
+        return _unjudged(result, 2 * len(coalitions), estimator)
+
+    def _chunks(self) -> Iterator[tuple[slice, list[Floats]]]:
+        """The parts on all stored pairs, a few rows of the table at a time."""
+        n_lines = max(self.n_stored * self._n_parts, GROUPS * self._target.n_columns)
+        step = max(_CHUNK_BYTES // (8 * n_lines), 1)
+        for start in range(0, len(self._base), step):
+            rows = slice(start, start + step)
+            yield rows, [np.concatenate([b[:, rows] for b in part], dtype=np.float64) for part in self._parts]
+
+
+def _unjudged(result: Replicated, n_coalitions: int, estimator: str) -> ColumnEstimate:
+    return ColumnEstimate(
+        *result, n_coalitions=n_coalitions, estimator=estimator, converged=False, history=[]
+    )

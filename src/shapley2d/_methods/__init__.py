@@ -1,0 +1,1 @@
+"""The methods by name: from a checked problem and its options to an estimate."""

@@ -1,0 +1,181 @@
+"""Shapley values of single cells: permutations of all cells, each joining the table one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._estimation.estimate import Draws, Estimate, MeanDraws, monte_carlo
+from shapley2d._methods.run import check_number
+from shapley2d._theory.designs import Permutation
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._estimation.checkpoint import Checkpoint
+    from shapley2d._methods.flat.game import FlatGame
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem, Split
+    from shapley2d._theory.semivalues import Semivalue
+
+BUILT_IN = ("tree", "gaussian_nb")
+"""Models with code of their own for cells that join one by one."""
+
+
+def flat_cells(
+    problem: Problem,
+    run: Run,
+    *,
+    model: Any = None,
+    scoring: Any = None,
+    encoding: str = "auto",
+    truncation: float | None = None,
+    max_permutations: int = 500,
+    tolerance: float = 0.025,
+    checkpoint: Any = None,
+    cluster: Any = None,
+) -> Estimate:
+    """Values of cells as players of one game, in which an absent cell is filled with its column's mean.
+
+    Labels are always known. The values sum to the utility of the table minus that of a table of nothing but means,
+    which the record holds as ``utility_all`` and ``utility_none``.
+    """
+    if problem.label is not None:
+        raise InputError(
+            "method='flat' cannot value the label, which nothing can stand in for: leave include_label out, or use "
+            "method='mc'"
+        )
+    if run.semivalues[0] != run.semivalues[1]:
+        raise InputError(
+            "method='flat' has one game of all cells, so rows and columns cannot differ in their semivalue: pass one"
+        )
+    check_number(max_permutations, "max_permutations", whole=True)
+    check_number(tolerance, "tolerance", zero=True)
+    if truncation is not None:
+        check_number(truncation, "truncation", zero=True)
+    settings = {"model": model, "scoring": scoring, "encoding": encoding, "truncation": truncation}
+    games = [flat_game(split, seed=run.seed, **settings) for split in problem.splits]
+    run.info["model"] = model if isinstance(model, str) else repr(getattr(games[0], "model", None))
+    run.info["utility_none"] = float(np.mean([game.none for game in games]))
+    run.info["utility_all"] = float(np.mean([game.all for game in games]))
+    estimate = monte_carlo(
+        _draws(games, problem, run),
+        tolerance=tolerance,
+        max_draws=max_permutations,
+        n_jobs=run.n_jobs,
+        progress=run.progress,
+        title="flat",
+        checkpoint=None if checkpoint is None else _checkpoint(checkpoint, problem, run, games, settings),
+        cluster=cluster,
+    )
+    run.warn_of_precision(estimate, tolerance, f"max_permutations={max_permutations}")
+    return estimate
+
+
+def flat_game(
+    split: Split,
+    *,
+    model: Any = None,
+    scoring: Any = None,
+    encoding: str = "auto",
+    truncation: float | None = None,
+    seed: int = 0,
+) -> FlatGame:
+    """The game of the cells of one split.
+
+    Parameters
+    ----------
+    split : Split
+    model : estimator, {"tree", "gaussian_nb"} or None
+    scoring, encoding
+        Of an estimator; the built-in models only have their defaults.
+    truncation : float or None
+    seed : int
+        Of the estimator's random parts.
+
+    Examples
+    --------
+    >>> from shapley2d._tables.problem import make_problem
+    >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
+    >>> (split,) = make_problem(X, y, X, y).splits
+    >>> flat_game(split, model="tree").all
+    1.0
+    """
+    from shapley2d._games.sweeps import check_name
+    from shapley2d._methods.flat.game import FlatModelGame
+
+    if not isinstance(model, str):
+        return FlatModelGame(
+            model, split, scoring=scoring, encoding=encoding, truncation=truncation, random_state=seed % 2**32
+        )
+    check_name(model)
+    if model not in BUILT_IN:
+        raise InputError(
+            f"method='flat' has no built-in model={model!r}: use one of {', '.join(map(repr, BUILT_IN))}, or pass "
+            "the scikit-learn estimator instead of a name"
+        )
+    if scoring is not None or encoding != "auto":
+        raise InputError(
+            f"model={model!r} has a score and an encoding of its own: leave scoring and encoding out, or pass the "
+            "scikit-learn estimator instead of a name"
+        )
+    if model == "gaussian_nb" and split.y.task != "classification":
+        raise InputError(
+            "model='gaussian_nb' predicts classes, but the task is regression: use 'tree', or pass a scikit-learn "
+            "regressor"
+        )
+    if model == "tree":
+        from shapley2d._methods.flat.tree import FlatTree
+
+        return FlatTree(split, truncation=truncation)
+    from shapley2d._methods.flat.naive_bayes import FlatNaiveBayes
+
+    return FlatNaiveBayes(split, truncation=truncation)
+
+
+class FlatDraws:
+    """One random order of all cells per draw.
+
+    Parameters
+    ----------
+    game : FlatGame
+    semivalue : Semivalue
+    seed, part : int
+        With a draw's number, the seed of its random order; ``part`` tells the folds of a cross-valuation apart.
+    """
+
+    def __init__(self, game: FlatGame, semivalue: Semivalue, seed: int, part: int = 0) -> None:
+        self._game = game
+        self._semivalue = semivalue
+        self._seed = seed
+        self._part = part
+
+    def __call__(self, number: int) -> NDArray[np.float64]:
+        random = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(number, self._part)))
+        return self.values(random.permutation(self._game.n_rows * self._game.n_columns))
+
+    def values(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The values that one order of the cells gives them."""
+        steps = Permutation(order, self._semivalue).combine(self._game.along(order))
+        return steps.reshape(self._game.n_rows, self._game.n_columns)
+
+
+def _draws(games: list[FlatGame], problem: Problem, run: Run) -> Draws:
+    draws: list[Draws] = [FlatDraws(game, run.semivalues[0], run.seed, k) for k, game in enumerate(games)]
+    if len(draws) == 1:
+        return draws[0]
+    return MeanDraws(draws, [split.rows for split in problem.splits], problem.table.n_rows)
+
+
+def _checkpoint(
+    path: Any, problem: Problem, run: Run, games: list[FlatGame], settings: dict[str, Any]
+) -> Checkpoint:
+    """The checkpoint at a path, for this problem and these games only."""
+    from shapley2d._estimation.checkpoint import Checkpoint
+
+    run.identify(problem, method="flat", **settings)
+    utilities = [utility for game in games for utility in (game.none, game.all)]
+    identity = {"random_state": run.seed, "semivalue": run.semivalues, **run.identity, "utilities": utilities}
+    return Checkpoint(path, identity)

@@ -1,0 +1,171 @@
+"""The game of all cells: a model trained on the whole table, absent cells filled, and scored on a validation table."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from shapley2d._base.warnings import without_warnings
+from shapley2d._games.model import ModelGame
+from shapley2d._methods.flat.fill import EncodedCells, NativeCells, fill_cells
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.problem import Split
+
+
+class FlatGame(Protocol):
+    """A game whose players are the cells of a table; cell (i, j) is player ``i * n_columns + j``.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+    none, all : float
+        The utilities of the table without any cell and with all of them.
+    """
+
+    n_rows: int
+    n_columns: int
+    none: float
+    all: float
+
+    def along(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Utilities while the cells join in this order: of nobody first, of the whole order last.
+
+        Once a utility is within ``truncation`` of that of all cells, it is taken for all that follow.
+        """
+
+
+class FlatModelGame(ModelGame):
+    """The performance of a scikit-learn model trained on all rows, of which only some cells are known.
+
+    Parameters
+    ----------
+    model, scoring, encoding, random_state
+        As in :class:`~shapley2d._games.model.ModelGame`.
+    split : Split
+    truncation : float or None
+        Along an order of the cells, once the utility is within ``truncation`` of that of all cells, train no more.
+        None trains everywhere.
+
+    Notes
+    -----
+    An entry that is missing in the table is missing while its cell is present, and filled while it is absent. A model
+    that cannot be given missing entries gets the filled one in either case, so that such a cell is worth 0. No model is
+    trained for a cell that equals what stands in for it.
+
+    Examples
+    --------
+    >>> from shapley2d._tables.problem import make_problem
+    >>> X, y = [[0], [1], [4], [9]], [0, 0, 1, 1]
+    >>> (split,) = make_problem(X, y, X, y).splits
+    >>> game = FlatModelGame(None, split)
+    >>> game.none, game.all
+    (0.5, 1.0)
+    >>> game.along(np.array([3, 0, 2, 1]))
+    array([0.5 , 0.75, 0.75, 1.  , 1.  ])
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        split: Split,
+        *,
+        scoring: Any = None,
+        encoding: str = "auto",
+        truncation: float | None = None,
+        random_state: int = 0,
+    ) -> None:
+        super().__init__(
+            model,
+            split.train,
+            split.y,
+            split.valid,
+            split.y_valid,
+            scoring=scoring,
+            encoding=encoding,  # type: ignore[arg-type]
+            truncation=truncation,
+            random_state=random_state,
+        )
+        self._cells: EncodedCells | NativeCells
+        if self._encoded is None:
+            self._cells, self._valid = NativeCells(split.train), split.valid.native
+        else:
+            self._cells = fill_cells(split.train, self._encoded, keep_missing=self._takes_missing)
+            self._valid = self._cells.valid
+        self._encoded = self._native = None  # only coalitions of rows and columns are cut from these
+        self._matters = self._cells.matters()
+        table = self._empty_table()
+        self.none = self._score_table(table)
+        for cell in np.ndindex(self._matters.shape):
+            table.add(*cell)
+        self.all = self._score_table(table)
+
+    def along(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Utilities while the cells join in this order: of nobody first, of the whole order last."""
+        utilities = np.full(order.size + 1, self.none)
+        table = self._empty_table()  # of this call alone: threads share the game
+        for k, player in enumerate(order.tolist()):
+            if self._near_all(utilities[k]):
+                utilities[k:] = utilities[k]
+                break
+            cell = divmod(player, self.n_columns)
+            table.add(*cell)
+            utilities[k + 1] = self._score_table(table) if self._matters[cell] else utilities[k]
+        return utilities
+
+    def _empty_table(self) -> _EncodedTable | _NativeTable:
+        if isinstance(self._cells, EncodedCells):
+            return _EncodedTable(self._cells, self._matters.shape)
+        return _NativeTable(self._cells, self._matters.shape)
+
+    def _near_all(self, utility: float) -> bool:
+        return not math.isnan(self._truncation) and abs(utility - self.all) <= self._truncation
+
+    def _score_table(self, table: _EncodedTable | _NativeTable) -> float:
+        rows = np.arange(self.n_rows)
+        with without_warnings():  # models grumble at tables that are mostly filled; that is the game
+            return self._utility(self.model, table.train(), self._valid, rows, table.present)
+
+    def _describe(self, chosen: NDArray[np.intp], column_mask: NDArray[np.bool_]) -> str:
+        """The table in words; for lack of coalitions of columns, the mask is that of the cells present."""
+        del chosen
+        return f"the table with {column_mask.sum()} of its {column_mask.size} cells, the others filled"
+
+
+class _EncodedTable:
+    """A table of numbers, whose cells come one by one."""
+
+    def __init__(self, cells: EncodedCells, shape: tuple[int, ...]) -> None:
+        self._cells = cells
+        self._now = np.tile(cells.absent, (shape[0], 1))
+        self.present = np.zeros(shape, dtype=bool)
+
+    def add(self, i: int, j: int) -> None:
+        """Let a cell join."""
+        self.present[i, j] = True
+        start, stop = self._cells.starts[j], self._cells.starts[j + 1]
+        self._now[i, start:stop] = self._cells.train[i, start:stop]
+
+    def train(self) -> NDArray[np.float64]:
+        """The table as it is now."""
+        return self._now
+
+
+class _NativeTable:
+    """A table as it came, whose cells come one by one."""
+
+    def __init__(self, cells: NativeCells, shape: tuple[int, ...]) -> None:
+        self._cells = cells
+        self.present = np.zeros(shape, dtype=bool)
+
+    def add(self, i: int, j: int) -> None:
+        """Let a cell join."""
+        self.present[i, j] = True
+
+    def train(self) -> Any:
+        """The table as it is now."""
+        return self._cells.filled(self.present)

@@ -1,0 +1,354 @@
+"""Method ``"knn"``: the row axis in closed form, the column axis exact or sampled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.progress import reporting
+from shapley2d._estimation.estimate import Estimate, convergence_ratio
+from shapley2d._knn.bin_errors import SHARE
+from shapley2d._knn.columns.sampling import estimate_columns
+from shapley2d._knn.form import SPREAD_SHARE, choose_share
+from shapley2d._knn.metric import METRICS, integer_columns
+from shapley2d._knn.rows import RowValues
+from shapley2d._methods.run import check_number
+from shapley2d._theory.semivalues import marginal_weights
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
+
+FEW_COLUMNS = 10
+"""Up to here all column coalitions (at most 1,024) are evaluated without asking whether sampling is cheaper."""
+
+MOST_EXACT_COLUMNS = 24
+"""Beyond here the exact column axis is refused: it would take 2^25 evaluations and more."""
+
+FEWEST_COALITIONS = 8
+"""No columns, all columns and three complementary pairs: the least that an estimate can rest on."""
+
+_CHUNK_WORK = 2**28  # row-coalition pairs in a chunk of validation rows of the exact column axis
+_USUAL_COALITIONS = 512  # what sampling to the default tolerance takes, give or take a doubling
+
+
+def value_knn(
+    problem: Problem,
+    run: Run,
+    *,
+    n_neighbors: int = 10,
+    metric: str = "auto",
+    columns: str = "auto",
+    n_coalitions: int | None = None,
+    tolerance: float = 0.025,
+    empty: str = "zero",
+    backend: str = "auto",
+    form: str = "auto",
+) -> Estimate:
+    """Values under the K-nearest-neighbour utility, mean over the splits of the problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    run : Run
+    n_neighbors : int
+        K, the number of neighbours that vote.
+    metric : {"auto", "sqeuclidean"}
+        See :mod:`shapley2d._knn.metric`.
+    columns : {"auto", "exact", "sampled"}
+        All column coalitions, a sample of them, or whichever is cheaper for the tolerance.
+    n_coalitions : int, optional
+        Column coalitions to evaluate when sampled; without it they are doubled until ``tolerance`` is met.
+    tolerance : float
+        Largest standard error that is good enough, relative to the spread of the values.
+    empty : {"zero", "ties"}
+        What no columns are worth: 0, or a vote among all rows, which all tie.
+    backend : {"auto", "cpu"}
+    form : {"auto", "exact", "fast"}
+        Rank all rows exactly; or the near ones only, with far rows binned under a proven bound; or the fast form
+        where its bound is below 0.001 of the spread of the values or below the sampling error that ``tolerance``
+        allows (``info["form"]`` and ``info["form_bound"]`` say what was taken).
+    """
+    _check(
+        {
+            "n_neighbors": n_neighbors,
+            "metric": metric,
+            "columns": columns,
+            "n_coalitions": n_coalitions,
+            "tolerance": tolerance,
+            "empty": empty,
+            "backend": backend,
+            "form": form,
+        }
+    )
+    game = _KnnGame(problem, run, n_neighbors, metric, empty)
+    run.info["metric"] = metric
+    run.info["n_neighbors"] = int(n_neighbors)
+    if columns == "exact" and game.n_columns > MOST_EXACT_COLUMNS:
+        raise InputError(
+            f"columns='exact' needs 2^{game.n_columns} column coalitions for {game.n_columns} columns: "
+            "use columns='sampled'"
+        )
+    game.use_form("exact" if form == "auto" else form)
+    if columns == "exact" or (
+        columns == "auto" and _exact_is_cheaper(game.n_columns, n_coalitions, tolerance)
+    ):
+        return _exact_columns(game, run, form)
+    if form == "auto":
+        _choose_form(game, run, n_coalitions or _USUAL_COALITIONS, 0.0 if n_coalitions else tolerance)
+    can_fall_back = columns == "auto" and n_coalitions is None and game.n_columns <= MOST_EXACT_COLUMNS
+    limit = 2 ** (game.n_columns - 2) if can_fall_back else None
+    estimate = _sampled_columns(game, run, n_coalitions, tolerance, limit)
+    if can_fall_back and not estimate.info["converged"] and not estimate.info["interrupted"]:
+        return _exact_columns(game, run, form)
+    if n_coalitions is None or estimate.info["interrupted"]:
+        run.warn_of_precision(estimate, tolerance, f"{estimate.info['n_coalitions']} column coalitions")
+    return estimate
+
+
+def _choose_form(game: _KnnGame, run: Run, n_coalitions: int, tolerance: float) -> None:
+    """Take the fast form where its bound is below what the values need."""
+
+    def allowed() -> float:
+        game.use_form("fast")
+        pilot = estimate_columns(
+            game.values,
+            game.n_columns,
+            n_coalitions=max(FEWEST_COALITIONS, 2 * game.n_columns + 2),
+            semivalue=game.column_semivalue,
+            random_state=np.random.SeedSequence(run.seed, spawn_key=(3,)),
+        )
+        return max(tolerance, SPREAD_SHARE) * float(np.ptp(pilot.values))
+
+    work = float(game.n_rows) * game.n_valid * n_coalitions
+    share, bound = choose_share(game.parts, work, allowed, run.seed)
+    game.use_form("exact" if share is None else "fast", share)
+    game.bound = bound
+
+
+def _exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float) -> bool:
+    if n_coalitions is not None:
+        return bool(2**n_columns <= n_coalitions)
+    return n_columns <= FEW_COLUMNS or (tolerance == 0 and n_columns <= MOST_EXACT_COLUMNS)
+
+
+class _KnnGame:
+    """The row values of every split under a column coalition, averaged into one table."""
+
+    def __init__(self, problem: Problem, run: Run, n_neighbors: int, metric: str, empty: str) -> None:
+        self.n_rows = problem.table.n_rows
+        self.n_columns = problem.table.n_columns
+        self.empty = empty
+        self.column_semivalue = run.semivalues[1]
+        self.rows = [split.rows for split in problem.splits]
+        self._options = {
+            "task": problem.target.task,
+            "n_neighbors": int(n_neighbors),
+            "semivalue": run.semivalues[0],
+            "n_jobs": run.n_jobs,
+        }
+        self._data = [
+            (integer_columns(split.train, split.valid, metric), split.y.codes, split.y_valid.codes)
+            for split in problem.splits
+        ]
+        self.n_valid = sum(columns.n_valid for columns, _, _ in self._data)
+        self.parts: list[RowValues] = []
+        self.form = ""
+        self.bound = 0.0
+
+    def use_form(self, form: str, share: float | None = None) -> None:
+        """Set up the row kernels in their exact or their fast form."""
+        self.form = form
+        options: dict[str, Any] = {**self._options, "form": form, "share": SHARE if share is None else share}
+        self.parts = [RowValues(*data, **options) for data in self._data]
+        self.bound = 2 * max(part.error_bound() for part in self.parts)
+
+    def values(self, coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """One line of row values per column coalition, mean over the splits."""
+        mean = np.zeros((len(coalitions), self.n_rows))
+        for part, rows in zip(self.parts, self.rows, strict=True):
+            mean[:, rows] += part.values(coalitions) / len(self.parts)
+        if self.empty == "zero":
+            mean[~coalitions.any(axis=1)] = 0.0
+        return mean
+
+
+def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
+    """All column coalitions, validation rows streamed in chunks and in random order.
+
+    Ctrl-C keeps the chunks that are done: the validation rows seen so far are a random sample of all, which gives
+    the partial values their standard errors.
+    """
+    m = game.n_columns
+    if form == "auto":
+        _choose_form(game, run, 2**m, 0.0)
+    joining = marginal_weights(game.column_semivalue, m)
+    weights_in, weights_out = np.append(0.0, joining), np.append(joining, 0.0)
+    if game.empty == "zero":
+        weights_out[0] = 0.0
+    sums = [_ChunkSums(part.n_valid, (part.n_rows, m)) for part in game.parts]
+    done, interrupted = 0, False
+    with reporting(run.progress, "exact KNN values") as report:
+        try:
+            for k, chunk in _chunks(game, run.seed):
+                sums[k].add(game.parts[k].walk(weights_in, weights_out, valid=chunk), chunk.size)
+                done += chunk.size
+                report(done / game.n_valid, f"{done:,} of {game.n_valid:,} validation rows")
+        except KeyboardInterrupt:
+            if min(part.chunks for part in sums) < 2:
+                raise
+            interrupted = True
+    values, variance = np.zeros((game.n_rows, m)), np.zeros((game.n_rows, m))
+    row_variance, column_variance = np.zeros(game.n_rows), np.zeros(m)
+    for part, rows in zip(sums, game.rows, strict=True):
+        values[rows] += part.mean() / len(sums)
+        variance[rows] += part.variance(0) / len(sums) ** 2
+        row_variance[rows] += part.variance(1) / len(sums) ** 2
+        column_variance += part.variance(2) / len(sums) ** 2
+    info = {
+        "columns": "exact",
+        "n_coalitions": 2**m,
+        "form": game.form,
+        "form_bound": game.bound,
+        "n_valid_used": done,
+        "interrupted": interrupted,
+        "converged": not interrupted,
+    }
+    stderr = np.sqrt(variance)
+    if interrupted:
+        info["ratio"] = convergence_ratio(values, stderr)
+    estimate = Estimate(values, stderr, np.sqrt(row_variance), np.sqrt(column_variance), info)
+    run.warn_of_precision(estimate, 0.0, "")
+    return estimate
+
+
+class _ChunkSums:
+    """Sums over chunks of validation rows, and how much the chunks differ."""
+
+    def __init__(self, n_valid: int, shape: tuple[int, int]) -> None:
+        self._n_valid = n_valid
+        self._seen = 0
+        self.chunks = 0
+        n, m = shape
+        self._sums = [np.zeros((n, m)), np.zeros(n), np.zeros(m)]
+        self._squares = [np.zeros((n, m)), np.zeros(n), np.zeros(m)]
+
+    def add(self, mean: NDArray[np.float64], size: int) -> None:
+        self._seen += size
+        self.chunks += 1
+        for part, total, squares in zip(
+            (mean, mean.sum(axis=1), mean.sum(axis=0)), self._sums, self._squares, strict=True
+        ):
+            np.add(total, size * part, out=total)
+            np.add(squares, size * part**2, out=squares)
+
+    def mean(self) -> NDArray[np.float64]:
+        return self._sums[0] / self._seen
+
+    def variance(self, part: int) -> NDArray[np.float64]:
+        """Variance of the mean over the rows seen, as an estimate of the mean over all; 0 when all are seen."""
+        if self._seen == self._n_valid:
+            return np.zeros_like(self._sums[part])
+        mean = self._sums[part] / self._seen
+        between = np.maximum(self._squares[part] / self._seen - mean**2, 0.0)
+        return np.asarray(between / (self.chunks - 1) * (1 - self._seen / self._n_valid))
+
+
+def _chunks(game: _KnnGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
+    """Chunks of validation rows, the splits in turn, so that a partial run covers all of them alike."""
+    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
+    chunks = []
+    for k, part in enumerate(game.parts):
+        size = max(4, _CHUNK_WORK // (part.n_rows << part.n_columns))
+        order = random.permutation(part.n_valid)
+        chunks += [
+            (start // size, k, np.sort(order[start : start + size])) for start in range(0, order.size, size)
+        ]
+    return [(k, chunk) for _, k, chunk in sorted(chunks, key=lambda entry: entry[:2])]
+
+
+def _sampled_columns(
+    game: _KnnGame, run: Run, n_coalitions: int | None, tolerance: float, limit: int | None
+) -> Estimate:
+    """A sample of column coalitions, with estimators A and B and jackknife standard errors."""
+    with reporting(run.progress, "sampled KNN values") as report:
+        result = estimate_columns(
+            game.values,
+            game.n_columns,
+            n_coalitions=n_coalitions,
+            tolerance=tolerance,
+            max_coalitions=limit,
+            semivalue=game.column_semivalue,
+            random_state=np.random.SeedSequence(run.seed, spawn_key=(1,)),
+            progress=_column_progress(report, None if n_coalitions else tolerance),
+        )
+    ratio = convergence_ratio(result.values, result.stderr)
+    info = {
+        "columns": "sampled",
+        "n_coalitions": result.n_coalitions,
+        "estimator": result.estimator,
+        "form": game.form,
+        "form_bound": game.bound,
+        "converged": result.converged,
+        "interrupted": result.interrupted,
+        "ratio": ratio,
+    }
+    return Estimate(
+        result.values, result.stderr, result.row_stderr, result.column_stderr, info, list(result.history)
+    )
+
+
+def _column_progress(
+    report: Callable[[float, str], None], tolerance: float | None
+) -> Callable[[int, int, float], None]:
+    """Progress of a sampled column axis: towards the doubling that is likely to reach the tolerance.
+
+    ``tolerance`` is None where the number of coalitions is fixed.
+    """
+    seen = {"ratio": np.inf, "done": 0}
+
+    def update(done: int, planned: int, ratio: float) -> None:
+        if tolerance is None:
+            report(done / planned, f"{done:,} of {planned:,} column coalitions")
+            return
+        if not np.isfinite(ratio):
+            report(0.0, f"{done:,} column coalitions")  # nobody knows yet how many it takes
+            return
+        if ratio != seen["ratio"]:
+            seen.update(ratio=ratio, done=done)
+        needed = float(seen["done"])  # the error falls about as fast as the coalitions grow, in doublings
+        while needed < min(planned, seen["done"] * ratio / max(tolerance, 1e-9)):
+            needed *= 2
+        note = f"error {ratio:.3f} of the spread, wanted {tolerance:g}; {done:,} column coalitions"
+        report(min(done / min(needed, planned), 1.0), note)
+
+    return update
+
+
+def _check(options: dict[str, Any]) -> None:
+    """Name the first option that is wrong."""
+    choices = {
+        "metric": METRICS,
+        "columns": ("auto", "exact", "sampled"),
+        "empty": ("zero", "ties"),
+        "backend": ("auto", "cpu"),
+        "form": ("auto", "exact", "fast"),
+    }
+    for name, known in choices.items():
+        if options[name] not in known:
+            raise InputError(
+                f"{name}={options[name]!r} is not known: use one of {', '.join(map(repr, known))}"
+            )
+    check_number(options["n_neighbors"], "n_neighbors", whole=True)
+    check_number(options["tolerance"], "tolerance", zero=True)
+    n_coalitions = options["n_coalitions"]
+    if n_coalitions is not None:
+        check_number(n_coalitions, "n_coalitions", whole=True)
+        if n_coalitions < FEWEST_COALITIONS:
+            raise InputError(f"n_coalitions={n_coalitions} is too few: ask for at least {FEWEST_COALITIONS}")

@@ -1,0 +1,127 @@
+"""The label as one more column of the K-nearest-neighbour game.
+
+With the label phi(F + label) = phi(F), and without it nothing is worth anything. So the features' values are a
+semivalue of the game without the label (:func:`shapley2d._games.label.feature_semivalue`), and the label's value in a
+row is the mean of phi(F) over random coalitions F of the features, of size s with weight p(s; m + 1) each. For
+Shapley's value it is what the features leave of phi(M).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._estimation.estimate import Estimate
+from shapley2d._games.label import feature_semivalue
+from shapley2d._knn.metric import integer_columns
+from shapley2d._knn.rows import RowValues
+from shapley2d._methods.knn import value_knn
+from shapley2d._theory.semivalues import Semivalue, marginal_weights, size_probabilities
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
+
+_BATCH = 64
+
+
+def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
+    """Values of the cells under the K-nearest-neighbour utility, those of the label in the last column.
+
+    Parameters
+    ----------
+    problem : Problem
+    run : Run
+    **options
+        Of :func:`shapley2d._methods.knn.value_knn`.
+    """
+    row_semivalue, column_semivalue = run.semivalues
+    factor, beside = feature_semivalue(column_semivalue)
+    features = value_knn(problem, replace(run, semivalues=(row_semivalue, beside)), **options)
+    values, stderr = factor * features.values, factor * features.stderr
+    row_stderr, column_stderr = factor * features.row_stderr, factor * features.column_stderr
+    game = _RowGame(problem, run, options)
+    if column_semivalue == "shapley":
+        everything = game.values(np.ones((1, problem.table.n_columns), dtype=bool))[0]
+        label, label_stderr = everything - values.sum(axis=1), row_stderr
+        # the errors of the columns' sums hang together in a way that is not kept: as if independent
+        label_sum_stderr = float(np.sqrt(np.sum(column_stderr**2)))
+        row_stderr = np.zeros_like(row_stderr)
+    else:
+        if features.info["columns"] == "exact":
+            label, label_stderr, label_sum_stderr = game.mean(column_semivalue), np.zeros(game.n_rows), 0.0
+        else:
+            count = features.info["n_coalitions"]
+            label, label_stderr, label_sum_stderr = _sampled_mean(game, column_semivalue, count, run.seed)
+        row_stderr = np.hypot(row_stderr, label_stderr)
+    return Estimate(
+        np.column_stack([values, label]),
+        np.column_stack([stderr, label_stderr]),
+        row_stderr,
+        np.append(column_stderr, label_sum_stderr),
+        features.info,
+        features.history,
+    )
+
+
+class _RowGame:
+    """phi(F), the mean over the splits."""
+
+    def __init__(self, problem: Problem, run: Run, options: dict[str, Any]) -> None:
+        self.n_rows, self.n_columns = problem.table.n_rows, problem.table.n_columns
+        self._empty = options.get("empty", "zero")
+        self._parts = [
+            (
+                split.rows,
+                RowValues(
+                    integer_columns(split.train, split.valid, options.get("metric", "auto")),
+                    split.y.codes,
+                    split.y_valid.codes,
+                    task=problem.target.task,
+                    n_neighbors=options.get("n_neighbors", 10),
+                    semivalue=run.semivalues[0],
+                    n_jobs=run.n_jobs,
+                ),
+            )
+            for split in problem.splits
+        ]
+
+    def values(self, coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
+        mean = np.zeros((len(coalitions), self.n_rows))
+        for rows, part in self._parts:
+            mean[:, rows] += part.values(coalitions) / len(self._parts)
+        if self._empty == "zero":
+            mean[~coalitions.any(axis=1)] = 0.0
+        return mean
+
+    def mean(self, semivalue: Semivalue) -> NDArray[np.float64]:
+        """Mean over all coalitions of columns, as the label meets them: one walk that weighs in and out alike."""
+        weights = marginal_weights(semivalue, self.n_columns + 1)
+        if self._empty == "zero":
+            weights[0] = 0.0
+        mean = np.zeros(self.n_rows)
+        for rows, part in self._parts:
+            mean[rows] += part.walk(weights, -weights)[:, 0] / len(self._parts)
+        return mean
+
+
+def _sampled_mean(
+    game: _RowGame, semivalue: Semivalue, count: int, seed: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """The label's values, their standard errors and that of their sum: a mean over random coalitions."""
+    m = game.n_columns
+    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
+    size = random.choice(m + 1, count, p=size_probabilities(semivalue, m + 1))
+    masks = random.permuted(np.arange(m)[None, :] < size[:, None], axis=1)
+    mean, squares, sum_squares = np.zeros(game.n_rows), np.zeros(game.n_rows), 0.0
+    for start in range(0, count, _BATCH):
+        part = game.values(masks[start : start + _BATCH])
+        mean += part.sum(axis=0) / count
+        squares += (part**2).sum(axis=0) / count
+        sum_squares += float((part.sum(axis=1) ** 2).sum()) / count
+    stderr = np.sqrt(np.maximum(squares - mean**2, 0.0) / (count - 1))
+    return mean, stderr, float(np.sqrt(max(sum_squares - mean.sum() ** 2, 0.0) / (count - 1)))

@@ -1,0 +1,266 @@
+"""2D-OOB: cells valued by how well trees that never saw a row predict it from a few columns.
+
+Many trees are grown, each on a bootstrap of the rows and a random subset of the columns. The value of cell (i, j) is
+the mean score of row i over the trees whose bag lacks row i and whose columns include j (Sun, Shen and Kwon, "2D-OOB:
+attributing data contribution through joint valuation framework", NeurIPS 2024). No validation rows are needed. The
+values are no semivalue: they do not sum to a performance.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.progress import Pace, reporting
+from shapley2d._estimation.estimate import Estimate
+from shapley2d._estimation.moments import convergence_ratio
+from shapley2d._estimation.workers import in_order
+from shapley2d._methods.oob.means import TreeMeans, tree_means
+from shapley2d._methods.run import check_number
+from shapley2d._tables.encoding import as_float32, encode_tables
+from shapley2d.exceptions import InputError, PrecisionWarning
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
+    from shapley2d._tables.table import Table
+    from shapley2d._tables.target import Target
+
+_MOST_PIECE = 50  # trees that are handed over together
+_PIECE_ROWS = 200_000  # their rows, over all of them
+
+
+def oob_cells(
+    problem: Problem,
+    run: Run,
+    *,
+    n_trees: int = 1000,
+    column_share: float = 0.25,
+    oob_score: str = "correct",
+) -> Estimate:
+    """2D-OOB values of the cells of a table.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its table and target; its splits are not looked at.
+    run : Run
+    n_trees : int
+        Trees to grow. The scores of all of them are kept until the end: four bytes per tree and row.
+    column_share : float or int
+        The part of the columns that each tree sees, rounded to the nearest number of columns, at least one. A whole
+        number is a number of columns: 1 is one column, 1.0 all of them.
+    oob_score : {"correct", "distance"}
+        How a tree scores a row. ``"correct"``: 1 where it predicts the row's class, else 0; for a target of numbers
+        1 - (error squared) / (variance of the target), which is 1 at best and 0 where a tree is as far off as the
+        mean usually is. ``"distance"`` (classes only): adds how close the row is to the mean of its class in the
+        bag, from 1 (as close as the closest row in the bag) to 0 (as far as the farthest) and below.
+
+    Returns
+    -------
+    Estimate
+        Standard errors are those of the mean over trees for this table: they tell how far more trees would move the
+        values. Ctrl-C ends the work and keeps the trees grown, if every cell has been scored twice by then.
+
+    Notes
+    -----
+    A category is one player however many 0/1 columns encode it. A missing number counts as the mean of its column.
+    For the distance every column is scaled to a variance of 1, all 0/1 columns of a category together.
+
+    Examples
+    --------
+    >>> from shapley2d._methods.run import Run
+    >>> from shapley2d._tables.problem import make_problem
+    >>> X = np.column_stack([np.arange(40), np.random.default_rng(0).random(40)])
+    >>> y = X[:, 0] >= 20
+    >>> X[3, 0] = 35  # looks like the other class now
+    >>> values = oob_cells(make_problem(X, y), Run.create(), n_trees=200).values
+    >>> [int(i) for i in np.unravel_index(values.argmin(), values.shape)]
+    [3, 0]
+    """
+    _check(problem, run, oob_score)
+    check_number(n_trees, "n_trees", whole=True)
+    n_drawn = columns_drawn(column_share, problem.table.n_columns)
+    trees = Trees(problem.table, problem.target, int(n_trees), n_drawn, oob_score, run.seed)
+    scores, drawn = _grow(trees, run)
+    interrupted = len(scores) < n_trees
+    means = tree_means(scores, drawn, right_or_wrong=trees.right_or_wrong)
+    scarce = int((means.counts < 2).sum())
+    if scarce and interrupted:
+        raise KeyboardInterrupt
+    if scarce:
+        raise InputError(
+            f"n_trees={n_trees} left {scarce} of {means.counts.size} cells with fewer than two trees that see their "
+            f"column and not their row: grow about {_enough_trees(problem.table, n_drawn):,} trees, or let each see "
+            f"more columns: raise column_share={column_share!r}"
+        )
+    if interrupted:
+        warnings.warn(
+            f"interrupted after {len(scores)} of {n_trees} trees: the values are less precise than asked, as their "
+            "stderr tells",
+            PrecisionWarning,
+            stacklevel=3,
+        )
+    return _estimate(
+        means, n_trees=len(scores), columns_per_tree=n_drawn, oob_score=oob_score, interrupted=interrupted
+    )
+
+
+def _check(problem: Problem, run: Run, score: Any) -> None:
+    if run.semivalues != ("shapley", "shapley"):
+        raise InputError(
+            "method='oob' has no semivalue: its values are means over trees; leave semivalue out"
+        )
+    if problem.label is not None:
+        raise InputError("method='oob' cannot value the label as one more column: leave include_label out")
+    if score not in ("correct", "distance"):
+        raise InputError(f"oob_score={score!r} is not known: use 'correct' or 'distance'")
+    if score == "distance" and problem.target.task == "regression":
+        raise InputError(
+            "oob_score='distance' measures from the mean of a row's class, and a target of numbers has none: use "
+            "oob_score='correct'"
+        )
+
+
+def columns_drawn(column_share: Any, n_columns: int) -> int:
+    """How many columns each tree sees.
+
+    Examples
+    --------
+    >>> columns_drawn(0.25, 9), columns_drawn(0.01, 9), columns_drawn(3, 9)
+    (2, 1, 3)
+    """
+    check_number(column_share, "column_share")
+    whole = isinstance(column_share, (int, np.integer))
+    if column_share > (n_columns if whole else 1):
+        raise InputError(
+            f"column_share={column_share!r} must be a part of the columns, up to 1.0, or a whole number of them, up "
+            f"to {n_columns}"
+        )
+    return int(column_share) if whole else max(1, round(column_share * n_columns))
+
+
+def draw_tree(
+    seed: int, number: int, shape: tuple[int, int], n_drawn: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How often tree ``number`` has each row in its bag, and which columns it sees, in random order."""
+    n_rows, n_columns = shape
+    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
+    counts = np.bincount(random.integers(n_rows, size=n_rows), minlength=n_rows)
+    return counts, random.permutation(n_columns)[:n_drawn]
+
+
+class Trees:
+    """Numbered bundles of trees: a line per tree with the scores of the rows, then which columns it saw.
+
+    A row in the bag has the score NaN. Which trees are in a bundle depends on the table alone.
+    """
+
+    def __init__(
+        self, table: Table, target: Target, n_trees: int, n_drawn: int, score: str, seed: int
+    ) -> None:
+        self.shape = (table.n_rows, table.n_columns)
+        self.n_trees = n_trees
+        self.size = max(1, min(_MOST_PIECE, _PIECE_ROWS // table.n_rows))
+        self.right_or_wrong = score == "correct" and target.task == "classification"
+        self._n_drawn, self._score, self._seed = n_drawn, score, seed
+        encoded = encode_tables(table, table)
+        matrix = _filled(encoded.train)
+        self._members = [np.flatnonzero(encoded.owners == j) for j in range(table.n_columns)]
+        values = as_float32(matrix.T)
+        order = np.argsort(values, axis=1, kind="stable").astype(np.int32)
+        self._presorted = (values, order)
+        self._scaled = _scaled(matrix, encoded.owners) if score == "distance" else None
+        if target.task == "classification":
+            self._labels = target.codes.astype(np.float64)
+            self._target = (target.codes.astype(np.int32), self._labels, int(target.classes.size))
+        else:
+            self._labels = target.codes - target.codes.mean()
+            self._target = (np.zeros(table.n_rows, dtype=np.int32), self._labels, 0)
+            self._variance = float(np.mean(self._labels**2))
+
+    @property
+    def n_pieces(self) -> int:
+        """Bundles in all."""
+        return -(-self.n_trees // self.size)
+
+    def __call__(self, number: int) -> NDArray[np.float64]:
+        n_rows, n_columns = self.shape
+        first = number * self.size
+        trees = range(first, min(first + self.size, self.n_trees))
+        lines = np.zeros((len(trees), n_rows + n_columns))
+        for line, tree in zip(lines, trees, strict=True):
+            counts, columns = draw_tree(self._seed, tree, self.shape, self._n_drawn)
+            line[:n_rows] = self._scores(counts, np.concatenate([self._members[j] for j in columns]))
+            line[n_rows + columns] = 1.0
+        return lines
+
+    def _scores(self, counts: NDArray[np.int64], active: NDArray[np.intp]) -> NDArray[np.float64]:
+        from shapley2d._kernels.out_of_bag import add_closeness, predict_out_of_bag
+
+        predicted = np.zeros(counts.size)
+        predict_out_of_bag(self._presorted, self._target, counts, active, predicted)
+        if self._target[2]:
+            scores = (predicted == self._labels).astype(np.float64)
+        else:
+            scores = 1.0 - (predicted - self._labels) ** 2 / self._variance
+        if self._scaled is not None:
+            add_closeness(self._scaled, self._target, counts, active, scores)
+        return np.where(counts == 0, scores, np.nan)
+
+
+def _filled(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Missing numbers replaced by the mean of their column (0 where it has no number)."""
+    known = ~np.isnan(matrix)
+    means = np.where(known, matrix, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known, matrix, means)
+
+
+def _scaled(matrix: NDArray[np.float64], owners: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Columns as lines, centred, and divided so that those of one player have a variance of 1 in all."""
+    centred = (matrix - matrix.mean(axis=0)).T
+    variance = np.bincount(owners, np.mean(centred**2, axis=1))
+    return np.ascontiguousarray(centred / np.sqrt(np.where(variance > 0, variance, 1.0))[owners][:, None])
+
+
+def _grow(trees: Trees, run: Run) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Scores of all trees, and the columns they saw; of those grown so far after Ctrl-C."""
+    n_rows, n_columns = trees.shape
+    scores = np.empty((trees.n_trees, n_rows), dtype=np.float32)
+    drawn = np.empty((trees.n_trees, n_columns), dtype=bool)
+    done, pace = 0, Pace()
+    pieces = in_order(trees, 0, trees.n_pieces, n_jobs=run.n_jobs)
+    with reporting(run.progress, "2D-OOB") as report, closing(pieces):
+        try:
+            for piece in pieces:
+                stop = done + len(piece)
+                scores[done:stop], drawn[done:stop] = piece[:, :n_rows], piece[:, n_rows:] > 0
+                done = stop
+                pace.tick()
+                left = (trees.n_trees - done) / trees.size * (pace.seconds() or 0.0)
+                report(done / trees.n_trees, f"{done:,} of {trees.n_trees:,} trees", left)
+        except KeyboardInterrupt:
+            if done == 0:
+                raise
+    return scores[:done], drawn[:done]
+
+
+def _enough_trees(table: Table, n_drawn: int) -> int:
+    """Trees with which hardly any table leaves a cell with fewer than two scores."""
+    n_rows, n_columns = table.n_rows, table.n_columns
+    share = (1 - 1 / n_rows) ** n_rows * n_drawn / n_columns  # of the trees that score a given cell
+    return math.ceil(
+        (math.log(n_rows * n_columns) + 10) / share
+    )  # leaves about one table in a thousand short
+
+
+def _estimate(means: TreeMeans, **info: Any) -> Estimate:
+    ratio = convergence_ratio(means.values, means.stderr)
+    facts = {**info, "fewest_trees_per_cell": int(means.counts.min()), "ratio": ratio}
+    return Estimate(means.values, means.stderr, means.row_stderr, means.column_stderr, facts)

@@ -1,0 +1,1 @@
+"""Groups of rows and columns, who owns them, what they are paid. Knows no table and no model."""

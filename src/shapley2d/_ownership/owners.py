@@ -1,0 +1,329 @@
+"""Owners: who contributed which part of a table, and the coarsest grid that respects it.
+
+Every line names an owner, a row and a column; an empty row or column means all of them. An owner's region is the union
+of its lines, of any shape. Rows that no owner's region tells apart form a group, and so do columns: that is the
+coarsest grid in which every block has the same owners throughout.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d._ownership.grid import Grid, Groups, is_empty
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+UNOWNED = "(unowned)"
+"""Name of the line of blocks that nobody owns."""
+
+_FIELDS = ("owner", "row", "column")
+
+
+@dataclass(frozen=True)
+class Ownership:
+    """Who owns the blocks of a grid.
+
+    Attributes
+    ----------
+    names : list of str
+        The owners, and :data:`UNOWNED` last where a block has none.
+    shares : ndarray of shape (owners, row groups, column groups)
+        Part of every block that an owner has: an equal part of those with several owners.
+    """
+
+    names: list[str]
+    shares: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: an owner, the row and column entries, and where it stands for messages."""
+
+    owner: str
+    row: Any
+    column: Any
+    where: str
+
+
+class AxisNames:
+    """Finds rows, or columns, by group label, name or position.
+
+    Parameters
+    ----------
+    kind : {"row", "column"}
+    names : sequence
+        Names of the players.
+    groups : Groups, optional
+        Groups whose names may be used too; they come first, then names, then positions. Where names are whole
+        numbers, a number is always a name.
+
+    Examples
+    --------
+    >>> columns = AxisNames("column", ["age", "income", "spend"])
+    >>> columns.find("income", "line 2").tolist(), columns.find("1-2", "line 3").tolist()
+    ([1], [1, 2])
+    """
+
+    def __init__(self, kind: str, names: Sequence[Any], groups: Groups | None = None) -> None:
+        self._kind = kind
+        self._names = list(names)
+        self.size = len(self._names)
+        self._known: dict[str, list[int]] = {}
+        for position, name in enumerate(self._names):
+            self._known.setdefault(_text(name), []).append(position)
+        # an axis whose names are whole numbers is counted by them, any other by positions
+        self._counted = all(_text(name).isdecimal() for name in self._names)
+        if groups is not None:
+            for number, name in enumerate(groups.names):
+                self._known[_text(name)] = np.flatnonzero(groups.labels == number).tolist()
+
+    def find(self, entry: Any, where: str) -> NDArray[np.intp]:
+        """Positions that an entry stands for: empty for all, or a list, a range or a single one."""
+        if is_empty(entry):
+            return np.arange(self.size)
+        if isinstance(entry, (list, tuple, np.ndarray)):
+            return self._union(entry, where)
+        text = _text(entry)
+        if text in self._known:
+            return np.array(self._known[text], dtype=np.intp)
+        if text.isdecimal() and int(text) < self.size and not self._counted:
+            return np.array([int(text)], dtype=np.intp)
+        if bounds := re.fullmatch(r"(\d+)\s*-\s*(\d+)", text):
+            found = self._range(int(bounds[1]), int(bounds[2]))
+            if found.size:
+                return found
+        if ";" in text:
+            return self._union([part for part in text.split(";") if part.strip()], where)
+        raise InputError(f"{where}: there is no {self._kind} {text!r}: {self._hint()}")
+
+    def _union(self, entries: Iterable[Any], where: str) -> NDArray[np.intp]:
+        parts = [self.find(entry, where) for entry in entries]
+        return np.unique(np.concatenate(parts)) if parts else np.arange(0)
+
+    def _range(self, first: int, last: int) -> NDArray[np.intp]:
+        """Both ends count, and both must exist."""
+        counted = [int(_text(name)) for name in self._names] if self._counted else range(self.size)
+        numbers = np.array(counted)
+        if first > last or first not in numbers or last not in numbers:
+            return np.arange(0)
+        return np.flatnonzero((numbers >= first) & (numbers <= last))
+
+    def _hint(self) -> str:
+        if [_text(name) for name in self._names] == [str(position) for position in range(self.size)]:
+            return f"the table's {self._kind}s count from 0 to {self.size - 1}"
+        shown = ", ".join(str(name) for name in self._names[:5])
+        return f"the table's {self._kind}s are {shown}{', ...' if self.size > 5 else ''}"
+
+
+def read_lines(owners: Any) -> list[Line]:
+    """Lines of an owners frame, list of dicts, mapping of lists or CSV file, checked for their fields.
+
+    Examples
+    --------
+    >>> read_lines([{"owner": "bank", "row": "0-9", "column": ""}])[0].where
+    'owners, line 1'
+    """
+    lines = []
+    for record, where in _records(owners):
+        owner = record.get("owner")
+        if is_empty(owner):
+            raise InputError(f"{where}: the owner is empty: name one")
+        name = str(owner).strip()
+        if name == UNOWNED:
+            raise InputError(
+                f"{where}: an owner cannot be called {UNOWNED!r}: that is for blocks without any"
+            )
+        lines.append(Line(name, record.get("row"), record.get("column"), where))
+    if not lines:
+        raise InputError("owners has no lines: name at least one owner")
+    return lines
+
+
+def _records(owners: Any) -> Iterator[tuple[dict[str, Any], str]]:
+    if isinstance(owners, (str, os.PathLike)):
+        yield from _csv_records(Path(owners))
+        return
+    if isinstance(owners, dict):
+        lengths = {len(part) for part in owners.values()}
+        if len(lengths) > 1:
+            raise InputError("owners: its columns differ in length")
+        _check_fields(owners, "owners")
+        owners = [dict(zip(owners, line, strict=True)) for line in zip(*owners.values(), strict=True)]
+    frame = nw.from_native(owners, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        _check_fields(frame.columns, "owners")
+        owners = list(frame.iter_rows(named=True))
+    if not isinstance(owners, (list, tuple)) or not all(isinstance(record, dict) for record in owners):
+        raise InputError(
+            "owners must be a frame or a CSV file with the columns owner, row and column, or a list of dicts"
+        )
+    for number, record in enumerate(owners, start=1):
+        where = f"owners, line {number}"
+        _check_fields(record, where)
+        yield record, where
+
+
+def _csv_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
+    if not path.is_file():
+        raise InputError(f"owners: there is no file {path}")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8 text: save it as CSV in UTF-8") from None
+    header = text.partition("\n")[0]
+    separator = next((mark for mark in (",", ";", "\t") if mark in header), ",")
+    reader = csv.reader(text.splitlines(), delimiter=separator)
+    fields: list[str] = []
+    for entries in reader:
+        where = f"{path}, line {reader.line_num}"
+        if not any(entry.strip() for entry in entries):
+            continue
+        if not fields:
+            fields = [entry.strip() for entry in entries]
+            _check_fields(fields, str(path))
+        elif len(entries) > len(fields):
+            raise InputError(
+                f"{where}: {len(entries)} entries for {len(fields)} columns: quote entries with a {separator!r}"
+            )
+        else:
+            yield dict(zip(fields, entries, strict=False)), where
+
+
+def _check_fields(fields: Any, where: str) -> None:
+    if "owner" not in fields:
+        raise InputError(f"{where}: there is no column 'owner': the columns are owner, row and column")
+    unknown = [field for field in fields if field not in _FIELDS]
+    if unknown:
+        raise InputError(
+            f"{where}: column {unknown[0]!r} is not known: the columns are owner, row and column"
+        )
+
+
+def cut_grid(
+    lines: Sequence[Line],
+    row_names: Sequence[Any],
+    column_names: Sequence[str],
+    row_groups: Groups | None = None,
+    column_groups: Groups | None = None,
+) -> tuple[Grid, Ownership]:
+    """The coarsest grid that respects every owner's region, and who owns its blocks.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+    row_names, column_names : sequence
+        Names of the table's rows and columns.
+    row_groups, column_groups : Groups, optional
+        Groups whose names the lines may use; the grid respects them too.
+
+    Examples
+    --------
+    >>> lines = read_lines([{"owner": "A", "row": 0, "column": "x"}, {"owner": "B", "row": "1-2"}])
+    >>> grid, ownership = cut_grid(lines, [0, 1, 2], ["x", "y"])
+    >>> grid.shape, ownership.names
+    ((2, 2), ['A', 'B', '(unowned)'])
+    """
+    rows = AxisNames("row", row_names, row_groups)
+    columns = AxisNames("column", column_names, column_groups)
+    number = {name: k for k, name in enumerate(dict.fromkeys(line.owner for line in lines))}
+    names = list(number)
+    regions: dict[tuple[int, bytes], NDArray[np.bool_]] = {}  # rows of an owner that have the same columns
+    for line in lines:
+        column_mask = np.zeros(columns.size, dtype=bool)
+        column_mask[columns.find(line.column, line.where)] = True
+        row_mask = regions.setdefault(
+            (number[line.owner], column_mask.tobytes()), np.zeros(rows.size, dtype=bool)
+        )
+        row_mask[rows.find(line.row, line.where)] = True
+    masks = np.array([np.frombuffer(key, dtype=bool) for _, key in regions])
+    owners = np.array([owner for owner, _ in regions])
+    inside = np.array(list(regions.values())).T
+    # rows in the same regions share their owners; rows in different ones may still do
+    patterns, first = _number(np.packbits(inside, axis=1))
+    held = np.zeros((len(first), len(names), columns.size), dtype=bool)
+    for pattern, row in enumerate(first):
+        for region in np.flatnonzero(inside[row]):
+            held[pattern, owners[region]] |= masks[region]
+    merged, _ = _number(np.packbits(held.reshape(len(first), -1), axis=1))
+    row_labels, first_rows = _refine(merged[patterns], row_groups)
+    by_row = held[patterns[first_rows]]
+    column_labels, _ = _number(np.packbits(np.moveaxis(by_row, 2, 0).reshape(columns.size, -1), axis=1))
+    column_labels, first_columns = _refine(column_labels, column_groups)
+    holders = np.moveaxis(by_row[:, :, first_columns], 1, 0)
+    grid = Grid(
+        Groups(row_labels, _names(row_labels, row_names, row_groups, "rows")),
+        Groups(column_labels, _names(column_labels, column_names, column_groups, "columns")),
+    )
+    return grid, _ownership(names, holders)
+
+
+def _ownership(names: list[str], holders: NDArray[np.bool_]) -> Ownership:
+    count = holders.sum(axis=0)
+    shares = holders / np.maximum(count, 1)
+    if (count == 0).any():
+        return Ownership([*names, UNOWNED], np.concatenate([shares, (count == 0)[None]]))
+    return Ownership(names, shares)
+
+
+def _number(lines: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Number equal lines alike, in the order of their first occurrence; and where each first occurs."""
+    _, first, inverse = np.unique(lines, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return rank[inverse.ravel()], first[order]
+
+
+def _refine(labels: NDArray[np.intp], groups: Groups | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    if groups is None:
+        return _number(labels[:, None])
+    return _number(np.column_stack([labels, groups.labels]))
+
+
+def _names(labels: NDArray[np.intp], names: Sequence[Any], groups: Groups | None, plural: str) -> list[str]:
+    """Names of the groups of a grid: the user's label where it is not cut, else what the group holds."""
+    found: list[str] = []
+    for number in range(int(labels.max()) + 1):
+        members = np.flatnonzero(labels == number)
+        if groups is None:
+            name = _describe(members, names, plural)
+        else:
+            label = groups.labels[members[0]]
+            name = str(groups.names[label])
+            if members.size < np.count_nonzero(groups.labels == label):
+                name += f" ({_describe(members, names, plural)})"
+        found.append(name if name not in found else f"{name} [{number}]")
+    return found
+
+
+def _describe(members: NDArray[np.intp], names: Sequence[Any], plural: str) -> str:
+    if members.size == 1:
+        return str(names[members[0]])
+    if members.size == len(names):
+        return f"all {plural}"
+    if plural == "columns":
+        shown = " + ".join(str(names[k]) for k in members[:3])
+        return shown if members.size <= 3 else f"{shown} + {members.size - 3} more"
+    first, last = names[members[0]], names[members[-1]]
+    if members[-1] - members[0] == members.size - 1:
+        return f"rows {first}-{last}"
+    return f"{members.size} rows from {first} to {last}"
+
+
+def _text(entry: Any) -> str:
+    """An entry as it is compared: 3, 3.0 (a frame's way to hold 3 beside a gap) and "3" are the same."""
+    if isinstance(entry, (float, np.floating)) and float(entry).is_integer():
+        return str(int(entry))
+    return str(entry).strip()

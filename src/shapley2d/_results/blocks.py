@@ -1,0 +1,176 @@
+"""The value of the blocks of a table, of their owners, and what to pay them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray  # noqa: TC002  (dataclasses and their readers resolve it)
+
+from shapley2d._ownership.owners import UNOWNED
+from shapley2d._ownership.payments import Z95, divide_total, payment_intervals, uncertain_pairs
+from shapley2d._results.valuation import Valuation
+from shapley2d._tables.frames import make_frame
+from shapley2d.exceptions import InputError
+
+MOST_JOINT = 256
+"""Up to so many owners (or blocks) their errors are kept jointly; beyond, they count as independent."""
+
+
+@dataclass(frozen=True, repr=False)
+class BlockValuation(Valuation):
+    """The value of every block of a grid of row groups x column groups, and of the owners of the blocks.
+
+    A :class:`~shapley2d.Valuation` whose rows are row groups and whose columns are column groups, with
+    these attributes besides.
+
+    Attributes
+    ----------
+    row_sizes, column_sizes : ndarray of int
+        Rows in every row group, columns in every column group.
+    owner_names : list of str
+        The owners, ``"(unowned)"`` last where a block has none; empty when none were given: then every block
+        stands for itself.
+    owner_shares : ndarray of shape (owners, row groups, column groups) or None
+        Part of every block that each owner has.
+    covariance : ndarray or None
+        Of the errors of the owners' (or blocks') values; None where they are exact, or too many to be kept jointly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> v = BlockValuation(np.array([[0.5, 0.25]]), np.zeros((1, 2)), np.array(["all"]), ["bank", "shop"])
+    >>> v.payments(100).values.tolist()
+    [['all / bank', 0.5, 66.67, 66.67, 66.67], ['all / shop', 0.25, 33.33, 33.33, 33.33]]
+    """
+
+    row_sizes: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    column_sizes: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    owner_names: list[str] = field(default_factory=list)
+    owner_shares: NDArray[np.float64] | None = None
+    covariance: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for axis, name in enumerate(("row_sizes", "column_sizes")):
+            if not getattr(self, name).size:
+                object.__setattr__(self, name, np.ones(self.values.shape[axis], dtype=np.intp))
+
+    @cached_property
+    def _line_names(self) -> list[str]:
+        """One line per owner, or per block where there are no owners."""
+        if self.owner_shares is not None:
+            return self.owner_names
+        return [f"{row} / {column}" for row in self.row_names for column in self.column_names]
+
+    @cached_property
+    def _line_values(self) -> NDArray[np.float64]:
+        if self.owner_shares is None:
+            return self.values.ravel()
+        return np.asarray(np.tensordot(self.owner_shares, self.values, axes=2))
+
+    @cached_property
+    def _line_covariance(self) -> NDArray[np.float64]:
+        if self.covariance is not None:
+            return self.covariance
+        variance = self.stderr**2
+        if self.owner_shares is None:
+            return np.diag(variance.ravel())
+        return np.diag(np.tensordot(self.owner_shares**2, variance, axes=2))
+
+    @property
+    def owners(self) -> Any:
+        """What every owner's blocks are worth: a frame of ``owner``, ``value``, ``stderr`` and ``n_cells``.
+
+        ``n_cells`` counts cells of the table; a cell with several owners counts in parts.
+        """
+        cells = np.outer(self.row_sizes, self.column_sizes).astype(np.float64)
+        counts = (
+            cells.ravel() if self.owner_shares is None else np.tensordot(self.owner_shares, cells, axes=2)
+        )
+        columns = {
+            "owner": self._line_names,
+            "value": self._line_values,
+            "stderr": np.sqrt(np.diag(self._line_covariance)),
+            "n_cells": counts,
+        }
+        return make_frame(columns, self.frame)
+
+    def payments(self, total: Any, negative: str = "zero", digits: int = 2) -> Any:
+        """Divide an amount among the owners, or among the blocks, in proportion to their values.
+
+        Parameters
+        ----------
+        total : number
+            The amount; it is divided without a remainder.
+        negative : {"zero", "owe"}
+            Owners of negative value receive nothing and the rest is rescaled, or they owe their share.
+        digits : int
+            Decimals of the amounts: 2 for cents.
+
+        Returns
+        -------
+        frame
+            ``owner``, ``value``, ``amount``, and ``low`` and ``high``, a 95 % interval of the amount from the
+            standard errors of the values, by simulation. Blocks that nobody
+            owns form the line ``"(unowned)"``, which receives nothing.
+        """
+        names, values = self._line_names, self._line_values
+        paid = np.array([name != UNOWNED for name in names])
+        if not paid.any():
+            raise InputError("no block has an owner: there is nobody to pay")
+        amounts, low, high = np.zeros((3, len(names)))
+        owned = values[paid]
+        amounts[paid] = divide_total(total, owned.tolist(), negative=negative, digits=digits)
+        joint = self._line_covariance[np.ix_(paid, paid)]
+        low[paid], high[paid] = payment_intervals(total, owned, joint, negative=negative, digits=digits)
+        columns = {"owner": names, "value": values, "amount": amounts, "low": low, "high": high}
+        return make_frame(columns, self.frame)
+
+    def uncertain_orders(self) -> Any:
+        """Pairs of owners (or blocks) of which it is not certain which is worth more.
+
+        Returns
+        -------
+        frame
+            ``owner`` (the higher estimate), ``other``, their ``difference``, and ``low`` and ``high``, its 95 %
+            interval, which holds 0. Empty when every order is certain.
+        """
+        higher, lower, difference, stderr = uncertain_pairs(self._line_values, self._line_covariance)
+        names = np.array(self._line_names, dtype=object)
+        columns = {
+            "owner": names[higher],
+            "other": names[lower],
+            "difference": difference,
+            "low": difference - Z95 * stderr,
+            "high": difference + Z95 * stderr,
+        }
+        return make_frame(columns, self.frame)
+
+    def __repr__(self) -> str:
+        n, m = self.shape
+        work = self.info.get("n_utilities")
+        counted = "" if work is None else f" ({work:,} utilities)"
+        headline = (
+            f"BlockValuation of {n} row groups x {m} column groups ({self.row_sizes.sum()} rows x "
+            f"{self.column_sizes.sum()} columns), method {self.info.get('method', 'unknown')}{counted}, "
+            f"{self.describe()}"
+        )
+        lines = [headline, f"  {'total':<24} {self.total:+.5g}"]
+        errors = np.sqrt(np.diag(self._line_covariance))
+        order = np.argsort(-self._line_values, kind="stable")
+        for k in order[:12]:
+            error = f" +- {Z95 * errors[k]:.2g}" if errors[k] else ""
+            lines.append(f"  {self._line_names[k]:<24} {self._line_values[k]:+.4g}{error}")
+        if order.size > 12:
+            lines.append(f"  and {order.size - 12} more")
+        higher, lower, _, _ = uncertain_pairs(self._line_values, self._line_covariance)
+        if higher.size:
+            pairs = [
+                f"{self._line_names[a]} / {self._line_names[b]}" for a, b in zip(higher, lower, strict=True)
+            ]
+            more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
+            lines.append(f"  order not certain: {'; '.join(pairs[:3])}{more}")
+        return "\n".join(lines)

@@ -1,0 +1,116 @@
+"""Explaining 1D values: a row's value as the sum of its cells, and rows of the same value for other reasons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._tables.frames import make_frame
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._results.valuation import Valuation
+
+
+def explain_row(valuation: Valuation, row: Any) -> Any:
+    """A row's value as the sum of its cells, largest in magnitude first.
+
+    Parameters
+    ----------
+    valuation : Valuation
+    row : object
+        Name of the row.
+
+    Returns
+    -------
+    frame
+        ``column``, ``content`` (the entry as text, where the table is known), ``value``, ``stderr`` and ``sum``, the
+        running sum of the values, whose last entry is the row's value.
+
+    Examples
+    --------
+    >>> from shapley2d import value_game
+    >>> v = value_game(lambda S, F: 2.0 * S[0] * F[1] - S[0] * F[0], 2, 2)
+    >>> explain_row(v, 0)[["column", "value", "sum"]].values.tolist()
+    [['1', 2.0, 2.0], ['0', -1.0, 1.0]]
+    """
+    i = valuation.row_position(row)
+    values = valuation.values[i]
+    order = np.argsort(-np.abs(values), kind="stable")
+    contents = valuation.contents
+    columns = {
+        "column": [valuation.column_names[j] for j in order],
+        "content": [None if contents is None else contents[j][i] for j in order],
+        "value": values[order],
+        "stderr": valuation.stderr[i, order],
+        "sum": np.cumsum(values[order]),
+    }
+    return make_frame(columns, valuation.frame)
+
+
+def similar_rows(valuation: Valuation, row: Any, k: int = 5, *, within: float | None = None) -> Any:
+    """Rows of nearly the same 1D value, by how much their cells agree: the most alike, then the least.
+
+    Two rows can be worth the same for the same reasons or for quite different ones; the cells tell.
+
+    Parameters
+    ----------
+    valuation : Valuation
+    row : object
+        Name of the row.
+    k : int
+        Rows to list of either kind; fewer where there are not twice as many candidates.
+    within : float, optional
+        Rows whose 1D values differ by no more than this are candidates. By default the closest tenth of the rows,
+        and at least ``4 k`` of them.
+
+    Returns
+    -------
+    frame
+        ``row``, ``value`` (1D), ``agreement`` (the correlation of the two rows' cells, 1 for the same profile) and
+        ``kind``: ``"most"`` or ``"least"``. In the order of the agreement, highest first.
+
+    Examples
+    --------
+    >>> from shapley2d import value_game
+    >>> v = value_game(lambda S, F: S[:2].sum() * F[0] + S[2] * F[1], 3, 3)
+    >>> similar_rows(v, 0, k=1)[["row", "agreement", "kind"]].values.tolist()
+    [[1, 1.0, 'most'], [2, -0.5, 'least']]
+    """
+    if k < 1:
+        raise InputError(f"k={k} must be at least 1")
+    i = valuation.row_position(row)
+    apart = np.abs(valuation.rows - valuation.rows[i])
+    apart[i] = np.inf
+    if within is None:
+        near = np.argsort(apart, kind="stable")[: max(4 * k, apart.size // 10)]
+        near = near[near != i]
+    elif within < 0:
+        raise InputError(f"within={within} must not be negative")
+    else:
+        near = np.flatnonzero(apart <= within)
+    agreement = _agreement(valuation.values, i)[near]
+    order = np.argsort(-agreement, kind="stable")
+    most = min(k, (order.size + 1) // 2)
+    least = min(k, order.size - most)
+    chosen = np.concatenate([order[:most], order[order.size - least :]])
+    columns = {
+        "row": valuation.row_names[near[chosen]],
+        "value": valuation.rows[near[chosen]],
+        "agreement": agreement[chosen],
+        "kind": ["most"] * most + ["least"] * least,
+    }
+    return make_frame(columns, valuation.frame)
+
+
+def _agreement(values: NDArray[np.float64], i: int) -> NDArray[np.float64]:
+    """Correlation of every row's cells with those of row ``i``; 0 where all cells of a row are equal."""
+    centred = values - values.mean(axis=1, keepdims=True)
+    norms = np.linalg.norm(centred, axis=1)
+    size = norms * norms[i]
+    # cells that are equal but for rounding have no profile
+    flat = (norms <= 1e-12 * np.abs(values).max(axis=1)) | (size == 0)
+    return np.where(flat, 0.0, centred @ centred[i] / np.where(flat, 1.0, size)).round(12)

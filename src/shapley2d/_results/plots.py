@@ -1,0 +1,364 @@
+"""Plots of a valuation with matplotlib. Each takes the Axes to draw on and returns it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from shapley2d._results.valuation import Valuation
+
+VALUABLE = "#2166ac"  # blue and red of the diverging map, told apart by every kind of colour vision
+HARMFUL = "#b2182b"
+_NEUTRAL = "#8a8f98"
+_INTERVAL = 1.96  # standard errors to either side of a 95 % interval
+
+
+def heatmap(
+    valuation: Valuation,
+    ax: Axes | None = None,
+    *,
+    rows: str = "original",
+    columns: str = "original",
+    max_rows: int = 256,
+    max_columns: int = 400,
+    limit: float | None = None,
+) -> Axes:
+    """All values as colours, blue for valuable and red for harmful, with the row and column sums as bars.
+
+    Parameters
+    ----------
+    valuation : Valuation
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    rows : {"original", "value", "label"}
+        Order of the rows: as given, most harmful first, or by the target and then by value.
+    columns : {"original", "value"}
+        Order of the columns: as given, or most valuable first.
+    max_rows, max_columns : int
+        With more rows or columns than this, neighbours share a line. It shows the one that is largest in magnitude,
+        so that a lone bad cell is never averaged away.
+    limit : float, optional
+        Value at the ends of the colour scale; by default the 99.5 % quantile of the magnitudes.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from shapley2d import value_game
+    >>> from shapley2d._results.plots import heatmap
+    >>> ax = heatmap(value_game(lambda S, F: S.sum() * F.sum(), 3, 2))
+    >>> ax.images[0].get_array().shape
+    (3, 2)
+    """
+    ax = _axes(ax, (7.0, 6.0))
+    row_order, column_order = _row_order(valuation, rows), _column_order(valuation, columns)
+    ordered = valuation.values[np.ix_(row_order, column_order)]
+    shown = largest_in_magnitude(largest_in_magnitude(ordered, max_rows, 0), max_columns, 1)
+    limit = colour_limit(valuation.values) if limit is None else limit
+    n, m = valuation.shape
+    image = ax.imshow(
+        shown, cmap="RdBu", vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
+        extent=(-0.5, m - 0.5, n - 0.5, -0.5),
+    )  # fmt: skip
+    _name_ticks(ax.yaxis, valuation.row_names[row_order].tolist(), most=24)
+    _name_ticks(ax.xaxis, [valuation.column_names[j] for j in column_order], rotation=90)
+    ax.set_ylabel({"original": "rows", "value": "rows, most harmful first", "label": "rows, by label"}[rows])
+    _margin_bars(ax, valuation.columns[column_order], max_columns, (0, 1.02, 1, 0.15), across=True)
+    _margin_bars(ax, valuation.rows[row_order], max_rows, (1.02, 0, 0.15, 1), across=False)
+    clipped = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
+    extend = clipped[bool(shown.min() < -limit), bool(shown.max() > limit)]
+    bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.2, 0, 0.03, 1)), extend=extend)
+    bar.set_label("value of a cell")
+    return ax
+
+
+def waterfall(valuation: Valuation, row: Any, ax: Axes | None = None, *, max_columns: int = 12) -> Axes:
+    """A row's value as the sum of its cells, largest in magnitude first.
+
+    Parameters
+    ----------
+    valuation : Valuation
+    row : object
+        Name of the row.
+    ax : Axes, optional
+    max_columns : int
+        Cells drawn one by one; the rest share a bar.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from shapley2d import value_game
+    >>> from shapley2d._results.plots import waterfall
+    >>> ax = waterfall(value_game(lambda S, F: S.sum() * F.sum(), 3, 2), 0)
+    >>> float(ax.patches[-1].get_width())
+    2.0
+    """
+    if max_columns < 1:
+        raise InputError(f"max_columns={max_columns} must be at least 1")
+    i = valuation.row_position(row)
+    values = valuation.values[i]
+    order = np.argsort(-np.abs(values), kind="stable")
+    if order.size > max_columns:
+        order = order[: max(1, max_columns - 1)]
+    steps = values[order].tolist()
+    errors = valuation.stderr[i, order].tolist()
+    labels = [_cell_label(valuation, i, j) for j in order.tolist()]
+    if order.size < values.size:
+        steps.append(float(values.sum() - values[order].sum()))
+        errors.append(0.0)  # unknown: the errors of a row's cells hang together
+        labels.append(f"{values.size - order.size} other columns")
+    ax = _axes(ax, (7.0, 0.34 * len(steps) + 1.6))
+    ends = np.cumsum(steps)
+    total = float(values.sum())
+    positions = np.arange(len(steps) + 1)
+    starts = np.append(ends - steps, 0.0)
+    widths = np.append(steps, total)
+    ax.barh(positions, widths, left=starts, height=0.7, color=_signed(widths))
+    spread = _INTERVAL * np.append(errors, valuation.row_stderr[i])
+    if spread.any():
+        shown = (spread > 0) & np.isfinite(spread)  # a single draw tells nothing of its error
+        stops = (starts + widths)[shown]
+        ax.errorbar(
+            stops, positions[shown], xerr=spread[shown], fmt="none", ecolor="#333333", capsize=2, lw=1
+        )
+    ax.vlines(ends, positions[:-1] + 0.35, positions[1:] - 0.35, color=_NEUTRAL, lw=0.8)
+    ax.axvline(0, color="#333333", lw=0.8)
+    ax.set_yticks(positions, [*labels, "the row's value"])
+    ax.set_ylim(positions.size - 0.4, -0.6)
+    ax.set_xlabel("value" if valuation.exact else "value, with 95 % intervals")
+    label = "" if valuation.labels is None else f", labelled {plain(valuation.labels[i])}"
+    ax.set_title(f"Row {plain(row)}{label}")
+    return ax
+
+
+def beeswarm(valuation: Valuation, ax: Axes | None = None, *, max_columns: int = 20) -> Axes:
+    """One dot per cell: the spread of values within every column, coloured by the rank of the cell's entry.
+
+    Parameters
+    ----------
+    valuation : Valuation
+    ax : Axes, optional
+    max_columns : int
+        The columns whose cells are largest in magnitude are drawn.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from shapley2d import value_game
+    >>> from shapley2d._results.plots import beeswarm
+    >>> ax = beeswarm(value_game(lambda S, F: S.sum() * F.sum(), 3, 2))
+    >>> len(ax.collections[0].get_offsets())
+    6
+    """
+    if max_columns < 1:
+        raise InputError(f"max_columns={max_columns} must be at least 1")
+    columns = np.argsort(-np.abs(valuation.values).sum(axis=0), kind="stable")[:max_columns]
+    ax = _axes(ax, (7.0, 0.4 * columns.size + 1.6))
+    x = valuation.values[:, columns].T.ravel()
+    y = np.concatenate([k + _swarm(valuation.values[:, j]) for k, j in enumerate(columns)])
+    ranks = np.concatenate([_ranks(valuation, int(j)) for j in columns])
+    known = np.isfinite(ranks)
+    style: dict[str, Any] = {"s": 9, "linewidths": 0, "rasterized": x.size > 5000}
+    if not known.all():
+        ax.scatter(x[~known], y[~known], color=_NEUTRAL, **style)
+    if known.any():
+        dots = ax.scatter(x[known], y[known], c=ranks[known], cmap="viridis", vmin=0, vmax=1, **style)
+        bar = ax.figure.colorbar(dots, ax=ax, ticks=[0, 1], aspect=40, pad=0.02)
+        bar.ax.set_yticklabels(["low", "high"])
+        bar.set_label("entry, by rank in its column")
+    ax.axvline(0, color="#333333", lw=0.8, zorder=0)
+    ax.set_yticks(range(columns.size), [plain(valuation.column_names[j]) for j in columns])
+    ax.set_ylim(columns.size - 0.4, -0.6)
+    ax.set_xlabel("value of a cell")
+    return ax
+
+
+def convergence(valuation: Valuation, ax: Axes | None = None) -> Axes:
+    """How the largest standard error, relative to the spread of the values, shrank with the work.
+
+    Parameters
+    ----------
+    valuation : Valuation
+        With a history, i.e. from a sampling method.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from shapley2d import value_game
+    >>> from shapley2d._results.plots import convergence
+    >>> game = lambda S, F: S.max() * F.max()
+    >>> v = value_game(game, 3, 2, method="mc", tolerance=0.5, progress=False)
+    >>> convergence(v).get_xscale()
+    'log'
+    """
+    points = [(count, ratio) for count, ratio in valuation.history if count > 0 and 0 < ratio < np.inf]
+    if not points:
+        why = "its values are exact" if valuation.exact else "it has no history of errors above 0"
+        raise InputError(f"there is no convergence to plot, {why}: use a valuation from a sampling method")
+    ax = _axes(ax, (6.0, 4.0))
+    counts, ratios = zip(*points, strict=True)
+    ax.loglog(counts, ratios, color=VALUABLE, marker="o", ms=3, lw=1.2, label="largest error / spread")
+    tolerance = tolerance_of(valuation)
+    if tolerance is not None:
+        ax.axhline(tolerance, color=HARMFUL, ls="--", lw=1, label=f"tolerance {tolerance:g}")
+        ax.legend(frameon=False)
+    ax.set_xlabel("evaluations")
+    ax.set_ylabel("largest standard error / spread")
+    return ax
+
+
+def largest_in_magnitude(values: NDArray[np.float64], most: int, axis: int = 0) -> NDArray[np.float64]:
+    """Shorten an axis to ``most`` lines, each showing the largest in magnitude of the neighbours it stands for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> largest_in_magnitude(np.array([1.0, -5.0, 2.0, 3.0]), 2).tolist()
+    [-5.0, 3.0]
+    """
+    if most < 1:
+        raise InputError(f"max_rows and max_columns must be at least 1, not {most}")
+    length = values.shape[axis]
+    if length <= most:
+        return values
+    starts = np.arange(most) * length // most
+    high = np.maximum.reduceat(values, starts, axis=axis)
+    low = np.minimum.reduceat(values, starts, axis=axis)
+    return np.where(high >= -low, high, low)
+
+
+def colour_limit(values: NDArray[np.float64], quantile: float = 0.995) -> float:
+    """End of a colour scale that a few extreme cells do not stretch: a quantile of the magnitudes above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> colour_limit(np.array([0.0, -1.0, 1.0]))
+    1.0
+    """
+    magnitudes = np.abs(values[values != 0])
+    return float(np.quantile(magnitudes, quantile)) if magnitudes.size else 1.0
+
+
+def tolerance_of(valuation: Valuation) -> float | None:
+    """The precision that was asked for, where the record says it."""
+    settings = valuation.info.get("settings") or {}
+    tolerance = valuation.info.get("tolerance", settings.get("tolerance"))
+    return float(tolerance) if isinstance(tolerance, (int, float)) and tolerance > 0 else None
+
+
+def plain(text: Any, most: int = 28) -> str:
+    """Text from a table as matplotlib shows it unread: no formula between dollars, one line, not too long."""
+    line = " ".join(str(text).split())
+    return (line if len(line) <= most else line[: most - 1] + "…").replace("$", r"\$")
+
+
+def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def _row_order(valuation: Valuation, rows: str) -> NDArray[np.intp]:
+    if rows == "original":
+        return np.arange(valuation.shape[0])
+    if rows == "value":
+        return np.argsort(valuation.rows, kind="stable")
+    if rows == "label":
+        if valuation.labels is None:
+            raise InputError("rows='label' needs the target, which this valuation does not hold")
+        return np.lexsort((valuation.rows, np.array(valuation.labels, dtype=np.str_)))
+    raise InputError(f"rows={rows!r} must be 'original', 'value' or 'label'")
+
+
+def _column_order(valuation: Valuation, columns: str) -> NDArray[np.intp]:
+    if columns == "original":
+        return np.arange(valuation.shape[1])
+    if columns == "value":
+        return np.argsort(-valuation.columns, kind="stable")
+    raise InputError(f"columns={columns!r} must be 'original' or 'value'")
+
+
+def _margin_bars(
+    ax: Axes, sums: NDArray[np.float64], most: int, bounds: tuple[float, float, float, float], *, across: bool
+) -> None:
+    """Bars of the sums along one side of a heatmap, in step with its lines."""
+    shown = largest_in_magnitude(sums, most)
+    width = sums.size / shown.size
+    centres = (np.arange(shown.size) + 0.5) * width - 0.5
+    bars = ax.inset_axes(bounds)
+    if across:
+        bars.bar(centres, shown, width=width, color=_signed(shown))
+        bars.set(xlim=(-0.5, sums.size - 0.5), xticks=[], ylabel="sum")
+    else:
+        bars.barh(centres, shown, height=width, color=_signed(shown))
+        bars.set(ylim=(sums.size - 0.5, -0.5), yticks=[], xlabel="sum")
+        bars.tick_params(axis="x", labelrotation=90)
+    bars.locator_params(axis="y" if across else "x", nbins=3)
+    bars.spines[["top", "right"]].set_visible(False)
+
+
+def _name_ticks(axis: Any, names: Sequence[Any], most: int = 40, rotation: float = 0) -> None:
+    step = -(-len(names) // most)
+    positions = range(0, len(names), step)
+    axis.set_ticks(positions, [plain(names[k]) for k in positions], rotation=rotation)
+
+
+def _signed(values: Sequence[float] | NDArray[np.float64]) -> list[str]:
+    return [VALUABLE if value >= 0 else HARMFUL for value in values]
+
+
+def _cell_label(valuation: Valuation, i: int, j: int) -> str:
+    name = plain(valuation.column_names[j])
+    if valuation.contents is None:
+        return name
+    content = valuation.contents[j][i]
+    return f"{name} = {'(missing)' if content is None else plain(content)}"
+
+
+def _ranks(valuation: Valuation, j: int) -> NDArray[np.float64]:
+    """Ranks of a column's entries between 0 and 1; NaN where they are missing or not numbers."""
+    from scipy.stats import rankdata
+
+    numbers = valuation.numbers(j)
+    if numbers is None:
+        return np.full(valuation.shape[0], np.nan)
+    known = np.isfinite(numbers)
+    ranks = np.full(numbers.size, np.nan)
+    ranks[known] = (rankdata(numbers[known]) - 1) / max(1, np.count_nonzero(known) - 1)
+    return ranks
+
+
+def _swarm(values: NDArray[np.float64], bins: int = 80) -> NDArray[np.float64]:
+    """Offsets that put dots of nearly the same value side by side, within 0.4 of the middle."""
+    span = np.ptp(values)
+    slots = np.floor((values - values.min()) / (span or 1.0) * (bins - 1)).astype(np.intp)
+    order = np.argsort(slots, kind="stable")
+    counts = np.bincount(slots, minlength=bins)
+    place = np.empty(values.size)
+    place[order] = np.arange(values.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    side = np.where(place % 2 == 0, 1, -1) * np.ceil(place / 2)  # 0, -1, 1, -2, 2, ...
+    return np.asarray(side * min(0.08, 0.8 / max(1, counts.max())))

@@ -1,0 +1,166 @@
+"""Putting the page together: template, style, script and data in one file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.atomic_write import replacing
+from shapley2d._results.report.owners import block_owners, owner_lines, payment_lines
+from shapley2d._results.report.payload import (
+    as_marked,
+    errors_known,
+    is_blocks,
+    make_payload,
+    rows_to_show,
+    usual_of,
+    without_errors,
+)
+from shapley2d._results.report.record import call_words, settings_words
+from shapley2d._results.report.summary import summarise
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    import os
+
+    from shapley2d._results.valuation import Valuation
+
+_SCRIPTS = (
+    "dom.js", "table.js", "palette.js", "heatmap.js", "map.js", "row.js", "cells.js", "sums.js", "figures.js",
+    "main.js",
+)  # fmt: skip
+
+
+def write_report(
+    valuation: Valuation,
+    path: str | os.PathLike[str],
+    *,
+    marked: Any = None,
+    title: str | None = None,
+    payments: Any = None,
+    n_lowest: int = 200,
+    max_cells: int = 4_000_000,
+) -> None:
+    """Write a valuation as one self-contained HTML file, whole or not at all.
+
+    The page asks the network for nothing and runs no script but its own. Text from the table is shown, never
+    interpreted.
+
+    Parameters
+    ----------
+    valuation : Valuation
+    path : path-like
+        The file to write.
+    marked : boolean array of shape (n, m), or list of (row, column) positions, optional
+        Cells to mark, for example errors that were planted.
+    title : str, optional
+    payments : frame or list of dict, optional
+        For blocks: one line per owner with ``owner``, ``value``, ``amount``, ``low`` and ``high``.
+    n_lowest : int
+        How many of the most harmful cells to list.
+    max_cells : int
+        A larger table is shown by the rows with its most extreme cells.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from shapley2d import value_game
+    >>> from shapley2d._results.report import write_report
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
+    >>> write_report(value_game(lambda S, F: S.sum() * F.sum(), 3, 2), path, title="Three by two")
+    >>> "<title>Three by two</title>" in path.read_text(encoding="utf-8")
+    True
+    """
+    page = render_report(
+        valuation, marked=marked, title=title, payments=payments, n_lowest=n_lowest, max_cells=max_cells
+    )
+    with replacing(path) as temporary:
+        temporary.write_text(page, encoding="utf-8", errors="replace", newline="\n")
+
+
+def render_report(
+    valuation: Valuation,
+    *,
+    marked: Any = None,
+    title: str | None = None,
+    payments: Any = None,
+    n_lowest: int = 200,
+    max_cells: int = 4_000_000,
+) -> str:
+    """Return the page that :func:`write_report` writes."""
+    for name, count in (("n_lowest", n_lowest), ("max_cells", max_cells)):
+        if count < 1:
+            raise InputError(f"{name}={count!r} must be at least 1")
+    mask = as_marked(marked, valuation.shape)
+    lowest = _lowest(valuation, n_lowest)
+    usual = usual_of(valuation)
+    summary = summarise(
+        valuation,
+        lowest=lowest,
+        usual=usual,
+        marked=mask,
+        n_shown=rows_to_show(valuation.values, max_cells).size,
+    )
+    shown = valuation if errors_known(valuation) else without_errors(valuation)
+    payload = make_payload(
+        shown,
+        marked=mask,
+        lowest=lowest,
+        usual=usual,
+        max_cells=max_cells,
+        owners=block_owners(valuation),
+    )
+    style, script = _asset("report.css"), "\n".join(_asset(name) for name in _SCRIPTS)
+    page: str = _template().render(
+        title=title or f"What every {summary.noun} is worth",
+        summary=summary,
+        payload=payload,
+        payments=owner_lines(valuation) if payments is None else payment_lines(payments),
+        blocks=is_blocks(valuation),
+        has_labels=valuation.labels is not None,
+        has_history=any(0 < ratio < np.inf for _, ratio in valuation.history),
+        exact=shown.exact,
+        n_marked=int(mask.sum()),
+        settings=settings_words(valuation.info),
+        call=call_words(valuation.info),
+        versions=valuation.info.get("versions") or {},
+        style=style,
+        script=script,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+    )
+    return page
+
+
+def _lowest(valuation: Valuation, count: int) -> Any:
+    """Flat positions of the lowest cells, worst first: those below 0, or where there are none the least valuable."""
+    order = np.argsort(valuation.values, axis=None, kind="stable")[:count]
+    negative = order[valuation.values.ravel()[order] < 0]
+    return negative if negative.size else order[:10]
+
+
+def _hash(text: str) -> str:
+    """The digest by which the page's policy knows its own style and script."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("shapley2d._results.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(
+        files("shapley2d._results.report").joinpath("template.html.jinja").read_text(encoding="utf-8")
+    )

@@ -1,0 +1,92 @@
+"""Tables as the numbers that scikit-learn's models want, a column staying one player.
+
+A category becomes one 0/1 column per value, so one player may own several columns of the matrix; taking the
+player out takes all of them out. The encoding is the same for every coalition and is made once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.table import Column, Table
+
+MOST_CATEGORIES = 50
+"""Categories beyond the most frequent ones share one encoded column."""
+
+
+@dataclass(frozen=True)
+class EncodedTables:
+    """Training and validation matrices, and which of their columns belong to which player.
+
+    Attributes
+    ----------
+    train, valid : ndarray of shape (n, width) and (T, width)
+        Encoded tables; missing numbers are NaN, a missing category has no 1.
+    owners : ndarray of shape (width,)
+        The player, i.e. the column of the table, behind every column of the matrices.
+    has_missing : ndarray of shape (n_players,)
+        Whether a player's encoded columns hold NaN anywhere.
+    """
+
+    train: NDArray[np.float64]
+    valid: NDArray[np.float64]
+    owners: NDArray[np.intp]
+    has_missing: NDArray[np.bool_]
+
+
+def encode_tables(train: Table, valid: Table) -> EncodedTables:
+    """Encode a training table and a validation table with the same columns.
+
+    Examples
+    --------
+    >>> from shapley2d._tables.table import as_table, match_columns
+    >>> train = as_table([["red", 1.0], ["blue", 2.0]])
+    >>> encode_tables(train, train).train.tolist()
+    [[0.0, 1.0, 1.0], [1.0, 0.0, 2.0]]
+    """
+    pieces = [_encode(t, v) for t, v in zip(train.columns, valid.columns, strict=True)]
+    widths = [left.shape[1] for left, _ in pieces]
+    missing = [bool(np.isnan(left).any() or np.isnan(right).any()) for left, right in pieces]
+    return EncodedTables(
+        train=np.concatenate([left for left, _ in pieces], axis=1),
+        valid=np.concatenate([right for _, right in pieces], axis=1),
+        owners=np.repeat(np.arange(len(pieces)), widths),
+        has_missing=np.array(missing),
+    )
+
+
+def as_float32(matrix: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The matrix as 32-bit numbers, in which trees are grown; a number out of their range becomes the last within.
+
+    Examples
+    --------
+    >>> as_float32(np.array([[1e60, -1e60, 0.5]]))
+    array([[ 3.4028235e+38, -3.4028235e+38,  5.0000000e-01]], dtype=float32)
+    """
+    largest = float(np.finfo(np.float32).max)
+    return np.ascontiguousarray(np.clip(matrix, -largest, largest), dtype=np.float32)
+
+
+def _encode(train: Column, valid: Column) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if train.kind != "category":
+        return train.entries[:, None], valid.entries[:, None]
+    codes = train.entries[~np.isnan(train.entries)].astype(np.intp)
+    counts = np.bincount(codes, minlength=1)
+    frequent = np.lexsort((np.arange(counts.size), -counts))[:MOST_CATEGORIES]  # ties by name
+    kept = np.sort(frequent)
+    rest = counts.sum() > counts[kept].sum()
+    return _one_hot(train.entries, kept, rest=rest), _one_hot(valid.entries, kept, rest=rest)
+
+
+def _one_hot(entries: NDArray[np.float64], kept: NDArray[np.intp], *, rest: bool) -> NDArray[np.float64]:
+    matrix: NDArray[np.float64] = np.equal(entries[:, None], kept[None, :]).astype(np.float64)
+    if not rest:
+        return matrix
+    other = ~np.isnan(entries) & ~matrix.any(axis=1)
+    return np.concatenate([matrix, other[:, None].astype(np.float64)], axis=1)

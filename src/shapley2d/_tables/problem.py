@@ -1,0 +1,107 @@
+"""Which rows train and which validate: a validation table of its own, or cross-valuation."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._tables.table import Table, as_table, match_columns
+from shapley2d._tables.target import Target, as_target, match_target
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows that train, and the table they are judged on.
+
+    Attributes
+    ----------
+    rows : ndarray
+        Positions of the training rows in the user's table.
+    train, y : Table, Target
+        Those rows.
+    valid, y_valid : Table, Target
+        The validation rows, with the columns and codes of the training table.
+    """
+
+    rows: NDArray[np.intp]
+    train: Table
+    y: Target
+    valid: Table
+    y_valid: Target
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A checked table with its target and the splits to value it on; the value is the mean over the splits.
+
+    There are no splits for methods that need no validation. ``label`` names the target where it is to be valued as one
+    more column.
+    """
+
+    table: Table
+    target: Target
+    splits: list[Split]
+    label: str | None = None
+
+    @property
+    def n_valid(self) -> int:
+        """Validation rows, over all splits."""
+        return sum(split.valid.n_rows for split in self.splits)
+
+
+def make_problem(
+    X: Any,
+    y: Any,
+    X_valid: Any = None,
+    y_valid: Any = None,
+    *,
+    task: str = "auto",
+    folds: int = 5,
+    seed: int = 0,
+    validates: bool = True,
+) -> Problem:
+    """Check the user's tables once and lay out the splits.
+
+    Without a validation table the rows are split into ``folds`` parts, stratified by class; each part in turn
+    validates the others. Where nothing ``validates`` there are no splits; a validation table is still checked.
+    """
+    if (X_valid is None) != (y_valid is None):
+        present, absent = ("y_valid", "X_valid") if X_valid is None else ("X_valid", "y_valid")
+        raise InputError(f"{present} came without {absent}: pass both, or neither for cross-valuation")
+    table = as_table(X, "X")
+    target = as_target(y, table, task)
+    if X_valid is None:
+        return Problem(table, target, _folds(table, target, folds, seed) if validates else [])
+    valid = match_columns(as_table(X_valid, "X_valid"), table)
+    target_valid = match_target(y_valid, valid, target)
+    splits = [Split(np.arange(table.n_rows), table, target, valid, target_valid)] if validates else []
+    return Problem(table, target, splits)
+
+
+def _folds(table: Table, target: Target, folds: int, seed: int) -> list[Split]:
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    if not isinstance(folds, (int, np.integer)) or folds < 2:
+        raise InputError(f"folds={folds!r} must be a whole number of at least 2")
+    if table.n_rows < 2 * folds:
+        raise InputError(
+            f"{table.n_rows} rows are too few for folds={folds} (n_samples={table.n_rows} must be at least "
+            f"{2 * folds}): pass a validation table or fewer folds"
+        )
+    state = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    stratify = target.task == "classification" and np.bincount(target.codes).max() >= folds
+    splitter = (StratifiedKFold if stratify else KFold)(n_splits=folds, shuffle=True, random_state=state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds are no harm here
+        parts = list(splitter.split(np.zeros(table.n_rows), target.codes if stratify else None))
+    return [
+        Split(rows, table.take_rows(rows), target.take(rows), table.take_rows(held), target.take(held))
+        for rows, held in parts
+    ]

@@ -1,0 +1,236 @@
+"""The target: labels or numbers, and which of the two they are."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d._tables.table import Table, is_missing, is_number
+from shapley2d.exceptions import InputError, LeakWarning, UnseenLabelWarning
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Task = Literal["classification", "regression"]
+
+MOST_NUMERIC_CLASSES = 20
+"""Whole numbers count as classes while they take at most this many different values."""
+
+_LEAK_ROWS = 20  # in fewer rows a column may equal the target by chance
+
+
+@dataclass(frozen=True)
+class Target:
+    """A checked target.
+
+    Attributes
+    ----------
+    task : "classification" or "regression"
+    y : ndarray of shape (n,)
+        The labels or numbers as they came.
+    codes : ndarray of shape (n,)
+        Classification: the position of each label in ``classes``, -1 where it is not among them.
+        Regression: the numbers as float64.
+    classes : ndarray
+        The labels that training shows, sorted (empty in regression).
+    """
+
+    task: Task
+    y: NDArray[Any]
+    codes: NDArray[Any]
+    classes: NDArray[Any]
+
+    def take(self, rows: NDArray[np.intp]) -> Target:
+        """Return the target of some rows."""
+        return Target(self.task, self.y[rows], self.codes[rows], self.classes)
+
+
+def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None]:
+    series = as_series(y, name)
+    if isinstance(series, nw.Series):
+        items = series.to_list()
+        key = None if series.name is None else str(series.name)
+        missing = np.array([is_missing(item) for item in items], dtype=bool)
+        if not missing.any() and series.dtype.is_numeric():
+            numbers = series.cast(nw.Float64) if series.dtype == nw.Decimal else series
+            return np.asarray(numbers.to_numpy()), key
+        return _object_vector(items), key
+    if hasattr(y, "to_pylist"):
+        return _object_vector(y.to_pylist()), None
+    if y is None:
+        raise InputError(f"{name} is missing: requires y to be passed, but the target y is None")
+    vector = np.asarray(y)
+    if vector.ndim == 2 and vector.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        message = "A column-vector y was passed when a 1d array was expected: use y.ravel()"
+        warnings.warn(message, DataConversionWarning, stacklevel=4)
+        vector = vector.ravel()
+    if vector.ndim != 1:
+        raise InputError(f"{name} must be 1-D, got an array of shape {vector.shape}")
+    return _object_vector(vector.tolist()) if vector.dtype.kind == "O" else vector, None
+
+
+def as_series(y: Any, name: str = "y") -> Any:
+    """A target as a narwhals series, if it is a series or a frame of one column; anything else as it is."""
+    if y is None:
+        return None
+    frame = nw.from_native(y, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        if frame.shape[1] != 1:
+            raise InputError(f"{name} must be 1-D, got a table of {frame.shape[1]} columns: pass one of them")
+        return frame.get_column(frame.columns[0])
+    return nw.from_native(y, series_only=True, pass_through=True)
+
+
+def _object_vector(items: list[Any]) -> NDArray[Any]:
+    if {type(item) for item in items} == {bool}:
+        return np.array(items)
+    if items and all(is_number(item) for item in items):
+        whole = all(isinstance(item, (int, np.integer)) for item in items)
+        return np.array(items, dtype=None if whole else np.float64)
+    vector = np.empty(len(items), dtype=object)
+    vector[:] = items
+    return vector
+
+
+def _check_present(y: NDArray[Any], row_names: NDArray[Any], name: str) -> None:
+    if y.dtype.kind in "biuUSM":
+        return
+    if y.dtype.kind == "c":
+        raise InputError(f"{name}: Complex data not supported")
+    gone = np.isnan(y) if y.dtype.kind == "f" else np.array([is_missing(item) for item in y], dtype=bool)
+    rows = np.flatnonzero(gone)
+    if rows.size:
+        raise InputError(
+            f"{name} is missing (NaN) in {rows.size} row(s), first in row {row_names[rows[0]]}: "
+            "drop those rows or fill them"
+        )
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        first = row_names[np.flatnonzero(~np.isfinite(y))[0]]
+        raise InputError(f"{name} is infinity (inf) in row {first}: replace it by a number")
+
+
+def guess_task(y: NDArray[Any]) -> Task:
+    """Labels or numbers? Text and booleans are labels; so are up to 20 different whole numbers.
+
+    Examples
+    --------
+    >>> guess_task(np.array(["yes", "no"])), guess_task(np.array([0.5, 1.25]))
+    ('classification', 'regression')
+    """
+    if y.dtype.kind == "O":
+        y = _object_vector(y.tolist())
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    whole = y.dtype.kind in "iu" or np.array_equal(y, np.round(y))
+    return "classification" if whole and np.unique(y).size <= MOST_NUMERIC_CLASSES else "regression"
+
+
+def as_target(y: Any, table: Table, task: str = "auto", name: str = "y") -> Target:
+    """Check the target of a training table.
+
+    Parameters
+    ----------
+    y : 1-D array, list or series
+    table : Table
+        The features that it goes with.
+    task : {"auto", "classification", "regression"}
+    name : str
+        What to call it in messages.
+    """
+    if task not in ("auto", "classification", "regression"):
+        raise InputError(f"task={task!r} is not known: use 'auto', 'classification' or 'regression'")
+    vector, key = _as_vector(y, name)
+    _check_length(vector, table, name)
+    if key is not None and key in table.column_names:
+        raise InputError(f"the target {key!r} is also a column of the features: drop it from them")
+    _check_present(vector, table.row_names, name)
+    chosen: Task = guess_task(vector) if task == "auto" else task  # type: ignore[assignment]
+    target = _regression(vector, name) if chosen == "regression" else _classification(vector, name)
+    _warn_of_leak(target, table)
+    return target
+
+
+def match_target(y: Any, table: Table, train: Target, name: str = "y_valid") -> Target:
+    """Check the target of a validation table against that of the training table."""
+    vector, _ = _as_vector(y, name)
+    _check_length(vector, table, name)
+    _check_present(vector, table.row_names, name)
+    if train.task == "regression":
+        return _regression(vector, name, constant=True)
+    position = {_plain(label): code for code, label in enumerate(train.classes)}
+    if all(
+        isinstance(label, str) for label in position
+    ):  # 1 and "1" are the same label where labels are text
+        vector = np.array([str(label) for label in vector.tolist()], dtype=object)
+    codes = np.array([position.get(_plain(label), -1) for label in vector], dtype=np.int64)
+    unseen = codes < 0
+    if unseen.any():
+        labels = sorted({str(label) for label in vector[unseen]})
+        warnings.warn(
+            f"{int(unseen.sum())} of {codes.size} validation rows have labels that training never shows "
+            f"({', '.join(labels[:5])}{', ...' if len(labels) > 5 else ''}): no model can get them right",
+            UnseenLabelWarning,
+            stacklevel=4,
+        )
+    if vector.dtype.kind != train.y.dtype.kind:  # so that == compares like with like
+        vector = _object_vector(vector.tolist()) if unseen.any() else train.classes[codes]
+    return Target("classification", vector, codes, train.classes)
+
+
+def _plain(label: Any) -> Any:
+    """A numpy scalar as a Python one, so that 1, 1.0 and np.int64(1) are the same label."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _check_length(y: NDArray[Any], table: Table, name: str) -> None:
+    if y.size != table.n_rows:
+        raise InputError(
+            f"{name} has {y.size} entries, but its table has {table.n_rows} rows: inconsistent numbers of samples"
+        )
+
+
+def _regression(y: NDArray[Any], name: str, *, constant: bool = False) -> Target:
+    try:
+        numbers = y.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{name} holds text, which regression cannot use: set task='classification'"
+        ) from None
+    if not constant and np.unique(numbers).size < 2:
+        raise InputError(f"{name} is the same number in every row: there is nothing to learn")
+    return Target("regression", numbers, numbers, np.array([]))
+
+
+def _classification(y: NDArray[Any], name: str) -> Target:
+    if y.dtype.kind == "f" and not np.array_equal(y, np.round(y)):
+        raise InputError(f"Unknown label type: {name} holds fractions, not classes; set task='regression'")
+    if y.dtype.kind == "O" and len({type(_plain(label)) for label in y}) > 1:
+        y = np.array([str(label) for label in y], dtype=object)
+    classes, codes = np.unique(y, return_inverse=True)
+    if classes.size < 2:
+        raise InputError(
+            f"{name} holds a single class ({classes[0]}): there is nothing to learn from 1 class"
+        )
+    return Target("classification", y, codes.astype(np.int64), classes)
+
+
+def _warn_of_leak(target: Target, table: Table) -> None:
+    if table.n_rows < _LEAK_ROWS:
+        return
+    for column in table.columns:
+        if column.kind == "category":
+            same = target.task == "classification" and column.text() == [str(label) for label in target.y]
+        else:
+            same = target.y.dtype.kind in "biuf" and np.array_equal(column.entries, target.y)
+        if same:
+            warnings.warn(
+                f"column {column.name!r} equals the target in every row: drop it unless it will be known in time",
+                LeakWarning,
+                stacklevel=5,
+            )

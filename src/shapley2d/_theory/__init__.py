@@ -1,0 +1,1 @@
+"""Coalitions, axis designs, semivalues, and what a game is. Knows neither data nor models."""

@@ -1,0 +1,207 @@
+"""Axis designs: lists of coalitions with a weight for every player in every coalition.
+
+The weight of a 2D value factorises into a row weight and a column weight, so every value and every estimate is
+
+    values  =  Wr^T  H  Wc,        H[a, b] = utility of row coalition a under column coalition b,
+
+and a design is one of the two factors: it lists the coalitions of its axis and contracts utilities with its
+weights. Designs know nothing of data; they never build a weight matrix that they can avoid.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._theory.coalitions import (
+    Coalitions,
+    GroupedCoalitions,
+    LeaveOneOutCoalitions,
+    MaskCoalitions,
+    NestedCoalitions,
+    SubsetCoalitions,
+)
+from shapley2d._theory.semivalues import Semivalue, marginal_weights, size_probabilities
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+class AxisDesign(ABC):
+    """A list of coalitions of one axis, with weights that turn utilities into values of its players.
+
+    Attributes
+    ----------
+    coalitions : Coalitions
+        The coalitions to evaluate.
+    n_players : int
+        The number of players who receive a value.
+    """
+
+    coalitions: Coalitions
+    n_players: int
+
+    @abstractmethod
+    def combine(self, utilities: NDArray[np.float64], start: int = 0) -> NDArray[np.float64]:
+        """Contract the first axis of ``utilities`` with the weights of coalitions ``start, start + 1, ...``.
+
+        Summing the results over consecutive blocks gives the result for the whole list.
+        """
+
+
+class AllSubsets(AxisDesign):
+    """All coalitions of an axis: the exact value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> AllSubsets(2).combine(np.array([0.0, 1.0, 2.0, 5.0]))
+    array([2., 3.])
+    """
+
+    def __init__(self, n_players: int, semivalue: Semivalue = "shapley") -> None:
+        self.n_players = n_players
+        self.coalitions = SubsetCoalitions(n_players)
+        self._joining = marginal_weights(semivalue, n_players)
+
+    def combine(self, utilities: NDArray[np.float64], start: int = 0) -> NDArray[np.float64]:
+        masks = self.coalitions.masks(start, start + len(utilities))
+        size = masks.sum(axis=1)
+        inside = self._joining[np.maximum(size - 1, 0)]
+        outside = self._joining[np.minimum(size, self.n_players - 1)]
+        weights = np.where(masks, inside[:, None], -outside[:, None])
+        return np.asarray(np.tensordot(weights, utilities, axes=(0, 0)))
+
+
+class Permutation(AxisDesign):
+    """The nested coalitions of one order of the players: one Monte Carlo draw.
+
+    A player's value is the step in utility when it joins. Under a semivalue other than Shapley's, the step into
+    a coalition of size s is weighed by how much likelier that size is than under Shapley's, where all sizes are
+    equally likely; the mean over random orders is then that semivalue.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Permutation([1, 0]).combine(np.array([0.0, 2.0, 5.0]))
+    array([3., 2.])
+    """
+
+    def __init__(self, order: ArrayLike, semivalue: Semivalue = "shapley") -> None:
+        self.coalitions = NestedCoalitions(order)
+        self._order = self.coalitions.order
+        self.n_players = self._order.size
+        self._step_weights = (
+            None if semivalue == "shapley" else self.n_players * size_probabilities(semivalue, self.n_players)
+        )
+
+    def combine(self, utilities: NDArray[np.float64], start: int = 0) -> NDArray[np.float64]:
+        values = np.zeros((self.n_players, *utilities.shape[1:]))
+        size = np.arange(start, start + len(utilities))
+        joined, joins = size >= 1, size < self.n_players
+        values[self._order[size[joined] - 1]] += utilities[joined]
+        values[self._order[size[joins]]] -= utilities[joins]
+        if self._step_weights is not None:
+            weights = np.empty(self.n_players)
+            weights[self._order] = self._step_weights
+            values *= weights.reshape(-1, *[1] * (utilities.ndim - 1))
+        return values
+
+
+class LeaveOneOut(AxisDesign):
+    """Everybody against everybody but one: the leave-one-out value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LeaveOneOut(2).combine(np.array([5.0, 3.0, 1.0]))
+    array([2., 4.])
+    """
+
+    def __init__(self, n_players: int) -> None:
+        self.n_players = n_players
+        self.coalitions = LeaveOneOutCoalitions(n_players)
+
+    def combine(self, utilities: NDArray[np.float64], start: int = 0) -> NDArray[np.float64]:
+        values = np.zeros((self.n_players, *utilities.shape[1:]))
+        rest = np.asarray(utilities)
+        if start == 0 and len(rest):
+            values += rest[0]
+            rest, start = rest[1:], 1
+        values[start - 1 : start - 1 + len(rest)] -= rest
+        return values
+
+
+class Whole(AxisDesign):
+    """Nobody and everybody: one player, which collapses the axis to a 1D value of the other one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Whole(3).combine(np.array([0.5, 2.0]))
+    array([1.5])
+    """
+
+    def __init__(self, n_members: int) -> None:
+        self.n_players = 1
+        self.coalitions = MaskCoalitions(np.array([[False], [True]]).repeat(n_members, axis=1))
+
+    def combine(self, utilities: NDArray[np.float64], start: int = 0) -> NDArray[np.float64]:
+        sign = np.array([-1.0, 1.0])[start : start + len(utilities)]
+        return np.asarray(np.tensordot(sign, utilities, axes=(0, 0)))[None]
+
+
+class Grouped(AxisDesign):
+    """Any design whose players are groups of rows or of columns: blocks instead of cells.
+
+    Parameters
+    ----------
+    design : AxisDesign
+        A design over the groups.
+    labels : array-like of int
+        The group of every row (or column) of the table.
+
+    Examples
+    --------
+    >>> Grouped(LeaveOneOut(2), [0, 0, 1]).coalitions.masks().tolist()
+    [[True, True, True], [False, False, True], [True, True, False]]
+    """
+
+    def __init__(self, design: AxisDesign, labels: ArrayLike) -> None:
+        self._design = design
+        self.n_players = design.n_players
+        self.coalitions = GroupedCoalitions(design.coalitions, labels)
+
+    def combine(self, utilities: NDArray[np.float64], start: int = 0) -> NDArray[np.float64]:
+        return self._design.combine(utilities, start)
+
+
+def combine_axes(
+    utilities: NDArray[np.float64], rows: AxisDesign, columns: AxisDesign, start: int = 0
+) -> NDArray[np.float64]:
+    """The bilinear form ``Wr^T H Wc``: values of the players of both axes from a matrix of utilities.
+
+    Parameters
+    ----------
+    utilities : ndarray of shape (n_row_coalitions, n_column_coalitions)
+        The utilities of row coalitions ``start, start + 1, ...`` under all column coalitions.
+    rows, columns : AxisDesign
+        The designs of the two axes.
+    start : int
+        Position of the first line of ``utilities`` in the row design.
+
+    Returns
+    -------
+    ndarray of shape (rows.n_players, columns.n_players)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> H = np.array([[0.0, 0.0], [0.0, 6.0]])
+    >>> combine_axes(H, Whole(3), Whole(2))
+    array([[6.]])
+    """
+    by_column = columns.combine(np.ascontiguousarray(utilities.T)).T
+    return rows.combine(by_column, start)

@@ -1,0 +1,162 @@
+"""``shapley2d blocks``: what every contributor's part of a table is worth."""
+
+from typing import Annotated, Any, Optional
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from shapley2d.cli import options as o
+from shapley2d.cli.choices import BlockMethod, Task
+from shapley2d.cli.console import ResultConsole, note, shown, warnings_as_notes
+from shapley2d.cli.errors import computing, stop_if_partial
+from shapley2d.cli.reading.inputs import read_inputs
+from shapley2d.cli.reading.owners import read_owners
+from shapley2d.cli.settings import BLOCK_OPTIONS, method_options, parse_semivalue
+from shapley2d.cli.writing.outputs import check_outputs, write_html, write_values
+from shapley2d.cli.writing.summary import as_json, headline, print_files, print_json
+from shapley2d.exceptions import InputError
+
+Owners = Annotated[
+    str,
+    typer.Option(
+        "--owners",
+        metavar="FILE",
+        help="Who contributed what: a CSV with the columns owner, row, column. Empty means all; 0-99 or a;b name "
+        "several.",
+        show_default=False,
+    ),
+]
+MethodOption = Annotated[
+    BlockMethod,
+    typer.Option(
+        "--method",
+        "-m",
+        help="exact: all coalitions of blocks. mc: sampled. loo: leave one out. auto: exact where it is cheap, else "
+        "mc. knn: auto with nearest neighbours, trains no model.",
+        rich_help_panel="Method",
+    ),
+]
+Pay = Annotated[
+    Optional[float],  # noqa: UP045  (typer reads it at run time)
+    typer.Option(
+        "--pay", metavar="AMOUNT", min=0.0, help="An amount to split among the owners.", show_default=False
+    ),
+]
+
+
+def blocks(
+    train: o.Train,
+    target: o.Target,
+    owners: Owners,
+    pay: Pay = None,
+    drop: o.Drop = None,
+    row_id: o.RowId = None,
+    valid: o.Valid = None,
+    folds: o.Folds = None,
+    task: o.TaskOption = Task.AUTO,
+    separator: o.Separator = None,
+    encoding: o.Encoding = None,
+    drop_missing_target: o.DropMissingTarget = False,
+    method: MethodOption = BlockMethod.AUTO,
+    model: o.Model = None,
+    scoring: o.Scoring = None,
+    neighbors: o.Neighbors = None,
+    metric: o.MetricOption = None,
+    tolerance: o.Tolerance = None,
+    max_permutations: o.MaxPermutations = None,
+    checkpoint: o.Checkpoint = None,
+    semivalue: o.SemivalueOption = "shapley",
+    jobs: o.Jobs = None,
+    seed: o.Seed = 0,
+    output: o.Output = None,
+    report: o.Report = None,
+    as_json_: o.AsJson = False,
+) -> None:
+    """Value the blocks of a table that different owners contributed, and split a payment among them."""
+    if valid is not None and folds is not None:
+        raise InputError("--valid and --folds exclude each other: give one of them")
+    given_files = [train, owners, *([valid] if valid else [])]
+    check_outputs(output, report, given_files)
+    weights = parse_semivalue(semivalue)
+    inputs = read_inputs(
+        train,
+        target,
+        drop=drop or (),
+        row_id=row_id,
+        valid=valid,
+        separator=separator,
+        encoding=encoding,
+        drop_missing_target=drop_missing_target,
+    )
+    parts = read_owners(owners, inputs, encoding=encoding)
+    for message in inputs.notes:
+        note(message)
+    given = {
+        "model": model,
+        "scoring": scoring,
+        "n_neighbors": neighbors,
+        "metric": metric,
+        "tolerance": tolerance,
+        "max_permutations": max_permutations,
+        "checkpoint": checkpoint,
+    }
+    settings = method_options(method, given, BLOCK_OPTIONS, task, inputs)
+
+    from shapley2d import value_blocks
+
+    with warnings_as_notes(), computing(inputs.names):
+        valuation = value_blocks(
+            inputs.X,
+            inputs.y,
+            inputs.X_valid,
+            inputs.y_valid,
+            owners=parts,
+            method=str(method),
+            task=str(task),
+            folds=5 if folds is None else folds,
+            semivalue=weights,
+            random_state=seed,
+            n_jobs=jobs,
+            **settings,
+        )
+    payments = payment_lines(valuation, 100 if pay is None else pay)
+    files = {}
+    if output is not None:
+        write_values(valuation, output)
+        files["values"] = output
+    if report is not None:
+        write_html(valuation, report, payments=payments if pay is not None else None)
+        files["report"] = report
+    if as_json_:
+        owned = {"owners": payments, "paid": pay}
+        print_json(as_json("blocks", valuation, inputs, [], files, **owned))
+    else:
+        console = ResultConsole()
+        console.print(Text(headline(valuation, inputs, "blocks")))
+        console.print(_payment_table(payments, paid=pay is not None))
+        print_files(files, console)
+    stop_if_partial(valuation)
+
+
+def payment_lines(valuation: Any, total: float) -> list[dict[str, Any]]:
+    """What each owner gets, one dictionary per owner, the largest amount first."""
+    lines: list[dict[str, Any]] = valuation.payments(
+        total
+    ).to_pylist()  # a pyarrow table, as the features are
+    return sorted(lines, key=lambda line: -line["value"])
+
+
+def _payment_table(payments: list[dict[str, Any]], *, paid: bool) -> Table:
+    table = Table(title="Owners", title_justify="left", box=None, pad_edge=False)
+    table.add_column("owner")
+    for heading in ("value", "amount" if paid else "share", "from", "to"):
+        table.add_column(heading, justify="right")
+    unit = "" if paid else " %"
+    for line in payments:
+        table.add_row(
+            shown(str(line["owner"])),
+            f"{line['value']:+.4g}",
+            *(f"{line[name]:,.2f}{unit}" for name in ("amount", "low", "high")),
+        )
+    return table

@@ -1,0 +1,111 @@
+"""``shapley2d cells``: what every cell of a table is worth."""
+
+import dataclasses
+
+from shapley2d.cli import options as o
+from shapley2d.cli.choices import Method, Task
+from shapley2d.cli.console import note, warnings_as_notes
+from shapley2d.cli.errors import computing, stop_if_partial
+from shapley2d.cli.reading.inputs import read_inputs
+from shapley2d.cli.settings import CELL_OPTIONS, method_options, parse_semivalue
+from shapley2d.cli.writing.outputs import check_outputs, write_html, write_values
+from shapley2d.cli.writing.summary import as_json, lowest_cells, print_json, print_summary
+from shapley2d.exceptions import InputError
+
+
+def cells(
+    train: o.Train,
+    target: o.Target,
+    drop: o.Drop = None,
+    row_id: o.RowId = None,
+    valid: o.Valid = None,
+    folds: o.Folds = None,
+    task: o.TaskOption = Task.AUTO,
+    separator: o.Separator = None,
+    encoding: o.Encoding = None,
+    drop_missing_target: o.DropMissingTarget = False,
+    method: o.MethodOption = Method.KNN,
+    model: o.Model = None,
+    scoring: o.Scoring = None,
+    neighbors: o.Neighbors = None,
+    metric: o.MetricOption = None,
+    columns: o.Columns = None,
+    coalitions: o.Coalitions = None,
+    tolerance: o.Tolerance = None,
+    max_permutations: o.MaxPermutations = None,
+    checkpoint: o.Checkpoint = None,
+    trees: o.Trees = None,
+    column_share: o.ColumnShare = None,
+    oob_score: o.OobScoreOption = None,
+    semivalue: o.SemivalueOption = "shapley",
+    jobs: o.Jobs = None,
+    seed: o.Seed = 0,
+    output: o.Output = None,
+    report: o.Report = None,
+    top: o.Top = 10,
+    as_json_: o.AsJson = False,
+) -> None:
+    """Value every cell of a table: which entries help a model, which harm it."""
+    if valid is not None and folds is not None:
+        raise InputError("--valid and --folds exclude each other: give one of them")
+    given_files = [train, *([valid] if valid else [])]
+    check_outputs(output, report, given_files)
+    weights = parse_semivalue(semivalue)
+    inputs = read_inputs(
+        train,
+        target,
+        drop=drop or (),
+        row_id=row_id,
+        valid=valid,
+        separator=separator,
+        encoding=encoding,
+        drop_missing_target=drop_missing_target,
+    )
+    for message in inputs.notes:
+        note(message)
+    given = {
+        "model": model,
+        "scoring": scoring,
+        "n_neighbors": neighbors,
+        "metric": metric,
+        "columns": columns,
+        "n_coalitions": coalitions,
+        "tolerance": tolerance,
+        "max_permutations": max_permutations,
+        "checkpoint": checkpoint,
+        "n_trees": trees,
+        "column_share": column_share,
+        "oob_score": oob_score,
+    }
+    settings = method_options(method, given, CELL_OPTIONS, task, inputs)
+
+    from shapley2d._api.cells import value_cells
+
+    with warnings_as_notes(), computing(inputs.names):
+        valuation = value_cells(
+            inputs.X,
+            inputs.y,
+            inputs.X_valid,
+            inputs.y_valid,
+            str(method),
+            task=str(task),
+            folds=5 if folds is None else folds,
+            semivalue=weights,
+            random_state=seed,
+            n_jobs=jobs,
+            **settings,
+        )
+    valuation = dataclasses.replace(valuation, row_names=inputs.row_names)
+    files = {}
+    if output is not None:
+        write_values(valuation, output)
+        files["values"] = output
+    if report is not None:
+        write_html(valuation, report)
+        files["report"] = report
+    lowest = lowest_cells(valuation, inputs, top)
+    if as_json_:
+        print_json(as_json("cells", valuation, inputs, lowest, files))
+    else:
+        print_summary(valuation, inputs, lowest, files)
+    stop_if_partial(valuation)

@@ -1,0 +1,57 @@
+"""``shapley2d report``: a report from saved values."""
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from shapley2d.cli.console import ResultConsole
+from shapley2d.cli.writing.outputs import check_report_path, write_html
+from shapley2d.cli.writing.summary import print_files
+from shapley2d.exceptions import InputError
+
+Values = Annotated[
+    Path,
+    typer.Argument(metavar="VALUES", help="A Parquet file written by cells or blocks.", show_default=False),
+]
+ReportPath = Annotated[
+    Optional[Path],  # noqa: UP045  (typer reads it at run time)
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE.html",
+        help="The report. (default: the values' name with .html)",
+        show_default=False,
+    ),
+]
+Title = Annotated[Optional[str], typer.Option("--title", help="Its title.", show_default=False)]  # noqa: UP045
+
+
+Pay = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(
+        "--pay",
+        metavar="AMOUNT",
+        min=0.0,
+        help="For blocks: an amount to split among the owners.",
+        show_default=False,
+    ),
+]
+
+
+def report(values: Values, output: ReportPath = None, title: Title = None, pay: Pay = None) -> None:
+    """Write a report from saved values: one HTML file that opens in any browser, offline."""
+    from shapley2d._results.valuation import Valuation
+
+    path = values.with_suffix(".html") if output is None else output
+    check_report_path(path, [str(values)], "--output")
+    valuation = Valuation.load(values)
+    payments = None
+    if pay is not None:
+        if not hasattr(valuation, "payments"):
+            raise InputError(
+                f"--pay goes with values of blocks, but {values} holds values of cells: leave it out"
+            )
+        payments = valuation.payments(pay)
+    write_html(valuation, path, title=title, payments=payments)
+    print_files({"report": path}, ResultConsole())

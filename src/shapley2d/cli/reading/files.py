@@ -1,0 +1,140 @@
+"""Tables from files: CSV, compressed CSV and Parquet, told apart by their content."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import sys
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shapley2d.cli.reading.column_types import typed_column
+from shapley2d.cli.reading.csv_text import decode, find_separator, read_strings
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_GZIP = b"\x1f\x8b"
+_PARQUET = b"PAR1"
+_ZIP = b"PK\x03\x04"
+_OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table and the file it came from.
+
+    Attributes
+    ----------
+    path : str
+        The file as the user named it.
+    table : pyarrow.Table
+    lined : bool
+        Whether row k stands on line k + 2 of the file.
+    notes : list of str
+        What the user should know about the reading.
+    """
+
+    path: str
+    table: Any
+    lined: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    def where(self, row: int) -> str:
+        """How to find a row: its line where the file has lines, its position otherwise."""
+        return f"line {row + 2}" if self.lined else f"row {row}"
+
+
+def read_table(
+    path: str,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    text_columns: Collection[str] = (),
+) -> Source:
+    """Read a table from a file, or from stdin where the path is ``-``.
+
+    Parameters
+    ----------
+    path : str
+    separator, encoding : str, optional
+        Of a CSV file; found out where they are not given.
+    text_columns : collection of str
+        Columns of a CSV file to leave as text.
+    """
+    data = _contents(path)
+    name = "stdin" if path == "-" else path
+    if data.startswith(_GZIP):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error):
+            raise InputError(f"{name} is a damaged gzip file: copy or download it again") from None
+    if data.startswith(_PARQUET) or Path(path).suffix.lower() in (".parquet", ".pq"):
+        return _read_parquet(data, name)
+    if data.startswith((_ZIP, _OLD_EXCEL)):
+        raise InputError(f"{name} is a spreadsheet or an archive, not a table: save it as CSV or Parquet")
+    text, guess = decode(data, name, encoding)
+    if not text.strip():
+        raise InputError(f"{name} is empty: it needs a header line and rows")
+    mark = find_separator(text, name, separator)
+    strings = read_strings(text, mark, name)
+    columns = [
+        typed_column(strings[key], decimal_comma=mark != ",", as_text=key in text_columns)
+        for key in strings.column_names
+    ]
+    n_lines = len(text.splitlines()) if "\r" in text else text.count("\n") + (not text.endswith("\n"))
+    return Source(
+        path=name,
+        table=_table(columns, strings.column_names),
+        lined=n_lines == strings.num_rows + 1,
+        notes=[guess] if guess else [],
+    )
+
+
+def _contents(path: str) -> bytes:
+    if path == "-":
+        return sys.stdin.buffer.read()
+    file = Path(path)
+    if file.is_dir():
+        raise InputError(f"{path} is a folder: name a CSV or Parquet file in it")
+    if not file.exists():
+        raise InputError(f"there is no file {path}{_nearest_file(file)}")
+    return file.read_bytes()
+
+
+def _nearest_file(file: Path) -> str:
+    import difflib
+
+    if not file.parent.is_dir():
+        return f": the folder {file.parent} does not exist either"
+    near = difflib.get_close_matches(file.name, [other.name for other in file.parent.iterdir()], 1)
+    return f": did you mean {file.parent / near[0]}?" if near else ""
+
+
+def _read_parquet(data: bytes, name: str) -> Source:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(pa.BufferReader(data))
+    except (pa.ArrowInvalid, OSError) as error:
+        cause = "" if data.startswith(_PARQUET) else ": rename it if it is CSV"
+        detail = f" ({error})" if data.startswith(_PARQUET) else ""
+        raise InputError(f"{name} is not a readable Parquet file{detail}{cause}") from None
+    table = table.drop_columns([key for key in table.column_names if _PANDAS_INDEX.fullmatch(key)])
+    repeated = {key for key in table.column_names if table.column_names.count(key) > 1}
+    if repeated:
+        raise InputError(f"{name}: the column name {min(repeated)!r} occurs twice: rename one of them")
+    if not table.num_rows:
+        raise InputError(f"{name} has no rows")
+    return Source(name, table)
+
+
+def _table(columns: list[Any], names: list[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.table(columns, names=names)

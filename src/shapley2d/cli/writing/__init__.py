@@ -1,0 +1,1 @@
+"""From valuations to files and to the terminal."""

@@ -1,0 +1,162 @@
+"""The result of a command: as a table for people, as one object for machines."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+from shapley2d._version import __version__
+from shapley2d.cli.console import ResultConsole, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from shapley2d._results.valuation import Valuation
+    from shapley2d.cli.reading.inputs import Inputs
+
+_NO_CONTRIBUTIONS = {
+    "oob": "mean scores of trees: a low one is suspect, its sign and the sum say nothing",
+    "random": "random numbers, to compare with",
+}
+
+
+def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[str, Any]]:
+    """The cells of least value, with what a person needs to find them."""
+    order = np.argsort(valuation.values, axis=None, kind="stable")[:top]
+    contents, labels = valuation.contents, valuation.labels
+    cells = []
+    for i, j in zip(*np.unravel_index(order, valuation.shape), strict=True):
+        row = valuation.row_names[i]
+        cells.append(
+            {
+                "row": row.item() if isinstance(row, np.generic) else row,
+                "line": int(inputs.rows[i]) + 2 if inputs.train.lined else None,
+                "column": valuation.column_names[j],
+                "content": contents[j][i] if contents else None,
+                "label": labels[i] if labels else None,
+                "value": float(valuation.values[i, j]),
+                "stderr": float(valuation.stderr[i, j]),
+            }
+        )
+    return cells
+
+
+def as_json(
+    command: str,
+    valuation: Valuation,
+    inputs: Inputs,
+    cells: list[dict[str, Any]],
+    files: dict[str, Path],
+    **more: Any,
+) -> dict[str, Any]:
+    """Everything that a machine may want to know of a run."""
+    n, m = valuation.shape
+    return {
+        "command": command,
+        "version": __version__,
+        "file": inputs.train.path,
+        "target": inputs.target,
+        "valid": inputs.valid.path if inputs.valid else None,
+        "rows": n,
+        "columns": m,
+        "total": valuation.total,
+        "exact": valuation.exact,
+        "largest_stderr": float(valuation.stderr.max()),
+        "partial": bool(valuation.info.get("interrupted")),
+        "column_values": [
+            {"column": name, "value": float(value), "stderr": float(error)}
+            for name, value, error in zip(
+                valuation.column_names, valuation.columns, valuation.column_stderr, strict=True
+            )
+        ],
+        "lowest": cells,
+        **more,
+        "settings": valuation.info,
+        "files": {what: str(path) for what, path in files.items()},
+    }
+
+
+def print_json(summary: dict[str, Any]) -> None:
+    """Print one JSON object."""
+    ResultConsole().out(json.dumps(summary, ensure_ascii=False, indent=2), highlight=False)
+
+
+def print_summary(
+    valuation: Valuation, inputs: Inputs, cells: list[dict[str, Any]], files: dict[str, Path]
+) -> None:
+    """Print what was valued, how certain it is, and what to look at first."""
+    console = ResultConsole()
+    console.print(Text(headline(valuation, inputs)))
+    if cells:
+        title = (
+            "Cells that hurt most"
+            if valuation.info.get("method") not in _NO_CONTRIBUTIONS
+            else "Lowest cells"
+        )
+        console.print(_cell_table(cells, title, exact=valuation.exact))
+    print_files(files, console)
+
+
+def headline(valuation: Valuation, inputs: Inputs, players: str = "cells") -> str:
+    """What was valued, against what, and how certain it is."""
+    n, m = inputs.X.shape
+    info = valuation.info
+    certain = "no sampling error" if valuation.exact else valuation.describe()
+    below = int((valuation.values < 0).sum())
+    sums = (
+        f"{certain}; the {players} sum to {valuation.total:.4g}{_whole(info)}; "
+        f"{below} of {valuation.values.size} have a value below 0"
+    )
+    return (
+        f"{inputs.train.path}: {n} rows x {m} columns, predicting {inputs.target!r} ({info.get('task')}), "
+        f"{_judged(inputs, info)}\n"
+        f"method {info.get('method')}, {_NO_CONTRIBUTIONS.get(str(info.get('method')), sums)}\n"
+    )
+
+
+def _judged(inputs: Inputs, info: dict[str, Any]) -> str:
+    if not info.get("n_valid"):
+        return "judged on no other rows"
+    if inputs.valid:
+        return f"judged on {inputs.valid.path} ({info['n_valid']} rows)"
+    return f"judged on each of {info.get('folds')} folds in turn"
+
+
+def _whole(info: dict[str, Any]) -> str:
+    """What the sum of the values is, where it has a name."""
+    if info.get("semivalue") != ["shapley"] * 2:
+        return ""
+    if info["method"] == "flat":
+        return f", the model's score less {info['utility_none']:.4g}, that of a table of means"
+    return "" if info["method"] == "loo" else ", the model's score"
+
+
+def _cell_table(cells: list[dict[str, Any]], title: str, *, exact: bool) -> Table:
+    lined = cells[0]["line"] is not None
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("row", justify="right")
+    if lined:
+        table.add_column("line", justify="right", style="dim")
+    for heading in ("column", "content", "label"):
+        table.add_column(heading)
+    table.add_column("value", justify="right")
+    if not exact:
+        table.add_column("stderr", justify="right", style="dim")
+    for cell in cells:
+        fields: list[Any] = [shown(str(cell["row"]), 24)]
+        fields += [str(cell["line"])] if lined else []
+        fields += [shown(cell["column"]), shown(cell["content"]), shown(cell["label"], 24)]
+        fields += [f"{cell['value']:+.3e}"]
+        fields += [] if exact else [f"{cell['stderr']:.1e}"]
+        table.add_row(*fields)
+    return table
+
+
+def print_files(files: dict[str, Path], console: ResultConsole) -> None:
+    """Print where the files are."""
+    for what, path in files.items():
+        console.print(Text(f"{what}: {path}"), soft_wrap=True)

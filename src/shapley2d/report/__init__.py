@@ -1,7 +1,0 @@
-"""The report: one self-contained HTML file that shows every cell and says where to look first."""
-
-from __future__ import annotations
-
-from shapley2d.report.write import render_report, write_report
-
-__all__ = ["render_report", "write_report"]

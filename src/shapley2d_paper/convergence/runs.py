@@ -1,0 +1,185 @@
+"""Runs for the experiment on convergence: samplers of columns, Monte Carlo with and without known exact values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from shapley2d._api.cells import value_cells
+from shapley2d._estimation.estimate import PermutationDraws
+from shapley2d._estimation.moments import Moments, convergence_ratio
+from shapley2d._games.sweeps import sweep_game
+from shapley2d._knn.columns.sampling import estimate_columns
+from shapley2d._knn.metric import integer_columns
+from shapley2d._knn.rows import RowValues
+from shapley2d._tables.problem import make_problem
+from shapley2d._theory.designs import AllSubsets, Permutation
+from shapley2d_paper.data.splits import split_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from shapley2d_paper.harness.experiment import Row
+
+    Floats = NDArray[np.float64]
+
+NEIGHBOURS = 10
+ESTIMATORS: tuple[Literal["A", "B"], ...] = ("A", "B")
+
+
+def work(*, part: str, **settings: Any) -> list[Row]:
+    """One of the three parts: samplers of columns, Monte Carlo on a known game, or on a table without exact values."""
+    parts: dict[str, Callable[..., list[Row]]] = {"columns": _columns, "game": _game, "table": _table}
+    return parts[part](**settings)
+
+
+def _columns(*, budgets: list[int], n_train: int, n_valid: int, seed: int) -> list[Row]:
+    """Samplers of the column axis of the nearest-neighbour game, whose every column coalition is evaluated once."""
+    phi, n_columns = column_game(n_train, n_valid, seed)
+    everything = AllSubsets(n_columns)
+    exact = everything.combine(phi(everything.coalitions.masks())).T
+    facts = {"what": "columns", "game": "knn", "n_rows": n_train, "n_columns": n_columns}
+    rows: list[Row] = []
+    counts = [budget // n_columns for budget in budgets]
+    for count, moments in _after(column_draws(phi, n_columns, seed), counts):
+        summary = compare(moments.mean(), moments.stderr(), exact)
+        rows.append(
+            {
+                **facts,
+                "method": "permutations",
+                "evaluations": count * n_columns,
+                "permutations": count,
+                **summary,
+            }
+        )
+    for budget in budgets:
+        if 2 * budget > 2**n_columns:  # most of all coalitions: nothing is left to estimate
+            continue
+        for method in ESTIMATORS:
+            found = estimate_columns(phi, n_columns, n_coalitions=budget, random_state=seed, estimator=method)
+            summary = compare(found.values, found.stderr, exact)
+            rows.append({**facts, "method": method, "evaluations": found.n_coalitions, **summary})
+    return rows
+
+
+def column_game(n_train: int, n_valid: int, seed: int) -> tuple[Callable[[NDArray[np.bool_]], Floats], int]:
+    """Row values of nearest neighbours on Wine under any column coalitions, looked up among all of them."""
+    parts = split_table("wine", seed, n_train=n_train, n_valid=n_valid)
+    (split,) = make_problem(parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification").splits
+    rows = RowValues(
+        integer_columns(split.train, split.valid, "auto"),
+        split.y.codes,
+        split.y_valid.codes,
+        task="classification",
+        n_neighbors=NEIGHBOURS,
+        n_jobs=1,
+    )
+    n_columns = parts.X.shape[1]
+    known = rows.values(AllSubsets(n_columns).coalitions.masks())
+    known[0] = 0.0  # no columns are worth nothing
+    bits = 1 << np.arange(n_columns)
+    return lambda coalitions: known[coalitions @ bits], n_columns
+
+
+def column_draws(
+    phi: Callable[[NDArray[np.bool_]], Floats], n_columns: int, seed: int
+) -> Callable[[int], Floats]:
+    """The paper's estimator for nearest neighbours: one random order of the columns a draw."""
+
+    def draw(number: int) -> Floats:
+        random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
+        order = Permutation(random.permutation(n_columns))
+        return order.combine(phi(order.coalitions.masks())).T
+
+    return draw
+
+
+def _game(
+    *, model: str, counts: list[int], n_train: int, n_valid: int, seed: int, n_columns: int | None = None
+) -> list[Row]:
+    """Monte Carlo on a game of Wine whose exact values are known."""
+    parts = split_table("wine", seed, n_train=n_train, n_valid=n_valid)
+    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
+    columns = np.sort(random.permutation(parts.X.shape[1])[:n_columns])
+    data = (parts.X[:, columns], parts.y, parts.X_valid[:, columns], parts.y_valid)
+    options: dict[str, Any] = {"task": "classification", "n_jobs": 1, "progress": False}
+    if model == "knn":
+        exact = value_cells(*data, columns="exact", n_neighbors=NEIGHBOURS, **options).values
+    else:
+        exact = value_cells(*data, method="exact", model=model, **options).values
+    n, m = exact.shape
+    facts = {"what": "game", "game": model, "method": "Monte Carlo", "n_rows": n, "n_columns": m}
+    return [
+        {
+            **facts,
+            "evaluations": count * n * m,
+            "permutations": count,
+            **compare(moments.mean(), moments.stderr(), exact),
+        }
+        for count, moments in _after(_pairs(data, model, seed), counts)
+    ]
+
+
+def _table(*, dataset: str, counts: list[int], n_train: int, n_valid: int, seed: int) -> list[Row]:
+    """Monte Carlo for the paper's decision tree: two runs apart, since nobody knows the exact values."""
+    parts = split_table(dataset, seed, n_train=n_train, n_valid=n_valid)
+    data = (parts.X, parts.y, parts.X_valid, parts.y_valid)
+    n, m = parts.X.shape
+    facts = {"what": "table", "game": dataset, "method": "Monte Carlo", "n_rows": n, "n_columns": m}
+    runs = zip(*(_after(_pairs(data, "tree", 2 * seed + k), counts) for k in (0, 1)), strict=True)
+    return [
+        {
+            **facts,
+            "evaluations": count * n * m,
+            "permutations": count,
+            "ratio": np.mean([convergence_ratio(run.mean(), run.stderr()) for run in (one, other)]),
+            "agreement": np.corrcoef(one.mean().ravel(), other.mean().ravel())[0, 1],
+        }
+        for (count, one), (_, other) in runs
+    ]
+
+
+def _pairs(data: tuple[Any, ...], model: str, seed: int) -> PermutationDraws:
+    """Draws of one random order of the rows and one of the columns."""
+    (split,) = make_problem(*data, task="classification").splits
+    options: dict[str, Any] = {"n_neighbors": NEIGHBOURS} if model == "knn" else {}
+    return PermutationDraws(sweep_game(model, split, **options), ("shapley", "shapley"), seed)
+
+
+def _after(draw: Callable[[int], Floats], counts: list[int]) -> Iterator[tuple[int, Moments]]:
+    """Mean and error of the first so many draws, for each of the counts."""
+    moments = Moments()
+    for count in sorted(counts):
+        for number in range(moments.count, count):
+            moments.add(draw(number))
+        yield count, moments
+
+
+def compare(values: Floats, stderr: Floats, exact: Floats) -> Row:
+    """An estimate beside the exact values.
+
+    Returns
+    -------
+    dict
+        ``error``: squared error relative to the squared values; ``expected``: what the standard errors make of it;
+        ``covered``: share of cells whose 95 % interval holds the exact value; ``correlation``; ``ratio``: the largest
+        standard error relative to the range of the values.
+
+    Examples
+    --------
+    >>> exact = np.array([[3.0, 4.0]])
+    >>> found = compare(exact + [0.0, 1.0], np.full((1, 2), 0.4), exact)
+    >>> round(found["error"], 3), round(found["expected"], 4), found["covered"]
+    (0.04, 0.0128, 0.5)
+    """
+    size = np.square(exact).sum()
+    return {
+        "error": float(np.square(values - exact).sum() / size),
+        "expected": float(np.square(stderr).sum() / size),
+        "covered": float(np.mean(np.abs(values - exact) <= 1.96 * stderr)),
+        "correlation": float(np.corrcoef(values.ravel(), exact.ravel())[0, 1]),
+        "ratio": convergence_ratio(values, stderr),
+    }

@@ -1,0 +1,168 @@
+"""Means of the detection benchmark's lines: by method and kind of error, and what a repair gains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d_paper.detectors.models import MODELS
+from shapley2d_paper.harness.records import Records
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d_paper.harness.experiment import Row
+
+CELL_VALUES = ("2D-KNN", "2D-MC", "1D", "2D-LOO", "2D-OOB", "2D-OOB distance")
+"""Methods that say what a cell is worth to a model."""
+
+DEVIATION = ("z-score", "ECOD", "DDC", "column predictor")
+"""Methods that say how far a cell is from what one expects."""
+
+METHODS = (*CELL_VALUES, *DEVIATION, "random")
+"""All of them, in the order of the tables."""
+
+KIND_TITLES = {
+    "unlikely": "unlikely for class",
+    "tail": "tail",
+    "swapped": "swapped",
+    "typo": "typo",
+    "units": "units",
+    "labels": "labels",
+}
+"""The kinds of errors, in the order of the tables."""
+
+SIGN = "†"
+"""Marks means of a method over fewer tables than the others'."""
+
+
+def methods_of(records: Records) -> list[str]:
+    """The methods that have lines, in the order of the tables."""
+    there = records.distinct("method")
+    return [method for method in METHODS if method in there]
+
+
+def kinds_of(records: Records) -> list[str]:
+    """The kinds of errors that have lines, in the order of the tables."""
+    there = records.distinct("kind")
+    return [kind for kind in KIND_TITLES if kind in there]
+
+
+def complete(records: Records) -> list[str]:
+    """The methods that were run on every spoiled table that anybody was run on, in the order of the tables."""
+    return [method for method in methods_of(records) if not lacking(records, method)]
+
+
+def lacking(records: Records, method: str) -> int:
+    """How many spoiled tables a method was not run on, though another was."""
+    return len(_tables(records) - _tables(records.where(method=method)))
+
+
+def marked(records: Records, method: str) -> str:
+    """The name of a method, with a sign where it lacks some tables."""
+    return f"{method}{SIGN}" if lacking(records, method) else method
+
+
+def best(records: Records, kind: str, methods: tuple[str, ...]) -> tuple[str, float]:
+    """Which of some methods has the highest mean AUROC for a kind, and how high; the name is empty without lines.
+
+    Of the methods that were run on every table, so that all means are over the same ones.
+    """
+    lines = records.where(kind=kind)
+    means = {
+        method: lines.where(method=method).mean("auroc") for method in complete(lines) if method in methods
+    }
+    return max(means.items(), key=lambda pair: pair[1]) if means else ("", float("nan"))
+
+
+@dataclass(frozen=True)
+class Duel:
+    """Two methods and their mean AUROC over the tables that both were run on."""
+
+    method: str
+    height: float
+    rival: str
+    rival_height: float
+
+    @property
+    def lead(self) -> float:
+        """How far the method is above the rival."""
+        return self.height - self.rival_height
+
+
+def duels(records: Records, kind: str, method: str, rivals: tuple[str, ...]) -> list[Duel]:
+    """A method beside each of its rivals on a kind of error; without those that share no table with it."""
+    lines = records.where(kind=kind)
+    found = []
+    for rival in rivals:
+        shared = _tables(lines.where(method=method)) & _tables(lines.where(method=rival))
+        if shared:
+            height, rival_height = (_on(lines.where(method=one), shared) for one in (method, rival))
+            found.append(Duel(method, height, rival, rival_height))
+    return found
+
+
+def _on(lines: Records, tables: set[tuple[Any, ...]]) -> float:
+    return lines.where(lambda row: _table(row) in tables).mean("auroc")
+
+
+def hardest(records: Records, kind: str, methods: tuple[str, ...], rivals: tuple[str, ...]) -> Duel | None:
+    """The best of some methods beside its hardest rival: the highest of their lowest leads; None without lines."""
+    lowest = [
+        min(fought, key=lambda duel: duel.lead)
+        for fought in (duels(records, kind, method, rivals) for method in methods)
+        if fought
+    ]
+    return max(lowest, key=lambda duel: duel.lead) if lowest else None
+
+
+def _tables(records: Records) -> set[tuple[Any, ...]]:
+    return {_table(row) for row in records}
+
+
+def _table(row: Row) -> tuple[Any, ...]:
+    """What names a spoiled table."""
+    return row["dataset"], row["kind"], row["seed"]
+
+
+def plantings(records: Records) -> Records:
+    """One line per spoiled table, whoever looked for its errors: for what does not depend on the method."""
+    return Records([part.rows[0] for _, part in records.groups("dataset", "kind", "seed")])
+
+
+def gains(records: Records, to: str) -> NDArray[np.float64]:
+    """Points of accuracy between the spoiled table and a repair, by line: the mean over the models.
+
+    Parameters
+    ----------
+    records : Records
+    to : {"once", "more", "ceiling"}
+        After as many cells were inspected as are spoiled, after two and a half times as many, or after all.
+    """
+    by_model = [records.numbers(f"{model}_{to}") - records.numbers(f"{model}_spoiled") for model in MODELS]
+    return np.asarray(100 * np.mean(by_model, axis=0))
+
+
+def gain(records: Records, to: str) -> float:
+    """The mean of :func:`gains`; NaN without lines."""
+    return float(gains(records, to).mean()) if len(records) else float("nan")
+
+
+def gain_error(records: Records, to: str) -> float:
+    """The standard error of :func:`gain` over the means by dataset and seed; NaN for fewer than two.
+
+    The kinds of errors are planted in the same rows, so that their gains are not independent.
+    """
+    means = [gain(part, to) for _, part in records.groups("dataset", "seed")]
+    return float(np.std(means, ddof=1) / np.sqrt(len(means))) if len(means) > 1 else float("nan")
+
+
+def typical_seconds(records: Records) -> float:
+    """CPU seconds for one table: the median over kinds and seeds, averaged over the datasets.
+
+    The median, because the first call of a method in a process also loads what it needs.
+    """
+    medians = [float(np.median(part.numbers("seconds"))) for _, part in records.groups("dataset")]
+    return float(np.mean(medians)) if medians else float("nan")

@@ -1,0 +1,163 @@
+"""One round of the detection benchmark: plant errors, let methods look for them, repair what they found."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d.evaluation.detection import detection_scores
+from shapley2d.evaluation.injection import Spoiled, plant
+from shapley2d.exceptions import InputError
+from shapley2d_paper.data.splits import TITLES, Parts, split_table
+from shapley2d_paper.detectors.detectors import DETECTORS, DetectionTask
+from shapley2d_paper.detectors.models import MODELS, accuracies
+from shapley2d_paper.harness.experiment import Unavailable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d_paper.harness.experiment import Row
+
+KINDS = ("unlikely", "tail", "swapped", "typo", "labels", "units")
+"""The kinds of errors planted; all but ``"labels"`` change cells."""
+
+CELL_SHARE = 0.02
+"""How many of the cells are spoiled."""
+
+LABEL_SHARE = 0.10
+"""How many of the labels are flipped."""
+
+REPAIRS = {"once": 1.0, "more": 2.5}
+"""Cells inspected before a repair, as a multiple of the share planted: 2 % and 5 % of the cells."""
+
+EXTRAS = ("ECOD", "DDC")
+"""Methods of packages that may be missing, or that cannot judge every table."""
+
+_TREES = 5  # a tree's accuracy hangs on its seed, so several are averaged
+
+
+def work(
+    dataset: str,
+    kind: str,
+    seed: int,
+    methods: list[str],
+    n_train: int,
+    n_valid: int,
+    n_test: int | None,
+    budgets: dict[str, int],
+) -> list[Row]:
+    """Plant errors of one kind, have them looked for, and repair what was found.
+
+    Parameters
+    ----------
+    dataset, kind : str
+    seed : int
+        Decides which rows train and what is planted, the same for all methods.
+    methods : list of str
+        Names of :data:`~shapley2d_paper.detectors.detectors.DETECTORS`.
+    n_train, n_valid, n_test : int
+        Rows that train, validate and test; ``n_test=None`` for all that are left, at most 4,000.
+    budgets : dict
+        Permutations of the methods that sample, by name.
+
+    Returns
+    -------
+    list of dict
+        One line per method.
+    """
+    parts, spoiled = spoil(dataset, kind, seed, n_train, n_valid, n_test)
+    truth = spoiled.rows if kind == "labels" else spoiled.cells
+    ends = {
+        f"{model}_{name}": _accuracy(model, parts, X, y, seed)
+        for model in MODELS
+        for name, (X, y) in (("spoiled", (spoiled.numbers, spoiled.labels)), ("ceiling", (parts.X, parts.y)))
+    }
+    lines = []
+    for method in methods:
+        suspicion, seconds = suspect(method, kind, parts, spoiled, seed, budgets.get(method, 1))
+        line: Row = {"dataset": dataset, "kind": kind, "method": method}
+        line |= {"rows": len(parts.y), "columns": parts.X.shape[1], "planted": int(truth.sum())}
+        line |= {"seconds": seconds, **detection_scores(suspicion, truth)}
+        for name, times in REPAIRS.items():
+            X, y = repaired(parts, spoiled, most_suspect(suspicion, times * share_of(kind), seed))
+            line |= {f"{model}_{name}": _accuracy(model, parts, X, y, seed) for model in MODELS}
+        lines.append(line | ends)
+    return lines
+
+
+def share_of(kind: str) -> float:
+    """How much is planted of a kind."""
+    return LABEL_SHARE if kind == "labels" else CELL_SHARE
+
+
+def spoil(
+    dataset: str, kind: str, seed: int, n_train: int, n_valid: int, n_test: int | None
+) -> tuple[Parts, Spoiled]:
+    """The rows of a seed, and the training rows with errors planted: the same whichever method looks for them."""
+    parts = split_table(dataset, seed, n_train=n_train, n_valid=n_valid, n_test=n_test)
+    stream = np.random.SeedSequence(seed, spawn_key=(list(TITLES).index(dataset), KINDS.index(kind)))
+    rng = np.random.default_rng(stream)
+    return parts, plant(kind, parts.X, parts.y, parts.categorical, share_of(kind), rng)
+
+
+def suspect(
+    method: str, kind: str, parts: Parts, spoiled: Spoiled, seed: int, budget: int
+) -> tuple[NDArray[np.float64], float]:
+    """How suspect a method finds every cell, or every row's label, and the CPU seconds that it took.
+
+    Only the training rows are spoiled: the methods that validate get clean rows for it.
+    """
+    task = DetectionTask(
+        numbers=spoiled.numbers,
+        labels=spoiled.labels,
+        categorical=parts.categorical,
+        valid_numbers=parts.X_valid,
+        valid_labels=parts.y_valid,
+        seed=seed,
+        column_names=parts.column_names,
+        budget=budget,
+    )
+    detector = DETECTORS[method]
+    started = time.process_time()
+    try:
+        suspicion = detector.labels(task) if kind == "labels" else detector(task)
+    except InputError as error:
+        if method in EXTRAS:
+            raise Unavailable(str(error)) from error
+        raise
+    return suspicion, time.process_time() - started
+
+
+def most_suspect(suspicion: NDArray[np.float64], share: float, seed: int) -> NDArray[np.bool_]:
+    """Mark this share of the cells or rows, the most suspect first, equally suspect ones in random order.
+
+    Examples
+    --------
+    >>> most_suspect(np.array([[0.0, 2.0], [1.0, -1.0]]), 0.5, 0)
+    array([[False,  True],
+           [ True, False]])
+    """
+    flat = suspicion.ravel()
+    shuffled = np.random.default_rng(seed).permutation(flat.size)
+    order = shuffled[np.argsort(-flat[shuffled], kind="stable")]
+    marked = np.zeros(flat.size, dtype=bool)
+    marked[order[: round(share * flat.size)]] = True
+    return marked.reshape(suspicion.shape)
+
+
+def repaired(
+    parts: Parts, spoiled: Spoiled, inspected: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """The spoiled table and labels, with the true entry wherever somebody looked; a sound one stays as it is."""
+    if inspected.ndim == 1:
+        return spoiled.numbers, np.where(inspected, parts.y, spoiled.labels)
+    return np.where(inspected, parts.X, spoiled.numbers), spoiled.labels
+
+
+def _accuracy(model: str, parts: Parts, X: NDArray[np.float64], y: NDArray[np.intp], seed: int) -> float:
+    """Accuracy on the test rows, which neither the planting nor the methods have seen."""
+    seeds = range(_TREES) if model == "tree" else range(1)
+    test = [(parts.X_test, parts.y_test)]
+    return float(np.mean([accuracies(model, X, y, test, _TREES * seed + k) for k in seeds]))

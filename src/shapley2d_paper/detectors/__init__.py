@@ -1,0 +1,1 @@
+"""Detectors of bad cells, ours and the baselines, behind one call."""

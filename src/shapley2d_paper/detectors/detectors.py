@@ -1,0 +1,148 @@
+"""Detectors of bad cells by name, ours and the rivals, behind one call.
+
+``DETECTORS[name](task)`` is one suspicion per cell, higher for the more suspect; ``DETECTORS[name].labels(task)`` is
+one per row, for its label. A cell's value turns into suspicion by its sign: what harms most is most suspect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._api.cells import value_cells
+from shapley2d._tables.frames import frame_kind, make_frame
+from shapley2d_paper.detectors.deviation import RIVALS, column_predictor, label_suspicion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class DetectionTask:
+    """A spoiled table to look for errors in, and sound rows to validate on.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n, m)
+        Categories as whole-number codes, NaN where an entry is missing.
+    labels : ndarray of shape (n,)
+    categorical : ndarray of bool, shape (m,)
+    valid_numbers, valid_labels : ndarray
+        Rows to validate on. The rivals and 2D-OOB do not look at them.
+    seed : int
+    column_names : sequence of str
+    budget : int
+        Permutations of the methods that sample (``"2D-MC"`` and ``"1D"``).
+    """
+
+    numbers: NDArray[np.float64]
+    labels: NDArray[np.intp]
+    categorical: NDArray[np.bool_]
+    valid_numbers: NDArray[np.float64]
+    valid_labels: NDArray[np.intp]
+    seed: int
+    column_names: tuple[str, ...] | list[str]
+    budget: int = 100
+
+
+@dataclass(frozen=True)
+class Detector:
+    """A detector of bad cells and of bad labels.
+
+    Attributes
+    ----------
+    cells : callable
+        From a task to the suspicion of every cell, shape (n, m).
+    labels : callable
+        From a task to the suspicion of every row's label, shape (n,).
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0], [2.0], [9.0], [8.0], [7.0]]), np.array([0, 0, 0, 1, 1])
+    >>> task = DetectionTask(X, y, np.array([False]), X, y, seed=0, column_names=["size"])
+    >>> int(DETECTORS["z-score"](task).argmax())
+    2
+    """
+
+    cells: Callable[[DetectionTask], NDArray[np.float64]]
+    labels: Callable[[DetectionTask], NDArray[np.float64]]
+
+    def __call__(self, task: DetectionTask) -> NDArray[np.float64]:
+        """Suspicion of every cell."""
+        return self.cells(task)
+
+
+def _values(task: DetectionTask, method: str, **options: Any) -> NDArray[np.float64]:
+    """Values of the cells by one of our methods, on one core."""
+    return value_cells(
+        _frame(task, task.numbers),
+        task.labels,
+        _frame(task, task.valid_numbers),
+        task.valid_labels,
+        method=method,
+        task="classification",
+        random_state=task.seed,
+        n_jobs=1,
+        progress=False,
+        **options,
+    ).values
+
+
+def _frame(task: DetectionTask, numbers: NDArray[np.float64]) -> Any:
+    """The table as a frame in which categories are text."""
+    columns: dict[str, Any] = {}
+    for name, column, is_category in zip(task.column_names, numbers.T, task.categorical, strict=True):
+        texts = [None if np.isnan(code) else f"code {code:.0f}" for code in column] if is_category else None
+        columns[name] = column if texts is None else texts
+    return make_frame(columns, frame_kind(None))
+
+
+def _ours(options: Callable[[DetectionTask], dict[str, Any]], *, label_column: bool = False) -> Detector:
+    """A detector from a method of ours; a label's suspicion is its own cell's, or that of the whole row."""
+
+    def cells(task: DetectionTask) -> NDArray[np.float64]:
+        return -_values(task, **options(task))
+
+    def labels(task: DetectionTask) -> NDArray[np.float64]:
+        if label_column:
+            return -_values(task, **options(task), include_label=True)[:, -1]
+        return np.asarray(cells(task).sum(axis=1))
+
+    return Detector(cells, labels)
+
+
+def _rival(name: str) -> Detector:
+    def cells(task: DetectionTask) -> NDArray[np.float64]:
+        detect = partial(column_predictor, seed=task.seed) if name == "column predictor" else RIVALS[name]
+        return detect(task.numbers, task.labels, task.categorical)
+
+    def labels(task: DetectionTask) -> NDArray[np.float64]:
+        return label_suspicion(name, task.numbers, task.labels, task.categorical, seed=task.seed)
+
+    return Detector(cells, labels)
+
+
+def _fixed(**options: Any) -> Callable[[DetectionTask], dict[str, Any]]:
+    return lambda task: options  # noqa: ARG005 - the same whatever the task
+
+
+def _sampled(**options: Any) -> Callable[[DetectionTask], dict[str, Any]]:
+    return lambda task: {**options, "max_permutations": task.budget, "tolerance": 0}
+
+
+DETECTORS: dict[str, Detector] = {
+    "2D-KNN": _ours(_fixed(method="knn"), label_column=True),
+    "2D-MC": _ours(_sampled(method="mc", model="gaussian_nb"), label_column=True),
+    "1D": _ours(_sampled(method="flat", model="tree")),
+    "2D-LOO": _ours(_fixed(method="loo", model="tree")),
+    "2D-OOB": _ours(_fixed(method="oob", oob_score="correct", n_trees=1000)),
+    "2D-OOB distance": _ours(_fixed(method="oob", oob_score="distance", n_trees=1000)),
+    "random": _ours(_fixed(method="random")),
+    **{name: _rival(name) for name in RIVALS},
+}
+"""The detectors by name."""

@@ -1,0 +1,1 @@
+"""What every experiment shares: pieces of work, records, the folder, figures and pages."""

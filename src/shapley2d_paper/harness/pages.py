@@ -1,0 +1,204 @@
+"""The two pages of a reproduction, made from its CSV files alone: the claims with verdicts, and an index.
+
+Whatever a page says can be looked up in a file beside it, and the pages can be written again at any time.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._base.atomic_write import replacing
+from shapley2d._base.progress import format_seconds
+from shapley2d_paper import EXPERIMENTS, find_experiments
+from shapley2d_paper.harness.folder import RUN_FILE, read_json
+from shapley2d_paper.harness.records import Records, read_records
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from shapley2d_paper.harness.experiment import Claim, Experiment, Judgement
+
+_SIGNS = {"holds": "✔", "holds in part": "◐", "does not hold": "✘"}
+
+_MADE = """\
+The experiments of *2D-Shapley: A Framework for Fragmented Data Valuation* (Liu, Just, Chang, Chen, Jia; ICML 2023),
+computed again, with the paper's figures beside ours and a verdict on each claim; and how other ways to find bad cells
+do beside it."""
+
+_QUICK = "**A quick run: small tables and few seeds. It shows that everything works; its verdicts are no findings.**"
+
+
+@dataclass(frozen=True)
+class Section:
+    """An experiment that has been run, with all that a page tells of it."""
+
+    experiment: Experiment
+    records: Records
+    judged: list[tuple[Claim, Judgement]]
+    open_claims: list[Claim]
+    left_out: dict[str, str]
+    seconds: float
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """Why pieces were left out, and how many for each reason."""
+        reasons = list(self.left_out.values())
+        return {reason: reasons.count(reason) for reason in dict.fromkeys(reasons)}
+
+
+def write_pages(folder: Path, page: Path | None = None) -> None:
+    """Write ``index.html`` into the folder, and the page of claims there or where ``page`` says."""
+    page = folder / "reproduction.md" if page is None else page
+    sections, run, not_run = read_sections(folder), read_json(folder / RUN_FILE), left_out_whole(folder)
+    claims = render_claims(sections, run, _way(page.parent, folder), not_run)
+    index = _render_index(sections, run, _way(folder, page), not_run)
+    for path, text in ((page, claims), (folder / "index.html", index)):
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def _way(start: Path, end: Path) -> str:
+    """The way from a folder to a file, as a link has it."""
+    return os.path.relpath(end, start).replace(os.sep, "/")
+
+
+def read_sections(folder: Path) -> list[Section]:
+    """The experiments that have been run in a folder, judged from their CSV files."""
+    names = [name for name in EXPERIMENTS if (folder / f"{name}.csv").exists()]
+    lost = _read(folder / "left_out.csv")
+    spent = _read(folder / "seconds.csv")
+    sections = []
+    for experiment in find_experiments(names) if names else []:
+        records = read_records(folder / f"{experiment.name}.csv")
+        judgements = [(claim, claim.judge(records)) for claim in experiment.claims]
+        sections.append(
+            Section(
+                experiment,
+                records,
+                [(claim, judgement) for claim, judgement in judgements if judgement is not None],
+                [claim for claim, judgement in judgements if judgement is None],
+                {row["piece"]: row["reason"] for row in lost.where(experiment=experiment.name)},
+                float(spent.where(experiment=experiment.name).numbers("seconds").sum()),
+            )
+        )
+    return sections
+
+
+def _read(path: Path) -> Records:
+    return read_records(path) if path.exists() else Records([])
+
+
+def left_out_whole(folder: Path) -> dict[str, str]:
+    """Experiments of which this machine can compute no piece, with the first reason."""
+    reasons = {row["experiment"]: row["reason"] for row in reversed(_read(folder / "left_out.csv").rows)}
+    return {
+        name: reasons[name]
+        for name in EXPERIMENTS
+        if name in reasons and not (folder / f"{name}.csv").exists()
+    }
+
+
+def render_claims(
+    sections: list[Section], run: dict[str, Any], files: str, not_run: dict[str, str] | None = None
+) -> str:
+    """The page of claims, in Markdown; ``files`` is the way from it to the folder."""
+    prefix = "" if files == "." else f"{files}/"
+    lines = ["# The paper, reproduced", "", _MADE, ""]
+    if run["quick"]:
+        lines += [_QUICK, ""]
+    made = (
+        f"Written by `shapley2d paper`, version {run['version']}, on {run['hardware']}. Every figure of ours "
+        "comes from a CSV file named below it, whose lines carry seed and version; the same command writes them again."
+    )
+    lines += [
+        made,
+        "",
+        "| claim | the paper | ours | verdict |",
+        "| --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| {_cell(claim.statement)} | {_cell(claim.paper)} | {_cell(judgement.ours)} "
+        f"| {_SIGNS[judgement.verdict]} [{judgement.verdict}](#{section.experiment.name}) |"
+        for section in sections
+        for claim, judgement in section.judged
+    ]
+    lines += [
+        f"| {_cell(claim.statement)} | {_cell(claim.paper)} | | not judged: numbers are missing |"
+        for section in sections
+        for claim in section.open_claims
+    ]
+    if not_run:
+        lines += ["", *(f"Not run: {name} ({reason})" for name, reason in not_run.items())]
+    for section in sections:
+        experiment = section.experiment
+        lines += ["", f"## {experiment.name}", "", f"**{experiment.title}.** {experiment.about}", ""]
+        lines += [experiment.headline(section.records), ""]
+        lines += [f"![{experiment.title}]({prefix}{experiment.name}.png)", ""]
+        for caption, table in experiment.tables(section.records):
+            lines += [caption, "", *_table(table), ""]
+        lines += [
+            f"- {_SIGNS[judgement.verdict]} **{claim.statement.rstrip('.')}**: {judgement.verdict}. {judgement.why}"
+            for claim, judgement in section.judged
+        ]
+        lines += [""] if section.judged else []
+        lines += [
+            f"Left out ({count} piece{'s' * (count > 1)}): {reason}"
+            for reason, count in section.reasons.items()
+        ]
+        lines += [""] if section.reasons else []
+        spent = f"{format_seconds(section.seconds)} of work ([seconds.csv]({prefix}seconds.csv))"
+        lines.append(f"Numbers: [{experiment.name}.csv]({prefix}{experiment.name}.csv); {spent}.")
+    return spaced("\n".join(lines) + "\n")
+
+
+def spaced(text: str) -> str:
+    """Text with a space before every percent sign that follows a number.
+
+    Examples
+    --------
+    >>> spaced("90% of 5 %")
+    '90 % of 5 %'
+    """
+    return re.sub(r"(?<=\d)%", " %", text)
+
+
+def _table(rows: list[dict[str, str]]) -> list[str]:
+    if not rows:
+        return []
+    names = list(rows[0])
+    return [
+        f"| {' | '.join(map(_cell, names))} |",
+        f"|{' --- |' * len(names)}",
+        *(f"| {' | '.join(_cell(row.get(name, '')) for name in names)} |" for row in rows),
+    ]
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _render_index(
+    sections: list[Section], run: dict[str, Any], claims_page: str, not_run: dict[str, str]
+) -> str:
+    from jinja2 import Environment, PackageLoader
+
+    environment = Environment(loader=PackageLoader("shapley2d_paper.harness", "."), autoescape=True)
+    return environment.get_template("index.html.jinja").render(
+        sections=[(section, experiment_line(section)) for section in sections],
+        run=run,
+        signs=_SIGNS,
+        claims_page=claims_page,
+        not_run=not_run,
+        made=_MADE.replace("*", ""),
+        quick=_QUICK.strip("*"),
+        seconds=format_seconds,
+        spaced=spaced,
+    )
+
+
+def experiment_line(section: Section) -> str:
+    """The main result of an experiment as plain text."""
+    return section.experiment.headline(section.records).replace("**", "").replace("`", "")

@@ -1,0 +1,5 @@
+"""Finding injected outliers."""
+
+from shapley2d_paper.outliers.experiment import EXPERIMENT
+
+__all__ = ["EXPERIMENT"]

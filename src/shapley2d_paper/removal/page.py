@@ -1,0 +1,153 @@
+"""The figure, the tables and the headline of the removal experiment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shapley2d_paper.data.splits import TITLES
+from shapley2d_paper.detectors.models import MODELS
+from shapley2d_paper.harness.figures import line_with_band, new_figure
+from shapley2d_paper.harness.records import Records
+from shapley2d_paper.removal.claims import MAIN, advantage
+from shapley2d_paper.removal.curves import DIRECTIONS, JUDGES, column_name
+from shapley2d_paper.removal.statistics import AREA_END, Interval, best_share, read_curve
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    Table = tuple[str, list[dict[str, str]]]
+
+_STYLES = {"random": "--", "2D-LOO": ":"}
+
+
+def draw(records: Records) -> Figure:
+    """Accuracy of the tree against the cells removed: a column per dataset, test rows above validation rows."""
+    from matplotlib.ticker import PercentFormatter
+
+    curves = Records([{**row, "percent": 100 * row["share"]} for row in records.where(what="curve")])
+    datasets = curves.distinct("dataset")
+    figure, grid = new_figure(4, len(datasets), 2.3 * len(datasets) + 0.6, 9.0)
+    panels = [(direction, judged_on) for judged_on in reversed(JUDGES) for direction in DIRECTIONS]
+    for row, (direction, judged_on) in zip(grid, panels, strict=True):
+        for axes, dataset in zip(row, datasets, strict=True):
+            lines = curves.where(dataset=dataset)
+            for method in lines.distinct("method"):
+                line_with_band(
+                    axes,
+                    lines.where(method=method),
+                    "percent",
+                    column_name(direction, "tree", judged_on),
+                    method,
+                    linestyle=_STYLES.get(method, "-"),
+                    linewidth=1.4,
+                )
+            axes.set_title(f"{direction} first", fontsize="medium")
+            axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+            axes.set_ylim(top=min(1.005, axes.get_ylim()[1]))
+        row[0].set_ylabel(f"accuracy on {judged_on} rows")
+    for top, bottom, dataset in zip(grid[0], grid[-1], datasets, strict=True):
+        top.set_title(f"{TITLES[dataset]}\nlowest first", fontsize="medium")
+        bottom.set_xlabel("cells removed (%)")
+    figure.legend(
+        *grid[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=5, title="decision tree"
+    )
+    return figure
+
+
+def tables(records: Records) -> list[Table]:
+    """What the values are, the best gains, and the mean gaps to random removal."""
+    return [_values(records), _gains(records), *(_gaps(records, model) for model in MODELS)]
+
+
+def headline(records: Records) -> str:
+    """The gain from removing the lowest cells and the loss from removing the highest, on test rows."""
+    gains, losses = [], []
+    for dataset in MAIN:
+        curve = read_curve(records, dataset, "2D-KNN", "lowest", "test")
+        loss = advantage(records, dataset, "2D-KNN", "highest", "test")
+        if curve is not None and loss is not None:
+            gains.append(f"{100 * curve.gains.mean(axis=0).max():+.1f} on {TITLES[dataset]}")
+            losses.append(f"{100 * loss.mean:.1f} on {TITLES[dataset]}")
+    if not gains:
+        return "No curves of 2D-KNN and random removal on Census, Credit or Breast Cancer yet."
+    return (
+        "Points of the tree's accuracy on unseen rows: removing the lowest 2D-KNN cells changes it at best by "
+        f"{', '.join(gains)}; removing the highest puts it below random removal by {', '.join(losses)} (mean up to "
+        f"{100 * AREA_END:.0f} % of the cells)."
+    )
+
+
+def _values(records: Records) -> Table:
+    lines = []
+    for (dataset,), part in records.where(what="values").groups("dataset"):
+        sizes = [part.rows[0][f"n_{kind}"] for kind in ("train", "valid", "test")]
+        lines.append(
+            {
+                "dataset": TITLES[dataset],
+                "train / validation / test rows": " / ".join(map(str, sizes)),
+                "columns": str(part.rows[0]["n_columns"]),
+                "seeds": str(len(part.distinct("seed"))),
+                "rows that repeat another": f"{part.mean('repeats'):.0f} of {sum(sizes):,}",
+                "test rows that also train": _percent(part, "test_known"),
+                "permutations": ", ".join(
+                    str(one) for one in part.distinct("permutations") if one is not None
+                ),
+                **{
+                    f"error, {method}": _percent(part.where(method=method), "noise")
+                    for method in ("2D-KNN", "2D-MC", "1D")
+                },
+                "zeros, 2D-LOO": _percent(part.where(method="2D-LOO"), "zeros"),
+            }
+        )
+    caption = (
+        "The tables, and how well their cells' values are known: the share of the values' variance that is sampling "
+        "error (0 % is exact, 100 % pure chance), and how many values of 2D-LOO are exactly 0."
+    )
+    return caption, lines
+
+
+def _percent(part: Records, name: str) -> str:
+    return f"{100 * part.mean(name):.2g} %" if len(part) else ""
+
+
+def _gains(records: Records) -> Table:
+    lines = []
+    for (dataset, method), _ in records.where(what="curve").groups("dataset", "method"):
+        known, unseen = (read_curve(records, dataset, method, "lowest", judged_on) for judged_on in JUDGES)
+        assert known is not None
+        assert unseen is not None
+        here = best_share(known)
+        line = {"dataset": TITLES[dataset], "method": method}
+        for judged_on, curve in zip(JUDGES, (known, unseen), strict=True):
+            best = best_share(curve)
+            line[f"{judged_on} rows, all cells"] = f"{100 * curve.start:.1f} %"
+            line[f"best gain on {judged_on} rows"] = (
+                f"{Interval.of(curve.gains[:, best]).points()} at {100 * curve.shares[best]:.3g} %"
+            )
+        line["test rows at the validation rows' best"] = Interval.of(unseen.gains[:, here]).points()
+        lines.append(line)
+    caption = (
+        "Removing the lowest cells first: the tree's best gain in points of accuracy over the seeds' mean curve, with "
+        "the 95 % interval at that share. The best of many shares flatters; the last column takes the share that is "
+        "best on the validation rows and is free of that."
+    )
+    return caption, lines
+
+
+def _gaps(records: Records, model: str) -> Table:
+    lines = []
+    for (dataset, method), _ in records.where(what="curve").groups("dataset", "method"):
+        if method == "random":
+            continue
+        line = {"dataset": TITLES[dataset], "method": method}
+        for judged_on in JUDGES:
+            for direction in DIRECTIONS:
+                gap = advantage(records, dataset, method, direction, judged_on, model)
+                line[f"{direction} first, {judged_on} rows"] = "" if gap is None else gap.points()
+        lines.append(line)
+    names = {"tree": "Decision tree", "knn": "Ten nearest neighbours"}
+    caption = (
+        f"{names[model]}: points of accuracy above random removal (lowest first) or below it (highest first), mean up "
+        f"to {100 * AREA_END:.0f} % of the cells, with the 95 % interval over paired seeds. Positive is better."
+    )
+    return caption, lines

@@ -1,0 +1,117 @@
+"""Timings for the experiment on run times: nearest neighbours, one permutation of a model, real Monte Carlo runs."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from shapley2d._api.cells import value_cells
+from shapley2d._games.model import ModelGame
+from shapley2d._games.sweeps import sweep_game
+from shapley2d._tables.problem import make_problem
+from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions
+from shapley2d_paper.data.splits import split_table
+from shapley2d_paper.harness.folder import hardware
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shapley2d._games.function import Game
+    from shapley2d_paper.data.splits import Parts
+    from shapley2d_paper.harness.experiment import Row
+
+PERMUTATIONS = 500
+"""What the paper runs."""
+
+TOLERANCE = 0.025
+"""Where 2D-KNN stops: the largest standard error relative to the range of the values."""
+
+N_COLUMNS = 14
+"""Of Census."""
+
+_MOST_TIMINGS = 7
+_ENOUGH_S = 1.0  # a grid that takes longer is timed once
+
+
+def work(*, part: str, cells: int, n_valid: int, seed: int, **settings: Any) -> list[Row]:
+    """Time one method on so many cells of Census."""
+    parts = split_table("census", seed, n_train=-(-cells // N_COLUMNS), n_valid=n_valid)
+    timed: dict[str, Callable[..., Row]] = {"knn": _knn, "permutation": _permutation, "run": _run}
+    n, m = parts.X.shape
+    facts = {"cells": cells, "n_rows": n, "n_columns": m, "n_valid": n_valid, "cores": effective_n_jobs(-1)}
+    return [{**timed[part](parts, seed=seed, **settings), **facts, "hardware": hardware()}]
+
+
+def _knn(parts: Parts, *, columns: str, repeats: int, seed: int) -> Row:
+    """Nearest neighbours on all cores, to the tolerance or with every column coalition."""
+    data = (parts.X, parts.y, parts.X_valid, parts.y_valid)
+    options: dict[str, Any] = {"task": "classification", "random_state": seed, "progress": False}
+    for form in ("exact", "fast"):  # load the compiled kernels
+        few = (parts.X[:1100], parts.y[:1100], parts.X_valid[:8], parts.y_valid[:8])
+        value_cells(*few, n_coalitions=32, form=form, **options)
+        if columns == "exact":
+            few = (parts.X[:1100, :5], parts.y[:1100], parts.X_valid[:8, :5], parts.y_valid[:8])
+            value_cells(*few, columns="exact", form=form, **options)
+    seconds = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        valuation = value_cells(*data, columns=columns, tolerance=TOLERANCE, **options)
+        seconds.append(time.perf_counter() - started)
+    return {
+        "what": "knn" if columns == "auto" else "knn exact",
+        "seconds": float(np.median(seconds)),
+        "ratio": valuation.info.get("ratio", 0.0),
+        "n_coalitions": valuation.info["n_coalitions"],
+    }
+
+
+def _permutation(parts: Parts, *, model: str, lines: int, seed: int) -> Row:
+    """One permutation of Monte Carlo on one core: the whole grid of models, or evenly spaced lines of it."""
+    game = _make_game(parts, model)
+    rng = np.random.default_rng(seed)
+    rows, columns = (
+        NestedCoalitions(rng.permutation(game.n_rows)),
+        NestedCoalitions(rng.permutation(game.n_columns)),
+    )
+    game.utilities(rows.slice(0, 4), columns)  # load the compiled kernels
+    step = 1 if model == "gaussian_nb" else -(-game.n_rows // lines)
+    chosen = rows if step == 1 else MaskCoalitions(rows.masks()[1 + step // 2 :: step])
+    n_timed = game.n_rows if step == 1 else len(chosen)
+    timings: list[float] = []
+    while not timings or (len(timings) < _MOST_TIMINGS and sum(timings) < _ENOUGH_S):
+        started = time.perf_counter()
+        game.utilities(chosen, columns)
+        timings.append(time.perf_counter() - started)
+    seconds = float(np.median(timings)) * game.n_rows / n_timed
+    return {
+        "what": model,
+        "seconds": seconds,
+        "timed_share": n_timed / game.n_rows,
+        "projected": seconds * PERMUTATIONS / effective_n_jobs(-1),
+    }
+
+
+def _make_game(parts: Parts, model: str) -> Game:
+    (split,) = make_problem(parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification").splits
+    if model == "sklearn":
+        return ModelGame(None, split.train, split.y, split.valid, split.y_valid)
+    return sweep_game(model, split)
+
+
+def _run(parts: Parts, *, permutations: int, seed: int) -> Row:
+    """Monte Carlo with the built-in decision tree on all cores, from the call to the values."""
+    data = (parts.X, parts.y, parts.X_valid, parts.y_valid)
+    options: dict[str, Any] = {"task": "classification", "method": "mc", "model": "tree", "tolerance": 0}
+    options |= {"random_state": seed, "n_jobs": -1, "progress": False}
+    value_cells(parts.X[:8], parts.y[:8], parts.X_valid[:8], parts.y_valid[:8], max_permutations=8, **options)
+    started = time.perf_counter()
+    valuation = value_cells(*data, max_permutations=permutations, **options)
+    return {
+        "what": "run",
+        "seconds": time.perf_counter() - started,
+        "permutations": permutations,
+        "ratio": valuation.info["ratio"],
+    }

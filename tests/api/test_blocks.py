@@ -1,0 +1,291 @@
+"""Blocks: groups of rows and columns as players, by every method, against brute force."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from shapley2d import InputError, Valuation, value_blocks, value_cells
+from shapley2d._games.cached import CachedGame
+from shapley2d._games.function import FunctionGame, GroupedGame
+from shapley2d._games.nearest import KnnGame
+from shapley2d._knn.metric import integer_columns
+from shapley2d._tables.table import as_table
+from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions, SubsetCoalitions
+
+from oracles import brute_force
+
+
+def small_table(seed=0, n=24, m=4, n_valid=30):
+    random = np.random.default_rng(seed)
+    X, X_valid = random.normal(size=(n, m)).round(1), random.normal(size=(n_valid, m)).round(1)
+    return X, (X[:, 0] + X[:, 1] > 0).astype(int), X_valid, (X_valid[:, 0] + X_valid[:, 1] > 0).astype(int)
+
+
+ROWS = np.arange(24) % 3
+COLUMNS = ["bank", "shop", "bank", "web"]
+
+
+def tree_utility(X, y, X_valid, y_valid):
+    """The game of the blocks, trained with scikit-learn alone."""
+    names = list(dict.fromkeys(COLUMNS))
+
+    def h(S, F):
+        rows = np.isin(ROWS, list(S))
+        columns = np.isin(COLUMNS, [names[k] for k in F])
+        if not rows.any() or not columns.any():
+            return 0.0
+        model = DecisionTreeClassifier(random_state=0).fit(X[rows][:, columns], y[rows])
+        return float(np.mean(model.predict(X_valid[:, columns]) == y_valid))
+
+    return h
+
+
+def knn_utility(X, y, X_valid, y_valid, *, k, task):
+    """h(S, F) by its definition, averaged over all orders of all rows at the same distance."""
+    centre = y.mean()
+
+    def one(d, targets, target):
+        order = np.argsort(d, kind="stable")
+        ties = [list(group) for _, group in itertools.groupby(order, key=lambda i: d[i])]
+        found = []
+        for orders in itertools.product(*(itertools.permutations(group) for group in ties)):
+            nearest = [i for group in orders for i in group][:k]
+            if task == "classification":
+                found.append(sum(targets[i] == target for i in nearest) / k)
+            else:
+                mean = sum(targets[i] - centre for i in nearest) / k
+                found.append(-((mean - (target - centre)) ** 2))
+        return np.mean(found)
+
+    def h(S, F):
+        rows, columns = sorted(S), sorted(F)
+        if not rows or not columns:
+            return 0.0
+        near = (X_valid[:, None, columns] - X[None, rows][:, :, columns]) ** 2
+        return np.mean([one(d, y[rows], target) for d, target in zip(near.sum(axis=2), y_valid, strict=True)])
+
+    return h
+
+
+@pytest.mark.parametrize("semivalue", ["shapley", "banzhaf", ("shapley", ("beta", 4.0, 1.0))])
+def test_exact_blocks_equal_brute_force(semivalue):
+    data = small_table()
+    model = DecisionTreeClassifier(random_state=0)
+    v = value_blocks(*data, rows=ROWS, columns=COLUMNS, method="exact", model=model, semivalue=semivalue)
+    axes = semivalue if isinstance(semivalue, tuple) else (semivalue, semivalue)
+    np.testing.assert_allclose(v.values, brute_force(tree_utility(*data), 3, 3, *axes), atol=1e-12)
+    assert v.row_names.tolist() == [0, 1, 2] and v.column_names == ["bank", "shop", "web"]
+    assert v.info["kind"] == "blocks" and v.info["n_utilities"] == 64
+    assert v.row_sizes.tolist() == [8, 8, 8] and v.column_sizes.tolist() == [2, 1, 1]
+
+
+def test_blocks_sum_to_the_utility_of_the_whole_table():
+    data = small_table()
+    v = value_blocks(*data, rows=ROWS, columns=COLUMNS, model=GaussianNB())
+    assert v.total == pytest.approx(GaussianNB().fit(*data[:2]).score(*data[2:]))
+
+
+def test_monte_carlo_agrees_with_exact_within_its_errors():
+    data = small_table()
+    exact = value_blocks(*data, rows=ROWS, columns=COLUMNS, method="exact")
+    sampled = value_blocks(*data, rows=ROWS, columns=COLUMNS, method="mc", max_permutations=200, tolerance=0)
+    assert (np.abs(sampled.values - exact.values) < 4.5 * sampled.stderr + 1e-12).all()
+    assert sampled.stderr.max() > 0
+    # 7 x 7 pairs of nonempty coalitions is all there is, however many permutations
+    assert sampled.info["n_utilities"] <= 49
+
+
+def test_monte_carlo_is_the_same_for_any_number_of_workers():
+    data = small_table()
+    options = {"rows": ROWS, "columns": COLUMNS, "method": "mc", "max_permutations": 12, "tolerance": 0}
+    one, two = (value_blocks(*data, n_jobs=n_jobs, **options) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one.values, two.values)
+    np.testing.assert_array_equal(one.covariance, two.covariance)
+
+
+def test_auto_is_exact_for_few_groups_and_samples_many():
+    X, y, X_valid, y_valid = small_table()
+    few = value_blocks(X, y, X_valid, y_valid, columns=COLUMNS)
+    assert few.info["method"] == "exact" and few.shape == (1, 3) and few.row_names.tolist() == ["all rows"]
+    many = value_blocks(X, y, X_valid, y_valid, rows=np.arange(24), columns=COLUMNS, max_permutations=2,
+                        tolerance=0)  # fmt: skip
+    assert many.info["method"] == "mc" and many.info["n_permutations"] == 2
+
+
+def test_single_rows_and_columns_as_groups_are_the_cells():
+    X, y, X_valid, y_valid = small_table(n=6, m=3)
+    cells = value_cells(X, y, X_valid, y_valid, method="exact")
+    blocks = value_blocks(X, y, X_valid, y_valid, rows=range(6), columns=["a", "b", "c"], method="exact")
+    np.testing.assert_allclose(blocks.values, cells.values, atol=1e-12)
+
+
+@given(
+    seed=st.integers(0, 10_000), k=st.integers(1, 4), task=st.sampled_from(["classification", "regression"])
+)
+def test_knn_utilities_equal_their_definition(seed, k, task):
+    random = np.random.default_rng(seed)
+    X, X_valid = random.integers(0, 3, (5, 2)).astype(float), random.integers(0, 3, (3, 2)).astype(float)
+    y, y_valid = random.integers(0, 3, 5).astype(float), random.integers(0, 3, 3).astype(float)
+    h = knn_utility(X, y, X_valid, y_valid, k=k, task=task)
+    columns = integer_columns(as_table(X), as_table(X_valid), "sqeuclidean")
+    game = KnnGame(columns, y, y_valid, task=task, n_neighbors=k, n_jobs=1)
+    found = game.utilities(SubsetCoalitions(5), SubsetCoalitions(2))
+    for a, S in enumerate(SubsetCoalitions(5)):
+        for b, F in enumerate(SubsetCoalitions(2)):
+            expected = h(set(np.flatnonzero(S)), set(np.flatnonzero(F)))
+            assert found[a, b] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("semivalue", ["shapley", "banzhaf"])
+def test_knn_blocks_of_single_cells_equal_the_closed_form(task, semivalue):
+    random = np.random.default_rng(3)
+    X, X_valid = random.integers(0, 3, (6, 3)).astype(float), random.integers(0, 3, (9, 3)).astype(float)
+    y, y_valid = (random.integers(0, 2, 6), random.integers(0, 2, 9))
+    if task == "regression":
+        y, y_valid = random.normal(size=6), random.normal(size=9)
+    options = {"n_neighbors": 2, "metric": "sqeuclidean", "semivalue": semivalue}
+    cells = value_cells(X, y, X_valid, y_valid, method="knn", **options)
+    blocks = value_blocks(X, y, X_valid, y_valid, rows=range(6), columns=range(3), model="knn", **options)
+    np.testing.assert_allclose(blocks.values, cells.values, atol=1e-12)
+
+
+def test_knn_utilities_do_not_depend_on_the_number_of_threads():
+    X, y, X_valid, y_valid = small_table(n=60, n_valid=200)
+    columns = integer_columns(as_table(X), as_table(X_valid))
+    rows = MaskCoalitions(np.random.default_rng(0).random((10, 60)) < 0.5)
+    one, two = (
+        KnnGame(columns, y, y_valid, task="classification", n_jobs=n_jobs).utilities(
+            rows, SubsetCoalitions(4)
+        )
+        for n_jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(one, two)
+
+
+def test_method_knn_is_short_for_the_knn_model():
+    data = small_table()
+    short = value_blocks(*data, rows=ROWS, columns=COLUMNS, method="knn", n_neighbors=3)
+    long = value_blocks(*data, rows=ROWS, columns=COLUMNS, model="knn", n_neighbors=3)
+    np.testing.assert_array_equal(short.values, long.values)
+    assert short.info["model"] == "knn" and short.info["n_neighbors"] == 3
+    sampled = value_blocks(*data, rows=ROWS, columns=COLUMNS, method="mc", model="knn", n_neighbors=3,
+                           max_permutations=200, tolerance=0)  # fmt: skip
+    assert (np.abs(sampled.values - short.values) < 4.5 * sampled.stderr + 1e-12).all()
+
+
+@pytest.mark.parametrize("options", [{"model": GaussianNB()}, {"model": "knn"}, {"method": "loo"}])
+def test_cross_valuation_is_the_mean_over_folds_and_keeps_every_group(options):
+    X, y, _, _ = small_table()
+    rows = np.where(np.arange(24) == 5, "rare", "usual")  # the rare row trains in all folds but one
+    v = value_blocks(X, y, rows=rows, columns=COLUMNS, folds=4, **options)
+    assert v.row_names.tolist() == ["usual", "rare"] and v.info["folds"] == 4
+    if options.get("method") != "loo":
+        whole = value_blocks(X, y, columns=["all"] * 4, folds=4, **options)
+        assert v.total == pytest.approx(whole.total)
+
+
+def test_groups_come_from_mappings_and_series():
+    X, y, X_valid, y_valid = small_table()
+    names = ["age", "income", "spend", "visits"]
+    frames = [pd.DataFrame(part, columns=names) for part in (X, X_valid)]
+    plain = value_blocks(frames[0], y, frames[1], y_valid, columns=COLUMNS)
+    mapped = value_blocks(frames[0], y, frames[1], y_valid, columns=dict(zip(names, COLUMNS, strict=True)))
+    series = value_blocks(frames[0], y, frames[1], y_valid, columns=pd.Series(COLUMNS))
+    np.testing.assert_array_equal(plain.values, mapped.values)
+    np.testing.assert_array_equal(plain.values, series.values)
+
+
+def test_the_cache_trains_nothing_twice_and_changes_nothing():
+    calls = []
+
+    def h(S, F):
+        calls.append((S.tobytes(), F.tobytes()))
+        return S.sum() ** 2 * F.sum()
+
+    plain = FunctionGame(lambda S, F: S.sum() ** 2 * F.sum(), 4, 3)
+    game = CachedGame(FunctionGame(h, 4, 3))
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        rows, columns = NestedCoalitions(random.permutation(4)), NestedCoalitions(random.permutation(3))
+        np.testing.assert_array_equal(game.utilities(rows, columns), plain.utilities(rows, columns))
+    repeated = MaskCoalitions([[True] * 4, [True] * 4])
+    assert game.utilities(repeated, MaskCoalitions([[True] * 3])).tolist() == [[48.0], [48.0]]
+    assert len(calls) == len(set(calls)) == game.n_computed
+
+
+def test_a_block_valuation_survives_its_file(tmp_path):
+    data = small_table()
+    owners = [{"owner": "A", "row": 0}, {"owner": "B", "row": "1;2", "column": "x0"}]
+    v = value_blocks(*data, owners=owners, rows=ROWS, method="mc", max_permutations=15, tolerance=0)
+    path = tmp_path / "blocks.parquet"
+    v.save(path)
+    back = Valuation.load(path)
+    assert type(back) is type(v) and repr(back) == repr(v)
+    pd.testing.assert_frame_equal(back.owners, v.owners)
+    pd.testing.assert_frame_equal(back.payments(1000), v.payments(1000))
+    np.testing.assert_array_equal(back.covariance, v.covariance)
+    plain = value_blocks(*data, rows=ROWS)
+    plain.save(path)
+    pd.testing.assert_frame_equal(Valuation.load(path).payments(10), plain.payments(10))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "rows=, columns= or owners="),
+        ({"rows": [1, 2]}, "rows= has 2 labels, but the table has 24 rows"),
+        ({"columns": ["a", None, "b", "c"]}, "columns= has no label for column 'x1'"),
+        ({"columns": {"x0": "a"}}, "columns= has no group for column 'x1'"),
+        ({"columns": dict.fromkeys(["x0", "x1", "x2", "x3", "x9"], "a")}, "names column 'x9'"),
+        ({"rows": [[1]] * 24}, "must be a list of labels"),
+        ({"rows": ROWS, "method": "magic"}, "method='magic' is not known"),
+        ({"rows": ROWS, "model": "forest"}, "model='forest' is not known"),
+        ({"rows": ROWS, "method": "knn", "model": GaussianNB()}, "takes no model"),
+        ({"rows": np.arange(24), "columns": range(4), "method": "exact"}, "2\\^28 utilities"),
+        ({"rows": np.arange(24), "columns": range(4), "method": "exact", "model": "knn"}, "2\\^28 utilities"),
+    ],
+)
+def test_wrong_blocks_are_named(options, message):
+    with pytest.raises(InputError, match=message):
+        value_blocks(*small_table(), **options)
+
+
+def test_options_of_other_methods_are_refused():
+    with pytest.raises(TypeError, match="no option 'max_permutation': did you mean 'max_permutations'"):
+        value_blocks(*small_table(), rows=ROWS, method="mc", max_permutation=3)
+    with pytest.raises(TypeError, match="method 'exact' has no option 'tolerance'"):
+        value_blocks(*small_table(), rows=ROWS, method="exact", tolerance=0.1)
+    with pytest.raises(TypeError, match="model 'knn' has no option 'scoring'"):
+        value_blocks(*small_table(), rows=ROWS, model="knn", scoring="accuracy")
+
+
+def test_grouped_games_and_blocks_share_their_utilities():
+    X, y, X_valid, y_valid = small_table()
+    game = KnnGame(integer_columns(as_table(X), as_table(X_valid)), y, y_valid, task="classification")
+    grouped = GroupedGame(game, ROWS, [0, 1, 0, 2]).utilities(SubsetCoalitions(3), SubsetCoalitions(3))
+    masks = SubsetCoalitions(3).masks()
+    alone = game.utilities(MaskCoalitions(masks[:, ROWS]), MaskCoalitions(masks[:, [0, 1, 0, 2]]))
+    np.testing.assert_array_equal(grouped, alone)
+
+
+@pytest.mark.parametrize("model", ["gaussian_nb", "tree"])
+def test_sweeps_value_blocks_too(model):
+    from sklearn.tree import DecisionTreeClassifier
+
+    twin = {"gaussian_nb": GaussianNB(), "tree": DecisionTreeClassifier()}[model]
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    X[:, 0] += y
+    options = {"rows": np.arange(40) % 3, "columns": ["a", "a", "b"], "progress": False}
+    swept = value_blocks(X, y, X[::3], y[::3], model=model, **options)
+    trained = value_blocks(X, y, X[::3], y[::3], model=twin, **options)
+    np.testing.assert_allclose(swept.values, trained.values, atol=0.05)

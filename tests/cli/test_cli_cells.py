@@ -1,0 +1,269 @@
+"""``shapley2d cells``, ``blocks`` and ``report`` on good input."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.csv as pa_csv
+import pytest
+
+from shapley2d import Valuation, value_blocks, value_cells
+from shapley2d.cli import main
+from shapley2d.cli.choices import ModelName
+from shapley2d.cli.console import shown
+from shapley2d.cli.models import make_model
+from shapley2d.cli.reading.files import read_table
+
+RNG = np.random.default_rng(0)
+N = 30
+SIZE = RNG.normal(size=N).round(3)
+COLOUR = RNG.choice(["red", "blue"], N)
+KIND = np.where(SIZE + (COLOUR == "red") > 0.5, "yes", "no")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # a width that parallel test runners set
+    lines = [f"n{i},{SIZE[i]},{COLOUR[i]},{KIND[i]}" for i in range(N)]
+    (tmp_path / "train.csv").write_text("\n".join(["name,size,colour,kind", *lines]))
+    (tmp_path / "owners.csv").write_text("owner,row,column\nAnn,0-14,\nBob,15-29,size\nCy,n20;n21,colour\n")
+    return tmp_path
+
+
+def run(capsys, command):
+    assert main(command.split()) == 0
+    return capsys.readouterr()
+
+
+def expected(**options):
+    table = read_table("train.csv").table
+    return value_cells(table.select(["size", "colour"]), KIND, progress=False, **options)
+
+
+def test_values_are_those_of_the_library(capsys):
+    run(capsys, "cells train.csv -t kind --drop name -k 3 --folds 3 --seed 7 -o values.parquet")
+    saved = Valuation.load("values.parquet")
+    twin = expected(n_neighbors=3, folds=3, random_state=7)
+    np.testing.assert_array_equal(saved.values, twin.values)
+    assert saved.column_names == ["size", "colour"]
+
+
+def test_table_for_people(capsys):
+    out, err = run(capsys, "cells train.csv -t kind --drop name --top 3")
+    assert (
+        "train.csv: 30 rows x 2 columns, predicting 'kind' (classification), judged on each of 5 folds" in out
+    )
+    lowest = expected().lowest(3)
+    first = out.splitlines()[5].split()
+    assert first[:3] == [
+        str(lowest["row"][0]),
+        str(lowest["row"][0].as_py() + 2),
+        lowest["column"][0].as_py(),
+    ]
+    assert len(out.splitlines()) == 5 + 3
+    assert err == ""
+
+
+def test_json_for_machines(capsys):
+    out, err = run(capsys, "cells train.csv -t kind --drop name --json --top 4 -o v.csv --semivalue beta:4,1")
+    summary = json.loads(out)
+    twin = expected(semivalue=("beta", 4, 1))
+    assert summary["total"] == pytest.approx(twin.total)
+    assert [cell["value"] for cell in summary["lowest"]] == pytest.approx(np.sort(twin.values, axis=None)[:4])
+    cell = summary["lowest"][0]
+    assert cell["content"] == str({"size": SIZE, "colour": COLOUR}[cell["column"]][cell["row"]])
+    assert cell["label"] == KIND[cell["row"]]
+    assert cell["line"] == cell["row"] + 2
+    assert summary["files"] == {"values": "v.csv"}
+    assert summary["settings"]["method"] == "knn"
+    assert err == ""
+
+
+def test_tidy_csv_runs_no_formula(capsys, folder):
+    text = (folder / "train.csv").read_text().replace("size", "=1+1")
+    (folder / "train.csv").write_text(text)
+    run(capsys, "cells train.csv -t kind --drop name -o values.csv")
+    table = pa_csv.read_csv("values.csv")
+    assert table.column_names == ["row", "column", "value", "stderr"]
+    assert table["column"].to_pylist()[:2] == ["'=1+1", "colour"]
+    assert table.num_rows == 2 * N
+
+
+def test_rows_go_by_their_id(capsys):
+    run(capsys, "cells train.csv -t kind --id name -o values.parquet")
+    assert Valuation.load("values.parquet").row_names.tolist() == [f"n{i}" for i in range(N)]
+
+
+def test_rows_left_out_do_not_shift_the_others(capsys, folder):
+    lines = (folder / "train.csv").read_text().splitlines()
+    lines[3] = lines[3].rsplit(",", 1)[0] + ","
+    (folder / "train.csv").write_text("\n".join(lines))
+    out, _ = run(capsys, "cells train.csv -t kind --drop name --drop-missing-target --json --top 1000")
+    cells = json.loads(out)["lowest"]
+    assert {cell["row"] for cell in cells} == set(range(N)) - {2}
+    assert all(cell["line"] == cell["row"] + 2 for cell in cells)
+
+
+def test_validation_file(capsys, folder):
+    lines = (folder / "train.csv").read_text().splitlines()
+    (folder / "valid.csv").write_text("\n".join([lines[0], *lines[20:]]))
+    out, _ = run(capsys, "cells train.csv -t kind --drop name --valid valid.csv")
+    assert "judged on valid.csv (11 rows)" in out
+
+
+@pytest.mark.parametrize("model", ["", "--model tree"])
+def test_flat_grows_the_built_in_tree(capsys, model):
+    command = "cells train.csv -t kind --drop name --method flat --folds 2 --tolerance 0 --max-permutations 4 --json"
+    settings = json.loads(run(capsys, f"{command} {model} -o values.parquet").out)["settings"]
+    assert settings["model"] == "tree"
+    twin = expected(method="flat", model="tree", folds=2, tolerance=0, max_permutations=4)
+    np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
+    assert settings["utility_none"] == twin.info["utility_none"]
+
+
+@pytest.mark.parametrize(
+    ("options", "model"),
+    [("--model naive-bayes", "GaussianNB"), ("--scoring f1_macro", "DecisionTreeClassifier")],
+)
+def test_flat_trains_any_model(capsys, options, model):
+    command = "cells train.csv -t kind --drop name --method flat --folds 2 --tolerance 0 --max-permutations 1 --json"
+    assert json.loads(run(capsys, f"{command} {options}").out)["settings"]["model"].startswith(model)
+
+
+@pytest.mark.parametrize("judged", ["", "--folds 3", "--valid train.csv"])
+def test_random_values_need_no_validation(capsys, judged):
+    run(
+        capsys,
+        f"cells train.csv -t kind --drop name --method random --seed 3 {judged} -o values.parquet --json",
+    )
+    saved = Valuation.load("values.parquet")
+    np.testing.assert_array_equal(saved.values, expected(method="random", random_state=3).values)
+    assert saved.info["n_valid"] == 0 and saved.info["folds"] is None
+
+
+def test_oob_needs_no_validation(capsys):
+    command = "cells train.csv -t kind --drop name --method oob --trees 300 --oob-score distance"
+    out, _ = run(capsys, f"{command} -o values.parquet --report report.html")
+    twin = expected(method="oob", n_trees=300, oob_score="distance")
+    np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
+    assert "judged on no other rows" in out and "Lowest cells" in out
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert "mean scores of trees, not contributions" in page
+    assert "the mean score of its row by trees" in page and "what it adds" not in page
+    assert "value_cells(X, y, method=&#34;oob&#34;" in page
+
+
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ("knn", ", the model's score;"),
+        ("flat --max-permutations 2 --tolerance 0", "that of a table of means;"),
+        ("random", "method random, random numbers, to compare with\n"),
+        ("oob --trees 300", "method oob, mean scores of trees: a low one is suspect"),
+    ],
+)
+def test_what_the_values_sum_to(capsys, method, said):
+    out, _ = run(capsys, f"cells train.csv -t kind --drop name --folds 2 --method {method}")
+    assert said in out
+
+
+@pytest.mark.parametrize("model", list(ModelName))
+def test_models_by_name(capsys, model):
+    command = f"cells train.csv -t kind --drop name --method mc --model {model} --max-permutations 1 --folds 2 --json"
+    if model in (ModelName.FOREST, ModelName.BOOSTING):  # slow: trained once on everything instead
+        fitted = make_model(model, "classification").fit(SIZE[:, None], KIND)
+        assert fitted.score(SIZE[:, None], KIND) > 0.8
+        return
+    out, _ = run(capsys, command)
+    assert json.loads(out)["total"] > 0.5
+
+
+@pytest.mark.parametrize("model", [name for name in ModelName if name not in ("logistic", "naive-bayes")])
+def test_models_for_numbers(model):
+    fitted = make_model(model, "regression", n_neighbors=3).fit(SIZE[:, None], 2 * SIZE)
+    assert fitted.score(SIZE[:, None], 2 * SIZE) > 0.8
+
+
+def test_neighbours_make_do_with_few_rows():
+    assert (
+        make_model(ModelName.KNN, "classification", 10)
+        .fit([[0.0], [1.0]], ["a", "b"])
+        .predict_proba([[0.0]])
+        .shape
+    )
+
+
+def test_precision_is_noted_in_the_words_of_the_command_line(capsys):
+    _, err = run(
+        capsys, "cells train.csv -t kind --drop name --method mc --max-permutations 3 --folds 2 --model ridge"
+    )
+    assert err.startswith("note: stopped at --max-permutations 3: ")
+    assert err.count("\n") == 1
+
+
+def test_interrupted_work_keeps_what_there_is(capsys, monkeypatch):
+    def partial(*_, **__):
+        valuation = expected()
+        valuation.info["interrupted"] = True
+        return valuation
+
+    monkeypatch.setattr("shapley2d._api.cells.value_cells", partial)
+    assert (
+        main(["cells", "train.csv", "-t", "kind", "--drop", "name", "-o", "values.parquet", "--json"]) == 130
+    )
+    out, err = capsys.readouterr()
+    assert json.loads(out)["partial"] is True
+    assert "interrupted: these are the values so far" in err
+    assert Valuation.load("values.parquet").shape == (N, 2)
+
+
+def test_report_with_the_values_and_from_them(capsys, folder):
+    run(capsys, "cells train.csv -t kind --drop name -o values.parquet --report report.html")
+    out, _ = run(capsys, "report values.parquet")
+    assert out == "report: values.html\n"
+    run(capsys, "report values.parquet -o other.html --title Kinds")
+    for name in ("report.html", "values.html", "other.html"):
+        assert (folder / name).read_text().lstrip().lower().startswith("<!doctype html>")
+    assert "<title>Kinds</title>" in (folder / "other.html").read_text()
+    assert main(["report", "values.parquet", "--pay", "5"]) == 2
+    assert "--pay goes with values of blocks" in capsys.readouterr().err
+
+
+def test_blocks_pay_their_owners(capsys, folder):
+    command = "blocks train.csv -t kind --id name --owners owners.csv --method knn --pay 1000 "
+    (folder / "owners.csv").write_text("owner,row,column\nAnn,0-14,\nBob,n15;n16,size\nCy,,colour\n")
+    out, _ = run(capsys, command + "--json -o blocks.parquet --report blocks.html")
+    summary = json.loads(out)
+    owners = [
+        {"owner": "Ann", "row": list(range(15)), "column": None},
+        {"owner": "Bob", "row": [15, 16], "column": ["size"]},
+        {"owner": "Cy", "row": None, "column": ["colour"]},
+    ]
+    table = read_table("train.csv").table.select(["size", "colour"])
+    twin = value_blocks(table, KIND, owners=owners, method="knn", progress=False)
+    paid = {line["owner"]: line["amount"] for line in twin.payments(1000).to_pylist()}
+    assert {line["owner"]: line["amount"] for line in summary["owners"]} == paid
+    assert sum(paid.values()) == pytest.approx(1000)
+    run(capsys, "report blocks.parquet -o again.html --pay 1000")
+    assert "Ann" in (folder / "again.html").read_text()
+
+
+def test_blocks_for_people(capsys):
+    out, _ = run(capsys, "blocks train.csv -t kind --id name --owners owners.csv --method knn")
+    assert "Owners" in out
+    assert {line.split()[0] for line in out.splitlines()[5:]} == {"Ann", "Bob", "Cy", "(unowned)"}
+    assert "%" in out
+
+
+def test_text_from_the_table_cannot_steer_the_terminal():
+    assert "\x1b" not in shown("\x1b[2J[bold]x").plain
+    assert shown("[bold]x").plain == "[bold]x"
+    assert len(shown("x" * 1000)) == 40
+    assert "\u202e" not in shown("\u202egpj").plain
+
+
+def test_help_has_examples(capsys):
+    for command in ("cells", "blocks", "report", "demo"):
+        assert f"shapley2d {command}" in run(capsys, f"{command} --help").out.split("Examples", 1)[1]
+    assert "cells" in run(capsys, "").out

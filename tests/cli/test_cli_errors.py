@@ -1,0 +1,223 @@
+"""Every wrong input gets one line that says what to do, exit code 2, and leaves no file."""
+
+import errno
+import os
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from shapley2d.cli import errors, main
+from shapley2d.exceptions import InputError, UtilityError
+
+ROWS = [f"P{k},{20 + k * k % 37},{'AB'[k % 2]},{'uv'[k // 2 % 2]}" for k in range(24)]
+PEOPLE = "\n".join(["name,age,city,outcome", *ROWS])
+TABLES = {
+    "good.csv": PEOPLE,
+    "other.csv": PEOPLE.replace("age", "agee"),
+    "more.csv": PEOPLE.replace("name,age", "label,age"),
+    "texts.csv": PEOPLE.replace(",2", ",x").replace(",3", ",y").replace(",4", ",z").replace(",5", ",w"),
+    "ragged.csv": "a,b,y\n1,2,u\n3,v\n",
+    "header.csv": "a,b,y\n",
+    "empty.csv": "",
+    "twice.csv": "a,a,y\n1,2,u\n",
+    "single.csv": "a b y\n1 2 u\n",
+    "constant.csv": "a,b,y\n1,2,u\n3,4,u\n",
+    "blank.csv": "a,b,y\n1,2,\n3,4,\n",
+    "some.csv": "a,b,y\n1,2,u\n3,4,\n5,6,v\n",
+    "infinite.csv": "a,y\n" + "1,u\n2,v\n" * 6 + "inf,u\n",
+    "few.csv": "a,y\n1,u\n2,v\n3,u\n4,v\n",
+    "numbers.csv": "a,y\n" + "".join(f"{k * k},{k * 1.5}\n" for k in range(30)),
+    "not.parquet": "a,y\n1,2\n",
+    "zip.xlsx": "PK\x03\x04...",
+    "binary.csv": "a,y\0\0\1",
+    "damaged.csv.gz": "",
+    "owners.csv": "owner,row,column\nAnn,0,\n",
+    "nobody.csv": "owner,row,column\n,0,\n",
+    "nowhere.csv": "owner,row,column\nAnn,99,\n",
+    "nothing.csv": "owner,row,column\nAnn,,weight\n",
+    "rows.csv": "row,column\n0,\n",
+    "ownerless.csv": "who,row,column\nAnn,0,\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SHAPLEY2D_DEBUG", raising=False)
+    for name, text in TABLES.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "damaged.csv.gz").write_bytes(b"\x1f\x8bnonsense")
+    (tmp_path / "folder.csv").mkdir()
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "plain.parquet")
+    pq.write_table(pa.table({"a": pa.array([], pa.int64())}), tmp_path / "rowless.parquet")
+    return tmp_path
+
+
+GOOD = "cells good.csv -t outcome --drop name "
+BLOCKS = "blocks good.csv -t outcome --drop name "
+CASES = [
+    # files
+    ("cells god.csv -t y", "there is no file god.csv: did you mean good.csv?"),
+    ("cells no/god.csv -t y", "there is no file no/god.csv: the folder no does not exist either"),
+    ("cells folder.csv -t y", "folder.csv is a folder: name a CSV or Parquet file in it"),
+    ("cells empty.csv -t y", "empty.csv is empty: it needs a header line and rows"),
+    ("cells header.csv -t y", "header.csv has a header but no rows"),
+    ("cells rowless.parquet -t a", "rowless.parquet has no rows"),
+    ("cells ragged.csv -t y", "ragged.csv, line 3: 2 fields, but the header has 3: mend the line"),
+    ("cells twice.csv -t y", "twice.csv, line 1: the column name 'a' occurs twice: rename one of them"),
+    ("cells single.csv -t y", "single.csv has a single column ('a b y'): if it has more, name what parts them"),
+    ("cells not.parquet -t y", "not.parquet is not a readable Parquet file: rename it if it is CSV"),
+    ("cells zip.xlsx -t y", "zip.xlsx is a spreadsheet or an archive, not a table: save it as CSV or Parquet"),
+    ("cells binary.csv -t y", "binary.csv is not a text file: save the table as CSV or Parquet"),
+    ("cells damaged.csv.gz -t y", "damaged.csv.gz is a damaged gzip file"),
+    (GOOD + "--encoding klingon", "--encoding klingon is not known: use for instance utf-8"),
+    (GOOD + "--encoding utf-16", "not written in utf-16: try another --encoding"),
+    (GOOD + "--separator ab", "--separator ab is not known: use one character, or comma, semicolon, tab, pipe"),
+    # columns
+    ("cells good.csv -t outcom", "--target outcom: good.csv has no such column (did you mean 'outcome'?)"),
+    ("cells good.csv -t xyz", "--target xyz: good.csv has no such column: it has 'name', 'age', 'city', 'outcome'"),
+    ("cells good.csv -t outcome --drop nam", "--drop nam: good.csv has no such column (did you mean 'name'?)"),
+    ("cells good.csv -t outcome --id nam", "--id nam: good.csv has no such column (did you mean 'name'?)"),
+    ("cells good.csv -t outcome --drop outcome", "--drop outcome is the target: drop another column"),
+    (GOOD + "--drop age,city", "good.csv has no columns beside the target 'outcome' and the dropped ones"),
+    ("cells good.csv -t outcome", ("good.csv: column 'name' looks like a key (24 distinct texts in 24 rows): drop it "
+     "with --drop name, or name the rows by it with --id name")),
+    ("cells good.csv -t name", "good.csv: the target 'name' looks like a key (24 distinct texts in 24 rows)"),
+    ("cells infinite.csv -t y", "infinite.csv: column 'a' holds an infinite number in row 12: replace it by a number"),
+    # target
+    ("cells constant.csv -t y", "constant.csv: the target 'y' is 'u' in every row: there is nothing to learn"),
+    ("cells blank.csv -t y", "blank.csv: the target 'y' is empty in all 2 rows"),
+    ("cells some.csv -t y", ("some.csv: the target 'y' is empty in 1 of 3 rows, first in line 3: fill it, or leave "
+     "those rows out with --drop-missing-target")),
+    ("cells few.csv -t y", "4 rows are too few for --folds 5"),
+    (GOOD + "--task regression", ("good.csv: column 'outcome' holds text, which regression cannot use: set --task "
+     "classification")),
+    # validation
+    (GOOD + "--valid other.csv", ("other.csv has no column 'age', which good.csv has (did you mean 'agee'?): a "
+     "validation file needs the same columns")),
+    (GOOD + "--valid more.csv", ("more.csv has a column 'label' that good.csv does not have: leave it out with --drop "
+     "label")),
+    (GOOD + "--valid texts.csv", "texts.csv: column 'age' holds text, but in the training table it holds numbers"),
+    (GOOD + "--valid good.csv --folds 3", "--valid and --folds exclude each other"),
+    # options
+    (GOOD + "--method best", "'best' is not one of 'knn', 'mc', 'exact', 'loo', 'flat', 'oob', 'random'"),
+    (GOOD + "--bogus 3", "No such option: --bogus"),
+    (GOOD + "--folds 1", "--folds"),
+    ("cells good.csv", "Missing option '--target'"),
+    ("bogus", "No such command 'bogus'"),
+    (GOOD + "--model tree", ("--model goes with --method mc or exact or loo or flat, not with knn: set --method mc "
+                              "or leave")),
+    (GOOD + "--method random --max-permutations 3", "--max-permutations goes with --method mc or flat, not with random"),
+    (GOOD + "--method random --semivalue banzhaf", "--method random has no semivalue"),
+    (GOOD + "--method mc --trees 3", "--trees goes with --method oob, not with mc: set --method oob or leave --trees"),
+    (GOOD + "--method oob --trees 2", "--trees 2 left"),
+    (GOOD + "--method oob --trees 2", "or let each see more columns: raise --column-share 0.25"),
+    (GOOD + "--method oob --column-share 0", "--column-share 0.0 must be a number and be positive"),
+    (GOOD + "--method oob --oob-score best", "'best' is not one of 'correct', 'distance'"),
+    ("paper removel --out there", "there is no experiment 'removel': did you mean 'removal'?"),
+    ("paper budget --out good.csv", "--out good.csv is a file: name a folder"),
+    ("paper budget --out there --page folder.csv", "--page folder.csv is a folder: name a file in it"),
+    ("paper budget --out there --page no/page.md", "--page no/page.md: the folder no does not exist: make it first"),
+    ("paper budget --out there --jobs 0", "--jobs 0 must be a number of workers, or -1 for all cores"),
+    (GOOD + "--method mc -k 3", "--neighbors goes with --method knn, not with mc: set --method knn or leave"),
+    (GOOD + "--method loo --scoring acuracy", ("--scoring acuracy is not one of scikit-learn's scores: did you mean "
+     "accuracy?")),
+    (GOOD + "--semivalue beta:1", "--semivalue beta:1 is not known: use shapley, banzhaf, or beta:A,B such as"),
+    (GOOD + "--jobs 0 --method loo", "--jobs 0 must be a whole number of workers, or -1 for all cores"),
+    ("cells numbers.csv -t y --method mc --model logistic", ("--model logistic predicts classes, but the target holds "
+     "numbers: use --model ridge")),
+    (GOOD + "--method exact --valid good.csv", "use --method mc or 'knn', or value blocks"),
+    # outputs
+    (GOOD + "-o no/v.parquet", "--output no/v.parquet: the folder no does not exist: make it first"),
+    (GOOD + "-o v.xlsx", "--output v.xlsx: the name must end in .parquet or .csv"),
+    (GOOD + "-o folder.csv", "--output folder.csv is a folder: name a file in it"),
+    (GOOD + "-o good.csv", "--output good.csv would overwrite an input: choose another name"),
+    (GOOD + "--report no/r.html", "--report no/r.html: the folder no does not exist: make it first"),
+    (GOOD + "--report r.pdf", "--report r.pdf: the name must end in .html"),
+    ("report plain.parquet -o r.html", "plain.parquet is a Parquet file, but not a valuation saved by shapley2d"),
+    ("report good.csv -o r.html", "good.csv is not a readable Parquet file"),
+    ("report none.parquet -o r.html", "there is no file none.parquet"),
+    ("report plain.parquet -o no/r.html", "--output no/r.html: the folder no does not exist: make it first"),
+    ("demo --out good.csv", "--out good.csv is a file: name a folder"),
+    # owners
+    (BLOCKS, "Missing option '--owners'"),
+    (BLOCKS + "--owners ownerless.csv", "--owners ownerless.csv: column 'who' is not known: the columns are owner"),
+    (BLOCKS + "--owners rows.csv", "--owners rows.csv: there is no column 'owner': the columns are owner, row and"),
+    (BLOCKS + "--owners nobody.csv", "--owners nobody.csv, line 2: the owner is empty: name one"),
+    (BLOCKS + "--owners nowhere.csv", "--owners nowhere.csv, line 2: there is no row '99': the table's rows count"),
+    (BLOCKS + "--owners nothing.csv", "--owners nothing.csv, line 2: there is no column 'weight': the table's columns"),
+    (BLOCKS + "--owners owners.csv --method knn --model tree", "--model goes with --method auto or mc or exact or loo"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "message"), CASES, ids=[command for command, _ in CASES])
+def test_one_line_that_says_what_to_do(folder, capsys, command, message):
+    before = sorted(folder.iterdir())
+    assert main(command.split()) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert err.startswith("shapley2d: error: ")
+    assert err.count("\n") == 1
+    assert sorted(folder.iterdir()) == before
+
+
+def fail(error):
+    def raising(*_, **__):
+        raise error
+
+    return raising
+
+
+@pytest.mark.parametrize("name", ["v.parquet", "v.csv"])
+def test_full_disk(folder, capsys, monkeypatch, name):
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    monkeypatch.setattr(os, "fsync", fail(full))
+    before = sorted(folder.iterdir())
+    assert main([*GOOD.split(), "--method", "loo", "--folds", "2", "-o", name]) == 2
+    assert f"{name}: the disk is full: free some space or write elsewhere" in capsys.readouterr().err
+    assert sorted(folder.iterdir()) == before
+
+
+def test_unwritable_folder(folder, capsys, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert main([*GOOD.split(), "-o", "v.parquet"]) == 2
+    assert "--output v.parquet: the folder . cannot be written to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (InputError("folds=9 is\ntoo many"), 2, "shapley2d: error: --folds 9 is too many\n"),
+        (UtilityError("Tree failed on rows 1"), 2, "shapley2d: error: the model cannot be trained: Tree failed on"),
+        (PermissionError(errno.EACCES, "Permission denied", "a.csv"), 2, "a.csv: permission denied: choose another"),
+        (FileNotFoundError(errno.ENOENT, "No such file or directory", "a.csv"), 2, "a.csv: No such file or directory"),
+        (MemoryError(), 2, "not enough memory"),
+        (ZeroDivisionError("division by zero"), 1, ("ZeroDivisionError: division by zero (this is a bug in shapley2d; "
+         "to see where, run it again with SHAPLEY2D_DEBUG=1)")),
+    ],
+)  # fmt: skip
+def test_other_errors(capsys, monkeypatch, error, code, line):
+    monkeypatch.setattr("shapley2d.cli.commands.cells.read_inputs", fail(error))
+    assert main(GOOD.split()) == code
+    err = capsys.readouterr().err
+    assert line in err
+    assert "Traceback" not in err
+
+
+def test_traceback_on_request(capsys, monkeypatch):
+    monkeypatch.setattr(
+        "shapley2d.cli.commands.cells.read_inputs", fail(ZeroDivisionError("division by zero"))
+    )
+    monkeypatch.setenv("SHAPLEY2D_DEBUG", "1")
+    assert main(GOOD.split()) == errors.OUR_ERROR
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_interrupt_before_there_are_values(capsys, monkeypatch, folder):
+    monkeypatch.setattr("shapley2d._api.cells.value_cells", fail(KeyboardInterrupt()))
+    before = sorted(folder.iterdir())
+    assert main([*GOOD.split(), "-o", "v.parquet"]) == 130
+    assert "interrupted before there were values; nothing was written" in capsys.readouterr().err
+    assert sorted(folder.iterdir()) == before

@@ -1,0 +1,62 @@
+"""``shapley2d paper`` on one small experiment, from the shell's side."""
+
+from __future__ import annotations
+
+import pytest
+
+from shapley2d.cli import main
+
+COMMAND = ["paper", "interpretation", "--quick", "--out", "there", "--jobs", "1"]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SHAPLEY2D_DATA", raising=False)
+
+    def run(*more):
+        code = main([*COMMAND, *more])
+        return code, capsys.readouterr()
+
+    return run
+
+
+def test_writes_the_files_and_says_so(run, tmp_path):
+    code, (out, err) = run()
+    assert code == 0
+    assert out.startswith("interpretation Of ")
+    assert "there/index.html" in out and "there/reproduction.md" in out
+    assert "note: interpretation: 1 piece left out" in err  # the authors' own split
+    names = {path.name for path in (tmp_path / "there").iterdir()}
+    assert names >= {"interpretation.csv", "interpretation.png", "index.html", "reproduction.md", "run.json"}
+    assert "**A quick run" in (tmp_path / "there" / "reproduction.md").read_text(encoding="utf-8")
+
+
+def test_a_second_run_finds_everything_done(run, tmp_path):
+    run()
+    files = {path: path.read_bytes() for path in (tmp_path / "there").glob("*.*")}
+    piece = next((tmp_path / "there" / "pieces" / "interpretation").iterdir())
+    made = piece.stat().st_mtime_ns
+    assert run()[0] == 0
+    assert piece.stat().st_mtime_ns == made
+    assert {path: path.read_bytes() for path in files} == files
+
+
+def test_again_computes_anew_and_the_page_goes_where_it_is_told(run, tmp_path):
+    run()
+    piece = next((tmp_path / "there" / "pieces" / "interpretation").iterdir())
+    made = piece.stat().st_mtime_ns
+    code, (out, _) = run("--again", "--page", "claims.md")
+    assert code == 0 and "claims.md" in out
+    assert piece.stat().st_mtime_ns > made
+    assert "(there/interpretation.png)" in (tmp_path / "claims.md").read_text(encoding="utf-8")
+
+
+def test_ctrl_c_says_how_to_go_on(run, monkeypatch):
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shapley2d_paper.harness.run._compute", interrupted)
+    code, (_, err) = run()
+    assert code == 130
+    assert "what was computed is kept in there; the same command goes on from there" in err

@@ -1,0 +1,182 @@
+"""The command as a process: exit codes, streams, pipes, terminals, Ctrl-C."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from shapley2d import Valuation, __version__
+
+COMMAND = [sys.executable, "-m", "shapley2d"]
+PATIENCE_S = 120
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 400
+    X = rng.normal(size=(n, 3)).round(3)
+    y = np.where(X[:, 0] > 0, "up", "down")
+    lines = [",".join(map(str, X[i])) + f",{y[i]}" for i in range(n)]
+    (tmp_path / "big.csv").write_text("\n".join(["a,b,c,y", *lines]))
+    (tmp_path / "small.csv").write_text("\n".join(["a,b,c,y", *lines[:30]]))
+    return tmp_path
+
+
+def run(folder, *arguments, **options):
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+        **options,
+    )
+
+
+def test_success_is_quiet_in_a_pipe(folder):
+    done = run(folder, "cells", "small.csv", "-t", "y")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
+    assert "small.csv: 30 rows x 3 columns" in done.stdout
+
+
+def test_a_user_error_is_2_with_one_line_and_no_file(folder):
+    before = sorted(folder.iterdir())
+    done = run(folder, "cells", "small.csv", "-t", "z", "-o", "v.parquet", "--report", "r.html")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert sorted(folder.iterdir()) == before
+
+
+def test_an_error_of_ours_is_1(folder):
+    broken = "from shapley2d.cli import main; from shapley2d.cli.commands import cells; cells.read_inputs = None; raise SystemExit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", broken, "cells", "small.csv", "-t", "y"],
+        cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "SHAPLEY2D_DEBUG=1" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_version():
+    assert run(None, "--version").stdout == f"shapley2d {__version__}\n"
+
+
+def test_table_from_stdin(folder):
+    text = (folder / "small.csv").read_text()
+    done = run(folder, "cells", "-", "-t", "y", "--json", input=text)
+    assert json.loads(done.stdout)["file"] == "stdin"
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(folder):
+    process = subprocess.Popen(
+        [*COMMAND, "cells", "big.csv", "-t", "y", "--json", "--top", "1200"],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout.readline() == b"{\n"
+    process.stdout.close()
+    assert process.wait(PATIENCE_S) == 0
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_shell_completion(folder):
+    words = {
+        "_SHAPLEY2D_COMPLETE": "complete_bash",
+        "COMP_WORDS": "shapley2d cells --method ",
+        "COMP_CWORD": "3",
+    }
+    done = run(folder, env=os.environ | words)
+    assert done.stdout.split() == ["knn", "mc", "exact", "loo", "flat", "oob", "random"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX terminal")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_shows_progress_first_and_keeps_what_there_is(folder, jobs):
+    import pty
+
+    terminal, end = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "cells", "small.csv", "-t", "y", "--method", "mc", "--tolerance", "0",
+         "--max-permutations", "1000000", "--folds", "2", "-j", jobs, "-o", "v.parquet", "--json", "--top", "1"],
+        cwd=folder, stdout=subprocess.PIPE, stderr=end, start_new_session=True, env=os.environ | {"COLUMNS": "200"},
+    )  # fmt: skip
+    os.close(end)
+    assert "of the spread" in read_until(terminal, "of the spread")
+    os.killpg(process.pid, signal.SIGINT)  # as the terminal does: to the whole group
+    out, _ = process.communicate(timeout=PATIENCE_S)
+    os.close(terminal)
+    assert process.returncode == 130
+    assert json.loads(out)["partial"] is True
+    saved = Valuation.load(folder / "v.parquet")
+    assert saved.info["interrupted"] is True
+    assert saved.info["n_permutations"] >= 2
+    assert not list(folder.glob(".*"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_a_killed_run_is_resumed_to_the_same_bits(folder):
+    arguments = ["cells", "small.csv", "-t", "y", "--method", "mc", "--folds", "2", "--tolerance", "0"]
+    process = subprocess.Popen(
+        [*COMMAND, *arguments, "--max-permutations", "1000000", "--checkpoint", "run.npz"],
+        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    start = time.monotonic()
+    while not (folder / "run.npz").exists() and time.monotonic() - start < PATIENCE_S:
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    resumed = run(
+        folder, *arguments, "--max-permutations", "2", "--checkpoint", "run.npz", "-o", "resumed.parquet"
+    )
+    assert resumed.returncode == 0, resumed.stderr
+    there = Valuation.load(folder / "resumed.parquet")
+    count = there.info["n_permutations"]
+    assert count >= there.info["resumed_at"] >= 1
+    plain = run(folder, *arguments, "--max-permutations", str(count), "-o", "plain.parquet")
+    assert plain.returncode == 0, plain.stderr
+    assert Valuation.load(folder / "plain.parquet").values.tobytes() == there.values.tobytes()
+    other = run(folder, *arguments, "--seed", "5", "--checkpoint", "run.npz", "-o", "other.parquet")
+    assert other.returncode == 2
+    assert other.stderr.count("\n") == 1
+    assert "run.npz" in other.stderr
+    assert not (folder / "other.parquet").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_ctrl_c_before_there_are_values_leaves_nothing(folder):
+    hang = (
+        "import time, shapley2d._api.cells as api\n"
+        "def slow(*args, **options):\n    print('started', flush=True)\n    time.sleep(60)\n"
+        "api.value_cells = slow\n"
+        "from shapley2d.cli import main\nraise SystemExit(main())"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", hang, "cells", "small.csv", "-t", "y", "-o", "v.parquet"],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout.readline() == "started\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130
+    assert err == "shapley2d: interrupted before there were values; nothing was written\n"
+    assert sorted(path.name for path in folder.iterdir()) == ["big.csv", "small.csv"]
+
+
+def read_until(terminal, words):
+    seen, start = "", time.monotonic()
+    while words not in seen and time.monotonic() - start < PATIENCE_S:
+        if select.select([terminal], [], [], 1)[0]:
+            seen += os.read(terminal, 65536).decode(errors="replace")
+    return seen

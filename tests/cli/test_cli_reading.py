@@ -1,0 +1,190 @@
+"""Tables from files: separators, encodings, types, missing entries."""
+
+import datetime as dt
+import gzip
+import io
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from shapley2d.cli.reading.files import read_table
+from shapley2d.cli.reading.inputs import read_inputs
+from shapley2d.exceptions import InputError
+
+
+def read(tmp_path, content, name="table.csv", **options):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_table(str(path), **options)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_separators_are_found(tmp_path, separator):
+    text = "a,b,c\n1,x,2.5\n2,y,3\n".replace(",", separator)
+    assert read(tmp_path, text).table.to_pydict() == {"a": [1, 2], "b": ["x", "y"], "c": [2.5, 3.0]}
+
+
+def test_separator_inside_quotes_does_not_count(tmp_path):
+    source = read(tmp_path, 'a;b\n"x,y,z";1\n"u,v,w";2\n')
+    assert source.table.to_pydict() == {"a": ["x,y,z", "u,v,w"], "b": [1, 2]}
+
+
+@pytest.mark.parametrize("asked", [" ", "tab", "\\t"])
+def test_separator_as_asked(tmp_path, asked):
+    mark = " " if asked == " " else "\t"
+    assert read(tmp_path, f"a{mark}b\n1{mark}2\n", separator=asked).table.to_pydict() == {"a": [1], "b": [2]}
+
+
+@pytest.mark.parametrize("missing", ["", "NA", "?", "NaN", "null", " ? ", '""'])
+def test_missing_entries(tmp_path, missing):
+    table = read(tmp_path, f"a,b\n{missing},x\n3,{missing}\n").table
+    assert table.to_pydict() == {"a": [None, 3], "b": ["x", None]}
+
+
+@pytest.mark.parametrize(
+    ("entries", "values"),
+    [
+        (["1", "+2", "-3"], [1.0, 2.0, -3.0]),
+        (["1", "2.5", "1e3"], [1.0, 2.5, 1000.0]),
+        (["true", "False", "?"], [True, False, None]),
+        (["2024-02-29", "2023-01-01"], [dt.date(2024, 2, 29), dt.date(2023, 1, 1)]),
+        (["2024-02-29 12:30", "2024-02-29T12:30:15"],
+         [dt.datetime(2024, 2, 29, 12, 30), dt.datetime(2024, 2, 29, 12, 30, 15)]),
+        (["2024-02-29T12:00:00Z", "2024-02-29T12:00:00+02:00"],
+         [dt.datetime(2024, 2, 29, 12), dt.datetime(2024, 2, 29, 10)]),
+        (["2024-02-31", "2024-01-01"], ["2024-02-31", "2024-01-01"]),
+        (["yes", "1"], ["yes", "1"]),
+        (["?", ""], [None, None]),
+        (["99999999999999999999", "1"], [1e20, 1.0]),
+    ],
+)  # fmt: skip
+def test_types(tmp_path, entries, values):
+    rows = "".join(f"{entry},0\n" for entry in entries)
+    assert read(tmp_path, "a,b\n" + rows).table["a"].to_pylist() == values
+
+
+@pytest.mark.parametrize(
+    ("entries", "values"),
+    [
+        (["1,5", "2"], [1.5, 2.0]),
+        (["1.234,5", "7"], [1234.5, 7.0]),
+        (["1.5", "2.5"], [1.5, 2.5]),
+        (["1.5", "2,5"], ["1.5", "2,5"]),  # could be either: left as text
+    ],
+)
+def test_decimal_commas_beside_semicolons(tmp_path, entries, values):
+    rows = "".join(f"{entry};0\n" for entry in entries)
+    assert read(tmp_path, "a;b\n" + rows).table["a"].to_pylist() == values
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings_without_a_question(tmp_path, encoding):
+    source = read(tmp_path, "größe,y\n1,ж\n".encode(encoding))
+    assert source.table.to_pydict() == {"größe": [1], "y": ["ж"]}
+    assert source.notes == []
+
+
+def test_other_encodings_are_guessed_with_a_note(tmp_path):
+    source = read(tmp_path, "größe,y\n1,€\n".encode("cp1252"))
+    assert source.table.to_pydict() == {"größe": [1], "y": ["€"]}
+    assert "is not UTF-8 (first in line 1): read as cp1252" in source.notes[0]
+    assert "latin-1" in read(tmp_path, b"a,y\n1,\x81\n").notes[0]
+
+
+def test_encoding_as_asked(tmp_path):
+    assert read(tmp_path, "a,y\n1,ж\n".encode("koi8-r"), encoding="koi8-r").table["y"].to_pylist() == ["ж"]
+
+
+def test_compressed_and_parquet_are_told_by_content(tmp_path):
+    text = b"a,b\n1,x\n"
+    expected = {"a": [1], "b": ["x"]}
+    assert read(tmp_path, gzip.compress(text), "table.csv.gz").table.to_pydict() == expected
+    assert read(tmp_path, gzip.compress(text), "no_ending").table.to_pydict() == expected
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(expected), buffer)
+    for name in ("table.parquet", "table.csv"):
+        source = read(tmp_path, buffer.getvalue(), name)
+        assert source.table.to_pydict() == expected
+        assert source.where(0) == "row 0"
+
+
+def test_index_of_pandas_is_no_column(tmp_path):
+    pd = pytest.importorskip("pandas")
+    path = tmp_path / "table.parquet"
+    pd.DataFrame({"a": [1, 2, 3]}).iloc[[0, 2]].to_parquet(path)
+    assert read_table(str(path)).table.column_names == ["a"]
+
+
+def test_stdin(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1,2\n")))
+    assert read_table("-").table.to_pydict() == {"a": [1], "b": [2]}
+
+
+def test_lines_are_named_only_where_they_are_certain(tmp_path):
+    assert read(tmp_path, "a,b\n1,2\n3,4").where(1) == "line 3"
+    assert read(tmp_path, "a,b\r\n1,2\r\n3,4\r\n").where(1) == "line 3"
+    assert read(tmp_path, "a,b\n\n1,2\n3,4\n").where(1) == "row 1"
+    assert read(tmp_path, 'a,b\n1,"x\ny"\n3,4\n').where(1) == "row 1"
+
+
+def test_nameless_columns_and_spaces_around_names(tmp_path):
+    assert read(tmp_path, ", b ,c\n1,2,3\n").table.column_names == ["column 1", "b", "c"]
+
+
+def test_a_late_text_makes_the_whole_column_text(tmp_path):
+    rows = "".join(f"{k},{k % 2}\n" for k in range(300_000))  # beyond a block of pyarrow's reader
+    table = read(tmp_path, "a,b\n" + rows + "late,1\n").table
+    assert table["a"].type == pa.string()
+    assert table.num_rows == 300_001
+
+
+def rows(*lines):
+    return "\n".join(lines) + "\n"
+
+
+def test_validation_file_takes_the_text_columns_of_training(tmp_path):
+    (tmp_path / "train.csv").write_text(rows("a,y", "1,u", "x,v", "2,u"))
+    (tmp_path / "valid.csv").write_text(rows("y,a", "u,1", "v,2"))
+    inputs = read_inputs(str(tmp_path / "train.csv"), "y", valid=str(tmp_path / "valid.csv"))
+    assert inputs.X_valid.to_pydict() == {"a": ["1", "2"]}
+
+
+def test_rows_without_a_target_can_be_left_out(tmp_path):
+    (tmp_path / "train.csv").write_text(rows("a,y", "1,u", "2,", "3,v"))
+    inputs = read_inputs(str(tmp_path / "train.csv"), "y", drop_missing_target=True)
+    assert inputs.rows.tolist() == [0, 2]
+    assert inputs.y.tolist() == ["u", "v"]
+
+
+def test_rows_named_by_a_column(tmp_path):
+    (tmp_path / "train.csv").write_text(rows("who,a,y", "Ann,1,u", "Bob,2,v"))
+    inputs = read_inputs(str(tmp_path / "train.csv"), "y", row_id="who")
+    assert inputs.row_names.tolist() == ["Ann", "Bob"]
+    assert inputs.X.column_names == ["a"]
+
+
+def test_drop_takes_lists_and_names_with_commas(tmp_path):
+    (tmp_path / "train.csv").write_text(rows('"a,b",c,d,e,y', "1,2,3,4,u", "5,6,7,8,v"))
+    inputs = read_inputs(str(tmp_path / "train.csv"), "y", drop=["a,b", "c, d"])
+    assert inputs.X.column_names == ["e"]
+
+
+def test_notes_of_counters_and_of_few_texts_among_numbers(tmp_path):
+    lines = [f"{k},{'x' if k == 7 else k % 3},{'uv'[k % 2]}" for k in range(40)]
+    (tmp_path / "train.csv").write_text(rows("n,a,y", *lines))
+    notes = read_inputs(str(tmp_path / "train.csv"), "y").notes
+    assert any("column 'n' only counts the rows" in note for note in notes)
+    assert any(
+        "column 'a' holds numbers but for 1 of its entries, first 'x' in line 9" in note for note in notes
+    )
+
+
+def test_broken_numbers_are_named_rather_than_called_a_key(tmp_path):
+    lines = [f"{'1O' if k == 7 else k * 1.5},{'uv'[k % 2]}" for k in range(40)]
+    (tmp_path / "train.csv").write_text(rows("a,y", *lines))
+    with pytest.raises(
+        InputError, match="numbers but for 1 of its entries, first '1O' in line 9: correct them"
+    ):
+        read_inputs(str(tmp_path / "train.csv"), "y")

@@ -1,0 +1,153 @@
+"""A Dask cluster does the same batches: the same bits, whichever workers die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import joblib
+import numpy as np
+import pytest
+
+from shapley2d import value_game
+from shapley2d.exceptions import InputError, UtilityError
+
+distributed = pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
+
+OPTIONS = {"method": "mc", "max_permutations": 60, "tolerance": 0, "progress": False}
+
+
+def make_game(wait=0.02, flag=None, fails=False):
+    class LocalGame:  # inside a function, so that workers get it by value
+        n_rows, n_columns = 20, 3
+
+        def __init__(self):
+            self.data = np.random.default_rng(0).random(200_000)
+
+        def utilities(self, rows, columns):
+            time.sleep(wait)
+            if fails:
+                raise UtilityError("no such luck")
+            if flag and rows.order[0] == 3 and not flag.exists():
+                flag.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return np.sqrt(np.outer(rows.masks() @ self.data[:20], columns.masks() @ self.data[-3:]))
+
+    return LocalGame()
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return value_game(make_game(wait=0), 20, 3, **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=True) as client,
+    ):
+        yield client
+
+
+def same_bits(one, other):
+    return one.values.tobytes() == other.values.tobytes() and one.stderr.tobytes() == other.stderr.tobytes()
+
+
+def test_by_address(client, plain):
+    assert same_bits(value_game(make_game(), 20, 3, cluster=client.scheduler.address, **OPTIONS), plain)
+
+
+def test_by_joblib(client, plain):
+    with joblib.parallel_config(backend="dask"):
+        v = value_game(make_game(), 20, 3, **OPTIONS)
+    assert same_bits(v, plain)
+
+
+def test_a_worker_does_not_wait_for_workers(client):
+    """Valuations as tasks of the cluster: each runs where it is, or all workers would wait for one another."""
+    options = {**OPTIONS, "max_permutations": 5}
+    with joblib.parallel_config(backend="dask"):
+        found = joblib.Parallel()(
+            joblib.delayed(value_game)(make_game(wait=0), 20, 3, random_state=seed, **options)
+            for seed in range(3)
+        )
+    for seed, v in enumerate(found):
+        assert same_bits(v, value_game(make_game(wait=0), 20, 3, random_state=seed, **options))
+
+
+def test_data_is_sent_once(client):
+    """Two workers, some dozens of batches, and each of them unpacks the game once."""
+
+    class Counting(type(make_game())):
+        def __setstate__(self, state):
+            import builtins
+
+            self.__dict__.update(state)
+            builtins.shapley2d_unpacked = getattr(builtins, "shapley2d_unpacked", 0) + 1
+
+    def unpacked():
+        import builtins
+
+        return getattr(builtins, "shapley2d_unpacked", 0)
+
+    value_game(Counting(), 20, 3, cluster=client, **OPTIONS)
+    assert set(client.run(unpacked).values()) <= {0, 1}
+    assert sum(client.run(unpacked).values()) >= 1
+
+
+def test_a_killed_worker(client, plain, tmp_path):
+    flag = tmp_path / "killed"
+    v = value_game(make_game(flag=flag), 20, 3, cluster=client, **OPTIONS)
+    assert flag.exists()
+    assert same_bits(v, plain)
+
+
+def test_all_workers_killed_and_the_data_with_them(client, plain):
+    client.wait_for_workers(2, timeout=30)
+    processes = list(client.run(os.getpid).values())
+
+    def kill():
+        for process in processes:
+            os.kill(process, signal.SIGKILL)
+
+    timer = threading.Timer(0.3, kill)
+    timer.start()
+    v = value_game(make_game(wait=0.05), 20, 3, cluster=client, **OPTIONS)
+    timer.join()
+    assert same_bits(v, plain)
+
+
+def test_going_on_with_a_cluster(client, plain, tmp_path):
+    path = tmp_path / "run.npz"
+    value_game(make_game(), 20, 3, checkpoint=path, **{**OPTIONS, "max_permutations": 10})
+    v = value_game(make_game(), 20, 3, checkpoint=path, cluster=client, **OPTIONS)
+    assert v.info["resumed_at"] == 10
+    assert same_bits(v, plain)
+
+
+def test_errors_of_the_game_come_home(client):
+    with pytest.raises(UtilityError, match="no such luck"):
+        value_game(make_game(fails=True), 20, 3, cluster=client, **OPTIONS)
+
+
+def test_addresses_are_checked(monkeypatch):
+    monkeypatch.setattr("shapley2d._estimation.cluster._PATIENCE_S", 1)
+    with pytest.raises(
+        InputError, match=r"cluster='tcp://127.0.0.1:9' does not answer: is the scheduler running"
+    ):
+        value_game(make_game(), 20, 3, cluster="tcp://127.0.0.1:9", **OPTIONS)
+    with pytest.raises(
+        InputError, match="cluster=5 must be the address of a Dask scheduler, or a Dask client"
+    ):
+        value_game(make_game(), 20, 3, cluster=5, **OPTIONS)
+
+
+def test_without_dask(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(InputError, match=r"cluster= needs Dask: pip install 'shapley2d\[distributed\]'"):
+        value_game(make_game(), 20, 3, cluster="tcp://127.0.0.1:9", **OPTIONS)

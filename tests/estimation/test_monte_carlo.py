@@ -1,0 +1,247 @@
+"""Monte Carlo: it reaches the exact value, says how far it is, stops in time and never depends on the workers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.naive_bayes import GaussianNB
+
+from shapley2d import InputError, value_cells, value_game
+from shapley2d._estimation.estimate import Moments, convergence_ratio
+from shapley2d.exceptions import PrecisionWarning
+
+from oracles import RandomGame
+
+RNG = np.random.default_rng(3)
+X, Y = RNG.normal(size=(7, 3)).round(1), np.array([0, 1, 0, 1, 0, 1, 1])
+X_VALID, Y_VALID = RNG.normal(size=(30, 3)), RNG.integers(0, 2, 30)
+
+
+@pytest.fixture(scope="module")
+def small_model_game():
+    """Utilities of a model on a 7 x 3 table, each trained once, and the exact values."""
+    from shapley2d._games.model import ModelGame
+    from shapley2d._tables.problem import make_problem
+    from shapley2d._theory.coalitions import SubsetCoalitions
+
+    (split,) = make_problem(X, Y, X_VALID, Y_VALID).splits
+    game = ModelGame(GaussianNB(), split.train, split.y, split.valid, split.y_valid)
+    utilities = game.utilities(SubsetCoalitions(7), SubsetCoalitions(3))
+
+    def h(S, F):
+        return utilities[int(S @ (1 << np.arange(7))), int(F @ (1 << np.arange(3)))]
+
+    return h, value_game(h, 7, 3, progress=False).values
+
+
+def test_intervals_cover_the_exact_value(small_model_game):
+    h, exact = small_model_game
+    covered = []
+    for seed in range(60):
+        v = value_game(h, 7, 3, "mc", max_permutations=150, tolerance=0, random_state=seed, progress=False)
+        covered.append(np.abs(v.values - exact) <= 1.96 * v.stderr)
+    assert 0.92 <= np.mean(covered) <= 0.98
+
+
+def test_sums_have_honest_errors_too(small_model_game):
+    """Rows and columns: their errors hang together, so their own standard errors are kept."""
+    h, exact = small_model_game
+    rows, columns = [], []
+    for seed in range(60):
+        v = value_game(h, 7, 3, "mc", max_permutations=150, tolerance=0, random_state=seed, progress=False)
+        rows.append(np.abs(v.rows - exact.sum(axis=1)) <= 1.96 * v.row_stderr)
+        columns.append(np.abs(v.columns - exact.sum(axis=0)) <= 1.96 * v.column_stderr)
+        assert v.total == pytest.approx(exact.sum())  # every permutation pair is efficient
+    assert 0.9 <= np.mean(rows) <= 0.99
+    assert 0.9 <= np.mean(columns) <= 0.99
+
+
+@pytest.mark.parametrize("semivalue", ["banzhaf", ("beta", 4, 1)])
+def test_other_semivalues_converge_to_their_exact_value(semivalue):
+    game = RandomGame(4, 3, seed=8)
+    exact = value_game(game, 4, 3, semivalue=semivalue, progress=False).values
+    v = value_game(game, 4, 3, "mc", semivalue=semivalue, max_permutations=4000, tolerance=0, progress=False)
+    assert (np.abs(v.values - exact) <= 4.5 * v.stderr).all()
+    assert v.stderr.max() < 0.1
+
+
+def test_stops_at_the_tolerance(small_model_game):
+    h, _ = small_model_game
+    loose = value_game(h, 7, 3, "mc", tolerance=0.1, max_permutations=5000, progress=False)
+    tight = value_game(h, 7, 3, "mc", tolerance=0.05, max_permutations=5000, progress=False)
+    for v, tolerance in ((loose, 0.1), (tight, 0.05)):
+        assert v.info["converged"]
+        assert convergence_ratio(v.values, v.stderr) <= tolerance
+        assert v.history[-1] == (v.info["n_permutations"], v.info["ratio"])
+    assert loose.info["n_permutations"] < tight.info["n_permutations"]
+
+
+def test_says_when_it_stopped_early(small_model_game):
+    h, _ = small_model_game
+    with pytest.warns(
+        PrecisionWarning, match="stopped at max_permutations=20: the largest standard error is"
+    ):
+        v = value_game(h, 7, 3, "mc", max_permutations=20, progress=False)
+    assert not v.info["converged"]
+    assert v.info["n_permutations"] == 20
+
+
+def test_worker_count_changes_no_bit():
+    data = load_wine()
+    X, y, X_valid, y_valid = data.data[::6, :4], data.target[::6], data.data[1::6, :4], data.target[1::6]
+    options = {"model": GaussianNB(), "max_permutations": 12, "tolerance": 0, "progress": False}
+    one = value_cells(X, y, X_valid, y_valid, method="mc", n_jobs=1, **options)
+    two = value_cells(X, y, X_valid, y_valid, method="mc", n_jobs=2, **options)
+    assert one.values.tobytes() == two.values.tobytes()
+    assert one.stderr.tobytes() == two.stderr.tobytes()
+    assert one.total == pytest.approx(GaussianNB().fit(X, y).score(X_valid, y_valid))
+
+
+@pytest.mark.parametrize("method", ["exact", "loo"])
+def test_deterministic_methods_with_workers(method):
+    one = value_cells(X, Y, X_VALID, Y_VALID, method=method, n_jobs=1, progress=False)
+    two = value_cells(X, Y, X_VALID, Y_VALID, method=method, n_jobs=2, progress=False)
+    assert one.values.tobytes() == two.values.tobytes()
+    assert one.exact
+
+
+def test_same_seed_same_values_other_seed_others(small_model_game):
+    h, _ = small_model_game
+
+    def values(seed):
+        return value_game(
+            h, 7, 3, "mc", max_permutations=15, tolerance=0, random_state=seed, progress=False
+        ).values
+
+    assert (values(1) == values(1)).all()
+    assert (values(1) != values(2)).any()
+    assert (values(np.random.default_rng(1)) == values(np.random.default_rng(1))).all()
+    assert (values(np.random.RandomState(1)) == values(np.random.RandomState(1))).all()
+    assert (values(None) != values(None)).any()
+
+
+def test_interrupt_keeps_what_was_computed(small_model_game):
+    h, _ = small_model_game
+    calls = []
+
+    def interrupted(S, F):
+        calls.append(1)
+        if len(calls) > 600:
+            raise KeyboardInterrupt
+        return h(S, F)
+
+    with pytest.warns(PrecisionWarning, match="interrupted"):
+        v = value_game(interrupted, 7, 3, "mc", max_permutations=5000, tolerance=0, progress=False)
+    assert v.info["interrupted"]
+    count = v.info["n_permutations"]
+    assert count >= 2
+    plain = value_game(h, 7, 3, "mc", max_permutations=count, tolerance=0, progress=False)
+    assert (plain.values == v.values).all()
+
+
+def test_interrupt_before_anything_is_an_interrupt():
+    def stop(S, F):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        value_game(stop, 2, 2, "mc", progress=False)
+
+
+def test_progress_tells_how_far_it_is(small_model_game):
+    h, _ = small_model_game
+    reports = []
+    value_game(
+        h, 7, 3, "mc", tolerance=0.1, max_permutations=5000, progress=lambda *report: reports.append(report)
+    )
+    fractions = [fraction for fraction, _ in reports]
+    assert all(0 <= fraction <= 1 for fraction in fractions)
+    assert fractions[-1] > 0.7
+    assert "of the spread, wanted 0.1" in reports[-1][1]
+
+
+def test_progress_bar_is_shown_when_asked_for(capsys, monkeypatch):
+    from shapley2d._base import progress
+
+    monkeypatch.setattr(progress, "_PATIENCE_S", 0.0)
+    value_game(lambda S, F: S.sum() * F.sum(), 3, 2, progress=True)
+    assert "exact values" in capsys.readouterr().err
+    with pytest.raises(InputError, match="progress='loud' is not known"):
+        value_game(lambda S, F: 1.0, 1, 1, progress="loud")
+
+
+def test_cross_valuation_is_the_mean_over_folds():
+    """Every fold valued by hand: the others train, a row is worth 0 where it validates."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    from shapley2d._tables.problem import make_problem
+
+    y = np.array([0, 1] * 4)
+    X8 = np.random.default_rng(9).integers(0, 5, (8, 2)).astype(float)
+    v = value_cells(X8, y, method="exact", folds=2, random_state=4, progress=False)
+    expected, utility = np.zeros((8, 2)), 0.0
+    for split in make_problem(X8, y, folds=2, seed=4).splits:
+        held = np.setdiff1d(np.arange(8), split.rows)
+        part = value_cells(X8[split.rows], y[split.rows], X8[held], y[held], method="exact", progress=False,
+                           model=DecisionTreeClassifier(random_state=4))  # fmt: skip
+        expected[split.rows] += part.values / 2
+        utility += part.total / 2
+    np.testing.assert_allclose(v.values, expected, atol=1e-12)
+    assert v.total == pytest.approx(utility)
+    assert v.info["folds"] == 2
+
+
+def test_cross_valued_monte_carlo_converges_to_the_exact_values():
+    y = np.array([0, 1] * 4)
+    X8 = np.random.default_rng(9).integers(0, 5, (8, 2)).astype(float)
+    exact = value_cells(X8, y, method="exact", model=GaussianNB(), folds=2, progress=False)
+    v = value_cells(
+        X8, y, method="mc", model=GaussianNB(), folds=2, max_permutations=300, tolerance=0, progress=False
+    )
+    assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
+
+
+def test_moments_are_those_of_numpy():
+    draws = np.random.default_rng(0).normal(size=(9, 4, 3)) + 100
+    moments = Moments()
+    for draw in draws:
+        moments.add(draw)
+    np.testing.assert_allclose(moments.mean(), draws.mean(axis=0))
+    np.testing.assert_allclose(moments.stderr(), draws.std(axis=0, ddof=1) / 3)
+    np.testing.assert_allclose(moments.stderr(1), draws.sum(axis=2).std(axis=0, ddof=1) / 3)
+    np.testing.assert_allclose(moments.stderr(2), draws.sum(axis=1).std(axis=0, ddof=1) / 3)
+
+
+def test_convergence_ratio_of_a_flat_estimate():
+    assert convergence_ratio(np.zeros((2, 2)), np.ones((2, 2))) == np.inf
+    assert convergence_ratio(np.zeros((2, 2)), np.zeros((2, 2))) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"method": "magic"}, InputError, "method='magic' is not known: use one of 'exact', 'mc', 'loo'"),
+        ({"method": "mc", "max_permutation": 3}, TypeError, "did you mean 'max_permutations'"),
+        ({"method": "exact", "fuss": 3}, TypeError, "method 'exact' has no option 'fuss'"),
+        ({"method": "mc", "max_permutations": 0}, InputError, "max_permutations=0 must be a whole number"),
+        ({"method": "mc", "tolerance": -1}, InputError, "tolerance=-1 must be a number and not be negative"),
+        ({"method": "loo", "semivalue": "banzhaf"}, InputError, "method='loo' has no semivalue"),
+        ({"random_state": "dice"}, InputError, "random_state='dice' must be"),
+        ({"n_jobs": 0}, InputError, "n_jobs=0 must be"),
+        ({"n_rows": 0}, InputError, "n_rows=0 must be a whole number of at least 1"),
+        ({"n_rows": 20, "n_columns": 20}, InputError, r"need 2\^40 utilities"),
+    ],
+)
+def test_bad_options_are_named(arguments, error, message):
+    options = {"n_rows": 3, "n_columns": 2, "progress": False, **arguments}
+    with pytest.raises(error, match=message):
+        value_game(lambda S, F: 1.0, **options)
+
+
+def test_game_objects_are_taken_and_checked():
+    from shapley2d._games.function import FunctionGame
+
+    game = FunctionGame(lambda S, F: S.sum() * F.sum(), 2, 3)
+    assert value_game(game, 2, 3, progress=False).total == 6
+    with pytest.raises(InputError, match="the game has 2 rows and 3 columns, not n_rows=3"):
+        value_game(game, 3, 2, progress=False)

@@ -1,0 +1,229 @@
+"""Workers: whoever does the work, and however often it dies, the values are the same to the bit."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import pickle
+import signal
+import time
+import tracemalloc
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.naive_bayes import GaussianNB
+from threadpoolctl import threadpool_info
+
+from shapley2d import value_cells, value_game
+from shapley2d._base.progress import Pace
+from shapley2d._estimation.estimate import monte_carlo
+from shapley2d._estimation.workers import _cut, do_parcel, in_order, pack, single_threaded
+from shapley2d.exceptions import UtilityError
+
+OPTIONS = {"method": "mc", "max_permutations": 24, "tolerance": 0, "progress": False}
+
+
+def make_game(before=None, wait=0.01):
+    """A game with a large array; ``before`` is called with the first row of each permutation."""
+
+    class LocalGame:  # inside a function, so that workers get it by value
+        n_rows, n_columns = 30, 4
+
+        def __init__(self):
+            self.data = np.random.default_rng(0).random(
+                200_000
+            )  # more than a megabyte: shared by the workers
+
+        def utilities(self, rows, columns):
+            time.sleep(wait)
+            if before is not None:
+                before(int(rows.order[0]))
+            weight = rows.masks() @ self.data[:30], columns.masks() @ self.data[-4:]
+            return np.sqrt(np.outer(*weight))
+
+    return LocalGame()
+
+
+def kill_once(flag):
+    def before(first):
+        if first % 5 == 2 and not flag.exists():
+            flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return before
+
+
+def same_bits(one, other):
+    return all(
+        getattr(one, name).tobytes() == getattr(other, name).tobytes()
+        for name in ("values", "stderr", "row_stderr", "column_stderr")
+    ) and (one.history == other.history)
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return value_game(make_game(wait=0), 30, 4, **OPTIONS)
+
+
+def test_two_workers(plain):
+    assert same_bits(value_game(make_game(), 30, 4, n_jobs=2, **OPTIONS), plain)
+
+
+@pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
+def test_the_active_backend_of_joblib_is_used(plain, backend):
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        assert same_bits(value_game(make_game(wait=0), 30, 4, **OPTIONS), plain)
+
+
+def test_a_killed_worker_does_not_kill_the_run(plain, tmp_path):
+    flag = tmp_path / "killed"
+    v = value_game(make_game(kill_once(flag)), 30, 4, n_jobs=2, **OPTIONS)
+    assert flag.exists()
+    assert same_bits(v, plain)
+
+
+def test_a_killed_worker_does_not_kill_exact_values(tmp_path):
+    flag = tmp_path / "killed"
+    main = os.getpid()
+
+    def h(S, F):
+        if os.getpid() != main and S[3] and not flag.exists():
+            flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return np.sqrt(S.sum() * F.sum())
+
+    here = value_game(h, 8, 3, progress=False)
+    there = value_game(h, 8, 3, n_jobs=2, progress=False)
+    assert flag.exists()
+    assert here.values.tobytes() == there.values.tobytes()
+
+
+def test_work_that_always_kills_is_given_up():
+    main = os.getpid()
+
+    def before(first):
+        if os.getpid() != main:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(UtilityError, match=r"workers died 3 times in a row .* from number 0 on"):
+        value_game(make_game(before), 30, 4, n_jobs=2, **OPTIONS)
+
+
+def test_an_error_of_the_game_is_no_death():
+    def h(S, F):
+        raise ValueError("no such luck")
+
+    with pytest.raises(UtilityError, match="no such luck"):
+        value_game(h, 5, 2, n_jobs=2, **OPTIONS)
+
+
+def test_stopping_early_is_quiet(plain):
+    """Work ahead is dropped when the tolerance is reached; warnings are errors here."""
+    v = value_game(make_game(), 30, 4, "mc", n_jobs=2, tolerance=0.3, max_permutations=2000, progress=False)
+    assert v.info["converged"]
+    assert v.info["n_permutations"] < 100
+
+
+def test_models_and_folds_with_workers():
+    data = load_wine()
+    X, y = data.data[::20, :2], data.target[::20]
+    options = {**OPTIONS, "max_permutations": 8, "folds": 2, "model": GaussianNB()}
+    assert same_bits(value_cells(X, y, n_jobs=1, **options), value_cells(X, y, n_jobs=2, **options))
+
+
+def test_batches_cover_the_numbers_once_and_shrink_at_the_end():
+    batches = list(_cut(3, 103, 2, {"batch": 20}))
+    assert [number for start, stop in batches for number in range(start, stop)] == list(range(3, 103))
+    assert [stop - start for start, stop in batches[:2]] == [20, 20]
+    assert batches[-1] == (102, 103)
+
+
+def test_work_is_unpacked_once_and_large_arrays_travel_apart():
+    large, small = np.arange(300_000.0), np.arange(3.0)
+
+    class Work:
+        def __setstate__(self, state):
+            import builtins  # the class itself travels by value
+
+            builtins.shapley2d_unpacked = getattr(builtins, "shapley2d_unpacked", 0) + 1
+            self.__dict__.update(state)
+
+        def __call__(self, number):
+            return self.large[number] + self.small
+
+    work = Work()
+    work.large, work.small = large, small
+    parcel = pack(work)
+    assert len(parcel) == 3
+    assert parcel[1].nbytes < 100_000
+    for _ in range(3):
+        results, seconds = do_parcel(4, 6, *parcel)
+    assert builtins.shapley2d_unpacked == 1
+    assert seconds >= 0
+    np.testing.assert_array_equal(results, [[4, 5, 6], [5, 6, 7]])
+    with pytest.raises(pickle.UnpicklingError):
+        pickle.loads(parcel[1].tobytes())  # the large array is not inside
+
+
+def test_threads_are_limited_until_the_last_one_is_done():
+    def limits():
+        return {pool["num_threads"] for pool in threadpool_info()}
+
+    before = limits()
+    with single_threaded():
+        with single_threaded():
+            assert limits() == {1}
+        assert limits() == {1}
+    assert limits() == before
+
+
+def test_results_start_anywhere():
+    assert [float(x) for x in in_order(lambda number: np.array(number / 2), 3, 6)] == [1.5, 2.0, 2.5]
+
+
+def test_memory_at_census_size():
+    """Means and squares of 32,561 x 14 cells and a draw: a few arrays of 3.6 MB, however many draws."""
+    shape = (32_561, 14)
+
+    def draws(number):
+        return np.random.default_rng(number).random(shape)
+
+    tracemalloc.start()
+    try:
+        monte_carlo(draws, tolerance=0, max_draws=12)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 12 * 8 * shape[0] * shape[1]
+
+
+def test_time_left_is_of_this_run(monkeypatch):
+    """The first step, which starts workers and compiles, does not count once there are others."""
+    clock = [0.0]
+    monkeypatch.setattr("shapley2d._base.progress.time.monotonic", lambda: clock[0])
+    pace = Pace()
+    assert pace.seconds() is None
+    clock[0] = 30.0
+    pace.tick()
+    assert pace.seconds() == 30
+    for _ in range(5):
+        clock[0] += 2
+        pace.tick()
+    assert pace.seconds() == 2
+    for _ in range(100):  # it got slower: only the recent steps count
+        clock[0] += 4
+        pace.tick()
+    assert pace.seconds() == 4
+
+
+def test_progress_tells_the_time_left():
+    reports = []
+    value_game(
+        make_game(), 30, 4, "mc", tolerance=0, max_permutations=20, progress=lambda *r: reports.append(r)
+    )
+    assert len(reports) == 20
+    assert reports[0] == (0.0, "1 permutations")
+    assert reports[14][0] == 0.75
+    assert "error" in reports[14][1] and reports[14][1].endswith("15 of 20 permutations; 0 s left")

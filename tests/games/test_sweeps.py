@@ -1,0 +1,421 @@
+"""Sweeps: every point of the grid is what scikit-learn's estimator of that name scores, whatever the coalitions."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.metrics import r2_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from shapley2d import InputError, value_cells
+from shapley2d._games.label import LabelGame
+from shapley2d._games.model import ModelGame
+from shapley2d._games.nearest import KnnGame
+from shapley2d._games.sweeps import SWEEPS, sweep_game
+from shapley2d._games.sweeps.base import chains
+from shapley2d._knn.metric import integer_columns
+from shapley2d._tables.encoding import encode_tables
+from shapley2d._tables.problem import make_problem
+from shapley2d._theory.coalitions import (
+    GroupedCoalitions,
+    LeaveOneOutCoalitions,
+    MaskCoalitions,
+    NestedCoalitions,
+    SubsetCoalitions,
+)
+
+from oracles import brute_force
+
+
+def make_split(seed, n_classes=2, n=24, T=40, *, regression=False, plain=False):
+    """A table with a number, small integers, a category, a constant and a missing entry (``plain``: numbers only)."""
+    rng = np.random.default_rng(seed)
+    size = n + T
+    X = pd.DataFrame({"a": rng.normal(size=size), "b": rng.normal(2, 3, size=size)})
+    if not plain:
+        X["b"] = X["b"].round()
+        X["c"] = np.array(["red", "green", "blue"])[rng.integers(0, 3, size)]
+        X["d"] = 4.0
+        X.loc[rng.integers(0, size, 4), "a"] = np.nan
+    X["e"] = rng.exponential(100, size=size)
+    signal = X["a"].fillna(0) + 0.3 * X["b"] + rng.normal(size=size)
+    y = signal.to_numpy()
+    if not regression:
+        y = np.array(["w", "x", "y", "z"])[
+            np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+        ]
+    (split,) = make_problem(X[:n], y[:n], X[n:], y[n:]).splits
+    return split
+
+
+def encoded_tables(split):
+    """The encoded tables, with missing numbers replaced by the mean of the training table, and the owners."""
+    encoded = encode_tables(split.train, split.valid)
+    means = np.nanmean(encoded.train, axis=0)
+    filled = [np.where(np.isnan(x), means, x) for x in (encoded.train, encoded.valid)]
+    return *filled, encoded.owners
+
+
+def orders(split, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.permutation(split.train.n_rows), rng.permutation(split.train.n_columns)
+
+
+def grid_points(split, rows, columns):
+    """Training and validation data of every pair of prefixes, columns in the order of the table."""
+    train, valid, owners = encoded_tables(split)
+    for a in range(1, rows.size + 1):
+        for b in range(1, columns.size + 1):
+            width = np.flatnonzero(np.isin(owners, columns[:b]))
+            yield a, b, train[np.ix_(rows[:a], width)], rows[:a], valid[:, width]
+
+
+def surely_and_maybe_right(estimator, X, y, X_valid, y_valid):
+    """Validation rows that scikit-learn gets right beyond rounding, and those that it cannot decide."""
+    if np.unique(y).size == 1:
+        return int(np.sum(y_valid == y[0])), 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimator.fit(X, y)
+        right = estimator.predict(X_valid) == y_valid
+        if isinstance(estimator, GaussianNB):
+            scores = estimator.predict_joint_log_proba(X_valid)
+        else:
+            scores = estimator.decision_function(X_valid)
+    if scores.ndim == 1:
+        scores = np.stack([np.zeros_like(scores), scores], axis=1)
+    two = np.sort(scores, axis=1)[:, -2:]
+    tied = two[:, 1] - two[:, 0] <= 1e-9 * np.maximum(1, np.abs(two[:, 1]))  # not so where there is NaN
+    return int(np.sum(right & ~tied)), int(tied.sum())
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize(("name", "estimator"), [("gaussian_nb", GaussianNB()), ("ridge", RidgeClassifier())])
+def test_every_grid_point_is_scikit_learns(name, estimator, n_classes):
+    points = ties = 0
+    for seed in range(3):
+        split = make_split(seed, n_classes)
+        rows, columns = orders(split, seed)
+        rows = (
+            rows[np.argsort(split.y.codes[rows] > 0, kind="stable")] if seed == 2 else rows
+        )  # one class first
+        grid = sweep_game(name, split).utilities(NestedCoalitions(rows), NestedCoalitions(columns))
+        assert not grid[0].any() and not grid[:, 0].any()
+        for a, b, X, members, X_valid in grid_points(split, rows, columns):
+            sure, maybe = surely_and_maybe_right(estimator, X, split.y.y[members], X_valid, split.y_valid.y)
+            assert sure <= round(grid[a, b] * len(X_valid)) <= sure + maybe, (seed, a, b)
+            points += len(X_valid)
+            ties += maybe
+    assert ties < 0.1 * points  # mostly those of the constant column, where classes balance
+
+
+def test_naive_bayes_without_variance_predicts_the_first_class():
+    X, y = np.full((4, 1), 0.5), np.array([1, 0, 1, 0])
+    (split,) = make_problem(X, y, np.array([[0.5], [2.0], [0.5]]), np.array([0, 0, 1])).splits
+    grid = sweep_game("gaussian_nb", split).utilities(NestedCoalitions([0, 1, 2, 3]), NestedCoalitions([0]))
+    assert grid[:, 1] == pytest.approx([0, 1 / 3, 2 / 3, 2 / 3, 2 / 3])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert GaussianNB().fit(X, y).predict([[0.5], [2.0]]).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_ridge_regression_is_scikit_learns(plain):
+    for seed in range(3):
+        split = make_split(seed, regression=True, plain=plain)
+        rows, columns = orders(split, seed)
+        grid = sweep_game("ridge", split).utilities(NestedCoalitions(rows), NestedCoalitions(columns))
+        for a, b, X, members, X_valid in grid_points(split, rows, columns):
+            expected = r2_score(split.y_valid.y, Ridge().fit(X, split.y.y[members]).predict(X_valid))
+            assert grid[a, b] == pytest.approx(expected, rel=1e-8, abs=1e-8)
+
+
+def tree_by_hand(X, y, X_valid, *, classifies):
+    """A CART from its definition, in fractions: the first of the best splits by column, then by threshold."""
+
+    def spread(part):
+        if classifies:
+            return len(part) - Fraction(
+                sum(np.sum(part == c).item() ** 2 for c in np.unique(part)), len(part)
+            )
+        total = sum(Fraction(one) for one in part.tolist())
+        return sum(Fraction(one) ** 2 for one in part.tolist()) - total**2 / len(part)
+
+    def predict(rows, asked):
+        best = None
+        if np.unique(y[rows]).size > 1 and asked.size:
+            for j in range(X.shape[1]):
+                values = np.unique(X[rows, j])
+                for low, high in itertools.pairwise(values):
+                    left = X[rows, j] <= low
+                    cost = spread(y[rows[left]]) + spread(y[rows[~left]])
+                    if best is None or cost < best[0]:
+                        best = cost, j, low / 2 + high / 2
+        if best is None:
+            labels, counts = np.unique(y[rows], return_counts=True)
+            predictions[asked] = labels[np.argmax(counts)] if classifies else y[rows].mean()
+            return
+        _, j, threshold = best
+        left, asked_left = X[rows, j] <= threshold, X_valid[asked, j] <= threshold
+        predict(rows[left], asked[asked_left])
+        predict(rows[~left], asked[~asked_left])
+
+    predictions = np.zeros(len(X_valid))
+    predict(np.arange(len(X)), np.arange(len(X_valid)))
+    return predictions
+
+
+@pytest.mark.parametrize(("n_classes", "seed"), [(2, 0), (2, 1), (3, 2), (4, 4)])
+def test_tree_follows_its_tie_rule(n_classes, seed):
+    split = make_split(seed, n_classes, n=16, T=20)
+    rows, columns = orders(split, seed)
+    grid = sweep_game("tree", split).utilities(NestedCoalitions(rows), NestedCoalitions(columns))
+    for a, b, X, members, X_valid in grid_points(split, rows, columns):
+        X, X_valid = (x.astype(np.float32).astype(np.float64) for x in (X, X_valid))  # noqa: PLW2901
+        predictions = tree_by_hand(X, split.y.codes[members], X_valid, classifies=True)
+        assert grid[a, b] == pytest.approx(np.mean(predictions == split.y_valid.codes))
+
+
+def test_regression_tree_follows_its_tie_rule():
+    rng = np.random.default_rng(5)
+    X, y = rng.integers(0, 4, size=(34, 3)).astype(float), rng.integers(0, 30, 34).astype(float)
+    (split,) = make_problem(X[:14], y[:14], X[14:], y[14:], task="regression").splits
+    rows, columns = orders(split)
+    grid = sweep_game("tree", split).utilities(NestedCoalitions(rows), NestedCoalitions(columns))
+    for a, b, part, members, X_valid in grid_points(split, rows, columns):
+        predictions = tree_by_hand(part, y[members], X_valid, classifies=False)
+        assert grid[a, b] == pytest.approx(r2_score(y[14:], predictions))
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_tree_of_one_column_is_scikit_learns(regression):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(90, 1))
+    y = X[:, 0] + rng.normal(size=90)
+    y = y if regression else (y > 0).astype(int)
+    (split,) = make_problem(X[:50], y[:50], X[50:], y[50:]).splits
+    rows = rng.permutation(50)
+    grid = sweep_game("tree", split).utilities(NestedCoalitions(rows), NestedCoalitions([0]))
+    estimator = DecisionTreeRegressor() if regression else DecisionTreeClassifier()
+    for a in range(1, 51):
+        score = estimator.fit(X[rows[:a]], y[rows[:a]]).score(X[50:], y[50:])
+        assert grid[a, 1] == pytest.approx(score)
+
+
+def test_tree_is_as_good_as_scikit_learns_where_splits_tie():
+    differences = []
+    for seed in range(12):
+        split = make_split(seed, 3, n=60, T=200)
+        rows, columns = orders(split, seed)
+        grid = sweep_game("tree", split).utilities(NestedCoalitions(rows), NestedCoalitions(columns))
+        train, valid, _ = encoded_tables(split)
+        for a in (30, 60):
+            scores = [
+                DecisionTreeClassifier(random_state=k)
+                .fit(train[rows[:a]], split.y.y[rows[:a]])
+                .score(valid, split.y_valid.y)
+                for k in range(8)
+            ]
+            differences.append(grid[a, -1] - np.mean(scores))
+    assert abs(np.mean(differences)) < 3 * np.std(differences) / np.sqrt(len(differences))
+    assert np.std(differences) < 0.05
+
+
+@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize("n_neighbors", [1, 3, 10])
+def test_knn_sweep_is_the_knn_game(n_neighbors, regression):
+    for seed in range(3):
+        split = make_split(seed, 3, regression=regression)
+        rows, columns = (NestedCoalitions(order) for order in orders(split, seed))
+        game = KnnGame(
+            integer_columns(split.train, split.valid),
+            split.y.codes,
+            split.y_valid.codes,
+            task=split.y.task,
+            n_neighbors=n_neighbors,
+        )
+        grid = sweep_game("knn", split, n_neighbors=n_neighbors).utilities(rows, columns)
+        assert grid == pytest.approx(game.utilities(rows, columns), abs=1e-12)
+
+
+def test_knn_is_the_share_of_votes_of_scikit_learns():
+    split = make_split(0, 3, plain=True)
+    rows, columns = orders(split)
+    game = sweep_game("knn", split, n_neighbors=3, metric="sqeuclidean")
+    grid = game.utilities(NestedCoalitions(rows), NestedCoalitions(columns))
+    for a, b, X, members, X_valid in grid_points(split, rows, columns):
+        if a >= 3:
+            estimator = KNeighborsClassifier(3).fit(X, split.y.y[members])
+            votes = estimator.predict_proba(X_valid)
+            own = split.y_valid.y[:, None] == estimator.classes_[None, :]
+            assert grid[a, b] == pytest.approx(np.mean(np.sum(votes * own, axis=1)))
+
+
+@pytest.mark.parametrize(
+    ("name", "regression"),
+    [
+        (name, regression)
+        for name in SWEEPS
+        for regression in (False, True)
+        if (name, regression) != ("gaussian_nb", True)
+    ],
+)
+def test_other_lists_of_coalitions_give_the_same(name, regression):
+    split = make_split(4, 3, n=12, plain=True, regression=regression)
+    game = sweep_game(name, split)
+    rows, columns = (NestedCoalitions(order) for order in orders(split))
+    grid = game.utilities(rows, columns)
+    lines, part = np.random.default_rng(0).permutation(len(rows)), [3, 0, 2, 1]
+    shuffled = game.utilities(MaskCoalitions(rows.masks()[lines]), MaskCoalitions(columns.masks()[part]))
+    assert shuffled == pytest.approx(grid[np.ix_(lines, part)], rel=1e-9, abs=1e-12)
+    everything = game.utilities(SubsetCoalitions(12), SubsetCoalitions(3))
+    numbers = [masks.masks() @ (1 << np.arange(masks.n_players)) for masks in (rows, columns)]
+    assert everything[np.ix_(*numbers)] == pytest.approx(grid, rel=1e-9, abs=1e-12)
+    left_out = game.utilities(LeaveOneOutCoalitions(12), LeaveOneOutCoalitions(3))
+    assert left_out[3, 2] == pytest.approx(everything[2**12 - 1 - 4, 2**3 - 1 - 2], rel=1e-9)
+    labels = np.arange(12) % 4
+    groups = GroupedCoalitions(NestedCoalitions([2, 0, 3, 1]), labels)
+    grouped = game.utilities(groups, columns)
+    assert grouped == pytest.approx(
+        everything[np.ix_(groups.masks() @ (1 << np.arange(12)), numbers[1])], rel=1e-9, abs=1e-12
+    )
+    with_label = LabelGame(game).utilities(rows, NestedCoalitions([0, 3, 2, 1]))
+    assert with_label[:, :2].any() == np.False_
+    assert with_label[:, 4] == pytest.approx(grid[:, 3], rel=1e-9, abs=1e-12)
+    again = pickle.loads(pickle.dumps(game)).utilities(rows, columns)
+    assert np.array_equal(again, grid)
+
+
+def test_chains_cover_every_coalition_once():
+    masks = np.random.default_rng(0).random((50, 4)) < 0.4
+    masks = np.concatenate([masks, NestedCoalitions([2, 0, 1, 3]).masks()])
+    seen = np.zeros(len(masks), dtype=int)
+    for chain in chains(MaskCoalitions(masks)):
+        for k, size in enumerate(chain.sizes):
+            seen[chain.start + k] += 1
+            assert set(chain.order[:size]) == set(np.flatnonzero(masks[chain.start + k]))
+    assert np.array_equal(seen, masks.any(axis=1).astype(int))
+
+
+def test_exact_values_are_those_of_the_estimator():
+    split = make_split(2, 2, n=5, plain=True)
+    train, valid, _ = encoded_tables(split)
+
+    def h(S, F):
+        if not S or not F:
+            return 0.0
+        rows, columns = sorted(S), sorted(F)
+        y = split.y.y[rows]
+        if np.unique(y).size == 1:
+            return float(np.mean(split.y_valid.y == y[0]))
+        return GaussianNB().fit(train[np.ix_(rows, columns)], y).score(valid[:, columns], split.y_valid.y)
+
+    tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
+    v = value_cells(*tables, method="exact", model="gaussian_nb", progress=False)
+    assert v.values == pytest.approx(brute_force(h, 5, 3), abs=1e-12)
+    assert v.info["model"] == "gaussian_nb"
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_monte_carlo_reaches_the_exact_values(name):
+    split = make_split(6, 2, n=6, plain=True)
+    tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
+    exact = value_cells(*tables, method="exact", model=name, progress=False)
+    v = value_cells(*tables, method="mc", model=name, max_permutations=1500, tolerance=0, progress=False)
+    assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
+    assert v.stderr.max() < 0.1 * np.abs(exact.values).max()
+    left_out = value_cells(*tables, method="loo", model=name, progress=False)
+    assert left_out.values.shape == exact.values.shape
+
+
+def test_workers_do_not_change_a_bit():
+    split = make_split(7, 3)
+    tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
+    for name in ("ridge", "tree"):
+        one, two = (
+            value_cells(
+                *tables, method="mc", model=name, max_permutations=6, tolerance=0, n_jobs=k, progress=False
+            )
+            for k in (1, 2)
+        )
+        assert np.array_equal(one.values, two.values) and np.array_equal(one.stderr, two.stderr)
+
+
+def test_folds_and_the_label_as_a_column():
+    split = make_split(8, 2, plain=True)
+    options = {
+        "method": "mc",
+        "model": "gaussian_nb",
+        "max_permutations": 10,
+        "tolerance": 0,
+        "progress": False,
+    }
+    v = value_cells(split.train.native, split.y.y, include_label=True, **options)
+    assert v.values.shape == (24, 4)
+    assert v.columns[-1] > 0.2
+
+
+class CountedTree(DecisionTreeClassifier):
+    fits = 0
+
+    def fit(self, X, y):
+        CountedTree.fits += 1
+        return super().fit(X, y)
+
+
+def test_truncation_trains_less_and_keeps_the_total():
+    split = make_split(9, 2, n=40, plain=True)
+    parts = (CountedTree(), split.train, split.y, split.valid, split.y_valid)
+    rows, columns = (NestedCoalitions(order) for order in orders(split))
+    grids, fits = [], []
+    for truncation in (None, 0.0, 0.1, 2.0):
+        CountedTree.fits = 0
+        grids.append(ModelGame(*parts, truncation=truncation).utilities(rows, columns))
+        fits.append(CountedTree.fits)
+    assert fits[0] > fits[1] > fits[2] > fits[3] == 3  # at the end, the rows of all columns' coalitions alone
+    for grid, truncation in zip(grids[1:], (0.0, 0.1, 2.0), strict=True):
+        assert np.array_equal(grid[-1], grids[0][-1])
+        for b in range(1, 4):
+            stop = 1 + np.flatnonzero(np.abs(grids[0][1:, b] - grids[0][-1, b]) <= truncation)[0]
+            assert np.array_equal(grid[: stop + 1, b], grids[0][: stop + 1, b])
+            assert (grid[stop + 1 :, b] == grids[0][-1, b]).all()
+    whole = ModelGame(*parts, truncation=2.0).utilities(MaskCoalitions(rows.masks()), columns)
+    assert np.array_equal(whole, grids[0])  # only along permutations
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "gausian_nb"}, "did you mean 'gaussian_nb'"),
+        ({"model": "perceptron"}, "use one of 'gaussian_nb', 'ridge', 'knn', 'tree'"),
+        ({"model": "ridge", "scoring": "f1"}, "pass the scikit-learn estimator"),
+        ({"model": "ridge", "encoding": "none"}, "pass a scikit-learn pipeline"),
+        ({"model": "ridge", "truncation": 0.1}, "truncation does not go with model='ridge'"),
+        ({"truncation": -1}, "truncation=-1 must be a number and not be negative"),
+        ({"model": "gaussian_nb", "task": "regression"}, "the task is regression"),
+    ],
+)
+def test_what_cannot_be_used_is_named(options, message):
+    X, y = np.arange(8.0).reshape(4, 2), [0, 1, 0, 1]
+    with pytest.raises(InputError, match=message):
+        value_cells(X, y, X, y, method="mc", progress=False, **options)
+
+
+def test_r_squared_needs_two_validation_rows():
+    X, y = np.arange(8.0).reshape(4, 2), [0.5, 1.5, 0.25, 1.0]
+    with pytest.raises(InputError, match="at least two validation rows"):
+        value_cells(X, y, X[:1], y[:1], method="mc", model="ridge", progress=False)
+
+
+@pytest.mark.parametrize("name", ["ridge", "tree"])
+def test_constant_validation_targets_score_as_in_scikit_learn(name):
+    X = np.array([[0.0], [1.0], [2.0]])
+    (split,) = make_problem(X, [1.0, 1.0, 7.0], X[:2], [1.0, 1.0], task="regression").splits
+    grid = sweep_game(name, split).utilities(NestedCoalitions([0, 1, 2]), NestedCoalitions([0]))
+    assert grid[:3, 1].tolist() == [0, 1, 1]

@@ -1,0 +1,422 @@
+"""Sampling of the column axis, against all coalitions of games small enough to enumerate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from shapley2d._knn.columns import sampling as column_sampling
+from shapley2d._knn.columns.design import ENUMERATE_UP_TO, PairSequence, pair_counts
+from shapley2d._knn.columns.estimators import OddKernel, PairRidge, Target
+from shapley2d._knn.columns.jackknife import jackknife_groups
+from shapley2d._knn.columns.kernel import kernel_profile, kernel_semivalues
+from shapley2d._knn.columns.sampling import estimate_columns
+from shapley2d._theory.semivalues import check_semivalue, marginal_weights
+
+SEMIVALUES = ["shapley", "banzhaf", ("beta", 2, 2), ("beta", 4, 1), ("beta", 1, 4), ("beta", 0.5, 0.7)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_blas_thread():
+    """The matrices here are small: on a busy machine threads would only wait for one another."""
+    with threadpool_limits(1):
+        yield
+
+
+def all_coalitions(m):
+    return ((np.arange(2**m)[:, None] >> np.arange(m)) & 1).astype(bool)
+
+
+def exact_values(utilities, m, semivalue="shapley"):
+    """The definition: weighted marginal contributions over all coalitions; utilities has a line for each."""
+    weights = marginal_weights(check_semivalue(semivalue), m)
+    values = np.zeros((utilities.shape[1], m))
+    coalitions = all_coalitions(m)
+    for j in range(m):
+        without = np.flatnonzero(~coalitions[:, j])
+        gains = utilities[without + 2**j] - utilities[without]
+        values[:, j] = weights[coalitions[without].sum(axis=1)] @ gains
+    return values
+
+
+class Lookup:
+    """A game by its table of utilities, which remembers what it was asked."""
+
+    def __init__(self, utilities, interrupt_at=None):
+        self.utilities, self.interrupt_at = utilities, interrupt_at
+        self.calls = []
+
+    def __call__(self, coalitions):
+        if self.interrupt_at is not None and len(self.calls) >= self.interrupt_at:
+            raise KeyboardInterrupt
+        codes = coalitions @ (1 << np.arange(coalitions.shape[1]))
+        self.calls.append(codes)
+        return self.utilities[codes]
+
+    @property
+    def asked(self):
+        return np.concatenate(self.calls)
+
+
+def random_game(m, n=4, seed=0):
+    return np.random.default_rng(seed).normal(size=(2**m, n))
+
+
+@pytest.fixture(scope="session")
+def wine():
+    """Row values of the 5-nearest-neighbour game on the wine table under all 8,192 column coalitions."""
+    X, y = load_wine(return_X_y=True)
+    X, X_valid, y, y_valid = train_test_split(X, y, test_size=0.4, random_state=0)
+    scaler = StandardScaler().fit(X)
+    X, X_valid = scaler.transform(X), scaler.transform(X_valid)
+    (n, m), n_valid, K = X.shape, len(X_valid), 5
+    by_column = np.square(X_valid.T[:, :, None] - X.T[:, None, :]).reshape(m, -1)
+    match = (y_valid[:, None] == y).astype(float)
+    rank = np.arange(1, n)
+    utilities = np.empty((2**m, n))
+    for which, coalition in enumerate(all_coalitions(m)):
+        distance = (coalition.astype(float) @ by_column).reshape(n_valid, n)
+        order = np.argsort(distance, axis=1, kind="stable")
+        matched = np.take_along_axis(match, order, axis=1)
+        steps = (matched[:, :-1] - matched[:, 1:]) * np.minimum(K, rank) / (K * rank)
+        values = np.empty((n_valid, n))
+        farthest = matched[:, -1:] / n
+        by_rank = np.hstack([farthest + np.cumsum(steps[:, ::-1], axis=1)[:, ::-1], farthest])
+        np.put_along_axis(values, order, by_rank, axis=1)
+        utilities[which] = values.mean(axis=0)
+    utilities[0] = 0.0
+    return utilities, exact_values(utilities, m)
+
+
+def relative_error(values, exact):
+    return np.square(values - exact).sum() / np.square(exact).sum()
+
+
+@pytest.mark.parametrize(
+    ("estimator", "n_coalitions", "bound"),
+    [("auto", 52, 0.25), ("auto", 260, 0.015), ("auto", 1300, 1e-3), ("A", 260, 0.02), ("A", 1300, 2e-3)],
+)
+def test_error_on_a_real_game(wine, estimator, n_coalitions, bound):
+    utilities, exact = wine
+    errors = [
+        relative_error(
+            estimate_columns(
+                Lookup(utilities), 13, n_coalitions=n_coalitions, random_state=seed, estimator=estimator
+            ).values,
+            exact,
+        )
+        for seed in range(10)
+    ]
+    assert np.mean(errors) <= bound
+
+
+@pytest.mark.parametrize("estimator", ["A", "B"])
+@pytest.mark.parametrize("n_coalitions", [130, 260, 650])
+def test_intervals_cover(wine, estimator, n_coalitions):
+    utilities, exact = wine
+    cells, columns = [], []
+    for seed in range(12):
+        estimate = estimate_columns(
+            Lookup(utilities), 13, n_coalitions=n_coalitions, random_state=seed, estimator=estimator
+        )
+        assert estimate.estimator == estimator
+        cells.append(np.abs(estimate.values - exact) <= 1.96 * estimate.stderr)
+        sums = estimate.values.sum(axis=0) - exact.sum(axis=0)
+        columns.append(np.abs(sums) <= 1.96 * estimate.column_stderr)
+    assert 0.90 <= np.mean(cells) <= 0.98
+    assert 0.85 <= np.mean(columns) <= 1.0  # only 156 sums
+
+
+@pytest.mark.parametrize("semivalue", ["banzhaf", ("beta", 4, 1), ("beta", 1, 4)])
+def test_other_semivalues_on_a_real_game(wine, semivalue):
+    utilities, _ = wine
+    exact = exact_values(utilities, 13, semivalue)
+    errors, cells, rows = [], [], []
+    for seed in range(6):
+        estimate = estimate_columns(
+            Lookup(utilities), 13, n_coalitions=400, random_state=seed, semivalue=semivalue
+        )
+        errors.append(relative_error(estimate.values, exact))
+        cells.append(np.abs(estimate.values - exact) <= 1.96 * estimate.stderr)
+        sums = estimate.values.sum(axis=1) - exact.sum(axis=1)
+        rows.append(np.abs(sums) <= 1.96 * estimate.row_stderr)
+    assert np.mean(errors) <= 0.025
+    assert 0.88 <= np.mean(cells) <= 0.99
+    assert 0.85 <= np.mean(rows) <= 1.0
+
+
+def test_rows_sum_exactly(wine):
+    utilities, _ = wine
+    estimate = estimate_columns(Lookup(utilities), 13, n_coalitions=100)
+    np.testing.assert_allclose(estimate.values.sum(axis=1), utilities[-1] - utilities[0], atol=1e-12)
+    assert not estimate.row_stderr.any()
+    assert estimate.stderr.min() > 0 and estimate.column_stderr.min() > 0
+
+
+@pytest.mark.parametrize("semivalue", SEMIVALUES)
+@pytest.mark.parametrize("m", [1, 2, 3, 6, 7])
+def test_all_coalitions_are_exact(m, semivalue):
+    utilities = random_game(m)
+    game = Lookup(utilities)
+    estimate = estimate_columns(game, m, n_coalitions=2**m, semivalue=semivalue)
+    np.testing.assert_allclose(estimate.values, exact_values(utilities, m, semivalue), atol=1e-12)
+    assert estimate.estimator == "all" and estimate.converged and not estimate.stderr.any()
+    assert estimate.n_coalitions == 2**m
+    assert sorted(game.asked) == list(range(2**m))
+    doubled = estimate_columns(Lookup(utilities), m, tolerance=0.0, semivalue=semivalue)
+    np.testing.assert_allclose(doubled.values, estimate.values, atol=1e-12)
+
+
+@pytest.mark.parametrize("semivalue", SEMIVALUES)
+def test_additive_games_are_recovered_exactly(semivalue):
+    m, worth = 11, np.random.default_rng(1).normal(size=(5, 11))
+    utilities = all_coalitions(m) @ worth.T + 3.0
+    estimate = estimate_columns(Lookup(utilities), m, n_coalitions=80, semivalue=semivalue, estimator="A")
+    np.testing.assert_allclose(estimate.values, worth, atol=1e-9)
+    assert estimate.stderr.max() < 1e-9
+
+
+@pytest.mark.parametrize("semivalue", SEMIVALUES)
+def test_estimates_centre_on_the_value_of_any_game(semivalue):
+    """A game of pure noise has nothing to fit: only an unbiased estimator finds its values on average."""
+    m, n = 8, 60
+    utilities = random_game(m, n)
+    exact = exact_values(utilities, m, semivalue)
+    runs = [
+        estimate_columns(Lookup(utilities), m, n_coalitions=160, semivalue=semivalue, random_state=seed)
+        for seed in range(40)
+    ]
+    bias = np.mean([run.values for run in runs], axis=0) - exact
+    spread = np.std([run.values for run in runs], axis=0)
+    assert np.sqrt(np.mean(bias**2)) < 0.5 * np.sqrt(np.mean(spread**2))
+
+
+@pytest.mark.parametrize("m", [3, 4, 7, 10])
+@pytest.mark.parametrize("semivalue", SEMIVALUES)
+def test_kernel_semivalue_in_closed_form(m, semivalue):
+    coalitions = all_coalitions(m)
+    profile, amplitude = kernel_profile(m)
+    np.testing.assert_allclose(profile, -profile[::-1], atol=1e-12)
+    inside, outside = kernel_semivalues(Target(m, check_semivalue(semivalue)).joins, profile, amplitude)
+    for size in range(1, m // 2 + 1):
+        T = np.random.default_rng(size).permutation(m) < size
+        game = amplitude[coalitions.sum(axis=1)] * profile[(coalitions ^ T).sum(axis=1)]
+        exact = exact_values(game[:, None], m, semivalue)[0]
+        np.testing.assert_allclose(np.where(T, inside[size], outside[size]), exact, atol=1e-10)
+
+
+def test_kernel_matrix_is_positive_definite():
+    m = 9
+    coalitions = all_coalitions(m)
+    profile, _ = kernel_profile(m)
+    gram = profile[(coalitions[:, None] ^ coalitions).sum(axis=2)]
+    assert np.linalg.eigvalsh(gram)[0] > -1e-9 * profile[0]
+
+
+def test_leaving_pairs_out_equals_a_fit_without_them():
+    target = Target(9, "shapley")
+    pairs = PairSequence(9, np.random.SeedSequence(3)).take(70)
+    keep = np.arange(70) % 7 != 2
+    whole, part = OddKernel(target, pairs), OddKernel(target, pairs[keep])
+    part._penalty = whole._penalty
+    weights = whole.weights(keep)
+    assert not weights[:, ~keep].any()
+    np.testing.assert_allclose(weights[:, keep], part.weights(np.ones(60, dtype=bool)), atol=1e-9)
+
+
+def test_ridge_shrinks_noise_and_keeps_signal():
+    target = Target(20, "shapley")
+    pairs = PairSequence(20, np.random.SeedSequence(0)).take(60)
+    rng = np.random.default_rng(0)
+    signal = (pairs - 0.5) @ rng.normal(size=(20, 50))
+    noise = rng.normal(size=(60, 50))
+    assert PairRidge(target, pairs, [signal])._penalty == 0.0
+    assert PairRidge(target, pairs, [noise])._penalty > 0.1
+    assert PairRidge(target, pairs, [noise[:, :20], noise[:, 20:]])._penalty > 0.1
+
+
+@pytest.mark.parametrize("m", [2, 5, 8, 12])
+def test_sequence_lists_every_pair_once(m):
+    sequence = PairSequence(m, np.random.SeedSequence(0))
+    pairs = sequence.take(10**6)
+    assert len(pairs) == sequence.n_pairs == 2 ** (m - 1) - 1
+    both = {tuple(pair) for pair in np.concatenate([pairs, ~pairs])}
+    assert len(both) == 2**m - 2
+    assert pairs.sum(axis=1).max() <= m // 2
+
+
+@pytest.mark.parametrize("m", [12, 13, 40])
+def test_every_prefix_is_as_even_as_can_be(m):
+    sequence = PairSequence(m, np.random.SeedSequence(5))
+    assert max(pair_counts(40)) > ENUMERATE_UP_TO  # both ways of drawing pairs are seen
+    longest = sequence.take(600)
+    assert len({tuple(pair) for pair in np.concatenate([longest, ~longest])}) == 1200
+    for length in (1, 7, 50, 333, 600):
+        prefix = PairSequence(m, np.random.SeedSequence(5)).take(length)
+        np.testing.assert_array_equal(prefix, longest[:length])
+        sampled = np.bincount(prefix.sum(axis=1), minlength=m // 2 + 1)[1:]
+        unfinished = sampled[sampled < np.array(pair_counts(m)[1:])]
+        assert unfinished.max() - unfinished.min() <= 1
+        assert sampled.max() <= unfinished.max()
+
+
+def test_sampled_pairs_are_uniform():
+    """Each of the 20 pairs of three out of six columns is equally likely to come first."""
+    first = [
+        next(pair for pair in PairSequence(6, np.random.SeedSequence(seed)).take(20) if pair.sum() == 3)
+        for seed in range(600)
+    ]
+    codes = np.unique(np.array(first) @ (1 << np.arange(6)), return_counts=True)[1]
+    assert len(codes) == 10
+    assert np.square(codes - 60).sum() / 60 < 27.9  # chi-squared, 9 degrees of freedom, p = 0.001
+
+
+def test_enumerated_sizes_stay_in_every_group():
+    counts = np.array(pair_counts(13), dtype=float)
+    size = PairSequence(13, np.random.SeedSequence(0)).take(420).sum(axis=1)
+    group = jackknife_groups(size, counts)
+    sampled = np.bincount(size, minlength=7)
+    left_out = np.bincount(size[group >= 0], minlength=7)
+    assert left_out[1] == left_out[2] == 0 and sampled[2] == counts[2]
+    fraction = (sampled / counts)[3:]
+    np.testing.assert_allclose(left_out[3:], sampled[3:] * 10 * (1 - fraction) / (10 - fraction), atol=1)
+    assert np.ptp(np.bincount(group[group >= 0])) <= 1
+
+
+def test_doubling_reuses_every_evaluation():
+    game = Lookup(random_game(11))
+    estimate = estimate_columns(game, 11, tolerance=0.0, max_coalitions=700)
+    assert [spent for spent, _ in estimate.history] == [46, 90, 178, 354, 700]
+    assert not estimate.converged and estimate.n_coalitions == 700
+    assert len(set(game.asked)) == len(game.asked) == 700
+    for codes in game.calls:  # pairs stay together
+        assert len(codes) <= 64
+        assert set(codes) == {2**11 - 1 - code for code in codes}
+    again = estimate_columns(Lookup(game.utilities), 11, n_coalitions=700)
+    np.testing.assert_array_equal(again.values, estimate.values)
+
+
+def test_stops_when_the_tolerance_is_met(wine):
+    utilities, exact = wine
+    seen = []
+    estimate = estimate_columns(
+        Lookup(utilities), 13, tolerance=0.03, progress=lambda *call: seen.append(call)
+    )
+    assert estimate.converged and estimate.estimator == "B"
+    assert estimate.ratio == estimate.history[-1][1] <= 0.03 < estimate.history[-2][1]
+    assert relative_error(estimate.values, exact) < 0.02
+    done = [call[0] for call in seen]
+    assert done == sorted(done) and done[-1] == estimate.n_coalitions
+    assert all(call[1] == 8192 for call in seen)
+    assert np.isinf(seen[0][2]) and np.isfinite(seen[-1][2])
+
+
+def test_interrupt_returns_what_is_known(wine):
+    utilities, exact = wine
+    whole = estimate_columns(Lookup(utilities), 13, n_coalitions=1000)
+    estimate = estimate_columns(Lookup(utilities, interrupt_at=6), 13, n_coalitions=1000)
+    assert estimate.n_coalitions == 2 + 5 * 64 and not estimate.converged
+    assert estimate.interrupted and estimate.history == [(322, estimate.ratio)]
+    assert relative_error(estimate.values, exact) < 0.02
+    assert estimate.stderr.mean() > whole.stderr.mean()
+    shorter = estimate_columns(Lookup(utilities), 13, n_coalitions=322)
+    np.testing.assert_array_equal(estimate.values, shorter.values)
+    for calls in (0, 1):
+        with pytest.raises(KeyboardInterrupt):
+            estimate_columns(Lookup(utilities, interrupt_at=calls), 13, n_coalitions=1000)
+
+
+def test_interrupted_enumeration_is_an_estimate():
+    utilities = random_game(9)
+    estimate = estimate_columns(Lookup(utilities, interrupt_at=4), 9, n_coalitions=512)
+    assert estimate.estimator == "B" and estimate.n_coalitions == 2 + 3 * 64
+    assert estimate.stderr.min() > 0
+
+
+def test_large_tables_are_stored_in_single_precision(wine, monkeypatch):
+    utilities, exact = wine
+    double = estimate_columns(Lookup(utilities), 13, n_coalitions=300)
+    monkeypatch.setattr(column_sampling, "STORE_BYTES", 100 * 106 * 8)
+    single = estimate_columns(Lookup(utilities), 13, n_coalitions=300)
+    assert not np.array_equal(single.values, double.values)
+    np.testing.assert_allclose(single.values, double.values, atol=1e-6)
+    np.testing.assert_allclose(single.stderr, double.stderr, atol=1e-6)
+    everything = estimate_columns(Lookup(utilities), 13, n_coalitions=2**13)
+    np.testing.assert_allclose(everything.values, exact, atol=1e-12)
+    # An interrupted enumeration falls back on the pairs that fit: 200 in single precision, in calls of 32.
+    interrupted = estimate_columns(Lookup(utilities, interrupt_at=20), 13, n_coalitions=2**13)
+    assert interrupted.n_coalitions == 2 + 2 * 192
+    bounded = estimate_columns(Lookup(utilities), 13, tolerance=0.0)
+    assert bounded.n_coalitions == 2 + 2 * 200
+
+
+@pytest.mark.parametrize(("semivalue", "bound"), [("shapley", 0.1), (("beta", 3, 1), 0.2)])
+def test_hundreds_of_columns(semivalue, bound):
+    """Main effects and pair interactions of 300 columns, whose semivalues are known."""
+    m, n = 300, 7
+    rng = np.random.default_rng(0)
+    worth = rng.normal(size=(n, m))
+    first, second = rng.permutation(m).reshape(2, m // 2)
+    bonus = rng.normal(size=(n, m // 2))
+
+    def phi(coalitions):
+        return coalitions @ worth.T + (coalitions[:, first] & coalitions[:, second]) @ bonus.T
+
+    # A player meets its partner with the chance that a member of its coalition was there before.
+    joins = Target(m, check_semivalue(semivalue)).joins
+    exact = worth.copy()
+    meets = joins @ np.arange(m) / (m - 1)
+    exact[:, first] += meets * bonus
+    exact[:, second] += meets * bonus
+    estimate = estimate_columns(phi, m, n_coalitions=1600, semivalue=semivalue, random_state=1)
+    assert relative_error(estimate.values, exact) < bound
+    # With fewer than three pairs to a column, leaving out a tenth of them overstates the error, within bounds.
+    assert np.mean(np.abs(estimate.values - exact) <= 1.96 * estimate.stderr) >= 0.9
+    assert np.mean(estimate.stderr**2) <= 2.5**2 * np.mean((estimate.values - exact) ** 2)
+
+
+def test_worth_of_nothing_can_be_given():
+    utilities = random_game(10)
+    game, empty = Lookup(utilities), np.array([1.0, 2.0, 3.0, 4.0])
+    estimate = estimate_columns(game, 10, n_coalitions=200, empty=empty)
+    assert 0 not in game.asked and estimate.n_coalitions == len(game.asked) == 199
+    np.testing.assert_allclose(estimate.values.sum(axis=1), utilities[-1] - empty, atol=1e-12)
+    plain = estimate_columns(Lookup(utilities), 10, n_coalitions=200)
+    np.testing.assert_allclose(
+        estimate.values, plain.values + (utilities[0] - empty)[:, None] / 10, atol=1e-12
+    )
+
+
+def test_results_depend_on_the_seed_alone():
+    utilities = random_game(12)
+    seed = np.random.SeedSequence(7)
+    one, two = (
+        estimate_columns(Lookup(utilities), 12, n_coalitions=100, random_state=seed) for _ in range(2)
+    )
+    same = estimate_columns(Lookup(utilities), 12, n_coalitions=100, random_state=7)
+    other = estimate_columns(Lookup(utilities), 12, n_coalitions=100, random_state=8)
+    np.testing.assert_array_equal(one.values, two.values)
+    np.testing.assert_array_equal(one.stderr, same.stderr)
+    assert not np.array_equal(one.values, other.values)
+    assert seed.n_children_spawned == 0
+
+
+def test_constant_games_converge_at_once():
+    estimate = estimate_columns(lambda coalitions: np.ones((len(coalitions), 2)), 20)
+    assert estimate.converged and not estimate.values.any() and estimate.n_coalitions == 82
+
+
+def test_wrong_options_are_named():
+    phi = Lookup(random_game(9))
+    with pytest.raises(ValueError, match="at least one column"):
+        estimate_columns(phi, 0)
+    with pytest.raises(ValueError, match="n_coalitions=6 is too few: at least 8"):
+        estimate_columns(phi, 9, n_coalitions=6)
+    with pytest.raises(ValueError, match="max_coalitions=3 is too few: at least 8"):
+        estimate_columns(phi, 9, max_coalitions=3)
+    with pytest.raises(ValueError, match="not known"):
+        estimate_columns(phi, 9, semivalue="loo")

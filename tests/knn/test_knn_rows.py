@@ -1,0 +1,481 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shapley2d._kernels.bins import all_tied, bin_of, bin_words
+from shapley2d._kernels.distance import column_dissimilarities
+from shapley2d._kernels.sort import sort_packed_rows, sort_rows
+from shapley2d._knn.distances import IntegerColumns
+from shapley2d._knn.rank_weights import rank_weights
+from shapley2d._knn.rows import RowValues
+from shapley2d._theory.semivalues import marginal_weights
+
+TASKS = ["classification", "regression"]
+SEMIVALUES = ["shapley", "banzhaf", ("beta", 4.0, 1.0), ("beta", 1.5, 2.5)]
+
+
+def random_table(rng, n, m, n_valid, *, dtype=np.int32, levels=3, missing=0.1):
+    """Small integers tie everywhere; half of the columns are categories; some entries are missing."""
+
+    def entries(size):
+        codes = rng.integers(0, levels, size=size).astype(dtype)
+        codes[rng.random(size) < missing] = np.iinfo(dtype).min
+        return codes
+
+    mismatch = np.where(np.arange(m) % 2 == 0, 0, rng.integers(1, 5, m)).astype(np.int64)
+    return IntegerColumns(entries((m, n)), entries((m, n_valid)), mismatch, rng.integers(0, 5, m))
+
+
+def random_labels(rng, task, n, n_valid, n_classes=3):
+    if task == "regression":
+        return rng.normal(2, 3, n).round(1), rng.normal(2, 3, n_valid)
+    return rng.integers(0, n_classes, n), rng.integers(-1, n_classes, n_valid)
+
+
+def table_distances(columns, coalition, t):
+    """The definition of IntegerColumns, entry by entry."""
+    total = np.zeros(columns.n_rows, dtype=np.int64)
+    for j in np.flatnonzero(coalition):
+        for i in range(columns.n_rows):
+            u, v = int(columns.train[j, i]), int(columns.valid[j, t])
+            if columns.missing_code in (u, v):
+                total[i] += columns.missing[j]
+            elif columns.mismatch[j] > 0:
+                total[i] += columns.mismatch[j] * (u != v)
+            else:
+                total[i] += (u - v) ** 2
+    return total
+
+
+def tie_averaged_utility(members, distances, k, score):
+    """Mean of the score of the k nearest over all choices among those at the distance of the k-th."""
+    if not members:
+        return 0.0
+    ranked = sorted(members, key=lambda i: distances[i])
+    if len(ranked) <= k:
+        return score(ranked)
+    edge = distances[ranked[k - 1]]
+    sure = [i for i in ranked if distances[i] < edge]
+    tied = [i for i in ranked if distances[i] == edge]
+    return float(np.mean([score([*sure, *some]) for some in itertools.combinations(tied, k - len(sure))]))
+
+
+def brute_force(columns, y, y_valid, coalition, *, task, k, semivalue):
+    n = columns.n_rows
+    p = marginal_weights(semivalue, n)
+    subsets = [s for size in range(n + 1) for s in itertools.combinations(range(n), size)]
+    values = np.zeros(n)
+    for t in range(columns.n_valid):
+        distances = table_distances(columns, coalition, t)
+        if task == "classification":
+
+            def score(chosen, t=t):
+                return sum(y[i] == y_valid[t] for i in chosen) / k
+        else:
+
+            def score(chosen, t=t):
+                mean = sum(y[i] - y.mean() for i in chosen) / k
+                return -((mean - (y_valid[t] - y.mean())) ** 2)
+
+        utilities = {s: tie_averaged_utility(s, distances, k, score) for s in subsets}
+        for s in subsets:
+            for i in set(range(n)) - set(s):
+                values[i] += p[len(s)] * (utilities[tuple(sorted((*s, i)))] - utilities[s])
+    return values / columns.n_valid
+
+
+def twin(columns, y, y_valid, coalition, *, task, k, semivalue):
+    """Slow numpy twin: every tie group position by position, with binomial weights summed as they are defined."""
+    n = columns.n_rows
+    weights = rank_weights(semivalue, n, k)
+    c, c2 = weights.single, weights.pair
+    total = np.zeros(n)
+    for t in range(columns.n_valid):
+        distances = table_distances(columns, coalition, t)
+        if task == "classification":
+            total += twin_linear(distances, (y == y_valid[t]).astype(float), c)
+        else:
+            z, tau = y - y.mean(), y_valid[t] - y.mean()
+            square = k * twin_linear(distances, z**2, c) + 2 * twin_pairs(distances, z, c2)
+            total += 2 * tau * twin_linear(distances, z, c) - square / k**2 - weights.alone * tau**2
+    return total / columns.n_valid
+
+
+def twin_linear(distances, z, c):
+    """Mean over tie orders of ``z_i c(r_i) - sum over farther s of z_s (c(r_s - 1) - c(r_s))``."""
+    n = len(z)
+    nearer = (distances[None, :] < distances[:, None]).sum(1)
+    size = (distances[None, :] == distances[:, None]).sum(1)
+    values = np.zeros(n)
+    for i in range(n):
+        ranks = np.arange(nearer[i] + 1, nearer[i] + size[i] + 1)
+        values[i] = z[i] * c[ranks].mean()
+        for s in range(n):
+            ranks = np.arange(nearer[s] + 1, nearer[s] + size[s] + 1)
+            drops = c[ranks - 1] - c[ranks]
+            if distances[s] > distances[i]:
+                values[i] -= z[s] * drops.mean()
+            elif distances[s] == distances[i] and s != i:
+                # s is at position q behind i with chance (q - 1) / (size - 1)
+                values[i] -= z[s] * (drops * np.arange(size[i])).mean() / (size[i] - 1)
+    return values
+
+
+def twin_pairs(distances, z, c2):
+    """Mean over tie orders of the values of all pairs, by the expected worth of every pair to every row."""
+    n = len(z)
+    values = np.zeros(n)
+    by_distance = np.argsort(distances, kind="stable")
+    for a, b in itertools.combinations(by_distance, 2):
+        nearer = int((distances < distances[b]).sum())
+        size = int((distances == distances[b]).sum())
+        tied = distances[a] == distances[b]
+        product = z[a] * z[b]
+        positions = np.arange(1, size + 1)
+        # the farther of the two at position q: uniform if only b is in the group, else with chance ~ (q - 1)
+        chance = (positions - 1) * 2 / (size * (size - 1)) if tied else np.full(size, 1 / size)
+        ranks = nearer + positions
+        worth = (chance * c2[ranks]).sum()
+        values[a] += product * worth
+        values[b] += product * worth
+        drops = chance * (c2[ranks - 1] - c2[ranks])
+        for i in set(range(n)) - {a, b}:
+            if distances[i] < distances[b]:
+                values[i] -= product * drops.sum()
+            elif distances[i] == distances[b]:
+                in_front = positions - 1 - int(tied)
+                places = size - 1 - int(tied)
+                values[i] -= product * (drops * in_front).sum() / places
+    return values
+
+
+CASES = [
+    (task, k, semivalue)
+    for task in ("classification", "regression")
+    for k in (1, 2, 3, 5, 10)
+    for semivalue in SEMIVALUES
+]
+
+
+@pytest.mark.parametrize(("task", "k", "semivalue"), CASES)
+def test_values_match_brute_force_over_all_row_subsets(task, k, semivalue):
+    rng = np.random.default_rng(CASES.index((task, k, semivalue)))
+    for dtype, n, n_classes in ((np.int32, 6, 2), (np.int64, 5, 4), (np.int64, 1, 2)):
+        columns = random_table(rng, n, 3, 2, dtype=dtype)
+        y, y_valid = random_labels(rng, task, n, 2, n_classes)
+        rows = RowValues(columns, y, y_valid, task=task, n_neighbors=k, semivalue=semivalue)
+        coalitions = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 1], [1, 1, 1]], dtype=bool)
+        values = rows.values(coalitions)
+        for coalition, line in zip(coalitions, values, strict=True):
+            expected = brute_force(columns, y, y_valid, coalition, task=task, k=k, semivalue=semivalue)
+            np.testing.assert_allclose(line, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("levels", [2, 4, 1000])
+@pytest.mark.parametrize("semivalue", ["shapley", ("beta", 1.5, 2.5)])
+def test_values_match_the_twin(task, levels, semivalue):
+    rng = np.random.default_rng(levels)
+    columns = random_table(rng, 40, 4, 2, levels=levels)
+    y, y_valid = random_labels(rng, task, 40, 2)
+    rows = RowValues(columns, y, y_valid, task=task, n_neighbors=5, semivalue=semivalue)
+    coalition = np.array([True, True, False, True])
+    expected = twin(columns, y, y_valid, coalition, task=task, k=5, semivalue=semivalue)
+    np.testing.assert_allclose(rows.values(coalition[None])[0], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_efficiency_on_a_larger_table(task):
+    """Shapley values sum to the utility of all rows."""
+    rng = np.random.default_rng(5)
+    columns = random_table(rng, 3000, 4, 3, levels=200)
+    y, y_valid = random_labels(rng, task, 3000, 3)
+    values = RowValues(columns, y, y_valid, task=task, n_neighbors=4).values(np.ones((1, 4), dtype=bool))
+    utilities = []
+    for t in range(3):
+        distances = table_distances(columns, np.ones(4, dtype=bool), t)
+        if task == "classification":
+
+            def score(chosen, t=t):
+                return np.mean(y[chosen] == y_valid[t])
+        else:
+
+            def score(chosen, t=t):
+                return -((y[chosen].mean() - y_valid[t]) ** 2)
+
+        utilities.append(tie_averaged_utility(range(3000), distances, 4, score))
+    assert values.sum() == pytest.approx(np.mean(utilities), rel=2e-11)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    task=st.sampled_from(["classification", "regression"]),
+    form=st.sampled_from(["exact", "fast"]),
+    levels=st.sampled_from([1, 2, 5, 100]),
+)
+def test_values_do_not_depend_on_the_order_of_rows_and_columns(seed, task, form, levels):
+    rng = np.random.default_rng(seed)
+    n = 30 if form == "exact" else 1100
+    columns = random_table(rng, n, 4, 2, levels=levels)
+    y, y_valid = random_labels(rng, task, n, 2)
+    coalitions = rng.random((5, 4)) < 0.5
+    by_row, by_column = rng.permutation(n), rng.permutation(4)
+    shuffled = IntegerColumns(
+        columns.train[by_column][:, by_row],
+        columns.valid[by_column],
+        columns.mismatch[by_column],
+        columns.missing[by_column],
+    )
+    options = {"task": task, "n_neighbors": 3, "form": form}
+    values = RowValues(columns, y, y_valid, **options).values(coalitions)
+    other = RowValues(shuffled, y[by_row], y_valid, **options).values(coalitions[:, by_column])
+    np.testing.assert_allclose(other, values[:, by_row], atol=1e-12)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    task=st.sampled_from(["classification", "regression"]),
+    form=st.sampled_from(["exact", "fast"]),
+)
+def test_identical_rows_have_identical_values(seed, task, form):
+    rng = np.random.default_rng(seed)
+    n = 20 if form == "exact" else 1100
+    columns = random_table(rng, n, 3, 2, levels=4)
+    y, y_valid = random_labels(rng, task, n, 2)
+    columns.train[:, 7] = columns.train[:, 13]
+    y[7] = y[13]
+    rows = RowValues(columns, y, y_valid, task=task, n_neighbors=3, form=form)
+    values = rows.values(rng.random((6, 3)) < 0.5)
+    np.testing.assert_array_equal(values[:, 7], values[:, 13])
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("form", ["exact", "fast"])
+@pytest.mark.parametrize("m", [1, 2, 3, 6])
+def test_walk_is_the_weighted_sum_over_all_coalitions(task, form, m):
+    rng = np.random.default_rng(m)
+    n = 50 if form == "exact" else 1100
+    columns = random_table(rng, n, m, 5, levels=30)
+    y, y_valid = random_labels(rng, task, n, 5)
+    rows = RowValues(columns, y, y_valid, task=task, n_neighbors=4, form=form)
+    coalitions = np.array(list(itertools.product([False, True], repeat=m)))
+    sizes = coalitions.sum(1)
+    for semivalue in (None, "shapley", "banzhaf", ("beta", 3.0, 2.0)):
+        if semivalue is None:
+            weights_in, weights_out = rng.random(m + 1), rng.random(m + 1)
+        else:
+            p = marginal_weights(semivalue, m)
+            weights_in, weights_out = np.append(0.0, p), np.append(p, 0.0)
+        weights = np.where(coalitions, weights_in[sizes][:, None], -weights_out[sizes][:, None])
+        for valid in (None, slice(1, 4), np.array([4, 0])):
+            expected = rows.values(coalitions, valid=valid).T @ weights
+            np.testing.assert_allclose(rows.walk(weights_in, weights_out, valid=valid), expected, atol=1e-11)
+
+
+def test_walk_without_columns_is_empty():
+    rng = np.random.default_rng(0)
+    columns = random_table(rng, 7, 0, 2)
+    rows = RowValues(
+        columns, *random_labels(rng, "classification", 7, 2), task="classification", n_neighbors=2
+    )
+    assert rows.walk(np.ones(1), np.ones(1)).shape == (7, 0)
+
+
+FAST_TABLES = {
+    "numbers": {"levels": 3000, "missing": 0.0},
+    "heavy ties": {"levels": 3},
+    "some ties": {"levels": 60},
+    "wide": {"levels": 100_000, "dtype": np.int64},
+}
+
+
+# One task is enough for wide integers: every dtype and task is compiled anew.
+FAST_CASES = [
+    (task, name) for task in TASKS for name in FAST_TABLES if (task, name) != ("regression", "wide")
+]
+
+
+@pytest.mark.parametrize(("task", "name"), FAST_CASES)
+@pytest.mark.parametrize("semivalue", ["shapley", "banzhaf", ("beta", 1.5, 2.5)])
+def test_fast_form_keeps_its_bound(task, semivalue, name):
+    rng = np.random.default_rng(8)
+    columns = random_table(rng, 4000, 5, 6, **FAST_TABLES[name])
+    # A validation row far away from all others: all distances fall into few bins.
+    columns.valid[0, 5] = 40_000
+    y, y_valid = random_labels(rng, task, 4000, 6)
+    coalitions = rng.random((7, 5)) < 0.5
+    for k in (1, 5):
+        exact, fast = (
+            RowValues(columns, y, y_valid, task=task, n_neighbors=k, semivalue=semivalue, form=form)
+            for form in ("exact", "fast")
+        )
+        assert exact.error_bound() == 0
+        for t in range(6):
+            valid = slice(t, t + 1)
+            error = np.abs(exact.values(coalitions, valid=valid) - fast.values(coalitions, valid=valid)).max()
+            assert error <= fast.error_bound() + 1e-12
+    assert fast.error_bound() > 0
+
+
+def test_fast_form_keeps_its_bound_where_bins_are_sorted_by_label():
+    """The worst case: within every bin the rows with the label are nearest. It makes use of the bound."""
+    n = 20_000
+    distances = np.sort(np.random.default_rng(0).integers(1 << 20, 1 << 25, n))
+    numbers = np.sqrt(distances).astype(np.int32)
+    octave = np.floor(np.log2(numbers.astype(float) ** 2) * 64)
+    y = np.zeros(n, dtype=np.int64)
+    for one in np.unique(octave):
+        members = np.flatnonzero(octave == one)
+        y[members[: len(members) // 2]] = 1
+    none = np.zeros(1, dtype=np.int64)
+    columns = IntegerColumns(numbers[None], np.zeros((1, 1), dtype=np.int32), none, none)
+    exact, fast = (
+        RowValues(columns, y, np.array([1]), task="classification", n_neighbors=5, form=form)
+        for form in ("exact", "fast")
+    )
+    everything = np.ones((1, 1), dtype=bool)
+    error = np.abs(exact.values(everything) - fast.values(everything)).max()
+    assert 0.05 * fast.error_bound() < error <= fast.error_bound()
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_fast_form_is_exact_where_every_bin_holds_one_distance(task):
+    """Distances below 128 have bins of their own."""
+    rng = np.random.default_rng(9)
+    columns = random_table(rng, 3000, 5, 3, levels=5)
+    y, y_valid = random_labels(rng, task, 3000, 3)
+    coalitions = rng.random((9, 5)) < 0.5
+    exact, fast = (
+        RowValues(columns, y, y_valid, task=task, n_neighbors=4, form=form) for form in ("exact", "fast")
+    )
+    np.testing.assert_allclose(fast.values(coalitions), exact.values(coalitions), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("n", [1, 2, 50, 97, 500, 5000])
+@pytest.mark.parametrize("top", [1, 7, 1000, 2**31 - 1, 2**62])
+def test_sorts_order_rows_and_keep_them_with_their_keys(dtype, n, top):
+    rng = np.random.default_rng(n)
+    top = min(top, np.iinfo(dtype).max)
+    distances = rng.integers(0, top, n, dtype=dtype)
+    if n > 2:
+        distances[:2] = top
+    packed, spare = np.empty((2, n), dtype=np.int64)
+    runs = [
+        (sort_rows, np.empty(n, dtype), np.empty(n, np.int32)),
+        (sort_packed_rows, packed, spare),
+    ]
+    if n <= 500:
+        runs.append((sort_rows.py_func, np.empty(n, dtype), np.empty(n, np.int32)))
+    for sort, *scratch in runs:
+        keys, rows = distances.copy(), np.arange(n, dtype=np.int32)
+        sort(keys, rows, *scratch)
+        np.testing.assert_array_equal(keys, np.sort(distances))
+        np.testing.assert_array_equal(distances[rows], keys)
+        np.testing.assert_array_equal(np.sort(rows), np.arange(n))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_dissimilarities_are_those_of_the_table(dtype):
+    rng = np.random.default_rng(1)
+    columns = random_table(rng, 20, 5, 3, dtype=dtype, missing=0.3)
+    widths = columns.mismatch.astype(dtype), columns.missing.astype(dtype)
+    for kernel in (column_dissimilarities, column_dissimilarities.py_func):
+        for t in range(3):
+            out = np.empty_like(columns.train)
+            # The difference from a missing entry overflows, and is not used.
+            with np.errstate(over="ignore"):
+                kernel(columns.train, columns.valid[:, t].copy(), *widths, out)
+            for j in range(5):
+                np.testing.assert_array_equal(out[j], table_distances(columns, np.arange(5) == j, t))
+
+
+def test_bins_never_decrease_with_the_distance():
+    for dtype in (np.int32, np.int64):
+        top = np.iinfo(dtype).max
+        distances = np.unique(np.r_[np.arange(3000), np.geomspace(1, top / 2, 20_000).astype(dtype), top])
+        distances = distances[distances >= 0].astype(dtype)
+        bins = np.empty(4 * len(distances), dtype=np.uint16)
+        bin_words(np.array([distances] * 4), bins)
+        lanes = bins.reshape(-1, 4).astype(int)
+        assert np.all(np.diff(lanes[:, 0]) >= 0) and np.all(lanes == lanes[:, :1])
+        assert lanes.max() < 0x7FFF and lanes[0, 0] == 0
+        assert len(np.unique(lanes[:128, 0])) == 128
+
+
+def test_a_bin_of_one_distance_is_recognised():
+    distances = np.full(2000, 1 << 20, dtype=np.int32)
+    distances[:700] = 5
+    for kernel in (all_tied, all_tied.py_func):
+        code = bin_of.py_func(1 << 20)
+        assert kernel(distances, code)
+        distances[1900] += 1
+        assert not kernel(distances, code)
+        distances[1900] -= 1
+        assert kernel(distances, 77)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("form", ["exact", "fast"])
+def test_threads_never_change_a_bit(task, form):
+    rng = np.random.default_rng(2)
+    n = 300 if form == "exact" else 1100
+    columns = random_table(rng, n, 5, 150, levels=50)
+    y, y_valid = random_labels(rng, task, n, 150)
+    one, two = (
+        RowValues(columns, y, y_valid, task=task, n_neighbors=4, form=form, n_jobs=jobs) for jobs in (1, 2)
+    )
+    coalitions = rng.random((37, 5)) < 0.5
+    np.testing.assert_array_equal(one.values(coalitions), two.values(coalitions))
+    weights = rng.random((2, 6))
+    np.testing.assert_array_equal(one.walk(*weights), two.walk(*weights))
+
+
+def test_progress_rises_to_one():
+    rng = np.random.default_rng(3)
+    columns = random_table(rng, 10, 3, 2)
+    rows = RowValues(
+        columns, *random_labels(rng, "classification", 10, 2), task="classification", n_neighbors=2
+    )
+    shares = []
+    rows.values(rng.random((50, 3)) < 0.5, progress=shares.append)
+    assert shares == sorted(shares) and len(shares) > 1 and shares[-1] == 1.0
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_in_progress_stops_the_work_and_comes_out(jobs):
+    rng = np.random.default_rng(3)
+    columns = random_table(rng, 10, 3, 2)
+    y, y_valid = random_labels(rng, "classification", 10, 2)
+    rows = RowValues(columns, y, y_valid, task="classification", n_neighbors=2, n_jobs=jobs)
+
+    def interrupt(share):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rows.values(np.ones((100, 3), dtype=bool), progress=interrupt)
+
+
+def test_wrong_arguments_are_named():
+    rng = np.random.default_rng(4)
+    columns = random_table(rng, 5, 3, 2)
+    y, y_valid = random_labels(rng, "classification", 5, 2)
+    good = {"task": "classification", "n_neighbors": 2}
+    with pytest.raises(ValueError, match="task='rank'"):
+        RowValues(columns, y, y_valid, task="rank", n_neighbors=2)
+    with pytest.raises(ValueError, match="form='slow'"):
+        RowValues(columns, y, y_valid, form="slow", **good)
+    with pytest.raises(ValueError, match="5 training and 2 validation"):
+        RowValues(columns, y[:4], y_valid, **good)
+    with pytest.raises(ValueError, match="at least one neighbour"):
+        RowValues(columns, y, y_valid, task="classification", n_neighbors=0)
+    rows = RowValues(columns, y, y_valid, **good)
+    with pytest.raises(ValueError, match="do not have 3 columns"):
+        rows.values(np.ones((2, 4), dtype=bool))
+    with pytest.raises(ValueError, match="one weight per size"):
+        rows.walk(np.ones(3), np.ones(4))

@@ -1,0 +1,379 @@
+"""Values by K nearest neighbours: the definition on tiny tables, the paper's table, and what users rely on."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_wine
+from sklearn.metrics import roc_auc_score
+
+from shapley2d import InputError, value_cells
+from shapley2d.exceptions import PrecisionWarning, UnseenLabelWarning
+
+from oracles import brute_force
+
+
+def knn_utility(X, y, X_valid, y_valid, K, *, regression=False, empty="zero"):
+    """h(S, F) from its definition: the vote of the K nearest rows, averaged over all orders of tied rows."""
+    mean = np.mean(y) if regression else None
+
+    def one(S, F, x, target):
+        distance = [sum((X[i][j] - x[j]) ** 2 for j in F) for i in S]
+        levels = sorted(set(distance))
+        groups = [[i for i, d in zip(S, distance, strict=True) if d == level] for level in levels]
+        utilities = []
+        for orders in itertools.product(*(itertools.permutations(group) for group in groups)):
+            nearest = [i for group in orders for i in group][:K]
+            if regression:
+                guess = sum(y[i] - mean for i in nearest) / K
+                utilities.append(-((guess - (target - mean)) ** 2))
+            else:
+                utilities.append(sum(y[i] == target for i in nearest) / K)
+        return np.mean(utilities)
+
+    known = {}
+
+    def h(S, F):
+        if not S or (not F and empty == "zero"):
+            return 0.0
+        if (S, F) not in known:
+            known[S, F] = np.mean([one(sorted(S), F, x, t) for x, t in zip(X_valid, y_valid, strict=True)])
+        return known[S, F]
+
+    return h
+
+
+CASES = [
+    # rows, columns, classes, K, semivalue, empty
+    (5, 2, 2, 1, "shapley", "zero"),
+    (5, 3, 3, 2, "shapley", "ties"),
+    (6, 2, 2, 3, "banzhaf", "zero"),
+    (5, 2, 4, 9, "shapley", "zero"),
+    (5, 3, 2, 2, ("beta", 4, 1), "zero"),
+    (5, 2, 3, 2, ("shapley", "banzhaf"), "zero"),
+]
+
+
+@pytest.mark.parametrize(("n", "m", "classes", "K", "semivalue", "empty"), CASES)
+def test_classification_equals_brute_force(n, m, classes, K, semivalue, empty):
+    rng = np.random.default_rng(n * 100 + m * 10 + K)
+    X, X_valid = rng.integers(0, 3, (n, m)), rng.integers(0, 3, (3, m))
+    y, y_valid = np.arange(n) % classes, rng.integers(0, classes, 3)
+    rows, columns = (
+        semivalue if isinstance(semivalue, tuple) and len(semivalue) == 2 else (semivalue, semivalue)
+    )
+    h = knn_utility(X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), K, empty=empty)
+    v = value_cells(
+        X,
+        y,
+        X_valid,
+        y_valid,
+        metric="sqeuclidean",
+        n_neighbors=K,
+        semivalue=semivalue,
+        empty=empty,
+        progress=False,
+    )
+    np.testing.assert_allclose(v.values, brute_force(h, n, m, rows, columns), rtol=0, atol=1e-10)
+    assert v.exact
+
+
+@pytest.mark.parametrize(("K", "semivalue"), [(1, "shapley"), (2, "shapley"), (3, "banzhaf"), (8, "shapley")])
+def test_regression_equals_brute_force(K, semivalue):
+    rng = np.random.default_rng(K)
+    X, X_valid = rng.integers(0, 3, (5, 2)), rng.integers(0, 3, (3, 2))
+    y, y_valid = rng.normal(size=5).round(2), rng.normal(size=3).round(2)
+    h = knn_utility(X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), K, regression=True)
+    v = value_cells(
+        X, y, X_valid, y_valid, metric="sqeuclidean", n_neighbors=K, semivalue=semivalue, progress=False
+    )
+    assert v.info["task"] == "regression"
+    np.testing.assert_allclose(v.values, brute_force(h, 5, 2, semivalue, semivalue), rtol=0, atol=1e-10)
+
+
+def test_regression_sums_to_minus_the_squared_error_of_scikit_learn():
+    from sklearn.datasets import load_diabetes
+    from sklearn.neighbors import KNeighborsRegressor
+
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:, :4], y + np.random.default_rng(0).normal(size=y.size)
+    v = value_cells(X[:300], y[:300], X[300:], y[300:], metric="sqeuclidean", n_neighbors=7, progress=False)
+    guess = KNeighborsRegressor(7).fit(X[:300], y[:300]).predict(X[300:])
+    # the table has tied neighbours at the seventh rank, which scikit-learn breaks and we average
+    assert v.total == pytest.approx(-np.mean((guess - y[300:]) ** 2), rel=0.02)
+
+
+@given(st.integers(0, 10**6))
+def test_order_of_rows_and_columns_only_moves_values(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 4, (20, 3)), np.arange(20) % 2
+    X_valid, y_valid = rng.integers(0, 4, (6, 3)), rng.integers(0, 2, 6)
+    rows, columns = rng.permutation(20), rng.permutation(3)
+    plain = value_cells(X, y, X_valid, y_valid, n_neighbors=3, progress=False).values
+    moved = value_cells(
+        X[np.ix_(rows, columns)], y[rows], X_valid[:, columns], y_valid, n_neighbors=3, progress=False
+    ).values
+    np.testing.assert_allclose(moved, plain[np.ix_(rows, columns)], rtol=0, atol=1e-12)
+
+
+def test_identical_rows_get_identical_values():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (30, 4)), np.arange(30) % 2
+    X, y = np.vstack([X, X[:8]]), np.concatenate([y, y[:8]])
+    v = value_cells(X, y, X[::3], y[::3], n_neighbors=4, progress=False)
+    np.testing.assert_allclose(v.values[30:], v.values[:8], rtol=0, atol=1e-13)
+
+
+def test_cross_valuation_is_the_mean_over_folds():
+    from shapley2d._tables.problem import make_problem
+
+    X, y = load_wine(return_X_y=True)
+    X, y = X[::3, :4], y[::3]
+    v = value_cells(X, y, folds=3, random_state=2, n_neighbors=5, progress=False)
+    expected = np.zeros_like(v.values)
+    for split in make_problem(X, y, folds=3, seed=2).splits:
+        held = np.setdiff1d(np.arange(len(y)), split.rows)
+        part = value_cells(X[split.rows], y[split.rows], X[held], y[held], n_neighbors=5, progress=False)
+        expected[split.rows] += part.values / 3
+    np.testing.assert_allclose(v.values, expected, atol=1e-13)
+
+
+def test_unknown_validation_labels_never_match():
+    X, y = np.arange(12.0)[:, None], np.arange(12) % 2
+    with pytest.warns(UnseenLabelWarning):
+        v = value_cells(X, y, X[:3], [7, 7, 7], n_neighbors=2, progress=False)
+    assert (v.values == 0).all()
+
+
+@pytest.fixture(scope="module")
+def wine():
+    from sklearn.model_selection import train_test_split
+
+    X, y = load_wine(return_X_y=True)
+    return train_test_split(X, y, test_size=0.4, random_state=0)
+
+
+def test_sampled_columns_come_near_the_exact_ones(wine):
+    X, X_valid, y, y_valid = wine
+    options = {"n_neighbors": 5, "progress": False}
+    exact = value_cells(X, y, X_valid, y_valid, columns="exact", **options)
+    sampled = value_cells(X, y, X_valid, y_valid, columns="sampled", n_coalitions=1300, **options)
+    error = np.sum((sampled.values - exact.values) ** 2) / np.sum(exact.values**2)
+    assert error < 1e-3
+    assert np.mean(np.abs(sampled.values - exact.values) <= 1.96 * sampled.stderr) > 0.88
+    assert sampled.info["columns"] == "sampled"
+    np.testing.assert_allclose(sampled.rows, exact.rows, atol=1e-12)
+    assert sampled.total == pytest.approx(exact.total)
+    assert len(sampled.history) >= 1
+
+
+def test_auto_samples_to_the_tolerance_and_says_so(wine):
+    X, X_valid, y, y_valid = wine
+    v = value_cells(X, y, X_valid, y_valid, n_neighbors=5, progress=False)
+    assert v.info["columns"] == "sampled"
+    assert v.info["converged"]
+    assert v.stderr.max() <= 0.025 * np.ptp(v.values)
+    assert v.info["n_coalitions"] < 2**13
+    tight = value_cells(
+        X[:30], y[:30], X_valid[:9], y_valid[:9], n_neighbors=5, tolerance=1e-9, progress=False
+    )
+    assert tight.info["columns"] == "exact"
+    assert tight.exact
+
+
+def test_thread_count_changes_no_bit(wine):
+    X, X_valid, y, y_valid = wine
+    for options in ({"columns": "exact"}, {"n_coalitions": 100, "columns": "sampled"}):
+        one, two = (
+            value_cells(X[:, :11], y, X_valid[:, :11], y_valid, n_jobs=jobs, progress=False, **options)
+            for jobs in (1, 2)
+        )
+        assert one.values.tobytes() == two.values.tobytes()
+        assert one.stderr.tobytes() == two.stderr.tobytes()
+
+
+def test_interrupting_the_exact_axis_keeps_the_validation_rows_done(monkeypatch, wine):
+    from shapley2d._methods import knn as cells
+
+    X, X_valid, y, y_valid = wine
+    X, X_valid = X[:, :8], X_valid[:, :8]
+    monkeypatch.setattr(cells, "_CHUNK_WORK", 1)  # chunks of 4 validation rows
+    exact = value_cells(X, y, X_valid, y_valid, progress=False)
+
+    def interrupt(fraction, note):
+        if fraction > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.warns(PrecisionWarning, match="interrupted"):
+        partial = value_cells(X, y, X_valid, y_valid, progress=interrupt)
+    assert partial.info["interrupted"]
+    assert partial.info["n_valid_used"] < len(y_valid)
+    assert not partial.exact
+    z = (partial.values - exact.values) / np.maximum(partial.stderr, 1e-12)
+    assert np.mean(np.abs(z) <= 1.96) > 0.85
+    assert np.mean(np.abs(z) <= 1.96) < 1
+
+    def at_once(fraction, note):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        value_cells(X, y, X_valid, y_valid, progress=at_once)
+
+
+def test_interrupting_the_sampled_axis_keeps_the_coalitions_done(wine):
+    X, X_valid, y, y_valid = wine
+    seen = []
+
+    def interrupt(fraction, note):
+        seen.append(fraction)
+        if len(seen) > 2:
+            raise KeyboardInterrupt
+
+    with pytest.warns(PrecisionWarning, match="interrupted"):
+        partial = value_cells(X, y, X_valid, y_valid, columns="sampled", tolerance=1e-4, progress=interrupt)
+    assert partial.info["interrupted"]
+    assert partial.stderr.max() > 0
+
+
+def test_progress_reaches_the_end(wine):
+    X, X_valid, y, y_valid = wine
+    reports = []
+    value_cells(X[:, :5], y, X_valid[:, :5], y_valid, progress=lambda *report: reports.append(report))
+    assert reports[-1] == (1.0, "72 of 72 validation rows")
+
+
+def test_progress_of_a_sample_looks_at_the_next_doublings(wine):
+    from shapley2d._methods.knn import _column_progress
+
+    reports = []
+    update = _column_progress(lambda *report: reports.append(report), 0.025)
+    for done, ratio in ((50, np.inf), (64, 0.1), (100, 0.1), (128, 0.04), (256, 0.024)):
+        update(done, 4096, ratio)
+    fractions = [fraction for fraction, _ in reports]
+    assert fractions == [0, 64 / 256, 100 / 256, 128 / 256, 1]
+    fixed = []
+    X, X_valid, y, y_valid = wine
+    value_cells(X, y, X_valid, y_valid, n_coalitions=100, progress=lambda *report: fixed.append(report))
+    assert fixed[-1] == (1.0, "100 of 100 column coalitions")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "cosine"}, "metric='cosine' is not known: use one of 'auto', 'sqeuclidean'"),
+        ({"columns": "some"}, "columns='some' is not known"),
+        ({"empty": "nan"}, "empty='nan' is not known"),
+        ({"backend": "tpu"}, "backend='tpu' is not known"),
+        ({"form": "slow"}, "form='slow' is not known"),
+        ({"n_neighbors": 0}, "n_neighbors=0 must be a whole number and be positive"),
+        ({"n_neighbors": 2.5}, "n_neighbors=2.5 must be a whole number"),
+        ({"tolerance": -0.1}, "tolerance=-0.1 must be a number and not be negative"),
+        ({"n_coalitions": 0}, "n_coalitions=0 must be a whole number"),
+        ({"n_coalitions": 5}, "n_coalitions=5 is too few: ask for at least 8"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(InputError, match=message):
+        value_cells(np.eye(12), [0, 1] * 6, progress=False, **options)
+
+
+def test_exact_axis_of_many_columns_is_refused():
+    with pytest.raises(
+        InputError, match=r"needs 2\^30 column coalitions for 30 columns: use columns='sampled'"
+    ):
+        value_cells(np.eye(30), [0, 1] * 15, columns="exact", progress=False)
+
+
+# ---- the authors' table ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def authors(paper_data):
+    with np.load(paper_data / "breast_cancer_paper_split.npz", allow_pickle=False) as split:
+        return dict(split)
+
+
+def test_the_planted_cells_of_the_authors_table_are_found(authors):
+    """43 changed cells, K = 10, raw metric: the figures that tie averaging must reach."""
+    v = value_cells(
+        authors["X_train_outlier"],
+        authors["y_train"],
+        authors["X_test"],
+        authors["y_test"],
+        metric="sqeuclidean",
+        n_neighbors=10,
+        progress=False,
+    )
+    planted = authors["X_train"] != authors["X_train_outlier"]
+    assert planted.sum() == 43
+    assert roc_auc_score(planted.ravel(), -v.values.ravel()) >= 0.905
+    benign = authors["y_train"] == 2
+    cells, marks = v.values[benign].ravel(), planted[benign].ravel()
+    lowest = np.argsort(cells, kind="stable")[: int(np.ceil(0.05 * cells.size))]
+    assert marks[lowest].sum() / marks.sum() >= 0.95
+    assert v.total == pytest.approx(0.9583, abs=1e-4)
+
+
+_AUTHORS = """
+import sys, numpy as np
+X, y, X_test, y_test = (np.load(f)[k] for f in [sys.argv[1]] for k in sys.argv[2:6])
+n, m, K = len(X), X.shape[1], 10
+total, counted = np.zeros((n, m)), np.zeros(m)
+
+def row_values(distances, match):  # Jia et al.'s recursion from the farthest row on, ties as argsort leaves them
+    order = np.argsort(-distances, axis=1)  # farthest first, as the authors sort
+    match = np.take_along_axis(match, order, axis=1).astype(float)
+    values = np.empty_like(match)
+    values[:, 0] = match[:, 0] / n
+    for k in range(1, n):
+        rank = n - k  # the row's rank counted from the nearest
+        values[:, k] = values[:, k - 1] + (match[:, k] - match[:, k - 1]) / K * min(K, rank) / rank
+    placed = np.empty_like(values)
+    np.put_along_axis(placed, order, values, axis=1)
+    return placed.mean(axis=0)
+
+match = y_test[:, None] == y[None, :]
+squares = (X_test[:, None, :] - X[None, :, :]).astype(float) ** 2
+known = {}
+for seed in range(1000):
+    order = np.random.RandomState(seed).permutation(m)
+    before = None
+    for k in range(m):
+        key = frozenset(order[: k + 1])
+        if key not in known:  # whole numbers: the order of the additions does not matter
+            known[key] = row_values(squares[:, :, order[: k + 1]].sum(axis=2), match)
+        after = known[key]
+        if k > 0:
+            total[:, order[k]] += after - before
+            counted[order[k]] += 1
+        before = after
+np.save(sys.argv[6], total / counted)
+"""
+
+
+def test_the_published_values_are_reproduced(authors, paper_data, tmp_path):
+    """With ties broken as numpy's scalar sort breaks them, and the step from no column left out."""
+    published = np.load(paper_data / "breast_2d_values_paper.npz")
+    environment = dict(os.environ)
+    from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+
+    simd = [
+        f for f in __cpu_dispatch__ if __cpu_features__.get(f) and not f.startswith(("ASIMD", "NEON", "VSX"))
+    ]
+    environment["NPY_DISABLE_CPU_FEATURES"] = " ".join(simd)
+    for table, name in (("X_train", "values_clean"), ("X_train_outlier", "values_outlier")):
+        result = tmp_path / f"{name}.npy"
+        split = paper_data / "breast_cancer_paper_split.npz"
+        subprocess.run(
+            [sys.executable, "-c", _AUTHORS, split, table, "y_train", "X_test", "y_test", result],
+            check=True,
+            env=environment,
+        )
+        np.testing.assert_allclose(np.load(result), published[name].T, rtol=0, atol=1e-12)

@@ -1,0 +1,178 @@
+"""The label as a column: against brute force, and as a detector of flipped labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.metrics import roc_auc_score
+from sklearn.naive_bayes import GaussianNB
+
+from shapley2d import Valuation, value_blocks, value_cells, value_game
+from shapley2d._games.function import FunctionGame
+from shapley2d._games.label import LABEL, LabelGame, feature_semivalue
+from shapley2d._theory.semivalues import marginal_weights
+
+from oracles import RandomGame, brute_force
+
+SEMIVALUES = ["shapley", "banzhaf", ("beta", 4.0, 1.0), ("beta", 1.5, 3.0)]
+
+
+def small(seed=0, n=5, m=2, task="classification"):
+    random = np.random.default_rng(seed)
+    X, X_valid = random.integers(0, 3, (n, m)).astype(float), random.integers(0, 3, (8, m)).astype(float)
+    if task == "regression":
+        return X, random.normal(size=n), X_valid, random.normal(size=8)
+    return X, np.arange(n) % 2, X_valid, np.arange(8) % 2
+
+
+@given(seed=st.integers(0, 1000))
+def test_the_label_game_is_the_game_where_the_label_is_there(seed):
+    game = RandomGame(2, 2, seed)
+
+    def h(S, F):
+        return game.of_sets(S, F - {2}) if 2 in F else 0.0
+
+    wrapped = LabelGame(FunctionGame(game, 2, 2))
+    np.testing.assert_allclose(value_game(wrapped, 2, 3).values, brute_force(h, 2, 3), atol=1e-12)
+
+
+@pytest.mark.parametrize("semivalue", SEMIVALUES)
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_features_beside_the_label_have_a_semivalue_of_their_own(semivalue, m):
+    factor, beside = feature_semivalue(semivalue)
+    np.testing.assert_allclose(factor * marginal_weights(beside, m), marginal_weights(semivalue, m + 1)[1:])
+
+
+@pytest.mark.parametrize("semivalue", SEMIVALUES[:3])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_knn_with_the_label_equals_all_coalitions_of_its_utility(semivalue, task):
+    data = small(task=task)
+    options = {"n_neighbors": 2, "metric": "sqeuclidean", "include_label": True, "semivalue": semivalue}
+    closed = value_cells(*data, method="knn", **options)
+    every = value_blocks(*data, rows=range(5), columns=["x0", "x1"], model="knn", method="exact", **options)
+    np.testing.assert_allclose(closed.values, every.values, atol=1e-12)
+    assert closed.column_names == every.column_names == ["x0", "x1", LABEL]
+
+
+def test_the_label_counts_as_a_vote_of_all_where_no_columns_tie():
+    data = small()
+    v = value_cells(*data, method="knn", n_neighbors=2, empty="ties", include_label=True)
+    plain = value_cells(*data, method="knn", n_neighbors=2, empty="ties")
+    ties = value_cells(*data, method="knn", n_neighbors=2)
+    vote = ties.total - plain.total  # what no columns are worth
+    assert v.total == pytest.approx(ties.total) and vote > 0
+
+
+@pytest.mark.parametrize("semivalue", ["shapley", "banzhaf"])
+def test_a_sample_of_coalitions_agrees_with_all_of_them(semivalue):
+    random = np.random.default_rng(0)
+    X, X_valid = random.normal(size=(30, 13)), random.normal(size=(40, 13))
+    y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
+    options = {"include_label": True, "semivalue": semivalue}
+    exact = value_cells(X, y, X_valid, y_valid, columns="exact", **options)
+    sampled = value_cells(X, y, X_valid, y_valid, columns="sampled", n_coalitions=600, **options)
+    off = np.abs(sampled.values - exact.values)
+    assert (off <= 5 * sampled.stderr + 0.02 * np.ptp(exact.values)).all()
+    assert sampled.stderr[:, -1].max() > 0
+
+
+@pytest.mark.parametrize("method", ["exact", "mc", "loo"])
+def test_models_value_the_label_too(method):
+    X, y, X_valid, y_valid = small(n=6)
+    options = {"max_permutations": 400, "tolerance": 0} if method == "mc" else {}
+    v = value_cells(X, y, X_valid, y_valid, method=method, model=GaussianNB(), include_label=True, **options)
+    assert v.shape == (6, 3)
+    if method == "loo":
+        plain = value_cells(X, y, X_valid, y_valid, method="loo", model=GaussianNB())
+        np.testing.assert_allclose(v.values[:, :2], plain.values)
+        # without the label all is lost, so its cell is the loss of the row
+        np.testing.assert_allclose(v.values[:, 2], whole_row_loss(X, y, X_valid, y_valid))
+        return
+    assert v.total == pytest.approx(GaussianNB().fit(X, y).score(X_valid, y_valid))
+    exact = value_cells(X, y, X_valid, y_valid, method="exact", model=GaussianNB(), include_label=True)
+    assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
+
+
+def whole_row_loss(X, y, X_valid, y_valid):
+    whole = GaussianNB().fit(X, y).score(X_valid, y_valid)
+    keep = [np.arange(6) != i for i in range(6)]
+    return [whole - GaussianNB().fit(X[k], y[k]).score(X_valid, y_valid) for k in keep]
+
+
+def test_the_label_column_bears_the_name_and_the_contents_of_the_target(tmp_path):
+    X = pd.DataFrame({"age": [20, 30, 40, 50], "income": [1, 2, 3, 4]})
+    y = pd.Series(["no", "no", "yes", "yes"], name="default")
+    v = value_cells(X, y, X, y, method="exact", include_label=True)
+    assert v.column_names == ["age", "income", "default"] and v.info["label"] == "default"
+    assert v.contents[2] == ["no", "no", "yes", "yes"]
+    v.save(tmp_path / "v.parquet")
+    assert Valuation.load(tmp_path / "v.parquet").contents[2] == v.contents[2]
+    clash = y.rename("age")
+    assert value_blocks(X, list(clash), X, list(y), rows=[0, 0, 1, 1], include_label=True).column_names == [
+        "all columns",
+        LABEL,
+    ]
+
+
+def test_owners_of_labels():
+    X, y, X_valid, y_valid = small(n=12)
+    owners = [{"owner": "annotator", "column": LABEL}, {"owner": "bank", "column": "x0;x1"}]
+    v = value_blocks(X, y, X_valid, y_valid, owners=owners, include_label=True, model="knn")
+    assert v.shape == (1, 2)
+    # neither is worth anything without the other, so they share alike
+    assert v.owners["value"].tolist() == pytest.approx([v.total / 2] * 2)
+    everything = value_blocks(
+        X, y, X_valid, y_valid, owners=[{"owner": "all"}], include_label=True, model="knn"
+    )
+    assert everything.owners["value"].tolist() == pytest.approx([v.total])
+
+
+def test_a_regression_label_is_a_number():
+    v = value_cells(*small(task="regression"), include_label=True, n_neighbors=2)
+    assert v.numbers(2) is not None and v.contents[2][0] == repr(float(small(task="regression")[1][0]))
+
+
+def flipped(y, seed, share=0.1):
+    random = np.random.default_rng(seed)
+    rows = random.choice(y.size, round(share * y.size), replace=False)
+    classes = np.unique(y)
+    y = y.copy()
+    for i in rows:
+        y[i] = random.choice(classes[classes != y[i]])
+    return y, np.isin(np.arange(y.size), rows)
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_flipped_labels_are_the_lowest_cells_of_the_label_column(load):
+    X, y = load(return_X_y=True)
+    labels, planted = flipped(y, 0)
+    # cross-valued: the labels that judge are as dirty as those that are judged
+    v = value_cells(X, labels, include_label=True, columns="sampled", n_coalitions=100)
+    assert roc_auc_score(planted, -v.values[:, -1]) >= 0.95
+    # a flipped label is lower than all else in its row, and lower than the labels of other rows
+    assert np.median(v.values[planted, -1]) < v.values[planted, :-1].min(axis=1).mean()
+    assert np.median(v.values[planted, -1]) < 0 < np.median(v.values[~planted, -1])
+
+
+def test_flipped_labels_in_the_paper_s_table(paper_data):
+    table = pd.read_csv(paper_data / "breast_cancer.csv.gz")
+    labels, planted = flipped(table["class"].to_numpy(), 0)
+    v = value_cells(table.drop(columns=["id", "class"]), labels, include_label=True)
+    assert v.exact and roc_auc_score(planted, -v.values[:, -1]) >= 0.95
+
+
+def test_label_of_many_columns_is_exact_when_asked():
+    """Thirteen columns, Banzhaf: all coalitions, so no error, and a sample of them comes near."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 13)), np.array([0, 1] * 10)
+    options = {"semivalue": "banzhaf", "include_label": True, "n_neighbors": 2, "progress": False}
+    exact = value_cells(X, y, X, y, columns="exact", **options)
+    assert exact.exact
+    sampled = value_cells(X, y, X, y, columns="sampled", n_coalitions=600, **options)
+    off = np.abs(sampled.values[:, -1] - exact.values[:, -1])
+    assert (off <= 4.5 * sampled.stderr[:, -1]).all()
+    assert sampled.stderr[:, -1].max() > 0

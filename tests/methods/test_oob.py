@@ -1,0 +1,341 @@
+"""2D-OOB: against plain loops over trees, its errors, what it finds, and what it refuses."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from shapley2d._methods.oob import oob_cells
+from shapley2d._methods.oob.cells import Trees, columns_drawn, draw_tree
+from shapley2d._methods.oob.means import tree_means
+from shapley2d._methods.run import Run
+from shapley2d._tables.problem import Problem
+from shapley2d._tables.table import as_table
+from shapley2d._tables.target import as_target
+from shapley2d.exceptions import InputError, PrecisionWarning
+
+
+def make_problem(X, y, task="auto", label=None):
+    table = as_table(X)
+    return Problem(table, as_target(y, table, task), [], label)
+
+
+def value(X, y, seed=0, task="auto", n_jobs=1, progress=False, **options):
+    return oob_cells(make_problem(X, y, task), Run.create(seed, n_jobs=n_jobs, progress=progress), **options)
+
+
+def make_data(seed, n=40, m=4, n_classes=2):
+    """Numbers without ties; the first column tells most about the class."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, m))
+    y = np.digitize(X[:, 0] + 0.4 * random.normal(size=n), np.linspace(-1, 1, n_classes + 1)[1:-1])
+    return X, y
+
+
+def loop(X, y, score, n_trees, n_drawn, fit_predict, seed=0):
+    """The definition, tree by tree and cell by cell: means, and the scores behind every cell."""
+    n, m = X.shape
+    cells = [[[] for _ in range(m)] for _ in range(n)]
+    for b in range(n_trees):
+        counts, columns = draw_tree(seed, b, (n, m), n_drawn)
+        bag = np.repeat(np.arange(n), counts)
+        predicted = fit_predict(X[bag][:, columns], y[bag], X[:, columns])
+        given = score(X[:, columns], y, bag, predicted)
+        for i, j in itertools.product(np.flatnonzero(counts == 0), columns):
+            cells[i][j].append(given[i])
+    return np.array([[np.mean(cell) for cell in line] for line in cells]), cells
+
+
+def correct(X, y, bag, predicted):
+    return (predicted == y).astype(float)
+
+
+def distance(X, y, bag, predicted):
+    """The class means and the extremes of the distances come from the bag, as drawn."""
+    means = {c: X[[k for k in bag if y[k] == c] or bag].mean(axis=0) for c in np.unique(y)}
+    far = np.array([np.linalg.norm(x - means[c]) for x, c in zip(X, y, strict=True)])
+    low, high = far[bag].min(), far[bag].max()
+    return (predicted == y) + (high - far) / (high - low)
+
+
+def grow_sklearn(X, y, X_all):
+    return DecisionTreeClassifier(random_state=0).fit(X, y).predict(X_all)
+
+
+def grow_by_hand(X, y, X_all):
+    """A CART from its definition: of equally good splits the first column's, then the lowest threshold."""
+
+    def gini(part):
+        return part.size - sum(np.sum(part == c) ** 2 for c in np.unique(part)) / part.size
+
+    def predict(rows, asked):
+        best = None
+        if np.unique(y[rows]).size > 1:
+            for j in range(X.shape[1]):
+                for low, high in itertools.pairwise(np.unique(X[rows, j])):
+                    left = X[rows, j] <= low
+                    cost = gini(y[rows[left]]) + gini(y[rows[~left]])
+                    if best is None or cost < best[0] - 1e-9:
+                        best = cost, j, low / 2 + high / 2
+        if best is None:
+            predictions[asked] = np.bincount(y[rows]).argmax()
+            return
+        left, asked_left = X[rows, best[1]] <= best[2], X_all[asked, best[1]] <= best[2]
+        predict(rows[left], asked[asked_left])
+        predict(rows[~left], asked[~asked_left])
+
+    predictions = np.zeros(len(X_all))
+    predict(np.arange(len(X)), np.arange(len(X_all)))
+    return predictions
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("score", [correct, distance])
+def test_trees_of_one_column_are_scikit_learns(score, n_classes):
+    """With one column no two splits tie between columns, so that both grow the same tree."""
+    X, y = make_data(n_classes, n_classes=n_classes)
+    X = ((X - X.mean(axis=0)) / X.std(axis=0)).astype(np.float32).astype(float)
+    expected, _ = loop(X, y, score, 150, 1, grow_sklearn)
+    values = value(X, y, n_trees=150, column_share=1, oob_score=score.__name__).values
+    np.testing.assert_allclose(values, expected, atol=2e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_trees_of_several_columns_are_those_of_the_definition(n_classes):
+    """Few values, so that rows, splits and columns tie, and columns are soon constant in a node."""
+    random = np.random.default_rng(n_classes)
+    X = random.integers(0, 4, size=(30, 4)).astype(float)
+    X[:, 3] = X[:, 3] > 2
+    y = (X[:, 0] + random.integers(0, 3, 30)).astype(int) % n_classes
+    expected, _ = loop(X, y, correct, 120, 3, grow_by_hand)
+    values = value(X, y, n_trees=120, column_share=3).values
+    np.testing.assert_allclose(values, expected, atol=1e-12)
+
+
+def test_regression_scores_the_squared_error_beside_the_variance():
+    X, _ = make_data(5)
+    y = X[:, 0] + 0.1 * X[:, 1]
+    X = X.astype(np.float32).astype(float)
+
+    def fit_predict(X_bag, y_bag, X_all):
+        return DecisionTreeRegressor(random_state=0).fit(X_bag, y_bag).predict(X_all)
+
+    def score(X_columns, y_all, bag, predicted):
+        return 1 - (predicted - y_all) ** 2 / np.var(y_all)
+
+    expected, _ = loop(X, y, score, 150, 1, fit_predict)
+    estimate = value(X, y, n_trees=150, column_share=1)
+    np.testing.assert_allclose(estimate.values, expected, atol=1e-5)
+    assert estimate.values[:, 0].mean() > 0.9 > estimate.values[:, 2:].mean()
+
+
+@pytest.mark.parametrize("score", ["correct", "distance"])
+def test_the_same_bits_for_any_number_of_workers(score):
+    X, y = make_data(1, n=120)
+    one = value(X, y, n_trees=230, oob_score=score)
+    two = value(X, y, n_trees=230, oob_score=score, n_jobs=2)
+    other = value(X, y, n_trees=230, oob_score=score, seed=1)
+    for name in ("values", "stderr", "row_stderr", "column_stderr"):
+        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
+        assert getattr(one, name).tobytes() != getattr(other, name).tobytes()
+
+
+def test_more_trees_go_on_from_fewer():
+    X, y = make_data(1)
+    short, long = (
+        np.concatenate([trees(k) for k in range(trees.n_pieces)])
+        for trees in (Trees(as_table(X), as_target(y, as_table(X)), n, 2, "correct", 7) for n in (60, 130))
+    )
+    np.testing.assert_array_equal(long[:60], short)
+
+
+@pytest.mark.parametrize("score", ["correct", "distance"])
+def test_standard_errors_tell_how_far_other_trees_are(score):
+    X, y = make_data(3, n=24)
+    runs = [value(X, y, seed=seed, n_trees=120, column_share=0.5, oob_score=score) for seed in range(60)]
+    for name, axis in (("stderr", None), ("row_stderr", 1), ("column_stderr", 0)):
+        means = np.array([run.values if axis is None else run.values.sum(axis=axis) for run in runs])
+        told = np.sqrt(np.mean([getattr(run, name) ** 2 for run in runs]))
+        assert told == pytest.approx(np.sqrt(means.var(axis=0, ddof=1).mean()), rel=0.12)
+
+
+def test_means_and_errors_by_their_definition(monkeypatch):
+    monkeypatch.setattr("shapley2d._methods.oob.means._CHUNK", 200)  # several chunks of rows
+    random = np.random.default_rng(0)
+    scores = np.where(random.random((50, 11)) < 0.6, random.normal(5, 1, (50, 11)), np.nan)
+    drawn = random.random((50, 3)) < 0.6
+    means = tree_means(scores, drawn)
+    parts = np.full((50, 11, 3), np.nan)  # every tree's part of every cell's error
+    for i, j in itertools.product(range(11), range(3)):
+        seen = drawn[:, j] & ~np.isnan(scores[:, i])
+        cell = scores[seen, i]
+        assert means.counts[i, j] == cell.size
+        assert means.values[i, j] == pytest.approx(cell.mean())
+        assert means.stderr[i, j] == pytest.approx(cell.std(ddof=1) / np.sqrt(cell.size))
+        parts[:, i, j] = np.where(seen, scores[:, i] - cell.mean(), 0) / cell.size
+    parts = np.nan_to_num(parts)
+    np.testing.assert_allclose(means.row_stderr, np.sqrt((parts.sum(axis=2) ** 2).sum(axis=0)))
+    np.testing.assert_allclose(means.column_stderr, np.sqrt((parts.sum(axis=1) ** 2).sum(axis=0)))
+
+
+def test_trees_that_all_agree_still_leave_an_error():
+    X = np.column_stack([np.repeat([0.0, 10.0], 20) + np.arange(40) / 100, np.repeat([1.0, 5.0], 20)])
+    estimate = value(X, np.repeat(["a", "b"], 20), n_trees=400)
+    np.testing.assert_array_equal(estimate.values, 1.0)
+    assert 0 < estimate.stderr.min() <= estimate.stderr.max() < 0.05
+    assert estimate.row_stderr.min() > 0
+    assert estimate.column_stderr.min() > 0
+
+
+def test_noise_is_worth_less_than_information():
+    X, y = make_data(2, n=150)
+    columns = value(X, y, n_trees=400, column_share=1).values.mean(axis=0)
+    assert columns[0] > 0.7
+    assert np.all(np.abs(columns[1:] - 0.5) < 0.15)
+
+
+def test_order_of_rows_and_columns_does_not_matter_but_for_chance():
+    X, y = make_data(4, n=60)
+    rows, columns = np.random.default_rng(0).permutation(60), np.array([2, 0, 3, 1])
+    one = value(X, y, n_trees=2000, oob_score="distance")
+    other = value(X[rows][:, columns], y[rows], n_trees=2000, oob_score="distance", seed=1)
+    off = (other.values - one.values[rows][:, columns]) / np.hypot(other.stderr, one.stderr[rows][:, columns])
+    assert np.sqrt(np.mean(off**2)) == pytest.approx(1, abs=0.15)
+
+
+def test_categories_and_missing_entries():
+    random = np.random.default_rng(0)
+    y = np.repeat(["no", "yes"], 40)
+    colour = np.where(y == "yes", random.choice(["red", "blue"], 80), random.choice(["green", "grey"], 80))
+    number = random.normal(size=80)
+    number[::7] = np.nan
+    colour[0] = "red"
+    frame = pd.DataFrame({"colour": colour, "number": number, "empty": np.full(80, np.nan)})
+    for score in ("correct", "distance"):
+        estimate = value(frame, y, n_trees=300, oob_score=score)
+        assert estimate.values.shape == (80, 3)
+        assert np.isfinite(estimate.values).all() and np.isfinite(estimate.stderr).all()
+        assert estimate.values[:, 0].argmin() == 0
+
+
+def test_huge_numbers_are_split_like_others():
+    X, y = make_data(2)
+    X[0, 1] = -1e150
+    for score in ("correct", "distance"):
+        assert np.isfinite(value(X, y, n_trees=150, column_share=2, oob_score=score).values).all()
+
+
+def test_a_class_that_a_bag_lacks():
+    X, y = make_data(0)
+    y[0] = 2  # in two bags out of three, and then never out of bag
+    values = value(X, y, n_trees=200, oob_score="distance").values
+    assert np.isfinite(values).all()
+    assert np.all(value(X, y, n_trees=200).values[0] == 0)  # nobody predicts it unseen
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_planted_cells_of_the_papers_table(paper_data, seed):
+    """Two columns of nine per tree."""
+    file = np.load(paper_data / "breast_cancer_paper_split.npz", allow_pickle=False)
+    X, y = file["X_train_outlier"], file["y_train"]
+    planted = (file["X_train"] != X).ravel()
+    assert planted.sum() == 43
+    found = {
+        score: roc_auc_score(planted, -value(X, y, seed, oob_score=score).values.ravel())
+        for score in ("correct", "distance")
+    }
+    assert found["correct"] == pytest.approx(0.92, abs=0.015)
+    assert found["distance"] == pytest.approx(0.965, abs=0.01)
+
+
+def test_equal_shares_of_right_trees_are_equal_numbers():
+    X, y = make_data(0)
+    values = np.unique(value(X, y, n_trees=400).values)
+    assert values.min() >= 0 and values.max() <= 1
+    assert np.diff(values).min() > 1e-9
+
+
+def test_rows_that_are_all_equally_far_are_all_close():
+    """A column that is the class, and one that never varies: all rows sit on the mean of their class."""
+    y = np.repeat([0, 1], [20, 21])
+    told = value(2.0 * y[:, None] + 1, y, n_trees=200, oob_score="distance").values
+    np.testing.assert_allclose(told, 2.0)
+    constant = np.column_stack([np.full(41, 3.0), np.random.default_rng(0).normal(size=41)])
+    settings = {"n_trees": 400, "column_share": 1}
+    plain = value(constant, y, **settings).values[:, 0]
+    np.testing.assert_allclose(value(constant, y, oob_score="distance", **settings).values[:, 0], plain + 1)
+
+
+def test_share_of_the_columns():
+    assert [columns_drawn(share, 10) for share in (0.25, 0.01, 1.0, 1, np.int64(10))] == [2, 1, 10, 1, 10]
+    X, y = make_data(0)
+    estimate = value(X, y, n_trees=120, column_share=0.5)
+    assert estimate.info["columns_per_tree"] == 2
+    assert estimate.info["n_trees"] == 120
+    assert estimate.info["interrupted"] is False
+
+
+def test_progress_counts_trees():
+    X, y = make_data(0)
+    calls = []
+    value(X, y, n_trees=120, column_share=2, progress=lambda fraction, note: calls.append((fraction, note)))
+    assert [fraction for fraction, _ in calls] == pytest.approx([50 / 120, 100 / 120, 1])
+    assert calls[-1][1].startswith("120 of 120 trees")
+
+
+@pytest.mark.parametrize("after", [1, 3])
+def test_ctrl_c_keeps_what_suffices(after):
+    X, y = make_data(0)
+
+    def interrupt(fraction, note):
+        if fraction >= after * 50 / 5000:
+            raise KeyboardInterrupt
+
+    options = {"n_trees": 5000, "column_share": 1}
+    if after == 1:  # some cells have no tree yet
+        with pytest.raises(KeyboardInterrupt):
+            value(X, y, progress=interrupt, **options)
+        return
+    with pytest.warns(PrecisionWarning, match="interrupted after 150 of 5000 trees"):
+        estimate = value(X, y, progress=interrupt, **options)
+    assert estimate.info["interrupted"] is True
+    np.testing.assert_array_equal(estimate.values, value(X, y, n_trees=150, column_share=1).values)
+
+
+def test_too_few_trees_are_refused_and_the_advice_holds():
+    X, y = make_data(0)
+    with pytest.raises(InputError, match=r"n_trees=10 left \d+ of 160 cells") as error:
+        value(X, y, n_trees=10)
+    advised = int(str(error.value).split("about ")[1].split(" trees")[0])
+    assert value(X, y, n_trees=advised).info["fewest_trees_per_cell"] >= 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_trees": 0}, "n_trees=0 must be a whole number and be positive"),
+        ({"n_trees": 2.5}, "n_trees=2.5 must be a whole number"),
+        ({"column_share": 0}, "column_share=0 must be a number and be positive"),
+        ({"column_share": 1.5}, "column_share=1.5 must be a part of the columns"),
+        ({"column_share": 5}, "column_share=5 must be a part .* up to 4"),
+        ({"oob_score": "accuracy"}, "oob_score='accuracy' is not known: use 'correct' or 'distance'"),
+        ({"oob_score": "distance", "task": "regression"}, "oob_score='distance' .* use oob_score='correct'"),
+    ],
+)
+def test_options_are_checked(options, message):
+    X, y = make_data(0)
+    with pytest.raises(InputError, match=message):
+        value(X, y, **options)
+
+
+def test_neither_a_semivalue_nor_the_label():
+    X, y = make_data(0)
+    with pytest.raises(InputError, match="method='oob' has no semivalue"):
+        oob_cells(make_problem(X, y), Run.create(semivalue="banzhaf"))
+    with pytest.raises(InputError, match="leave include_label out"):
+        oob_cells(make_problem(X, y, label="y"), Run.create())

@@ -1,0 +1,300 @@
+"""Owners: regions of any shape, the coarsest grid that respects them, and who gets what."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.naive_bayes import GaussianNB
+
+from shapley2d import InputError, value_blocks
+from shapley2d._ownership.owners import UNOWNED, AxisNames, cut_grid, read_lines
+
+NAMES = ["age", "income", "spend", "visits"]
+
+
+def table(seed=0, n=40):
+    random = np.random.default_rng(seed)
+    X = pd.DataFrame(random.normal(size=(n, 4)), columns=NAMES)
+    return X, (X["age"] + X["spend"] > 0).astype(int)
+
+
+def valued(owners, **options):
+    X, y = table()
+    X_valid, y_valid = table(1, 60)
+    return value_blocks(X, y, X_valid, y_valid, owners=owners, **options)
+
+
+FOUR = [
+    {"owner": "Bank A", "row": "0-19", "column": "age;income"},
+    {"owner": "Bank B", "row": "20-39", "column": "age;income"},
+    {"owner": "Shop A", "row": "0-19", "column": "spend;visits"},
+    {"owner": "Shop B", "row": "20-39", "column": "spend;visits"},
+]
+
+
+def by_owner(v):
+    return dict(zip(v.owners["owner"], v.owners["value"], strict=True))
+
+
+def test_owners_of_a_partition_share_the_whole_utility():
+    v = valued(FOUR, model=GaussianNB())
+    X, y = table()
+    assert v.shape == (2, 2) and v.info["method"] == "exact"
+    assert sum(by_owner(v).values()) == pytest.approx(GaussianNB().fit(X, y).score(*table(1, 60)))
+    assert v.row_names.tolist() == ["rows 0-19", "rows 20-39"]
+    assert v.column_names == ["age + income", "spend + visits"]
+    assert v.owners["n_cells"].tolist() == [40.0] * 4
+    assert v.info["block_owners"][1] == [0, 1, "Shop A"]
+
+
+@pytest.mark.parametrize("method", ["exact", "mc"])
+def test_merging_two_owners_adds_their_values(method):
+    options = {"model": "knn", "method": method}
+    options |= {"max_permutations": 30, "tolerance": 0} if method == "mc" else {}
+    before = by_owner(valued(FOUR, **options))
+    renamed = [
+        {**line, "owner": line["owner"].replace("Bank A", "Bank").replace("Bank B", "Bank")} for line in FOUR
+    ]
+    after = by_owner(valued(renamed, **options))
+    assert after["Bank"] == pytest.approx(before["Bank A"] + before["Bank B"])
+    assert after["Shop A"] == pytest.approx(before["Shop A"])
+
+
+def test_the_groups_of_rows_keep_the_grid_when_owners_merge():
+    rows = np.repeat(["r", "s", "t"], [10, 10, 20])
+    lines = [{"owner": name, "row": label} for name, label in (("A", "r"), ("B", "s"), ("C", "t"))]
+    before = by_owner(valued(lines, rows=rows, model="knn"))
+    merged = valued(
+        [{**line, "owner": line["owner"].replace("B", "A")} for line in lines], rows=rows, model="knn"
+    )
+    assert merged.shape == (3, 1) and merged.row_names.tolist() == ["r", "s", "t"]
+    assert by_owner(merged)["A"] == pytest.approx(before["A"] + before["B"])
+
+
+def test_the_error_of_an_owner_comes_from_the_draws_of_its_sum():
+    options = {"method": "mc", "model": "knn", "max_permutations": 40, "tolerance": 0}
+    v = valued([{"owner": "all"}], rows=np.arange(40) % 3, columns=NAMES, **options)
+    # every permutation gives the same total, however much the blocks vary
+    assert v.stderr.max() > 0 and v.owners["stderr"][0] == pytest.approx(0, abs=1e-12)
+    halves = valued([{"owner": "x", "column": "age"}, {"owner": "y", "column": "income;spend;visits"}],
+                    rows=np.arange(40) % 3, columns=NAMES, **options)  # fmt: skip
+    assert halves.owners["stderr"][0] == pytest.approx(halves.owners["stderr"][1])
+    assert halves.covariance[0, 1] == pytest.approx(-halves.covariance[0, 0])
+    assert halves.owners["stderr"][0] == pytest.approx(halves.column_stderr[0])
+
+
+def noise_and_signal(seed):
+    random = np.random.default_rng(seed)
+
+    def part(n):
+        X = random.normal(size=(n, 4))
+        return X, (X[:, 0] + X[:, 1] > 0).astype(int)
+
+    return value_blocks(
+        *part(200),
+        *part(400),
+        owners=[{"owner": "signal", "column": "x0;x1"}, {"owner": "noise", "column": "x2;x3"}],
+        rows=np.arange(200) % 2,
+        model=GaussianNB(),
+        scoring="matthews_corrcoef",  # guessing is worth 0 by this score
+        validation_groups=10,  # the values are exact, but those of one validation table
+    )
+
+
+def test_an_owner_of_pure_noise_is_worth_nothing_within_its_interval():
+    found = [noise_and_signal(seed) for seed in range(8)]
+    signal, noise = np.array([v.owners["value"] for v in found]).T
+    errors = np.array([v.owners["stderr"][1] for v in found])
+    assert all(v.exact for v in found) and (signal > 0.7).all() and (np.abs(noise) < 0.06).all()
+    assert (np.abs(noise) < 1.96 * errors).sum() >= 6  # noise does a little harm, so not always
+    assert all(v.payments(1000)["low"][1] == 0 for v in found)
+
+
+def test_the_error_of_the_validation_rows_is_that_of_a_mean_over_them():
+    X, y = table()
+    X_valid, y_valid = table(1, 300)
+    v = value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "all"}], model="knn", validation_groups=50)
+    per_row = [
+        value_blocks(X, y, X_valid.iloc[[t]], y_valid.iloc[[t]], owners=[{"owner": "all"}], model="knn").total
+        for t in range(300)
+    ]
+    assert v.owners["stderr"][0] == pytest.approx(np.std(per_row) / np.sqrt(300), rel=0.25)
+
+
+@pytest.mark.parametrize("groups", [1, 61, 2.5])
+def test_impossible_groups_of_validation_rows(groups):
+    with pytest.raises(InputError, match="must be a whole number from 2 to 60"):
+        valued(FOUR, model="knn", validation_groups=groups)
+
+
+def test_irregular_regions_make_the_coarsest_grid_and_share_blocks():
+    lines = read_lines(
+        [
+            {"owner": "L", "row": "0-1", "column": ""},
+            {"owner": "L", "row": "2-3", "column": "a"},
+            {"owner": "M", "row": "1-2", "column": "a;b"},
+        ]
+    )
+    grid, ownership = cut_grid(lines, range(5), ["a", "b", "c", "d"])
+    assert grid.rows.labels.tolist() == [0, 1, 2, 3, 4]
+    assert grid.columns.labels.tolist() == [0, 1, 2, 2]
+    assert ownership.names == ["L", "M", UNOWNED]
+    whole = ownership.shares[:, grid.rows.labels][:, :, grid.columns.labels]
+    assert whole[0].tolist() == [
+        [1, 1, 1, 1],
+        [0.5, 0.5, 1, 1],
+        [0.5, 0, 0, 0],
+        [1, 0, 0, 0],
+        [0, 0, 0, 0],
+    ]
+    np.testing.assert_allclose(whole.sum(axis=0), 1)
+
+
+def test_rows_listed_one_by_one_are_one_group():
+    lines = [{"owner": "A" if i % 2 else "B", "row": i, "column": None} for i in range(40)]
+    v = valued(lines, model="knn")
+    assert v.shape == (2, 1)
+    assert v.row_names.tolist() == ["20 rows from 0 to 38", "20 rows from 1 to 39"]
+
+
+@given(data=st.data())
+def test_every_cell_keeps_its_owners_and_no_two_groups_are_alike(data):
+    n, m, k = 6, 4, 3
+    lines, held = [], np.zeros((k, n, m), dtype=bool)
+    for _ in range(data.draw(st.integers(1, 6))):
+        owner = data.draw(st.integers(0, k - 1))
+        rows = data.draw(st.lists(st.integers(0, n - 1), max_size=n))
+        columns = data.draw(st.lists(st.integers(0, m - 1), max_size=m))
+        lines.append({"owner": f"o{owner}", "row": rows or "", "column": columns or ""})
+        held[owner, np.array(rows or range(n))[:, None], np.array(columns or range(m))] = True
+    grid, ownership = cut_grid(read_lines(lines), range(n), list("abcd"))
+    shares = ownership.shares[:, grid.rows.labels][:, :, grid.columns.labels]
+    for name, share in zip(ownership.names, shares, strict=True):
+        expected = ~held.any(axis=0) if name == UNOWNED else held[int(name[1])]
+        np.testing.assert_array_equal(share > 0, expected)
+    np.testing.assert_allclose(shares.sum(axis=0), 1)
+    blocks = np.moveaxis(ownership.shares, 0, 2)
+    assert len({line.tobytes() for line in blocks}) == len(blocks)
+    assert len({line.tobytes() for line in np.ascontiguousarray(blocks.swapaxes(0, 1))}) == blocks.shape[1]
+
+
+@pytest.mark.parametrize("kind", ["list", "dict", "pandas", "polars", "pyarrow", "csv", "semicolons"])
+def test_owners_come_in_any_kind_of_table(kind, tmp_path):
+    columns = {
+        "owner": ["A", "B", "B"],
+        "row": ["0-19", "20-39", None],
+        "column": [None, "age", "visits"],
+    }
+    records = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
+    path = tmp_path / "owners.csv"
+    separator = ";" if kind == "semicolons" else ","
+    pd.DataFrame(columns).to_csv(path, index=False, sep=separator)
+    owners = {
+        "list": records,
+        "dict": columns,
+        "pandas": pd.DataFrame(columns),
+        "polars": pl.DataFrame(columns),
+        "pyarrow": pa.table(columns),
+        "csv": path,
+        "semicolons": str(path),
+    }[kind]
+    lines = read_lines(owners)
+    grid, ownership = cut_grid(lines, range(40), NAMES)
+    assert grid.shape == (2, 3) and ownership.names == ["A", "B", UNOWNED]
+    assert ownership.shares[1].tolist() == [[0, 0, 0.5], [1, 0, 1]]
+
+
+def test_a_frame_that_holds_whole_numbers_beside_gaps():
+    frame = pd.DataFrame({"owner": ["A", "B"], "row": [3, np.nan], "column": ["", "age"]})
+    grid, _ = cut_grid(read_lines(frame), range(5), NAMES)
+    assert grid.rows.labels.tolist() == [0, 0, 0, 1, 0]
+
+
+def test_rows_are_found_by_label_then_name_then_position():
+    named = AxisNames("row", ["ann", "bob", "cy"])
+    assert named.find("bob", "").tolist() == [1] and named.find(2, "").tolist() == [2]
+    assert named.find("0-1", "").tolist() == [0, 1] and named.find("ann; cy", "").tolist() == [0, 2]
+    numbered = AxisNames("row", [10, 11, 12, 10])
+    assert numbered.find(10, "").tolist() == [0, 3] and numbered.find("11-12", "").tolist() == [1, 2]
+    with pytest.raises(InputError, match="there is no row '2'"):
+        numbered.find(2, "line 4")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "owner,row,column\nA,0-19,\nB,99,\n",
+            "line 3: there is no row '99': the table's rows count from 0 to 39",
+        ),
+        ("owner,row,column\nA,,\n\nB,,shoe\n", "line 4: there is no column 'shoe'"),
+        ("owner,row,column\nA,30-50,\n", "line 2: there is no row '30-50'"),
+        ("owner,row,column\nA,9-3,\n", "line 2: there is no row '9-3'"),
+        ("owner,row,column\n,3,\n", "line 2: the owner is empty"),
+        ("owner,row,column\n(unowned),3,\n", "line 2: an owner cannot be called"),
+        ("who,row,column\nA,3,\n", "there is no column 'owner'"),
+        ("owner,rows,column\nA,3,\n", "column 'rows' is not known"),
+        ("owner,row\nA,1,2\n", "line 2: 3 entries for 2 columns"),
+        ("owner,row,column\n", "no lines"),
+    ],
+)
+def test_contradictions_name_the_line_of_the_file(text, message, tmp_path):
+    path = tmp_path / "owners.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        valued(path)
+
+
+@pytest.mark.parametrize(
+    ("owners", "message"),
+    [
+        ([{"owner": "A", "row": 1}, {"owner": "B", "row": 77}], "owners, line 2: there is no row '77'"),
+        ([{"owner": None}], "owners, line 1: the owner is empty"),
+        ("nowhere.csv", "there is no file nowhere.csv"),
+        ({"owner": ["A"], "row": [1, 2]}, "differ in length"),
+        ([1, 2], "must be a frame or a CSV file"),
+        ([], "no lines"),
+    ],
+)
+def test_contradictions_in_frames(owners, message):
+    with pytest.raises(InputError, match=message):
+        valued(owners)
+
+
+def test_a_file_in_another_encoding_is_named(tmp_path):
+    path = tmp_path / "owners.csv"
+    path.write_bytes("owner,row,column\nMüller,,\n".encode("latin-1"))
+    with pytest.raises(InputError, match="not UTF-8"):
+        valued(path)
+
+
+def test_group_labels_name_cut_groups():
+    rows = np.repeat(["north", "south"], 20)
+    v = valued([{"owner": "A", "row": "0-9"}, {"owner": "B", "row": "south"}], rows=rows, model="knn")
+    assert v.row_names.tolist() == ["north (rows 0-9)", "north (rows 10-19)", "south"]
+    assert by_owner(v)[UNOWNED] == pytest.approx(v.values[1].sum())
+    assert v.payments(100)["amount"].tolist()[2] == 0
+
+
+def test_a_polars_table_gets_polars_payments():
+    X, y = table()
+    v = value_blocks(pl.from_pandas(X), y.to_list(), owners=[{"owner": "A", "column": "age"}, {"owner": "B"}],
+                     model="knn", folds=3)  # fmt: skip
+    paid = v.payments(99.99)
+    assert isinstance(paid, pl.DataFrame) and paid.columns == ["owner", "value", "amount", "low", "high"]
+    assert sum(round(100 * amount) for amount in paid["amount"]) == 9999
+
+
+def test_columns_named_by_numbers_are_counted_by_their_names():
+    from shapley2d._ownership.owners import AxisNames
+
+    names = AxisNames("column", ["1", "2", "3", "4"])
+    assert names.find("1-2", "line 1").tolist() == [0, 1]
+    assert names.find(4, "line 2").tolist() == [3]
+    with pytest.raises(InputError, match="there is no column '0'"):
+        names.find(0, "line 3")

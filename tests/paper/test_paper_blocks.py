@@ -1,0 +1,202 @@
+"""The experiment on blocks: random groups, values and performances in their places, and the verdicts."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import pearsonr, spearmanr
+from sklearn.metrics import accuracy_score
+from sklearn.tree import DecisionTreeClassifier
+
+from shapley2d import value_blocks
+from shapley2d_paper.blocks.experiment import (
+    EXPERIMENT,
+    MEASURES,
+    gini,
+    judge_growth,
+    performance_alone,
+    random_groups,
+    work,
+)
+from shapley2d_paper.blocks.links import correlation, find_link, pooled
+from shapley2d_paper.data.splits import split_table
+from shapley2d_paper.harness.records import Records, read_records, write_records
+
+SMALL = {"n_train": 150, "n_judge": 200, "row_groups": 2, "column_groups": 3, "seed": 5}
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_pieces_have_names_of_their_own_and_plain_settings(quick):
+    pieces = EXPERIMENT.pieces(quick)
+    assert len({piece.name for piece in pieces}) == len(pieces)
+    assert all(json.loads(json.dumps(piece.settings)) == piece.settings for piece in pieces)
+    assert {piece.settings["measure"] for piece in pieces} == set(MEASURES)
+
+
+@pytest.mark.parametrize(("n_members", "n_groups", "smallest"), [(23, 4, 1), (100, 4, 5), (3, 3, 1)])
+def test_groups_cover_all_members_and_none_is_too_small(n_members, n_groups, smallest):
+    rng = np.random.default_rng(0)
+    sizes = [
+        np.bincount(random_groups(n_members, n_groups, smallest, rng), minlength=n_groups) for _ in range(40)
+    ]
+    assert {size.sum() for size in sizes} == {n_members}
+    assert min(size.min() for size in sizes) >= smallest
+    if n_members > n_groups * smallest:
+        assert len({tuple(size) for size in sizes}) > 5  # the lines do move
+
+
+def test_gini_is_zero_for_a_constant_and_one_for_a_perfect_order():
+    class Model:
+        def predict_proba(self, X):
+            return np.column_stack([1 - X[:, 0], X[:, 0]])
+
+    y = np.array([0, 0, 1, 1])
+    assert gini(Model(), np.full((4, 1), 0.5), y) == pytest.approx(0)
+    assert gini(Model(), np.array([[0.1], [0.2], [0.3], [0.4]]), y) == pytest.approx(1)
+
+
+def test_performance_alone_is_that_of_a_model_fitted_on_the_block():
+    parts = split_table("credit", 5, n_train=150, n_valid=200, n_test=200)
+    rng = np.random.default_rng(1)
+    rows, columns = random_groups(150, 2, 20, rng), random_groups(23, 3, 1, rng)
+    model = DecisionTreeClassifier(random_state=3)
+    found = performance_alone(parts, rows, columns, model, None)
+    for i in range(2):
+        for j in range(3):
+            fitted = DecisionTreeClassifier(random_state=3).fit(
+                parts.X[np.ix_(rows == i, columns == j)], parts.y[rows == i]
+            )
+            expected = accuracy_score(parts.y_test, fitted.predict(parts.X_test[:, columns == j]))
+            assert found[i, j] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_lines_hold_the_blocks_of_one_split(measure):
+    lines = Records(work(measure=measure, **SMALL))
+    assert len(lines) == 6
+    assert len({(line["row_group"], line["column_group"]) for line in lines}) == 6
+    assert lines.where(column_group=0).numbers("n_rows").sum() == 150
+    assert lines.where(row_group=0).numbers("n_columns").sum() == 23
+    np.testing.assert_allclose(lines.numbers("value").sum(), lines.mean("total"))
+
+
+def test_values_stand_beside_the_group_they_belong_to():
+    lines = Records(work(measure="accuracy", **SMALL))
+    parts = split_table("credit", 5, n_train=150, n_valid=200, n_test=200)
+    rng = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(0,)))
+    rows, columns = random_groups(150, 2, 7, rng), random_groups(23, 3, 1, rng)
+    names = [f"{group}" for group in columns]
+    sized = value_blocks(
+        parts.X,
+        parts.y,
+        parts.X_valid,
+        parts.y_valid,
+        rows=rows,
+        columns=names,
+        model=DecisionTreeClassifier(random_state=5),
+        progress=False,
+    )
+    for a, row in enumerate(sized.row_names):
+        for b, column in enumerate(sized.column_names):
+            (line,) = lines.where(row_group=int(row), column_group=int(column))
+            assert line["value"] == pytest.approx(sized.values[a, b])
+            assert line["n_rows"] == (rows == row).sum() == sized.row_sizes[a]
+            assert line["n_columns"] == sized.column_sizes[b]
+
+
+def made_up(slopes, noise=0.0, measures=("accuracy", "balanced accuracy", "Gini")):
+    """Splits whose values grow by these slopes with performance."""
+    rng = np.random.default_rng(0)
+    performance = np.linspace(0.5, 0.8, 12)
+    return Records(
+        [
+            {
+                "measure": measure,
+                "seed": seed,
+                "row_group": k // 4,
+                "column_group": k % 4,
+                "n_rows": 100 + k // 4,
+                "n_columns": 5,
+                "performance": x,
+                "value": slope * x + noise * rng.normal(),
+            }
+            for measure in measures
+            for seed, slope in enumerate(slopes if not isinstance(slopes, dict) else slopes[measure])
+            for k, x in enumerate(performance)
+        ]
+    )
+
+
+def test_correlations_agree_with_scipy():
+    lines = made_up([0.1, 0.2, 0.15], noise=0.02).where(measure="Gini")
+    value, performance = lines.numbers("value"), lines.numbers("performance")
+    assert pooled(lines, ranks=True)[0] == pytest.approx(spearmanr(value, performance).statistic)
+    assert pooled(lines, ranks=False)[0] == pytest.approx(pearsonr(value, performance).statistic)
+    link = find_link(lines)
+    each = [
+        spearmanr(part.numbers("value"), part.numbers("performance")).statistic
+        for _, part in lines.groups("seed")
+    ]
+    assert link.ranked[0] == pytest.approx(np.mean(each))
+    assert min(each) - 1e-9 <= link.ranked[1] <= link.ranked[0] <= link.ranked[2] <= max(each) + 1e-9
+    assert correlation(np.array([[1.0, 1.0], [0.0, 1.0]]), ranks=True) == 0
+
+
+def test_pairs_in_order_are_counted():
+    lines = Records(
+        [
+            {"seed": 0, "performance": x, "value": y}
+            for x, y in ((0.1, 1.0), (0.2, 2.0), (0.3, 3.0), (0.4, 0.0))
+        ]
+    )
+    assert find_link(lines).in_order == pytest.approx(3 / 6)
+
+
+@pytest.mark.parametrize(
+    ("slopes", "verdict"),
+    [
+        ([1.0, 1.0, 1.0], "holds"),
+        ({"accuracy": [1.0, -1.0, 1.0], "balanced accuracy": [1.0], "Gini": [1.0] * 3}, "holds in part"),
+        ([-1.0, 1.0, -1.0], "does not hold"),
+    ],
+)
+def test_verdicts(slopes, verdict):
+    judgement = judge_growth(made_up(slopes))
+    assert judgement.verdict == verdict
+    assert "of 3 splits" in judgement.ours
+    assert "Balanced accuracy is shown and not judged" in judgement.why
+
+
+@pytest.mark.parametrize(
+    ("noise", "words"),
+    [(0.0, "without exception"), (0.1, "a tendency and no law"), (50.0, "no more than a weak tendency")],
+)
+def test_how_strict_the_order_is_comes_from_the_figures(noise, words):
+    records = made_up([1.0] * 8, noise=noise, measures=("accuracy", "Gini"))
+    judgement = judge_growth(records)
+    assert words in judgement.why
+    assert f"{find_link(records.where(measure='Gini')).in_order:.0%} (Gini)" in judgement.why
+    assert "Balanced" not in judgement.why
+
+
+def test_no_verdict_without_both_measures():
+    assert judge_growth(made_up([1.0], measures=("accuracy",))) is None
+    assert judge_growth(Records([])) is None
+
+
+def test_page_parts_are_made_from_the_file_alone(tmp_path):
+    write_records(made_up([1.0, 2.0], noise=0.01), tmp_path / "blocks.csv")
+    records = read_records(tmp_path / "blocks.csv")
+    figure = EXPERIMENT.draw(records)
+    assert len(figure.axes) == 3
+    assert all(axis.get_xlabel() and axis.get_title() for axis in figure.axes)
+    ((caption, table),) = EXPERIMENT.tables(records)
+    assert "2 random splits of 303 training rows into 3 x 4 blocks" in caption
+    assert [line["measure"] for line in table] == list(MEASURES)
+    assert "2 random splits" in EXPERIMENT.headline(records)
+    some = records.where(measure="Gini")
+    assert len(EXPERIMENT.draw(some).axes) == 1
+    assert len(EXPERIMENT.tables(some)[0][1]) == 1
+    assert EXPERIMENT.tables(Records([])) == []

@@ -1,0 +1,171 @@
+"""The experiment on convergence: exact values from elsewhere, honest errors, and the verdicts."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from shapley2d import value_cells
+from shapley2d._theory.designs import AllSubsets
+from shapley2d_paper.convergence.experiment import EXPERIMENT, LIMIT, judge_convergence
+from shapley2d_paper.convergence.runs import _after, column_draws, column_game, compare, work
+from shapley2d_paper.data.splits import split_table
+from shapley2d_paper.harness.records import Records, read_records, write_records
+
+WINE = {"n_train": 12, "n_valid": 10, "seed": 3}
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_pieces_have_names_of_their_own_and_plain_settings(quick):
+    pieces = EXPERIMENT.pieces(quick)
+    assert len({piece.name for piece in pieces}) == len(pieces)
+    assert all(json.loads(json.dumps(piece.settings)) == piece.settings for piece in pieces)
+    assert {piece.settings["part"] for piece in pieces} == {"columns", "game", "table"}
+
+
+def test_column_game_is_the_one_that_the_package_values():
+    phi, n_columns = column_game(**WINE)
+    everything = AllSubsets(n_columns)
+    exact = everything.combine(phi(everything.coalitions.masks())).T
+    parts = split_table("wine", 3, n_train=12, n_valid=10)
+    direct = value_cells(parts.X, parts.y, parts.X_valid, parts.y_valid, columns="exact", progress=False)
+    np.testing.assert_allclose(exact, direct.values, atol=1e-12)
+
+
+def test_column_permutations_are_unbiased_and_sum_to_everything():
+    def phi(coalitions):  # two rows: the product of columns 0 and 1, and the number of columns
+        return np.column_stack([coalitions[:, 0] & coalitions[:, 1], coalitions.sum(axis=1)]).astype(float)
+
+    draw = column_draws(phi, 3, 0)
+    values = np.mean([draw(number) for number in range(400)], axis=0)
+    np.testing.assert_allclose(values[1], 1.0)
+    np.testing.assert_allclose(values[0], [0.5, 0.5, 0.0], atol=0.1)
+    np.testing.assert_array_equal(draw(7), draw(7))
+
+
+def test_draws_are_counted_once_each():
+    seen = []
+
+    def draw(number):
+        seen.append(number)
+        return np.array([[float(number)]])
+
+    means = {count: moments.mean()[0, 0] for count, moments in _after(draw, [4, 2, 4])}
+    assert means == {2: 0.5, 4: 1.5}
+    assert seen == [0, 1, 2, 3]
+
+
+def test_an_estimate_beside_the_exact_values():
+    exact = np.array([[1.0, -1.0], [2.0, 0.0]])
+    right = compare(exact, np.full((2, 2), 0.3), exact)
+    assert (right["error"], right["covered"]) == (0.0, 1.0)
+    assert right["correlation"] == pytest.approx(1.0)
+    assert right["ratio"] == pytest.approx(0.1)
+    assert right["expected"] == pytest.approx(4 * 0.09 / 6)
+    off = compare(exact + np.array([[1.0, 0.0], [0.0, 0.0]]), np.full((2, 2), 0.3), exact)
+    assert off["error"] == pytest.approx(1 / 6)
+    assert off["covered"] == 0.75
+
+
+def test_samplers_of_columns_get_nearer_with_effort():
+    lines = Records(work(part="columns", budgets=[52, 520], **WINE))
+    assert lines.where(method="permutations").distinct("permutations") == [4, 40]
+    for method in ("permutations", "A", "B"):
+        few, many = lines.where(method=method).numbers("error")
+        assert many < few / 3
+    most = lines.where(evaluations=520)
+    assert most.where(method="B").mean("error") < most.where(method="permutations").mean("error") / 3
+
+
+@pytest.mark.parametrize(("model", "n_train", "n_columns"), [("knn", 20, 13), ("gaussian_nb", 7, 4)])
+def test_monte_carlo_meets_the_exact_values_as_its_errors_say(model, n_train, n_columns):
+    lines = Records(
+        work(
+            part="game",
+            model=model,
+            counts=[20, 400],
+            n_train=n_train,
+            n_valid=60,
+            n_columns=n_columns,
+            seed=1,
+        )
+    )
+    last = lines.where(permutations=400).rows[0]
+    assert last["evaluations"] == 400 * n_train * n_columns
+    assert 0.4 < last["error"] / last["expected"] < 2.5
+    assert last["covered"] > 0.8
+    assert last["correlation"] > 0.8
+    assert last["error"] < lines.where(permutations=20).mean("error")
+
+
+def test_two_runs_of_a_tree_agree_more_and_more():
+    lines = Records(
+        work(part="table", dataset="breast_cancer", counts=[10, 160], n_train=12, n_valid=60, seed=0)
+    )
+    few, many = lines.rows
+    assert many["agreement"] > max(few["agreement"], 0.5)
+    assert many["ratio"] < few["ratio"] / 1.5
+
+
+def made_up(knn, wine, census, *, permutations=500):
+    """Lines with these convergence ratios."""
+    facts = {"n_rows": 106, "n_columns": 13, "permutations": permutations, "seed": 0}
+    known = {"error": 0.002, "expected": 0.002, "covered": 0.95, "correlation": 0.999}
+    rows = [
+        {"what": "columns", "game": "knn", "method": "permutations", "evaluations": 6500, "ratio": knn, **known, **facts},
+        {"what": "columns", "game": "knn", "method": "A", "evaluations": 2600, "ratio": 0.01, **known, **facts},
+        {"what": "columns", "game": "knn", "method": "B", "evaluations": 2600, "ratio": 0.01, **known, **facts},
+        {"what": "game", "game": "knn", "method": "Monte Carlo", "evaluations": 689000, "ratio": 0.1, **known, **facts},
+    ]  # fmt: skip
+    for name, ratio in (("wine", wine), ("census", census)):
+        rows.append(
+            {"what": "table", "game": name, "evaluations": 689000, "ratio": ratio, "agreement": 0.8, **facts}
+        )
+    return Records(rows)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "verdict"),
+    [
+        ((0.02, 0.02, LIMIT), "holds"),
+        ((0.02, 0.05, 0.05), "holds in part"),
+        ((0.04, 0.02, 0.05), "holds in part"),
+        ((0.03, 0.05, 0.05), "does not hold"),
+    ],
+)
+def test_verdicts(ratios, verdict):
+    judgement = judge_convergence(made_up(*ratios))
+    assert judgement.verdict == verdict
+    assert f"{ratios[0]:.3f}" in judgement.ours
+    if ratios[2] == 0.05:
+        assert "about 2,000 permutations" in judgement.why  # 500 x (0.05 / 0.025)^2
+    assert ("would take" in judgement.why) == (verdict != "holds")
+
+
+def test_no_verdict_before_500_permutations():
+    assert judge_convergence(made_up(0.02, 0.02, 0.02, permutations=200)) is None
+    assert judge_convergence(made_up(0.02, 0.02, 0.02).where(what="columns")) is None
+
+
+def test_page_parts_are_made_from_the_file_alone(tmp_path):
+    write_records(made_up(0.02, 0.05, 0.06), tmp_path / "convergence.csv")
+    records = read_records(tmp_path / "convergence.csv")
+    figure = EXPERIMENT.draw(records)
+    assert len(figure.axes) == 3
+    assert all(axis.get_xscale() == axis.get_yscale() == "log" and axis.get_ylabel() for axis in figure.axes)
+    columns, games, tables = (table for _, table in EXPERIMENT.tables(records))
+    assert all("one seed" in caption for caption, _ in EXPERIMENT.tables(records))
+    twice = Records([*records, *({**row, "seed": 1} for row in records)])
+    assert all("mean over 2 seeds" in caption for caption, _ in EXPERIMENT.tables(twice))
+    assert columns[0]["error, B"] == "0.002"
+    assert columns[1]["error, permutations"] == "0.002"
+    assert games[0]["95 % covers"] == "0.95"
+    assert [line["table"] for line in tables] == ["Census, 106 x 13", "Wine, 106 x 13"]
+    assert "0.05 to 0.06" in EXPERIMENT.headline(records)
+    for what in ("columns", "game", "table"):
+        part = records.where(what=what)
+        assert EXPERIMENT.draw(part).axes
+        assert len(EXPERIMENT.tables(part)) == 1
+        assert isinstance(EXPERIMENT.headline(part), str)

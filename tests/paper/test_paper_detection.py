@@ -1,0 +1,174 @@
+"""The detection benchmark: what is planted, who looks for it, and what is repaired."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
+
+from shapley2d.exceptions import InputError
+from shapley2d_paper.detection import experiment as detection
+from shapley2d_paper.detection import work as detection_work
+from shapley2d_paper.detection.means import (
+    METHODS,
+)
+from shapley2d_paper.detectors.detectors import DETECTORS, Detector
+from shapley2d_paper.detectors.models import MODELS
+from shapley2d_paper.harness.experiment import Unavailable
+
+SIZES = {"n_train": 60, "n_valid": 60, "n_test": None}
+KINDS = detection_work.KINDS
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_pieces_cover_every_method_once_per_planting(quick):
+    pieces = detection.pieces(quick)
+    assert len({piece.name for piece in pieces}) == len(pieces)
+    assert [json.loads(json.dumps(piece.settings)) for piece in pieces] == [
+        piece.settings for piece in pieces
+    ]
+    plantings = {}
+    for piece in pieces:
+        key = tuple(piece.settings[name] for name in ("dataset", "kind", "seed"))
+        plantings.setdefault(key, []).extend(piece.settings["methods"])
+    assert len(plantings) == (6 if quick else 5 * 6 * 3)
+    assert {kind for _, kind, _ in plantings} == set(KINDS)
+    for methods in plantings.values():
+        assert sorted(methods) == sorted(DETECTORS)
+    assert sorted(METHODS) == sorted(DETECTORS)
+
+
+def test_pieces_name_the_permutations_of_the_methods_that_sample():
+    for piece in detection.pieces(quick=True):
+        sampled = {"2D-MC", "1D"} & set(piece.settings["methods"])
+        assert set(piece.settings["budgets"]) == sampled
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_planted_is_the_same_for_everyone_and_of_the_right_amount(kind):
+    parts, spoiled = detection_work.spoil("breast_cancer", kind, 3, **SIZES)
+    again = detection_work.spoil("breast_cancer", kind, 3, **SIZES)[1]
+    other = detection_work.spoil("breast_cancer", kind, 4, **SIZES)[1]
+    np.testing.assert_array_equal(spoiled.numbers, again.numbers)
+    np.testing.assert_array_equal(spoiled.labels, again.labels)
+    assert not np.array_equal(spoiled.cells, other.cells) or not np.array_equal(spoiled.rows, other.rows)
+    np.testing.assert_array_equal(spoiled.numbers != parts.X, spoiled.cells)
+    np.testing.assert_array_equal(spoiled.labels != parts.y, spoiled.rows)
+    if kind == "labels":
+        assert spoiled.rows.sum() == 6  # 10 % of 60
+        assert not spoiled.cells.any()
+    else:
+        assert spoiled.cells.sum() == (10 if kind == "swapped" else 11)  # 2 % of 540; swaps come in pairs
+        assert not spoiled.rows.any()
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=30), st.floats(0, 1), st.integers(0, 5))
+def test_most_suspect_takes_the_highest(suspicion, share, seed):
+    suspicion = np.array(suspicion, dtype=float)
+    marked = detection_work.most_suspect(suspicion, share, seed)
+    assert marked.sum() == round(share * suspicion.size)
+    if 0 < marked.sum() < suspicion.size:
+        assert suspicion[marked].min() >= suspicion[~marked].max()
+
+
+def test_equally_suspect_cells_come_in_random_order():
+    marks = [detection_work.most_suspect(np.zeros((4, 5)), 0.25, seed) for seed in range(400)]
+    shares = np.mean(marks, axis=0)
+    assert abs(shares - 0.25).max() < 0.1  # 4.6 standard errors
+
+
+@pytest.mark.parametrize("kind", ["typo", "labels"])
+def test_repair_gives_inspected_entries_back_and_no_others(kind):
+    parts, spoiled = detection_work.spoil("breast_cancer", kind, 0, **SIZES)
+    truth = spoiled.rows if kind == "labels" else spoiled.cells
+    X, y = detection_work.repaired(parts, spoiled, truth)
+    np.testing.assert_array_equal(X, parts.X)
+    np.testing.assert_array_equal(y, parts.y)
+    X, y = detection_work.repaired(parts, spoiled, ~truth)
+    np.testing.assert_array_equal(X, spoiled.numbers)
+    np.testing.assert_array_equal(y, spoiled.labels)
+    first = np.zeros(truth.shape, dtype=bool)
+    first[tuple(axis[0] for axis in np.nonzero(truth))] = True
+    X, y = detection_work.repaired(parts, spoiled, first)
+    assert (spoiled.numbers != X).sum() + (y != spoiled.labels).sum() == 1
+
+
+@pytest.fixture
+def all_knowing(monkeypatch):
+    """Detectors that know the clean table: one tells all, one misleads."""
+
+    def knowing(sign):
+        def cells(task):
+            parts, _ = detection_work.spoil("breast_cancer", "tail", task.seed, **SIZES)
+            return sign * (task.numbers != parts.X).astype(float)
+
+        def labels(task):
+            parts, _ = detection_work.spoil("breast_cancer", "labels", task.seed, **SIZES)
+            return sign * (task.labels != parts.y).astype(float)
+
+        return Detector(cells, labels)
+
+    monkeypatch.setitem(detection_work.DETECTORS, "oracle", knowing(1.0))
+    monkeypatch.setitem(detection_work.DETECTORS, "liar", knowing(-1.0))
+
+
+@pytest.mark.parametrize("kind", ["tail", "labels"])
+def test_perfect_detector_reaches_the_ceiling_and_a_liar_gains_nothing(all_knowing, kind):
+    oracle, liar = detection_work.work("breast_cancer", kind, 0, ["oracle", "liar"], budgets={}, **SIZES)
+    assert oracle["auroc"] == 1
+    assert liar["auroc"] == 0
+    assert oracle["average_precision"] == pytest.approx(1)
+    assert oracle["found_10"] == 1
+    assert liar["found_10"] == 0
+    assert oracle["planted"] == (6 if kind == "labels" else 11)
+    for model in MODELS:
+        for name in detection_work.REPAIRS:
+            assert oracle[f"{model}_{name}"] == oracle[f"{model}_ceiling"]
+            assert liar[f"{model}_{name}"] == liar[f"{model}_spoiled"]
+
+
+def test_accuracy_is_that_of_trees_trained_on_the_spoiled_and_on_the_clean_rows(all_knowing):
+    (line,) = detection_work.work("breast_cancer", "labels", 2, ["oracle"], budgets={}, **SIZES)
+    parts, spoiled = detection_work.spoil("breast_cancer", "labels", 2, **SIZES)
+    for name, X, y in (("spoiled", spoiled.numbers, spoiled.labels), ("ceiling", parts.X, parts.y)):
+        trees = [DecisionTreeClassifier(random_state=seed).fit(X, y) for seed in range(10, 15)]
+        expected = np.mean([tree.score(parts.X_test, parts.y_test) for tree in trees])
+        assert line[f"tree_{name}"] == pytest.approx(expected)
+    assert line["tree_spoiled"] < line["tree_ceiling"]
+
+
+def test_quick_pieces_tell_knowledge_from_guessing():
+    lines = []
+    for piece in detection.pieces(quick=True):
+        wanted = {"labels", "tail"}
+        if piece.settings["kind"] in wanted and piece.settings["methods"][0] in {"2D-KNN", "1D", "2D-OOB"}:
+            lines += detection_work.work(**piece.settings)
+    heights = {(line["method"], line["kind"]): line["auroc"] for line in lines}
+    assert (
+        heights["2D-KNN", "labels"] > 0.75
+    )  # six flipped labels: chance is 0.5 with a standard error of 0.13
+    assert heights["2D-KNN", "tail"] > 0.8
+    assert heights["z-score", "tail"] > 0.95
+    assert heights["2D-OOB distance", "tail"] > 0.85
+    assert 0.2 < heights["random", "tail"] < 0.8
+    assert all(line["seconds"] >= 0 and 0 <= line["found_2"] <= 1 for line in lines)
+    assert {line["rows"] for line in lines} == {60}
+
+
+def _refuse(task):
+    raise InputError("nothing doing")
+
+
+@pytest.mark.parametrize("method", detection_work.EXTRAS)
+def test_missing_package_makes_a_piece_unavailable(monkeypatch, method):
+    monkeypatch.setitem(detection_work.DETECTORS, method, Detector(_refuse, _refuse))
+    with pytest.raises(Unavailable, match="nothing doing"):
+        detection_work.work("breast_cancer", "tail", 0, [method], budgets={}, **SIZES)
+
+
+def test_refusal_of_a_method_of_ours_is_an_error(monkeypatch):
+    monkeypatch.setitem(detection_work.DETECTORS, "2D-KNN", Detector(_refuse, _refuse))
+    with pytest.raises(InputError, match="nothing doing"):
+        detection_work.work("breast_cancer", "tail", 0, ["2D-KNN"], budgets={}, **SIZES)

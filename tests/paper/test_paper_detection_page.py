@@ -1,0 +1,306 @@
+"""The detection benchmark: what its verdicts, tables and figure say of its lines."""
+
+import numpy as np
+import pytest
+
+from shapley2d_paper.detection import experiment as detection
+from shapley2d_paper.detection import tables as detection_tables
+from shapley2d_paper.detection import work as detection_work
+from shapley2d_paper.detection.claims import judge_deviation, judge_harm
+from shapley2d_paper.detection.means import (
+    CELL_VALUES,
+    DEVIATION,
+    METHODS,
+    best,
+    gain,
+    gain_error,
+    hardest,
+    typical_seconds,
+)
+from shapley2d_paper.detectors.models import MODELS
+from shapley2d_paper.harness.records import Records, read_records, write_records
+
+KINDS = detection_work.KINDS
+
+
+def made_up(heights, datasets=("breast_cancer", "wine"), seeds=(0, 1), **entries):
+    """Lines for methods by kind, with this AUROC."""
+    return Records(
+        [
+            {
+                "dataset": dataset,
+                "kind": kind,
+                "method": method,
+                "rows": 60,
+                "columns": 9,
+                "planted": 11,
+                "seconds": 0.5,
+                "auroc": height,
+                "average_precision": height / 2,
+                **{f"found_{share}": height / 3 for share in (1, 2, 5, 10)},
+                **{f"{model}_spoiled": 0.80 for model in MODELS},
+                **{f"{model}_once": 0.80 + height / 100 for model in MODELS},
+                **{f"{model}_more": 0.80 + height / 50 for model in MODELS},
+                **{f"{model}_ceiling": 0.84 for model in MODELS},
+                "seed": seed,
+                "version": "0",
+                **entries,
+            }
+            for dataset in datasets
+            for seed in seeds
+            for (method, kind), height in heights.items()
+        ]
+    )
+
+
+def all_methods(**changed):
+    """An AUROC for every method and kind; ``changed`` by kind and method."""
+    heights = {(method, kind): 0.6 for method in METHODS for kind in KINDS}
+    for kind, methods in changed.items():
+        heights |= {(method, kind): height for method, height in methods.items()}
+    return heights
+
+
+@pytest.mark.parametrize(
+    ("swapped", "labels", "verdict"),
+    [
+        (0.7, 0.7, "holds"),
+        (0.7, 0.6, "holds in part"),
+        (0.605, 0.7, "holds in part"),
+        (0.605, 0.605, "does not hold"),
+        (0.5, 0.5, "does not hold"),
+    ],
+)
+def test_verdict_on_harmful_cells(swapped, labels, verdict):
+    records = made_up(all_methods(swapped={"2D-KNN": swapped}, labels={"2D-KNN": labels}))
+    judgement = judge_harm(records)
+    assert judgement.verdict == verdict
+    assert f"2D-KNN {swapped:.2f}" in judgement.ours
+    ahead = 4 * ((swapped > 0.61) + (labels > 0.61))
+    assert f"in {ahead} of 8 comparisons" in judgement.why
+
+
+def test_one_rival_ahead_makes_it_hold_in_part():
+    heights = all_methods(
+        swapped={"2D-KNN": 0.8, "column predictor": 0.83}, labels={"2D-KNN": 0.8, "column predictor": 0.9}
+    )
+    judgement = judge_harm(made_up(heights))
+    assert judgement.verdict == "holds in part"
+    assert "in 6 of 8 comparisons" in judgement.why
+    assert "column predictor 0.83" in judgement.ours
+    assert "+1.60 of +4.00 possible" in judgement.why  # 0.8 / 50 of 0.04
+
+
+@pytest.mark.parametrize(
+    ("tail", "units", "verdict"),
+    [(0.9, 0.9, "holds"), (0.9, 0.6, "holds in part"), (0.605, 0.3, "does not hold")],
+)
+def test_verdict_on_deviation(tail, units, verdict):
+    heights = all_methods(tail={"ECOD": tail}, units=dict.fromkeys(DEVIATION, units))
+    judgement = judge_deviation(made_up(heights))
+    assert judgement.verdict == verdict
+    assert ("on tail" in judgement.why) == (tail > 0.61)
+
+
+@pytest.mark.parametrize("judge", [judge_harm, judge_deviation])
+def test_no_verdict_without_the_lines(judge):
+    records = made_up(all_methods())
+    assert judge(records.where(lambda row: row["method"] not in DEVIATION)) is None
+    assert judge(records.where(lambda row: row["method"] in DEVIATION)) is None
+    assert judge(records.where(lambda row: row["kind"] not in {"swapped", "units"})) is None
+    assert judge(records.where(lambda row: row["method"] != "DDC")).why.endswith("not compared: DDC.")
+    assert "not compared" not in judge(records).why
+    assert judge(Records([])) is None
+
+
+def test_tables_mark_the_best_and_average_over_kinds():
+    heights = all_methods(tail={"ECOD": 0.9, "DDC": 0.898, "random": 0.5})
+    table = {line["method"]: line for line in detection_tables.by_kind(made_up(heights), "auroc")}
+    assert list(table) == list(METHODS)
+    assert table["ECOD"]["tail"] == table["DDC"]["tail"] == "**0.90**"
+    assert table["random"]["tail"] == "0.50"
+    assert table["random"]["mean"] == f"{(0.5 + 5 * 0.6) / 6:.2f}"
+    assert table["ECOD"]["mean"] == "**0.65**"
+
+
+def test_tables_of_methods_that_were_not_run_have_no_line():
+    records = made_up(all_methods()).where(lambda row: row["method"] not in {"ECOD", "DDC"})
+    for caption, table in detection_tables.tables(records):
+        assert caption
+        assert {"ECOD", "DDC"}.isdisjoint({line.get("method") for line in table})
+
+
+def test_a_kind_that_a_method_was_not_run_on_is_a_gap():
+    records = made_up(all_methods()).where(lambda row: (row["method"], row["kind"]) != ("DDC", "tail"))
+    table = {line["method"]: line for line in detection_tables.by_kind(records, "auroc")}
+    assert table["DDC†"]["tail"] == table["DDC†"]["mean"] == "-"
+    assert table["DDC†"]["units"] == "**0.60**"
+    repairs = {line["method"]: line for line in detection_tables.repairs(records)}
+    assert repairs["DDC†"]["tail"] == "-"
+    assert repairs["DDC†"]["units"] == "+1.20"
+    detection.EXPERIMENT.draw(records)
+
+
+def test_methods_are_compared_on_the_tables_that_both_have():
+    # the column predictor was run on the easy table only, and its mean is higher than 2D-KNN's over both
+    easy = all_methods(swapped=dict.fromkeys(METHODS, 0.7), labels=dict.fromkeys(METHODS, 0.7))
+    for kind in ("swapped", "labels"):
+        easy |= {("2D-KNN", kind): 0.9, ("column predictor", kind): 0.8}
+    hard = {pair: height - 0.3 for pair, height in easy.items() if pair[0] != "column predictor"}
+    records = Records([*made_up(easy, datasets=("wine",)), *made_up(hard, datasets=("census",))])
+    assert records.where(method="column predictor", kind="swapped").mean("auroc") > 0.79
+    assert records.where(method="2D-KNN", kind="swapped").mean("auroc") < 0.76
+    judgement = judge_harm(records)
+    assert judgement.verdict == "holds"
+    assert "swapped: 2D-KNN 0.90, column predictor† 0.80" in judgement.ours
+    assert "(†), and compared on those that both have: column predictor." in judgement.why
+    assert best(records, "swapped", METHODS) == ("2D-KNN", pytest.approx(0.75))
+    assert "swapped: 2D-KNN 0.90 against column predictor† 0.80" in detection.EXPERIMENT.headline(records)
+
+    (caption, table), *_ = detection_tables.tables(records)
+    assert "†: not run on every table" in caption
+    lines = {line["method"]: line for line in table}
+    assert lines["column predictor†"]["swapped"] == "0.80 †"
+    assert lines["2D-KNN"]["swapped"] == "**0.75**"
+    whole = made_up(easy)
+    assert "†" not in str(detection_tables.tables(whole)) + detection.EXPERIMENT.headline(whole)
+
+    heatmap, _, price, repairs = detection.EXPERIMENT.draw(records).axes
+    assert "0.80†" in [text.get_text() for text in heatmap.texts]
+    assert "column predictor†" in [text.get_text() for text in price.get_legend().get_texts()]
+    assert "column predictor†" in [label.get_text() for label in repairs.get_yticklabels()]
+
+
+def test_a_share_of_what_could_be_gained_is_of_the_tables_that_a_method_has():
+    records = Records(
+        [
+            *made_up(all_methods(), datasets=("wine",)),
+            *made_up({("1D", kind): 0.6 for kind in KINDS}, datasets=("census",), tree_ceiling=1.0, knn_ceiling=1.0),
+        ]
+    )  # fmt: skip
+    table = {line["method"]: line["all, 5 % (25 %)"] for line in detection_tables.repairs(records)}
+    assert table["DDC†"] == "+1.20 ± 0.00, 30 %"  # of 4 points
+    assert table["1D"] == "+1.20 ± 0.00, 10 %"  # of 4 and 20 points
+
+
+@pytest.mark.parametrize(("tail", "units"), [(0.9, 0.9), (0.7, 0.95), (0.605, 0.3)])
+def test_on_whole_records_the_hardest_duel_is_between_the_best(tail, units):
+    rng = np.random.default_rng(0)
+    heights = {pair: rng.uniform(0.4, 0.8) for pair in all_methods()}
+    heights |= {("ECOD", "tail"): tail, ("z-score", "units"): units}
+    records = made_up(heights)
+    for kind in KINDS:
+        duel = hardest(records, kind, DEVIATION, CELL_VALUES)
+        assert (duel.method, duel.height) == best(records, kind, DEVIATION)
+        assert (duel.rival, duel.rival_height) == best(records, kind, CELL_VALUES)
+
+
+def test_the_way_down_leaves_labels_out():
+    records = made_up(all_methods(labels=dict.fromkeys(METHODS, 0.0), tail={"1D": 0.9}))
+    for row in records.where(method="1D"):
+        row["found_10"] = 0.5
+    table = {line["method"]: line for line in detection_tables.depths(records)}
+    assert table["2D-KNN"] == {
+        "method": "2D-KNN",
+        "first 1 %": "20 %",
+        "first 2 %": "20 %",
+        "first 5 %": "20 %",
+        "first 10 %": "20 %",
+    }
+    assert table["1D"]["first 1 %"] == "**22 %**"
+    assert table["1D"]["first 10 %"] == "**50 %**"
+
+
+def test_tables_bear_few_lines():
+    few = made_up({("2D-KNN", "labels"): 0.9}, datasets=("wine",), seeds=(0,))
+    tables = detection_tables.tables(few)
+    assert detection_tables.repairs(few)[0]["all, 5 % (25 %)"] == "+1.80, 45 %"
+    assert [line["labels"] for line in tables[0][1]] == ["**0.90**"]
+
+
+def test_winners_are_told_by_dataset():
+    records = Records(
+        [
+            *made_up(all_methods(typo={"2D-KNN": 0.75}), datasets=("wine",)),
+            *made_up(all_methods(typo={"DDC": 0.85}), datasets=("census",)),
+        ]
+    )
+    wine, census = detection_tables.winners(records)
+    assert wine["dataset"] == "Wine"
+    assert wine["typo"] == "2D-KNN 0.75"
+    assert census["typo"] == "DDC 0.85"
+
+
+def test_repairs_are_points_of_accuracy_and_shares_of_the_possible():
+    records = made_up(all_methods(units={"1D": 1.2}))
+    table = {line["method"]: line for line in detection_tables.repairs(records)}
+    assert table["1D"]["units"] == "+2.40"  # 1.2 / 50
+    # (5 * 0.6 + 1.2) / 6 / 50, the same for every dataset and seed
+    assert table["1D"]["all, 5 % (25 %)"] == "+1.40 ± 0.00, 35 %"
+    assert table["1D"]["all, 2 % (10 %)"] == "+0.70 ± 0.00, 18 %"
+    assert table["every error repaired"]["units"] == "+4.00"
+    assert table["every error repaired"]["all, 5 % (25 %)"] == "+4.00 ± 0.00, 100 %"
+    nothing_lost = made_up(all_methods(), **{f"{model}_ceiling": 0.8 for model in MODELS})
+    assert detection_tables.repairs(nothing_lost)[0]["all, 5 % (25 %)"] == "+1.20 ± 0.00"
+
+
+def test_errors_of_repairs_are_over_datasets_and_seeds():
+    heights = {("1D", kind): (1.2 if kind == "units" else 0.6) for kind in KINDS}
+    more = {pair: height + 0.5 for pair, height in heights.items()}
+    records = Records([*made_up(heights, datasets=("wine",)), *made_up(more, datasets=("census",))])
+    # gains of 1.4 and 2.4 points, each for two seeds; kinds are planted in the same rows and add no independent lines
+    assert gain_error(records, "more") == pytest.approx(np.std([1.4, 1.4, 2.4, 2.4], ddof=1) / 2)
+    assert np.isnan(gain_error(records.where(dataset="wine", seed=0), "more"))
+
+
+def test_what_could_be_gained_counts_every_spoiled_table_once():
+    records = Records(
+        [
+            *made_up(all_methods(), datasets=("wine",)),
+            *made_up(
+                {("1D", kind): 0.6 for kind in KINDS},
+                datasets=("census",),
+                tree_ceiling=0.90,
+                knn_ceiling=0.90,
+            ),
+        ]
+    )
+    assert detection_tables.repairs(records)[-1]["all, 5 % (25 %)"].startswith(
+        "+7.00 "
+    )  # the mean of 4 and 10
+
+
+def test_typical_seconds_do_not_mind_a_slow_first_call():
+    records = made_up(all_methods()).where(method="1D", dataset="wine")
+    records.rows[0]["seconds"] = 60.0
+    assert typical_seconds(records) == 0.5
+    assert np.isnan(typical_seconds(Records([])))
+
+
+def test_gain_of_no_lines_is_no_number():
+    assert np.isnan(gain(Records([]), "more"))
+    assert best(Records([]), "tail", METHODS)[0] == ""
+
+
+def test_headline_names_the_winner_first():
+    headline = detection.EXPERIMENT.headline(made_up(all_methods(swapped={"2D-KNN": 0.8, "DDC": 0.7})))
+    assert "swapped: 2D-KNN 0.80 against DDC 0.70" in headline
+    assert "2 datasets and 2 seeds" in headline
+    alone = made_up({("2D-KNN", "tail"): 0.9}, datasets=("wine",), seeds=(0,))
+    assert "mean over 1 dataset and 1 seed: tail: 2D-KNN 0.90. " in detection.EXPERIMENT.headline(alone)
+    assert headline.endswith(
+        "gains most with 2D-KNN, +1.27 points of accuracy; repairing every error gains +4.00."
+    )
+
+
+def test_figure_shows_every_method_after_a_trip_through_the_file(tmp_path):
+    path = tmp_path / "detection.csv"
+    write_records(made_up(all_methods(tail={"ECOD": 0.97})), path)
+    figure = detection.EXPERIMENT.draw(read_records(path))
+    kinds, datasets, price, repairs = figure.axes
+    assert [label.get_text() for label in kinds.get_yticklabels()] == list(METHODS)
+    assert "0.97" in [text.get_text() for text in kinds.texts]
+    assert len(datasets.get_xticklabels()) == 2
+    assert {text.get_text() for text in price.get_legend().get_texts()} == set(METHODS)
+    assert "accuracy" in repairs.get_xlabel()
+    assert all(axes.get_title(loc="left") for axes in figure.axes)

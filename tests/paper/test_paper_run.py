@@ -1,0 +1,253 @@
+"""Running experiments: pieces are kept and resumed, files are whole, pages say what the CSV files say."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from shapley2d import __version__
+from shapley2d.exceptions import InputError
+from shapley2d_paper import EXPERIMENTS, find_experiments
+from shapley2d_paper.harness import pages
+from shapley2d_paper.harness.experiment import Claim, Experiment, Judgement, Piece, Unavailable
+from shapley2d_paper.harness.figures import line_with_band, new_figure
+from shapley2d_paper.harness.records import Records, read_records, write_records
+from shapley2d_paper.harness.run import run_experiments
+
+done: list[int] = []
+
+
+def work(seed, size):
+    done.append(seed)
+    if size < 0:
+        raise Unavailable("there is no table of a negative size")
+    return [{"method": "1D", "x": x, "y": seed + x / 3} for x in range(size)]
+
+
+def draw(records):
+    figure, axes = new_figure(1, 1, 4, 3)
+    line_with_band(axes[0, 0], records, "x", "y", "1D")
+    return figure
+
+
+def judge(records):
+    return Judgement("holds in part", f"{records.mean('y'):.2f} | more", "Because <b>it</b> does.")
+
+
+TOY = Experiment(
+    name="budget",  # a known name, so that the pages look for its file
+    title="A toy & more",
+    about="Counts.",
+    pieces=lambda quick: [
+        Piece(f"seed-{seed}", {"seed": seed, "size": 2}) for seed in range(2 if quick else 3)
+    ],
+    work=work,
+    draw=draw,
+    tables=lambda records: [("Lines", [{"count": str(len(records))}])],
+    headline=lambda records: f"There are {len(records)} lines.",
+    claims=(Claim("It counts", "all | of them", judge),),
+)
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    done.clear()
+    monkeypatch.setattr(pages, "EXPERIMENTS", ("budget",))
+    monkeypatch.setattr(pages, "find_experiments", lambda names: [TOY])
+    return TOY
+
+
+def run(experiment, out, **options):
+    (outcome,) = run_experiments([experiment], out, n_jobs=1, progress=False, **options)
+    return outcome
+
+
+def test_everything_is_written(toy, tmp_path):
+    outcome = run(toy, tmp_path / "out")
+    assert (outcome.computed, outcome.kept, outcome.headline) == (3, 0, "There are 6 lines.")
+    lines = read_records(tmp_path / "out" / "budget.csv")
+    assert [(row["seed"], row["x"]) for row in lines] == [(s, x) for s in range(3) for x in range(2)]
+    assert lines.distinct("version") == [__version__]
+    assert lines.rows[1]["y"] == pytest.approx(1 / 3, rel=1e-6)
+    assert (tmp_path / "out" / "budget.png").read_bytes().startswith(b"\x89PNG")
+    text = (tmp_path / "out" / "reproduction.md").read_text()
+    assert "| It counts | all \\| of them | 1.17 \\| more | ◐ [holds in part](#budget) |" in text
+    assert "![A toy & more](budget.png)" in text and "| count |" in text
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "A toy &amp; more" in page and "There are 6 lines." in page and "quick run" not in page.lower()
+
+
+def test_what_is_done_is_not_done_again(toy, tmp_path):
+    run(toy, tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    (tmp_path / "pieces" / "budget" / "seed-1.json").unlink()
+    outcome = run(toy, tmp_path)
+    assert (outcome.computed, outcome.kept) == (1, 2)
+    assert done == [0, 1, 2, 1]
+    assert (tmp_path / "budget.csv").read_bytes() == before["budget.csv"]
+    assert run(toy, tmp_path, again=True).computed == 3
+
+
+def test_other_settings_or_another_version_count_as_not_done(toy, tmp_path, monkeypatch):
+    run(toy, tmp_path)
+    larger = dataclasses.replace(toy, pieces=lambda quick: [Piece("seed-0", {"seed": 0, "size": 5})])
+    assert run(larger, tmp_path).computed == 1
+    monkeypatch.setattr("shapley2d_paper.harness.folder.__version__", "99")
+    assert run(toy, tmp_path).computed == 3
+
+
+def test_two_workers_write_the_same_file(toy, tmp_path):
+    run(toy, tmp_path / "one")
+    list(run_experiments([toy], tmp_path / "two", n_jobs=2, progress=False))
+    assert (tmp_path / "two" / "budget.csv").read_bytes() == (tmp_path / "one" / "budget.csv").read_bytes()
+
+
+def test_what_a_machine_lacks_is_left_out_and_said(toy, tmp_path):
+    sizes = {0: 2, 1: -1, 2: -1}
+    partial = dataclasses.replace(
+        toy, pieces=lambda quick: [Piece(f"p{s}", {"seed": s, "size": sizes[s]}) for s in sizes]
+    )
+    outcome = run(partial, tmp_path)
+    assert (outcome.computed, len(outcome.left_out)) == (1, 2)
+    reason = "Left out (2 pieces): there is no table of a negative size"
+    assert reason in (tmp_path / "reproduction.md").read_text()
+    assert reason in (tmp_path / "index.html").read_text()
+
+
+def test_nothing_available_writes_no_csv(toy, tmp_path):
+    nothing = dataclasses.replace(toy, pieces=lambda quick: [Piece("p", {"seed": 0, "size": -1})])
+    assert run(nothing, tmp_path).headline == ""
+    assert not (tmp_path / "budget.csv").exists()
+    for page in ("reproduction.md", "index.html"):
+        assert "Not run: budget (there is no table of a negative size)" in (tmp_path / page).read_text()
+
+
+def test_a_claim_without_numbers_is_said_to_be_open(toy, tmp_path, monkeypatch):
+    open_claim = Claim("It flies", "far", lambda records: None)
+    monkeypatch.setattr(
+        pages, "find_experiments", lambda names: [dataclasses.replace(TOY, claims=(*TOY.claims, open_claim))]
+    )
+    run(toy, tmp_path)
+    assert (
+        "| It flies | far | | not judged: numbers are missing |" in (tmp_path / "reproduction.md").read_text()
+    )
+    assert "not judged: numbers are missing" in (tmp_path / "index.html").read_text()
+
+
+def test_a_newer_version_names_itself(toy, tmp_path, monkeypatch):
+    run(toy, tmp_path)
+    monkeypatch.setattr("shapley2d_paper.harness.folder.__version__", "99")
+    run(toy, tmp_path)
+    assert "version 99" in (tmp_path / "reproduction.md").read_text()
+
+
+def test_quick_and_full_do_not_mix(toy, tmp_path):
+    run(toy, tmp_path, quick=True)
+    assert "quick run" in (tmp_path / "index.html").read_text()
+    with pytest.raises(
+        InputError, match="holds a quick run and a full run was asked for: name another folder"
+    ):
+        run(toy, tmp_path)
+
+
+def test_out_may_not_be_a_file(toy, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="is a file: name a folder"):
+        run(toy, tmp_path / "file")
+
+
+def test_a_damaged_piece_is_named(toy, tmp_path):
+    run(toy, tmp_path)
+    (tmp_path / "pieces" / "budget" / "seed-1.json").write_text("{")
+    with pytest.raises(InputError, match=r"seed-1\.json is damaged: delete it"):
+        run(toy, tmp_path)
+
+
+def test_progress_tells_the_time_left(toy, tmp_path):
+    said = []
+    list(
+        run_experiments(
+            [toy], tmp_path, n_jobs=1, progress=lambda fraction, note: said.append((fraction, note))
+        )
+    )
+    assert [round(fraction, 2) for fraction, _ in said] == [0.33, 0.67, 1.0]
+    assert re.fullmatch(r"1 of 3 pieces; \d+ s left", said[0][1])
+
+
+def test_the_page_can_lie_elsewhere(toy, tmp_path):
+    (tmp_path / "docs").mkdir()
+    run(toy, tmp_path / "docs" / "files", page=tmp_path / "docs" / "page.md")
+    assert "(files/budget.png)" in (tmp_path / "docs" / "page.md").read_text()
+    assert 'href="../page.md"' in (tmp_path / "docs" / "files" / "index.html").read_text()
+
+
+def test_ctrl_c_keeps_what_was_computed(tmp_path):
+    """A run in a process of its own, interrupted after its first piece, and run again."""
+    script = textwrap.dedent(
+        """
+        import dataclasses, sys, time
+        from pathlib import Path
+        import test_paper_run as t
+        from shapley2d_paper.harness import pages
+        from shapley2d_paper.harness.run import run_experiments
+
+        pages.EXPERIMENTS, pages.find_experiments = ("budget",), lambda names: [t.TOY]
+        slow = sys.argv[2] == "slow"
+
+        def work(seed, size):
+            time.sleep(30 if slow and seed else 0)
+            return t.work(seed, size)
+
+        toy = dataclasses.replace(t.TOY, work=work)
+        (outcome,) = run_experiments([toy], Path(sys.argv[1]), n_jobs=2, progress=False)
+        print(outcome.computed, outcome.kept)
+        """
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    first = tmp_path / "pieces" / "budget" / "seed-0.json"
+    with subprocess.Popen([*command, "slow"], env=environment, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while not first.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode != 0 and "KeyboardInterrupt" in errors
+    assert [path.name for path in first.parent.iterdir()] == ["seed-0.json"]
+    second = subprocess.run(
+        [*command, "fast"], env=environment, capture_output=True, text=True, check=True, timeout=120
+    )
+    assert second.stdout.split() == ["2", "1"]
+
+
+def test_experiments_by_name():
+    assert [experiment.name for experiment in find_experiments()] == list(EXPERIMENTS)
+    with pytest.raises(InputError, match="there is no experiment 'removel': did you mean 'removal'"):
+        find_experiments(["removel"])
+
+
+def test_records_survive_the_file(tmp_path):
+    rows = [{"a": 1, "b": 0.123456789, "c": 'x, "y"'}, {"a": None, "b": float("nan"), "d": True}]
+    write_records(Records(rows), tmp_path / "r.csv")
+    assert read_records(tmp_path / "r.csv").rows == [
+        {"a": 1, "b": 0.123457, "c": 'x, "y"', "d": None},
+        {"a": None, "b": None, "c": None, "d": 1},
+    ]
+
+
+def test_records_summaries():
+    lines = Records([{"g": g, "v": v} for g, v in [("a", 1), ("b", 5), ("a", 3)]])
+    assert {key: (part.mean("v"), part.spread("v")) for (key,), part in lines.groups("g")} == {
+        "a": (2.0, pytest.approx(2**0.5)),
+        "b": (5.0, 0.0),
+    }
+    assert len(lines.where(lambda row: row["v"] > 1, g="a")) == 1

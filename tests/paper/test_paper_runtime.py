@@ -1,0 +1,220 @@
+"""The experiment on run times: what is timed, what is projected, and the verdicts."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from shapley2d import value_cells
+from shapley2d._theory.coalitions import MaskCoalitions
+from shapley2d_paper.harness.records import Records, read_records, write_records
+from shapley2d_paper.runtime import timing as runtime_timing
+from shapley2d_paper.runtime.experiment import (
+    CELLS,
+    EXPERIMENT,
+    PAPER_KNN,
+    PAPER_MC,
+    exact_digits,
+    judge_speed,
+    speedups,
+)
+from shapley2d_paper.runtime.timing import PERMUTATIONS, work
+
+FACTS = {
+    "n_rows": 72,
+    "n_columns": 14,
+    "n_valid": 50,
+    "cores": 2,
+    "hardware": "a machine, 2 cores",
+    "seed": 0,
+}
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_pieces_have_names_of_their_own_and_plain_settings(quick):
+    pieces = EXPERIMENT.pieces(quick)
+    assert len({piece.name for piece in pieces}) == len(pieces)
+    assert all(json.loads(json.dumps(piece.settings)) == piece.settings for piece in pieces)
+    assert EXPERIMENT.alone
+    if not quick:
+        for part in ("knn", "tree"):
+            assert {f"{part}-{cells}" for cells in CELLS} <= {piece.name for piece in pieces}
+
+
+def test_nearest_neighbours_are_timed_to_the_tolerance():
+    (line,) = work(part="knn", cells=300, n_valid=30, seed=0, columns="auto", repeats=2)
+    assert (line["n_rows"], line["n_columns"], line["what"]) == (22, 14, "knn")
+    assert 0 < line["ratio"] <= 0.025
+    assert 0 < line["seconds"] < 60
+    assert line["n_coalitions"] < 2**14
+
+
+def test_all_column_coalitions_leave_no_error():
+    (line,) = work(part="knn", cells=140, n_valid=4, seed=0, columns="exact", repeats=1)
+    assert (line["what"], line["ratio"], line["n_coalitions"]) == ("knn exact", 0.0, 2**14)
+
+
+class TimedGame:
+    """Every line of the grid takes as many seconds as it has rows, on a clock of its own."""
+
+    n_rows, n_columns = 40, 2
+
+    def __init__(self):
+        self.clock = 0.0
+        self.sizes = []
+
+    def perf_counter(self):
+        return self.clock
+
+    def utilities(self, rows, columns):
+        self.sizes = rows.masks().sum(axis=1).tolist()
+        self.clock += sum(self.sizes)
+        return np.zeros((len(rows), len(columns)))
+
+
+@pytest.mark.parametrize("lines", [10, 40, 100])
+def test_part_of_a_grid_is_projected_to_the_whole(monkeypatch, lines):
+    game = TimedGame()
+    monkeypatch.setattr(runtime_timing, "_make_game", lambda parts, model: game)
+    monkeypatch.setattr(runtime_timing, "time", game)
+    row = runtime_timing._permutation(None, model="tree", lines=lines, seed=0)
+    assert row["seconds"] == pytest.approx(40 * 41 / 2, rel=0.05)
+    assert row["timed_share"] == pytest.approx(min(lines, 40) / 40)
+    assert row["projected"] == pytest.approx(
+        row["seconds"] * PERMUTATIONS / runtime_timing.effective_n_jobs(-1)
+    )
+    if lines < 40:
+        assert game.sizes == list(range(3, 41, 4))
+
+
+@pytest.mark.parametrize("model", ["tree", "gaussian_nb", "sklearn"])
+def test_a_permutation_of_each_model_is_timed(model):
+    (line,) = work(part="permutation", cells=200, n_valid=20, seed=0, model=model, lines=5)
+    assert line["what"] == model
+    assert 0 < line["seconds"] < 60
+    assert line["timed_share"] == (1 if model == "gaussian_nb" else pytest.approx(5 / 15))
+
+
+def test_models_are_asked_about_masks_as_about_orders():
+    parts = runtime_timing.split_table("census", 0, n_train=20, n_valid=30)
+    order = runtime_timing.NestedCoalitions(np.random.default_rng(0).permutation(20))
+    columns = runtime_timing.NestedCoalitions(np.arange(14))
+    for model in ("tree", "gaussian_nb"):
+        game = runtime_timing._make_game(parts, model)
+        some = game.utilities(MaskCoalitions(order.masks()[3::5]), columns)
+        np.testing.assert_allclose(some, game.utilities(order, columns)[3::5])
+
+
+def test_a_real_run_tells_its_precision(monkeypatch):
+    def alone(*data, n_jobs, **options):  # workers would take longer to start than the run
+        assert n_jobs == -1
+        return value_cells(*data, n_jobs=1, **options)
+
+    monkeypatch.setattr(runtime_timing, "value_cells", alone)
+    (line,) = work(part="run", cells=150, n_valid=20, seed=0, permutations=12)
+    assert (line["what"], line["permutations"]) == ("run", 12)
+    assert line["ratio"] > 0.025
+
+
+def made_up(speed, *, fits=None, cells=CELLS):
+    """Lines in which nearest neighbours are ``speed(cells)`` times faster than the tree."""
+    rows = []
+    for count in cells:
+        facts = {**FACTS, "cells": count}
+        rows += [
+            {"what": "knn", "seconds": 2.0, "ratio": 0.02, "n_coalitions": 450, **facts},
+            {"what": "tree", "seconds": 0.1, "projected": 2.0 * speed(count), **facts},
+        ]
+        if fits:
+            rows.append({"what": "sklearn", "seconds": 1.0, "projected": 2.0 * fits, **facts})
+    return Records(rows)
+
+
+def paper_ratio(cells):
+    return PAPER_MC[cells] / PAPER_KNN[cells]
+
+
+def test_speedups_are_ratios_of_seconds():
+    assert speedups(made_up(paper_ratio), "tree") == pytest.approx(
+        {cells: paper_ratio(cells) for cells in CELLS}
+    )
+    assert speedups(made_up(paper_ratio), "sklearn") == {}
+
+
+@pytest.mark.parametrize(
+    ("speed", "verdict"),
+    [
+        (lambda cells: 1.1 * paper_ratio(cells), "holds"),
+        (lambda cells: 10.0 if cells == 1_000 else 1000.0, "holds in part"),
+        (lambda cells: 0.9 if cells == 1_000 else 1000.0, "does not hold"),
+        (lambda cells: 2.0, "does not hold"),
+    ],
+)
+def test_verdicts(speed, verdict):
+    judgement = judge_speed(made_up(speed))
+    assert judgement.verdict == verdict
+    assert "at 100,000 cells" in judgement.ours
+    assert "a ratio of 1 or less anywhere: it does not hold" in judgement.why
+    assert f"the least ratio is {min(map(speed, CELLS)):.3g}." in judgement.why
+
+
+def test_equal_precision_takes_the_square_of_the_ratio():
+    run = {"what": "run", "cells": 1_000, "seconds": 10.0, "ratio": 0.1, "permutations": 500, **FACTS}
+    judgement = judge_speed(Records([*made_up(paper_ratio, fits=700.0).rows, run]))
+    assert "some 160 s" in judgement.why  # 10 s x (0.1 / 0.025)^2
+    assert "700 x at 1,000 cells" in judgement.why
+
+
+def test_no_verdict_without_lines():
+    assert judge_speed(Records([])) is None
+    assert judge_speed(made_up(paper_ratio).where(what="knn")) is None
+
+
+def test_exact_time_counts_pairs_of_coalitions():
+    assert exact_digits(3, 2, 1.0) == pytest.approx(np.log10(32))
+
+
+def test_page_parts_are_made_from_the_file_alone(tmp_path):
+    write_records(made_up(lambda cells: 50.0, cells=CELLS[:3]), tmp_path / "runtime.csv")
+    records = read_records(tmp_path / "runtime.csv")
+    figure = EXPERIMENT.draw(records)
+    assert [bool(axis.get_ylabel()) for axis in figure.axes] == [True, True]
+    times, models, precision = (table for _, table in EXPERIMENT.tables(records))
+    assert [line["cells"] for line in times] == ["1,000", "5,000", "10,000"]
+    assert times[0]["MC / KNN, ours"] == "50"
+    assert times[0]["2D-KNN, paper"] == "11 s"
+    assert models[0]["decision tree, built in"] == "0.1 s"
+    assert precision[0]["2D-KNN"] == "2 s to 0.020 (450 column coalitions)"
+    assert "a machine, 2 cores" in EXPERIMENT.tables(records)[0][0]
+    assert "2 s for 10,000 cells" in EXPERIMENT.headline(records)
+    assert EXPERIMENT.draw(records.where(what="knn")).axes
+    assert EXPERIMENT.tables(Records([])) == []
+
+
+def test_headline_is_true_of_slow_and_of_fast_neighbours():
+    slow = EXPERIMENT.headline(made_up(lambda cells: 0.5 if cells == 1_000 else 40.0))
+    assert "2D-MC takes 0.5 times as long at 1,000 cells and 40 times as long at 100,000 cells" in slow
+    assert "faster" not in slow
+    one = EXPERIMENT.headline(made_up(lambda cells: 7.0, cells=CELLS[:1]))
+    assert one.count("times as long") == 1
+    assert EXPERIMENT.headline(Records([])) == "Nothing has been timed yet."
+
+
+def test_exact_neighbours_are_told_where_they_were_timed():
+    records = made_up(paper_ratio, cells=CELLS[:2])
+    timed = {
+        "what": "knn exact",
+        "cells": 1_000,
+        "seconds": 3.0,
+        "ratio": 0.0,
+        "n_coalitions": 2**14,
+        **FACTS,
+    }
+    name = "2D-KNN, exact (16,384 column coalitions)"
+    assert "exact" not in EXPERIMENT.headline(records)
+    assert name not in EXPERIMENT.tables(records)[-1][1][0]
+    records = Records([*records, timed])
+    assert "exact 2D-KNN values of 1,000 cells take 3 s" in EXPERIMENT.headline(records)
+    assert [line[name] for line in EXPERIMENT.tables(records)[-1][1]] == ["3 s", ""]

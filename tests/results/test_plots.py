@@ -1,0 +1,224 @@
+"""What the plots draw: the right numbers, on the Axes given, for tables of every size."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+mpl.use("agg")
+import matplotlib.pyplot as plt
+
+from shapley2d._results import plots
+from shapley2d._results.valuation import Valuation
+from shapley2d._tables.table import as_table
+from shapley2d.exceptions import InputError
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def make(n=6, m=4, *, error=0.0, seed=0, history=(), info=None):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(n, m))
+    table = as_table(rng.normal(size=(n, m)).round(2))
+    return Valuation(
+        values,
+        np.full((n, m), error),
+        np.arange(n),
+        table.column_names,
+        np.full(n, 2 * error),
+        np.full(m, 3 * error),
+        history=list(history),
+        info=info or {},
+        table=table,
+        target=np.array(["yes", "no"], dtype=object)[np.arange(n) % 2],
+    )
+
+
+DRAW = {
+    "heatmap": plots.heatmap,
+    "waterfall": lambda v, ax=None: plots.waterfall(v, 0, ax=ax),
+    "beeswarm": plots.beeswarm,
+    "convergence": plots.convergence,
+}
+
+
+@pytest.mark.parametrize("name", DRAW)
+@pytest.mark.parametrize("shape", [(1, 1), (3, 300), (5000, 3)])
+def test_draws_on_the_axes_given_and_returns_it(name, shape):
+    valuation = make(*shape, error=0.1, history=[(1, 0.5), (10, 0.1)], info={"tolerance": 0.05})
+    figure, ax = plt.subplots()
+    assert DRAW[name](valuation, ax=ax) is ax
+    figure.canvas.draw()
+
+
+@pytest.mark.parametrize("name", DRAW)
+def test_makes_a_figure_without_axes(name):
+    ax = DRAW[name](make(error=0.1, history=[(1, 0.5)]))
+    ax.figure.canvas.draw()
+    assert ax.figure in [plt.figure(number) for number in plt.get_fignums()]
+
+
+def test_heatmap_shows_every_value_around_zero():
+    v = make()
+    image = plots.heatmap(v).images[0]
+    np.testing.assert_array_equal(image.get_array(), v.values)
+    low, high = image.get_clim()
+    assert low == -high
+    red, _, blue, _ = image.cmap(0.0)
+    assert red > blue
+    red, _, blue, _ = image.cmap(1.0)
+    assert blue > red
+
+
+def test_heatmap_orders_rows_and_columns():
+    v = make()
+    image = plots.heatmap(v, rows="value", columns="value").images[0]
+    expected = v.values[np.argsort(v.rows)][:, np.argsort(-v.columns)]
+    np.testing.assert_array_equal(image.get_array(), expected)
+    by_label = plots.heatmap(v, rows="label").images[0].get_array()
+    assert {tuple(row) for row in by_label[:3].tolist()} == {tuple(row) for row in v.values[1::2].tolist()}
+
+
+def test_heatmap_never_averages_a_bad_cell_away():
+    v = make(5000, 3)
+    v.values[1234, 1] = -99.0
+    shown = plots.heatmap(v, max_rows=100).images[0].get_array()
+    assert shown.shape == (100, 3)
+    assert shown.min() == -99.0
+    assert np.isin(shown, v.values).all()
+
+
+def test_heatmap_colours_are_not_stretched_by_one_extreme():
+    v = make(100, 20)
+    v.values[0, 0] = 1e6
+    assert plots.heatmap(v).images[0].get_clim()[1] < 10
+    assert plots.heatmap(v, limit=7.0).images[0].get_clim() == (-7.0, 7.0)
+
+
+def test_heatmap_bars_are_the_sums():
+    v = make()
+    above, right, _ = plots.heatmap(v).child_axes
+    np.testing.assert_allclose([bar.get_height() for bar in above.patches], v.columns)
+    np.testing.assert_allclose([bar.get_width() for bar in right.patches], v.rows)
+
+
+def test_waterfall_adds_up_to_the_row():
+    v = make(3, 30)
+    ax = plots.waterfall(v, 2, max_columns=5)
+    *steps, total = [(bar.get_x(), bar.get_width()) for bar in ax.patches]
+    assert len(steps) == 5
+    assert total == (0.0, pytest.approx(v.rows[2]))
+    ends = np.cumsum([width for _, width in steps])
+    np.testing.assert_allclose([start for start, _ in steps], np.concatenate([[0], ends[:-1]]), atol=1e-12)
+    assert ends[-1] == pytest.approx(v.rows[2])
+    labels = [tick.get_text() for tick in ax.get_yticklabels()]
+    j = int(np.abs(v.values[2]).argmax())
+    assert labels[0] == f"x{j} = {v.contents[j][2]}"
+    assert labels[-2:] == ["26 other columns", "the row's value"]
+
+
+def test_waterfall_has_error_bars_unless_exact():
+    assert not plots.waterfall(make(), 0).containers[1:]
+    lines = plots.waterfall(make(error=0.1), 0).containers[1].lines[2][0].get_segments()
+    assert np.ptp(lines[0][:, 0]) == pytest.approx(2 * 1.96 * 0.1)
+    assert np.ptp(lines[-1][:, 0]) == pytest.approx(2 * 1.96 * 0.2)
+
+
+def test_waterfall_without_known_errors():
+    ax = plots.waterfall(make(error=np.inf), 0)
+    ax.figure.canvas.draw()
+    assert np.isfinite(ax.get_xlim()).all()
+
+
+def test_beeswarm_has_a_dot_per_cell_at_its_value():
+    v = make(50, 30)
+    dots = plots.beeswarm(v, max_columns=4).collections[0]
+    columns = np.argsort(-np.abs(v.values).sum(axis=0))[:4]
+    x, y = dots.get_offsets().T
+    np.testing.assert_allclose(x, v.values[:, columns].T.ravel())
+    np.testing.assert_array_equal(np.round(y), np.repeat(np.arange(4), 50))
+    entries = v.table.columns[columns[0]].entries
+    assert dots.get_array()[int(entries.argmax())] == 1.0
+    assert dots.get_array()[int(entries.argmin())] == 0.0
+
+
+def test_beeswarm_is_grey_where_the_entry_is_no_number():
+    table = as_table(np.array([["a", 1.0], ["b", None], ["a", 3.0]], dtype=object))
+    v = Valuation(np.arange(6.0).reshape(3, 2), np.zeros((3, 2)), np.arange(3), ["t", "x"], table=table)
+    grey, coloured = plots.beeswarm(v).collections
+    assert len(grey.get_offsets()) == 4
+    assert coloured.get_array().tolist() == [0.0, 1.0]
+
+
+def test_convergence_draws_the_history_and_the_tolerance():
+    v = make(history=[(1, np.inf), (4, 0.5), (16, 0.25)], info={"settings": {"tolerance": 0.1}})
+    ax = plots.convergence(v)
+    curve, line = ax.lines
+    np.testing.assert_array_equal(curve.get_xydata(), [[4, 0.5], [16, 0.25]])
+    assert line.get_ydata()[0] == 0.1
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+
+
+def test_text_is_not_read_as_a_formula():
+    table = as_table(np.array([["$x^", "$\\frac$"]], dtype=object))
+    v = Valuation(
+        np.ones((1, 2)), np.zeros((1, 2)), np.array(["$r_"], dtype=object), ["$a^$", "b$_"], table=table
+    )
+    for ax in (plots.heatmap(v), plots.waterfall(v, "$r_"), plots.beeswarm(v)):
+        ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: plots.convergence(make()), "no convergence to plot, its values are exact"),
+        (lambda: plots.waterfall(make(), 77), "there is no row 77"),
+        (lambda: plots.heatmap(make(), rows="size"), "rows='size' must be 'original', 'value' or 'label'"),
+        (lambda: plots.heatmap(make(), columns="label"), "columns='label' must be"),
+        (lambda: plots.heatmap(make(), max_rows=0), "must be at least 1"),
+        (lambda: plots.beeswarm(make(), max_columns=0), "max_columns=0 must be at least 1"),
+        (lambda: plots.waterfall(make(), 0, max_columns=0), "max_columns=0 must be at least 1"),
+    ],
+)
+def test_messages(draw, message):
+    with pytest.raises(InputError, match=message):
+        draw()
+
+
+def test_rows_by_label_need_labels():
+    v = Valuation(np.ones((1, 1)), np.zeros((1, 1)), np.arange(1), ["a"])
+    with pytest.raises(InputError, match="needs the target"):
+        plots.heatmap(v, rows="label")
+
+
+def test_numbers_come_back_from_a_file(tmp_path):
+    import pandas as pd
+
+    X = pd.DataFrame(
+        {
+            "number": [1.5, None],
+            "flag": [True, False],
+            "day": pd.to_datetime(["1970-01-02 00:00", "1970-01-03 12:00"]),
+            "text": ["a", "1"],
+        }
+    )
+    v = Valuation(np.ones((2, 4)), np.zeros((2, 4)), np.arange(2), list(X), table=as_table(X))
+    v.save(tmp_path / "v.parquet")
+    for valuation in (v, Valuation.load(tmp_path / "v.parquet")):
+        np.testing.assert_array_equal(valuation.numbers(0), [1.5, np.nan])
+        np.testing.assert_array_equal(valuation.numbers(1), [1.0, 0.0])
+        np.testing.assert_array_equal(valuation.numbers(2), [1.0, 2.5])
+        assert valuation.numbers(3) is None
+
+
+def test_importing_the_plots_does_not_import_matplotlib():
+    code = "import sys, shapley2d._results.plots; sys.exit('matplotlib' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,335 @@
+"""What the report's file holds, without a browser: words, numbers, text made inert, clear errors."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from shapley2d._results.blocks import BlockValuation
+from shapley2d._results.report import render_report, write_report
+from shapley2d._results.report.typical import usual_numbers, usual_texts
+from shapley2d._results.valuation import Valuation
+from shapley2d._tables.table import as_table
+from shapley2d.exceptions import InputError
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "\"quotes\" & 'more'",
+    "=cmd|' /C calc'!A0",
+    "\u202eright to left שלום",
+    "🍷",
+    "\u2028\u2029",
+    "{{ 7 * 7 }}",
+    "x" * 5000,
+]
+
+
+def make(values=None, *, error=0.0, contents=None, target=None, names=None, **info):
+    values = np.array([[0.5, -0.2], [0.1, 0.3], [-0.4, 0.2]]) if values is None else np.asarray(values, float)
+    n, m = values.shape
+    table = None if contents is None else as_table(np.array(contents, dtype=object))
+    return Valuation(
+        values,
+        np.full((n, m), error),
+        np.arange(n) if names is None else np.array(names, dtype=object),
+        [f"x{j}" for j in range(m)],
+        np.full(n, error),
+        np.full(m, error),
+        info=info,
+        table=table,
+        target=None if target is None else np.array(target, dtype=object),
+    )
+
+
+class Page(HTMLParser):
+    """Collects the elements and the text of a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.words, self.data, self._inside = [], [], {}, None
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._inside = dict(attrs).get("id", tag) if tag in ("script", "style") else None
+
+    def handle_endtag(self, tag):
+        self._inside = None
+
+    def handle_data(self, data):
+        if self._inside is None:
+            self.words.append(data)
+        else:
+            self.data[self._inside] = self.data.get(self._inside, "") + data
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+    @property
+    def record(self):
+        return json.loads(self.data["record"])
+
+    def section(self, name):
+        return zlib.decompress(base64.b64decode(self.data[name]))
+
+
+def page_of(valuation, **options):
+    return Page(render_report(valuation, **options))
+
+
+def test_values_survive_within_their_precision():
+    rng = np.random.default_rng(0)
+    v = make(rng.normal(size=(50, 3)) * [1, 100, 1e-6])
+    page = page_of(v)
+    planes = np.frombuffer(page.section("numbers"), np.uint8)
+    codes = (planes[:150].astype(int) | planes[150:300].astype(int) << 8).astype(np.int16)
+    read = codes.reshape(3, 50).T * page.record["scales"]
+    np.testing.assert_allclose(read, v.values, atol=0.51 * np.array(page.record["scales"]).max(), rtol=1)
+    assert (np.abs(read - v.values) <= 0.51 * np.array(page.record["scales"])).all()
+    assert page.record["columns"] == v.columns.tolist()
+
+
+def test_errors_survive_within_three_per_cent():
+    rng = np.random.default_rng(0)
+    v = make(rng.normal(size=(40, 2)))
+    v.stderr[:] = rng.lognormal(0, 2, size=(40, 2))
+    v.stderr[3, 1] = 0
+    page = page_of(v)
+    codes = np.frombuffer(page.section("numbers"), np.uint8)[2 * 80 + 2 * 40 :][:80].astype(float)
+    read = np.where(codes > 0, page.record["largestError"] * 2 ** ((codes - 255) / 16), 0).reshape(2, 40).T
+    np.testing.assert_allclose(read, v.stderr, rtol=0.03)
+
+
+def test_entries_and_labels_survive():
+    contents = [["a", 1.5], [None, 2], ["b", None]]
+    page = page_of(make(contents=contents, target=["no", "yes", "no"]))
+    texts = json.loads(page.section("texts"))
+    codes = list(page.section("entries"))
+    columns = [[texts["levels"][j][code] for code in codes[3 * j : 3 * j + 3]] for j in range(2)]
+    assert columns == [["a", None, "b"], ["1.5", "2", None]]
+    assert [texts["labels"][code] for code in codes[6:]] == ["no", "yes", "no"]
+
+
+def test_many_distinct_entries_get_wider_codes():
+    contents = [[f"key {i}"] for i in range(300)]
+    page = page_of(make(np.ones((300, 1)), contents=contents))
+    levels = json.loads(page.section("texts"))["levels"][0]
+    codes = np.frombuffer(page.section("entries"), "<u2")
+    assert [levels[code] for code in codes] == [line[0] for line in contents]
+
+
+def test_the_lowest_cells_are_exact_and_worst_first():
+    v = make(error=0.25)
+    assert page_of(v).record["lowest"] == [[2, 0, -0.4, 0.25], [0, 1, -0.2, 0.25]]
+    assert page_of(v, n_lowest=1).record["lowest"] == [[2, 0, -0.4, 0.25]]
+
+
+def test_without_harm_the_least_valuable_are_listed():
+    page = page_of(make(np.arange(1.0, 5).reshape(2, 2)))
+    assert [cell[2] for cell in page.record["lowest"]] == [1, 2, 3, 4]
+    assert "No cell has a negative value" in page.text
+
+
+def test_hostile_text_stays_text():
+    values = np.linspace(-1, 1, 2 * len(HOSTILE)).reshape(-1, 2)
+    plain = make(values, contents=[["a", 1]] * len(HOSTILE), target=["t"] * len(HOSTILE), error=0.1)
+    table = as_table(np.array([[text, 1] for text in HOSTILE], dtype=object))
+    v = Valuation(
+        values, plain.stderr, np.array(HOSTILE, dtype=object), [HOSTILE[0], HOSTILE[1]],
+        info={"method": HOSTILE[0], "settings": {HOSTILE[1]: HOSTILE[0]}}, table=table,
+        target=np.array(HOSTILE, dtype=object),
+    )  # fmt: skip
+    payments = [{"owner": HOSTILE[0], "value": 1, "amount": 2, "low": 1, "high": 3}]
+    page = page_of(v, title=HOSTILE[0], payments=payments)
+    assert [attrs for tag, attrs in page.tags if tag == "img"] == []
+    assert len([tag for tag, _ in page.tags if tag == "script"]) == 5
+    assert page.record["columnNames"] == HOSTILE[:2]
+    assert "49" not in page.text
+    rendered = render_report(v, title=HOSTILE[0])
+    assert "\u2028" not in re.sub(r"<bdi>.*?</bdi>", "", rendered)
+
+
+def test_very_long_text_is_shortened():
+    v = make(np.full((1, 1), -1.0), contents=[["x" * 100_000]], target=["y" * 100_000])
+    assert len(render_report(v)) < len(render_report(make(np.full((1, 1), -1.0), contents=[["x"]]))) + 2000
+
+
+def test_nothing_is_loaded_from_elsewhere():
+    page = page_of(make())
+    policy = next(attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv"))
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    for tag, attrs in page.tags:
+        for name in ("src", "href"):
+            target = attrs.get(name) or "#"
+            assert target.startswith(("#", "data:")), (tag, target)
+
+
+@pytest.mark.parametrize(
+    ("info", "words"),
+    [
+        ({"method": "knn", "task": "classification", "folds": 5}, "classifies the table's own rows in 5 folds"),
+        ({"method": "knn", "settings": {"n_neighbors": 3}, "n_valid": 1200}, "1,200 validation rows, by the 3 nearest"),
+        ({"method": "mc", "model": "Ridge()", "task": "regression"}, "random orders of rows and columns with Ridge()"),
+        ({"method": "own"}, "by own"),
+        ({}, "by a method that the record does not name"),
+    ],
+)  # fmt: skip
+def test_summary_says_against_what(info, words):
+    assert words in page_of(make(**info)).text
+
+
+def test_summary_says_how_certain():
+    assert "The values are exact" in page_of(make()).text
+    text = page_of(make(error=0.15, converged=False)).text
+    assert "standard error of a cell is typically 0.15, at most 0.15" in text
+    assert "Sampling ended before" in text
+    assert "2 of 6 cells (33 %) have a negative value" in text
+    assert "For 1 of them the whole 95 % interval is below 0" in text
+
+
+@pytest.mark.parametrize("error", [np.inf, np.nan])
+def test_unknown_errors_are_not_shown(error):
+    page = page_of(make(error=error))
+    assert page.record["exact"] is True
+    assert "unknown sampling error" in page.text
+    assert "too few draws to tell their errors" in page.text
+    assert "±" not in page.text
+
+
+def test_the_call_that_repeats_the_run():
+    info = {
+        "method": "mc",
+        "task": "regression",
+        "n_valid": 9,
+        "settings": {"model": "Ridge()", "tolerance": 0.1},
+    }
+    text = page_of(make(**info, semivalue=[["beta", 4, 1], "shapley"], random_state=7)).text
+    assert (
+        'value_cells(X, y, X_valid, y_valid, method="mc", task="regression", model=Ridge(), tolerance=0.1, '
+        "semivalue=(('beta', 4, 1), 'shapley'), random_state=7)"
+    ) in text
+
+
+def test_summary_names_what_to_look_at():
+    contents = [["a", 1], ["a", 2], ["b", None]]
+    text = page_of(make(contents=contents, target=["p", "q", "r"])).text
+    assert "row 2 , x0 = b" in text
+    assert "worth \N{MINUS SIGN}0.4 , labelled r ; usual: a 67 %, b 33 %" in text
+
+
+@pytest.mark.parametrize("marked", [[(2, 0), (1, 1)], np.array([[0, 0], [0, 1], [1, 0]], dtype=bool)])
+def test_marked_cells(marked):
+    page = page_of(make(), marked=marked)
+    assert page.record["marked"] == [3, 4]
+    assert "Of 2 marked cells, 1 rank among the 2 most harmful, 1 among the 2 listed below." in page.text
+
+
+def test_a_huge_table_is_shown_by_its_most_extreme_rows():
+    values = np.ones((100, 2))
+    values[[7, 50], 1] = [-9, 8]
+    page = page_of(make(values), max_cells=4, marked=[(7, 1), (3, 0)])
+    assert page.record["n"] == 2
+    assert json.loads(page.section("texts"))["rowNames"] == ["7", "50"]
+    assert page.record["lowest"] == [[0, 1, -9, 0]]
+    assert page.record["marked"] == [1]
+    assert "The map shows the 2 rows with the most extreme cells, of 100." in page.text
+
+
+def make_blocks():
+    shares = np.array([[[1.0, 0.5]], [[0.0, 0.5]]])
+    return BlockValuation(
+        np.array([[0.5, 0.25]]), np.full((1, 2), 0.1), np.array(["all"]), ["a", "b"],
+        info={"kind": "blocks"}, owner_names=["Ann", "Bob"], owner_shares=shares,
+    )  # fmt: skip
+
+
+def test_blocks_and_payments():
+    v = make_blocks()
+    payments = [{"owner": "Ann", "value": 0.25, "amount": 1234.5, "low": 1000, "high": 1500}]
+    page = page_of(v, payments=payments)
+    assert page.record["blocks"] is True
+    assert page.record["owners"] == [[0, 0, "Ann"], [0, 1, "Ann, Bob"]]
+    assert "2 blocks, 1 group of rows by 2 groups of columns" in page.text
+    assert "Ann 1,234.50 0.25 1,000.00 1,500.00" in page.text
+
+
+def test_owners_are_shown_without_payments():
+    assert "Ann 0.625 0.4059 0.8441" in page_of(make_blocks()).text
+
+
+def test_payments_may_be_a_frame():
+    v = make_blocks()
+    assert "Ann 83.33 0.625" in page_of(v, payments=v.payments(100)).text
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 300), (3000, 2)])
+def test_any_shape(shape, tmp_path):
+    v = make(np.random.default_rng(0).normal(size=shape))
+    write_report(v, tmp_path / "report.html")
+    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert (page.record["n"], page.record["m"]) == shape
+
+
+def test_all_zero_values():
+    page = page_of(make(np.zeros((2, 2))))
+    assert page.record["limit"] == 1.0
+    assert page.record["scales"] == [1.0, 1.0]
+
+
+def test_to_html_and_a_saved_valuation_give_the_same_page(tmp_path):
+    v = make(contents=[["a", 1], ["b", 2], [None, 3.5]], target=["p", "q", "p"], error=0.1, method="knn")
+    v.to_html(tmp_path / "fresh.html")
+    v.save(tmp_path / "v.parquet")
+    Valuation.load(tmp_path / "v.parquet").to_html(tmp_path / "loaded.html")
+    assert (tmp_path / "fresh.html").read_text() == (tmp_path / "loaded.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"marked": np.zeros((2, 2), dtype=bool)},
+            r"marked has the shape \(2, 2\), but the values have \(3, 2\)",
+        ),
+        ({"marked": [(3, 0)]}, "positions"),
+        ({"marked": [1, 2]}, "positions"),
+        ({"payments": [{"owner": "a", "value": 1}]}, "'amount' is missing"),
+        ({"n_lowest": 0}, "n_lowest=0 must be at least 1"),
+        ({"max_cells": 0}, "max_cells=0 must be at least 1"),
+    ],
+)
+def test_messages(options, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        write_report(make(), tmp_path / "report.html", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_folder(tmp_path):
+    with pytest.raises(InputError, match="does not exist"):
+        write_report(make(), tmp_path / "none" / "report.html")
+
+
+def test_usual_numbers():
+    assert usual_numbers(np.array([2.0, 2.0, np.nan])) == "always 2, missing 33 %"
+    assert (
+        usual_numbers(np.array([0.0, 1.5]), dates=True)
+        == "median 1970-01-02, mostly 1970-01-01 to 1970-01-02"
+    )
+    assert usual_numbers(np.array([123456.0])) == "always 123456"
+
+
+def test_usual_texts():
+    assert usual_texts(["a"]) == "a 100 %"
+    assert usual_texts(["a", "b"]) == "all different"
+    assert usual_texts([*"aabbcdef"]) == "a 25 %, b 25 %, c 12 %, 3 more"
+    assert usual_texts(["a", "b", None]) == "2 different entries, missing 33 %"
+    assert usual_texts([None]) == "missing 100 %"

@@ -1,0 +1,203 @@
+"""The result: sums, rankings, frames, files and what it says of itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from shapley2d import InputError, Valuation, value_cells
+from shapley2d._base.atomic_write import replacing
+
+FRAME = pd.DataFrame(
+    {
+        "age": [20, 30, 40, 50, 60, 70],
+        "town": ["Ulm", None, "<b>Bonn</b>", "Ulm", "Köln", "Ulm"],
+        "member": [True, False, True, None, True, False],
+    },
+    index=["p1", "p2", "p3", "p4", "p5", "p6"],
+)
+Y = ["no", "no", "no", "yes", "yes", "yes"]
+
+
+@pytest.fixture(scope="module")
+def valuation() -> Valuation:
+    return value_cells(
+        FRAME, Y, FRAME, Y, method="mc", max_permutations=20, tolerance=0, progress=False, random_state=3
+    )
+
+
+def test_sums_and_rankings(valuation):
+    assert valuation.shape == (6, 3)
+    np.testing.assert_allclose(valuation.rows, valuation.values.sum(axis=1))
+    np.testing.assert_allclose(valuation.columns, valuation.values.sum(axis=0))
+    assert valuation.total == pytest.approx(valuation.values.sum())
+    lowest, highest = valuation.lowest(4), valuation.highest(100)
+    assert lowest["value"].tolist() == sorted(valuation.values.ravel())[:4]
+    assert highest["value"].tolist() == sorted(valuation.values.ravel(), reverse=True)
+    first = lowest.iloc[0]
+    i, j = valuation.row_position(first["row"]), valuation.column_position(first["column"])
+    assert valuation.values[i, j] == first["value"]
+    assert valuation.stderr[i, j] == first["stderr"]
+
+
+@pytest.mark.parametrize(
+    ("convert", "kind"),
+    [
+        (lambda frame: frame, pd.DataFrame),
+        (pl.from_pandas, pl.DataFrame),
+        (lambda frame: pa.Table.from_pandas(frame, preserve_index=False), pa.Table),
+    ],
+    ids=["pandas", "polars", "pyarrow"],
+)
+def test_frames_go_back_as_they_came(convert, kind):
+    frame = convert(FRAME.reset_index(drop=True))
+    v = value_cells(frame, Y, frame, Y, method="loo", progress=False)
+    tidy = v.to_frame()
+    assert isinstance(tidy, kind)
+    assert isinstance(v.lowest(2), kind)
+    names = tidy.column_names if isinstance(tidy, pa.Table) else list(tidy.columns)
+    assert names == ["row", "column", "value", "stderr"]
+    assert len(tidy) == 18
+
+
+def test_saving_and_loading_changes_nothing(valuation, tmp_path):
+    path = tmp_path / "values.parquet"
+    valuation.save(path)
+    loaded = Valuation.load(path)
+    for field in ("values", "stderr", "row_stderr", "column_stderr"):
+        np.testing.assert_array_equal(getattr(loaded, field), getattr(valuation, field))
+    assert loaded.row_names.tolist() == valuation.row_names.tolist()
+    assert loaded.column_names == valuation.column_names
+    assert loaded.info == json.loads(json.dumps(valuation.info))
+    assert loaded.history == valuation.history
+    assert loaded.contents == valuation.contents
+    assert loaded.labels == valuation.labels == Y
+    assert [c.kind for c in loaded.table.columns] == ["number", "category", "boolean"]
+    assert repr(loaded) == repr(valuation)
+    again = tmp_path / "again.parquet"
+    loaded.save(again)
+    assert Valuation.load(again).contents == valuation.contents
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["again.parquet", "values.parquet"]
+
+
+def test_the_file_is_a_plain_tidy_table(valuation, tmp_path):
+    valuation.save(tmp_path / "values.parquet")
+    table = pq.read_table(tmp_path / "values.parquet")
+    assert table.column_names == ["row", "column", "value", "stderr", "content", "label"]
+    assert table.slice(0, 3)["row"].to_pylist() == ["p1"] * 3
+    assert table.slice(0, 3)["content"].to_pylist() == ["20", "Ulm", "true"]
+    settings = json.loads(table.schema.metadata[b"shapley2d"])["info"]
+    assert settings["method"] == "mc"
+    assert settings["settings"] == {"max_permutations": 20, "tolerance": 0}
+    assert settings["random_state"] == 3
+    assert settings["versions"]["numpy"] == np.__version__
+
+
+def test_contents_are_the_table_as_text(valuation):
+    assert valuation.contents[0] == ["20", "30", "40", "50", "60", "70"]
+    assert valuation.contents[1][1] is None
+    assert valuation.contents[2] == ["true", "false", "true", None, "true", "false"]
+
+
+@pytest.mark.parametrize("what", ["missing", "text", "foreign", "cut", "newer", "damaged", "short"])
+def test_bad_files_are_named(valuation, tmp_path, what):
+    path = tmp_path / "values.parquet"
+    valuation.save(path)
+    record = json.loads(pq.read_table(path).schema.metadata[b"shapley2d"])
+    table = pq.read_table(path)
+    if what == "missing":
+        path.unlink()
+    elif what == "text":
+        path.write_text("row,column\n")
+    elif what == "foreign":
+        pq.write_table(table.replace_schema_metadata(None), path)
+    elif what == "cut":
+        path.write_bytes(path.read_bytes()[:-40])
+    elif what == "short":
+        pq.write_table(table.slice(0, 10), path)
+    else:
+        change = {"format": 99} if what == "newer" else {"history": 5}
+        data = json.dumps({**record, **change}).encode()
+        pq.write_table(table.replace_schema_metadata({b"shapley2d": data}), path)
+    message = {
+        "missing": "there is no file",
+        "text": "is not a readable Parquet file",
+        "foreign": "not a valuation saved by shapley2d",
+        "cut": "is not a readable Parquet file",
+        "newer": "was saved by a newer shapley2d",
+        "damaged": "is damaged",
+        "short": "is damaged: 10 cells for 6 rows x 3 columns",
+    }[what]
+    with pytest.raises(InputError, match=message):
+        Valuation.load(path)
+
+
+def test_nothing_is_half_written(tmp_path):
+    target = tmp_path / "note.txt"
+    target.write_text("old")
+    with pytest.raises(OSError, match="disk"), replacing(target) as temporary:
+        temporary.write_text("half")
+        raise OSError("disk full")
+    assert target.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["note.txt"]
+    with pytest.raises(InputError, match="does not exist, make it first"), replacing(tmp_path / "no" / "x"):
+        pass
+    with pytest.raises(InputError, match="it is a folder"), replacing(tmp_path):
+        pass
+
+
+def test_it_says_what_it_is(valuation):
+    text = repr(valuation)
+    assert text.startswith("Valuation of 6 rows x 3 columns, method mc, standard error at most")
+    assert len(text.splitlines()) == 4
+    exact = value_cells(FRAME, Y, FRAME, Y, method="exact", progress=False)
+    assert "method exact, exact" in repr(exact)
+
+
+def test_notebook_text_is_escaped():
+    frame = FRAME.rename(columns={"age": "<script>alert(1)</script>"})
+    v = value_cells(frame, Y, frame, Y, method="loo", progress=False)
+    page = v._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_unknown_names_are_named(valuation):
+    with pytest.raises(InputError, match=r"there is no row 'p9': rows are named 'p1', 'p2'"):
+        valuation.row_position("p9")
+    with pytest.raises(InputError, match=r"there is no column 'height': columns are 'age'"):
+        valuation.column_position("height")
+    with pytest.raises(InputError, match="k=-1 must not be negative"):
+        valuation.lowest(-1)
+
+
+def test_shapes_must_fit(valuation):
+    with pytest.raises(InputError, match="do not fit"):
+        dataclasses.replace(valuation, column_names=["one"])
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.date_range("2024-01-01", periods=6).as_unit("ns"),
+        pd.MultiIndex.from_product([["a", "b"], [1, 2, 3]]),
+        ["r0", 1, "r2", 3, "r4", 5],
+        pd.period_range("2024", periods=6, freq="D"),
+        [1.5, 2.5, None, 3.5, 4.5, 5.5],
+    ],
+    ids=["dates", "tuples", "mixed", "periods", "gaps"],
+)
+def test_row_names_of_any_kind_survive(index, tmp_path):
+    frame = FRAME.set_axis(index)
+    v = value_cells(frame, Y, frame, Y, method="loo", progress=False)
+    v.save(tmp_path / "v.parquet")
+    loaded = Valuation.load(tmp_path / "v.parquet")
+    assert [str(name) for name in loaded.row_names.tolist()] == [str(name) for name in v.row_names.tolist()]
+    assert v.row_position(v.row_names.tolist()[1]) == 1

@@ -1,0 +1,319 @@
+"""The boundary: every kind of table in, every mistake named."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from shapley2d import InputError
+from shapley2d._tables.problem import make_problem
+from shapley2d._tables.table import as_table, match_columns
+from shapley2d._tables.target import as_target, guess_task, match_target
+from shapley2d.exceptions import LeakWarning, UnseenLabelWarning
+
+FRAME = pd.DataFrame(
+    {
+        "number": [1.5, None, 3.0],
+        "whole": pd.array([1, None, 3], dtype="Int64"),
+        "text": ["x", None, "y"],
+        "category": pd.Categorical(["u", "v", "u"]),
+        "flag": pd.array([True, None, False], dtype="boolean"),
+        "day": [dt.date(2020, 1, 1), None, dt.date(2021, 1, 1)],
+        "time": pd.to_datetime(["2020-01-01 00:00", "2020-01-02 06:00", None]),
+        "span": pd.to_timedelta([1, 2, 3], unit="D"),
+    }
+)
+TEXTS = {
+    "number": ["1.5", None, "3"],
+    "whole": ["1", None, "3"],
+    "text": ["x", None, "y"],
+    "category": ["u", "v", "u"],
+    "flag": ["true", None, "false"],
+    "day": ["2020-01-01", None, "2021-01-01"],
+    "time": ["2020-01-01", "2020-01-02T06:00:00", None],
+    "span": ["1", "2", "3"],
+}
+KINDS = ["number", "number", "category", "category", "boolean", "date", "date", "number"]
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda frame: frame,
+        pl.from_pandas,
+        lambda frame: pl.from_pandas(frame).lazy(),
+        lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+    ],
+    ids=["pandas", "polars", "lazy polars", "pyarrow"],
+)
+def test_every_frame_gives_the_same_table(convert):
+    table = as_table(convert(FRAME))
+    assert [column.kind for column in table.columns] == KINDS
+    assert {column.name: column.text() for column in table.columns} == TEXTS
+
+
+def test_arrays_and_lists():
+    assert as_table(np.eye(2)).column_names == ["x0", "x1"]
+    assert [c.kind for c in as_table(np.array([[True], [False]])).columns] == ["boolean"]
+    mixed = as_table([["a", 1, None], ["b", 2.5, True]])
+    assert [c.kind for c in mixed.columns] == ["category", "number", "boolean"]
+    stamps = as_table(np.array([["2020-01-01"], ["NaT"]], dtype="datetime64[D]"))
+    assert stamps.columns[0].text() == ["2020-01-01", None]
+    aware = dt.datetime(2020, 1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=1)))
+    assert as_table(np.array([[aware]], dtype=object)).columns[0].text() == ["2020-01-01"]
+
+
+def test_row_names_come_from_the_index():
+    assert as_table(FRAME).row_names.tolist() == [0, 1, 2]
+    assert as_table(FRAME.set_axis(["a", "b", "c"])).row_names.tolist() == ["a", "b", "c"]
+    multi = FRAME.set_axis(pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)]))
+    assert as_table(multi).row_names[0] == "('a', 1)"
+
+
+def test_taking_rows_keeps_everything_together():
+    part = as_table(FRAME.set_axis(["a", "b", "c"])).take_rows(np.array([2, 0]))
+    assert part.row_names.tolist() == ["c", "a"]
+    assert part.columns[2].text() == ["y", "x"]
+    assert part.native["text"].tolist() == ["y", "x"]
+
+
+def test_validation_columns_are_brought_in_order_and_recoded():
+    train = as_table(FRAME)
+    valid = match_columns(as_table(FRAME[FRAME.columns[::-1]].replace({"text": {"y": "new"}})), train)
+    assert valid.column_names == train.column_names
+    assert valid.columns[2].text() == ["x", None, "new"]
+    assert valid.columns[2].entries[2] not in train.columns[2].entries
+    assert list(valid.native.columns) == train.column_names
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (np.zeros((0, 3)), "X is empty"),
+        (np.zeros((3, 0)), "X has no columns"),
+        (np.zeros(3), "X must be a 2-D table"),
+        (np.array([[1.0, np.inf]]), "column 'x1' holds an infinite number in row 0"),
+        (
+            pd.DataFrame({"a": [1.0, -np.inf]}, index=["p", "q"]),
+            "column 'a' holds an infinite number in row q",
+        ),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "the column name 'a' occurs twice"),
+        (pa.table({"a": [[1, 2]]}), "column 'a' holds List"),
+        (np.array([[1 + 2j]]), "Complex data not supported"),
+        (pd.DataFrame({"a": [1, {"b": 2}]}, dtype=object), "column 'a', row 1 holds a dict"),
+    ],
+)
+def test_bad_tables_are_named(data, message):
+    with pytest.raises(InputError, match=message):
+        as_table(data)
+
+
+def test_sparse_matrices_are_refused():
+    from scipy.sparse import csr_matrix
+
+    with pytest.raises(TypeError, match="sparse matrix, which is not supported"):
+        as_table(csr_matrix(np.eye(2)))
+
+
+@pytest.mark.parametrize(
+    ("valid", "message"),
+    [
+        (FRAME.drop(columns="text"), "lacks 'text'"),
+        (FRAME.assign(extra=1), "adds 'extra'"),
+        (FRAME.rename(columns={"text": "words"}), "lacks 'text' and adds 'words'"),
+        (
+            FRAME.assign(text=[1, 2, 3]),
+            "column 'text' holds numbers, but in the training table it holds text",
+        ),
+        (np.zeros((3, 2)), "has 2 columns, but the training table has 8"),
+    ],
+)
+def test_validation_tables_that_do_not_fit(valid, message):
+    with pytest.raises(InputError, match=message):
+        match_columns(as_table(valid), as_table(FRAME))
+
+
+def test_blank_columns_and_flags_fit_numbers():
+    train = as_table(pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}))
+    valid = match_columns(as_table(pd.DataFrame({"a": [True, False], "b": [None, None]})), train)
+    assert [column.kind for column in valid.columns] == ["number", "category"]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["u", "v", "u"],
+        np.array(["u", "v", "u"]),
+        pd.Series(["u", "v", "u"]),
+        pd.Series(pd.Categorical(["u", "v", "u"])),
+        pl.Series(["u", "v", "u"]),
+        pa.array(["u", "v", "u"]),
+        pa.chunked_array([["u", "v"], ["u"]]),
+    ],
+    ids=lambda y: type(y).__name__,
+)
+def test_targets_of_every_kind(y):
+    target = as_target(y, as_table(FRAME))
+    assert target.task == "classification"
+    assert target.codes.tolist() == [0, 1, 0]
+    assert target.classes.tolist() == ["u", "v"]
+
+
+def test_guessing_the_task():
+    assert guess_task(np.arange(20)) == "classification"
+    assert guess_task(np.arange(21)) == "regression"
+    assert guess_task(np.array([0.5, 1.0])) == "regression"
+    assert guess_task(np.array([True, False])) == "classification"
+    assert guess_task(np.array([1.0, 2.5], dtype=object)) == "regression"
+
+
+@pytest.mark.parametrize(
+    ("y", "task", "message"),
+    [
+        ([1, 1, 1], "auto", "y holds a single class"),
+        ([0.5, 0.5, 0.5], "auto", "the same number in every row"),
+        ([1, 2], "auto", "y has 2 entries, but its table has 3 rows"),
+        (["a", None, "b"], "auto", r"missing \(NaN\) in 1 row\(s\), first in row 1"),
+        ([1.0, np.nan, 2.0], "regression", "first in row 1"),
+        ([1.0, np.inf, 2.0], "regression", r"infinity \(inf\) in row 1"),
+        (["a", "b", "a"], "regression", "holds text, which regression cannot use"),
+        ([0.5, 1.5, 2.5], "classification", "holds fractions, not classes"),
+        ([0, 1, 0], "ranking", "task='ranking' is not known"),
+        (np.eye(3), "auto", "must be 1-D"),
+        (None, "auto", "the target y is None"),
+        (np.array([1j, 2, 3]), "auto", "Complex data not supported"),
+    ],
+)
+def test_bad_targets_are_named(y, task, message):
+    with pytest.raises(InputError, match=message):
+        as_target(y, as_table(FRAME), task)
+
+
+def test_target_that_is_also_a_feature():
+    with pytest.raises(InputError, match="the target 'text' is also a column of the features"):
+        as_target(pd.Series(["a", "b", "a"], name="text"), as_table(FRAME))
+
+
+def test_column_that_repeats_the_target_is_pointed_out():
+    y = np.arange(24) % 3
+    labels = np.array(["p", "q", "r"])[y]
+    with pytest.warns(LeakWarning, match="column 'copy' equals the target in every row"):
+        as_target(y, as_table(pd.DataFrame({"copy": y, "other": 1.0})))
+    with pytest.warns(LeakWarning, match="column 'copy'"):
+        as_target(labels, as_table(pd.DataFrame({"copy": labels})))
+
+
+def test_unseen_validation_labels_are_counted():
+    table = as_table(FRAME)
+    target = as_target(["a", "b", "a"], table)
+    with pytest.warns(
+        UnseenLabelWarning, match=r"2 of 3 validation rows have labels that training never shows \(c, d\)"
+    ):
+        valid = match_target(["c", "b", "d"], table, target)
+    assert valid.codes.tolist() == [-1, 1, -1]
+
+
+def test_labels_match_across_number_types():
+    table = as_table(FRAME)
+    target = as_target(np.array([1, 2, 1]), table)
+    assert match_target([2.0, 1.0, 2.0], table, target).codes.tolist() == [1, 0, 1]
+
+
+def test_cross_valuation_splits():
+    X, y = np.arange(40.0).reshape(20, 2), np.repeat(["a", "b"], 10)
+    problem = make_problem(X, y, folds=4, seed=1)
+    held = np.concatenate([split.valid.row_names for split in problem.splits])
+    assert sorted(held) == list(range(20))
+    for split in problem.splits:
+        assert sorted([*split.rows, *split.valid.row_names]) == list(range(20))
+        assert np.bincount(split.y_valid.codes).min() >= 2  # stratified
+        np.testing.assert_array_equal(split.train.columns[0].entries, X[split.rows, 0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"X_valid": np.eye(2)}, "X_valid came without y_valid"),
+        ({"y_valid": [0, 1]}, "y_valid came without X_valid"),
+        ({"folds": 1}, "folds=1 must be a whole number of at least 2"),
+        ({"folds": 9}, "12 rows are too few for folds=9"),
+    ],
+)
+def test_bad_splits_are_named(arguments, message):
+    with pytest.raises(InputError, match=message):
+        make_problem(np.arange(24.0).reshape(12, 2), [0, 1] * 6, **arguments)
+
+
+def test_rare_classes_and_regression_are_split_too():
+    rare = make_problem(np.arange(24.0).reshape(12, 2), ["a"] * 11 + ["b"], folds=3)
+    assert len(rare.splits) == 3
+    regression = make_problem(np.arange(24.0).reshape(12, 2), np.linspace(0, 1, 12), folds=3)
+    assert regression.target.task == "regression"
+
+
+def test_categoricals_stay_categories():
+    """Codes that the user calls nominal are not numbers; plain numbers in validation find their category."""
+    train = as_table(pd.DataFrame({"z": pd.Categorical([1, 2, 3])}))
+    assert train.columns[0].kind == "category"
+    assert as_table(pa.table({"z": pa.array([1, 2, 1]).dictionary_encode()})).columns[0].kind == "category"
+    valid = match_columns(as_table(pd.DataFrame({"z": [3, 1]})), train)
+    assert valid.columns[0].entries.tolist() == [2, 0]
+
+
+def test_numbers_of_every_kind():
+    from decimal import Decimal
+    from fractions import Fraction
+
+    items = [[Decimal("0.5"), dt.timedelta(hours=12), Fraction(1, 4)], [Decimal(2), None, 3]]
+    table = as_table(np.array(items, dtype=object))
+    assert [column.kind for column in table.columns] == ["number"] * 3
+    assert table.columns[1].text() == ["0.5", None]
+    assert as_target(pd.Series([Decimal(k) / 4 for k in range(3)]), as_table(FRAME)).task == "regression"
+    assert (
+        as_target(np.array([np.int64(k) for k in range(3)], dtype=object), as_table(FRAME)).y.dtype.kind
+        == "i"
+    )
+
+
+def test_masked_entries_are_missing():
+    table = as_table(np.ma.masked_array([[0.0], [999.0]], mask=[[False], [True]]))
+    assert table.columns[0].text() == ["0", None]
+
+
+def test_numbers_too_large_to_square_are_named():
+    with pytest.raises(InputError, match=r"column 'x0' holds a number beyond 1e\+150 in row 1"):
+        as_table([[1.0], [1e300]])
+
+
+def test_a_blank_training_column_takes_any_validation_column():
+    train = as_table(pd.DataFrame({"a": [None, None], "b": [1, 2]}))
+    valid = match_columns(as_table(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]})), train)
+    assert valid.columns[0].text() == [None, None]
+
+
+def test_dates_as_row_names():
+    frame = FRAME.set_axis(pd.date_range("2024-01-01", periods=3).as_unit("ns"))
+    assert as_table(frame).row_names.tolist()[0] == dt.datetime(2024, 1, 1)
+
+
+def test_target_as_a_frame_of_one_column():
+    table = as_table(FRAME)
+    for y in (pd.DataFrame({"t": ["a", "b", "a"]}), pa.table({"t": ["a", "b", "a"]})):
+        assert as_target(y, table).codes.tolist() == [0, 1, 0]
+    with pytest.raises(InputError, match="the target 'flag' is also a column"):
+        as_target(pd.DataFrame({"flag": [0, 1, 0]}), table)
+    with pytest.raises(InputError, match="must be 1-D, got a table of 2 columns"):
+        as_target(pd.DataFrame({"t": [1, 2, 3], "u": [1, 2, 3]}), table)
+
+
+def test_labels_of_mixed_type_match_their_text():
+    table = as_table(FRAME)
+    mixed = np.array([1, "x", 1], dtype=object)
+    assert match_target(mixed, table, as_target(mixed, table)).codes.tolist() == [0, 1, 0]
+    numbers = np.array([0, 1.0, 0], dtype=object)
+    assert match_target(numbers, table, as_target(numbers, table)).codes.tolist() == [0, 1, 0]

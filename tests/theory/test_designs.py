@@ -1,0 +1,116 @@
+"""Axis designs: every one is a weight matrix in disguise."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from shapley2d._games.function import FunctionGame, GroupedGame
+from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions
+from shapley2d._theory.designs import AllSubsets, Grouped, LeaveOneOut, Permutation, Whole, combine_axes
+from shapley2d._theory.semivalues import check_semivalue, marginal_weights, size_probabilities
+
+from oracles import RandomGame
+
+SEMIVALUES = ["shapley", "banzhaf", ("beta", 4.0, 1.0), ("beta", 1.0, 2.5)]
+DESIGNS = [
+    AllSubsets(4),
+    AllSubsets(3, "banzhaf"),
+    Permutation([2, 0, 1]),
+    Permutation([1, 3, 0, 2], ("beta", 2.0, 1.0)),
+    LeaveOneOut(4),
+    Whole(3),
+    Grouped(AllSubsets(2), [0, 1, 0]),
+]
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda d: type(d).__name__)
+def test_blocks_of_coalitions_add_up(design):
+    utilities = np.random.default_rng(0).normal(size=(len(design.coalitions), 3))
+    whole = design.combine(utilities)
+    for cut in range(len(utilities) + 1):
+        parts = design.combine(utilities[:cut]) + design.combine(utilities[cut:], start=cut)
+        np.testing.assert_allclose(parts, whole, atol=1e-14)
+
+
+@pytest.mark.parametrize("semivalue", SEMIVALUES)
+def test_mean_over_all_orders_is_the_semivalue(semivalue):
+    n = 4
+    utilities = np.random.default_rng(1).normal(size=2**n)
+    draws = []
+    for order in itertools.permutations(range(n)):
+        numbers = np.cumsum([0, *(1 << player for player in order)])
+        draws.append(Permutation(order, semivalue).combine(utilities[numbers]))
+    np.testing.assert_allclose(
+        np.mean(draws, axis=0), AllSubsets(n, semivalue).combine(utilities), atol=1e-12
+    )
+
+
+def test_permutation_is_the_second_difference_of_the_grid():
+    rng = np.random.default_rng(2)
+    rows, columns = rng.permutation(5), rng.permutation(3)
+    grid = rng.normal(size=(6, 4))
+    values = combine_axes(grid, Permutation(rows), Permutation(columns))
+    np.testing.assert_allclose(
+        values[np.ix_(rows, columns)], np.diff(np.diff(grid, axis=0), axis=1), atol=1e-14
+    )
+
+
+def test_leave_one_out_is_what_its_name_says():
+    game = RandomGame(3, 2, seed=0)
+    rows, columns = LeaveOneOut(3), LeaveOneOut(2)
+    grid = FunctionGame(game, 3, 2).utilities(rows.coalitions, columns.coalitions)
+    values = combine_axes(grid, rows, columns)
+    N, M = {0, 1, 2}, {0, 1}
+    for i, j in itertools.product(N, M):
+        expected = (
+            game.of_sets(N, M)
+            + game.of_sets(N - {i}, M - {j})
+            - game.of_sets(N - {i}, M)
+            - game.of_sets(N, M - {j})
+        )
+        assert values[i, j] == pytest.approx(expected)
+
+
+def test_whole_collapses_an_axis_to_the_1d_value():
+    game = RandomGame(4, 3, seed=3)
+    cells, rows, whole = AllSubsets(3), AllSubsets(4), Whole(3)
+    function = FunctionGame(game, 4, 3)
+    values = combine_axes(function.utilities(rows.coalitions, cells.coalitions), rows, cells)
+    one_dimensional = combine_axes(function.utilities(rows.coalitions, whole.coalitions), rows, whole)
+    np.testing.assert_allclose(one_dimensional[:, 0], values.sum(axis=1), atol=1e-12)
+
+
+def test_groups_by_design_and_by_game_agree():
+    game = FunctionGame(RandomGame(5, 4, seed=4), 5, 4)
+    row_labels, column_labels = [0, 1, 0, 2, 1], [0, 0, 1, 1]
+    rows = Grouped(AllSubsets(3), row_labels)
+    columns = Grouped(AllSubsets(2), column_labels)
+    by_design = combine_axes(game.utilities(rows.coalitions, columns.coalitions), rows, columns)
+    grouped = GroupedGame(game, row_labels, column_labels)
+    rows, columns = AllSubsets(3), AllSubsets(2)
+    by_game = combine_axes(grouped.utilities(rows.coalitions, columns.coalitions), rows, columns)
+    np.testing.assert_allclose(by_design, by_game, atol=1e-14)
+
+
+def test_nested_coalitions_in_slices():
+    nested = NestedCoalitions([2, 0, 1])
+    part = nested.slice(1, 3)
+    assert isinstance(part, MaskCoalitions)
+    assert part.masks().tolist() == [[False, False, True], [True, False, True]]
+    assert [mask.sum() for mask in nested] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("semivalue", SEMIVALUES)
+@pytest.mark.parametrize("n", [1, 2, 7, 1200])
+def test_size_probabilities_sum_to_one(semivalue, n):
+    assert size_probabilities(semivalue, n).sum() == pytest.approx(1)
+    assert (marginal_weights(semivalue, n) >= 0).all()
+
+
+@pytest.mark.parametrize("wrong", ["core", ("beta", 0, 1), ("beta", 1), ("gamma", 1, 1), 3, ("beta", "x", 1)])
+def test_unknown_semivalue_is_named(wrong):
+    with pytest.raises(ValueError, match="is not known: use 'shapley'"):
+        check_semivalue(wrong)
