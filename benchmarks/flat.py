@@ -21,7 +21,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from shapley2d._estimation.estimate import PermutationDraws
+from shapley2d._estimation.draws import PermutationDraws
 from shapley2d._games.sweeps import sweep_game
 from shapley2d._methods.flat.cells import FlatDraws, flat_game
 from shapley2d._tables.problem import make_problem

@@ -31,7 +31,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d import value_cells
-from shapley2d._estimation.estimate import monte_carlo
+from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._games.model import ModelGame
 from shapley2d._games.sweeps import sweep_game
 from shapley2d._tables.problem import make_problem

@@ -15,12 +15,15 @@ from shapley2d._version import __version__
 
 if TYPE_CHECKING:
     from shapley2d._api.blocks import value_blocks
-    from shapley2d._api.cells import value_cells, value_game
+    from shapley2d._api.cells import value_cells
     from shapley2d._api.estimator import CellValuer
+    from shapley2d._api.game import value_game
+    from shapley2d._results.blocks import BlockValuation
     from shapley2d._results.valuation import Valuation
     from shapley2d.exceptions import InputError
 
 __all__ = [
+    "BlockValuation",
     "CellValuer",
     "InputError",
     "Valuation",
@@ -32,12 +35,13 @@ __all__ = [
 
 # numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is quick
 _HOMES = {
+    "BlockValuation": "shapley2d._results.blocks",
     "CellValuer": "shapley2d._api.estimator",
     "InputError": "shapley2d.exceptions",
     "Valuation": "shapley2d._results.valuation",
     "value_blocks": "shapley2d._api.blocks",
     "value_cells": "shapley2d._api.cells",
-    "value_game": "shapley2d._api.cells",
+    "value_game": "shapley2d._api.game",
 }
 
 

@@ -17,7 +17,7 @@ from shapley2d._games.cached import CachedGame
 from shapley2d._games.function import FunctionGame, GroupedGame
 from shapley2d._games.nearest import KnnGame
 from shapley2d._knn.metric import integer_columns
-from shapley2d._tables.table import as_table
+from shapley2d._tables.convert import as_table
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions, SubsetCoalitions
 
 from oracles import brute_force
@@ -241,14 +241,14 @@ def test_a_block_valuation_survives_its_file(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "rows=, columns= or owners="),
-        ({"rows": [1, 2]}, "rows= has 2 labels, but the table has 24 rows"),
-        ({"columns": ["a", None, "b", "c"]}, "columns= has no label for column 'x1'"),
-        ({"columns": {"x0": "a"}}, "columns= has no group for column 'x1'"),
+        ({}, "rows, columns or owners"),
+        ({"rows": [1, 2]}, "rows has 2 labels, but the table has 24 rows"),
+        ({"columns": ["a", None, "b", "c"]}, "columns has no label for column 'x1'"),
+        ({"columns": {"x0": "a"}}, "columns has no group for column 'x1'"),
         ({"columns": dict.fromkeys(["x0", "x1", "x2", "x3", "x9"], "a")}, "names column 'x9'"),
         ({"rows": [[1]] * 24}, "must be a list of labels"),
         ({"rows": ROWS, "method": "magic"}, "method='magic' is not known"),
-        ({"rows": ROWS, "model": "forest"}, "model='forest' is not known"),
+        ({"rows": ROWS, "model": "forrest"}, "model='forrest' is not .*: did you mean 'forest'?"),
         ({"rows": ROWS, "method": "knn", "model": GaussianNB()}, "takes no model"),
         ({"rows": np.arange(24), "columns": range(4), "method": "exact"}, "2\\^28 utilities"),
         ({"rows": np.arange(24), "columns": range(4), "method": "exact", "model": "knn"}, "2\\^28 utilities"),
@@ -264,7 +264,9 @@ def test_options_of_other_methods_are_refused():
         value_blocks(*small_table(), rows=ROWS, method="mc", max_permutation=3)
     with pytest.raises(TypeError, match="method 'exact' has no option 'tolerance'"):
         value_blocks(*small_table(), rows=ROWS, method="exact", tolerance=0.1)
-    with pytest.raises(TypeError, match="model 'knn' has no option 'scoring'"):
+    with pytest.raises(
+        InputError, match="scoring='accuracy' does not go with model='knn', which has its own"
+    ):
         value_blocks(*small_table(), rows=ROWS, model="knn", scoring="accuracy")
 
 

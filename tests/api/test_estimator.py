@@ -48,13 +48,26 @@ def test_option_of_another_method_is_an_error():
 def test_every_option_of_every_method_is_a_parameter():
     import inspect
 
-    from shapley2d._methods.registry import _KNN_OPTIONS, CELL_METHODS, _keywords
+    from shapley2d._methods.registry import METHODS
 
     shared = {
         name for name, p in inspect.signature(value_cells).parameters.items() if p.kind is p.KEYWORD_ONLY
     }
-    options = set(_KNN_OPTIONS).union(*(_keywords(method) for method in CELL_METHODS.values()))
+    options = {option.name for method in METHODS.values() for option in method.options}
     assert shared | options | {"method"} == set(CellValuer().get_params())
+
+
+def test_unknown_parameters_are_refused():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'n_neighbours'"):
+        CellValuer(n_neighbours=3)
+
+
+def test_the_label_is_no_feature():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["a", "b"])
+    valuer = CellValuer(n_neighbors=3, include_label=True).fit(X, [0, 1] * 10)
+    assert valuer.values_.shape == (20, 3)
+    assert valuer.n_features_in_ == 2
+    assert valuer.feature_names_in_.tolist() == ["a", "b"]
 
 
 def test_feature_names_go_with_the_frame():

@@ -11,7 +11,7 @@ import pytest
 
 from shapley2d._results.blocks import BlockValuation
 from shapley2d._results.valuation import Valuation
-from shapley2d._tables.table import as_table
+from shapley2d._tables.convert import as_table
 
 N, M = 60, 5
 

@@ -8,11 +8,10 @@ import pyarrow.csv as pa_csv
 import pytest
 
 from shapley2d import Valuation, value_blocks, value_cells
+from shapley2d._methods.models import MODELS
+from shapley2d._tables.reading.files import read_table
 from shapley2d.cli import main
-from shapley2d.cli.choices import ModelName
 from shapley2d.cli.console import shown
-from shapley2d.cli.models import make_model
-from shapley2d.cli.reading.files import read_table
 
 RNG = np.random.default_rng(0)
 N = 30
@@ -52,7 +51,8 @@ def test_values_are_those_of_the_library(capsys):
 def test_table_for_people(capsys):
     out, err = run(capsys, "cells train.csv -t kind --drop name --top 3")
     assert (
-        "train.csv: 30 rows x 2 columns, predicting 'kind' (classification), judged on each of 5 folds" in out
+        "train.csv: 30 rows x 2 columns, predicting 'kind' (classification), evaluated on each of 5 folds"
+        in out
     )
     lowest = expected().lowest(3)
     first = out.splitlines()[5].split()
@@ -109,7 +109,7 @@ def test_validation_file(capsys, folder):
     lines = (folder / "train.csv").read_text().splitlines()
     (folder / "valid.csv").write_text("\n".join([lines[0], *lines[20:]]))
     out, _ = run(capsys, "cells train.csv -t kind --drop name --valid valid.csv")
-    assert "judged on valid.csv (11 rows)" in out
+    assert "evaluated on valid.csv (11 rows)" in out
 
 
 @pytest.mark.parametrize("model", ["", "--model tree"])
@@ -124,7 +124,10 @@ def test_flat_grows_the_built_in_tree(capsys, model):
 
 @pytest.mark.parametrize(
     ("options", "model"),
-    [("--model naive-bayes", "GaussianNB"), ("--scoring f1_macro", "DecisionTreeClassifier")],
+    [
+        ("--model scaled_ridge", "Pipeline"),
+        ("--model sklearn_tree --scoring f1_macro", "DecisionTreeClassifier"),
+    ],
 )
 def test_flat_trains_any_model(capsys, options, model):
     command = "cells train.csv -t kind --drop name --method flat --folds 2 --tolerance 0 --max-permutations 1 --json"
@@ -147,7 +150,7 @@ def test_oob_needs_no_validation(capsys):
     out, _ = run(capsys, f"{command} -o values.parquet --report report.html")
     twin = expected(method="oob", n_trees=300, oob_score="distance")
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
-    assert "judged on no other rows" in out and "Lowest cells" in out
+    assert "evaluated on no other rows" in out and "Lowest cells" in out
     page = Path("report.html").read_text(encoding="utf-8")
     assert "mean scores of trees, not contributions" in page
     assert "the mean score of its row by trees" in page and "what it adds" not in page
@@ -159,8 +162,11 @@ def test_oob_needs_no_validation(capsys):
     [
         ("knn", ", the model's score;"),
         ("flat --max-permutations 2 --tolerance 0", "that of a table of means;"),
-        ("random", "method random, random numbers, to compare with\n"),
-        ("oob --trees 300", "method oob, mean scores of trees: a low one is suspect"),
+        ("random", "method random: The values are random numbers"),
+        (
+            "oob --trees 300",
+            "method oob: The values are mean scores of trees, not contributions: a low one is suspect",
+        ),
     ],
 )
 def test_what_the_values_sum_to(capsys, method, said):
@@ -168,30 +174,24 @@ def test_what_the_values_sum_to(capsys, method, said):
     assert said in out
 
 
-@pytest.mark.parametrize("model", list(ModelName))
-def test_models_by_name(capsys, model):
-    command = f"cells train.csv -t kind --drop name --method mc --model {model} --max-permutations 1 --folds 2 --json"
-    if model in (ModelName.FOREST, ModelName.BOOSTING):  # slow: trained once on everything instead
-        fitted = make_model(model, "classification").fit(SIZE[:, None], KIND)
-        assert fitted.score(SIZE[:, None], KIND) > 0.8
-        return
-    out, _ = run(capsys, command)
-    assert json.loads(out)["total"] > 0.5
+@pytest.mark.parametrize(
+    "model", [name for name in MODELS if name not in ("forest", "hist_gradient_boosting")]
+)
+def test_a_model_means_the_same_here_and_in_python(capsys, model):
+    command = "cells train.csv -t kind --drop name --method mc --max-permutations 3 --tolerance 0 --folds 2"
+    out, _ = run(capsys, f"{command} --model {model} --json -o values.parquet")
+    twin = expected(method="mc", model=model, max_permutations=3, tolerance=0, folds=2)
+    np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
+    assert json.loads(out)["settings"]["model"] == twin.info["model"]
 
 
-@pytest.mark.parametrize("model", [name for name in ModelName if name not in ("logistic", "naive-bayes")])
-def test_models_for_numbers(model):
-    fitted = make_model(model, "regression", n_neighbors=3).fit(SIZE[:, None], 2 * SIZE)
-    assert fitted.score(SIZE[:, None], 2 * SIZE) > 0.8
-
-
-def test_neighbours_make_do_with_few_rows():
-    assert (
-        make_model(ModelName.KNN, "classification", 10)
-        .fit([[0.0], [1.0]], ["a", "b"])
-        .predict_proba([[0.0]])
-        .shape
-    )
+def test_options_of_a_model_reach_it(capsys):
+    command = "cells train.csv -t kind --drop name --method mc --max-permutations 3 --tolerance 0 --folds 2"
+    run(capsys, f"{command} --model knn -k 2 -o values.parquet")
+    options = {"method": "mc", "model": "knn", "max_permutations": 3, "tolerance": 0, "folds": 2}
+    saved = Valuation.load("values.parquet").values
+    np.testing.assert_array_equal(saved, expected(**options, n_neighbors=2).values)
+    assert not np.array_equal(saved, expected(**options).values)
 
 
 def test_precision_is_noted_in_the_words_of_the_command_line(capsys):

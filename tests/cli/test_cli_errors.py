@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shapley2d.cli import errors, main
-from shapley2d.exceptions import InputError, UtilityError
+from shapley2d.exceptions import InputError, Setting, UtilityError
 
 ROWS = [f"P{k},{20 + k * k % 37},{'AB'[k % 2]},{'uv'[k // 2 % 2]}" for k in range(24)]
 PEOPLE = "\n".join(["name,age,city,outcome", *ROWS])
@@ -64,7 +64,7 @@ CASES = [
     ("cells empty.csv -t y", "empty.csv is empty: it needs a header line and rows"),
     ("cells header.csv -t y", "header.csv has a header but no rows"),
     ("cells rowless.parquet -t a", "rowless.parquet has no rows"),
-    ("cells ragged.csv -t y", "ragged.csv, line 3: 2 fields, but the header has 3: mend the line"),
+    ("cells ragged.csv -t y", "ragged.csv, line 3: 2 fields, but the header has 3: fix the line"),
     ("cells twice.csv -t y", "twice.csv, line 1: the column name 'a' occurs twice: rename one of them"),
     ("cells single.csv -t y", "single.csv has a single column ('a b y'): if it has more, name what parts them"),
     ("cells not.parquet -t y", "not.parquet is not a readable Parquet file: rename it if it is CSV"),
@@ -120,14 +120,20 @@ CASES = [
     ("paper budget --out there --page folder.csv", "--page folder.csv is a folder: name a file in it"),
     ("paper budget --out there --page no/page.md", "--page no/page.md: the folder no does not exist: make it first"),
     ("paper budget --out there --jobs 0", "--jobs 0 must be a number of workers, or -1 for all cores"),
-    (GOOD + "--method mc -k 3", "--neighbors goes with --method knn, not with mc: set --method knn or leave"),
+    (GOOD + "--method mc -k 3", ("--neighbors 3 does not go with --model sklearn_tree: it is an option of model 'knn'; "
+     "leave it out")),
+    (GOOD + "--method oob -k 3", "--neighbors goes with --method knn or mc or exact or loo, not with oob: set"),
+    (GOOD + "-k 0", "--neighbors 0 must be a whole number of at least 1"),
+    (GOOD + "--model tree --method mc --scoring f1", "--scoring f1 does not go with --model tree, which has its own: leave it"),
+    (GOOD + "--model forrest --method mc", "'forrest' is not one of 'tree'"),
     (GOOD + "--method loo --scoring acuracy", ("--scoring acuracy is not one of scikit-learn's scores: did you mean "
-     "accuracy?")),
+     "'accuracy'?")),
+    (GOOD + "--semivalue beta:inf,1", "--semivalue beta:inf,1 is not known: use shapley, banzhaf, or beta:A,B such as"),
     (GOOD + "--semivalue beta:1", "--semivalue beta:1 is not known: use shapley, banzhaf, or beta:A,B such as"),
     (GOOD + "--jobs 0 --method loo", "--jobs 0 must be a whole number of workers, or -1 for all cores"),
-    ("cells numbers.csv -t y --method mc --model logistic", ("--model logistic predicts classes, but the target holds "
-     "numbers: use --model ridge")),
-    (GOOD + "--method exact --valid good.csv", "use --method mc or 'knn', or value blocks"),
+    ("cells numbers.csv -t y --method mc --model logistic", ("--model logistic predicts classes, but the task is "
+     "regression: use --model ridge or --model tree, or set --task classification")),
+    (GOOD + "--method exact --valid good.csv", "use --method mc or --method knn, or value blocks"),
     # outputs
     (GOOD + "-o no/v.parquet", "--output no/v.parquet: the folder no does not exist: make it first"),
     (GOOD + "-o v.xlsx", "--output v.xlsx: the name must end in .parquet or .csv"),
@@ -147,7 +153,7 @@ CASES = [
     (BLOCKS + "--owners nobody.csv", "--owners nobody.csv, line 2: the owner is empty: name one"),
     (BLOCKS + "--owners nowhere.csv", "--owners nowhere.csv, line 2: there is no row '99': the table's rows count"),
     (BLOCKS + "--owners nothing.csv", "--owners nothing.csv, line 2: there is no column 'weight': the table's columns"),
-    (BLOCKS + "--owners owners.csv --method knn --model tree", "--model goes with --method auto or mc or exact or loo"),
+    (BLOCKS + "--owners owners.csv --method knn --model tree", "--method knn takes no model: use --method auto with a"),
 ]  # fmt: skip
 
 
@@ -189,7 +195,7 @@ def test_unwritable_folder(folder, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "code", "line"),
     [
-        (InputError("folds=9 is\ntoo many"), 2, "shapley2d: error: --folds 9 is too many\n"),
+        (InputError(Setting("folds", 9), " is\ntoo many"), 2, "shapley2d: error: --folds 9 is too many\n"),
         (UtilityError("Tree failed on rows 1"), 2, "shapley2d: error: the model cannot be trained: Tree failed on"),
         (PermissionError(errno.EACCES, "Permission denied", "a.csv"), 2, "a.csv: permission denied: choose another"),
         (FileNotFoundError(errno.ENOENT, "No such file or directory", "a.csv"), 2, "a.csv: No such file or directory"),

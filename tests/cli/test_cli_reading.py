@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shapley2d.cli.reading.files import read_table
+from shapley2d._tables.reading.files import read_table
 from shapley2d.cli.reading.inputs import read_inputs
 from shapley2d.exceptions import InputError
 
@@ -89,8 +89,8 @@ def test_encodings_without_a_question(tmp_path, encoding):
 def test_other_encodings_are_guessed_with_a_note(tmp_path):
     source = read(tmp_path, "größe,y\n1,€\n".encode("cp1252"))
     assert source.table.to_pydict() == {"größe": [1], "y": ["€"]}
-    assert "is not UTF-8 (first in line 1): read as cp1252" in source.notes[0]
-    assert "latin-1" in read(tmp_path, b"a,y\n1,\x81\n").notes[0]
+    assert "is not UTF-8 (first in line 1): read as cp1252" in str(source.notes[0])
+    assert "latin-1" in read(tmp_path, b"a,y\n1,\x81\n").notes[0].args[0]
 
 
 def test_encoding_as_asked(tmp_path):
@@ -125,7 +125,7 @@ def test_stdin(monkeypatch):
 def test_lines_are_named_only_where_they_are_certain(tmp_path):
     assert read(tmp_path, "a,b\n1,2\n3,4").where(1) == "line 3"
     assert read(tmp_path, "a,b\r\n1,2\r\n3,4\r\n").where(1) == "line 3"
-    assert read(tmp_path, "a,b\n\n1,2\n3,4\n").where(1) == "row 1"
+    assert read(tmp_path, "a,b\n\n1,2\n3,4\n").where(1) == "line 4"
     assert read(tmp_path, 'a,b\n1,"x\ny"\n3,4\n').where(1) == "row 1"
 
 
@@ -175,9 +175,10 @@ def test_notes_of_counters_and_of_few_texts_among_numbers(tmp_path):
     lines = [f"{k},{'x' if k == 7 else k % 3},{'uv'[k % 2]}" for k in range(40)]
     (tmp_path / "train.csv").write_text(rows("n,a,y", *lines))
     notes = read_inputs(str(tmp_path / "train.csv"), "y").notes
-    assert any("column 'n' only counts the rows" in note for note in notes)
+    assert any("column 'n' only counts the rows" in str(note) for note in notes)
     assert any(
-        "column 'a' holds numbers but for 1 of its entries, first 'x' in line 9" in note for note in notes
+        "column 'a' holds numbers except for 1 of its entries, first 'x' in line 9" in str(note)
+        for note in notes
     )
 
 
@@ -185,6 +186,6 @@ def test_broken_numbers_are_named_rather_than_called_a_key(tmp_path):
     lines = [f"{'1O' if k == 7 else k * 1.5},{'uv'[k % 2]}" for k in range(40)]
     (tmp_path / "train.csv").write_text(rows("a,y", *lines))
     with pytest.raises(
-        InputError, match="numbers but for 1 of its entries, first '1O' in line 9: correct them"
+        InputError, match="numbers except for 1 of its entries, first '1O' in line 9: correct them"
     ):
         read_inputs(str(tmp_path / "train.csv"), "y")

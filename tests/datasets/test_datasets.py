@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from shapley2d import InputError, value_cells
-from shapley2d._tables.table import as_table
+from shapley2d._tables.convert import as_table
 from shapley2d.datasets import (
     DATASETS,
     bundled,

@@ -98,7 +98,7 @@ def test_going_on_gives_the_same_bits(path, plain, n_jobs):
 def test_a_finished_run_returns_at_once(path, plain, monkeypatch):
     value(path)
     before = path.read_bytes()
-    monkeypatch.setattr("shapley2d._estimation.estimate.PermutationDraws.__call__", None)  # no draw is made
+    monkeypatch.setattr("shapley2d._estimation.draws.PermutationDraws.__call__", None)  # no draw is made
     assert same_bits(value(path), plain)
     assert value(path, max_permutations=5).info["n_permutations"] == COUNT  # more than asked for is no harm
     assert path.read_bytes() == before
@@ -188,7 +188,8 @@ def damaged_versions(good):
 
 
 @pytest.mark.parametrize("kind", ["cut", "empty", "flipped", "other"])
-def test_a_damaged_file_is_said_so_and_the_last_good_one_is_used(path, plain, kind):
+def test_a_damaged_file_is_said_so_and_the_last_good_one_is_used(path, plain, kind, monkeypatch):
+    monkeypatch.setattr(checkpoint, "EVERY_S", 1e9)  # one file per run, however slow the machine
     assert count(path.with_name("run.npz.previous")) == 7
     path.write_bytes(damaged_versions(path.read_bytes())[kind])
     with pytest.warns(CheckpointWarning, match=r"run.npz is damaged .* going on from .*previous, at 7 perm"):
@@ -214,7 +215,7 @@ def test_without_a_good_one_nothing_is_overwritten(path, kind):
     path.with_name("run.npz.previous").unlink()
     content = damaged_versions(path.read_bytes())[kind]
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"is damaged or not a checkpoint .* delete it to start anew"):
+    with pytest.raises(InputError, match=r"is damaged or not a checkpoint .* delete it to start again"):
         value(path)
     assert path.read_bytes() == content
 
@@ -237,7 +238,7 @@ def test_killed_between_the_old_file_and_the_new_one(path, plain):
         ),
         ({"model": DecisionTreeClassifier()}, "model is GaussianNB.* here"),
         ({"scoring": "neg_log_loss"}, "scoring is None there and neg_log_loss here"),
-        ({"encoding": "none"}, "encoding is auto there and none here"),
+        ({"preprocess": "none"}, "preprocess is auto there and none here"),
         ({"include_label": True}, r"the label is none there and \(label\) here"),
     ],
 )
@@ -319,7 +320,7 @@ def test_the_command_takes_it(tmp_path, capsys):
         "-m",
         "mc",
         "--model",
-        "naive-bayes",
+        "gaussian_nb",
         "--max-permutations",
         "3",
     ]

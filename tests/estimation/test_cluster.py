@@ -149,5 +149,5 @@ def test_addresses_are_checked(monkeypatch):
 
 def test_without_dask(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    with pytest.raises(InputError, match=r"cluster= needs Dask: pip install 'shapley2d\[distributed\]'"):
+    with pytest.raises(InputError, match=r"cluster needs Dask: pip install 'shapley2d\[distributed\]'"):
         value_game(make_game(), 20, 3, cluster="tcp://127.0.0.1:9", **OPTIONS)

@@ -18,8 +18,9 @@ from threadpoolctl import threadpool_info
 
 from shapley2d import value_cells, value_game
 from shapley2d._base.progress import Pace
-from shapley2d._estimation.estimate import monte_carlo
-from shapley2d._estimation.workers import _cut, do_parcel, in_order, pack, single_threaded
+from shapley2d._estimation.batches import do_parcel, pack, single_threaded
+from shapley2d._estimation.monte_carlo import monte_carlo
+from shapley2d._estimation.workers import _cut, ordered_results
 from shapley2d.exceptions import UtilityError
 
 OPTIONS = {"method": "mc", "max_permutations": 24, "tolerance": 0, "progress": False}
@@ -180,7 +181,7 @@ def test_threads_are_limited_until_the_last_one_is_done():
 
 
 def test_results_start_anywhere():
-    assert [float(x) for x in in_order(lambda number: np.array(number / 2), 3, 6)] == [1.5, 2.0, 2.5]
+    assert [float(x) for x in ordered_results(lambda number: np.array(number / 2), 3, 6)] == [1.5, 2.0, 2.5]
 
 
 def test_memory_at_census_size():

@@ -182,7 +182,7 @@ def test_pipelines_that_encode_by_themselves_get_the_table():
         ({"model": DecisionTreeClassifier}, "is not a scikit-learn estimator: pass an instance"),
         ({"model": "tree!"}, "is not a scikit-learn estimator"),
         ({"model": LinearRegression()}, "is a regressor, but the task is classification"),
-        ({"encoding": "hash"}, "encoding='hash' is not known"),
+        ({"preprocess": "hash"}, "preprocess='hash' is not known"),
     ],
 )
 def test_bad_models_are_named(options, message):

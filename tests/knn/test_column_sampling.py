@@ -9,6 +9,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from shapley2d._base.precision import convergence_ratio
 from shapley2d._knn.columns import sampling as column_sampling
 from shapley2d._knn.columns.design import ENUMERATE_UP_TO, PairSequence, pair_counts
 from shapley2d._knn.columns.estimators import OddKernel, PairRidge, Target
@@ -307,7 +308,8 @@ def test_stops_when_the_tolerance_is_met(wine):
         Lookup(utilities), 13, tolerance=0.03, progress=lambda *call: seen.append(call)
     )
     assert estimate.converged and estimate.estimator == "B"
-    assert estimate.ratio == estimate.history[-1][1] <= 0.03 < estimate.history[-2][1]
+    ratio = convergence_ratio(estimate.values, estimate.stderr, estimate.dof)
+    assert ratio == estimate.history[-1][1] <= 0.03 < estimate.history[-2][1]
     assert relative_error(estimate.values, exact) < 0.02
     done = [call[0] for call in seen]
     assert done == sorted(done) and done[-1] == estimate.n_coalitions
@@ -320,7 +322,8 @@ def test_interrupt_returns_what_is_known(wine):
     whole = estimate_columns(Lookup(utilities), 13, n_coalitions=1000)
     estimate = estimate_columns(Lookup(utilities, interrupt_at=6), 13, n_coalitions=1000)
     assert estimate.n_coalitions == 2 + 5 * 64 and not estimate.converged
-    assert estimate.interrupted and estimate.history == [(322, estimate.ratio)]
+    ratio = convergence_ratio(estimate.values, estimate.stderr, estimate.dof)
+    assert estimate.interrupted and estimate.history == [(322, ratio)]
     assert relative_error(estimate.values, exact) < 0.02
     assert estimate.stderr.mean() > whole.stderr.mean()
     shorter = estimate_columns(Lookup(utilities), 13, n_coalitions=322)

@@ -63,7 +63,7 @@ def test_values_keep_within_the_bound_they_state(monkeypatch, columns):
     options = {"n_neighbors": 5, "columns": columns, "progress": False}
     if columns == "sampled":
         options["n_coalitions"] = 20
-    monkeypatch.setattr("shapley2d._methods.knn.SPREAD_SHARE", 0.5)
+    monkeypatch.setattr("shapley2d._methods.knn.cells.SPREAD_SHARE", 0.5)
     auto = value_cells(X, Y, X_VALID, Y_VALID, **options)
     exact = value_cells(X, Y, X_VALID, Y_VALID, form="exact", **options)
     assert auto.info["form"] == "fast"

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from shapley2d import InputError
 from shapley2d._knn.metric import integer_columns
-from shapley2d._tables.table import as_table, match_columns
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.match import match_columns
 
 
 def distances(train, valid, metric="auto"):

@@ -180,7 +180,7 @@ def test_threads_change_nothing(model):
 
 def test_tables_as_they_came_in_threads():
     frame, valid = (pd.DataFrame(part, columns=["a", "b", "c"]) for part in TABLES[::2])
-    options = QUICK | {"model": GaussianNB(), "encoding": "none"}
+    options = QUICK | {"model": GaussianNB(), "preprocess": "none"}
     one = value_cells(frame, TABLES[1], valid, TABLES[3], **options | {"max_permutations": 4})
     with joblib.parallel_config(backend="threading"):
         two = value_cells(frame, TABLES[1], valid, TABLES[3], **options | {"max_permutations": 4}, n_jobs=2)
@@ -308,7 +308,7 @@ def test_the_record_and_a_file(tmp_path):
     v.save(tmp_path / "values.parquet")
     assert Valuation.load(tmp_path / "values.parquet").info["utility_none"] == v.info["utility_none"]
     default = value_cells(*TABLES, **QUICK | {"model": None, "max_permutations": 1})
-    assert "DecisionTreeClassifier" in default.info["model"]
+    assert default.info["model"] == "tree"
 
 
 def test_scoring():
@@ -333,11 +333,14 @@ def test_as_an_estimator():
     [
         ({"include_label": True}, "method='flat' cannot value the label"),
         ({"semivalue": ("shapley", "banzhaf")}, "rows and columns cannot differ in their semivalue"),
-        ({"model": "ridge"}, "has no built-in model='ridge': use one of 'tree', 'gaussian_nb', or pass"),
+        ({"model": "ridge"}, "has no model='ridge': use 'tree' or 'gaussian_nb', or pass"),
         ({"model": "tre"}, "did you mean 'tree'"),
-        ({"scoring": "accuracy"}, "leave scoring and encoding out"),
-        ({"encoding": "none"}, "leave scoring and encoding out"),
-        ({"encoding": "some", "model": None}, "encoding='some' is not known"),
+        (
+            {"scoring": "accuracy"},
+            "scoring='accuracy' does not go with model='tree', which has its own: leave it out, or use 'skl",
+        ),
+        ({"preprocess": "none"}, "preprocess='none' does not go with model='tree', which has its own"),
+        ({"preprocess": "some", "model": None}, "preprocess='some' is not known: use 'auto' or 'none'"),
         ({"model": LinearRegression()}, "is a regressor, but the task is classification"),
         ({"max_permutations": 0}, "max_permutations=0 must be a whole number"),
         ({"tolerance": -1}, "tolerance=-1 must be a number and not be negative"),
@@ -351,7 +354,7 @@ def test_errors(changes, message):
 
 def test_naive_bayes_predicts_classes_only():
     with pytest.raises(
-        InputError, match="predicts classes, but the task is regression: use 'tree', or pass a"
+        InputError, match="predicts classes, but the task is regression: use model='ridge' or"
     ):
         value_cells(
             TABLES[0], TABLES[0][:, 0] / 3, TABLES[2], TABLES[2][:, 0] / 3, **QUICK | {"model": "gaussian_nb"}

@@ -25,9 +25,9 @@ from shapley2d import value_cells
 from shapley2d._games.sweeps import sweep_game
 from shapley2d._methods.flat.cells import flat_game
 from shapley2d._methods.flat.fill import NativeCells, stand_in
+from shapley2d._tables.convert import as_table
 from shapley2d._tables.encoding import as_float32, encode_tables
 from shapley2d._tables.problem import make_problem
-from shapley2d._tables.table import as_table
 from shapley2d._theory.coalitions import MaskCoalitions
 
 
@@ -278,7 +278,7 @@ def test_a_pipeline_that_fills_nulls_by_itself():
     pipeline = make_pipeline(FunctionTransformer(lambda part: part.fill_null(0.0).to_numpy()), GaussianNB())
     y = [0, 0, 1, 1] * 3
     (split,) = make_problem(frame, y, frame, y).splits
-    game = flat_game(split, model=pipeline, encoding="none")
+    game = flat_game(split, model=pipeline, preprocess="none")
     zeros = frame.fill_null(0).to_numpy()
     assert game.all == GaussianNB().fit(zeros, y).score(zeros, y)
 
@@ -363,7 +363,7 @@ def test_a_pipeline_that_encodes_by_itself_gives_the_same_values(make):
     )
     pipeline = make_pipeline(encoder, GaussianNB())
     args = tables[0], y[:8], tables[1], y[8:]
-    own = value_cells(*args, model=pipeline, encoding="none", **options)
+    own = value_cells(*args, model=pipeline, preprocess="none", **options)
     ours = value_cells(*args, model=GaussianNB(), **options)
     assert own.values == pytest.approx(ours.values, abs=1e-12)
     assert own.values.any()

@@ -200,7 +200,7 @@ def test_thread_count_changes_no_bit(wine):
 
 
 def test_interrupting_the_exact_axis_keeps_the_validation_rows_done(monkeypatch, wine):
-    from shapley2d._methods import knn as cells
+    from shapley2d._methods.knn import cells
 
     X, X_valid, y, y_valid = wine
     X, X_valid = X[:, :8], X_valid[:, :8]
@@ -250,7 +250,7 @@ def test_progress_reaches_the_end(wine):
 
 
 def test_progress_of_a_sample_looks_at_the_next_doublings(wine):
-    from shapley2d._methods.knn import _column_progress
+    from shapley2d._methods.knn.cells import _column_progress
 
     reports = []
     update = _column_progress(lambda *report: reports.append(report), 0.025)
@@ -267,16 +267,16 @@ def test_progress_of_a_sample_looks_at_the_next_doublings(wine):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"metric": "cosine"}, "metric='cosine' is not known: use one of 'auto', 'sqeuclidean'"),
+        ({"metric": "cosine"}, "metric='cosine' is not known: use 'auto' or 'sqeuclidean'"),
         ({"columns": "some"}, "columns='some' is not known"),
         ({"empty": "nan"}, "empty='nan' is not known"),
         ({"backend": "tpu"}, "backend='tpu' is not known"),
         ({"form": "slow"}, "form='slow' is not known"),
-        ({"n_neighbors": 0}, "n_neighbors=0 must be a whole number and be positive"),
+        ({"n_neighbors": 0}, "n_neighbors=0 must be a whole number of at least 1"),
         ({"n_neighbors": 2.5}, "n_neighbors=2.5 must be a whole number"),
         ({"tolerance": -0.1}, "tolerance=-0.1 must be a number and not be negative"),
         ({"n_coalitions": 0}, "n_coalitions=0 must be a whole number"),
-        ({"n_coalitions": 5}, "n_coalitions=5 is too few: ask for at least 8"),
+        ({"n_coalitions": 5}, "n_coalitions=5 must be a whole number of at least 8"),
     ],
 )
 def test_bad_options_are_named(options, message):

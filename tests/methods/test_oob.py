@@ -10,12 +10,12 @@ import pytest
 from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from shapley2d._methods.oob import oob_cells
+from shapley2d._methods.oob import METHOD
 from shapley2d._methods.oob.cells import Trees, columns_drawn, draw_tree
 from shapley2d._methods.oob.means import tree_means
 from shapley2d._methods.run import Run
+from shapley2d._tables.convert import as_table
 from shapley2d._tables.problem import Problem
-from shapley2d._tables.table import as_table
 from shapley2d._tables.target import as_target
 from shapley2d.exceptions import InputError, PrecisionWarning
 
@@ -26,7 +26,8 @@ def make_problem(X, y, task="auto", label=None):
 
 
 def value(X, y, seed=0, task="auto", n_jobs=1, progress=False, **options):
-    return oob_cells(make_problem(X, y, task), Run.create(seed, n_jobs=n_jobs, progress=progress), **options)
+    run = Run.create(seed, n_jobs=n_jobs, progress=progress)
+    return METHOD.solve(make_problem(X, y, task), run, **METHOD.complete(options))
 
 
 def make_data(seed, n=40, m=4, n_classes=2):
@@ -312,17 +313,17 @@ def test_too_few_trees_are_refused_and_the_advice_holds():
     with pytest.raises(InputError, match=r"n_trees=10 left \d+ of 160 cells") as error:
         value(X, y, n_trees=10)
     advised = int(str(error.value).split("about ")[1].split(" trees")[0])
-    assert value(X, y, n_trees=advised).info["fewest_trees_per_cell"] >= 2
+    assert value(X, y, n_trees=advised).info["min_trees_per_cell"] >= 2
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_trees": 0}, "n_trees=0 must be a whole number and be positive"),
+        ({"n_trees": 0}, "n_trees=0 must be a whole number of at least 1"),
         ({"n_trees": 2.5}, "n_trees=2.5 must be a whole number"),
         ({"column_share": 0}, "column_share=0 must be a number and be positive"),
-        ({"column_share": 1.5}, "column_share=1.5 must be a part of the columns"),
-        ({"column_share": 5}, "column_share=5 must be a part .* up to 4"),
+        ({"column_share": 1.5}, "column_share=1.5 must be a share of the columns"),
+        ({"column_share": 5}, "column_share=5 must be a share .* up to 4"),
         ({"oob_score": "accuracy"}, "oob_score='accuracy' is not known: use 'correct' or 'distance'"),
         ({"oob_score": "distance", "task": "regression"}, "oob_score='distance' .* use oob_score='correct'"),
     ],
@@ -336,6 +337,6 @@ def test_options_are_checked(options, message):
 def test_neither_a_semivalue_nor_the_label():
     X, y = make_data(0)
     with pytest.raises(InputError, match="method='oob' has no semivalue"):
-        oob_cells(make_problem(X, y), Run.create(semivalue="banzhaf"))
+        METHOD.solve(make_problem(X, y), Run.create(semivalue="banzhaf"), **METHOD.complete({}))
     with pytest.raises(InputError, match="leave include_label out"):
-        oob_cells(make_problem(X, y, label="y"), Run.create())
+        METHOD.solve(make_problem(X, y, label="y"), Run.create(), **METHOD.complete({}))

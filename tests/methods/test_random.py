@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from shapley2d import CellValuer, InputError, value_cells
-from shapley2d._methods.random import random_cells
-from shapley2d._methods.registry import CELL_METHODS, WITHOUT_VALIDATION
+from shapley2d._methods.random import solve
 from shapley2d._methods.run import Run
+from shapley2d._results.report import render_report
 from shapley2d._tables.problem import make_problem
 
 X = pd.DataFrame({"a": [1, 2, 3, 4, 5], "b": ["u", "v", "u", "v", "u"], "c": [0.5, 1.5, 2.5, 3.5, 4.5]})
@@ -38,7 +38,7 @@ def test_the_seed_decides():
 
 def test_every_place_is_as_likely_as_any():
     problem = make_problem(X, Y, validates=False)
-    means = np.mean([random_cells(problem, Run.create(seed)).values for seed in range(400)], axis=0)
+    means = np.mean([solve(problem, Run.create(seed)).values for seed in range(400)], axis=0)
     spread = np.sqrt(np.mean(np.linspace(-1, 1, 15) ** 2) / 400)
     assert np.abs(means).max() < 4 * spread
 
@@ -55,7 +55,7 @@ def test_two_cells_and_one():
     assert value([[1.0]] * 2, [0, 1]).values.tolist() in ([[-1.0], [1.0]], [[1.0], [-1.0]])
     problem = make_problem([[1.0], [2.0]], [0, 1], validates=False)
     single = replace(problem, table=problem.table.take_rows(np.array([0])))
-    assert random_cells(single, Run.create()).values.tolist() == [[0.0]]
+    assert solve(single, Run.create()).values.tolist() == [[0.0]]
 
 
 def test_few_rows_need_no_folds_and_a_validation_table_is_not_used():
@@ -90,6 +90,9 @@ def test_errors():
         value(model="tree")
 
 
-def test_methods_without_validation_are_methods():
-    assert "random" in WITHOUT_VALIDATION
-    assert set(CELL_METHODS) >= WITHOUT_VALIDATION
+def test_random_is_not_called_exact():
+    v = value()
+    assert v.describe() == "random numbers"
+    assert "random numbers" in repr(v) and "exact" not in repr(v)
+    page = render_report(v)
+    assert "The values are random numbers" in page and "nothing was sampled" not in page

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sklearn.naive_bayes import GaussianNB
 
 from shapley2d import InputError, value_blocks
-from shapley2d._ownership.owners import UNOWNED, AxisNames, cut_grid, read_lines
+from shapley2d._ownership.owners import UNOWNED, AxisNames, cut_grid, read_claims
+from shapley2d.exceptions import InputWarning
 
 NAMES = ["age", "income", "spend", "visits"]
 
@@ -133,7 +134,7 @@ def test_impossible_groups_of_validation_rows(groups):
 
 
 def test_irregular_regions_make_the_coarsest_grid_and_share_blocks():
-    lines = read_lines(
+    lines = read_claims(
         [
             {"owner": "L", "row": "0-1", "column": ""},
             {"owner": "L", "row": "2-3", "column": "a"},
@@ -172,7 +173,7 @@ def test_every_cell_keeps_its_owners_and_no_two_groups_are_alike(data):
         columns = data.draw(st.lists(st.integers(0, m - 1), max_size=m))
         lines.append({"owner": f"o{owner}", "row": rows or "", "column": columns or ""})
         held[owner, np.array(rows or range(n))[:, None], np.array(columns or range(m))] = True
-    grid, ownership = cut_grid(read_lines(lines), range(n), list("abcd"))
+    grid, ownership = cut_grid(read_claims(lines), range(n), list("abcd"))
     shares = ownership.shares[:, grid.rows.labels][:, :, grid.columns.labels]
     for name, share in zip(ownership.names, shares, strict=True):
         expected = ~held.any(axis=0) if name == UNOWNED else held[int(name[1])]
@@ -203,15 +204,14 @@ def test_owners_come_in_any_kind_of_table(kind, tmp_path):
         "csv": path,
         "semicolons": str(path),
     }[kind]
-    lines = read_lines(owners)
-    grid, ownership = cut_grid(lines, range(40), NAMES)
-    assert grid.shape == (2, 3) and ownership.names == ["A", "B", UNOWNED]
-    assert ownership.shares[1].tolist() == [[0, 0, 0.5], [1, 0, 1]]
+    v = valued(owners, model="knn")
+    assert v.shape == (2, 3) and v.owner_names == ["A", "B", UNOWNED]
+    assert v.owner_shares[1].tolist() == [[0, 0, 0.5], [1, 0, 1]]
 
 
 def test_a_frame_that_holds_whole_numbers_beside_gaps():
     frame = pd.DataFrame({"owner": ["A", "B"], "row": [3, np.nan], "column": ["", "age"]})
-    grid, _ = cut_grid(read_lines(frame), range(5), NAMES)
+    grid, _ = cut_grid(read_claims(frame), range(5), NAMES)
     assert grid.rows.labels.tolist() == [0, 0, 0, 1, 0]
 
 
@@ -239,8 +239,8 @@ def test_rows_are_found_by_label_then_name_then_position():
         ("owner,row,column\n(unowned),3,\n", "line 2: an owner cannot be called"),
         ("who,row,column\nA,3,\n", "there is no column 'owner'"),
         ("owner,rows,column\nA,3,\n", "column 'rows' is not known"),
-        ("owner,row\nA,1,2\n", "line 2: 3 entries for 2 columns"),
-        ("owner,row,column\n", "no lines"),
+        ("owner,row\nA,1,2\n", "line 2: 3 fields, but the header has 2"),
+        ("owner,row,column\n", "has a header but no rows"),
     ],
 )
 def test_contradictions_name_the_line_of_the_file(text, message, tmp_path):
@@ -266,11 +266,22 @@ def test_contradictions_in_frames(owners, message):
         valued(owners)
 
 
-def test_a_file_in_another_encoding_is_named(tmp_path):
+def test_a_file_in_another_encoding_is_read_with_a_warning(tmp_path):
     path = tmp_path / "owners.csv"
     path.write_bytes("owner,row,column\nMüller,,\n".encode("latin-1"))
-    with pytest.raises(InputError, match="not UTF-8"):
+    with pytest.warns(InputWarning, match="is not UTF-8 .first in line 2.: read as cp1252") as caught:
+        v = valued(path, model="knn")
+    assert v.owner_names == ["Müller"]
+    assert caught[0].filename == __file__
+
+
+def test_a_line_break_in_a_quoted_name_stays(tmp_path):
+    path = tmp_path / "owners.csv"
+    path.write_text('owner,row,column\n"Ann\nand Bob",0-9,\nCy,,nowhere\n')
+    with pytest.raises(InputError, match="line 4: there is no column 'nowhere'"):
         valued(path)
+    path.write_text('owner,row,column\n"Ann\nand Bob",0-9,\nCy,10-39,\n')
+    assert valued(path, model="knn").owner_names == ["Ann\nand Bob", "Cy"]
 
 
 def test_group_labels_name_cut_groups():

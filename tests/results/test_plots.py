@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 
 from shapley2d._results import plots
 from shapley2d._results.valuation import Valuation
-from shapley2d._tables.table import as_table
+from shapley2d._tables.convert import as_table
 from shapley2d.exceptions import InputError
 
 
@@ -128,8 +128,9 @@ def test_waterfall_adds_up_to_the_row():
 def test_waterfall_has_error_bars_unless_exact():
     assert not plots.waterfall(make(), 0).containers[1:]
     lines = plots.waterfall(make(error=0.1), 0).containers[1].lines[2][0].get_segments()
-    assert np.ptp(lines[0][:, 0]) == pytest.approx(2 * 1.96 * 0.1)
-    assert np.ptp(lines[-1][:, 0]) == pytest.approx(2 * 1.96 * 0.2)
+    factor = make().interval_factor
+    assert np.ptp(lines[0][:, 0]) == pytest.approx(2 * factor * 0.1)
+    assert np.ptp(lines[-1][:, 0]) == pytest.approx(2 * factor * 0.2)
 
 
 def test_waterfall_without_known_errors():

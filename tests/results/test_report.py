@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -13,9 +14,9 @@ import pytest
 
 from shapley2d._results.blocks import BlockValuation
 from shapley2d._results.report import render_report, write_report
-from shapley2d._results.report.typical import usual_numbers, usual_texts
+from shapley2d._results.report.typical import typical_numbers, typical_texts
 from shapley2d._results.valuation import Valuation
-from shapley2d._tables.table import as_table
+from shapley2d._tables.convert import as_table
 from shapley2d.exceptions import InputError
 
 HOSTILE = [
@@ -177,8 +178,8 @@ def test_nothing_is_loaded_from_elsewhere():
     ("info", "words"),
     [
         ({"method": "knn", "task": "classification", "folds": 5}, "classifies the table's own rows in 5 folds"),
-        ({"method": "knn", "settings": {"n_neighbors": 3}, "n_valid": 1200}, "1,200 validation rows, by the 3 nearest"),
-        ({"method": "mc", "model": "Ridge()", "task": "regression"}, "random orders of rows and columns with Ridge()"),
+        ({"about": {"how": "the 3 nearest neighbours"}, "n_valid": 1200}, "1,200 validation rows, by the 3 nearest"),
+        ({"about": {"how": "random orders"}, "model": "Ridge()", "task": "regression"}, "by random orders with Ridge()"),
         ({"method": "own"}, "by own"),
         ({}, "by a method that the record does not name"),
     ],
@@ -201,29 +202,34 @@ def test_unknown_errors_are_not_shown(error):
     page = page_of(make(error=error))
     assert page.record["exact"] is True
     assert "unknown sampling error" in page.text
-    assert "too few draws to tell their errors" in page.text
+    assert "too few draws to know their errors" in page.text
     assert "±" not in page.text
 
 
 def test_the_call_that_repeats_the_run():
-    info = {
-        "method": "mc",
-        "task": "regression",
-        "n_valid": 9,
-        "settings": {"model": "Ridge()", "tolerance": 0.1},
-    }
-    text = page_of(make(**info, semivalue=[["beta", 4, 1], "shapley"], random_state=7)).text
-    assert (
-        'value_cells(X, y, X_valid, y_valid, method="mc", task="regression", model=Ridge(), tolerance=0.1, '
-        "semivalue=(('beta', 4, 1), 'shapley'), random_state=7)"
-    ) in text
+    assert "value_cells(X, y, folds=3)" in page_of(make(call="value_cells(X, y, folds=3)")).text
+
+
+def test_words_of_a_method_come_with_the_result():
+    about = {"meaning": "a wish", "caution": "Wishes are no contributions.", "certainty": "wishful"}
+    text = page_of(make(about=about)).text
+    assert "The value of a cell is a wish." in text
+    assert "Wishes are no contributions." in text and "negative value:" not in text
+    assert "The values are wishful" in text and "nothing was sampled" not in text
+
+
+def test_intervals_are_as_wide_as_the_degrees_of_freedom_ask():
+    v = replace(make(error=0.1), dof=9.0)
+    page = page_of(v)
+    assert page.record["intervalFactor"] == pytest.approx(2.262, abs=1e-3)
+    assert "\N{PLUS-MINUS SIGN} 0.23" in page.text
 
 
 def test_summary_names_what_to_look_at():
     contents = [["a", 1], ["a", 2], ["b", None]]
     text = page_of(make(contents=contents, target=["p", "q", "r"])).text
     assert "row 2 , x0 = b" in text
-    assert "worth \N{MINUS SIGN}0.4 , labelled r ; usual: a 67 %, b 33 %" in text
+    assert "worth \N{MINUS SIGN}0.4 , labelled r ; typical: a 67 %, b 33 %" in text
 
 
 @pytest.mark.parametrize("marked", [[(2, 0), (1, 1)], np.array([[0, 0], [0, 1], [1, 0]], dtype=bool)])
@@ -303,8 +309,8 @@ def test_to_html_and_a_saved_valuation_give_the_same_page(tmp_path):
         ({"marked": [(3, 0)]}, "positions"),
         ({"marked": [1, 2]}, "positions"),
         ({"payments": [{"owner": "a", "value": 1}]}, "'amount' is missing"),
-        ({"n_lowest": 0}, "n_lowest=0 must be at least 1"),
-        ({"max_cells": 0}, "max_cells=0 must be at least 1"),
+        ({"n_lowest": 0}, "n_lowest=0 must be a whole number of at least 1"),
+        ({"max_cells": 0}, "max_cells=0 must be a whole number of at least 1"),
     ],
 )
 def test_messages(options, message, tmp_path):
@@ -318,18 +324,18 @@ def test_no_folder(tmp_path):
         write_report(make(), tmp_path / "none" / "report.html")
 
 
-def test_usual_numbers():
-    assert usual_numbers(np.array([2.0, 2.0, np.nan])) == "always 2, missing 33 %"
+def test_typical_numbers():
+    assert typical_numbers(np.array([2.0, 2.0, np.nan])) == "always 2, missing 33 %"
     assert (
-        usual_numbers(np.array([0.0, 1.5]), dates=True)
+        typical_numbers(np.array([0.0, 1.5]), dates=True)
         == "median 1970-01-02, mostly 1970-01-01 to 1970-01-02"
     )
-    assert usual_numbers(np.array([123456.0])) == "always 123456"
+    assert typical_numbers(np.array([123456.0])) == "always 123456"
 
 
-def test_usual_texts():
-    assert usual_texts(["a"]) == "a 100 %"
-    assert usual_texts(["a", "b"]) == "all different"
-    assert usual_texts([*"aabbcdef"]) == "a 25 %, b 25 %, c 12 %, 3 more"
-    assert usual_texts(["a", "b", None]) == "2 different entries, missing 33 %"
-    assert usual_texts([None]) == "missing 100 %"
+def test_typical_texts():
+    assert typical_texts(["a"]) == "a 100 %"
+    assert typical_texts(["a", "b"]) == "all different"
+    assert typical_texts([*"aabbcdef"]) == "a 25 %, b 25 %, c 12 %, 3 more"
+    assert typical_texts(["a", "b", None]) == "2 different entries, missing 33 %"
+    assert typical_texts([None]) == "missing 100 %"

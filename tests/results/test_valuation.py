@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shapley2d import InputError, Valuation, value_cells
-from shapley2d._base.atomic_write import replacing
+from shapley2d._base.atomic_write import atomic_write
 
 FRAME = pd.DataFrame(
     {
@@ -142,14 +142,17 @@ def test_bad_files_are_named(valuation, tmp_path, what):
 def test_nothing_is_half_written(tmp_path):
     target = tmp_path / "note.txt"
     target.write_text("old")
-    with pytest.raises(OSError, match="disk"), replacing(target) as temporary:
+    with pytest.raises(OSError, match="disk"), atomic_write(target) as temporary:
         temporary.write_text("half")
         raise OSError("disk full")
     assert target.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["note.txt"]
-    with pytest.raises(InputError, match="does not exist, make it first"), replacing(tmp_path / "no" / "x"):
+    with (
+        pytest.raises(InputError, match="does not exist, make it first"),
+        atomic_write(tmp_path / "no" / "x"),
+    ):
         pass
-    with pytest.raises(InputError, match="it is a folder"), replacing(tmp_path):
+    with pytest.raises(InputError, match="it is a folder"), atomic_write(tmp_path):
         pass
 
 

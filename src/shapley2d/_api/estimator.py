@@ -2,27 +2,59 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator
 
 from shapley2d._api.cells import value_cells
+from shapley2d._api.docstrings import options_list, with_method_docs
+from shapley2d._methods.registry import all_options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
-_SHARED = ("method", "include_label", "task", "folds", "semivalue", "random_state", "n_jobs", "progress")
+_TABLES = ("X", "y", "X_valid", "y_valid")
 
 
+def _signature() -> inspect.Signature:
+    """The parameters: those of ``value_cells`` except for the tables, then every option of every method."""
+    parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    for parameter in inspect.signature(value_cells).parameters.values():
+        if parameter.name not in _TABLES and parameter.kind is not parameter.VAR_KEYWORD:
+            quiet = parameter.name == "progress"
+            parameters.append(parameter.replace(default=False) if quiet else parameter)
+    parameters += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in all_options()
+    ]
+    return inspect.Signature(parameters)
+
+
+def _with_parameters(init: Callable[..., None]) -> Callable[..., None]:
+    init.__signature__ = _signature()  # type: ignore[attr-defined]
+    return init
+
+
+@with_method_docs(options=options_list())
 class CellValuer(BaseEstimator):  # type: ignore[misc]
     """Value every cell of a table, as a scikit-learn estimator.
 
     The parameters are those of :func:`shapley2d.value_cells`. A parameter that is None takes the default of the
-    method; one that the method does not know is an error.
+    method; one that the method does not have is an error.
+
+    Parameters
+    ----------
+    method : str
+    include_label, task, folds, semivalue, random_state, n_jobs, progress
+        As in :func:`shapley2d.value_cells`; there is no progress bar by default.
+    **options
+        {options}
 
     Attributes
     ----------
     values_, stderr_ : ndarray of shape (n_samples, n_features)
+        With ``include_label`` one column more, the label's, comes last.
     rows_, columns_ : ndarray of shape (n_samples,) and (n_features,)
         Sums of the values over columns and over rows.
     valuation_ : Valuation
@@ -39,62 +71,12 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
     (12, 2)
     """
 
-    def __init__(
-        self,
-        method: str = "knn",
-        *,
-        include_label: bool = False,
-        task: str = "auto",
-        folds: int = 5,
-        semivalue: Any = "shapley",
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        progress: Any = False,
-        n_neighbors: int | None = None,
-        metric: str | None = None,
-        columns: str | None = None,
-        n_coalitions: int | None = None,
-        backend: str | None = None,
-        empty: str | None = None,
-        form: str | None = None,
-        model: Any = None,
-        scoring: Any = None,
-        encoding: str | None = None,
-        max_permutations: int | None = None,
-        tolerance: float | None = None,
-        truncation: float | None = None,
-        checkpoint: Any = None,
-        cluster: Any = None,
-        n_trees: int | None = None,
-        column_share: float | None = None,
-        oob_score: str | None = None,
-    ) -> None:
-        self.method = method
-        self.include_label = include_label
-        self.task = task
-        self.folds = folds
-        self.semivalue = semivalue
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.columns = columns
-        self.n_coalitions = n_coalitions
-        self.backend = backend
-        self.empty = empty
-        self.form = form
-        self.model = model
-        self.scoring = scoring
-        self.encoding = encoding
-        self.max_permutations = max_permutations
-        self.tolerance = tolerance
-        self.truncation = truncation
-        self.checkpoint = checkpoint
-        self.cluster = cluster
-        self.n_trees = n_trees
-        self.column_share = column_share
-        self.oob_score = oob_score
+    @_with_parameters
+    def __init__(self, *given: Any, **named: Any) -> None:
+        arguments = inspect.signature(type(self).__init__).bind(self, *given, **named)
+        arguments.apply_defaults()
+        for name, value in list(arguments.arguments.items())[1:]:
+            setattr(self, name, value)
 
     def fit(self, X: Any, y: Any, X_valid: Any = None, y_valid: Any = None) -> Self:
         """Value the cells of X.
@@ -103,22 +85,24 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         ----------
         X, y : training table and target
         X_valid, y_valid : optional
-            Validation table and target; cross-valuation without them. ``"oob"`` and ``"random"`` need neither.
+            Validation table and target; cross-valuation without them. Methods that evaluate no model need neither.
         """
+        options = all_options()
         given = self.get_params(deep=False)
-        options = {name: value for name, value in given.items() if name not in _SHARED and value is not None}
-        shared = {name: given[name] for name in _SHARED}
-        valuation = value_cells(X, y, X_valid, y_valid, **shared, **options)
+        set_options = {name: value for name, value in given.items() if name in options and value is not None}
+        shared = {name: value for name, value in given.items() if name not in options}
+        valuation = value_cells(X, y, X_valid, y_valid, **shared, **set_options)
+        names = valuation.column_names[:-1] if self.include_label else valuation.column_names
         self.valuation_ = valuation
         self.values_ = valuation.values
         self.stderr_ = valuation.stderr
         self.rows_ = valuation.rows
         self.columns_ = valuation.columns
-        self.n_features_in_ = valuation.shape[1]
+        self.n_features_in_ = len(names)
         if hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
             import numpy as np
 
-            self.feature_names_in_ = np.array(valuation.column_names, dtype=object)
+            self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         return self

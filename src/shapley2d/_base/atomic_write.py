@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside ``path``, which takes its place when the block ends well.
 
     Examples
     --------
     >>> import tempfile, pathlib
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "note.txt"
-    >>> with replacing(target) as temporary:
+    >>> with atomic_write(target) as temporary:
     ...     _ = temporary.write_text("done")
     >>> target.read_text()
     'done'
@@ -32,20 +32,22 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise InputError(f"cannot write {target}: the folder {target.parent} does not exist, make it first")
     if target.is_dir():
         raise InputError(f"cannot write {target}: it is a folder, name a file in it")
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    os.close(handle)
-    temporary = Path(name)
+    temporary = _new_file(target)
     try:
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
-        temporary.chmod(0o666 & ~_umask())
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
+def _new_file(target: Path) -> Path:
+    """An empty file beside the target, with the permissions that the system gives a new file."""
+    while True:
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+        try:
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        except FileExistsError:
+            continue
+        return temporary

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar with an honest time left on a terminal, silence elsewhere, or a callback."""
+"""Progress of long work: a bar with an estimated time left on a terminal, silence elsewhere, or a callback."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,7 +21,17 @@ class Report(Protocol):
     """The function that feeds a progress report."""
 
     def __call__(self, fraction: float, note: str, seconds_left: float | None = None) -> None:
-        """Say what part of the work is done, and how long the rest will take where that is known better."""
+        """Report the share of the work that is done, and the time left where that is known better."""
+
+
+def check_progress(progress: Any) -> None:
+    """Check the option ``progress``, whether or not there will be anything to report."""
+    if not callable(progress) and not any(progress is word for word in (None, True, False)) and (
+        not isinstance(progress, str) or progress != "auto"
+    ):  # fmt: skip
+        raise InputError(
+            Setting("progress", progress), " is not known: use 'auto', True, False or a function"
+        )
 
 
 @contextmanager
@@ -32,7 +42,7 @@ def reporting(progress: Any, title: str) -> Iterator[Report]:
     ----------
     progress : {"auto", True, False} or callable
         ``"auto"`` shows a bar when standard error is a terminal or in a notebook. A callable is handed
-        ``(fraction, note)``; the note tells the time left where it is known.
+        ``(fraction, note)``; the note has the time left where it is known.
     title : str
         What is being done.
 
@@ -42,18 +52,17 @@ def reporting(progress: Any, title: str) -> Iterator[Report]:
     ...     report(0.5, "half way")
     0.5 half way
     """
+    check_progress(progress)
     if callable(progress):
         yield _calling(progress)
-    elif progress is False or progress is None or (progress == "auto" and not _watched()):
+    elif not progress or (progress == "auto" and not _watched()):
         yield lambda fraction, note, seconds_left=None: None  # noqa: ARG005
-    elif progress is True or progress == "auto":
+    else:
         bar = _Bar(title)
         try:
             yield bar.report
         finally:
             bar.close()
-    else:
-        raise InputError(f"progress={progress!r} is not known: use 'auto', True, False or a function")
 
 
 def _calling(progress: Callable[[float, str], object]) -> Report:
@@ -68,7 +77,7 @@ def _watched() -> bool:
 
 
 class _Bar:
-    """A rich progress bar that appears once the work has proved long."""
+    """A rich progress bar that appears once the work has taken long enough to watch."""
 
     def __init__(self, title: str) -> None:
         self._title = title

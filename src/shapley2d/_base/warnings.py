@@ -1,22 +1,58 @@
-"""Silence while models train, in as many threads as there are.
+"""Warnings that point at the user's line, and silence while models train.
 
-``warnings.catch_warnings`` saves and puts back filters that all threads share: where two threads use it at the same
+``warnings.catch_warnings`` saves and restores filters that all threads share: where two threads use it at the same
 time, one hears the other's warnings, and the filters may stay changed for good. Here the first thread to enter changes
-them, and the last one to leave puts them back.
+them, and the last one to leave restores them.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import warnings
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _lock = threading.Lock()
-_inside: list[warnings.catch_warnings[None]] = []  # what to put back, then one entry per further thread
+_inside: list[warnings.catch_warnings[None]] = []  # what to restore, then one entry per further thread
+
+
+def warn(warning: Warning) -> None:
+    """Warn with the place in the user's code that called the package.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn(UserWarning("look here"))
+    >>> str(caught[0].message)
+    'look here'
+    """
+    warnings.warn(warning, stacklevel=find_stacklevel())
+
+
+def find_stacklevel() -> int:
+    """The stack level, as the caller of this function would give it, of the first frame outside the package.
+
+    Examples
+    --------
+    >>> find_stacklevel()
+    1
+    """
+    frame = sys._getframe(1)  # noqa: SLF001  (inspect.stack reads source files, which takes milliseconds)
+    level = 1
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+        level += 1
+    return level
 
 
 @contextmanager
@@ -26,7 +62,7 @@ def without_warnings() -> Iterator[None]:
     Examples
     --------
     >>> with without_warnings():
-    ...     warnings.warn("nobody hears this", stacklevel=1)
+    ...     warnings.warn("not shown", stacklevel=1)
     """
     _enter()
     try:

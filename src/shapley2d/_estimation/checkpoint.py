@@ -13,7 +13,6 @@ import io
 import json
 import os
 import time
-import warnings
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.atomic_write import replacing
+from shapley2d._base.atomic_write import atomic_write
+from shapley2d._base.warnings import warn
 from shapley2d._estimation.fingerprint import differences
-from shapley2d.exceptions import CheckpointWarning, InputError
+from shapley2d.exceptions import CheckpointWarning, InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,7 +88,7 @@ class Checkpoint:
         begin = time.monotonic()
         record = {"format": _FORMAT, "count": count, "history": history, "identity": self._identity}
         content = _packed(record, arrays)
-        with replacing(self.path) as temporary:
+        with atomic_write(self.path) as temporary:
             temporary.write_bytes(content)
             if self._good and self.path.exists():
                 self.path.replace(self.previous)
@@ -111,14 +111,16 @@ class Checkpoint:
             self._check(path, saved)
             self._good = path == self.path
             if broken:
-                warnings.warn(
-                    f"{broken[0]}; going on from the one before it, {path}, at {saved.count} permutations",
-                    CheckpointWarning,
-                    stacklevel=2,
+                warn(
+                    CheckpointWarning(
+                        f"{broken[0]}; going on from the one before it, {path}, at {saved.count} permutations"
+                    )
                 )
             return saved
         if broken:
-            raise InputError(f"checkpoint {'; '.join(broken)}: delete it to start anew, or name another file")
+            raise InputError(
+                f"checkpoint {'; '.join(broken)}: delete it to start again, or name another file"
+            )
         return None
 
     def _check(self, path: Path, saved: Saved) -> None:
@@ -135,7 +137,7 @@ def _checked(path: str | os.PathLike[str]) -> Path:
     try:
         target = Path(path)
     except TypeError as error:
-        raise InputError(f"checkpoint={path!r} must be the path of a file") from error
+        raise InputError(Setting("checkpoint", path), " must be the path of a file") from error
     if target.is_dir():
         raise InputError(f"checkpoint {target} is a folder: name a file in it")
     if not target.parent.is_dir():

@@ -6,13 +6,13 @@ from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._estimation.workers import do_parcel, pack
-from shapley2d.exceptions import InputError
+from shapley2d._estimation.batches import do_parcel, pack
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from shapley2d._estimation.workers import Batch, Work
+    from shapley2d._estimation.batches import Batch, Work
 
 _PATIENCE_S = 30  # for the scheduler to answer and for a first worker to join
 _AHEAD = 2  # batches under way per thread of the cluster, so that no worker waits for the next one
@@ -21,8 +21,8 @@ _AHEAD = 2  # batches under way per thread of the cluster, so that no worker wai
 def on_cluster(work: Work, cluster: Any, batches: Iterator[tuple[int, int]]) -> Generator[Batch, None, None]:
     """Results of batches in their order, computed by the workers of a cluster.
 
-    Dask gives the tasks of a lost worker to the others. Should the data be lost with it, an error says so, and the
-    caller may come again.
+    Dask gives the tasks of a lost worker to the others. Should the data be lost with it, the call raises, and the
+    caller may try again.
 
     Parameters
     ----------
@@ -75,22 +75,24 @@ def _connected(cluster: Any) -> Iterator[Any]:
     try:
         import distributed
     except ImportError as error:
-        raise InputError("cluster= needs Dask: pip install 'shapley2d[distributed]'") from error
+        raise InputError(Setting("cluster"), " needs Dask: pip install 'shapley2d[distributed]'") from error
     given = isinstance(cluster, distributed.Client)
     if not given and not isinstance(cluster, str):
-        raise InputError(f"cluster={cluster!r} must be the address of a Dask scheduler, or a Dask client")
+        raise InputError(
+            Setting("cluster", cluster), " must be the address of a Dask scheduler, or a Dask client"
+        )
     try:
         client = cluster if given else distributed.Client(cluster, timeout=_PATIENCE_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise InputError(
-            f"cluster={cluster!r} does not answer: is the scheduler running? ({error})"
+            Setting("cluster", cluster), f" does not answer: is the scheduler running? ({error})"
         ) from error
     try:
         try:
             client.wait_for_workers(1, timeout=_PATIENCE_S)
         except TimeoutError as error:
             raise InputError(
-                f"cluster={cluster!r} has no workers: start some with 'dask worker ...'"
+                Setting("cluster", cluster), " has no workers: start some with 'dask worker ...'"
             ) from error
         yield client
     finally:

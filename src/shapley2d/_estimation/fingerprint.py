@@ -14,38 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from shapley2d._games.function import Game
-    from shapley2d._tables.problem import Problem
-    from shapley2d._tables.table import Table
-    from shapley2d._tables.target import Target
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
-_MOST_SHOWN = 80
+_MAX_SHOWN = 80
 _SAME_UTILITY = 1e-6  # another processor may round differently; another game differs by more
 _PROBES = "utilities"
 _METHOD = "method"
-
-
-def fingerprint_problem(problem: Problem) -> dict[str, str]:
-    """Hashes of a problem's tables, targets and splits.
-
-    Examples
-    --------
-    >>> from shapley2d._tables.problem import make_problem
-    >>> X, y = [[0, 5], [1, 5]], ["a", "b"]
-    >>> here = fingerprint_problem(make_problem(X, y, X, y))
-    >>> there = fingerprint_problem(make_problem([[0, 5], [2, 5]], y, X, y))
-    >>> differences(there, here)
-    ['X differs']
-    """
-    return {
-        "X": _hash(_table_bytes(problem.table)),
-        "y": _hash(_target_bytes(problem.target)),
-        "X_valid": _hash(part for split in problem.splits for part in _table_bytes(split.valid)),
-        "y_valid": _hash(part for split in problem.splits for part in _target_bytes(split.y_valid)),
-        "the training rows": _hash(split.rows.astype(np.int64).tobytes() for split in problem.splits),
-        "the label": "none" if problem.label is None else problem.label,
-    }
 
 
 def fingerprint_games(games: Sequence[Game]) -> dict[str, Any]:
@@ -75,7 +50,7 @@ def describe(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [describe(item) for item in value]
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        return _hash([str(value.dtype).encode(), str(value.shape).encode(), value.tobytes()])
+        return hash_parts([str(value.dtype).encode(), str(value.shape).encode(), value.tobytes()])
     if hasattr(value, "get_params") and not isinstance(value, type):
         inside = ", ".join(
             f"{name}={describe(item)}" for name, item in sorted(value.get_params(deep=False).items())
@@ -123,23 +98,13 @@ def _apart(there: Any, here: Any) -> str:
 
 def _short(value: Any) -> str:
     text = str(value)
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
-def _hash(parts: Iterable[bytes]) -> str:
+def hash_parts(parts: Iterable[bytes]) -> str:
+    """A digest of some bytes that no other split into parts has."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))
         digest.update(part)
     return f"sha256:{digest.hexdigest()}"
-
-
-def _table_bytes(table: Table) -> Iterable[bytes]:
-    for column in table.columns:
-        yield f"{column.name}\n{column.kind}\n{column.categories!r}".encode()
-        yield np.ascontiguousarray(column.entries, dtype=np.float64).tobytes()
-
-
-def _target_bytes(target: Target) -> Iterable[bytes]:
-    yield target.task.encode()
-    yield repr(target.y.tolist()).encode()

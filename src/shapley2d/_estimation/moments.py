@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.precision import convergence_ratio
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -84,13 +86,22 @@ class Moments:
             return np.full_like(squares, np.inf)
         return np.asarray(np.sqrt(squares / (self.count * (self.count - 1))))
 
+    @property
+    def dof(self) -> float:
+        """Degrees of freedom behind the standard errors."""
+        return float(max(self.count - 1, 1))
+
+    def ratio(self) -> float:
+        """Largest standard error of a cell relative to the spread of the means."""
+        return convergence_ratio(self.mean(), self.stderr(), self.dof)
+
     def covariance(self) -> NDArray[np.float64] | None:
         """Covariance of the errors of the further sums."""
         if self._sums is None:
             return None
         if self.count < 2:
             return np.diag(np.full(len(self._sums), np.inf))
-        both = self._state.products + self._state.products.T  # equal but for rounding
+        both = self._state.products + self._state.products.T  # equal except for rounding
         return np.asarray(both / (2 * self.count * (self.count - 1)))
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:
@@ -110,18 +121,3 @@ class Moments:
             arrays["sums_mean"],
             arrays["products"],
         )
-
-
-def convergence_ratio(values: NDArray[np.float64], stderr: NDArray[np.float64]) -> float:
-    """Largest standard error relative to the spread of the values; what ``tolerance`` bounds.
-
-    Examples
-    --------
-    >>> convergence_ratio(np.array([[0.0, 2.0]]), np.array([[0.1, 0.05]]))
-    0.05
-    """
-    largest = float(stderr.max())
-    if largest == 0:
-        return 0.0
-    spread = float(values.max() - values.min())
-    return largest / spread if spread > 0 else np.inf

@@ -1,31 +1,24 @@
 """Numbered pieces of work, done here, by worker processes or on a cluster, and handed back in order.
 
-A piece is known by its number alone, so it may be done anywhere, by anyone, and again: when a worker dies, what it had
-not delivered is simply done once more. Callers get the results in the order of the numbers; how pieces are bundled
-into batches, and who does them, changes no bit.
+A piece is known by its number alone, so it may be done anywhere, by any worker, and again: when a worker dies, what it
+had not delivered is done once more. Callers get the results in the order of the numbers; how pieces are bundled into
+batches, and which worker does them, changes no bit.
 """
 
 from __future__ import annotations
 
-import pickle
 import sys
-import threading
-import time
-import uuid
 import warnings
-from collections import OrderedDict
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-import cloudpickle
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
-from threadpoolctl import threadpool_limits
 
+from shapley2d._estimation.batches import LARGE_BYTES, do_batch, do_parcel, pack, single_threaded
 from shapley2d.exceptions import UtilityError
 
 if TYPE_CHECKING:
@@ -33,29 +26,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Batch = tuple[list[NDArray[np.float64]], float]  # results, and the seconds they took
+    from shapley2d._estimation.batches import Batch, Work
 
 BATCH_S = 0.5
 """A batch lasts about this long, so that handing it over costs little."""
 
-MOST_LOSSES = 3
+MAX_LOSSES = 3
 """Times in a row that workers may die without a single result before the run gives up."""
 
-_MOST_BATCH = 64  # pieces
-_MOST_BATCH_BYTES = 2**26
-_LARGE = 2**20  # arrays of more bytes are shared between the processes of a machine
-_MANY = 16  # workers to expect of a cluster
-_MOST_KEPT = 2  # works that a worker keeps unpacked
+_MAX_BATCH = 64  # pieces
+_MAX_BATCH_BYTES = 2**26
+_CLUSTER_WORKERS = 16  # workers to expect of a cluster
 
 
-class Work(Protocol):
-    """Pieces of work by number."""
-
-    def __call__(self, number: int) -> NDArray[np.float64]:
-        """Do piece ``number``; always the same result for the same number."""
-
-
-def in_order(
+def ordered_results(
     work: Work, first: int, stop: int, *, n_jobs: int | None = None, cluster: Any = None
 ) -> Generator[NDArray[np.float64], None, None]:
     """Results of pieces ``first .. stop - 1``, in order.
@@ -71,7 +55,7 @@ def in_order(
 
     Examples
     --------
-    >>> [int(square) for square in in_order(lambda number: np.array(number**2), 1, 4)]
+    >>> [int(square) for square in ordered_results(lambda number: np.array(number**2), 1, 4)]
     [1, 4, 9]
     """
     backend = get_active_backend()[0]
@@ -92,7 +76,9 @@ def in_order(
         from shapley2d._estimation.cluster import on_cluster
 
         run = partial(on_cluster, work, cluster)
-    yield from _retrying(run, first, stop, _MANY if cluster is not None else effective_n_jobs(n_jobs))
+    yield from _retrying(
+        run, first, stop, _CLUSTER_WORKERS if cluster is not None else effective_n_jobs(n_jobs)
+    )
 
 
 def _retrying(
@@ -114,7 +100,7 @@ def _retrying(
                     yield result
         except lost_worker_errors() as error:
             losses += 1
-            if losses >= MOST_LOSSES:
+            if losses >= MAX_LOSSES:
                 raise UtilityError(
                     f"workers died {losses} times in a row while they computed permutations or blocks from "
                     f"number {done} on ({type(error).__name__}): most often they lack memory, so use fewer of them "
@@ -125,7 +111,7 @@ def _retrying(
 
 
 def _cut(start: int, stop: int, n_workers: int, pace: dict[str, int]) -> Iterator[tuple[int, int]]:
-    """Consecutive batches, as large as the pace says by then, and small at the end, where workers would idle."""
+    """Consecutive batches, as large as the pace allows by then, and small at the end, where workers would idle."""
     while start < stop:
         end = start + min(pace["batch"], -(-(stop - start) // (2 * n_workers)))
         yield start, end
@@ -133,7 +119,7 @@ def _cut(start: int, stop: int, n_workers: int, pace: dict[str, int]) -> Iterato
 
 
 def _batch_size(seconds: float, n_bytes: int) -> int:
-    most = min(_MOST_BATCH, max(1, _MOST_BATCH_BYTES // max(1, n_bytes)))
+    most = min(_MAX_BATCH, max(1, _MAX_BATCH_BYTES // max(1, n_bytes)))
     return int(np.clip(BATCH_S / max(seconds, 1e-6), 1, most))
 
 
@@ -152,7 +138,7 @@ def _by_joblib(
         return_as="generator",
         pre_dispatch="2*n_jobs",
         batch_size=1,
-        max_nbytes=_LARGE,
+        max_nbytes=LARGE_BYTES,
         mmap_mode="c",
     )
     results = parallel(tasks)
@@ -167,76 +153,8 @@ def _by_joblib(
             results.close()
 
 
-def do_batch(work: Work, start: int, stop: int) -> Batch:
-    """Do pieces ``start .. stop - 1``, and say how long it took."""
-    begin = time.perf_counter()
-    with single_threaded():
-        results = [work(number) for number in range(start, stop)]
-    return results, time.perf_counter() - begin
-
-
-def pack(work: Work) -> tuple[NDArray[Any], ...]:
-    """Pickle work once, its large arrays apart, for any number of calls of :func:`do_parcel`.
-
-    Every part is an array of bytes, which joblib and Dask know how to ship once and share.
-    """
-    large: list[NDArray[Any]] = []
-
-    def keep_inside(buffer: pickle.PickleBuffer) -> bool:
-        view = buffer.raw()
-        if view.nbytes <= _LARGE:
-            return True
-        large.append(np.frombuffer(view, dtype=np.uint8))
-        return False
-
-    body = cloudpickle.dumps(work, protocol=5, buffer_callback=keep_inside)
-    token = np.frombuffer(uuid.uuid4().bytes, dtype=np.uint8)
-    return (token, np.frombuffer(body, dtype=np.uint8), *large)
-
-
-_kept: OrderedDict[bytes, Work] = OrderedDict()
-_lock = threading.Lock()
-
-
-def do_parcel(start: int, stop: int, token: NDArray[Any], body: NDArray[Any], *large: NDArray[Any]) -> Batch:
-    """Do pieces of packed work, which this process unpacks only once."""
-    key = token.tobytes()
-    with _lock:
-        if key not in _kept:
-            while len(_kept) >= _MOST_KEPT:
-                _kept.popitem(last=False)
-            buffers = [array if array.flags.writeable else array.copy() for array in large]
-            _kept[key] = pickle.loads(body.data, buffers=buffers)  # noqa: S301  (packed by our own main process)
-        work = _kept[key]
-    return do_batch(work, start, stop)
-
-
-class _Threads:
-    users = 0
-    limit: Any = None
-
-
-@contextmanager
-def single_threaded() -> Iterator[None]:
-    """One thread per worker in BLAS and OpenMP: the same sums everywhere, and no more threads than cores.
-
-    The limit is the process's; of several threads that work at once, the last one lifts it.
-    """
-    with _lock:
-        if not _Threads.users:
-            _Threads.limit = threadpool_limits(limits=1)
-        _Threads.users += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _Threads.users -= 1
-            if not _Threads.users:
-                _Threads.limit.restore_original_limits()
-
-
 def lost_worker_errors() -> tuple[type[Exception], ...]:
-    """Errors that say that a worker is gone, not that the work is bad."""
+    """Errors of a lost worker, not of bad work."""
     if sys.modules.get("distributed") is None:
         return (BrokenProcessPool,)
     from distributed import KilledWorker

@@ -61,7 +61,7 @@ class ModelGame:
     --------
     >>> import numpy as np
     >>> from shapley2d._theory.coalitions import SubsetCoalitions
-    >>> from shapley2d._tables.table import as_table
+    >>> from shapley2d._tables.convert import as_table
     >>> from shapley2d._tables.target import as_target
     >>> X = as_table([[0], [1], [2], [3]])
     >>> y = as_target([0, 0, 1, 1], X)

@@ -46,7 +46,7 @@ class KnnGame:
     --------
     >>> from shapley2d._theory.coalitions import SubsetCoalitions
     >>> from shapley2d._knn.metric import integer_columns
-    >>> from shapley2d._tables.table import as_table
+    >>> from shapley2d._tables.convert import as_table
     >>> table = as_table([[0.0], [1.0], [5.0]])
     >>> codes = np.array([0, 0, 1])
     >>> game = KnnGame(

@@ -1,10 +1,12 @@
-"""Exact or fast: how finely far rows are told apart, chosen so that it cannot be seen in the result."""
+"""Exact or fast: how finely far rows are distinguished, chosen so that it cannot be seen in the result."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from shapley2d._base.streams import generator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +51,7 @@ def choose_share(
     """
     if work < _SMALL_WORK or not all(part.can_be_fast for part in parts):
         return None, 0.0
-    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
+    random = generator(seed, "form sample")
     bounds = np.zeros(SHARES.size)
     for part in parts:
         sample = []

@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.checks import one_of
 from shapley2d._knn.distances import IntegerColumns
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +42,7 @@ _CUT = 3.0  # deviations at which numbers are cut
 _NORMAL_IQR = 1.3489795003921634  # interquartile range of a standard normal
 _FINEST_UNIT = 2.0**24
 _COARSEST_UNIT = 2.0**16
-_MOST_DECIMALS = 6
+_MAX_DECIMALS = 6
 _INT32_ROOM = 2**31 - 1
 _INT64_ROOM = 2**62
 
@@ -52,7 +53,7 @@ def integer_columns(train: Table, valid: Table, metric: str = "auto") -> Integer
     Parameters
     ----------
     train, valid : Table
-        Tables with the same columns (see :func:`shapley2d._tables.table.match_columns`).
+        Tables with the same columns (see :func:`shapley2d._tables.match.match_columns`).
     metric : {"auto", "sqeuclidean"}
 
     Returns
@@ -61,7 +62,7 @@ def integer_columns(train: Table, valid: Table, metric: str = "auto") -> Integer
 
     Examples
     --------
-    >>> from shapley2d._tables.table import as_table
+    >>> from shapley2d._tables.convert import as_table
     >>> table = as_table([[1.5, 3], [2.0, 4]])
     >>> columns = integer_columns(table, table, "sqeuclidean")
     >>> columns.train.tolist(), columns.unit
@@ -71,7 +72,7 @@ def integer_columns(train: Table, valid: Table, metric: str = "auto") -> Integer
         return _auto(train, valid)
     if metric == "sqeuclidean":
         return _raw(train, valid)
-    raise InputError(f"metric={metric!r} is not known: use one of {', '.join(map(repr, METRICS))}")
+    raise InputError(Setting("metric", metric), f" is not known: use {one_of(METRICS)}")
 
 
 def _is_nominal(column: Column) -> bool:
@@ -142,14 +143,16 @@ def _raw(train: Table, valid: Table) -> IntegerColumns:
     for column in train.columns:
         if column.kind == "category":
             raise InputError(
-                f"metric='sqeuclidean' takes numbers only, but column {column.name!r} holds text: "
-                "use metric='auto' or drop the column"
+                Setting("metric", "sqeuclidean"),
+                f" takes numbers only, but column {column.name!r} holds text: use ",
+                Setting("metric", "auto"),
+                " or drop the column",
             )
     pairs = [(t.entries, v.entries) for t, v in zip(train.columns, valid.columns, strict=True)]
     lowest = [_extreme(t, v, np.nanmin) for t, v in pairs]
     ranges = [_extreme(t, v, np.nanmax) - low for (t, v), low in zip(pairs, lowest, strict=True)]
     diagonal = math.fsum(extent**2 for extent in ranges)
-    step = next((10.0**k for k in range(_MOST_DECIMALS + 1) if _all_whole(pairs, 10.0**k)), 0.0)
+    step = next((10.0**k for k in range(_MAX_DECIMALS + 1) if _all_whole(pairs, 10.0**k)), 0.0)
     if step == 0.0 or diagonal * step**2 > _INT64_ROOM:
         step = math.sqrt(_INT64_ROOM / diagonal) * (1 - 2**-20) if diagonal else 1.0
     missing = np.zeros(train.n_columns, dtype=np.int64)

@@ -6,14 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.checks import check_choice
 from shapley2d._base.progress import reporting
-from shapley2d._estimation.estimate import Estimate, monte_carlo
+from shapley2d._estimation.estimate import Estimate
+from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._games.cached import CachedGame
 from shapley2d._games.function import GroupedGame
-from shapley2d._games.label import LabelGame
-from shapley2d._methods.registry import check_exact, permutation_draws
-from shapley2d._methods.run import check_number
+from shapley2d._methods.exact import check_exact
+from shapley2d._methods.games import model_games
+from shapley2d._methods.identity import open_checkpoint
+from shapley2d._methods.mc import permutation_draws
+from shapley2d._methods.models import check_model, is_knn
+from shapley2d._methods.options import SAMPLING
+from shapley2d._methods.record import unknown_option
+from shapley2d._methods.registry import METHODS, block_methods, block_options, game_methods
 from shapley2d._theory.designs import AllSubsets
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,34 +31,81 @@ if TYPE_CHECKING:
     from shapley2d._ownership.grid import Grid
     from shapley2d._tables.problem import Problem
 
-MOST_AUTO_UTILITIES = {"model": 2**12, "knn": 2**16}
+MAX_AUTO_UTILITIES = {"model": 2**12, "knn": 2**16}
 """Up to so many utilities, of a trained model or of nearest neighbours, ``method="auto"`` is exact."""
 
 _COLUMN_STEP = 64  # column coalitions whose KNN utilities are computed together
+_SAMPLING_NAMES = tuple(option.name for option in SAMPLING)
 
 
-def knn_games(problem: Problem, run: Run, *, n_neighbors: int = 10, metric: str = "auto") -> list[Game]:
-    """One game of nearest neighbours per split."""
-    from shapley2d._games.nearest import KnnGame
-    from shapley2d._knn.metric import integer_columns
-
-    check_number(n_neighbors, "n_neighbors", whole=True)
-    run.info.update(model="knn", n_neighbors=int(n_neighbors), metric=metric)
-    games: list[Game] = [
-        KnnGame(
-            integer_columns(split.train, split.valid, metric),
-            split.y.codes,
-            split.y_valid.codes,
-            task=problem.target.task,
-            n_neighbors=n_neighbors,
-            n_jobs=-1 if run.n_jobs is None else run.n_jobs,
+def complete_options(method: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """All options of a method of blocks, those given checked; ``"knn"`` is any method with that model."""
+    check_choice(method, "method", block_methods())
+    known = block_options(method)
+    for name in given:
+        if name not in known:
+            raise unknown_option(f"method {method!r}", name, known)
+    model = given.get("model")
+    check_model(model)
+    if method == "knn" and model is not None and not is_knn(model):
+        raise InputError(
+            Setting("method", "knn"), " takes no model: use ", Setting("method", "auto"), " with a model"
         )
-        for split in problem.splits
-    ]
-    return games if problem.label is None else [LabelGame(game) for game in games]
+    options = {name: option.checked(given.get(name)) for name, option in known.items()}
+    return {**options, "model": "knn"} if method == "knn" else options
 
 
-def block_games(games: list[Game], problem: Problem, grid: Grid) -> tuple[list[Game], list[NDArray[np.intp]]]:
+def estimate_blocks(
+    problem: Problem,
+    run: Run,
+    grid: Grid,
+    sums: NDArray[np.float64] | None,
+    *,
+    method: str,
+    options: dict[str, Any],
+) -> tuple[Estimate, str]:
+    """Values of the blocks, and the method that was used.
+
+    Parameters
+    ----------
+    problem : Problem
+    run : Run
+    grid : Grid
+        The groups of rows and of columns.
+    sums : ndarray of shape (k, row groups, column groups) or None
+        Weights of sums of blocks whose joint errors are wanted.
+    method : str
+    options : dict
+        All of them, see :func:`complete_options`.
+    """
+    settings = {name: value for name, value in options.items() if name not in _SAMPLING_NAMES}
+    sampling = {name: value for name, value in options.items() if name in _SAMPLING_NAMES}
+    uses_knn = is_knn(settings["model"])
+    parts = model_games(problem, run, **settings, threads=-1 if run.n_jobs is None else run.n_jobs)
+    blocks, members = _block_games(parts.games, problem, grid)
+    chosen = _choose_method(method, blocks, "knn" if uses_knn else "model")
+    n_groups = grid.shape[0]
+    if chosen == "mc":
+        groups = {"rows": grid.rows.labels, "columns": grid.columns.labels, "owners": sums}
+        path = sampling.pop("checkpoint")
+        kept = open_checkpoint(
+            path, run, blocks, method="mc of blocks", problem=problem, **settings, **groups
+        )
+        estimate = _sampled(
+            blocks, members, n_groups, run, sums=sums, uses_knn=uses_knn, checkpoint=kept, **sampling
+        )
+    elif chosen == "exact" and uses_knn:
+        estimate = _exact_by_columns(blocks, members, n_groups, run)
+    else:
+        solve = METHODS[chosen].solve_games
+        assert solve is not None
+        estimate = solve(blocks, members, n_groups, run)
+    return estimate.noting(**parts.info), chosen
+
+
+def _block_games(
+    games: list[Game], problem: Problem, grid: Grid
+) -> tuple[list[Game], list[NDArray[np.intp]]]:
     """Games over the groups that train in each split; an absent group adds nothing there, so it is left out."""
     blocks: list[Game] = []
     members = []
@@ -61,15 +116,15 @@ def block_games(games: list[Game], problem: Problem, grid: Grid) -> tuple[list[G
     return blocks, members
 
 
-def choose_method(method: str, blocks: list[Game], kind: str) -> str:
+def _choose_method(method: str, blocks: list[Game], kind: str) -> str:
     """Exact where that is affordable, Monte Carlo otherwise, unless the user has chosen."""
-    if method != "auto":
+    if method in game_methods():
         return method
     work = sum(2 ** (game.n_rows + game.n_columns) for game in blocks)
-    return "exact" if work <= MOST_AUTO_UTILITIES[kind] else "mc"
+    return "exact" if work <= MAX_AUTO_UTILITIES[kind] else "mc"
 
 
-def sampled(
+def _sampled(
     blocks: list[Game],
     members: list[NDArray[np.intp]],
     n_groups: int,
@@ -77,34 +132,30 @@ def sampled(
     *,
     sums: NDArray[np.float64] | None,
     uses_knn: bool,
-    max_permutations: int = 1000,
-    tolerance: float = 0.025,
-    checkpoint: Any = None,
-    cluster: Any = None,
+    max_permutations: int,
+    tolerance: float,
+    checkpoint: Any,
+    cluster: Any,
 ) -> Estimate:
     """Monte Carlo in which every utility is computed once per process; nearest neighbours use threads instead."""
-    check_number(max_permutations, "max_permutations", whole=True)
-    check_number(tolerance, "tolerance", zero=True)
     cached = [CachedGame(game) for game in blocks]
-    n_jobs = 1 if uses_knn else run.n_jobs
     estimate = monte_carlo(
         permutation_draws(cached, members, n_groups, run),
         tolerance=tolerance,
         max_draws=max_permutations,
-        n_jobs=n_jobs,
+        n_jobs=1 if uses_knn else run.n_jobs,
         progress=run.progress,
         title="Monte Carlo over blocks",
         sums=sums,
-        checkpoint=run.checkpoint(checkpoint, blocks),
+        checkpoint=checkpoint,
         cluster=cluster,
     )
-    run.warn_of_precision(estimate, tolerance, f"max_permutations={max_permutations}")
-    if any(game.n_computed for game in cached):  # worker processes keep their own count
-        estimate.info["n_utilities"] = sum(game.n_computed for game in cached)
-    return estimate
+    run.warn_of_precision(estimate, tolerance, "max_permutations", max_permutations)
+    computed = sum(game.n_computed for game in cached)  # worker processes keep their own count
+    return estimate.noting(n_utilities=computed) if computed else estimate
 
 
-def exact_by_columns(
+def _exact_by_columns(
     blocks: list[Game], members: list[NDArray[np.intp]], n_groups: int, run: Run
 ) -> Estimate:
     """Exact values, a few column coalitions at a time with all row coalitions: what nearest neighbours do best."""

@@ -5,29 +5,26 @@ from __future__ import annotations
 import os
 import platform
 import time
-import warnings
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.checks import check_jobs
+from shapley2d._base.progress import check_progress
+from shapley2d._base.warnings import warn
 from shapley2d._theory.semivalues import Semivalue, axis_semivalues
 from shapley2d._version import __version__
-from shapley2d.exceptions import InputError, PrecisionWarning
+from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from shapley2d._estimation.checkpoint import Checkpoint
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._games.function import Game
-    from shapley2d._tables.problem import Problem
 
 
-@dataclass
+@dataclass(frozen=True)
 class Run:
-    """The shared options of a run, and the facts that its methods add to the record.
+    """The shared options of a run.
 
     Attributes
     ----------
@@ -36,18 +33,12 @@ class Run:
         Of the rows and of the columns.
     n_jobs : int or None
     progress : {"auto", True, False} or callable
-    info : dict
-        Facts for the result's record.
-    identity : dict
-        What determines the draws beside seed and semivalues, for a checkpoint to compare.
     """
 
     seed: int
     semivalues: tuple[Semivalue, Semivalue]
     n_jobs: int | None
     progress: Any
-    info: dict[str, Any] = field(default_factory=dict)
-    identity: dict[str, Any] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
 
     @classmethod
@@ -58,40 +49,27 @@ class Run:
         n_jobs: int | None = None,
         progress: Any = "auto",
     ) -> Run:
-        """Check the shared options."""
-        if n_jobs is not None and (not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0):
-            raise InputError(f"n_jobs={n_jobs!r} must be a whole number of workers, or -1 for all cores")
+        """Check the shared options, whether or not the method needs them."""
+        check_jobs(n_jobs)
+        check_progress(progress)
         return cls(as_seed(random_state), axis_semivalues(semivalue), n_jobs, progress)
 
-    def identify(self, problem: Problem, **settings: Any) -> None:
-        """Note the data and the settings that determine the draws."""
-        from shapley2d._estimation.fingerprint import describe, fingerprint_problem
-
-        self.identity = fingerprint_problem(problem)
-        self.identity.update({name: describe(value) for name, value in settings.items()})
-
-    def checkpoint(self, path: Any, games: Sequence[Game]) -> Checkpoint | None:
-        """The checkpoint at a path, None without one."""
-        if path is None:
-            return None
-        from shapley2d._estimation.checkpoint import Checkpoint
-        from shapley2d._estimation.fingerprint import fingerprint_games
-
-        identity = {"random_state": self.seed, "semivalue": self.semivalues, **self.identity}
-        return Checkpoint(path, {**identity, **fingerprint_games(games)})
-
-    def warn_of_precision(self, estimate: Estimate, tolerance: float, limit: str) -> None:
-        """Say so when an estimate ended before it was as precise as asked."""
+    def warn_of_precision(
+        self, estimate: Estimate, tolerance: float, limit: str = "", stopped_at: int = 0
+    ) -> None:
+        """Warn when an estimate ended before it was as precise as asked, at an option's limit or by Ctrl-C."""
         interrupted = estimate.info.get("interrupted", False)
         if estimate.info.get("converged", True) or (tolerance == 0 and not interrupted):
             return  # a tolerance of 0 asks for a fixed amount of work
-        cause = "interrupted" if interrupted else f"stopped at {limit}"
         ratio = estimate.info.get("ratio", np.inf)
-        warnings.warn(
-            f"{cause}: the largest standard error is {ratio:.3g} of the spread of the values, wanted "
-            f"tolerance={tolerance:g}; the values are less precise than asked, as their stderr tells",
-            PrecisionWarning,
-            stacklevel=4,
+        cause = ("interrupted",) if interrupted else ("stopped at ", Setting(limit, stopped_at))
+        warn(
+            PrecisionWarning(
+                *cause,
+                f": the largest standard error is {ratio:.3g} of the spread of the values, wanted ",
+                Setting("tolerance", tolerance),
+                "; the values are less precise than asked, as their stderr shows",
+            )
         )
 
     def record(self, **facts: Any) -> dict[str, Any]:
@@ -99,7 +77,6 @@ class Run:
         packages = ("numpy", "numba", "scikit-learn", "scipy")
         record = {
             **facts,
-            **self.info,
             "semivalue": [list(one) if isinstance(one, tuple) else one for one in self.semivalues],
             "random_state": self.seed,
             "seconds": round(time.perf_counter() - self.started, 3),
@@ -147,13 +124,6 @@ def as_seed(random_state: Any) -> int:
         and random_state >= 0
     ):
         return int(random_state)
-    raise InputError(f"random_state={random_state!r} must be a whole number, a numpy generator or None")
-
-
-def check_number(value: Any, name: str, *, whole: bool = False, zero: bool = False) -> None:
-    """Check that an option is a positive number, or name it."""
-    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-    good = isinstance(value, kinds) and not isinstance(value, bool) and (value > 0 or (zero and value == 0))
-    if not good:
-        least = "not be negative" if zero else "be positive"
-        raise InputError(f"{name}={value!r} must be a {'whole ' if whole else ''}number and {least}")
+    raise InputError(
+        Setting("random_state", random_state), " must be a whole number, a numpy generator or None"
+    )

@@ -1,4 +1,4 @@
-"""How much values hang on the choice of validation rows: a jackknife that leaves out groups of them."""
+"""How much values depend on the choice of validation rows: a jackknife that leaves out groups of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d.exceptions import InputError
+from shapley2d._base.streams import generator
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def problems_without_a_group(problem: Problem, n_groups: int, seed: int) -> Iterator[Problem]:
-    """The problem once for every random group of validation rows, judged without them; the same rows train.
+    """The problem once for every random group of validation rows, evaluated without them; the same rows train.
 
     Parameters
     ----------
@@ -34,12 +35,12 @@ def problems_without_a_group(problem: Problem, n_groups: int, seed: int) -> Iter
         or not 2 <= n_groups <= smallest
     ):
         raise InputError(
-            f"validation_groups={n_groups!r} must be a whole number from 2 to {smallest}, the number of "
-            "validation rows, or 0 for none"
+            Setting("validation_groups", n_groups),
+            f" must be a whole number from 2 to {smallest}, the number of validation rows, or 0 for none",
         )
     groups = []
     for number, split in enumerate(problem.splits):
-        random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3, number)))
+        random = generator(seed, "validation groups", number)
         groups.append(random.permutation(np.arange(split.valid.n_rows) % n_groups))
     for left_out in range(n_groups):
         splits = []

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d.exceptions import InputError
+from shapley2d._base.entries import is_missing
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +40,7 @@ class Groups:
 
     @classmethod
     def single(cls, size: int, name: str) -> Groups:
-        """Everybody in one group."""
+        """All players in one group."""
         return cls(np.zeros(size, dtype=np.intp), [name])
 
     def with_player(self, name: str) -> Groups:
@@ -84,34 +85,37 @@ def label_groups(labels: Any, names: Sequence[Any], option: str) -> Groups:
         names = [str(name) for name in names]
         absent = [name for name in names if name not in labels]
         if absent:
-            raise InputError(f"{option}= has no group for {kind} {absent[0]!r}: name one for every {kind}")
+            raise InputError(
+                Setting(option), f" has no group for {kind} {absent[0]!r}: name one for every {kind}"
+            )
         unknown = [name for name in labels if name not in set(names)]
         if unknown:
-            raise InputError(f"{option}= names {kind} {unknown[0]!r}, which the table does not have")
+            raise InputError(Setting(option), f" names {kind} {unknown[0]!r}, which the table does not have")
         items = [labels[name] for name in names]
     else:
         items = _as_list(labels, option)
         if len(items) != len(names):
             raise InputError(
-                f"{option}= has {len(items)} labels, but the table has {len(names)} {option}: "
-                f"give one label per {kind}"
+                Setting(option),
+                f" has {len(items)} labels, but the table has {len(names)} {option}: "
+                f"give one label per {kind}",
             )
     numbers: dict[Any, int] = {}
     codes = np.empty(len(items), dtype=np.intp)
     for k, item in enumerate(items):
         if is_empty(item):
-            raise InputError(f"{option}= has no label for {kind} {names[k]!r}: name a group")
+            raise InputError(Setting(option), f" has no label for {kind} {names[k]!r}: name a group")
         codes[k] = numbers.setdefault(item, len(numbers))
     return Groups(codes, list(numbers))
 
 
 def is_empty(item: Any) -> bool:
-    """Whether an entry says nothing: None, NaN or blank text."""
+    """Whether an entry is blank: None, NaN, NA or white space."""
     if item is None or (isinstance(item, str) and not item.strip()):
         return True
     if isinstance(item, (list, tuple, np.ndarray)):
         return False
-    return bool(item != item)  # noqa: PLR0124
+    return is_missing(item)
 
 
 def _as_list(labels: Any, option: str) -> list[Any]:
@@ -122,5 +126,5 @@ def _as_list(labels: Any, option: str) -> list[Any]:
         return list(labels.to_pylist())
     array = np.asarray(labels, dtype=None if isinstance(labels, np.ndarray) else object)
     if array.ndim != 1:
-        raise InputError(f"{option}= must be a list of labels, got an array of shape {array.shape}")
+        raise InputError(Setting(option), f" must be a list of labels, got an array of shape {array.shape}")
     return list(array.tolist())

@@ -1,34 +1,32 @@
 """Owners: who contributed which part of a table, and the coarsest grid that respects it.
 
-Every line names an owner, a row and a column; an empty row or column means all of them. An owner's region is the union
-of its lines, of any shape. Rows that no owner's region tells apart form a group, and so do columns: that is the
-coarsest grid in which every block has the same owners throughout.
+A claim names an owner, a row and a column; an empty row or column means all of them. An owner's region is the union of
+its claims, of any shape. Rows that lie in the same regions form a group, and so do columns: that is the coarsest grid
+in which every block has the same owners throughout.
 """
 
 from __future__ import annotations
 
-import csv
-import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._ownership.grid import Grid, Groups, is_empty
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
 UNOWNED = "(unowned)"
-"""Name of the line of blocks that nobody owns."""
+"""Name of the entry of blocks that no one owns."""
 
-_FIELDS = ("owner", "row", "column")
+FIELDS = ("owner", "row", "column")
+"""The columns of an owners table."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +46,8 @@ class Ownership:
 
 
 @dataclass(frozen=True)
-class Line:
-    """One line: an owner, the row and column entries, and where it stands for messages."""
+class Claim:
+    """What an owner has: the row and column entries, and where they stand for messages."""
 
     owner: str
     row: Any
@@ -127,92 +125,76 @@ class AxisNames:
         return f"the table's {self._kind}s are {shown}{', ...' if self.size > 5 else ''}"
 
 
-def read_lines(owners: Any) -> list[Line]:
-    """Lines of an owners frame, list of dicts, mapping of lists or CSV file, checked for their fields.
+def read_claims(owners: Any, name: str = "owners", where: Callable[[int], str] | None = None) -> list[Claim]:
+    """Claims of an owners frame, list of dicts or mapping of lists, checked for their fields.
+
+    Parameters
+    ----------
+    owners : frame, list of dict or dict of list
+    name : str
+        What to call it in messages.
+    where : callable, optional
+        From the position of a record to how a message names it; ``owners, line 1`` and so on by default.
 
     Examples
     --------
-    >>> read_lines([{"owner": "bank", "row": "0-9", "column": ""}])[0].where
+    >>> read_claims([{"owner": "bank", "row": "0-9", "column": ""}])[0].where
     'owners, line 1'
     """
-    lines = []
-    for record, where in _records(owners):
+    claims = []
+    where = where or _counted(name)
+    for record, place in _records(owners, name, where):
         owner = record.get("owner")
         if is_empty(owner):
-            raise InputError(f"{where}: the owner is empty: name one")
+            raise InputError(f"{place}: the owner is empty: name one")
         name = str(owner).strip()
         if name == UNOWNED:
             raise InputError(
-                f"{where}: an owner cannot be called {UNOWNED!r}: that is for blocks without any"
+                f"{place}: an owner cannot be called {UNOWNED!r}: that is for blocks without any"
             )
-        lines.append(Line(name, record.get("row"), record.get("column"), where))
-    if not lines:
-        raise InputError("owners has no lines: name at least one owner")
-    return lines
+        claims.append(Claim(name, record.get("row"), record.get("column"), place))
+    if not claims:
+        raise InputError(Setting("owners"), " has no lines: name at least one owner")
+    return claims
 
 
-def _records(owners: Any) -> Iterator[tuple[dict[str, Any], str]]:
-    if isinstance(owners, (str, os.PathLike)):
-        yield from _csv_records(Path(owners))
-        return
+def _counted(name: str) -> Callable[[int], str]:
+    return lambda number: f"{name}, line {number + 1}"
+
+
+def _records(owners: Any, name: str, where: Callable[[int], str]) -> Iterator[tuple[dict[str, Any], str]]:
     if isinstance(owners, dict):
         lengths = {len(part) for part in owners.values()}
         if len(lengths) > 1:
-            raise InputError("owners: its columns differ in length")
-        _check_fields(owners, "owners")
+            raise InputError(Setting("owners"), ": its columns differ in length")
+        _check_fields(owners, name)
         owners = [dict(zip(owners, line, strict=True)) for line in zip(*owners.values(), strict=True)]
     frame = nw.from_native(owners, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        _check_fields(frame.columns, "owners")
+        _check_fields(frame.columns, name)
         owners = list(frame.iter_rows(named=True))
     if not isinstance(owners, (list, tuple)) or not all(isinstance(record, dict) for record in owners):
         raise InputError(
-            "owners must be a frame or a CSV file with the columns owner, row and column, or a list of dicts"
+            Setting("owners"),
+            " must be a frame or a CSV file with the columns owner, row and column, or a list of dicts",
         )
-    for number, record in enumerate(owners, start=1):
-        where = f"owners, line {number}"
-        _check_fields(record, where)
-        yield record, where
-
-
-def _csv_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
-    if not path.is_file():
-        raise InputError(f"owners: there is no file {path}")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8 text: save it as CSV in UTF-8") from None
-    header = text.partition("\n")[0]
-    separator = next((mark for mark in (",", ";", "\t") if mark in header), ",")
-    reader = csv.reader(text.splitlines(), delimiter=separator)
-    fields: list[str] = []
-    for entries in reader:
-        where = f"{path}, line {reader.line_num}"
-        if not any(entry.strip() for entry in entries):
-            continue
-        if not fields:
-            fields = [entry.strip() for entry in entries]
-            _check_fields(fields, str(path))
-        elif len(entries) > len(fields):
-            raise InputError(
-                f"{where}: {len(entries)} entries for {len(fields)} columns: quote entries with a {separator!r}"
-            )
-        else:
-            yield dict(zip(fields, entries, strict=False)), where
+    for number, record in enumerate(owners):
+        _check_fields(record, where(number))
+        yield record, where(number)
 
 
 def _check_fields(fields: Any, where: str) -> None:
-    if "owner" not in fields:
-        raise InputError(f"{where}: there is no column 'owner': the columns are owner, row and column")
-    unknown = [field for field in fields if field not in _FIELDS]
+    unknown = [field for field in fields if field not in FIELDS]
     if unknown:
         raise InputError(
             f"{where}: column {unknown[0]!r} is not known: the columns are owner, row and column"
         )
+    if "owner" not in fields:
+        raise InputError(f"{where}: there is no column 'owner': the columns are owner, row and column")
 
 
 def cut_grid(
-    lines: Sequence[Line],
+    claims: Sequence[Claim],
     row_names: Sequence[Any],
     column_names: Sequence[str],
     row_groups: Groups | None = None,
@@ -222,31 +204,31 @@ def cut_grid(
 
     Parameters
     ----------
-    lines : sequence of Line
+    claims : sequence of Claim
     row_names, column_names : sequence
         Names of the table's rows and columns.
     row_groups, column_groups : Groups, optional
-        Groups whose names the lines may use; the grid respects them too.
+        Groups whose names the claims may use; the grid respects them too.
 
     Examples
     --------
-    >>> lines = read_lines([{"owner": "A", "row": 0, "column": "x"}, {"owner": "B", "row": "1-2"}])
-    >>> grid, ownership = cut_grid(lines, [0, 1, 2], ["x", "y"])
+    >>> claims = read_claims([{"owner": "A", "row": 0, "column": "x"}, {"owner": "B", "row": "1-2"}])
+    >>> grid, ownership = cut_grid(claims, [0, 1, 2], ["x", "y"])
     >>> grid.shape, ownership.names
     ((2, 2), ['A', 'B', '(unowned)'])
     """
     rows = AxisNames("row", row_names, row_groups)
     columns = AxisNames("column", column_names, column_groups)
-    number = {name: k for k, name in enumerate(dict.fromkeys(line.owner for line in lines))}
+    number = {name: k for k, name in enumerate(dict.fromkeys(claim.owner for claim in claims))}
     names = list(number)
     regions: dict[tuple[int, bytes], NDArray[np.bool_]] = {}  # rows of an owner that have the same columns
-    for line in lines:
+    for claim in claims:
         column_mask = np.zeros(columns.size, dtype=bool)
-        column_mask[columns.find(line.column, line.where)] = True
+        column_mask[columns.find(claim.column, claim.where)] = True
         row_mask = regions.setdefault(
-            (number[line.owner], column_mask.tobytes()), np.zeros(rows.size, dtype=bool)
+            (number[claim.owner], column_mask.tobytes()), np.zeros(rows.size, dtype=bool)
         )
-        row_mask[rows.find(line.row, line.where)] = True
+        row_mask[rows.find(claim.row, claim.where)] = True
     masks = np.array([np.frombuffer(key, dtype=bool) for _, key in regions])
     owners = np.array([owner for owner, _ in regions])
     inside = np.array(list(regions.values())).T
@@ -277,9 +259,9 @@ def _ownership(names: list[str], holders: NDArray[np.bool_]) -> Ownership:
     return Ownership(names, shares)
 
 
-def _number(lines: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Number equal lines alike, in the order of their first occurrence; and where each first occurs."""
-    _, first, inverse = np.unique(lines, axis=0, return_index=True, return_inverse=True)
+def _number(patterns: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Number equal rows alike, in the order of their first occurrence; and where each first occurs."""
+    _, first, inverse = np.unique(patterns, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)

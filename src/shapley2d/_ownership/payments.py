@@ -6,13 +6,16 @@ their values) or ``"owe"`` (they pay in, and the others receive more). Either wa
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d.exceptions import InputError
+from shapley2d._base.checks import check_choice
+from shapley2d._base.precision import LEVEL, interval_factor
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,11 +24,8 @@ if TYPE_CHECKING:
 
 RULES = ("zero", "owe")
 
-Z95 = 1.959963984540054
-"""Half the width of a 95 % interval in standard errors."""
-
 _SIMULATIONS = 20_000
-_MOST_DIGITS = 12
+_MAX_DIGITS = 12
 
 
 def divide_total(
@@ -58,7 +58,7 @@ def divide_total(
     ([100.0, 0.0], [150.0, -50.0])
     """
     units = _whole_units(total, digits)
-    _check_rule(negative)
+    check_choice(negative, "negative", RULES)
     if not np.isfinite(values).all():
         raise InputError("a value is not finite: there is nothing to divide by")
     parts = [Fraction(float(value)) for value in values]
@@ -69,7 +69,7 @@ def divide_total(
         raise InputError(
             "no value is above 0, so there is nothing in proportion to which the total could be divided"
             if negative == "zero"
-            else "the values sum to 0 or less, so that shares of the total make no sense: use negative='zero'"
+            else "the values sum to 0 or less, so that shares of the total make no sense: use negative 'zero'"
         )
     quotas = [units * part / whole for part in parts]
     amounts = [quota.numerator // quota.denominator for quota in quotas]
@@ -86,12 +86,14 @@ def payment_intervals(
     *,
     negative: str = "zero",
     digits: int = 2,
+    dof: float = math.inf,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """95 % intervals of the amounts, by simulation.
 
-    The values are drawn from the normal distribution around their estimates with the covariance of their errors,
-    the rule is applied to every draw, and the middle 95 % of the amounts are the interval. So an interval respects
-    that the amounts share one total and that none falls below 0 under the rule ``"zero"``.
+    The values are drawn from Student's distribution around their estimates with the covariance of their errors (the
+    normal one for infinitely many degrees of freedom), the rule is applied to every draw, and the middle 95 % of the
+    amounts are the interval. So an interval respects that the amounts share one total and that none falls below 0
+    under the rule ``"zero"``.
 
     Parameters
     ----------
@@ -100,6 +102,8 @@ def payment_intervals(
     values : ndarray of shape (k,)
     covariance : ndarray of shape (k, k)
         Of the errors of the values.
+    dof : float
+        Degrees of freedom behind the covariance.
 
     Returns
     -------
@@ -117,19 +121,22 @@ def payment_intervals(
         raise InputError("the standard errors are not known: value the blocks with at least two permutations")
     scale, directions = np.linalg.eigh(covariance)
     factor = directions * np.sqrt(np.maximum(scale, 0.0))
-    half = np.random.default_rng(0).standard_normal((_SIMULATIONS // 2, values.size)) @ factor.T
+    random = np.random.default_rng(0)
+    half = random.standard_normal((_SIMULATIONS // 2, values.size)) @ factor.T
+    if np.isfinite(dof):
+        half /= np.sqrt(random.chisquare(dof, len(half)) / dof)[:, None]
     draws = values + np.concatenate([half, -half])  # in opposite pairs, so that errors balance
     if negative == "zero":
         draws = np.maximum(draws, 0.0)
     whole = draws.sum(axis=1)
     usable = whole > 0
     shares = draws[usable] / whole[usable, None]
-    low, high = np.quantile(float(total) * shares, [0.025, 0.975], axis=0).round(digits)
+    low, high = np.quantile(float(total) * shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0).round(digits)
     return np.minimum(low, amounts), np.maximum(high, amounts)
 
 
 def uncertain_pairs(
-    values: NDArray[np.float64], covariance: NDArray[np.float64]
+    values: NDArray[np.float64], covariance: NDArray[np.float64], dof: float = math.inf
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
     """Pairs whose order is not certain: the 95 % interval of their difference holds 0.
 
@@ -151,7 +158,7 @@ def uncertain_pairs(
     variance = covariance[a, a] + covariance[b, b] - 2 * covariance[a, b]
     stderr = np.sqrt(np.maximum(variance, 0.0))
     difference = values[a] - values[b]
-    unsure = (stderr > 0) & (difference <= Z95 * stderr)
+    unsure = (stderr > 0) & (difference <= interval_factor(dof) * stderr)
     return a[unsure], b[unsure], difference[unsure], stderr[unsure]
 
 
@@ -159,22 +166,19 @@ def _whole_units(total: Any, digits: Any) -> int:
     if (
         not isinstance(digits, (int, np.integer))
         or isinstance(digits, bool)
-        or not 0 <= digits <= _MOST_DIGITS
+        or not 0 <= digits <= _MAX_DIGITS
     ):
-        raise InputError(f"digits={digits!r} must be a whole number from 0 to {_MOST_DIGITS}")
+        raise InputError(Setting("digits", digits), f" must be a whole number from 0 to {_MAX_DIGITS}")
     try:
         amount = Decimal(str(total))
         good = not isinstance(total, (bool, str)) and amount.is_finite() and amount > 0
     except InvalidOperation:
         good = False
     if not good:
-        raise InputError(f"total={total!r} must be a positive number")
+        raise InputError(Setting("total", total), " must be a positive number")
     units = int((amount * 10 ** int(digits)).to_integral_value(ROUND_HALF_EVEN))
     if units == 0:
-        raise InputError(f"total={total!r} is less than a unit of the last of digits={digits}")
+        raise InputError(
+            Setting("total", total), " is less than a unit of the last of ", Setting("digits", digits)
+        )
     return units
-
-
-def _check_rule(negative: Any) -> None:
-    if negative not in RULES:
-        raise InputError(f"negative={negative!r} is not known: use 'zero' or 'owe'")

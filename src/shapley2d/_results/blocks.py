@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (dataclasses and their readers resolve it)
 
 from shapley2d._ownership.owners import UNOWNED
-from shapley2d._ownership.payments import Z95, divide_total, payment_intervals, uncertain_pairs
+from shapley2d._ownership.payments import divide_total, payment_intervals, uncertain_pairs
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import make_frame
 from shapley2d.exceptions import InputError
 
-MOST_JOINT = 256
+MAX_JOINT = 256
 """Up to so many owners (or blocks) their errors are kept jointly; beyond, they count as independent."""
 
 
-@dataclass(frozen=True, repr=False)
-class BlockValuation(Valuation):
+@dataclass(frozen=True, repr=False, eq=False)
+class BlockValuation(Valuation, kind="blocks"):
     """The value of every block of a grid of row groups x column groups, and of the owners of the blocks.
 
     A :class:`~shapley2d.Valuation` whose rows are row groups and whose columns are column groups, with
@@ -59,20 +59,20 @@ class BlockValuation(Valuation):
                 object.__setattr__(self, name, np.ones(self.values.shape[axis], dtype=np.intp))
 
     @cached_property
-    def _line_names(self) -> list[str]:
-        """One line per owner, or per block where there are no owners."""
+    def _owner_names(self) -> list[str]:
+        """One name per owner, or per block where there are no owners."""
         if self.owner_shares is not None:
             return self.owner_names
         return [f"{row} / {column}" for row in self.row_names for column in self.column_names]
 
     @cached_property
-    def _line_values(self) -> NDArray[np.float64]:
+    def _owner_values(self) -> NDArray[np.float64]:
         if self.owner_shares is None:
             return self.values.ravel()
         return np.asarray(np.tensordot(self.owner_shares, self.values, axes=2))
 
     @cached_property
-    def _line_covariance(self) -> NDArray[np.float64]:
+    def _owner_covariance(self) -> NDArray[np.float64]:
         if self.covariance is not None:
             return self.covariance
         variance = self.stderr**2
@@ -91,9 +91,9 @@ class BlockValuation(Valuation):
             cells.ravel() if self.owner_shares is None else np.tensordot(self.owner_shares, cells, axes=2)
         )
         columns = {
-            "owner": self._line_names,
-            "value": self._line_values,
-            "stderr": np.sqrt(np.diag(self._line_covariance)),
+            "owner": self._owner_names,
+            "value": self._owner_values,
+            "stderr": np.sqrt(np.diag(self._owner_covariance)),
             "n_cells": counts,
         }
         return make_frame(columns, self.frame)
@@ -114,18 +114,20 @@ class BlockValuation(Valuation):
         -------
         frame
             ``owner``, ``value``, ``amount``, and ``low`` and ``high``, a 95 % interval of the amount from the
-            standard errors of the values, by simulation. Blocks that nobody
-            owns form the line ``"(unowned)"``, which receives nothing.
+            standard errors of the values, by simulation. Blocks that no one
+            owns form the entry ``"(unowned)"``, which receives nothing.
         """
-        names, values = self._line_names, self._line_values
+        names, values = self._owner_names, self._owner_values
         paid = np.array([name != UNOWNED for name in names])
         if not paid.any():
-            raise InputError("no block has an owner: there is nobody to pay")
+            raise InputError("no block has an owner: there is no one to pay")
         amounts, low, high = np.zeros((3, len(names)))
         owned = values[paid]
         amounts[paid] = divide_total(total, owned.tolist(), negative=negative, digits=digits)
-        joint = self._line_covariance[np.ix_(paid, paid)]
-        low[paid], high[paid] = payment_intervals(total, owned, joint, negative=negative, digits=digits)
+        joint = self._owner_covariance[np.ix_(paid, paid)]
+        low[paid], high[paid] = payment_intervals(
+            total, owned, joint, negative=negative, digits=digits, dof=self.dof
+        )
         columns = {"owner": names, "value": values, "amount": amounts, "low": low, "high": high}
         return make_frame(columns, self.frame)
 
@@ -138,14 +140,16 @@ class BlockValuation(Valuation):
             ``owner`` (the higher estimate), ``other``, their ``difference``, and ``low`` and ``high``, its 95 %
             interval, which holds 0. Empty when every order is certain.
         """
-        higher, lower, difference, stderr = uncertain_pairs(self._line_values, self._line_covariance)
-        names = np.array(self._line_names, dtype=object)
+        higher, lower, difference, stderr = uncertain_pairs(
+            self._owner_values, self._owner_covariance, self.dof
+        )
+        names = np.array(self._owner_names, dtype=object)
         columns = {
             "owner": names[higher],
             "other": names[lower],
             "difference": difference,
-            "low": difference - Z95 * stderr,
-            "high": difference + Z95 * stderr,
+            "low": difference - self.interval_factor * stderr,
+            "high": difference + self.interval_factor * stderr,
         }
         return make_frame(columns, self.frame)
 
@@ -159,17 +163,17 @@ class BlockValuation(Valuation):
             f"{self.describe()}"
         )
         lines = [headline, f"  {'total':<24} {self.total:+.5g}"]
-        errors = np.sqrt(np.diag(self._line_covariance))
-        order = np.argsort(-self._line_values, kind="stable")
+        errors = np.sqrt(np.diag(self._owner_covariance))
+        order = np.argsort(-self._owner_values, kind="stable")
         for k in order[:12]:
-            error = f" +- {Z95 * errors[k]:.2g}" if errors[k] else ""
-            lines.append(f"  {self._line_names[k]:<24} {self._line_values[k]:+.4g}{error}")
+            error = f" +- {self.interval_factor * errors[k]:.2g}" if errors[k] else ""
+            lines.append(f"  {self._owner_names[k]:<24} {self._owner_values[k]:+.4g}{error}")
         if order.size > 12:
             lines.append(f"  and {order.size - 12} more")
-        higher, lower, _, _ = uncertain_pairs(self._line_values, self._line_covariance)
+        higher, lower, _, _ = uncertain_pairs(self._owner_values, self._owner_covariance, self.dof)
         if higher.size:
             pairs = [
-                f"{self._line_names[a]} / {self._line_names[b]}" for a, b in zip(higher, lower, strict=True)
+                f"{self._owner_names[a]} / {self._owner_names[b]}" for a, b in zip(higher, lower, strict=True)
             ]
             more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
             lines.append(f"  order not certain: {'; '.join(pairs[:3])}{more}")

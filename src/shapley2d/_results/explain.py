@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._tables.frames import make_frame
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._results.values import Values
 
 
-def explain_row(valuation: Valuation, row: Any) -> Any:
+def explain_row(valuation: Values, row: Any) -> Any:
     """A row's value as the sum of its cells, largest in magnitude first.
 
     Parameters
@@ -51,10 +51,10 @@ def explain_row(valuation: Valuation, row: Any) -> Any:
     return make_frame(columns, valuation.frame)
 
 
-def similar_rows(valuation: Valuation, row: Any, k: int = 5, *, within: float | None = None) -> Any:
+def similar_rows(valuation: Values, row: Any, k: int = 5, *, within: float | None = None) -> Any:
     """Rows of nearly the same 1D value, by how much their cells agree: the most alike, then the least.
 
-    Two rows can be worth the same for the same reasons or for quite different ones; the cells tell.
+    Two rows can be worth the same for the same reasons or for quite different ones; the cells show which.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def similar_rows(valuation: Valuation, row: Any, k: int = 5, *, within: float | 
     [[1, 1.0, 'most'], [2, -0.5, 'least']]
     """
     if k < 1:
-        raise InputError(f"k={k} must be at least 1")
+        raise InputError(Setting("k", k), " must be at least 1")
     i = valuation.row_position(row)
     apart = np.abs(valuation.rows - valuation.rows[i])
     apart[i] = np.inf
@@ -89,7 +89,7 @@ def similar_rows(valuation: Valuation, row: Any, k: int = 5, *, within: float | 
         near = np.argsort(apart, kind="stable")[: max(4 * k, apart.size // 10)]
         near = near[near != i]
     elif within < 0:
-        raise InputError(f"within={within} must not be negative")
+        raise InputError(Setting("within", within), " must not be negative")
     else:
         near = np.flatnonzero(apart <= within)
     agreement = _agreement(valuation.values, i)[near]
@@ -111,6 +111,6 @@ def _agreement(values: NDArray[np.float64], i: int) -> NDArray[np.float64]:
     centred = values - values.mean(axis=1, keepdims=True)
     norms = np.linalg.norm(centred, axis=1)
     size = norms * norms[i]
-    # cells that are equal but for rounding have no profile
+    # cells that are equal except for rounding have no profile
     flat = (norms <= 1e-12 * np.abs(values).max(axis=1)) | (size == 0)
     return np.where(flat, 0.0, centred @ centred[i] / np.where(flat, 1.0, size)).round(12)

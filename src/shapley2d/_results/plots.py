@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,16 +14,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._results.values import Values
 
-VALUABLE = "#2166ac"  # blue and red of the diverging map, told apart by every kind of colour vision
+VALUABLE = "#2166ac"  # blue and red of the diverging map, distinct for every kind of colour vision
 HARMFUL = "#b2182b"
 _NEUTRAL = "#8a8f98"
-_INTERVAL = 1.96  # standard errors to either side of a 95 % interval
 
 
 def heatmap(
-    valuation: Valuation,
+    valuation: Values,
     ax: Axes | None = None,
     *,
     rows: str = "original",
@@ -83,7 +82,7 @@ def heatmap(
     return ax
 
 
-def waterfall(valuation: Valuation, row: Any, ax: Axes | None = None, *, max_columns: int = 12) -> Axes:
+def waterfall(valuation: Values, row: Any, ax: Axes | None = None, *, max_columns: int = 12) -> Axes:
     """A row's value as the sum of its cells, largest in magnitude first.
 
     Parameters
@@ -108,7 +107,7 @@ def waterfall(valuation: Valuation, row: Any, ax: Axes | None = None, *, max_col
     2.0
     """
     if max_columns < 1:
-        raise InputError(f"max_columns={max_columns} must be at least 1")
+        raise InputError(Setting("max_columns", max_columns), " must be at least 1")
     i = valuation.row_position(row)
     values = valuation.values[i]
     order = np.argsort(-np.abs(values), kind="stable")
@@ -119,7 +118,7 @@ def waterfall(valuation: Valuation, row: Any, ax: Axes | None = None, *, max_col
     labels = [_cell_label(valuation, i, j) for j in order.tolist()]
     if order.size < values.size:
         steps.append(float(values.sum() - values[order].sum()))
-        errors.append(0.0)  # unknown: the errors of a row's cells hang together
+        errors.append(0.0)  # unknown: the errors of a row's cells are correlated
         labels.append(f"{values.size - order.size} other columns")
     ax = _axes(ax, (7.0, 0.34 * len(steps) + 1.6))
     ends = np.cumsum(steps)
@@ -128,9 +127,9 @@ def waterfall(valuation: Valuation, row: Any, ax: Axes | None = None, *, max_col
     starts = np.append(ends - steps, 0.0)
     widths = np.append(steps, total)
     ax.barh(positions, widths, left=starts, height=0.7, color=_signed(widths))
-    spread = _INTERVAL * np.append(errors, valuation.row_stderr[i])
+    spread = valuation.interval_factor * np.append(errors, valuation.row_stderr[i])
     if spread.any():
-        shown = (spread > 0) & np.isfinite(spread)  # a single draw tells nothing of its error
+        shown = (spread > 0) & np.isfinite(spread)  # a single draw has no known error
         stops = (starts + widths)[shown]
         ax.errorbar(
             stops, positions[shown], xerr=spread[shown], fmt="none", ecolor="#333333", capsize=2, lw=1
@@ -145,7 +144,7 @@ def waterfall(valuation: Valuation, row: Any, ax: Axes | None = None, *, max_col
     return ax
 
 
-def beeswarm(valuation: Valuation, ax: Axes | None = None, *, max_columns: int = 20) -> Axes:
+def beeswarm(valuation: Values, ax: Axes | None = None, *, max_columns: int = 20) -> Axes:
     """One dot per cell: the spread of values within every column, coloured by the rank of the cell's entry.
 
     Parameters
@@ -168,7 +167,7 @@ def beeswarm(valuation: Valuation, ax: Axes | None = None, *, max_columns: int =
     6
     """
     if max_columns < 1:
-        raise InputError(f"max_columns={max_columns} must be at least 1")
+        raise InputError(Setting("max_columns", max_columns), " must be at least 1")
     columns = np.argsort(-np.abs(valuation.values).sum(axis=0), kind="stable")[:max_columns]
     ax = _axes(ax, (7.0, 0.4 * columns.size + 1.6))
     x = valuation.values[:, columns].T.ravel()
@@ -190,7 +189,7 @@ def beeswarm(valuation: Valuation, ax: Axes | None = None, *, max_columns: int =
     return ax
 
 
-def convergence(valuation: Valuation, ax: Axes | None = None) -> Axes:
+def convergence(valuation: Values, ax: Axes | None = None) -> Axes:
     """How the largest standard error, relative to the spread of the values, shrank with the work.
 
     Parameters
@@ -261,7 +260,7 @@ def colour_limit(values: NDArray[np.float64], quantile: float = 0.995) -> float:
     return float(np.quantile(magnitudes, quantile)) if magnitudes.size else 1.0
 
 
-def tolerance_of(valuation: Valuation) -> float | None:
+def tolerance_of(valuation: Values) -> float | None:
     """The precision that was asked for, where the record says it."""
     settings = valuation.info.get("settings") or {}
     tolerance = valuation.info.get("tolerance", settings.get("tolerance"))
@@ -282,24 +281,26 @@ def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
-def _row_order(valuation: Valuation, rows: str) -> NDArray[np.intp]:
+def _row_order(valuation: Values, rows: str) -> NDArray[np.intp]:
     if rows == "original":
         return np.arange(valuation.shape[0])
     if rows == "value":
         return np.argsort(valuation.rows, kind="stable")
     if rows == "label":
         if valuation.labels is None:
-            raise InputError("rows='label' needs the target, which this valuation does not hold")
+            raise InputError(
+                Setting("rows", "label"), " needs the target, which this valuation does not hold"
+            )
         return np.lexsort((valuation.rows, np.array(valuation.labels, dtype=np.str_)))
-    raise InputError(f"rows={rows!r} must be 'original', 'value' or 'label'")
+    raise InputError(Setting("rows", rows), " must be 'original', 'value' or 'label'")
 
 
-def _column_order(valuation: Valuation, columns: str) -> NDArray[np.intp]:
+def _column_order(valuation: Values, columns: str) -> NDArray[np.intp]:
     if columns == "original":
         return np.arange(valuation.shape[1])
     if columns == "value":
         return np.argsort(-valuation.columns, kind="stable")
-    raise InputError(f"columns={columns!r} must be 'original' or 'value'")
+    raise InputError(Setting("columns", columns), " must be 'original' or 'value'")
 
 
 def _margin_bars(
@@ -331,7 +332,7 @@ def _signed(values: Sequence[float] | NDArray[np.float64]) -> list[str]:
     return [VALUABLE if value >= 0 else HARMFUL for value in values]
 
 
-def _cell_label(valuation: Valuation, i: int, j: int) -> str:
+def _cell_label(valuation: Values, i: int, j: int) -> str:
     name = plain(valuation.column_names[j])
     if valuation.contents is None:
         return name
@@ -339,7 +340,7 @@ def _cell_label(valuation: Valuation, i: int, j: int) -> str:
     return f"{name} = {'(missing)' if content is None else plain(content)}"
 
 
-def _ranks(valuation: Valuation, j: int) -> NDArray[np.float64]:
+def _ranks(valuation: Values, j: int) -> NDArray[np.float64]:
     """Ranks of a column's entries between 0 and 1; NaN where they are missing or not numbers."""
     from scipy.stats import rankdata
 

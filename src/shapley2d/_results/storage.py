@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.atomic_write import replacing
-from shapley2d._results.blocks import BlockValuation
-from shapley2d._results.valuation import Valuation
+from shapley2d._base.atomic_write import atomic_write
 from shapley2d._tables.table import Column, Table
 from shapley2d.exceptions import InputError
 
@@ -19,11 +17,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._results.values import Values
+
 _KEY = b"shapley2d"
 _FORMAT = 1
 
 
-def save_valuation(valuation: Valuation, path: str | os.PathLike[str]) -> None:
+def save_valuation(valuation: Values, path: str | os.PathLike[str]) -> None:
     """Write a valuation to a Parquet file, whole or not at all."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -55,15 +55,17 @@ def save_valuation(valuation: Valuation, path: str | os.PathLike[str]) -> None:
         "kinds": None if valuation.table is None else [column.kind for column in valuation.table.columns],
         "info": valuation.info,
     }
-    if isinstance(valuation, BlockValuation):
+    if not np.isinf(valuation.dof):
+        record["dof"] = valuation.dof
+    if hasattr(valuation, "owner_shares"):
         record["blocks"] = _block_record(valuation)
     table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(record, ensure_ascii=False).encode()})
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
 
 
-def load_valuation(path: str | os.PathLike[str]) -> Valuation:
-    """Read a valuation, checking that the file is one and that it is whole."""
+def read_fields(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
+    """Read what a valuation is made of, and its kind, checking that the file is one and that it is whole."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -95,19 +97,21 @@ def load_valuation(path: str | os.PathLike[str]) -> Valuation:
             "info": record["info"],
             "history": [(int(count), float(ratio)) for count, ratio in record["history"]],
             "frame": record["frame"],
+            "dof": float(record.get("dof", np.inf)),
             "table": _stored_table(table, record["kinds"], names, n, m),
             "target": np.array(table["label"].take(first).to_pylist(), dtype=object)
             if "label" in table.column_names
             else None,
         }
-        if "blocks" in record:
-            return BlockValuation(**fields, **_block_fields(record["blocks"], n, m))
-        return Valuation(**fields)
+        kind = "blocks" if "blocks" in record else "cells"
+        if kind == "blocks":
+            fields |= _block_fields(record["blocks"], n, m)
     except (KeyError, TypeError, json.JSONDecodeError) as error:
         raise InputError(f"{path} is damaged: its record cannot be read ({error})") from None
+    return kind, fields
 
 
-def _block_record(valuation: BlockValuation) -> dict[str, Any]:
+def _block_record(valuation: Any) -> dict[str, Any]:
     """What a valuation of blocks has besides: sizes, owners by block, and joint errors."""
     shares = valuation.owner_shares
     return {

@@ -1,29 +1,28 @@
-"""The result: what every cell is worth, how certain that is, and where it came from."""
+"""The result that users get: its data, and what can be done with it."""
 
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._results.values import Values
 from shapley2d._tables.frames import make_frame
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from shapley2d._tables.table import Table
+_KINDS: dict[str, type[Valuation]] = {}  # by the word that files keep
 
 
-@dataclass(frozen=True, repr=False)
-class Valuation:
+@dataclass(frozen=True, repr=False, eq=False)
+class Valuation(Values):
     """The value of every cell of a table, with standard errors.
 
     Attributes
@@ -31,7 +30,8 @@ class Valuation:
     values : ndarray of shape (n, m)
         What each cell adds to the model's performance.
     stderr : ndarray of shape (n, m)
-        Standard errors of ``values``; zeros where they are exact.
+        Standard errors of ``values``: the square roots of their estimated variances, zeros where they are exact.
+        ``interval()`` has the 95 % intervals.
     row_names : ndarray of shape (n,)
     column_names : list of str
     row_stderr, column_stderr : ndarray of shape (n,) and (m,)
@@ -42,6 +42,16 @@ class Valuation:
         Convergence: evaluations, and the largest standard error relative to the spread by then.
     frame : str
         The kind of frame that the methods return: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+    table : Table or None
+        The typed columns that were valued, for reports and explanations; None where there is no table, as for a game.
+    target : ndarray or None
+        The labels or numbers that go with them.
+    dof : float
+        Degrees of freedom behind the standard errors, infinite where they are exact.
+
+    Notes
+    -----
+    Two valuations are equal if their values, errors and names are; how they came about does not count.
 
     Examples
     --------
@@ -51,75 +61,10 @@ class Valuation:
     (6.0, [2.0, 2.0, 2.0], [3.0, 3.0])
     """
 
-    values: NDArray[np.float64]
-    stderr: NDArray[np.float64]
-    row_names: NDArray[Any]
-    column_names: list[str]
-    row_stderr: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    column_stderr: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    info: dict[str, Any] = field(default_factory=dict)
-    history: list[tuple[int, float]] = field(default_factory=list)
-    frame: str = "pandas"
-    table: Table | None = None
-    target: NDArray[Any] | None = None
-
-    def __post_init__(self) -> None:
-        n, m = self.values.shape
-        if not self.row_stderr.size:
-            object.__setattr__(self, "row_stderr", np.zeros(n))
-        if not self.column_stderr.size:
-            object.__setattr__(self, "column_stderr", np.zeros(m))
-        shapes = (self.stderr.shape, len(self.row_names), len(self.column_names))
-        if shapes != ((n, m), n, m):
-            raise InputError(
-                f"values of shape {(n, m)} do not fit errors, row names and column names: {shapes}"
-            )
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of rows and of columns."""
-        return (self.values.shape[0], self.values.shape[1])
-
-    @property
-    def total(self) -> float:
-        """Sum of all values; for the Shapley value the performance of the model on the whole table."""
-        return float(self.values.sum())
-
-    @property
-    def rows(self) -> NDArray[np.float64]:
-        """1D values of the rows: sums over the columns."""
-        return np.asarray(self.values.sum(axis=1))
-
-    @property
-    def columns(self) -> NDArray[np.float64]:
-        """1D values of the columns: sums over the rows."""
-        return np.asarray(self.values.sum(axis=0))
-
-    @property
-    def exact(self) -> bool:
-        """Whether the values carry no sampling error."""
-        return not self.stderr.any()
-
-    @cached_property
-    def contents(self) -> list[list[str | None]] | None:
-        """The table's entries as text, one list per column; None where the valuation has no table."""
-        return None if self.table is None else [column.text() for column in self.table.columns]
-
-    @cached_property
-    def labels(self) -> list[str] | None:
-        """The target of every row as text; None where the valuation has none."""
-        return None if self.target is None else [str(label) for label in self.target.tolist()]
-
-    def numbers(self, column: int) -> NDArray[np.float64] | None:
-        """Entries of the column at a position as numbers, NaN where missing; None for text and where unknown.
-
-        Dates count in days since 1970, booleans as 0 and 1.
-        """
-        if self.table is None or self.contents is None or self.table.columns[column].kind == "category":
-            return None
-        if not self.table.columns[column].categories:
-            return self.table.columns[column].entries
-        return _parse_numbers(self.contents[column])  # read back from a file, which holds text
+    def __init_subclass__(cls, kind: str = "", **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if kind:
+            _KINDS[kind] = cls
 
     def lowest(self, k: int = 10) -> Any:
         """The ``k`` cells of least value, i.e. those that hurt most, as a frame like :meth:`to_frame`.
@@ -159,21 +104,8 @@ class Valuation:
         }
         return make_frame(columns, self.frame)
 
-    def row_position(self, row: Any) -> int:
-        """Position of a row given by its name."""
-        found = [k for k, name in enumerate(self.row_names.tolist()) if str(name) == str(row)]
-        if not found:
-            raise InputError(f"there is no row {row!r}: rows are named {_examples(self.row_names.tolist())}")
-        return found[0]
-
-    def column_position(self, column: str) -> int:
-        """Position of a column given by its name."""
-        if column not in self.column_names:
-            raise InputError(f"there is no column {column!r}: columns are {_examples(self.column_names)}")
-        return self.column_names.index(column)
-
     def explain_row(self, row: Any) -> Any:
-        """A row's value as the sum of its cells. See :func:`shapley2d._results.explain.explain_row`."""
+        """A row's value as the sum of its cells."""
         from shapley2d._results.explain import explain_row
 
         return explain_row(self, row)
@@ -197,48 +129,49 @@ class Valuation:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Valuation:
         """Read a valuation that :meth:`save` wrote."""
-        from shapley2d._results.storage import load_valuation
+        from shapley2d._results.storage import read_fields
 
-        return load_valuation(path)
+        kind, fields = read_fields(path)
+        return _KINDS[kind](**fields)
 
     def to_html(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write a self-contained report: one HTML file that opens in any browser, offline.
 
-        Options are those of :func:`shapley2d._results.report.write_report`, such as ``marked`` and ``title``.
+        Parameters
+        ----------
+        path : path-like
+        **options
+            ``marked``: cells to mark, a boolean array or (row, column) positions. ``title``. ``payments``: for blocks,
+            a frame of ``owner``, ``value``, ``amount``, ``low`` and ``high``. ``n_lowest``: how many cells to list.
+            ``max_cells``: a larger table is shown by the rows with its most extreme cells.
         """
         from shapley2d._results.report import write_report
 
         write_report(self, path, **options)
 
     def plot_heatmap(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """All values as colours, with the row and column sums as bars. See :func:`shapley2d._results.plots.heatmap`."""
+        """All values as colours, with the row and column sums as bars."""
         from shapley2d._results import plots
 
         return plots.heatmap(self, ax=ax, **options)
 
     def plot_waterfall(self, row: Any, ax: Axes | None = None, **options: Any) -> Axes:
-        """A row's value as the sum of its cells. See :func:`shapley2d._results.plots.waterfall`."""
+        """A row's value as the sum of its cells."""
         from shapley2d._results import plots
 
         return plots.waterfall(self, row, ax=ax, **options)
 
     def plot_beeswarm(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """The spread of values within every column. See :func:`shapley2d._results.plots.beeswarm`."""
+        """The spread of values within every column."""
         from shapley2d._results import plots
 
         return plots.beeswarm(self, ax=ax, **options)
 
     def plot_convergence(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """How the error shrank with the work. See :func:`shapley2d._results.plots.convergence`."""
+        """How the error shrank with the work."""
         from shapley2d._results import plots
 
         return plots.convergence(self, ax=ax, **options)
-
-    def describe(self) -> str:
-        """One line on how certain the values are."""
-        if self.exact:
-            return "exact"
-        return f"standard error at most {self.stderr.max():.2g}"
 
     def _extremes(self) -> list[tuple[str, Any, str, float]]:
         cells = []
@@ -268,7 +201,7 @@ class Valuation:
         order = np.argsort(-self.columns, kind="stable")
         sums = "".join(
             f"<tr><td>{html.escape(self.column_names[j])}</td><td>{self.columns[j]:+.3g}</td>"
-            f"<td>&plusmn; {1.96 * self.column_stderr[j]:.2g}</td></tr>"
+            f"<td>&plusmn; {self.interval_factor * self.column_stderr[j]:.2g}</td></tr>"
             for j in order[:20]
         )
         more = f"<tr><td colspan='3'>and {m - 20} more columns</td></tr>" if m > 20 else ""
@@ -283,25 +216,8 @@ class Valuation:
 
 def _count(k: int) -> int:
     if k < 0:
-        raise InputError(f"k={k} must not be negative")
+        raise InputError(Setting("k", k), " must not be negative")
     return k
 
 
-def _parse_numbers(texts: list[str | None]) -> NDArray[np.float64] | None:
-    numbers = np.full(len(texts), np.nan)
-    for i, text in enumerate(texts):
-        if text is None:
-            continue
-        try:
-            numbers[i] = text == "true" if text in ("true", "false") else float(text)
-        except ValueError:
-            try:
-                numbers[i] = np.datetime64(text, "ms").astype(np.int64) / 86_400_000
-            except ValueError:
-                return None
-    return numbers
-
-
-def _examples(names: Sequence[Any]) -> str:
-    shown = ", ".join(repr(name) for name in names[:5])
-    return shown + (", ..." if len(names) > 5 else "")
+_KINDS["cells"] = Valuation

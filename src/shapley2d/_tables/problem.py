@@ -8,17 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._tables.table import Table, as_table, match_columns
-from shapley2d._tables.target import Target, as_target, match_target
-from shapley2d.exceptions import InputError
+from shapley2d._base.checks import check_whole
+from shapley2d._base.defaults import FOLDS
+from shapley2d._base.streams import fold_state
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.match import match_columns
+from shapley2d._tables.target import as_target, match_target
+from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._tables.table import Table
+    from shapley2d._tables.target import Target
+
 
 @dataclass(frozen=True)
 class Split:
-    """Rows that train, and the table they are judged on.
+    """Rows that train, and the table they are evaluated on.
 
     Attributes
     ----------
@@ -63,7 +70,7 @@ def make_problem(
     y_valid: Any = None,
     *,
     task: str = "auto",
-    folds: int = 5,
+    folds: int = FOLDS,
     seed: int = 0,
     validates: bool = True,
 ) -> Problem:
@@ -72,9 +79,12 @@ def make_problem(
     Without a validation table the rows are split into ``folds`` parts, stratified by class; each part in turn
     validates the others. Where nothing ``validates`` there are no splits; a validation table is still checked.
     """
+    check_whole(folds, "folds", 2)
     if (X_valid is None) != (y_valid is None):
         present, absent = ("y_valid", "X_valid") if X_valid is None else ("X_valid", "y_valid")
-        raise InputError(f"{present} came without {absent}: pass both, or neither for cross-valuation")
+        raise InputError(
+            Place(present), " came without ", Place(absent), ": pass both, or neither for cross-valuation"
+        )
     table = as_table(X, "X")
     target = as_target(y, table, task)
     if X_valid is None:
@@ -88,18 +98,17 @@ def make_problem(
 def _folds(table: Table, target: Target, folds: int, seed: int) -> list[Split]:
     from sklearn.model_selection import KFold, StratifiedKFold
 
-    if not isinstance(folds, (int, np.integer)) or folds < 2:
-        raise InputError(f"folds={folds!r} must be a whole number of at least 2")
     if table.n_rows < 2 * folds:
         raise InputError(
-            f"{table.n_rows} rows are too few for folds={folds} (n_samples={table.n_rows} must be at least "
-            f"{2 * folds}): pass a validation table or fewer folds"
+            f"{table.n_rows} rows are too few for ",
+            Setting("folds", folds),
+            f" (n_samples={table.n_rows} must be at least {2 * folds}): pass a validation table or fewer folds",
         )
-    state = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    state = fold_state(seed)
     stratify = target.task == "classification" and np.bincount(target.codes).max() >= folds
     splitter = (StratifiedKFold if stratify else KFold)(n_splits=folds, shuffle=True, random_state=state)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds are no harm here
+        warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds do no harm
         parts = list(splitter.split(np.zeros(table.n_rows), target.codes if stratify else None))
     return [
         Split(rows, table.take_rows(rows), target.take(rows), table.take_rows(held), target.take(held))

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._tables.table import Table, is_missing, is_number
-from shapley2d.exceptions import InputError, LeakWarning, UnseenLabelWarning
+from shapley2d._base.checks import check_choice
+from shapley2d._base.entries import is_missing, is_number
+from shapley2d._base.warnings import warn
+from shapley2d.exceptions import InputError, LeakWarning, Place, Setting, UnseenLabelWarning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._tables.table import Table
+
 Task = Literal["classification", "regression"]
 
-MOST_NUMERIC_CLASSES = 20
+TASKS = ("auto", "classification", "regression")
+"""What the option ``task`` may be."""
+
+MAX_NUMERIC_CLASSES = 20
 """Whole numbers count as classes while they take at most this many different values."""
 
-_LEAK_ROWS = 20  # in fewer rows a column may equal the target by chance
+_MIN_LEAK_ROWS = 20  # in fewer rows a column may equal the target by chance
 
 
 @dataclass(frozen=True)
@@ -62,16 +68,16 @@ def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None]:
     if hasattr(y, "to_pylist"):
         return _object_vector(y.to_pylist()), None
     if y is None:
-        raise InputError(f"{name} is missing: requires y to be passed, but the target y is None")
+        raise InputError(Place(name), " is missing: requires y to be passed, but the target y is None")
     vector = np.asarray(y)
     if vector.ndim == 2 and vector.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
         message = "A column-vector y was passed when a 1d array was expected: use y.ravel()"
-        warnings.warn(message, DataConversionWarning, stacklevel=4)
+        warn(DataConversionWarning(message))
         vector = vector.ravel()
     if vector.ndim != 1:
-        raise InputError(f"{name} must be 1-D, got an array of shape {vector.shape}")
+        raise InputError(Place(name), f" must be 1-D, got an array of shape {vector.shape}")
     return _object_vector(vector.tolist()) if vector.dtype.kind == "O" else vector, None
 
 
@@ -82,7 +88,9 @@ def as_series(y: Any, name: str = "y") -> Any:
     frame = nw.from_native(y, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         if frame.shape[1] != 1:
-            raise InputError(f"{name} must be 1-D, got a table of {frame.shape[1]} columns: pass one of them")
+            raise InputError(
+                Place(name), f" must be 1-D, got a table of {frame.shape[1]} columns: pass one of them"
+            )
         return frame.get_column(frame.columns[0])
     return nw.from_native(y, series_only=True, pass_through=True)
 
@@ -102,17 +110,18 @@ def _check_present(y: NDArray[Any], row_names: NDArray[Any], name: str) -> None:
     if y.dtype.kind in "biuUSM":
         return
     if y.dtype.kind == "c":
-        raise InputError(f"{name}: Complex data not supported")
+        raise InputError(Place(name), ": Complex data not supported")
     gone = np.isnan(y) if y.dtype.kind == "f" else np.array([is_missing(item) for item in y], dtype=bool)
     rows = np.flatnonzero(gone)
     if rows.size:
         raise InputError(
-            f"{name} is missing (NaN) in {rows.size} row(s), first in row {row_names[rows[0]]}: "
-            "drop those rows or fill them"
+            Place(name),
+            f" is missing (NaN) in {rows.size} row(s), first in row {row_names[rows[0]]}: "
+            "drop those rows or fill them",
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         first = row_names[np.flatnonzero(~np.isfinite(y))[0]]
-        raise InputError(f"{name} is infinity (inf) in row {first}: replace it by a number")
+        raise InputError(Place(name), f" is infinity (inf) in row {first}: replace it by a number")
 
 
 def guess_task(y: NDArray[Any]) -> Task:
@@ -128,7 +137,7 @@ def guess_task(y: NDArray[Any]) -> Task:
     if y.dtype.kind not in "iuf":
         return "classification"
     whole = y.dtype.kind in "iu" or np.array_equal(y, np.round(y))
-    return "classification" if whole and np.unique(y).size <= MOST_NUMERIC_CLASSES else "regression"
+    return "classification" if whole and np.unique(y).size <= MAX_NUMERIC_CLASSES else "regression"
 
 
 def as_target(y: Any, table: Table, task: str = "auto", name: str = "y") -> Target:
@@ -143,8 +152,7 @@ def as_target(y: Any, table: Table, task: str = "auto", name: str = "y") -> Targ
     name : str
         What to call it in messages.
     """
-    if task not in ("auto", "classification", "regression"):
-        raise InputError(f"task={task!r} is not known: use 'auto', 'classification' or 'regression'")
+    check_choice(task, "task", TASKS)
     vector, key = _as_vector(y, name)
     _check_length(vector, table, name)
     if key is not None and key in table.column_names:
@@ -172,11 +180,11 @@ def match_target(y: Any, table: Table, train: Target, name: str = "y_valid") -> 
     unseen = codes < 0
     if unseen.any():
         labels = sorted({str(label) for label in vector[unseen]})
-        warnings.warn(
-            f"{int(unseen.sum())} of {codes.size} validation rows have labels that training never shows "
-            f"({', '.join(labels[:5])}{', ...' if len(labels) > 5 else ''}): no model can get them right",
-            UnseenLabelWarning,
-            stacklevel=4,
+        warn(
+            UnseenLabelWarning(
+                f"{int(unseen.sum())} of {codes.size} validation rows have labels that training never shows "
+                f"({', '.join(labels[:5])}{', ...' if len(labels) > 5 else ''}): no model can get them right"
+            )
         )
     if vector.dtype.kind != train.y.dtype.kind:  # so that == compares like with like
         vector = _object_vector(vector.tolist()) if unseen.any() else train.classes[codes]
@@ -191,7 +199,8 @@ def _plain(label: Any) -> Any:
 def _check_length(y: NDArray[Any], table: Table, name: str) -> None:
     if y.size != table.n_rows:
         raise InputError(
-            f"{name} has {y.size} entries, but its table has {table.n_rows} rows: inconsistent numbers of samples"
+            Place(name),
+            f" has {y.size} entries, but its table has {table.n_rows} rows: inconsistent numbers of samples",
         )
 
 
@@ -200,28 +209,33 @@ def _regression(y: NDArray[Any], name: str, *, constant: bool = False) -> Target
         numbers = y.astype(np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"{name} holds text, which regression cannot use: set task='classification'"
+            Place(name), " holds text, which regression cannot use: set ", Setting("task", "classification")
         ) from None
     if not constant and np.unique(numbers).size < 2:
-        raise InputError(f"{name} is the same number in every row: there is nothing to learn")
+        raise InputError(Place(name), " is the same number in every row: there is nothing to learn")
     return Target("regression", numbers, numbers, np.array([]))
 
 
 def _classification(y: NDArray[Any], name: str) -> Target:
     if y.dtype.kind == "f" and not np.array_equal(y, np.round(y)):
-        raise InputError(f"Unknown label type: {name} holds fractions, not classes; set task='regression'")
+        raise InputError(
+            "Unknown label type: ",
+            Place(name),
+            " holds fractions, not classes; set ",
+            Setting("task", "regression"),
+        )
     if y.dtype.kind == "O" and len({type(_plain(label)) for label in y}) > 1:
         y = np.array([str(label) for label in y], dtype=object)
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size < 2:
         raise InputError(
-            f"{name} holds a single class ({classes[0]}): there is nothing to learn from 1 class"
+            Place(name), f" holds a single class ({classes[0]}): there is nothing to learn from 1 class"
         )
     return Target("classification", y, codes.astype(np.int64), classes)
 
 
 def _warn_of_leak(target: Target, table: Table) -> None:
-    if table.n_rows < _LEAK_ROWS:
+    if table.n_rows < _MIN_LEAK_ROWS:
         return
     for column in table.columns:
         if column.kind == "category":
@@ -229,8 +243,8 @@ def _warn_of_leak(target: Target, table: Table) -> None:
         else:
             same = target.y.dtype.kind in "biuf" and np.array_equal(column.entries, target.y)
         if same:
-            warnings.warn(
-                f"column {column.name!r} equals the target in every row: drop it unless it will be known in time",
-                LeakWarning,
-                stacklevel=5,
+            warn(
+                LeakWarning(
+                    f"column {column.name!r} equals the target in every row: drop it unless it will be known in time"
+                )
             )

@@ -1,4 +1,4 @@
-"""Lists of coalitions: which players take part, without a word on what they are worth."""
+"""Lists of coalitions: which players take part, whatever they are worth."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Coalitions(ABC):
     """An ordered list of coalitions of the players ``0 .. n_players - 1``.
 
     A game needs the list's length and, one by one or in slices, boolean membership masks. Games that can share
-    work between coalitions look at the kind of list: :class:`NestedCoalitions` tells them the order in which
-    the players join.
+    work between coalitions look at the kind of list: :class:`NestedCoalitions` has the order in which the players
+    join.
     """
 
     n_players: int
@@ -28,7 +28,7 @@ class Coalitions(ABC):
 
     @abstractmethod
     def masks(self, start: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
-        """Membership of the players in coalitions ``start .. stop - 1``, one line per coalition."""
+        """Membership of the players in coalitions ``start .. stop - 1``, one row per coalition."""
 
     def slice(self, start: int, stop: int) -> Coalitions:
         """Return the part ``start .. stop - 1`` of the list as a list of its own."""
@@ -103,7 +103,7 @@ class NestedCoalitions(Coalitions):
 
 
 class LeaveOneOutCoalitions(Coalitions):
-    """Everybody, then everybody but player 0, everybody but player 1, and so on.
+    """The grand coalition, then the grand coalition without player 0, without player 1, and so on.
 
     Examples
     --------

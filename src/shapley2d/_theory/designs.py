@@ -17,9 +17,7 @@ import numpy as np
 
 from shapley2d._theory.coalitions import (
     Coalitions,
-    GroupedCoalitions,
     LeaveOneOutCoalitions,
-    MaskCoalitions,
     NestedCoalitions,
     SubsetCoalitions,
 )
@@ -111,7 +109,7 @@ class Permutation(AxisDesign):
 
 
 class LeaveOneOut(AxisDesign):
-    """Everybody against everybody but one: the leave-one-out value.
+    """The grand coalition against the grand coalition without one player: the leave-one-out value.
 
     Examples
     --------
@@ -134,50 +132,6 @@ class LeaveOneOut(AxisDesign):
         return values
 
 
-class Whole(AxisDesign):
-    """Nobody and everybody: one player, which collapses the axis to a 1D value of the other one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Whole(3).combine(np.array([0.5, 2.0]))
-    array([1.5])
-    """
-
-    def __init__(self, n_members: int) -> None:
-        self.n_players = 1
-        self.coalitions = MaskCoalitions(np.array([[False], [True]]).repeat(n_members, axis=1))
-
-    def combine(self, utilities: NDArray[np.float64], start: int = 0) -> NDArray[np.float64]:
-        sign = np.array([-1.0, 1.0])[start : start + len(utilities)]
-        return np.asarray(np.tensordot(sign, utilities, axes=(0, 0)))[None]
-
-
-class Grouped(AxisDesign):
-    """Any design whose players are groups of rows or of columns: blocks instead of cells.
-
-    Parameters
-    ----------
-    design : AxisDesign
-        A design over the groups.
-    labels : array-like of int
-        The group of every row (or column) of the table.
-
-    Examples
-    --------
-    >>> Grouped(LeaveOneOut(2), [0, 0, 1]).coalitions.masks().tolist()
-    [[True, True, True], [False, False, True], [True, True, False]]
-    """
-
-    def __init__(self, design: AxisDesign, labels: ArrayLike) -> None:
-        self._design = design
-        self.n_players = design.n_players
-        self.coalitions = GroupedCoalitions(design.coalitions, labels)
-
-    def combine(self, utilities: NDArray[np.float64], start: int = 0) -> NDArray[np.float64]:
-        return self._design.combine(utilities, start)
-
-
 def combine_axes(
     utilities: NDArray[np.float64], rows: AxisDesign, columns: AxisDesign, start: int = 0
 ) -> NDArray[np.float64]:
@@ -190,7 +144,7 @@ def combine_axes(
     rows, columns : AxisDesign
         The designs of the two axes.
     start : int
-        Position of the first line of ``utilities`` in the row design.
+        Position of the first row of ``utilities`` in the row design.
 
     Returns
     -------
@@ -200,7 +154,7 @@ def combine_axes(
     --------
     >>> import numpy as np
     >>> H = np.array([[0.0, 0.0], [0.0, 6.0]])
-    >>> combine_axes(H, Whole(3), Whole(2))
+    >>> combine_axes(H, AllSubsets(1), AllSubsets(1))
     array([[6.]])
     """
     by_column = columns.combine(np.ascontiguousarray(utilities.T)).T

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import betaln, gammaln
 
+from shapley2d.exceptions import InputError, Setting
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -31,7 +33,7 @@ Semivalue = Literal["shapley", "banzhaf"] | tuple[Literal["beta"], float, float]
 
 
 def check_semivalue(semivalue: object) -> Semivalue:
-    """Return the semivalue in its canonical form, or say what is wrong with it.
+    """Return the semivalue in its canonical form, or name what is wrong with it.
 
     Examples
     --------
@@ -51,8 +53,9 @@ def check_semivalue(semivalue: object) -> Semivalue:
             a = b = math.nan
         if 0 < a < math.inf and 0 < b < math.inf:
             return ("beta", a, b)
-    raise ValueError(
-        f"semivalue={semivalue!r} is not known: use 'shapley', 'banzhaf' or ('beta', a, b) with a, b > 0"
+    raise InputError(
+        Setting("semivalue", semivalue),
+        " is not known: use 'shapley', 'banzhaf' or ('beta', a, b) with a, b > 0 and finite",
     )
 
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from rich.console import Console
 from rich.text import Text
 
-from shapley2d.cli.errors import in_option_names
+from shapley2d.cli.wording import in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-_PIPE_WIDTH = 200  # nobody folds lines in a pipe
+_PIPE_WIDTH = 200  # lines are not folded in a pipe
 
 
 class ResultConsole(Console):
@@ -37,22 +37,22 @@ def silence_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def note(message: str) -> None:
-    """Say something beside the results, on stderr."""
+def note(message: object, names: Mapping[str, str] | None = None) -> None:
+    """Print something beside the results, on stderr; a message of the library in the words of the command line."""
     console = Console(file=sys.stderr, highlight=False, soft_wrap=True)
-    console.print(Text("note: ", style="yellow"), Text(in_option_names(message)), sep="")
+    console.print(Text("note: ", style="yellow"), Text(in_words(message, names)), sep="")
 
 
 @contextmanager
-def warnings_as_notes() -> Iterator[None]:
+def warnings_as_notes(names: Mapping[str, str] | None = None) -> Iterator[None]:
     """Show the library's warnings as notes, each once; those of other libraries are for developers."""
-    said: set[str] = set()
+    seen: set[str] = set()
 
     def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
         text = str(message)
-        if category.__module__.startswith("shapley2d") and text not in said:
-            said.add(text)
-            note(text)
+        if category.__module__.startswith("shapley2d") and text not in seen:
+            seen.add(text)
+            note(message, names)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sys
 import traceback
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError, UtilityError
 
 if TYPE_CHECKING:
@@ -28,45 +28,6 @@ _DEBUG = "SHAPLEY2D_DEBUG"
 # typer has carried click inside since 0.27 and required it before; both make their errors from this class
 UsageError: Any = typer.BadParameter.__base__
 
-# how the library calls an option, and how the command line does
-OPTIONS = {
-    "n_neighbors": "--neighbors",
-    "n_coalitions": "--coalitions",
-    "max_permutations": "--max-permutations",
-    "random_state": "--seed",
-    "n_jobs": "--jobs",
-    "n_trees": "--trees",
-    "oob_score": "--oob-score",
-    "column_share": "--column-share",
-    **{
-        name: f"--{name}"
-        for name in (
-            "folds",
-            "method",
-            "metric",
-            "columns",
-            "tolerance",
-            "task",
-            "semivalue",
-            "scoring",
-            "model",
-            "checkpoint",
-        )
-    },
-}
-_OPTION = re.compile(rf"\b({'|'.join(OPTIONS)})=(?:'([^']*)')?")
-
-
-def in_option_names(message: str) -> str:
-    """A message of the library in the words of the command line.
-
-    Examples
-    --------
-    >>> in_option_names("8 rows are too few for folds=5: set task='regression'")
-    '8 rows are too few for --folds 5: set --task regression'
-    """
-    return _OPTION.sub(lambda found: f"{OPTIONS[found[1]]} {found[2] or ''}", message)
-
 
 @contextmanager
 def computing(names: dict[str, str]) -> Iterator[None]:
@@ -74,27 +35,22 @@ def computing(names: dict[str, str]) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(_named(str(error), names)) from error
+        raise InputError(in_words(error, names)) from error
     except KeyboardInterrupt:
         sys.stderr.write("shapley2d: interrupted before there were values; nothing was written\n")
         raise typer.Exit(INTERRUPTED) from None
 
 
 def stop_if_partial(valuation: Valuation) -> None:
-    """Say so where Ctrl-C ended the work early, after its results are out."""
+    """Report that Ctrl-C ended the work early, after its results are out."""
     if valuation.info.get("interrupted"):
-        sys.stderr.write("shapley2d: interrupted: these are the values so far, stderr tells how precise\n")
+        sys.stderr.write("shapley2d: interrupted: these are the values so far, stderr shows how precise\n")
         raise typer.Exit(INTERRUPTED)
-
-
-def _named(message: str, names: dict[str, str]) -> str:
-    words = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-    return re.sub(rf"^(?:{words})\b", lambda found: names[found[0]], message)
 
 
 def report_error(error: Exception) -> int:
     """Print one line on stderr and return the exit code."""
-    code, line = _judge(error)
+    code, line = _assess(error)
     if os.environ.get(_DEBUG):
         traceback.print_exception(error)
     elif code == OUR_ERROR:
@@ -103,11 +59,11 @@ def report_error(error: Exception) -> int:
     return code
 
 
-def _judge(error: Exception) -> tuple[int, str]:
+def _assess(error: Exception) -> tuple[int, str]:
     if isinstance(error, UsageError):
         return USER_ERROR, f"{_one_line(error.format_message())} (--help shows the options)"
     if isinstance(error, InputError):
-        return USER_ERROR, _one_line(in_option_names(str(error)))
+        return USER_ERROR, _one_line(in_words(error))
     if isinstance(error, UtilityError):
         return USER_ERROR, f"the model cannot be trained: {_one_line(str(error))}"
     if isinstance(error, OSError) and error.errno is not None:

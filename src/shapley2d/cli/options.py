@@ -1,15 +1,15 @@
-"""The options that commands share, each declared once."""
+"""The options that commands share, each declared once; those of the methods come from their records."""
 
 # ruff: noqa: UP045  (typer reads these at run time)
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Literal, Optional
 
 import typer
 
-from shapley2d.cli.choices import ColumnAxis, Method, Metric, ModelName, OobScore, Task
+from shapley2d._base.defaults import FOLDS
+from shapley2d.cli.method_options import PANEL as _METHOD
 
 _TABLE = "Table"
-_METHOD = "Method"
 _RESULT = "Results"
 
 Train = Annotated[
@@ -63,12 +63,13 @@ Folds = Annotated[
         "--folds",
         min=2,
         metavar="N",
-        help="Without --valid: in how many parts to split the rows, each judging the others. (default: 5)",
+        help=f"Without --valid: in how many parts to split the rows, each validating the others. (default: {FOLDS})",
         rich_help_panel=_TABLE,
     ),
 ]
 TaskOption = Annotated[
-    Task, typer.Option("--task", help="Classes or numbers? auto looks at the target.", rich_help_panel=_TABLE)
+    Literal["auto", "classification", "regression"],
+    typer.Option("--task", help="Classes or numbers? auto looks at the target.", rich_help_panel=_TABLE),
 ]
 Separator = Annotated[
     Optional[str],
@@ -93,126 +94,6 @@ DropMissingTarget = Annotated[
     typer.Option("--drop-missing-target", help="Leave out rows without a target.", rich_help_panel=_TABLE),
 ]
 
-MethodOption = Annotated[
-    Method,
-    typer.Option(
-        "--method",
-        "-m",
-        help="knn: nearest neighbours, trains no model. mc: any --model, sampled. exact: any --model, for a dozen rows "
-        "and columns in all. loo: any --model, 2D leave-one-out. To compare with: flat, any --model, every cell a "
-        "player of its own (1D); oob, 2D-OOB, bagged trees; random, random numbers.",
-        rich_help_panel=_METHOD,
-    ),
-]
-Model = Annotated[
-    Optional[ModelName],
-    typer.Option("--model", help="For mc, exact, loo and flat. (default: tree)", rich_help_panel=_METHOD),
-]
-Scoring = Annotated[
-    Optional[str],
-    typer.Option(
-        "--scoring",
-        metavar="NAME",
-        help="For mc, exact, loo and flat: scikit-learn's name of a score. (default: accuracy, or R squared)",
-        rich_help_panel=_METHOD,
-    ),
-]
-Neighbors = Annotated[
-    Optional[int],
-    typer.Option(
-        "--neighbors",
-        "-k",
-        min=1,
-        metavar="N",
-        help="For knn: how many vote. (default: 10)",
-        rich_help_panel=_METHOD,
-    ),
-]
-MetricOption = Annotated[
-    Optional[Metric],
-    typer.Option(
-        "--metric",
-        help="For knn: auto scales every column; sqeuclidean takes raw numbers. (default: auto)",
-        rich_help_panel=_METHOD,
-    ),
-]
-Columns = Annotated[
-    Optional[ColumnAxis],
-    typer.Option(
-        "--columns",
-        help="For knn: all coalitions of columns, or a sample. (default: auto)",
-        rich_help_panel=_METHOD,
-    ),
-]
-Coalitions = Annotated[
-    Optional[int],
-    typer.Option(
-        "--coalitions",
-        min=2,
-        metavar="N",
-        help="For knn: the size of that sample. (default: chosen)",
-        rich_help_panel=_METHOD,
-    ),
-]
-Tolerance = Annotated[
-    Optional[float],
-    typer.Option(
-        "--tolerance",
-        min=0.0,
-        metavar="X",
-        help="For knn, mc, flat: stop when the errors are this small beside the spread of the values. (default: 0.025)",
-        rich_help_panel=_METHOD,
-    ),
-]
-MaxPermutations = Annotated[
-    Optional[int],
-    typer.Option(
-        "--max-permutations",
-        min=1,
-        metavar="N",
-        help="For mc and flat: stop here in any case. (default: 1000; flat: 500)",
-        rich_help_panel=_METHOD,
-    ),
-]
-Checkpoint = Annotated[
-    Optional[Path],
-    typer.Option(
-        "--checkpoint",
-        metavar="FILE",
-        help="For mc and flat: keep the state there; the same command goes on from it after a crash or Ctrl-C.",
-        rich_help_panel=_METHOD,
-        show_default=False,
-    ),
-]
-Trees = Annotated[
-    Optional[int],
-    typer.Option(
-        "--trees",
-        min=1,
-        metavar="N",
-        help="For oob: how many to grow. (default: 1000)",
-        rich_help_panel=_METHOD,
-    ),
-]
-ColumnShare = Annotated[
-    Optional[float],
-    typer.Option(
-        "--column-share",
-        min=0.0,
-        max=1.0,
-        metavar="X",
-        help="For oob: the part of the columns that a tree sees. (default: 0.25)",
-        rich_help_panel=_METHOD,
-    ),
-]
-OobScoreOption = Annotated[
-    Optional[OobScore],
-    typer.Option(
-        "--oob-score",
-        help="For oob: right predictions, or with the distance from the class's mean. (default: correct)",
-        rich_help_panel=_METHOD,
-    ),
-]
 SemivalueOption = Annotated[
     str,
     typer.Option(

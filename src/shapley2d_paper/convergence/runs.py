@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from shapley2d._api.cells import value_cells
-from shapley2d._estimation.estimate import PermutationDraws
-from shapley2d._estimation.moments import Moments, convergence_ratio
+from shapley2d._base.precision import convergence_ratio
+from shapley2d._estimation.draws import PermutationDraws
+from shapley2d._estimation.moments import Moments
 from shapley2d._games.sweeps import sweep_game
 from shapley2d._knn.columns.sampling import estimate_columns
 from shapley2d._knn.metric import integer_columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._base.atomic_write import replacing
+from shapley2d._base.atomic_write import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,6 +71,6 @@ def save_figure(draw: Callable[[Records], Figure], records: Records, path: Path)
     pixels = BytesIO()
     with rc_context(_STYLE):
         draw(records).savefig(pixels, format="png")
-    with Image.open(pixels) as drawn, replacing(path) as temporary:
+    with Image.open(pixels) as drawn, atomic_write(path) as temporary:
         few = drawn.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
         few.save(temporary, format="PNG", optimize=True)

@@ -14,7 +14,7 @@ import subprocess
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._base.atomic_write import replacing
+from shapley2d._base.atomic_write import atomic_write
 from shapley2d._version import __version__
 from shapley2d.exceptions import InputError
 from shapley2d_paper.harness.records import Records, read_records, write_records
@@ -159,7 +159,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write a JSON object, whole or not at all."""
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
 

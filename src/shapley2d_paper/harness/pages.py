@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._base.atomic_write import replacing
+from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.progress import format_seconds
 from shapley2d_paper import EXPERIMENTS, find_experiments
 from shapley2d_paper.harness.folder import RUN_FILE, read_json
@@ -56,7 +56,7 @@ def write_pages(folder: Path, page: Path | None = None) -> None:
     claims = render_claims(sections, run, _way(page.parent, folder), not_run)
     index = _render_index(sections, run, _way(folder, page), not_run)
     for path, text in ((page, claims), (folder / "index.html", index)):
-        with replacing(path) as temporary:
+        with atomic_write(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
 
 

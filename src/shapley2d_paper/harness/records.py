@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.atomic_write import replacing
+from shapley2d._base.atomic_write import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -94,7 +94,7 @@ def write_records(records: Records, path: Path) -> None:
     writer.writeheader()
     for row in records:
         writer.writerow({name: _written(value) for name, value in row.items()})
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(text.getvalue(), encoding="utf-8")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from joblib import Parallel, delayed, effective_n_jobs
 
 from shapley2d._base.progress import reporting
-from shapley2d._estimation.workers import single_threaded
+from shapley2d._estimation.batches import single_threaded
 from shapley2d_paper.harness.experiment import Unavailable
 from shapley2d_paper.harness.folder import Folder
 from shapley2d_paper.harness.pages import write_pages

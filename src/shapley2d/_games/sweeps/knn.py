@@ -10,7 +10,6 @@ import numpy as np
 from shapley2d._games.nearest import KnnGame
 from shapley2d._kernels.distance import column_dissimilarities
 from shapley2d._knn.metric import integer_columns
-from shapley2d._methods.run import check_number
 from shapley2d._theory.coalitions import NestedCoalitions
 
 if TYPE_CHECKING:
@@ -47,15 +46,14 @@ class KnnSweep(KnnGame):
 
     model = "knn"
 
-    def __init__(self, split: Split, *, n_neighbors: int = 10, metric: str = "auto") -> None:
-        check_number(n_neighbors, "n_neighbors", whole=True)
+    def __init__(self, split: Split, *, n_neighbors: int = 10, metric: str = "auto", n_jobs: int = 1) -> None:
         super().__init__(
             integer_columns(split.train, split.valid, metric),
             split.y.codes,
             split.y_valid.codes,
             task=split.y.task,
             n_neighbors=n_neighbors,
-            n_jobs=1,
+            n_jobs=n_jobs,
         )
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:

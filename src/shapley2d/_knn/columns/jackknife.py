@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -18,12 +17,13 @@ GROUPS = 10
 
 
 class Replicated(NamedTuple):
-    """Values (n, m), their standard errors, and those of the sums of rows (n,) and of columns (m,)."""
+    """Values (n, m), their standard errors, those of the sums of rows (n,) and of columns (m,), degrees of freedom."""
 
     values: Floats
     stderr: Floats
     row_stderr: Floats
     column_stderr: Floats
+    dof: float
 
 
 def jackknife_groups(size: NDArray[np.intp], counts: Floats, n_groups: int = GROUPS) -> NDArray[np.intp]:
@@ -97,12 +97,11 @@ def jackknife(
         variance[rows] = np.square(spread).sum(axis=0).T
         row_variance[rows] = np.square(spread.sum(axis=1)).sum(axis=0)
         column_spread += spread.sum(axis=2)
-    # Few groups make for a noisy variance: with Student's quantile 1.96 standard errors still cover 95 %.
-    student = float(stdtrit(n_groups - 1, 0.975)) / 1.96
-    scale = student * np.sqrt((n_groups - 1) / n_groups)
+    scale = np.sqrt((n_groups - 1) / n_groups)
     return Replicated(
         values,
         scale * np.sqrt(variance),
         scale * np.sqrt(row_variance),
         scale * np.sqrt(np.square(column_spread).sum(axis=0)),
+        float(n_groups - 1),
     )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from shapley2d._base.defaults import MIN_COALITIONS, TOLERANCE
+from shapley2d._base.precision import convergence_ratio
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.estimators import EvenRidge, OddKernel, PairRidge, Target
 from shapley2d._knn.columns.jackknife import GROUPS, Replicated, jackknife, jackknife_groups
@@ -21,16 +23,16 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 DEFAULT_MAX_COALITIONS = 8192
-"""Where doubling ends at the latest, unless the caller says otherwise."""
+"""Where doubling ends at the latest, unless the caller wants otherwise."""
 
 KERNEL_MAX_PAIRS = 4096
-"""Estimator B inverts a matrix of this many lines at most; beyond, A is used alone."""
+"""Estimator B inverts a matrix of this many rows at most; beyond, A is used alone."""
 
 STORE_BYTES = 384 * 2**20
 """Memory for evaluated pairs: 3,000 of them for a table of 33,000 rows (in single precision)."""
 
 _PAIRS_PER_CALL = 32
-_FEWEST_PAIRS = 3
+_MIN_PAIRS = (MIN_COALITIONS - 2) // 2
 _CHUNK_BYTES = 32 * 2**20
 
 
@@ -41,8 +43,7 @@ class ColumnEstimate:
     Attributes
     ----------
     values, stderr : ndarray of shape (n, m)
-        The estimates and their standard errors (zeros where every coalition was evaluated). ``1.96 stderr`` is
-        the half-width of a 95 % interval: the errors include the factor by which Student's quantile exceeds 1.96.
+        The estimates and their standard errors (zeros where every coalition was evaluated).
     row_stderr : ndarray of shape (n,)
         Standard error of each row's sum: 0 for Shapley values, whose rows sum exactly.
     column_stderr : ndarray of shape (m,)
@@ -55,6 +56,9 @@ class ColumnEstimate:
         Whether the largest standard error is within the tolerance (and the run was not interrupted).
     history : list of (int, float)
         Evaluations and convergence ratio ``max(stderr) / (max(values) - min(values))`` after each doubling.
+    dof : float
+        Degrees of freedom behind the standard errors: few groups of the jackknife make for a noisy variance, which
+        intervals allow for by Student's quantile.
     interrupted : bool
         Whether Ctrl-C ended the run; the estimate then rests on the evaluations finished before.
     """
@@ -67,15 +71,8 @@ class ColumnEstimate:
     estimator: str
     converged: bool
     history: list[tuple[int, float]]
+    dof: float = math.inf
     interrupted: bool = False
-
-    @property
-    def ratio(self) -> float:
-        """The largest standard error relative to the range of the values."""
-        error, span = float(self.stderr.max()), float(self.values.max() - self.values.min())
-        if error == 0:
-            return 0.0
-        return error / span if span > 0 else math.inf
 
 
 def estimate_columns(
@@ -83,7 +80,7 @@ def estimate_columns(
     n_columns: int,
     *,
     n_coalitions: int | None = None,
-    tolerance: float = 0.025,
+    tolerance: float = TOLERANCE,
     semivalue: object = "shapley",
     random_state: int | np.random.SeedSequence = 0,
     max_coalitions: int | None = None,
@@ -169,15 +166,16 @@ def estimate_columns(
             everything = n_pairs == sequence.n_pairs
             best = evaluations.exact() if everything else evaluations.estimate(estimator)
             best = replace(best, n_coalitions=spent + best.n_coalitions)
-            history.append((best.n_coalitions, best.ratio))
-            if best.ratio <= tolerance:
+            ratio = convergence_ratio(best.values, best.stderr, best.dof)
+            history.append((best.n_coalitions, ratio))
+            if ratio <= tolerance:
                 return replace(best, converged=True, history=history)
     except KeyboardInterrupt:
-        if evaluations.n_stored < _FEWEST_PAIRS:
+        if evaluations.n_stored < _MIN_PAIRS:
             raise
         best = evaluations.estimate(estimator)
         best = replace(best, n_coalitions=spent + best.n_coalitions, interrupted=True)
-        history.append((best.n_coalitions, best.ratio))
+        history.append((best.n_coalitions, convergence_ratio(best.values, best.stderr, best.dof)))
     assert best is not None
     return replace(best, history=history)
 
@@ -188,19 +186,17 @@ def _schedule(
     """Numbers of pairs after each round."""
     if n_coalitions is not None:
         pairs = (n_coalitions - 2) // 2
-        if pairs < min(_FEWEST_PAIRS, sequence.n_pairs):
-            raise ValueError(
-                f"n_coalitions={n_coalitions} is too few: at least {2 * _FEWEST_PAIRS + 2} are needed"
-            )
+        if pairs < min(_MIN_PAIRS, sequence.n_pairs):
+            raise ValueError(f"n_coalitions={n_coalitions} is too few: at least {MIN_COALITIONS} are needed")
         return [min(pairs, sequence.n_pairs)]
     if max_coalitions is None:
         fit = STORE_BYTES // (n_rows * np.dtype(np.float32).itemsize * (1 if target.symmetric else 2))
         most = min(DEFAULT_MAX_COALITIONS // 2 - 1, max(fit, 2 * sequence.n_columns))
     else:
         most = (max_coalitions - 2) // 2
-        if most < min(_FEWEST_PAIRS, sequence.n_pairs):
+        if most < min(_MIN_PAIRS, sequence.n_pairs):
             raise ValueError(
-                f"max_coalitions={max_coalitions} is too few: at least {2 * _FEWEST_PAIRS + 2} are needed"
+                f"max_coalitions={max_coalitions} is too few: at least {MIN_COALITIONS} are needed"
             )
     most = min(most, sequence.n_pairs)
     pairs = max(2 * sequence.n_columns, 16)
@@ -223,7 +219,7 @@ class _Evaluations:
         total: int,
     ) -> None:
         self._target, self._phi, self._base = target, phi, base
-        # Only the odd part is kept where it decides alone: half the lines. Large tables are kept in single
+        # Only the odd part is kept where it decides alone: half the rows. Large tables are kept in single
         # precision, which is far finer than the sampling error.
         self._n_parts = 1 if target.symmetric else 2
         numbers = len(base) * self._n_parts
@@ -255,8 +251,8 @@ class _Evaluations:
         """The values, once all pairs are evaluated."""
         assert self._exact is not None
         n, m = self._exact.shape
-        exact = Replicated(self._exact.copy(), np.zeros((n, m)), np.zeros(n), np.zeros(m))
-        return _unjudged(exact, 2 * self.n_pairs, "all")
+        exact = Replicated(self._exact.copy(), np.zeros((n, m)), np.zeros(n), np.zeros(m), math.inf)
+        return _unassessed(exact, 2 * self.n_pairs, "all")
 
     def estimate(self, estimator: str) -> ColumnEstimate:
         """Estimate from the stored pairs, with the errors of a jackknife."""
@@ -275,7 +271,7 @@ class _Evaluations:
         result = jackknife(weights, self._chunks(), group, self._base)
         if target.efficient:
             result = result._replace(row_stderr=np.zeros(len(self._base)))
-        return _unjudged(result, 2 * len(coalitions), estimator)
+        return _unassessed(result, 2 * len(coalitions), estimator)
 
     def _chunks(self) -> Iterator[tuple[slice, list[Floats]]]:
         """The parts on all stored pairs, a few rows of the table at a time."""
@@ -286,7 +282,15 @@ class _Evaluations:
             yield rows, [np.concatenate([b[:, rows] for b in part], dtype=np.float64) for part in self._parts]
 
 
-def _unjudged(result: Replicated, n_coalitions: int, estimator: str) -> ColumnEstimate:
+def _unassessed(result: Replicated, n_coalitions: int, estimator: str) -> ColumnEstimate:
     return ColumnEstimate(
-        *result, n_coalitions=n_coalitions, estimator=estimator, converged=False, history=[]
+        result.values,
+        result.stderr,
+        result.row_stderr,
+        result.column_stderr,
+        n_coalitions=n_coalitions,
+        estimator=estimator,
+        converged=False,
+        history=[],
+        dof=result.dof,
     )

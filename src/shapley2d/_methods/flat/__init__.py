@@ -1,1 +1,40 @@
-"""The 1D baseline: every cell is a player of its own, and an absent cell is filled with its column's mean."""
+"""Method ``"flat"``: every cell is a player of its own, and an absent cell is filled with its column's mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._methods.models import FLAT_MODELS, model_option
+from shapley2d._methods.options import MAX_PERMUTATIONS, PREPROCESS, SAMPLING, SCORING, TRUNCATION
+from shapley2d._methods.record import Method
+
+if TYPE_CHECKING:
+    from shapley2d._estimation.estimate import Estimate
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
+
+
+def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
+    """Values of cells as players of one game."""
+    from shapley2d._methods.flat.cells import flat_cells
+
+    return flat_cells(problem, run, **options)
+
+
+METHOD = Method(
+    name="flat",
+    summary="any model, every cell a player of its own (1D-Shapley), absent cells filled with their column's mean",
+    solve=solve,
+    options=(
+        model_option("tree", FLAT_MODELS),
+        SCORING,
+        PREPROCESS,
+        TRUNCATION,
+        MAX_PERMUTATIONS.but(default=500),
+        *(option for option in SAMPLING if option is not MAX_PERMUTATIONS),
+    ),
+    how="every cell as a player of its own, absent cells filled with the mean (1D-Shapley)",
+    meaning="what it adds to the performance of the model, on average over all orders in which cells replace means",
+    total="the model's score less {utility_none:.4g}, that of a table of means",
+    baseline=True,
+)

@@ -6,36 +6,37 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._estimation.estimate import Draws, Estimate, MeanDraws, monte_carlo
-from shapley2d._methods.run import check_number
+from shapley2d._base.checks import one_of
+from shapley2d._base.streams import generator
+from shapley2d._estimation.draws import Draws, MeanDraws
+from shapley2d._estimation.monte_carlo import monte_carlo
+from shapley2d._methods.models import FLAT_MODELS, is_built_in, resolve_model
 from shapley2d._theory.designs import Permutation
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.checkpoint import Checkpoint
+    from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.flat.game import FlatGame
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem, Split
     from shapley2d._theory.semivalues import Semivalue
-
-BUILT_IN = ("tree", "gaussian_nb")
-"""Models with code of their own for cells that join one by one."""
 
 
 def flat_cells(
     problem: Problem,
     run: Run,
     *,
-    model: Any = None,
-    scoring: Any = None,
-    encoding: str = "auto",
-    truncation: float | None = None,
-    max_permutations: int = 500,
-    tolerance: float = 0.025,
-    checkpoint: Any = None,
-    cluster: Any = None,
+    model: Any,
+    scoring: Any,
+    preprocess: str,
+    truncation: float | None,
+    max_permutations: int,
+    tolerance: float,
+    checkpoint: Any,
+    cluster: Any,
 ) -> Estimate:
     """Values of cells as players of one game, in which an absent cell is filled with its column's mean.
 
@@ -44,22 +45,19 @@ def flat_cells(
     """
     if problem.label is not None:
         raise InputError(
-            "method='flat' cannot value the label, which nothing can stand in for: leave include_label out, or use "
-            "method='mc'"
+            Setting("method", "flat"),
+            " cannot value the label, which nothing can stand in for: leave ",
+            Setting("include_label"),
+            " out, or use ",
+            Setting("method", "mc"),
         )
     if run.semivalues[0] != run.semivalues[1]:
         raise InputError(
-            "method='flat' has one game of all cells, so rows and columns cannot differ in their semivalue: pass one"
+            Setting("method", "flat"),
+            " has one game of all cells, so rows and columns cannot differ in their semivalue: pass one",
         )
-    check_number(max_permutations, "max_permutations", whole=True)
-    check_number(tolerance, "tolerance", zero=True)
-    if truncation is not None:
-        check_number(truncation, "truncation", zero=True)
-    settings = {"model": model, "scoring": scoring, "encoding": encoding, "truncation": truncation}
+    settings = {"model": model, "scoring": scoring, "preprocess": preprocess, "truncation": truncation}
     games = [flat_game(split, seed=run.seed, **settings) for split in problem.splits]
-    run.info["model"] = model if isinstance(model, str) else repr(getattr(games[0], "model", None))
-    run.info["utility_none"] = float(np.mean([game.none for game in games]))
-    run.info["utility_all"] = float(np.mean([game.all for game in games]))
     estimate = monte_carlo(
         _draws(games, problem, run),
         tolerance=tolerance,
@@ -70,16 +68,20 @@ def flat_cells(
         checkpoint=None if checkpoint is None else _checkpoint(checkpoint, problem, run, games, settings),
         cluster=cluster,
     )
-    run.warn_of_precision(estimate, tolerance, f"max_permutations={max_permutations}")
-    return estimate
+    run.warn_of_precision(estimate, tolerance, "max_permutations", max_permutations)
+    return estimate.noting(
+        model=model if is_built_in(model) else repr(getattr(games[0], "model", None)),
+        utility_none=float(np.mean([game.none for game in games])),
+        utility_all=float(np.mean([game.all for game in games])),
+    )
 
 
 def flat_game(
     split: Split,
     *,
-    model: Any = None,
+    model: Any,
     scoring: Any = None,
-    encoding: str = "auto",
+    preprocess: str = "auto",
     truncation: float | None = None,
     seed: int = 0,
 ) -> FlatGame:
@@ -88,8 +90,9 @@ def flat_game(
     Parameters
     ----------
     split : Split
-    model : estimator, {"tree", "gaussian_nb"} or None
-    scoring, encoding
+    model : estimator or str
+        ``"tree"`` and ``"gaussian_nb"`` are built in; other names are scikit-learn's estimators.
+    scoring, preprocess
         Of an estimator; the built-in models only have their defaults.
     truncation : float or None
     seed : int
@@ -103,28 +106,24 @@ def flat_game(
     >>> flat_game(split, model="tree").all
     1.0
     """
-    from shapley2d._games.sweeps import check_name
     from shapley2d._methods.flat.game import FlatModelGame
 
-    if not isinstance(model, str):
+    if is_built_in(model) and model not in FLAT_MODELS:
+        raise InputError(
+            Setting("method", "flat"),
+            " has no ",
+            Setting("model", model),
+            f": use {one_of(FLAT_MODELS)}, or pass a scikit-learn estimator",
+        )
+    resolved = resolve_model(model, split.y.task, {"scoring": scoring, "preprocess": preprocess})
+    if not isinstance(resolved, str):
         return FlatModelGame(
-            model, split, scoring=scoring, encoding=encoding, truncation=truncation, random_state=seed % 2**32
-        )
-    check_name(model)
-    if model not in BUILT_IN:
-        raise InputError(
-            f"method='flat' has no built-in model={model!r}: use one of {', '.join(map(repr, BUILT_IN))}, or pass "
-            "the scikit-learn estimator instead of a name"
-        )
-    if scoring is not None or encoding != "auto":
-        raise InputError(
-            f"model={model!r} has a score and an encoding of its own: leave scoring and encoding out, or pass the "
-            "scikit-learn estimator instead of a name"
-        )
-    if model == "gaussian_nb" and split.y.task != "classification":
-        raise InputError(
-            "model='gaussian_nb' predicts classes, but the task is regression: use 'tree', or pass a scikit-learn "
-            "regressor"
+            resolved,
+            split,
+            scoring=scoring,
+            encoding=preprocess,
+            truncation=truncation,
+            random_state=seed % 2**32,
         )
     if model == "tree":
         from shapley2d._methods.flat.tree import FlatTree
@@ -143,7 +142,7 @@ class FlatDraws:
     game : FlatGame
     semivalue : Semivalue
     seed, part : int
-        With a draw's number, the seed of its random order; ``part`` tells the folds of a cross-valuation apart.
+        With a draw's number, the seed of its random order; ``part`` is the fold of a cross-valuation.
     """
 
     def __init__(self, game: FlatGame, semivalue: Semivalue, seed: int, part: int = 0) -> None:
@@ -153,7 +152,7 @@ class FlatDraws:
         self._part = part
 
     def __call__(self, number: int) -> NDArray[np.float64]:
-        random = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(number, self._part)))
+        random = generator(self._seed, "cell order", number, self._part)
         return self.values(random.permutation(self._game.n_rows * self._game.n_columns))
 
     def values(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -173,9 +172,7 @@ def _checkpoint(
     path: Any, problem: Problem, run: Run, games: list[FlatGame], settings: dict[str, Any]
 ) -> Checkpoint:
     """The checkpoint at a path, for this problem and these games only."""
-    from shapley2d._estimation.checkpoint import Checkpoint
+    from shapley2d._methods.identity import checkpoint_of
 
-    run.identify(problem, method="flat", **settings)
     utilities = [utility for game in games for utility in (game.none, game.all)]
-    identity = {"random_state": run.seed, "semivalue": run.semivalues, **run.identity, "utilities": utilities}
-    return Checkpoint(path, identity)
+    return checkpoint_of(path, run, {"utilities": utilities}, method="flat", problem=problem, **settings)

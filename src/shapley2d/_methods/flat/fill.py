@@ -32,7 +32,7 @@ def stand_in(column: Column) -> StandIn:
 
     Examples
     --------
-    >>> from shapley2d._tables.table import as_table
+    >>> from shapley2d._tables.convert import as_table
     >>> [stand_in(column) for column in as_table([[1, "b"], [4, "a"], [4, "b"]]).columns]
     [StandIn(entry=3.0, row=1), StandIn(entry=1.0, row=0)]
     """
@@ -88,7 +88,7 @@ def encode_cells(train: Table, valid: Table, *, keep_missing: bool) -> EncodedCe
 
     Examples
     --------
-    >>> from shapley2d._tables.table import as_table
+    >>> from shapley2d._tables.convert import as_table
     >>> table = as_table([["red", 1.0], ["blue", None], ["red", 5.0]])
     >>> encode_cells(table, table, keep_missing=False).train.tolist()
     [[0.0, 1.0, 1.0], [1.0, 0.0, 3.0], [0.0, 1.0, 5.0]]
@@ -125,7 +125,7 @@ class NativeCells:
 
     Examples
     --------
-    >>> from shapley2d._tables.table import as_table
+    >>> from shapley2d._tables.convert import as_table
     >>> cells = NativeCells(as_table([[1, "b"], [5, "a"], [3, "b"]]))
     >>> cells.filled(np.array([[True, True], [False, False], [False, True]])).tolist()
     [[1, 'b'], [3.0, 'b'], [3.0, 'b']]

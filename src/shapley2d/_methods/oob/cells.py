@@ -9,20 +9,22 @@ values are no semivalue: they do not sum to a performance.
 from __future__ import annotations
 
 import math
-import warnings
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.checks import check_number
+from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import Pace, reporting
+from shapley2d._base.streams import generator
+from shapley2d._base.warnings import warn
 from shapley2d._estimation.estimate import Estimate
-from shapley2d._estimation.moments import convergence_ratio
-from shapley2d._estimation.workers import in_order
+from shapley2d._estimation.workers import ordered_results
 from shapley2d._methods.oob.means import TreeMeans, tree_means
-from shapley2d._methods.run import check_number
+from shapley2d._methods.record import refuse_semivalue
 from shapley2d._tables.encoding import as_float32, encode_tables
-from shapley2d.exceptions import InputError, PrecisionWarning
+from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
-_MOST_PIECE = 50  # trees that are handed over together
+_MAX_PIECE = 50  # trees that are handed over together
 _PIECE_ROWS = 200_000  # their rows, over all of them
 
 
@@ -40,9 +42,9 @@ def oob_cells(
     problem: Problem,
     run: Run,
     *,
-    n_trees: int = 1000,
-    column_share: float = 0.25,
-    oob_score: str = "correct",
+    n_trees: int,
+    column_share: float,
+    oob_score: str,
 ) -> Estimate:
     """2D-OOB values of the cells of a table.
 
@@ -59,7 +61,7 @@ def oob_cells(
     oob_score : {"correct", "distance"}
         How a tree scores a row. ``"correct"``: 1 where it predicts the row's class, else 0; for a target of numbers
         1 - (error squared) / (variance of the target), which is 1 at best and 0 where a tree is as far off as the
-        mean usually is. ``"distance"`` (classes only): adds how close the row is to the mean of its class in the
+        mean typically is. ``"distance"`` (classes only): adds how close the row is to the mean of its class in the
         bag, from 1 (as close as the closest row in the bag) to 0 (as far as the farthest) and below.
 
     Returns
@@ -80,12 +82,12 @@ def oob_cells(
     >>> X = np.column_stack([np.arange(40), np.random.default_rng(0).random(40)])
     >>> y = X[:, 0] >= 20
     >>> X[3, 0] = 35  # looks like the other class now
-    >>> values = oob_cells(make_problem(X, y), Run.create(), n_trees=200).values
+    >>> options = {"n_trees": 200, "column_share": 0.5, "oob_score": "correct"}
+    >>> values = oob_cells(make_problem(X, y), Run.create(), **options).values
     >>> [int(i) for i in np.unravel_index(values.argmin(), values.shape)]
     [3, 0]
     """
     _check(problem, run, oob_score)
-    check_number(n_trees, "n_trees", whole=True)
     n_drawn = columns_drawn(column_share, problem.table.n_columns)
     trees = Trees(problem.table, problem.target, int(n_trees), n_drawn, oob_score, run.seed)
     scores, drawn = _grow(trees, run)
@@ -96,16 +98,18 @@ def oob_cells(
         raise KeyboardInterrupt
     if scarce:
         raise InputError(
-            f"n_trees={n_trees} left {scarce} of {means.counts.size} cells with fewer than two trees that see their "
+            Setting("n_trees", n_trees),
+            f" left {scarce} of {means.counts.size} cells with fewer than two trees that see their "
             f"column and not their row: grow about {_enough_trees(problem.table, n_drawn):,} trees, or let each see "
-            f"more columns: raise column_share={column_share!r}"
+            "more columns: raise ",
+            Setting("column_share", column_share),
         )
     if interrupted:
-        warnings.warn(
-            f"interrupted after {len(scores)} of {n_trees} trees: the values are less precise than asked, as their "
-            "stderr tells",
-            PrecisionWarning,
-            stacklevel=3,
+        warn(
+            PrecisionWarning(
+                f"interrupted after {len(scores)} of {n_trees} trees: the values are less precise than asked, as "
+                "their stderr shows"
+            )
         )
     return _estimate(
         means, n_trees=len(scores), columns_per_tree=n_drawn, oob_score=oob_score, interrupted=interrupted
@@ -113,18 +117,19 @@ def oob_cells(
 
 
 def _check(problem: Problem, run: Run, score: Any) -> None:
-    if run.semivalues != ("shapley", "shapley"):
-        raise InputError(
-            "method='oob' has no semivalue: its values are means over trees; leave semivalue out"
-        )
+    refuse_semivalue("oob", run.semivalues, "its values are means over trees")
     if problem.label is not None:
-        raise InputError("method='oob' cannot value the label as one more column: leave include_label out")
-    if score not in ("correct", "distance"):
-        raise InputError(f"oob_score={score!r} is not known: use 'correct' or 'distance'")
+        raise InputError(
+            Setting("method", "oob"),
+            " cannot value the label as one more column: leave ",
+            Setting("include_label"),
+            " out",
+        )
     if score == "distance" and problem.target.task == "regression":
         raise InputError(
-            "oob_score='distance' measures from the mean of a row's class, and a target of numbers has none: use "
-            "oob_score='correct'"
+            Setting("oob_score", "distance"),
+            " measures from the mean of a row's class, and a target of numbers has none: use ",
+            Setting("oob_score", "correct"),
         )
 
 
@@ -140,8 +145,8 @@ def columns_drawn(column_share: Any, n_columns: int) -> int:
     whole = isinstance(column_share, (int, np.integer))
     if column_share > (n_columns if whole else 1):
         raise InputError(
-            f"column_share={column_share!r} must be a part of the columns, up to 1.0, or a whole number of them, up "
-            f"to {n_columns}"
+            Setting("column_share", column_share),
+            f" must be a share of the columns, up to 1.0, or a whole number of them, up to {n_columns}",
         )
     return int(column_share) if whole else max(1, round(column_share * n_columns))
 
@@ -151,7 +156,7 @@ def draw_tree(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How often tree ``number`` has each row in its bag, and which columns it sees, in random order."""
     n_rows, n_columns = shape
-    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
+    random = generator(seed, "draw", number)
     counts = np.bincount(random.integers(n_rows, size=n_rows), minlength=n_rows)
     return counts, random.permutation(n_columns)[:n_drawn]
 
@@ -167,7 +172,7 @@ class Trees:
     ) -> None:
         self.shape = (table.n_rows, table.n_columns)
         self.n_trees = n_trees
-        self.size = max(1, min(_MOST_PIECE, _PIECE_ROWS // table.n_rows))
+        self.size = max(1, min(_MAX_PIECE, _PIECE_ROWS // table.n_rows))
         self.right_or_wrong = score == "correct" and target.task == "classification"
         self._n_drawn, self._score, self._seed = n_drawn, score, seed
         encoded = encode_tables(table, table)
@@ -235,7 +240,7 @@ def _grow(trees: Trees, run: Run) -> tuple[NDArray[np.float32], NDArray[np.bool_
     scores = np.empty((trees.n_trees, n_rows), dtype=np.float32)
     drawn = np.empty((trees.n_trees, n_columns), dtype=bool)
     done, pace = 0, Pace()
-    pieces = in_order(trees, 0, trees.n_pieces, n_jobs=run.n_jobs)
+    pieces = ordered_results(trees, 0, trees.n_pieces, n_jobs=run.n_jobs)
     with reporting(run.progress, "2D-OOB") as report, closing(pieces):
         try:
             for piece in pieces:
@@ -261,6 +266,7 @@ def _enough_trees(table: Table, n_drawn: int) -> int:
 
 
 def _estimate(means: TreeMeans, **info: Any) -> Estimate:
-    ratio = convergence_ratio(means.values, means.stderr)
-    facts = {**info, "fewest_trees_per_cell": int(means.counts.min()), "ratio": ratio}
-    return Estimate(means.values, means.stderr, means.row_stderr, means.column_stderr, facts)
+    least = int(means.counts.min())
+    dof = float(least - 1)
+    facts = {**info, "min_trees_per_cell": least, "ratio": convergence_ratio(means.values, means.stderr, dof)}
+    return Estimate(means.values, means.stderr, means.row_stderr, means.column_stderr, facts, dof=dof)

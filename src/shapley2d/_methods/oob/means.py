@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shapley2d._estimation.workers import single_threaded
+from shapley2d._estimation.batches import single_threaded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

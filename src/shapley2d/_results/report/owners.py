@@ -10,13 +10,12 @@ import numpy as np
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._results.values import Values
 
-_INTERVAL = 1.96
 _KEYS = ("owner", "value", "amount", "low", "high")
 
 
-def block_owners(valuation: Valuation) -> dict[tuple[int, int], str]:
+def block_owners(valuation: Values) -> dict[tuple[int, int], str]:
     """Names of the owners of every block by its position, where the valuation knows them."""
     shares = getattr(valuation, "owner_shares", None)
     if shares is None:
@@ -28,13 +27,13 @@ def block_owners(valuation: Valuation) -> dict[tuple[int, int], str]:
     return owners
 
 
-def owner_lines(valuation: Valuation) -> list[dict[str, Any]]:
+def owner_lines(valuation: Values) -> list[dict[str, Any]]:
     """What each owner's blocks are worth with its interval, and no amount; empty where there are no owners."""
     if getattr(valuation, "owner_shares", None) is None:
         return []
     lines = []
     for owner in _lines(valuation.owners):  # type: ignore[attr-defined]
-        value, spread = float(owner["value"]), _INTERVAL * float(owner["stderr"])
+        value, spread = float(owner["value"]), valuation.interval_factor * float(owner["stderr"])
         spread = spread if np.isfinite(spread) else 0.0
         ends = {"low": value - spread, "high": value + spread}
         lines.append({"owner": str(owner["owner"]), "value": value, "amount": None, **ends})

@@ -10,7 +10,7 @@ import numpy as np
 
 from shapley2d._results.plots import colour_limit, tolerance_of
 from shapley2d._results.report.encode import codes_of, pack, quantise, quantise_errors, script_json, shorten
-from shapley2d._results.report.typical import usual_entries
+from shapley2d._results.report.typical import typical_entries
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._results.values import Values
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class Payload:
 
 
 def make_payload(
-    valuation: Valuation,
+    valuation: Values,
     *,
     marked: NDArray[np.bool_],
     lowest: NDArray[np.intp],
-    usual: Sequence[str],
+    typical: Sequence[str],
     max_cells: int,
     owners: dict[tuple[int, int], str] | None = None,
 ) -> Payload:
@@ -56,8 +56,8 @@ def make_payload(
     marked : ndarray of bool of shape (n, m)
     lowest : ndarray of int
         Flat positions of the cells to list, worst first.
-    usual : sequence of str
-        What is usual in each column.
+    typical : sequence of str
+        What is typical in each column.
     max_cells : int
         With more cells than this, only the rows with the most extreme cells are shown one by one.
     owners : dict, optional
@@ -84,12 +84,13 @@ def make_payload(
         "columns": valuation.columns.tolist(),
         "columnErrors": valuation.column_stderr.tolist(),
         "kinds": None if valuation.table is None else [column.kind for column in valuation.table.columns],
-        "usual": list(usual),
+        "typical": list(typical),
         "exact": valuation.exact,
         "scales": scales,
         "rowScale": row_scales[0],
         "largestError": largest_error,
         "largestRowError": largest_row_error,
+        "intervalFactor": valuation.interval_factor,
         "limit": colour_limit(values),
         "widths": widths,
         "labelWidth": label_width,
@@ -128,19 +129,19 @@ def rows_to_show(values: NDArray[np.float64], max_cells: int) -> NDArray[np.intp
     return np.sort(np.argsort(-extremes, kind="stable")[: max(1, max_cells // m)])
 
 
-def errors_known(valuation: Valuation) -> bool:
+def errors_known(valuation: Values) -> bool:
     """Whether every standard error is a number: a single draw, for one, tells nothing of its error."""
     errors = (valuation.stderr, valuation.row_stderr, valuation.column_stderr)
     return all(bool(np.isfinite(part).all()) for part in errors)
 
 
-def without_errors(valuation: Valuation) -> Valuation:
+def without_errors(valuation: Values) -> Values:
     """The valuation with errors of 0, for a page that shows none."""
     n, m = valuation.shape
     return replace(valuation, stderr=np.zeros((n, m)), row_stderr=np.zeros(n), column_stderr=np.zeros(m))
 
 
-def is_blocks(valuation: Valuation) -> bool:
+def is_blocks(valuation: Values) -> bool:
     """Whether the valuation's cells are blocks of a table."""
     return valuation.info.get("kind") == "blocks"
 
@@ -170,14 +171,12 @@ def as_marked(marked: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
     return mask
 
 
-def usual_of(valuation: Valuation) -> list[str]:
-    """What is usual in each column; blocks have no entries."""
-    return [""] * valuation.shape[1] if is_blocks(valuation) else usual_entries(valuation)
+def typical_of(valuation: Values) -> list[str]:
+    """What is typical in each column; blocks have no entries."""
+    return [""] * valuation.shape[1] if is_blocks(valuation) else typical_entries(valuation)
 
 
-def _entries(
-    valuation: Valuation, kept: NDArray[np.intp]
-) -> tuple[list[bytes], dict[str, Any], list[int], int]:
+def _entries(valuation: Values, kept: NDArray[np.intp]) -> tuple[list[bytes], dict[str, Any], list[int], int]:
     """Codes of entries and labels, the texts behind them, and the widths of the codes."""
     codes: list[bytes] = []
     widths: list[int] = []

@@ -15,32 +15,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._results.values import Values
 
-_INTERVAL = 1.96
 _TIMES, _MINUS = "\N{MULTIPLICATION SIGN}", "\N{MINUS SIGN}"
-_METHODS = {
-    "mc": "Monte Carlo over random orders of rows and columns",
-    "exact": "every coalition of rows and columns",
-    "loo": "leaving out one row and one column at a time",
-    "flat": "every cell as a player of its own, absent cells filled with the mean (1D-Shapley)",
-    "oob": "out-of-bag performance of a bagged ensemble (2D-OOB)",
-    "random": "random numbers, as a baseline",
-}
-
-_CONTRIBUTION = (
-    "what it adds, on average over all ways to build up the table, to the performance of the model"
-)
-_MEANINGS = {
-    "loo": "what the whole table's performance owes to its row and its column together, all others being there",
-    "flat": "what it adds to the performance of the model, on average over all orders in which cells replace means",
-    "oob": "the mean score of its row by trees that saw its column and never saw the row",
-    "random": "a random number",
-}
-_NO_CONTRIBUTIONS = {
-    "oob": "The values are mean scores of trees, not contributions: a low one is suspect, its sign says nothing.",
-    "random": "The values are random numbers and say nothing about the table; they are there to compare with.",
-}
 
 
 @dataclass(frozen=True)
@@ -52,7 +29,7 @@ class Finding:
     entry: str | None
     known: bool
     value: str
-    usual: str
+    typical: str
     label: str | None
 
 
@@ -73,10 +50,10 @@ class Summary:
 
 
 def summarise(
-    valuation: Valuation,
+    valuation: Values,
     *,
     lowest: NDArray[np.intp],
-    usual: Sequence[str],
+    typical: Sequence[str],
     marked: NDArray[np.bool_],
     n_shown: int,
 ) -> Summary:
@@ -86,7 +63,7 @@ def summarise(
     groups = (("group of rows", "groups of rows"), ("group of columns", "groups of columns"))
     parts = groups if noun == "block" else (("row", "rows"), ("column", "columns"))
     negative = int(np.count_nonzero(valuation.values < 0))
-    sure = int(np.count_nonzero(valuation.values + _INTERVAL * valuation.stderr < 0))
+    sure = int(np.count_nonzero(valuation.values + valuation.interval_factor * valuation.stderr < 0))
     tiles = [
         (f"{n:,} {_TIMES} {m:,}", f"{parts[0][1]} {_TIMES} {parts[1][1]} valued"),
         (number_text(valuation.total, 4), "sum of all values"),
@@ -98,13 +75,13 @@ def summarise(
         kept = f"The map shows the {n_shown:,} rows with the most extreme cells, of {n:,}."
     return Summary(
         valued=f"{_count(n * m, noun)}, {_count(n, *parts[0])} by {_count(m, *parts[1])}",
-        meaning=_MEANINGS.get(str(valuation.info.get("method")), _CONTRIBUTION),
+        meaning=_about(valuation).get("meaning") or "what it adds to the performance",
         against=_against(valuation.info),
         certainty=_certainty(valuation, noun),
         harmful=_harmful(valuation, negative, sure, noun),
         kept=kept,
         marked=_marked(marked, lowest, noun),
-        findings=[_finding(valuation, int(flat), usual) for flat in lowest[:3]],
+        findings=[_finding(valuation, int(flat), typical) for flat in lowest[:3]],
         tiles=tiles,
         noun=noun,
     )
@@ -135,30 +112,34 @@ def _against(info: dict[str, Any]) -> str:
 
 
 def _method(info: dict[str, Any]) -> str:
-    method = str(info.get("method", "a method that the record does not name"))
-    settings = info.get("settings") or {}
-    if method == "knn":
-        words = f"the {settings.get('n_neighbors', 10)} nearest neighbours"
-    else:
-        words = _METHODS.get(method, method)
+    words = (info.get("about") or {}).get("how") or str(
+        info.get("method", "a method that the record does not name")
+    )
     model = info.get("model")
     return f"{words} with {model}" if model not in (None, "None") else words
 
 
-def _certainty_tile(valuation: Valuation, noun: str) -> tuple[str, str]:
+def _about(valuation: Values) -> dict[str, str]:
+    """The words that the result keeps of its method."""
+    return valuation.info.get("about") or {}
+
+
+def _certainty_tile(valuation: Values, noun: str) -> tuple[str, str]:
     if valuation.exact:
-        return "exact", "no sampling error"
+        return valuation.describe(), "no sampling error"
     if not errors_known(valuation):
         return "unknown", "sampling error"
-    typical = _INTERVAL * float(np.median(valuation.stderr))
+    typical = valuation.interval_factor * float(np.median(valuation.stderr))
     return f"± {number_text(typical, 2)}", f"typical 95 % interval of a {noun}"
 
 
-def _certainty(valuation: Valuation, noun: str) -> str:
+def _certainty(valuation: Values, noun: str) -> str:
+    if valuation.exact and _about(valuation).get("certainty"):
+        return f"The values are {_about(valuation)['certainty']}: there is nothing that they estimate."
     if valuation.exact:
         return "The values are exact: nothing was sampled, so they carry no sampling error."
     if not errors_known(valuation):
-        return "The values are estimates from too few draws to tell their errors: do not rely on them."
+        return "The values are estimates from too few draws to know their errors: do not rely on them."
     typical, worst = np.median(valuation.stderr), valuation.stderr.max()
     words = (
         f"The values are estimates. The standard error of a {noun} is typically {number_text(typical, 2)}, "
@@ -169,10 +150,10 @@ def _certainty(valuation: Valuation, noun: str) -> str:
     return words
 
 
-def _harmful(valuation: Valuation, negative: int, sure: int, noun: str) -> str:
+def _harmful(valuation: Values, negative: int, sure: int, noun: str) -> str:
     size = valuation.values.size
-    if valuation.info.get("method") in _NO_CONTRIBUTIONS:
-        return _NO_CONTRIBUTIONS[valuation.info["method"]]
+    if _about(valuation).get("caution"):
+        return _about(valuation)["caution"]
     if not negative:
         return f"No {noun} has a negative value: taking any of them away would not help the model on average."
     words = (
@@ -197,18 +178,18 @@ def _marked(marked: NDArray[np.bool_], lowest: NDArray[np.intp], noun: str) -> s
     )
 
 
-def _finding(valuation: Valuation, flat: int, usual: Sequence[str]) -> Finding:
+def _finding(valuation: Values, flat: int, typical: Sequence[str]) -> Finding:
     i, j = divmod(flat, valuation.shape[1])
     value = number_text(valuation.values[i, j])
     if 0 < valuation.stderr[i, j] < np.inf:
-        value += f" ± {number_text(_INTERVAL * valuation.stderr[i, j], 2)}"
+        value += f" ± {number_text(valuation.interval_factor * valuation.stderr[i, j], 2)}"
     return Finding(
         row=shorten(str(valuation.row_names[i]), 60) or "",
         column=shorten(valuation.column_names[j], 60) or "",
         entry=None if valuation.contents is None else shorten(valuation.contents[j][i], 80),
         known=valuation.contents is not None,
         value=value,
-        usual=usual[j],
+        typical=typical[j],
         label=None if valuation.labels is None else shorten(valuation.labels[i], 60),
     )
 

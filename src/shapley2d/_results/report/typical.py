@@ -1,4 +1,4 @@
-"""What is usual in a column, in words: to see at a glance that an entry is not."""
+"""What is typical in a column, in words: to see at a glance that an entry is not."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._results.values import Values
 
 
-def usual_entries(valuation: Valuation) -> list[str]:
+def typical_entries(valuation: Values) -> list[str]:
     """One phrase per column; empty where the valuation has no table."""
     if valuation.table is None or valuation.contents is None:
         return [""] * valuation.shape[1]
@@ -25,19 +25,19 @@ def usual_entries(valuation: Valuation) -> list[str]:
     for j, column in enumerate(valuation.table.columns):
         numbers = valuation.numbers(j) if column.kind in ("number", "date") else None
         if numbers is None or not np.isfinite(numbers).any():
-            phrases.append(usual_texts(valuation.contents[j]))
+            phrases.append(typical_texts(valuation.contents[j]))
         else:
-            phrases.append(usual_numbers(numbers, dates=column.kind == "date"))
+            phrases.append(typical_numbers(numbers, dates=column.kind == "date"))
     return phrases
 
 
-def usual_numbers(numbers: NDArray[np.float64], *, dates: bool = False) -> str:
+def typical_numbers(numbers: NDArray[np.float64], *, dates: bool = False) -> str:
     """The median and the middle nine tenths.
 
     Examples
     --------
     >>> import numpy as np
-    >>> usual_numbers(np.arange(101.0))
+    >>> typical_numbers(np.arange(101.0))
     'median 50, mostly 5 to 95'
     """
     known = numbers[np.isfinite(numbers)]
@@ -46,12 +46,12 @@ def usual_numbers(numbers: NDArray[np.float64], *, dates: bool = False) -> str:
     return spread + _missing(numbers.size - known.size, numbers.size)
 
 
-def usual_texts(texts: Sequence[str | None], most: int = 3) -> str:
+def typical_texts(texts: Sequence[str | None], most: int = 3) -> str:
     """The most common entries with their shares.
 
     Examples
     --------
-    >>> usual_texts(["a", "a", "b", None])
+    >>> typical_texts(["a", "a", "b", None])
     'a 50 %, b 25 %, missing 25 %'
     """
     counts = Counter(text for text in texts if text is not None)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.atomic_write import replacing
+from shapley2d._base.atomic_write import atomic_write
+from shapley2d._base.checks import check_whole
 from shapley2d._results.report.owners import block_owners, owner_lines, payment_lines
 from shapley2d._results.report.payload import (
     as_marked,
@@ -18,17 +19,16 @@ from shapley2d._results.report.payload import (
     is_blocks,
     make_payload,
     rows_to_show,
-    usual_of,
+    typical_of,
     without_errors,
 )
-from shapley2d._results.report.record import call_words, settings_words
+from shapley2d._results.report.record import settings_words
 from shapley2d._results.report.summary import summarise
-from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     import os
 
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._results.values import Values
 
 _SCRIPTS = (
     "dom.js", "table.js", "palette.js", "heatmap.js", "map.js", "row.js", "cells.js", "sums.js", "figures.js",
@@ -37,7 +37,7 @@ _SCRIPTS = (
 
 
 def write_report(
-    valuation: Valuation,
+    valuation: Values,
     path: str | os.PathLike[str],
     *,
     marked: Any = None,
@@ -57,10 +57,10 @@ def write_report(
     path : path-like
         The file to write.
     marked : boolean array of shape (n, m), or list of (row, column) positions, optional
-        Cells to mark, for example errors that were planted.
+        Cells to mark, for example errors that were injected.
     title : str, optional
     payments : frame or list of dict, optional
-        For blocks: one line per owner with ``owner``, ``value``, ``amount``, ``low`` and ``high``.
+        For blocks: one record per owner with ``owner``, ``value``, ``amount``, ``low`` and ``high``.
     n_lowest : int
         How many of the most harmful cells to list.
     max_cells : int
@@ -79,12 +79,12 @@ def write_report(
     page = render_report(
         valuation, marked=marked, title=title, payments=payments, n_lowest=n_lowest, max_cells=max_cells
     )
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace", newline="\n")
 
 
 def render_report(
-    valuation: Valuation,
+    valuation: Values,
     *,
     marked: Any = None,
     title: str | None = None,
@@ -94,15 +94,14 @@ def render_report(
 ) -> str:
     """Return the page that :func:`write_report` writes."""
     for name, count in (("n_lowest", n_lowest), ("max_cells", max_cells)):
-        if count < 1:
-            raise InputError(f"{name}={count!r} must be at least 1")
+        check_whole(count, name, 1)
     mask = as_marked(marked, valuation.shape)
     lowest = _lowest(valuation, n_lowest)
-    usual = usual_of(valuation)
+    typical = typical_of(valuation)
     summary = summarise(
         valuation,
         lowest=lowest,
-        usual=usual,
+        typical=typical,
         marked=mask,
         n_shown=rows_to_show(valuation.values, max_cells).size,
     )
@@ -111,7 +110,7 @@ def render_report(
         shown,
         marked=mask,
         lowest=lowest,
-        usual=usual,
+        typical=typical,
         max_cells=max_cells,
         owners=block_owners(valuation),
     )
@@ -127,7 +126,7 @@ def render_report(
         exact=shown.exact,
         n_marked=int(mask.sum()),
         settings=settings_words(valuation.info),
-        call=call_words(valuation.info),
+        call=valuation.info.get("call") or "",
         versions=valuation.info.get("versions") or {},
         style=style,
         script=script,
@@ -137,7 +136,7 @@ def render_report(
     return page
 
 
-def _lowest(valuation: Valuation, count: int) -> Any:
+def _lowest(valuation: Values, count: int) -> Any:
     """Flat positions of the lowest cells, worst first: those below 0, or where there are none the least valuable."""
     order = np.argsort(valuation.values, axis=None, kind="stable")[:count]
     negative = order[valuation.values.ravel()[order] < 0]

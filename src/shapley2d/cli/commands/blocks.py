@@ -6,13 +6,19 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from shapley2d._base.defaults import FOLDS
+from shapley2d._methods.registry import METHODS, block_methods, game_methods
 from shapley2d.cli import options as o
-from shapley2d.cli.choices import BlockMethod, Task
 from shapley2d.cli.console import ResultConsole, note, shown, warnings_as_notes
 from shapley2d.cli.errors import computing, stop_if_partial
+from shapley2d.cli.method_options import (
+    block_takers,
+    given_options,
+    parse_semivalue,
+    with_method_options,
+)
 from shapley2d.cli.reading.inputs import read_inputs
 from shapley2d.cli.reading.owners import read_owners
-from shapley2d.cli.settings import BLOCK_OPTIONS, method_options, parse_semivalue
 from shapley2d.cli.writing.outputs import check_outputs, write_html, write_values
 from shapley2d.cli.writing.summary import as_json, headline, print_files, print_json
 from shapley2d.exceptions import InputError
@@ -27,16 +33,12 @@ Owners = Annotated[
         show_default=False,
     ),
 ]
-MethodOption = Annotated[
-    BlockMethod,
-    typer.Option(
-        "--method",
-        "-m",
-        help="exact: all coalitions of blocks. mc: sampled. loo: leave one out. auto: exact where it is cheap, else "
-        "mc. knn: auto with nearest neighbours, trains no model.",
-        rich_help_panel="Method",
-    ),
-]
+_TAKERS = block_takers()
+_SUMMARIES = {
+    "auto": "exact where that is cheap, else mc",
+    "knn": "auto with model knn, trains no model",
+    **{name: METHODS[name].summary for name in game_methods()},
+}
 Pay = Annotated[
     Optional[float],  # noqa: UP045  (typer reads it at run time)
     typer.Option(
@@ -45,6 +47,7 @@ Pay = Annotated[
 ]
 
 
+@with_method_options(_TAKERS, {name: _SUMMARIES[name] for name in block_methods()})
 def blocks(
     train: o.Train,
     target: o.Target,
@@ -54,24 +57,18 @@ def blocks(
     row_id: o.RowId = None,
     valid: o.Valid = None,
     folds: o.Folds = None,
-    task: o.TaskOption = Task.AUTO,
+    task: o.TaskOption = "auto",
     separator: o.Separator = None,
     encoding: o.Encoding = None,
     drop_missing_target: o.DropMissingTarget = False,
-    method: MethodOption = BlockMethod.AUTO,
-    model: o.Model = None,
-    scoring: o.Scoring = None,
-    neighbors: o.Neighbors = None,
-    metric: o.MetricOption = None,
-    tolerance: o.Tolerance = None,
-    max_permutations: o.MaxPermutations = None,
-    checkpoint: o.Checkpoint = None,
+    method: str = "auto",
     semivalue: o.SemivalueOption = "shapley",
     jobs: o.Jobs = None,
     seed: o.Seed = 0,
     output: o.Output = None,
     report: o.Report = None,
     as_json_: o.AsJson = False,
+    **given: Any,
 ) -> None:
     """Value the blocks of a table that different owners contributed, and split a payment among them."""
     if valid is not None and folds is not None:
@@ -92,35 +89,26 @@ def blocks(
     parts = read_owners(owners, inputs, encoding=encoding)
     for message in inputs.notes:
         note(message)
-    given = {
-        "model": model,
-        "scoring": scoring,
-        "n_neighbors": neighbors,
-        "metric": metric,
-        "tolerance": tolerance,
-        "max_permutations": max_permutations,
-        "checkpoint": checkpoint,
-    }
-    settings = method_options(method, given, BLOCK_OPTIONS, task, inputs)
+    settings = given_options(method, given, _TAKERS)
 
     from shapley2d import value_blocks
 
-    with warnings_as_notes(), computing(inputs.names):
+    with warnings_as_notes(inputs.names), computing(inputs.names):
         valuation = value_blocks(
             inputs.X,
             inputs.y,
             inputs.X_valid,
             inputs.y_valid,
             owners=parts,
-            method=str(method),
-            task=str(task),
-            folds=5 if folds is None else folds,
+            method=method,
+            task=task,
+            folds=FOLDS if folds is None else folds,
             semivalue=weights,
             random_state=seed,
             n_jobs=jobs,
             **settings,
         )
-    payments = payment_lines(valuation, 100 if pay is None else pay)
+    payments = payment_records(valuation, 100 if pay is None else pay)
     files = {}
     if output is not None:
         write_values(valuation, output)
@@ -139,12 +127,12 @@ def blocks(
     stop_if_partial(valuation)
 
 
-def payment_lines(valuation: Any, total: float) -> list[dict[str, Any]]:
+def payment_records(valuation: Any, total: float) -> list[dict[str, Any]]:
     """What each owner gets, one dictionary per owner, the largest amount first."""
-    lines: list[dict[str, Any]] = valuation.payments(
+    records: list[dict[str, Any]] = valuation.payments(
         total
     ).to_pylist()  # a pyarrow table, as the features are
-    return sorted(lines, key=lambda line: -line["value"])
+    return sorted(records, key=lambda record: -record["value"])
 
 
 def _payment_table(payments: list[dict[str, Any]], *, paid: bool) -> Table:
@@ -153,10 +141,10 @@ def _payment_table(payments: list[dict[str, Any]], *, paid: bool) -> Table:
     for heading in ("value", "amount" if paid else "share", "from", "to"):
         table.add_column(heading, justify="right")
     unit = "" if paid else " %"
-    for line in payments:
+    for record in payments:
         table.add_row(
-            shown(str(line["owner"])),
-            f"{line['value']:+.4g}",
-            *(f"{line[name]:,.2f}{unit}" for name in ("amount", "low", "high")),
+            shown(str(record["owner"])),
+            f"{record['value']:+.4g}",
+            *(f"{record[name]:,.2f}{unit}" for name in ("amount", "low", "high")),
         )
     return table

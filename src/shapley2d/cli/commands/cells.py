@@ -1,18 +1,29 @@
 """``shapley2d cells``: what every cell of a table is worth."""
 
 import dataclasses
+from typing import Any
 
+from shapley2d._base.defaults import FOLDS
+from shapley2d._methods.registry import METHODS
 from shapley2d.cli import options as o
-from shapley2d.cli.choices import Method, Task
 from shapley2d.cli.console import note, warnings_as_notes
 from shapley2d.cli.errors import computing, stop_if_partial
+from shapley2d.cli.method_options import (
+    cell_takers,
+    given_options,
+    parse_semivalue,
+    with_method_options,
+)
 from shapley2d.cli.reading.inputs import read_inputs
-from shapley2d.cli.settings import CELL_OPTIONS, method_options, parse_semivalue
 from shapley2d.cli.writing.outputs import check_outputs, write_html, write_values
 from shapley2d.cli.writing.summary import as_json, lowest_cells, print_json, print_summary
 from shapley2d.exceptions import InputError
 
+_TAKERS = cell_takers()
+_SUMMARIES = {name: method.summary for name, method in METHODS.items()}
 
+
+@with_method_options(_TAKERS, _SUMMARIES)
 def cells(
     train: o.Train,
     target: o.Target,
@@ -20,23 +31,11 @@ def cells(
     row_id: o.RowId = None,
     valid: o.Valid = None,
     folds: o.Folds = None,
-    task: o.TaskOption = Task.AUTO,
+    task: o.TaskOption = "auto",
     separator: o.Separator = None,
     encoding: o.Encoding = None,
     drop_missing_target: o.DropMissingTarget = False,
-    method: o.MethodOption = Method.KNN,
-    model: o.Model = None,
-    scoring: o.Scoring = None,
-    neighbors: o.Neighbors = None,
-    metric: o.MetricOption = None,
-    columns: o.Columns = None,
-    coalitions: o.Coalitions = None,
-    tolerance: o.Tolerance = None,
-    max_permutations: o.MaxPermutations = None,
-    checkpoint: o.Checkpoint = None,
-    trees: o.Trees = None,
-    column_share: o.ColumnShare = None,
-    oob_score: o.OobScoreOption = None,
+    method: str = "knn",
     semivalue: o.SemivalueOption = "shapley",
     jobs: o.Jobs = None,
     seed: o.Seed = 0,
@@ -44,6 +43,7 @@ def cells(
     report: o.Report = None,
     top: o.Top = 10,
     as_json_: o.AsJson = False,
+    **given: Any,
 ) -> None:
     """Value every cell of a table: which entries help a model, which harm it."""
     if valid is not None and folds is not None:
@@ -63,33 +63,19 @@ def cells(
     )
     for message in inputs.notes:
         note(message)
-    given = {
-        "model": model,
-        "scoring": scoring,
-        "n_neighbors": neighbors,
-        "metric": metric,
-        "columns": columns,
-        "n_coalitions": coalitions,
-        "tolerance": tolerance,
-        "max_permutations": max_permutations,
-        "checkpoint": checkpoint,
-        "n_trees": trees,
-        "column_share": column_share,
-        "oob_score": oob_score,
-    }
-    settings = method_options(method, given, CELL_OPTIONS, task, inputs)
+    settings = given_options(method, given, _TAKERS)
 
-    from shapley2d._api.cells import value_cells
+    from shapley2d import value_cells
 
-    with warnings_as_notes(), computing(inputs.names):
+    with warnings_as_notes(inputs.names), computing(inputs.names):
         valuation = value_cells(
             inputs.X,
             inputs.y,
             inputs.X_valid,
             inputs.y_valid,
-            str(method),
-            task=str(task),
-            folds=5 if folds is None else folds,
+            method,
+            task=task,
+            folds=FOLDS if folds is None else folds,
             semivalue=weights,
             random_state=seed,
             n_jobs=jobs,

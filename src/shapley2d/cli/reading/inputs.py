@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d.cli.reading.column_types import not_numbers
-from shapley2d.cli.reading.files import Source, read_table
-from shapley2d.exceptions import InputError
+from shapley2d._tables.reading.column_types import not_numbers
+from shapley2d._tables.reading.files import Source, read_table
+from shapley2d.exceptions import InputError, Note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ class Inputs:
         return names
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """What the user should know about the files."""
         return [*self.train.notes, *(self.valid.notes if self.valid else [])]
 
@@ -227,12 +227,13 @@ def _check_feature(source: Source, key: str, rows: NDArray[np.intp]) -> None:
     if mostly_numbers:
         first = int(odd[0])
         text = column[first].as_py()
-        what = f"column {key!r} holds numbers but for {odd.size} of its entries, first {text[:40]!r} in " + (
-            source.where(first)
+        what = (
+            f"column {key!r} holds numbers except for {odd.size} of its entries, first {text[:40]!r} in "
+            + (source.where(first))
         )
         if _is_key(distinct, len(present)):
             raise InputError(f"{source.path}: {what}: correct them or leave the fields empty")
-        source.notes.append(f"{source.path}: {what}: taken as text")
+        source.notes.append(Note(f"{source.path}: {what}: taken as text"))
     elif _is_key(distinct, len(present)):
         raise InputError(
             f"{source.path}: column {key!r} looks like a key ({distinct} distinct texts in {len(present)} rows): "
@@ -247,8 +248,10 @@ def _note_of_counter(source: Source, key: str, column: Any) -> None:
         return
     if (np.diff(column.to_numpy()) == 1).all():
         source.notes.append(
-            f"{source.path}: column {key!r} only counts the rows: if it means nothing else, drop it with "
-            f"--drop {_shell(key)}"
+            Note(
+                f"{source.path}: column {key!r} only counts the rows: if it means nothing else, drop it with "
+                f"--drop {_shell(key)}"
+            )
         )
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._ownership.owners import AxisNames
-from shapley2d.cli.reading.files import read_table
-from shapley2d.exceptions import InputError
+from shapley2d._ownership.owners import FIELDS, AxisNames, read_claims
+from shapley2d._tables.reading.files import read_table
 
 if TYPE_CHECKING:
     from shapley2d.cli.reading.inputs import Inputs
-
-_FIELDS = ("owner", "row", "column")
 
 
 def read_owners(path: str, inputs: Inputs, *, encoding: str | None = None) -> list[dict[str, Any]]:
@@ -31,27 +28,18 @@ def read_owners(path: str, inputs: Inputs, *, encoding: str | None = None) -> li
     list of dict
         With the positions of rows and the names of columns, so that nothing is left to look up.
     """
-    source = read_table(path, encoding=encoding, text_columns=_FIELDS)
-    names = source.table.column_names
-    wrong = [name for name in names if name not in _FIELDS]
-    if "owner" not in names or wrong:
-        what = f"column {wrong[0]!r} is not known" if wrong else "there is no column 'owner'"
-        raise InputError(f"--owners {path}: {what}: the columns are owner, row and column")
+    source = read_table(path, encoding=encoding, text_columns=FIELDS)
     rows = AxisNames("row", inputs.row_names.tolist())
     columns = AxisNames("column", inputs.X.column_names)
-    lines = []
-    for number, line in enumerate(source.table.to_pylist()):
-        where = f"--owners {path}, {source.where(number)}"
-        if line["owner"] is None:
-            raise InputError(f"{where}: the owner is empty: name one")
-        row, column = line.get("row"), line.get("column")
-        lines.append(
-            {
-                "owner": line["owner"],
-                "row": None if row is None else rows.find(row, where).tolist(),
-                "column": None
-                if column is None
-                else [inputs.X.column_names[j] for j in columns.find(column, where)],
-            }
-        )
-    return lines
+    name = f"--owners {path}"
+    claims = read_claims(source.table, name, lambda row: f"{name}, {source.where(row)}")
+    return [
+        {
+            "owner": claim.owner,
+            "row": None if claim.row is None else rows.find(claim.row, claim.where).tolist(),
+            "column": None
+            if claim.column is None
+            else [inputs.X.column_names[j] for j in columns.find(claim.column, claim.where)],
+        }
+        for claim in claims
+    ]

@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._base.atomic_write import replacing
+from shapley2d._base.atomic_write import atomic_write
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def write_csv(table: Any, path: Path) -> None:
         pa.BufferOutputStream()
     )  # written to a file at once, pyarrow would not notice that the disk is full
     csv.write_csv(table, stream)
-    with _writing(path), replacing(path) as temporary:
+    with _writing(path), atomic_write(path) as temporary:
         temporary.write_bytes(stream.getvalue())
 
 

@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from shapley2d._results.valuation import Valuation
     from shapley2d.cli.reading.inputs import Inputs
 
-_NO_CONTRIBUTIONS = {
-    "oob": "mean scores of trees: a low one is suspect, its sign and the sum say nothing",
-    "random": "random numbers, to compare with",
-}
-
 
 def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[str, Any]]:
     """The cells of least value, with what a person needs to find them."""
@@ -92,11 +87,7 @@ def print_summary(
     console = ResultConsole()
     console.print(Text(headline(valuation, inputs)))
     if cells:
-        title = (
-            "Cells that hurt most"
-            if valuation.info.get("method") not in _NO_CONTRIBUTIONS
-            else "Lowest cells"
-        )
+        title = "Lowest cells" if _about(valuation).get("caution") else "Cells that hurt most"
         console.print(_cell_table(cells, title, exact=valuation.exact))
     print_files(files, console)
 
@@ -108,31 +99,32 @@ def headline(valuation: Valuation, inputs: Inputs, players: str = "cells") -> st
     certain = "no sampling error" if valuation.exact else valuation.describe()
     below = int((valuation.values < 0).sum())
     sums = (
-        f"{certain}; the {players} sum to {valuation.total:.4g}{_whole(info)}; "
+        f"{certain}; the {players} sum to {valuation.total:.4g}{_whole(valuation)}; "
         f"{below} of {valuation.values.size} have a value below 0"
     )
     return (
         f"{inputs.train.path}: {n} rows x {m} columns, predicting {inputs.target!r} ({info.get('task')}), "
-        f"{_judged(inputs, info)}\n"
-        f"method {info.get('method')}, {_NO_CONTRIBUTIONS.get(str(info.get('method')), sums)}\n"
+        f"{_evaluated(inputs, info)}\n"
+        f"method {info.get('method')}: {_about(valuation).get('caution') or sums}\n"
     )
 
 
-def _judged(inputs: Inputs, info: dict[str, Any]) -> str:
+def _evaluated(inputs: Inputs, info: dict[str, Any]) -> str:
     if not info.get("n_valid"):
-        return "judged on no other rows"
+        return "evaluated on no other rows"
     if inputs.valid:
-        return f"judged on {inputs.valid.path} ({info['n_valid']} rows)"
-    return f"judged on each of {info.get('folds')} folds in turn"
+        return f"evaluated on {inputs.valid.path} ({info['n_valid']} rows)"
+    return f"evaluated on each of {info.get('folds')} folds in turn"
 
 
-def _whole(info: dict[str, Any]) -> str:
+def _about(valuation: Valuation) -> dict[str, str]:
+    return valuation.info.get("about") or {}
+
+
+def _whole(valuation: Valuation) -> str:
     """What the sum of the values is, where it has a name."""
-    if info.get("semivalue") != ["shapley"] * 2:
-        return ""
-    if info["method"] == "flat":
-        return f", the model's score less {info['utility_none']:.4g}, that of a table of means"
-    return "" if info["method"] == "loo" else ", the model's score"
+    total = _about(valuation).get("total")
+    return f", {total}" if total and valuation.info.get("semivalue") == ["shapley"] * 2 else ""
 
 
 def _cell_table(cells: list[dict[str, Any]], title: str, *, exact: bool) -> Table:

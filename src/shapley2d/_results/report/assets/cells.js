@@ -11,10 +11,10 @@ function csvField(value) {
 }
 
 function cellsCsv(table, cells) {
-  const head = ["row", "column", "entry", "value", "stderr", "label", "usual", "marked"];
+  const head = ["row", "column", "entry", "value", "stderr", "label", "typical", "marked"];
   const lines = cells.map(({ i, j, value, error }) => [
     table.rowName(i), table.columnNames[j], table.hasEntries ? table.entry(i, j) : "", value, error,
-    table.label(i), table.usual[j], table.isMarked(i, j) ? "yes" : "",
+    table.label(i), table.typical[j], table.isMarked(i, j) ? "yes" : "",
   ]);
   return [head, ...lines].map((line) => line.map(csvField).join(",") + "\r\n").join("");
 }
@@ -67,7 +67,7 @@ function startCells(table, { onCell }) {
     const parts = [make("td", { className: "right muted number rank", textContent: String(rank) }), make("td", { className: "row", "data-name": "row" }, button), name];
     if (table.hasEntries) {
       parts.push(make("td", { className: "text", "data-name": "entry" }, make("span", { className: "entry" }, entryNode(table.entry(i, j)))));
-      parts.push(make("td", { className: "usual", "data-name": "usual:" }, quoted(table.usual[j], 120)));
+      parts.push(make("td", { className: "typical", "data-name": "typical:" }, quoted(table.typical[j], 120)));
     }
     parts.push(make("td", { className: "right number", "data-name": "value" }, worth, bar({ to: value, low: value - interval(error), high: value + interval(error) }, reach)));
     if (table.labelCodes) parts.push(make("td", { className: "text", "data-name": "label" }, quoted(table.label(i), 40)));
@@ -79,7 +79,7 @@ function startCells(table, { onCell }) {
     const found = matching();
     const shown = all ? found : found.slice(0, FIRST_CELLS);
     const names = [["", "right"], ["row"], ["column"]];
-    if (table.hasEntries) names.push(["entry"], ["usual in the column"]);
+    if (table.hasEntries) names.push(["entry"], ["typical in the column"]);
     names.push([`value ${table.unit.words}`, "right"]);
     if (table.labelCodes) names.push(["label"]);
     if (table.hasEntries) names.push(["the row's other entries"]);

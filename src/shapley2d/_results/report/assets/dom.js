@@ -46,8 +46,9 @@ function numberText(value, unit, precision = 0) {
   return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
 }
 
-/** 95 % of estimates are within this of the truth. */
-const interval = (error) => 1.96 * error;
+/** Half the width of a 95 % interval; main.js sets the factor that goes with the errors. */
+const interval = (error) => interval.factor * error;
+interval.factor = NaN;
 
 /** A value with its 95 % interval to two digits, unless that is too small to show. */
 function worthText(value, error, unit, precision = 0) {

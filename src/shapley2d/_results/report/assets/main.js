@@ -2,6 +2,7 @@
 
 async function start() {
   const table = await ValuedTable.read();
+  interval.factor = table.intervalFactor;
   let view = null;
 
   function chooseRow(i, j = null, scroll = false) {

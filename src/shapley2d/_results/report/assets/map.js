@@ -12,7 +12,7 @@ function cellLines(table, i, j) {
   const worth = make("div", {}, "value ", make("strong", { className: "number", textContent: table.valueText(i, j) + table.unit.suffix }));
   if (!table.exact) worth.append(`, standard error ${numberText(table.error(i, j), table.unit)}`);
   lines.push(worth);
-  if (table.usual[j]) lines.push(make("div", { className: "muted" }, "usual: ", quoted(table.usual[j], 160)));
+  if (table.typical[j]) lines.push(make("div", { className: "muted" }, "typical: ", quoted(table.typical[j], 160)));
   if (table.isMarked(i, j)) lines.push(make("div", {}, make("span", { className: "badge", textContent: "marked" })));
   return lines;
 }

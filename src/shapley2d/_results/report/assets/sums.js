@@ -10,7 +10,7 @@ function startColumns(table) {
     original: (a, b) => a - b,
     name: (a, b) => table.columnNames[a].localeCompare(table.columnNames[b]),
   };
-  const usual = table.usual.some((words) => words);
+  const typical = table.typical.some((words) => words);
 
   function line(j) {
     const [value, error] = [table.columns[j], table.columnErrors[j]];
@@ -19,14 +19,14 @@ function startColumns(table) {
       make("td", { className: "bars" }, bar({ to: value, low: value - interval(error), high: value + interval(error) }, reach)),
       make("td", { className: "right number", textContent: worthText(value, error, table.columnUnit) }),
     ];
-    if (usual) parts.push(make("td", { className: "usual" }, quoted(table.usual[j], 160)));
+    if (typical) parts.push(make("td", { className: "typical" }, quoted(table.typical[j], 160)));
     return make("tr", {}, ...parts);
   }
 
   function show(page) {
     const order = Array.from({ length: table.m }, (_, j) => j).sort(orders[byId("column-sort").value]);
     const names = [["column"], ["", "bars"], [`value ${table.columnUnit.words}`, "right"]];
-    if (usual) names.push(["usual entries", "usual"]);
+    if (typical) names.push(["typical entries", "typical"]);
     const caption = make("caption", { className: "visually-hidden", textContent: "Values of the columns" });
     const lines = order.slice(page * PAGE, (page + 1) * PAGE).map(line);
     byId("column-list").replaceChildren(caption, headRow(names), make("tbody", {}, ...lines));

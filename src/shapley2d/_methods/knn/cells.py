@@ -1,4 +1,4 @@
-"""Method ``"knn"``: the row axis in closed form, the column axis exact or sampled."""
+"""Values under the K-nearest-neighbour utility: the column axis exact or sampled."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.defaults import MIN_COALITIONS
+from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import reporting
-from shapley2d._estimation.estimate import Estimate, convergence_ratio
+from shapley2d._base.streams import generator, seed_sequence
+from shapley2d._estimation.estimate import Estimate
 from shapley2d._knn.bin_errors import SHARE
 from shapley2d._knn.columns.sampling import estimate_columns
 from shapley2d._knn.form import SPREAD_SHARE, choose_share
-from shapley2d._knn.metric import METRICS, integer_columns
+from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import RowValues
-from shapley2d._methods.run import check_number
 from shapley2d._theory.semivalues import marginal_weights
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,28 +30,25 @@ if TYPE_CHECKING:
 FEW_COLUMNS = 10
 """Up to here all column coalitions (at most 1,024) are evaluated without asking whether sampling is cheaper."""
 
-MOST_EXACT_COLUMNS = 24
+MAX_EXACT_COLUMNS = 24
 """Beyond here the exact column axis is refused: it would take 2^25 evaluations and more."""
 
-FEWEST_COALITIONS = 8
-"""No columns, all columns and three complementary pairs: the least that an estimate can rest on."""
-
 _CHUNK_WORK = 2**28  # row-coalition pairs in a chunk of validation rows of the exact column axis
-_USUAL_COALITIONS = 512  # what sampling to the default tolerance takes, give or take a doubling
+_TYPICAL_COALITIONS = 512  # what sampling to the default tolerance takes, give or take a doubling
 
 
 def value_knn(
     problem: Problem,
     run: Run,
     *,
-    n_neighbors: int = 10,
-    metric: str = "auto",
-    columns: str = "auto",
-    n_coalitions: int | None = None,
-    tolerance: float = 0.025,
-    empty: str = "zero",
-    backend: str = "auto",
-    form: str = "auto",
+    n_neighbors: int,
+    metric: str,
+    columns: str,
+    n_coalitions: int | None,
+    tolerance: float,
+    empty: str,
+    backend: str,  # noqa: ARG001  (there is one so far)
+    form: str,
 ) -> Estimate:
     """Values under the K-nearest-neighbour utility, mean over the splits of the problem.
 
@@ -75,25 +74,12 @@ def value_knn(
         where its bound is below 0.001 of the spread of the values or below the sampling error that ``tolerance``
         allows (``info["form"]`` and ``info["form_bound"]`` say what was taken).
     """
-    _check(
-        {
-            "n_neighbors": n_neighbors,
-            "metric": metric,
-            "columns": columns,
-            "n_coalitions": n_coalitions,
-            "tolerance": tolerance,
-            "empty": empty,
-            "backend": backend,
-            "form": form,
-        }
-    )
     game = _KnnGame(problem, run, n_neighbors, metric, empty)
-    run.info["metric"] = metric
-    run.info["n_neighbors"] = int(n_neighbors)
-    if columns == "exact" and game.n_columns > MOST_EXACT_COLUMNS:
+    if columns == "exact" and game.n_columns > MAX_EXACT_COLUMNS:
         raise InputError(
-            f"columns='exact' needs 2^{game.n_columns} column coalitions for {game.n_columns} columns: "
-            "use columns='sampled'"
+            Setting("columns", "exact"),
+            f" needs 2^{game.n_columns} column coalitions for {game.n_columns} columns: use ",
+            Setting("columns", "sampled"),
         )
     game.use_form("exact" if form == "auto" else form)
     if columns == "exact" or (
@@ -101,14 +87,14 @@ def value_knn(
     ):
         return _exact_columns(game, run, form)
     if form == "auto":
-        _choose_form(game, run, n_coalitions or _USUAL_COALITIONS, 0.0 if n_coalitions else tolerance)
-    can_fall_back = columns == "auto" and n_coalitions is None and game.n_columns <= MOST_EXACT_COLUMNS
+        _choose_form(game, run, n_coalitions or _TYPICAL_COALITIONS, 0.0 if n_coalitions else tolerance)
+    can_fall_back = columns == "auto" and n_coalitions is None and game.n_columns <= MAX_EXACT_COLUMNS
     limit = 2 ** (game.n_columns - 2) if can_fall_back else None
     estimate = _sampled_columns(game, run, n_coalitions, tolerance, limit)
     if can_fall_back and not estimate.info["converged"] and not estimate.info["interrupted"]:
         return _exact_columns(game, run, form)
     if n_coalitions is None or estimate.info["interrupted"]:
-        run.warn_of_precision(estimate, tolerance, f"{estimate.info['n_coalitions']} column coalitions")
+        run.warn_of_precision(estimate, tolerance, "n_coalitions", estimate.info["n_coalitions"])
     return estimate
 
 
@@ -120,9 +106,9 @@ def _choose_form(game: _KnnGame, run: Run, n_coalitions: int, tolerance: float) 
         pilot = estimate_columns(
             game.values,
             game.n_columns,
-            n_coalitions=max(FEWEST_COALITIONS, 2 * game.n_columns + 2),
+            n_coalitions=max(MIN_COALITIONS, 2 * game.n_columns + 2),
             semivalue=game.column_semivalue,
-            random_state=np.random.SeedSequence(run.seed, spawn_key=(3,)),
+            random_state=seed_sequence(run.seed, "pilot pairs"),
         )
         return max(tolerance, SPREAD_SHARE) * float(np.ptp(pilot.values))
 
@@ -135,7 +121,7 @@ def _choose_form(game: _KnnGame, run: Run, n_coalitions: int, tolerance: float) 
 def _exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float) -> bool:
     if n_coalitions is not None:
         return bool(2**n_columns <= n_coalitions)
-    return n_columns <= FEW_COLUMNS or (tolerance == 0 and n_columns <= MOST_EXACT_COLUMNS)
+    return n_columns <= FEW_COLUMNS or (tolerance == 0 and n_columns <= MAX_EXACT_COLUMNS)
 
 
 class _KnnGame:
@@ -145,6 +131,7 @@ class _KnnGame:
         self.n_rows = problem.table.n_rows
         self.n_columns = problem.table.n_columns
         self.empty = empty
+        self.info = {"metric": metric, "n_neighbors": int(n_neighbors)}
         self.column_semivalue = run.semivalues[1]
         self.rows = [split.rows for split in problem.splits]
         self._options = {
@@ -170,7 +157,7 @@ class _KnnGame:
         self.bound = 2 * max(part.error_bound() for part in self.parts)
 
     def values(self, coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """One line of row values per column coalition, mean over the splits."""
+        """One row of row values per column coalition, mean over the splits."""
         mean = np.zeros((len(coalitions), self.n_rows))
         for part, rows in zip(self.parts, self.rows, strict=True):
             mean[:, rows] += part.values(coalitions) / len(self.parts)
@@ -212,6 +199,7 @@ def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
         row_variance[rows] += part.variance(1) / len(sums) ** 2
         column_variance += part.variance(2) / len(sums) ** 2
     info = {
+        **game.info,
         "columns": "exact",
         "n_coalitions": 2**m,
         "form": game.form,
@@ -221,10 +209,11 @@ def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
         "converged": not interrupted,
     }
     stderr = np.sqrt(variance)
+    dof = float(min(part.chunks for part in sums) - 1) if interrupted else np.inf
     if interrupted:
-        info["ratio"] = convergence_ratio(values, stderr)
-    estimate = Estimate(values, stderr, np.sqrt(row_variance), np.sqrt(column_variance), info)
-    run.warn_of_precision(estimate, 0.0, "")
+        info["ratio"] = convergence_ratio(values, stderr, dof)
+    estimate = Estimate(values, stderr, np.sqrt(row_variance), np.sqrt(column_variance), info, dof=dof)
+    run.warn_of_precision(estimate, 0.0)
     return estimate
 
 
@@ -262,7 +251,7 @@ class _ChunkSums:
 
 def _chunks(game: _KnnGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
     """Chunks of validation rows, the splits in turn, so that a partial run covers all of them alike."""
-    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
+    random = generator(seed, "validation chunks")
     chunks = []
     for k, part in enumerate(game.parts):
         size = max(4, _CHUNK_WORK // (part.n_rows << part.n_columns))
@@ -285,11 +274,12 @@ def _sampled_columns(
             tolerance=tolerance,
             max_coalitions=limit,
             semivalue=game.column_semivalue,
-            random_state=np.random.SeedSequence(run.seed, spawn_key=(1,)),
+            random_state=seed_sequence(run.seed, "column pairs"),
             progress=_column_progress(report, None if n_coalitions else tolerance),
         )
-    ratio = convergence_ratio(result.values, result.stderr)
+    ratio = convergence_ratio(result.values, result.stderr, result.dof)
     info = {
+        **game.info,
         "columns": "sampled",
         "n_coalitions": result.n_coalitions,
         "estimator": result.estimator,
@@ -300,7 +290,13 @@ def _sampled_columns(
         "ratio": ratio,
     }
     return Estimate(
-        result.values, result.stderr, result.row_stderr, result.column_stderr, info, list(result.history)
+        result.values,
+        result.stderr,
+        result.row_stderr,
+        result.column_stderr,
+        info,
+        list(result.history),
+        dof=result.dof,
     )
 
 
@@ -318,7 +314,7 @@ def _column_progress(
             report(done / planned, f"{done:,} of {planned:,} column coalitions")
             return
         if not np.isfinite(ratio):
-            report(0.0, f"{done:,} column coalitions")  # nobody knows yet how many it takes
+            report(0.0, f"{done:,} column coalitions")  # not known yet how many it takes
             return
         if ratio != seen["ratio"]:
             seen.update(ratio=ratio, done=done)
@@ -329,26 +325,3 @@ def _column_progress(
         report(min(done / min(needed, planned), 1.0), note)
 
     return update
-
-
-def _check(options: dict[str, Any]) -> None:
-    """Name the first option that is wrong."""
-    choices = {
-        "metric": METRICS,
-        "columns": ("auto", "exact", "sampled"),
-        "empty": ("zero", "ties"),
-        "backend": ("auto", "cpu"),
-        "form": ("auto", "exact", "fast"),
-    }
-    for name, known in choices.items():
-        if options[name] not in known:
-            raise InputError(
-                f"{name}={options[name]!r} is not known: use one of {', '.join(map(repr, known))}"
-            )
-    check_number(options["n_neighbors"], "n_neighbors", whole=True)
-    check_number(options["tolerance"], "tolerance", zero=True)
-    n_coalitions = options["n_coalitions"]
-    if n_coalitions is not None:
-        check_number(n_coalitions, "n_coalitions", whole=True)
-        if n_coalitions < FEWEST_COALITIONS:
-            raise InputError(f"n_coalitions={n_coalitions} is too few: ask for at least {FEWEST_COALITIONS}")

@@ -9,7 +9,7 @@ import itertools
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Note, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ _MARKS = (
 )
 
 
-def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, str | None]:
+def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, Note | None]:
     """The text of a file, and a note where its encoding had to be guessed.
 
     Examples
@@ -36,11 +36,12 @@ def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, str | Non
             return data.decode(encoding).removeprefix("\ufeff"), None
         except LookupError:
             raise InputError(
-                f"--encoding {encoding} is not known: use for instance utf-8, cp1252 or latin-1"
+                Setting("encoding", encoding), " is not known: use for instance utf-8, cp1252 or latin-1"
             ) from None
         except UnicodeDecodeError as error:
             raise InputError(
-                f"{path}, line {_line(data, error.start)}: not written in {encoding}: try another --encoding"
+                f"{path}, line {_line(data, error.start)}: not written in {encoding}: try another ",
+                Setting("encoding"),
             ) from None
     for mark, name in _MARKS:
         if data.startswith(mark):
@@ -57,8 +58,9 @@ def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, str | Non
         except UnicodeDecodeError:
             continue
         break
-    return text, (
-        f"{path} is not UTF-8 (first in line {line}): read as {name}; if letters look wrong, set --encoding"
+    return text, Note(
+        f"{path} is not UTF-8 (first in line {line}): read as {name}; if letters look wrong, set ",
+        Setting("encoding"),
     )
 
 
@@ -78,7 +80,7 @@ def find_separator(text: str, path: str, asked: str | None) -> str:
         separator = SEPARATORS.get(asked, "\t" if asked == "\\t" else asked)
         if len(separator) != 1 or separator in '"\r\n':
             raise InputError(
-                f"--separator {asked} is not known: use one character, or {', '.join(SEPARATORS)}"
+                Setting("separator", asked), f" is not known: use one character, or {', '.join(SEPARATORS)}"
             )
         return separator
     scores = {separator: _agreement(text, separator) for separator in SEPARATORS.values()}
@@ -86,7 +88,8 @@ def find_separator(text: str, path: str, asked: str | None) -> str:
     if scores[best] == (0.0, 0):
         first = text.split("\n", 1)[0].strip()[:60]
         raise InputError(
-            f"{path} has a single column ({first!r}): if it has more, name what parts them with --separator"
+            f"{path} has a single column ({first!r}): if it has more, name what parts them with ",
+            Setting("separator"),
         )
     return best
 
@@ -109,6 +112,18 @@ def _records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
         if fields:
             yield start, fields
         start = reader.line_num + 1
+
+
+def first_lines(text: str, separator: str, n_rows: int) -> list[int]:
+    r"""The line on which each row starts; empty where the rows are counted differently.
+
+    Examples
+    --------
+    >>> first_lines("a,b\n1,\"two\nlines\"\n\n3,4\n", ",", 2)
+    [2, 5]
+    """
+    lines = [start for start, _ in _records(text, separator)][1:]
+    return lines if len(lines) == n_rows else []
 
 
 def read_strings(text: str, separator: str, path: str) -> Any:
@@ -154,6 +169,6 @@ def _explain_ragged(text: str, separator: str, path: str, width: int) -> None:
     for line, fields in _records(text, separator):
         if len(fields) != width:
             raise InputError(
-                f"{path}, line {line}: {len(fields)} fields, but the header has {width}: mend the line (a field that "
+                f"{path}, line {line}: {len(fields)} fields, but the header has {width}: fix the line (a field that "
                 f"holds {separator!r} needs quotes around it)"
             ) from None

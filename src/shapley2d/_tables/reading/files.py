@@ -1,4 +1,4 @@
-"""Tables from files: CSV, compressed CSV and Parquet, told apart by their content."""
+"""Tables from files: CSV, compressed CSV and Parquet, recognised by their content."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shapley2d.cli.reading.column_types import typed_column
-from shapley2d.cli.reading.csv_text import decode, find_separator, read_strings
+from shapley2d._tables.reading.column_types import typed_column
+from shapley2d._tables.reading.csv_text import decode, find_separator, first_lines, read_strings
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from shapley2d.exceptions import Note
+
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _ZIP = b"PK\x03\x04"
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+_MAX_COUNTED = 2**20  # characters of a file whose rows are looked up line by line
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
@@ -35,18 +38,23 @@ class Source:
     table : pyarrow.Table
     lined : bool
         Whether row k stands on line k + 2 of the file.
-    notes : list of str
+    lines : list of int
+        Otherwise the line that each row starts on, where that is known.
+    notes : list of Note
         What the user should know about the reading.
     """
 
     path: str
     table: Any
     lined: bool = False
-    notes: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
     def where(self, row: int) -> str:
-        """How to find a row: its line where the file has lines, its position otherwise."""
-        return f"line {row + 2}" if self.lined else f"row {row}"
+        """How to find a row: its line where every row has one, its position otherwise."""
+        if self.lined:
+            return f"line {row + 2}"
+        return f"line {self.lines[row]}" if self.lines else f"row {row}"
 
 
 def read_table(
@@ -87,10 +95,12 @@ def read_table(
         for key in strings.column_names
     ]
     n_lines = len(text.splitlines()) if "\r" in text else text.count("\n") + (not text.endswith("\n"))
+    lined = n_lines == strings.num_rows + 1
     return Source(
         path=name,
         table=_table(columns, strings.column_names),
-        lined=n_lines == strings.num_rows + 1,
+        lined=lined,
+        lines=[] if lined or len(text) > _MAX_COUNTED else first_lines(text, mark, strings.num_rows),
         notes=[guess] if guess else [],
     )
 

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.streams import generator
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._games.label import feature_semivalue
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import RowValues
-from shapley2d._methods.knn import value_knn
+from shapley2d._methods.knn.cells import value_knn
 from shapley2d._theory.semivalues import Semivalue, marginal_weights, size_probabilities
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
     problem : Problem
     run : Run
     **options
-        Of :func:`shapley2d._methods.knn.value_knn`.
+        Of :func:`shapley2d._methods.knn.cells.value_knn`.
     """
     row_semivalue, column_semivalue = run.semivalues
     factor, beside = feature_semivalue(column_semivalue)
@@ -45,10 +46,11 @@ def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
     values, stderr = factor * features.values, factor * features.stderr
     row_stderr, column_stderr = factor * features.row_stderr, factor * features.column_stderr
     game = _RowGame(problem, run, options)
+    dof = features.dof
     if column_semivalue == "shapley":
         everything = game.values(np.ones((1, problem.table.n_columns), dtype=bool))[0]
         label, label_stderr = everything - values.sum(axis=1), row_stderr
-        # the errors of the columns' sums hang together in a way that is not kept: as if independent
+        # the errors of the columns' sums are correlated in a way that is not kept: as if independent
         label_sum_stderr = float(np.sqrt(np.sum(column_stderr**2)))
         row_stderr = np.zeros_like(row_stderr)
     else:
@@ -57,6 +59,7 @@ def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
         else:
             count = features.info["n_coalitions"]
             label, label_stderr, label_sum_stderr = _sampled_mean(game, column_semivalue, count, run.seed)
+            dof = min(dof, float(count - 1))
         row_stderr = np.hypot(row_stderr, label_stderr)
     return Estimate(
         np.column_stack([values, label]),
@@ -65,6 +68,7 @@ def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
         np.append(column_stderr, label_sum_stderr),
         features.info,
         features.history,
+        dof=dof,
     )
 
 
@@ -73,16 +77,16 @@ class _RowGame:
 
     def __init__(self, problem: Problem, run: Run, options: dict[str, Any]) -> None:
         self.n_rows, self.n_columns = problem.table.n_rows, problem.table.n_columns
-        self._empty = options.get("empty", "zero")
+        self._empty = options["empty"]
         self._parts = [
             (
                 split.rows,
                 RowValues(
-                    integer_columns(split.train, split.valid, options.get("metric", "auto")),
+                    integer_columns(split.train, split.valid, options["metric"]),
                     split.y.codes,
                     split.y_valid.codes,
                     task=problem.target.task,
-                    n_neighbors=options.get("n_neighbors", 10),
+                    n_neighbors=int(options["n_neighbors"]),
                     semivalue=run.semivalues[0],
                     n_jobs=run.n_jobs,
                 ),
@@ -114,7 +118,7 @@ def _sampled_mean(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """The label's values, their standard errors and that of their sum: a mean over random coalitions."""
     m = game.n_columns
-    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
+    random = generator(seed, "label coalitions")
     size = random.choice(m + 1, count, p=size_probabilities(semivalue, m + 1))
     masks = random.permuted(np.arange(m)[None, :] < size[:, None], axis=1)
     mean, squares, sum_squares = np.zeros(game.n_rows), np.zeros(game.n_rows), 0.0

@@ -1,0 +1,18 @@
+"""Defaults that several rooms need, each written once."""
+
+from __future__ import annotations
+
+N_NEIGHBORS = 10
+"""K: how many neighbours vote."""
+
+TOLERANCE = 0.025
+"""Largest standard error that is precise enough, relative to the spread of the values."""
+
+FOLDS = 5
+"""Parts of a cross-valuation."""
+
+SEMIVALUE = "shapley"
+"""How coalitions of different sizes count."""
+
+MIN_COALITIONS = 8
+"""Column coalitions that an estimate can rest on: no columns, all columns and three complementary pairs."""

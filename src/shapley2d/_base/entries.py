@@ -1,0 +1,36 @@
+"""Single Python objects from a user's table: missing, a number, or something else."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+
+def is_number(item: Any) -> bool:
+    """Whether a Python object is a real number: an int, a float, a decimal, a fraction, but not a boolean.
+
+    Examples
+    --------
+    >>> is_number(1.5), is_number(True), is_number("1")
+    (True, False, False)
+    """
+    return isinstance(item, (Real, Decimal)) and not isinstance(item, (bool, np.bool_))
+
+
+def is_missing(item: Any) -> bool:
+    """None, NaN, NaT and pandas' NA are missing; they are the things that do not equal themselves.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
+    if item is None:
+        return True
+    if isinstance(item, (str, bytes, int)):
+        return False
+    equal = item == item  # noqa: PLR0124
+    return equal is not True and not (isinstance(equal, (bool, np.bool_)) and bool(equal))

@@ -1,0 +1,61 @@
+"""From standard errors to precision: how wide a 95 % interval is, and when a run is precise enough.
+
+A standard error is the square root of an estimated variance, nothing more. An estimate from few groups or draws has a
+noisy variance, so its interval takes Student's quantile for its degrees of freedom; with infinitely many it is that of
+the normal distribution, 1.96.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LEVEL = 0.95
+"""Share of intervals that hold the true value."""
+
+
+@cache
+def interval_factor(dof: float = math.inf) -> float:
+    """Half the width of a 95 % interval, in standard errors.
+
+    Parameters
+    ----------
+    dof : float
+        Degrees of freedom behind the standard errors.
+
+    Examples
+    --------
+    >>> round(interval_factor(), 2), round(interval_factor(9), 2)
+    (1.96, 2.26)
+    """
+    from scipy.special import ndtri, stdtrit
+
+    tail = (1 + LEVEL) / 2
+    return float(ndtri(tail) if math.isinf(dof) else stdtrit(max(dof, 1.0), tail))
+
+
+def convergence_ratio(
+    values: NDArray[np.float64], stderr: NDArray[np.float64], dof: float = math.inf
+) -> float:
+    """Largest standard error relative to the spread of the values; what ``tolerance`` bounds.
+
+    A standard error with few degrees of freedom counts by as much more as its interval is wider.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> convergence_ratio(np.array([[0.0, 2.0]]), np.array([[0.1, 0.05]]))
+    0.05
+    """
+    largest = float(stderr.max())
+    if largest == 0:
+        return 0.0
+    if not math.isinf(dof):
+        largest *= interval_factor(dof) / interval_factor()
+    spread = float(values.max() - values.min())
+    return largest / spread if spread > 0 else math.inf

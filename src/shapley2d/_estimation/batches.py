@@ -1,0 +1,102 @@
+"""Batches of numbered pieces of work: packed once, unpacked once per process, done one after the other."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+import uuid
+from collections import OrderedDict
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+import cloudpickle
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Batch = tuple[list[NDArray[np.float64]], float]  # results, and the seconds they took
+
+LARGE_BYTES = 2**20
+"""Arrays of more bytes are shared between the processes of a machine."""
+
+_MAX_KEPT = 2  # works that a worker keeps unpacked
+
+
+class Work(Protocol):
+    """Pieces of work by number."""
+
+    def __call__(self, number: int) -> NDArray[np.float64]:
+        """Do piece ``number``; always the same result for the same number."""
+
+
+def do_batch(work: Work, start: int, stop: int) -> Batch:
+    """Do pieces ``start .. stop - 1`` and measure how long it took."""
+    begin = time.perf_counter()
+    with single_threaded():
+        results = [work(number) for number in range(start, stop)]
+    return results, time.perf_counter() - begin
+
+
+def pack(work: Work) -> tuple[NDArray[Any], ...]:
+    """Pickle work once, its large arrays apart, for any number of calls of :func:`do_parcel`.
+
+    Every part is an array of bytes, which joblib and Dask know how to ship once and share.
+    """
+    large: list[NDArray[Any]] = []
+
+    def keep_inside(buffer: pickle.PickleBuffer) -> bool:
+        view = buffer.raw()
+        if view.nbytes <= LARGE_BYTES:
+            return True
+        large.append(np.frombuffer(view, dtype=np.uint8))
+        return False
+
+    body = cloudpickle.dumps(work, protocol=5, buffer_callback=keep_inside)
+    token = np.frombuffer(uuid.uuid4().bytes, dtype=np.uint8)
+    return (token, np.frombuffer(body, dtype=np.uint8), *large)
+
+
+_kept: OrderedDict[bytes, Work] = OrderedDict()
+_lock = threading.Lock()
+
+
+def do_parcel(start: int, stop: int, token: NDArray[Any], body: NDArray[Any], *large: NDArray[Any]) -> Batch:
+    """Do pieces of packed work, which this process unpacks only once."""
+    key = token.tobytes()
+    with _lock:
+        if key not in _kept:
+            while len(_kept) >= _MAX_KEPT:
+                _kept.popitem(last=False)
+            buffers = [array if array.flags.writeable else array.copy() for array in large]
+            _kept[key] = pickle.loads(body.data, buffers=buffers)  # noqa: S301  (packed by our own main process)
+        work = _kept[key]
+    return do_batch(work, start, stop)
+
+
+class _Threads:
+    users = 0
+    limit: Any = None
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """One thread per worker in BLAS and OpenMP: the same sums everywhere, and no more threads than cores.
+
+    The limit is the process's; of several threads that work at once, the last one lifts it.
+    """
+    with _lock:
+        if not _Threads.users:
+            _Threads.limit = threadpool_limits(limits=1)
+        _Threads.users += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _Threads.users -= 1
+            if not _Threads.users:
+                _Threads.limit.restore_original_limits()

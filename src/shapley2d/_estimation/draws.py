@@ -1,0 +1,75 @@
+"""Monte Carlo draws of a matrix of values, each known by its number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from shapley2d._base.streams import generator
+from shapley2d._theory.designs import Permutation, combine_axes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._games.function import Game
+    from shapley2d._theory.semivalues import Semivalue
+
+
+class Draws(Protocol):
+    """Numbered independent draws of a matrix of values."""
+
+    def __call__(self, number: int) -> NDArray[np.float64]:
+        """Return draw ``number``, always the same for the same number."""
+
+
+class PermutationDraws:
+    """One random order of the rows and one of the columns per draw.
+
+    Parameters
+    ----------
+    game : Game
+    semivalues : (Semivalue, Semivalue)
+        Of the rows and of the columns.
+    seed : int
+        With a draw's number, the seed of its random orders.
+    """
+
+    def __init__(self, game: Game, semivalues: tuple[Semivalue, Semivalue], seed: int) -> None:
+        self.game = game
+        self._semivalues = semivalues
+        self._seed = seed
+
+    def __call__(self, number: int) -> NDArray[np.float64]:
+        random = generator(self._seed, "draw", number)
+        rows = Permutation(random.permutation(self.game.n_rows), self._semivalues[0])
+        columns = Permutation(random.permutation(self.game.n_columns), self._semivalues[1])
+        return combine_axes(self.game.utilities(rows.coalitions, columns.coalitions), rows, columns)
+
+
+class MeanDraws:
+    """The mean of several games' draws, each over its own part of the rows: a draw of a cross-valuation.
+
+    Parameters
+    ----------
+    draws : list of Draws
+    rows : list of ndarray
+        The rows of the whole table behind the rows of each game; the others get 0.
+    n_rows : int
+        Rows of the whole table.
+    """
+
+    def __init__(self, draws: list[Draws], rows: list[NDArray[np.intp]], n_rows: int) -> None:
+        self._draws = draws
+        self._rows = rows
+        self._n_rows = n_rows
+
+    def __call__(self, number: int) -> NDArray[np.float64]:
+        mean: NDArray[np.float64] | None = None
+        for draw, rows in zip(self._draws, self._rows, strict=True):
+            values = draw(number) / len(self._draws)
+            if mean is None:
+                mean = np.zeros((self._n_rows, values.shape[1]))
+            mean[rows] += values
+        assert mean is not None
+        return mean

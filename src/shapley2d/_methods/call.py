@@ -1,0 +1,80 @@
+"""The call that repeats a run, as code."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_BY_NAME = ("X", "y", "X_valid", "y_valid", "h", "rows", "columns", "owners", "row_names", "column_names")
+_NO_MATTER = ("n_jobs", "progress", "checkpoint", "cluster")  # they change no value
+
+
+def call_code(
+    function: Callable[..., Any], given: Mapping[str, Any], options: Mapping[str, Any], seed: int
+) -> str:
+    """The call of a public function with these arguments; tables and the like go by the names of their parameters.
+
+    Options that change no value are left out, and so are those that have their default, except the method.
+
+    Parameters
+    ----------
+    function : callable
+    given : mapping
+        Its arguments by name.
+    options : mapping
+        Those of the method.
+    seed : int
+        What ``random_state`` came to.
+
+    Examples
+    --------
+    >>> def value(X, y, method="knn", *, folds=5, random_state=0, progress="auto", **options): ...
+    >>> call_code(value, {"X": 1, "y": 2, "method": "mc", "folds": 5, "random_state": None}, {"tolerance": 0.1}, 7)
+    'value(X, y, method="mc", random_state=7, tolerance=0.1)'
+    """
+    parts = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD or name not in given:
+            continue
+        value = seed if name == "random_state" else given[name]
+        if name in _NO_MATTER or (_is(value, parameter.default) and name not in ("method", "random_state")):
+            continue
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and name in _BY_NAME:
+            parts.append(name)
+        else:
+            parts.append(f"{name}={name if name in _BY_NAME else value_code(value)}")
+    parts += [
+        f"{name}={value_code(value)}"
+        for name, value in options.items()
+        if value is not None and name not in _NO_MATTER
+    ]
+    return f"{function.__name__}({', '.join(parts)})"
+
+
+def value_code(value: Any) -> str:
+    """A value as code: a model by its representation, a function by its name."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return f'"{value}"' if value.isprintable() and '"' not in value and "\\" not in value else repr(value)
+    if isinstance(value, os.PathLike):
+        return repr(os.fspath(value))
+    if callable(value) and hasattr(value, "__name__") and not hasattr(value, "get_params"):
+        return str(value.__name__)
+    return " ".join(repr(value).split())
+
+
+def _is(value: Any, default: Any) -> bool:
+    if value is default:
+        return True
+    return (
+        type(value) is type(default)
+        and isinstance(value, (str, int, float, tuple))
+        and bool(value == default)
+    )

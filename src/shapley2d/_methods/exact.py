@@ -1,0 +1,80 @@
+"""Method ``"exact"``: every coalition of rows under every coalition of columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._methods.options import TRAINING
+from shapley2d._methods.record import Method
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shapley2d._estimation.estimate import Estimate
+    from shapley2d._games.function import Game
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
+
+MAX_EXACT_UTILITIES = 2**24
+"""``exact`` refuses games with more pairs of coalitions than this."""
+
+
+def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
+    """Exact values of a model's cells, for tables of a dozen players."""
+    from shapley2d._methods.games import model_games
+
+    parts = model_games(problem, run, **options)
+    return solve_games(parts.games, parts.rows, parts.n_rows, run).noting(**parts.info)
+
+
+def solve_games(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int, run: Run) -> Estimate:
+    """Exact values of games, the mean over them."""
+    import numpy as np
+
+    from shapley2d._estimation.estimate import Estimate
+    from shapley2d._estimation.exact import evaluate_design
+    from shapley2d._methods.games import fold_title
+    from shapley2d._theory.designs import AllSubsets
+
+    check_exact(games)
+    values = np.zeros((n_rows, games[0].n_columns))
+    for k, (game, members) in enumerate(zip(games, rows, strict=True)):
+        part = evaluate_design(
+            game,
+            AllSubsets(game.n_rows, run.semivalues[0]),
+            AllSubsets(game.n_columns, run.semivalues[1]),
+            n_jobs=run.n_jobs,
+            progress=run.progress,
+            title=fold_title("exact values", k, len(games)),
+        )
+        values[members] += part / len(games)
+    return Estimate.exact(values, n_utilities=sum(2 ** (game.n_rows + game.n_columns) for game in games))
+
+
+def check_exact(games: Sequence[Game]) -> None:
+    """Refuse games of which not all coalitions can be evaluated."""
+    for game in games:
+        players = game.n_rows + game.n_columns
+        if 2**players > MAX_EXACT_UTILITIES:
+            raise InputError(
+                f"exact values of {game.n_rows} rows x {game.n_columns} columns need 2^{players} utilities, "
+                f"more than 2^{MAX_EXACT_UTILITIES.bit_length() - 1}: use ",
+                Setting("method", "mc"),
+                " or ",
+                Setting("method", "knn"),
+                ", or value blocks",
+            )
+
+
+METHOD = Method(
+    name="exact",
+    summary="any model, every coalition trained once: for a dozen rows and columns in all",
+    solve=solve,
+    options=TRAINING,
+    how="every coalition of rows and columns",
+    solve_games=solve_games,
+)

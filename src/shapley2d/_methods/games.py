@@ -1,0 +1,113 @@
+"""From a checked problem and a model to games, one for every split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._base.defaults import N_NEIGHBORS
+from shapley2d._methods.models import is_knn, resolve_model
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shapley2d._games.function import Game
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
+
+
+@dataclass(frozen=True)
+class ProblemGames:
+    """The games of a problem.
+
+    Attributes
+    ----------
+    games : list of Game
+        One per split; the value is the mean over them.
+    rows : list of ndarray
+        The rows of the table behind the rows of each game.
+    n_rows : int
+        Rows of the table.
+    info : dict
+        Facts for the result's record.
+    """
+
+    games: list[Game]
+    rows: list[NDArray[np.intp]]
+    n_rows: int
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+def model_games(
+    problem: Problem,
+    run: Run,
+    *,
+    model: Any,
+    scoring: Any = None,
+    preprocess: str = "auto",
+    n_neighbors: int | None = None,
+    metric: str | None = None,
+    truncation: float | None = None,
+    threads: int = 1,
+) -> ProblemGames:
+    """Games of a model that is given as an estimator or by name.
+
+    Parameters
+    ----------
+    problem : Problem
+    run : Run
+    model, scoring, preprocess, n_neighbors, metric, truncation
+        Options of the methods that train.
+    threads : int
+        For the built-in K nearest neighbours, which a game of few coalitions can share its work among.
+    """
+    from shapley2d._games.label import LabelGame
+    from shapley2d._games.model import ModelGame
+    from shapley2d._games.sweeps import sweep_game
+
+    task = problem.target.task
+    given = {
+        "scoring": scoring,
+        "preprocess": preprocess,
+        "n_neighbors": n_neighbors,
+        "metric": metric,
+        "truncation": truncation,
+    }
+    resolved = resolve_model(model, task, given)
+    games: list[Game]
+    info: dict[str, Any]
+    if isinstance(resolved, str):
+        info = {"model": resolved}
+        options: dict[str, Any] = {}
+        if is_knn(resolved):
+            info |= {
+                "n_neighbors": N_NEIGHBORS if n_neighbors is None else int(n_neighbors),
+                "metric": "auto" if metric is None else metric,
+            }
+            options = {"n_neighbors": info["n_neighbors"], "metric": info["metric"], "n_jobs": threads}
+        games = [sweep_game(resolved, split, **options) for split in problem.splits]
+    else:
+        models = [
+            ModelGame(
+                resolved,
+                split.train,
+                split.y,
+                split.valid,
+                split.y_valid,
+                scoring=scoring,
+                encoding=preprocess,  # type: ignore[arg-type]
+                truncation=truncation,
+                random_state=run.seed % 2**32,
+            )
+            for split in problem.splits
+        ]
+        games, info = list(models), {"model": repr(models[0].model)}
+    if problem.label is not None:
+        games = [LabelGame(game) for game in games]
+    return ProblemGames(games, [split.rows for split in problem.splits], problem.table.n_rows, info)
+
+
+def fold_title(what: str, k: int, count: int) -> str:
+    """The title of a progress bar, with the fold where there are several."""
+    return what if count == 1 else f"{what}, fold {k + 1} of {count}"

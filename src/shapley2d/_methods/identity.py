@@ -1,0 +1,103 @@
+"""What determines the draws of a run on tables: hashes of the data, and the settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._estimation.fingerprint import describe, fingerprint_games, hash_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from shapley2d._estimation.checkpoint import Checkpoint
+    from shapley2d._games.function import Game
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
+    from shapley2d._tables.table import Table
+    from shapley2d._tables.target import Target
+
+
+def open_checkpoint(
+    path: Any,
+    run: Run,
+    games: Sequence[Game],
+    *,
+    method: str,
+    problem: Problem | None = None,
+    **settings: Any,
+) -> Checkpoint | None:
+    """The checkpoint at a path, for this run of these games only; None without a path.
+
+    Parameters
+    ----------
+    path : path-like or None
+    run : Run
+    games : sequence of Game
+        Their sizes and some of their utilities are compared.
+    method : str
+    problem : Problem, optional
+        Where the games are made of tables.
+    **settings
+        Options that determine the draws.
+    """
+    if path is None:
+        return None
+    return checkpoint_of(path, run, fingerprint_games(games), method=method, problem=problem, **settings)
+
+
+def checkpoint_of(
+    path: Any,
+    run: Run,
+    games: dict[str, Any],
+    *,
+    method: str,
+    problem: Problem | None = None,
+    **settings: Any,
+) -> Checkpoint:
+    """The checkpoint at a path, for games whose fingerprint is known."""
+    from shapley2d._estimation.checkpoint import Checkpoint
+
+    identity = {
+        "random_state": run.seed,
+        "semivalue": run.semivalues,
+        **({} if problem is None else fingerprint_problem(problem)),
+        **{name: describe(value) for name, value in settings.items()},
+        "method": method,
+    }
+    return Checkpoint(path, {**identity, **games})
+
+
+def fingerprint_problem(problem: Problem) -> dict[str, str]:
+    """Hashes of a problem's tables, targets and splits.
+
+    Examples
+    --------
+    >>> from shapley2d._tables.problem import make_problem
+    >>> X, y = [[0, 5], [1, 5]], ["a", "b"]
+    >>> from shapley2d._estimation.fingerprint import differences
+    >>> here = fingerprint_problem(make_problem(X, y, X, y))
+    >>> there = fingerprint_problem(make_problem([[0, 5], [2, 5]], y, X, y))
+    >>> differences(there, here)
+    ['X differs']
+    """
+    return {
+        "X": hash_parts(_table_bytes(problem.table)),
+        "y": hash_parts(_target_bytes(problem.target)),
+        "X_valid": hash_parts(part for split in problem.splits for part in _table_bytes(split.valid)),
+        "y_valid": hash_parts(part for split in problem.splits for part in _target_bytes(split.y_valid)),
+        "the training rows": hash_parts(split.rows.astype(np.int64).tobytes() for split in problem.splits),
+        "the label": "none" if problem.label is None else problem.label,
+    }
+
+
+def _table_bytes(table: Table) -> Iterable[bytes]:
+    for column in table.columns:
+        yield f"{column.name}\n{column.kind}\n{column.categories!r}".encode()
+        yield np.ascontiguousarray(column.entries, dtype=np.float64).tobytes()
+
+
+def _target_bytes(target: Target) -> Iterable[bytes]:
+    yield target.task.encode()
+    yield repr(target.y.tolist()).encode()

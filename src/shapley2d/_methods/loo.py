@@ -1,0 +1,63 @@
+"""Method ``"loo"``: 2D leave-one-out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._methods.options import TRAINING
+from shapley2d._methods.record import Method, refuse_semivalue
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shapley2d._estimation.estimate import Estimate
+    from shapley2d._games.function import Game
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
+
+
+def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
+    """2D leave-one-out values of a model's cells."""
+    from shapley2d._methods.games import model_games
+
+    parts = model_games(problem, run, **options)
+    return solve_games(parts.games, parts.rows, parts.n_rows, run).noting(**parts.info)
+
+
+def solve_games(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int, run: Run) -> Estimate:
+    """The whole table against the table without a row, without a column and without both."""
+    import numpy as np
+
+    from shapley2d._estimation.estimate import Estimate
+    from shapley2d._estimation.exact import evaluate_design
+    from shapley2d._methods.games import fold_title
+    from shapley2d._theory.designs import LeaveOneOut
+
+    refuse_semivalue("loo", run.semivalues, "it only looks at the whole table")
+    values = np.zeros((n_rows, games[0].n_columns))
+    for k, (game, members) in enumerate(zip(games, rows, strict=True)):
+        part = evaluate_design(
+            game,
+            LeaveOneOut(game.n_rows),
+            LeaveOneOut(game.n_columns),
+            n_jobs=run.n_jobs,
+            progress=run.progress,
+            title=fold_title("leave one out", k, len(games)),
+        )
+        values[members] += part / len(games)
+    return Estimate.exact(values, n_utilities=sum((game.n_rows + 1) * (game.n_columns + 1) for game in games))
+
+
+METHOD = Method(
+    name="loo",
+    summary="any model, 2D leave-one-out: the table against the table without a row, a column, and both",
+    solve=solve,
+    options=TRAINING,
+    how="leaving out one row and one column at a time",
+    meaning="what the whole table's performance owes to its row and its column together, all others being there",
+    total="",
+    solve_games=solve_games,
+)

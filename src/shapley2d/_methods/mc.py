@@ -1,0 +1,127 @@
+"""Method ``"mc"``: Monte Carlo over independent pairs of a row order and a column order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._methods.options import SAMPLING, TRAINING, TRUNCATION
+from shapley2d._methods.record import Method
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shapley2d._estimation.checkpoint import Checkpoint
+    from shapley2d._estimation.draws import Draws
+    from shapley2d._estimation.estimate import Estimate
+    from shapley2d._games.function import Game
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
+
+
+def solve(
+    problem: Problem,
+    run: Run,
+    *,
+    max_permutations: int,
+    tolerance: float,
+    checkpoint: Any,
+    cluster: Any,
+    **settings: Any,
+) -> Estimate:
+    """Monte Carlo values of a model's cells."""
+    from shapley2d._methods.games import model_games
+    from shapley2d._methods.identity import open_checkpoint
+
+    parts = model_games(problem, run, **settings)
+    kept = open_checkpoint(checkpoint, run, parts.games, method="mc", problem=problem, **settings)
+    estimate = _sampled(
+        parts.games,
+        parts.rows,
+        parts.n_rows,
+        run,
+        max_permutations=max_permutations,
+        tolerance=tolerance,
+        checkpoint=kept,
+        cluster=cluster,
+    )
+    return estimate.noting(**parts.info)
+
+
+def solve_games(
+    games: Sequence[Game],
+    rows: list[NDArray[np.intp]],
+    n_rows: int,
+    run: Run,
+    *,
+    max_permutations: int,
+    tolerance: float,
+    checkpoint: Any,
+    cluster: Any,
+) -> Estimate:
+    """Monte Carlo values of games, the mean over them."""
+    from shapley2d._methods.identity import open_checkpoint
+
+    return _sampled(
+        games,
+        rows,
+        n_rows,
+        run,
+        max_permutations=max_permutations,
+        tolerance=tolerance,
+        checkpoint=open_checkpoint(checkpoint, run, games, method="mc"),
+        cluster=cluster,
+    )
+
+
+def _sampled(
+    games: Sequence[Game],
+    rows: list[NDArray[np.intp]],
+    n_rows: int,
+    run: Run,
+    *,
+    max_permutations: int,
+    tolerance: float,
+    checkpoint: Checkpoint | None,
+    cluster: Any,
+) -> Estimate:
+    from shapley2d._estimation.monte_carlo import monte_carlo
+
+    estimate = monte_carlo(
+        permutation_draws(games, rows, n_rows, run),
+        tolerance=tolerance,
+        max_draws=max_permutations,
+        n_jobs=run.n_jobs,
+        progress=run.progress,
+        title="Monte Carlo",
+        checkpoint=checkpoint,
+        cluster=cluster,
+    )
+    run.warn_of_precision(estimate, tolerance, "max_permutations", max_permutations)
+    return estimate
+
+
+def permutation_draws(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int, run: Run) -> Draws:
+    """Draws of one game, or of the mean over games that each have their own part of the rows."""
+    from shapley2d._base.streams import fold_seeds
+    from shapley2d._estimation.draws import MeanDraws, PermutationDraws
+
+    seeds = [run.seed] if len(games) == 1 else fold_seeds(run.seed, len(games))
+    draws: list[Draws] = [
+        PermutationDraws(game, run.semivalues, seed) for game, seed in zip(games, seeds, strict=True)
+    ]
+    whole = len(games) == 1 and rows[0].size == n_rows
+    return draws[0] if whole else MeanDraws(draws, rows, n_rows)
+
+
+METHOD = Method(
+    name="mc",
+    summary="any model, sampled: Monte Carlo over random orders of rows and columns",
+    solve=solve,
+    options=(*TRAINING, TRUNCATION, *SAMPLING),
+    how="Monte Carlo over random orders of rows and columns",
+    solve_games=solve_games,
+    game_options=tuple(option.name for option in SAMPLING),
+)

@@ -1,0 +1,188 @@
+"""Models by name: one vocabulary for Python and for the command line.
+
+A *built-in* model is a sweep of our own that fills whole grids of coalitions; the others are scikit-learn's, with
+settings that suit small coalitions. Where the two differ, if only in how equally good splits of a tree are decided,
+they have different names.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._methods.record import Option
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that has a name.
+
+    Attributes
+    ----------
+    name : str
+    summary : str
+    make : callable, optional
+        ``make(task)``: scikit-learn's estimator; None for a built-in sweep.
+    classifies_only : bool
+        Whether it predicts classes only.
+    options : tuple of str
+        Options of the method that it takes beside the model's name.
+    """
+
+    name: str
+    summary: str
+    make: Callable[[str], Any] | None = None
+    classifies_only: bool = False
+    options: tuple[str, ...] = ("scoring", "preprocess", "truncation")
+
+    @property
+    def built_in(self) -> bool:
+        """Whether it is a sweep of our own."""
+        return self.make is None
+
+
+def _sklearn_tree(task: str) -> Any:
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    return DecisionTreeClassifier() if task == "classification" else DecisionTreeRegressor()
+
+
+def _forest(task: str) -> Any:
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    return (RandomForestClassifier if task == "classification" else RandomForestRegressor)(n_estimators=50)
+
+
+def _boosting(task: str) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    boosting = HistGradientBoostingClassifier if task == "classification" else HistGradientBoostingRegressor
+    return boosting(max_iter=50, min_samples_leaf=5)
+
+
+def _logistic(task: str) -> Any:  # noqa: ARG001  (classes only)
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+
+
+def _scaled_ridge(task: str) -> Any:
+    from sklearn.linear_model import Ridge, RidgeClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), RidgeClassifier() if task == "classification" else Ridge())
+
+
+MODELS = {
+    model.name: model
+    for model in (
+        Model("tree", "a decision tree, built in; of equally good splits the first wins", options=()),
+        Model("gaussian_nb", "Gaussian naive Bayes, built in", classifies_only=True, options=()),
+        Model("ridge", "ridge regression or classification, built in, columns not scaled", options=()),
+        Model("knn", "the K-nearest-neighbour utility, built in", options=("n_neighbors", "metric")),
+        Model("sklearn_tree", "scikit-learn's decision tree", _sklearn_tree),
+        Model("forest", "scikit-learn's random forest of 50 trees", _forest),
+        Model("hist_gradient_boosting", "scikit-learn's histogram gradient boosting, 50 rounds", _boosting),
+        Model(
+            "logistic",
+            "scikit-learn's logistic regression on scaled columns",
+            _logistic,
+            classifies_only=True,
+        ),
+        Model("scaled_ridge", "scikit-learn's ridge on scaled columns", _scaled_ridge),
+    )
+}
+"""The models by name."""
+
+FLAT_MODELS = ("tree", "gaussian_nb")
+"""Built-in models with code of their own for cells that join one by one."""
+
+
+def model_option(default: str, built_in: tuple[str, ...] = ()) -> Option:
+    """The option ``model`` with a default, and the built-in models where a method has not all of them."""
+    only = f" (built in: {', '.join(built_in)})" if built_in else ""
+    return Option(
+        "model",
+        default,
+        f"a scikit-learn estimator, or the name of a model{only}",
+        names=tuple(MODELS),
+        check=check_model,
+        flag="--model",
+    )
+
+
+def check_model(model: Any, name: str = "model") -> None:
+    """Check a model that is given by name, or suggest the nearest name."""
+    if not isinstance(model, str) or model in MODELS:
+        return
+    near = difflib.get_close_matches(model, MODELS, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(map(repr, MODELS))}"
+    raise InputError(
+        Setting(name, model), f" is not a scikit-learn estimator and not the name of a model: {hint}"
+    )
+
+
+def is_knn(model: Any) -> bool:
+    """Whether a model is the built-in K nearest neighbours."""
+    return isinstance(model, str) and model == "knn"
+
+
+def is_built_in(model: Any) -> bool:
+    """Whether a model is the name of a sweep of our own."""
+    check_model(model)
+    return isinstance(model, str) and MODELS[model].built_in
+
+
+def resolve_model(model: Any, task: str, given: dict[str, Any]) -> Any:
+    """A built-in model's name as it is; scikit-learn's estimator for any other name, and for itself.
+
+    Parameters
+    ----------
+    model : str or estimator
+    task : {"classification", "regression"}
+    given : dict
+        Options beside the model; those that are None were not given.
+    """
+    check_model(model)
+    record = (
+        MODELS[model] if isinstance(model, str) else Model("", "", options=MODELS["sklearn_tree"].options)
+    )
+    for name, value in given.items():
+        default = value is None or (name == "preprocess" and value == "auto")
+        if not default and name not in record.options:
+            raise InputError(
+                Setting(name, value),
+                " does not go with ",
+                Setting("model", model),
+                _why_not(record, name),
+            )
+    if record.classifies_only and task == "regression":
+        raise InputError(
+            Setting("model", model),
+            " predicts classes, but the task is regression: use ",
+            Setting("model", "ridge"),
+            " or ",
+            Setting("model", "tree"),
+            ", or set ",
+            Setting("task", "classification"),
+        )
+    if not isinstance(model, str) or record.make is None:
+        return model
+    return record.make(task)
+
+
+def _why_not(record: Model, option: str) -> str:
+    if option in ("n_neighbors", "metric"):
+        return ": it is an option of model 'knn'; leave it out"
+    if option == "truncation":
+        return ", which does not train again for every coalition: leave it out"
+    instead = "'sklearn_tree'" if record.name == "tree" else "a scikit-learn estimator"
+    return f", which has its own: leave it out, or use {instead} as the model"

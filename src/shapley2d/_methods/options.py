@@ -1,0 +1,89 @@
+"""Options that several methods share, each declared once."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from shapley2d._base.defaults import N_NEIGHBORS as DEFAULT_NEIGHBORS
+from shapley2d._base.defaults import TOLERANCE as DEFAULT_TOLERANCE
+from shapley2d._knn.metric import METRICS
+from shapley2d._methods.models import model_option
+from shapley2d._methods.record import Option, choice, file, number, whole
+from shapley2d.exceptions import InputError, Setting
+
+
+def check_scoring(scoring: Any, name: str) -> None:
+    """Check a score that is given by name, or suggest the nearest; anything else is left to scikit-learn."""
+    if not isinstance(scoring, str):
+        return
+    from sklearn.metrics import get_scorer_names
+
+    known = get_scorer_names()
+    if scoring not in known:
+        near = difflib.get_close_matches(scoring, known, 1)
+        hint = f"did you mean {near[0]!r}?" if near else "for instance 'accuracy', 'roc_auc', 'r2'"
+        raise InputError(Setting(name, scoring), f" is not one of scikit-learn's scores: {hint}")
+
+
+N_NEIGHBORS = whole(
+    "n_neighbors", DEFAULT_NEIGHBORS, "how many neighbours vote", flag="--neighbors", short="-k"
+)
+METRIC = choice(
+    "metric",
+    METRICS,
+    "how far apart entries are: auto scales every column, sqeuclidean takes raw numbers",
+    flag="--metric",
+)
+TOLERANCE = number(
+    "tolerance",
+    DEFAULT_TOLERANCE,
+    "stop when the largest standard error is this small beside the spread of the values",
+    zero=True,
+    flag="--tolerance",
+)
+MODEL = model_option("sklearn_tree")
+MODEL_NEIGHBORS = N_NEIGHBORS.but(
+    default=None, shown_default=N_NEIGHBORS.default_words
+)  # of model "knn" only
+MODEL_METRIC = METRIC.but(default=None, shown_default=METRIC.default_words)
+SCORING = Option(
+    "scoring",
+    None,
+    "scikit-learn's name of a score, or a scorer",
+    check=check_scoring,
+    flag="--scoring",
+    metavar="NAME",
+    shown_default="accuracy or R squared",
+)
+PREPROCESS = choice(
+    "preprocess",
+    ("auto", "none"),
+    "auto gives a model numbers, one-hot where needed; none hands a pipeline of your own the table as it is",
+)
+TRUNCATION = number(
+    "truncation",
+    None,
+    "train no more rows, or cells, once the score is within this of that of all; biased",
+    zero=True,
+    flag="--truncation",
+)
+MAX_PERMUTATIONS = whole("max_permutations", 1000, "stop there in any case", flag="--max-permutations")
+CHECKPOINT = file(
+    "checkpoint",
+    "keep the state there: after a crash or Ctrl-C the same call goes on from it, to the same bits",
+    flag="--checkpoint",
+)
+CLUSTER = Option(
+    "cluster",
+    None,
+    "the address of a Dask scheduler to work on, or a client of it; needs the extra distributed",
+    flag="--cluster",
+    metavar="ADDRESS",
+)
+
+TRAINING = (MODEL, SCORING, PREPROCESS, MODEL_NEIGHBORS, MODEL_METRIC)
+"""Of methods that train a model."""
+
+SAMPLING = (MAX_PERMUTATIONS, TOLERANCE, CHECKPOINT, CLUSTER)
+"""Of methods that average over permutations."""

@@ -1,0 +1,200 @@
+"""The record of a method and of its options: everything that the rest of the package knows about them.
+
+The functions that users call, the estimator, the command line, the tables of the docs and the words of the report all
+read these records. A method that is not in a record does not exist; one that is, exists everywhere.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._base.checks import check_choice, check_number, check_whole
+from shapley2d.exceptions import InputError, OptionError, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from shapley2d._estimation.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a method.
+
+    Attributes
+    ----------
+    name : str
+        As in Python.
+    default : object
+    help : str
+        What it is, as a phrase that begins with a small letter and ends without a full stop.
+    kind : type
+        ``int``, ``float``, ``str`` or ``Path``: what the command line makes of the text.
+    choices : tuple of str
+        The words that it may be, if it is a word.
+    names : tuple of str
+        The words that the command line takes, where Python takes other things too.
+    check : callable, optional
+        ``check(value, name)`` raises where a value cannot be used; None takes anything.
+    flag, short : str, optional
+        On the command line, such as ``--neighbors`` and ``-k``; without a flag it is for Python only.
+    metavar : str, optional
+        What the help calls its value.
+    shown_default : str, optional
+        The default in words, where its code says little.
+    """
+
+    name: str
+    default: Any
+    help: str
+    kind: type = str
+    choices: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    check: Callable[[Any, str], None] | None = None
+    flag: str | None = None
+    short: str | None = None
+    metavar: str | None = None
+    shown_default: str | None = None
+
+    def checked(self, value: Any) -> Any:
+        """The value, if it can be used; None takes the default."""
+        if value is None:
+            value = self.default
+        if value is None:
+            return None
+        if self.choices:
+            check_choice(value, self.name, self.choices)
+        if self.check is not None:
+            self.check(value, self.name)
+        return value
+
+    def but(self, **changes: Any) -> Option:
+        """The same option with another default or other words, for a method that differs."""
+        return replace(self, **changes)
+
+    @property
+    def default_words(self) -> str:
+        """The default, for a reader."""
+        return repr(self.default) if self.shown_default is None else self.shown_default
+
+
+def whole(name: str, default: int | None, text: str, *, least: int = 1, **more: Any) -> Option:
+    """An option that is a whole number."""
+    more = {"metavar": "N", **more}
+    return Option(name, default, text, int, check=lambda value, name: check_whole(value, name, least), **more)
+
+
+def number(name: str, default: float | None, text: str, *, zero: bool = False, **more: Any) -> Option:
+    """An option that is a number, positive or not negative."""
+    more = {"metavar": "X", **more}
+    return Option(
+        name, default, text, float, check=lambda value, name: check_number(value, name, zero=zero), **more
+    )
+
+
+def choice(name: str, choices: Iterable[str], text: str, **more: Any) -> Option:
+    """An option that is one of some words, the first of them by default."""
+    words = tuple(choices)
+    return Option(name, words[0], text, choices=words, **more)
+
+
+def file(name: str, text: str, **more: Any) -> Option:
+    """An option that names a file."""
+    more = {"metavar": "FILE", **more}
+    return Option(name, None, text, Path, **more)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to value cells.
+
+    Attributes
+    ----------
+    name : str
+    summary : str
+        What it does, as a phrase; for the help and for the docs.
+    solve : callable
+        ``solve(problem, run, **options) -> Estimate``, with every option given. It imports what it needs when it is
+        called, so that the record is light.
+    options : tuple of Option
+    how : str
+        Completes "by ..." in the report; ``{name}`` stands for a fact of the run.
+    meaning : str
+        Completes "a cell's value is ..." in the report.
+    total : str
+        Completes "the values sum to ..." for Shapley values, likewise; empty where their sum means nothing.
+    caution : str
+        What to know where values are no contributions to a performance; empty where they are.
+    certainty : str
+        Instead of "exact", where there is no standard error and yet nothing exact.
+    validates : bool
+        Whether a model is evaluated, which takes a validation table or folds.
+    baseline : bool
+        Whether it is there to compare with.
+    solve_games : callable, optional
+        ``solve_games(games, rows, n_rows, run, **options) -> Estimate`` for games of any kind, where the method has no
+        need of a table: it then serves ``value_game`` and ``value_blocks`` too.
+    game_options : tuple of str
+        The options that ``solve_games`` takes.
+    """
+
+    name: str
+    summary: str
+    solve: Callable[..., Estimate]
+    options: tuple[Option, ...] = ()
+    how: str = ""
+    meaning: str = (
+        "what it adds, on average over all ways to build up the table, to the performance of the model"
+    )
+    total: str = "the model's score"
+    caution: str = ""
+    certainty: str = ""
+    validates: bool = True
+    baseline: bool = False
+    solve_games: Callable[..., Estimate] | None = None
+    game_options: tuple[str, ...] = ()
+
+    def complete(self, given: dict[str, Any], only: tuple[str, ...] | None = None) -> dict[str, Any]:
+        """All options of the method: those given, checked, and the defaults of the others.
+
+        Parameters
+        ----------
+        given : dict
+        only : tuple of str, optional
+            The options that count, where not all do.
+        """
+        known = {option.name: option for option in self.options if only is None or option.name in only}
+        for name in given:
+            if name not in known:
+                raise unknown_option(f"method {self.name!r}", name, known)
+        return {name: option.checked(given.get(name)) for name, option in known.items()}
+
+    def about(self, facts: dict[str, Any]) -> dict[str, str]:
+        """The words that a result keeps of its method, with the facts of the run in them."""
+        return {
+            "how": self.how.format_map(facts),
+            "meaning": self.meaning,
+            "total": self.total.format_map(facts),
+            "caution": self.caution,
+            "certainty": self.certainty,
+        }
+
+
+def unknown_option(what: str, name: str, known: Iterable[str]) -> OptionError:
+    """An error that names the nearest option there is."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, 1)
+    listed = f"its options are {', '.join(names)}" if names else "it has none"
+    hint = f"did you mean {near[0]!r}?" if near else listed
+    return OptionError(f"{what} has no option {name!r}: {hint}")
+
+
+def refuse_semivalue(name: str, semivalues: tuple[Any, Any], why: str) -> None:
+    """Refuse a semivalue for a method that looks at no coalitions of different sizes."""
+    if semivalues != ("shapley", "shapley"):
+        raise InputError(
+            Setting("method", name), f" has no semivalue: {why}; leave ", Setting("semivalue"), " out"
+        )

@@ -1,0 +1,180 @@
+"""The data of a result: what every cell is worth, how certain that is, and where it came from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.precision import interval_factor
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.table import Table
+
+_UNCOMPARED = ("info", "history", "frame", "table", "target")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Values:
+    """Values of the cells of a table with their errors; see :class:`~shapley2d.Valuation` for the attributes."""
+
+    values: NDArray[np.float64]
+    stderr: NDArray[np.float64]
+    row_names: NDArray[Any]
+    column_names: list[str]
+    row_stderr: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    column_stderr: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    info: dict[str, Any] = field(default_factory=dict)
+    history: list[tuple[int, float]] = field(default_factory=list)
+    frame: str = "pandas"
+    table: Table | None = None
+    target: NDArray[Any] | None = None
+    dof: float = math.inf
+
+    def __post_init__(self) -> None:
+        n, m = self.values.shape
+        for name, size in (("row_stderr", n), ("column_stderr", m)):
+            if not getattr(self, name).size:
+                object.__setattr__(self, name, np.zeros(size))
+        sizes = {
+            "stderr": (self.stderr.shape, (n, m)),
+            "row_names": (len(self.row_names), n),
+            "column_names": (len(self.column_names), m),
+            "row_stderr": (len(self.row_stderr), n),
+            "column_stderr": (len(self.column_stderr), m),
+        }
+        for name, (given, wanted) in sizes.items():
+            if given != wanted:
+                raise InputError(
+                    f"values of shape {(n, m)} do not fit {name}, which has {given} instead of {wanted}"
+                )
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(
+            _equal(getattr(self, part.name), getattr(other, part.name))
+            for part in fields(self)
+            if part.name not in _UNCOMPARED
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of columns."""
+        return (self.values.shape[0], self.values.shape[1])
+
+    @property
+    def total(self) -> float:
+        """Sum of all values; ``info["about"]["total"]`` has in words what it is."""
+        return float(self.values.sum())
+
+    @property
+    def rows(self) -> NDArray[np.float64]:
+        """1D values of the rows: sums over the columns."""
+        return np.asarray(self.values.sum(axis=1))
+
+    @property
+    def columns(self) -> NDArray[np.float64]:
+        """1D values of the columns: sums over the rows."""
+        return np.asarray(self.values.sum(axis=0))
+
+    @property
+    def exact(self) -> bool:
+        """Whether the values carry no sampling error."""
+        return not self.stderr.any()
+
+    @property
+    def interval_factor(self) -> float:
+        """Half the width of a 95 % interval in standard errors: Student's quantile for ``dof``, 1.96 for many."""
+        return interval_factor(self.dof)
+
+    def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lower and upper ends of the 95 % intervals of all values.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> v = Values(np.array([[1.0]]), np.array([[0.1]]), np.array([0]), ["x"], dof=9)
+        >>> [float(end[0, 0].round(3)) for end in v.interval()]
+        [0.774, 1.226]
+        """
+        half = self.interval_factor * self.stderr
+        return self.values - half, self.values + half
+
+    def describe(self) -> str:
+        """One line on how certain the values are."""
+        if self.exact:
+            return str((self.info.get("about") or {}).get("certainty") or "exact")
+        return f"standard error at most {self.stderr.max():.2g}"
+
+    @cached_property
+    def contents(self) -> list[list[str | None]] | None:
+        """The table's entries as text, one list per column; None where the valuation has no table."""
+        return None if self.table is None else [column.text() for column in self.table.columns]
+
+    @cached_property
+    def labels(self) -> list[str] | None:
+        """The target of every row as text; None where the valuation has none."""
+        return None if self.target is None else [str(label) for label in self.target.tolist()]
+
+    def numbers(self, column: int) -> NDArray[np.float64] | None:
+        """Entries of the column at a position as numbers, NaN where missing; None for text and where unknown.
+
+        Dates count in days since 1970, booleans as 0 and 1.
+        """
+        if self.table is None or self.contents is None or self.table.columns[column].kind == "category":
+            return None
+        if not self.table.columns[column].categories:
+            return self.table.columns[column].entries
+        return _parse_numbers(self.contents[column])  # read back from a file, which holds text
+
+    def row_position(self, row: Any) -> int:
+        """Position of a row given by its name."""
+        found = [k for k, name in enumerate(self.row_names.tolist()) if str(name) == str(row)]
+        if not found:
+            raise InputError(f"there is no row {row!r}: rows are named {_examples(self.row_names.tolist())}")
+        return found[0]
+
+    def column_position(self, column: str) -> int:
+        """Position of a column given by its name."""
+        if column not in self.column_names:
+            raise InputError(f"there is no column {column!r}: columns are {_examples(self.column_names)}")
+        return self.column_names.index(column)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if one is None or other is None:
+        return one is other
+    if isinstance(one, np.ndarray):
+        return bool(np.array_equal(one, other))
+    return bool(one == other)
+
+
+def _parse_numbers(texts: list[str | None]) -> NDArray[np.float64] | None:
+    numbers = np.full(len(texts), np.nan)
+    for i, text in enumerate(texts):
+        if text is None:
+            continue
+        try:
+            numbers[i] = text == "true" if text in ("true", "false") else float(text)
+        except ValueError:
+            try:
+                numbers[i] = np.datetime64(text, "ms").astype(np.int64) / 86_400_000
+            except ValueError:
+                return None
+    return numbers
+
+
+def _examples(names: Sequence[Any]) -> str:
+    shown = ", ".join(repr(name) for name in names[:5])
+    return shown + (", ..." if len(names) > 5 else "")

@@ -1,0 +1,60 @@
+"""The library's messages in the words of the command line: its flags for options, the user's files for tables."""
+
+from __future__ import annotations
+
+import shlex
+from functools import cache
+from typing import TYPE_CHECKING
+
+from shapley2d.cli.method_options import flags
+from shapley2d.exceptions import Place, Setting, Worded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SHARED = {
+    "encoding": "--encoding",
+    "folds": "--folds",
+    "method": "--method",
+    "n_jobs": "--jobs",
+    "owners": "--owners",
+    "random_state": "--seed",
+    "semivalue": "--semivalue",
+    "separator": "--separator",
+    "task": "--task",
+    "total": "--pay",
+}
+
+
+@cache
+def _flags() -> dict[str, str]:
+    return {**_SHARED, **flags()}
+
+
+def in_words(message: object, names: Mapping[str, str] | None = None) -> str:
+    """A message of the library as the command line says it.
+
+    Parameters
+    ----------
+    message : Worded or object
+    names : mapping, optional
+        What to call ``X``, ``y``, ``X_valid`` and ``y_valid``.
+
+    Examples
+    --------
+    >>> from shapley2d.exceptions import InputError
+    >>> in_words(InputError("too few rows for ", Setting("folds", 5), ": set ", Setting("task", "regression")))
+    'too few rows for --folds 5: set --task regression'
+    """
+    if not isinstance(message, Worded):
+        return str(message)
+    return message.worded(lambda part: _word(part, names or {}))
+
+
+def _word(part: Setting | Place, names: Mapping[str, str]) -> str:
+    if isinstance(part, Place):
+        return names.get(part.name, part.name)
+    flag = _flags().get(part.name)
+    if flag is None:
+        return str(part)
+    return f"{flag} {shlex.quote(str(part.value))}" if part.has_value else flag
