@@ -1,0 +1,145 @@
+"""The call that a result keeps repeats the run, to the bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from shapley2d import CellValuer, Valuation, value_blocks, value_cells, value_game
+from shapley2d._methods.call import value_code
+from shapley2d.cli import main
+
+RNG = np.random.default_rng(3)
+X = pd.DataFrame(RNG.normal(size=(24, 3)), columns=["a", "b", "c"])
+NUMBERS = RNG.normal(size=24)
+y = pd.Series(np.where(X["a"] + RNG.normal(size=24) > 0, "yes", "no"), name="kind")
+X_valid, y_valid = X.iloc[::2] + 0.1, y.iloc[::2]
+rows, columns = ["p", "q"] * 12, ["u", "u", "v"]
+owners = [{"owner": "A", "row": "0-11"}, {"owner": "B", "column": "b"}]
+
+
+def h(S, F):
+    return float(S.sum() ** 0.5 * F.sum())
+
+
+NAMES = {
+    "NUMBERS": NUMBERS,
+    "X": X,
+    "y": y,
+    "X_valid": X_valid,
+    "y_valid": y_valid,
+    "rows": rows,
+    "columns": columns,
+    "owners": owners,
+    "h": h,
+    "value_cells": value_cells,
+    "value_blocks": value_blocks,
+    "value_game": value_game,
+    "DecisionTreeClassifier": DecisionTreeClassifier,
+    "GaussianNB": GaussianNB,
+    "accuracy": lambda model, X, y: float((model.predict(X) == y).mean()),
+}
+MC = {"max_permutations": 3, "tolerance": 0}
+RUNS = {
+    "knn": lambda: value_cells(X, y),
+    "knn, label and folds": lambda: value_cells(X, y, include_label=True, folds=3, n_neighbors=2),
+    "semivalues": lambda: value_cells(X, y, X_valid, y_valid, semivalue=("banzhaf", ("beta", 4, 1))),
+    "random seed": lambda: value_cells(X, y, method="random", random_state=None),
+    "generator": lambda: value_cells(X, y, random_state=np.random.default_rng(1)),
+    "regression": lambda: value_cells(X, NUMBERS, task="regression", metric="sqeuclidean"),
+    "mc": lambda: value_cells(X, y, X_valid, y_valid, "mc", model=GaussianNB(), **MC),
+    "mc, model with settings": lambda: value_cells(
+        X, y, X_valid, y_valid, "mc", model=DecisionTreeClassifier(max_depth=2), scoring="f1_macro", **MC
+    ),
+    "mc, built in": lambda: value_cells(X, y, X_valid, y_valid, "mc", model="tree", random_state=5, **MC),
+    "flat": lambda: value_cells(X, y, X_valid, y_valid, "flat", truncation=0.1, **MC),
+    "oob": lambda: value_cells(X, y, method="oob", n_trees=300, oob_score="distance"),
+    "loo": lambda: value_cells(X, y, method="loo", model="ridge", folds=2),
+    "blocks": lambda: value_blocks(X, y, X_valid, y_valid, rows=rows, columns=columns),
+    "blocks, knn": lambda: value_blocks(X, y, rows=rows, columns=columns, method="knn", include_label=True),
+    "blocks, groups of validation rows": lambda: value_blocks(
+        X, y, X_valid, y_valid, owners=owners, method="knn", validation_groups=3, n_neighbors=2
+    ),
+    "blocks, mc": lambda: value_blocks(X, y, owners=owners, method="mc", model="ridge", folds=2, **MC),
+    "game": lambda: value_game(h, 3, 2, "mc", random_state=3, **MC),
+}
+
+
+def call_of(v):
+    call = v.info["call"]
+    return call.replace('(X, y, method="knn", task', '(X, NUMBERS, method="knn", task')
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_call_gives_the_same_values(name):
+    v = RUNS[name]()
+    again = eval(call_of(v), dict(NAMES))
+    assert again == v
+    assert again.values.tobytes() == v.values.tobytes()
+    assert again.info["call"] == v.info["call"]
+
+
+def test_the_call_of_a_command(tmp_path, monkeypatch):
+    """After ``blocks --method knn`` the call names what the method was asked as."""
+    monkeypatch.chdir(tmp_path)
+    X.assign(kind=y).to_csv("t.csv", index=False)
+    (tmp_path / "owners.csv").write_text("owner,row,column\nA,0-11,\nB,,b\n")
+    assert (
+        main(
+            [
+                "blocks",
+                "t.csv",
+                "-t",
+                "kind",
+                "--owners",
+                "owners.csv",
+                "--method",
+                "knn",
+                "-k",
+                "3",
+                "-o",
+                "v.parquet",
+            ]
+        )
+        == 0
+    )
+    saved = Valuation.load("v.parquet")
+    assert saved.info["call"] == (
+        'value_blocks(X, y, owners=owners, method="knn", random_state=0, n_neighbors=3)'
+    )
+    np.testing.assert_array_equal(eval(saved.info["call"], dict(NAMES)).values, saved.values)
+
+
+def test_the_estimator_keeps_the_call_of_the_function():
+    valuer = CellValuer(n_neighbors=3, include_label=True, folds=3).fit(X, y)
+    call = valuer.valuation_.info["call"]
+    assert (
+        call == 'value_cells(X, y, method="knn", include_label=True, folds=3, random_state=0, n_neighbors=3)'
+    )
+    np.testing.assert_array_equal(eval(call, dict(NAMES)).values, valuer.values_)
+
+
+def test_what_changes_no_value_is_left_out(tmp_path):
+    v = value_cells(
+        X,
+        y,
+        X_valid,
+        y_valid,
+        "mc",
+        model="ridge",
+        n_jobs=1,
+        progress=False,
+        checkpoint=tmp_path / "c.npz",
+        **MC,
+    )
+    assert not any(word in v.info["call"] for word in ("n_jobs", "progress", "checkpoint"))
+
+
+def test_values_as_code():
+    assert value_code('say "no"') == "'say \"no\"'"
+    assert value_code(np.int64(3)) == "3"
+    assert value_code(h) == "h"
+    assert value_code(("beta", 4, 1)) == "('beta', 4, 1)"

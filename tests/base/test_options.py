@@ -1,0 +1,99 @@
+"""Checks of options that every function shares, and messages that carry what they name."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shapley2d import InputError, value_blocks, value_cells, value_game
+from shapley2d._base.checks import check_choice, check_number
+from shapley2d._base.precision import convergence_ratio, interval_factor
+from shapley2d.exceptions import Place, PrecisionWarning, Setting
+
+X = np.random.default_rng(0).normal(size=(12, 2))
+Y = [0, 1] * 6
+
+
+def cells(**options):
+    return value_cells(X, Y, X, Y, **{"progress": False, **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"progress": "bogus"}, "progress='bogus' is not known: use 'auto', True, False or a function"),
+        ({"progress": 1}, "progress=1 is not known"),
+        ({"folds": "x"}, "folds='x' must be a whole number of at least 2"),
+        ({"folds": 1}, "folds=1 must be a whole number of at least 2"),
+        ({"folds": True}, "folds=True must be a whole number of at least 2"),
+        ({"n_jobs": True}, "n_jobs=True must be a whole number of workers, or -1 for all cores"),
+        ({"n_jobs": 0}, "n_jobs=0 must be a whole number of workers"),
+        ({"n_jobs": 1.5}, "n_jobs=1.5 must be a whole number of workers"),
+        ({"include_label": "x"}, "include_label='x' must be True or False"),
+        ({"semivalue": ("beta", float("inf"), 1)}, "semivalue=.* is not known: use 'shapley'"),
+        ({"random_state": -1}, "random_state=-1 must be a whole number, a numpy generator or None"),
+        ({"method": "nkn"}, "method='nkn' is not known: did you mean 'knn'?"),
+        ({"method": []}, r"method=\[\] is not known: use one of 'knn', 'mc'"),
+        ({"task": "sorting"}, "task='sorting' is not known"),
+        ({"tolerance": float("inf")}, "tolerance=inf must be a number and not be negative"),
+    ],
+)
+def test_options_are_checked_even_where_they_are_not_used(options, message):
+    """With a validation table there are no folds, and nothing here takes long enough for workers or a bar."""
+    with pytest.raises(InputError, match=message):
+        cells(**options)
+
+
+def test_blocks_and_games_check_them_too():
+    with pytest.raises(InputError, match="n_jobs=True must be"):
+        value_blocks(X, Y, X, Y, rows=[0, 1] * 6, n_jobs=True)
+    with pytest.raises(InputError, match="progress='bogus'"):
+        value_game(lambda S, F: 0.0, 2, 2, progress="bogus")
+    with pytest.raises(InputError, match="n_rows=True must be a whole number of at least 1"):
+        value_game(lambda S, F: 0.0, n_rows=True, n_columns=2)
+
+
+@pytest.mark.parametrize("blank", [pd.NA, pd.NaT, None, float("nan"), " "])
+def test_a_missing_group_label_is_named(blank):
+    with pytest.raises(InputError, match="rows has no label for row 1: name a group"):
+        value_blocks(X, Y, X, Y, rows=["a", blank, *["b"] * 10])
+
+
+def test_messages_carry_their_option_and_place():
+    error = InputError(Place("X"), ": too wide for ", Setting("columns", "exact"))
+    assert (error.option, error.place) == ("columns", "X")
+    assert str(error) == "X: too wide for columns='exact'"
+    words = error.worded(lambda part: f"<{part.name}>")
+    assert words == "<X>: too wide for <columns>"
+    plain = InputError("nothing in particular")
+    assert (plain.option, plain.place) == (None, None)
+
+
+@pytest.mark.parametrize("part", [Setting("folds", 5), Setting("include_label"), Place("y")])
+def test_messages_travel_between_processes(part):
+    for kind in (InputError, PrecisionWarning):
+        twin = pickle.loads(pickle.dumps(kind("before ", part, " after")))
+        assert str(twin) == f"before {part} after"
+        assert (twin.option, twin.place) == (kind(part).option, kind(part).place)
+
+
+def test_choices_compare_like_with_like():
+    check_choice("a", "option", ("a", "b"))
+    with pytest.raises(InputError, match="option=1 is not known"):
+        check_choice(1, "option", (True, "b"))
+    with pytest.raises(InputError, match="x=nan must be a number and be positive"):
+        check_number(float("nan"), "x")
+
+
+def test_intervals_widen_with_few_degrees_of_freedom():
+    assert interval_factor() == pytest.approx(1.959964)
+    assert interval_factor(9) == pytest.approx(2.262157)
+    assert interval_factor(0) == interval_factor(1) == pytest.approx(12.7062)
+    values, stderr = np.array([[0.0, 2.0]]), np.array([[0.1, 0.05]])
+    assert convergence_ratio(values, stderr) == 0.05
+    assert convergence_ratio(values, stderr, 9) == pytest.approx(0.05 * 2.262157 / 1.959964)
+    assert convergence_ratio(values, 0 * stderr) == 0.0
+    assert convergence_ratio(0 * values, stderr) == np.inf

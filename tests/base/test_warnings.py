@@ -1,0 +1,60 @@
+"""Warnings point at the user's line, whatever lies between."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shapley2d import CellValuer, value_blocks, value_cells, value_game
+from shapley2d._base.warnings import find_stacklevel
+from shapley2d.exceptions import LeakWarning, PrecisionWarning, UnseenLabelWarning
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(24, 2))
+Y = (X[:, 0] > 0).astype(int)
+FEW = {"max_permutations": 3, "tolerance": 1e-9, "progress": False}
+
+
+def leak():
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(copy=Y)
+    return lambda: value_cells(table, Y, progress=False)
+
+
+CALLS = {
+    "cells": (PrecisionWarning, lambda: value_cells(X, Y, X, Y, "mc", model="ridge", **FEW)),
+    "flat": (PrecisionWarning, lambda: value_cells(X, Y, X, Y, "flat", **FEW)),
+    "game": (
+        PrecisionWarning,
+        lambda: value_game(lambda S, F: float(S[0] and F[0] and S.sum() > 2), 4, 3, "mc", **FEW),
+    ),
+    "blocks": (
+        PrecisionWarning,
+        lambda: value_blocks(X, Y, X, Y, rows=range(24), method="mc", model="ridge", **FEW),
+    ),
+    "estimator": (
+        PrecisionWarning,
+        lambda: CellValuer("mc", model="ridge", max_permutations=3, tolerance=1e-9).fit(X, Y, X, Y),
+    ),
+    "labels": (UnseenLabelWarning, lambda: value_cells(X, Y, X, np.where(Y == 1, 5, 0), progress=False)),
+    "leak": (LeakWarning, leak()),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_warning_names_the_line_of_the_call(name):
+    category, call = CALLS[name]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    (found,) = [warning for warning in caught if warning.category is category]
+    assert found.filename == __file__
+    lines, start = inspect.getsourcelines(call)
+    assert start <= found.lineno < start + len(lines)
+
+
+def test_outside_of_the_package_the_level_is_one():
+    assert find_stacklevel() == 1

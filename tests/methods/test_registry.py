@@ -1,0 +1,235 @@
+"""A method is declared once: its record, and one line in the registry."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from shapley2d import InputError, value_cells
+from shapley2d._methods.models import MODELS, is_built_in, resolve_model
+from shapley2d._methods.record import Method, Option, choice, whole
+from shapley2d._methods.registry import METHODS, all_options, block_methods, game_methods
+from shapley2d._methods.run import Run
+
+TOY = """
+    import json, re, sys
+    import numpy as np
+    from shapley2d._estimation.estimate import Estimate
+    from shapley2d._methods import registry
+    from shapley2d._methods.record import Method, choice, whole
+
+    def solve(problem, run, *, n_dice, colour):
+        values = np.full((problem.table.n_rows, problem.table.n_columns), n_dice / 6)
+        return Estimate.exact(values, colour=colour)
+
+    TOY = Method(
+        name="dice",
+        summary="throws dice",
+        solve=solve,
+        options=(
+            whole("n_dice", 3, "how many to throw", flag="--dice"),
+            choice("colour", ("white", "black"), "of the dice", flag="--colour"),
+        ),
+        how="throwing {colour} dice",
+        meaning="what a die shows",
+        total="",
+        caution="Dice have no memory.",
+        certainty="thrown",
+        validates=False,
+        baseline=True,
+    )
+    registry.METHODS["dice"] = TOY  # the one line
+
+    from shapley2d import CellValuer, InputError, value_cells
+    from shapley2d.cli import main
+    from shapley2d._api.option_tables import methods_table, options_table
+
+    X, y = [[1, 2], [3, 4], [5, 6]], ["a", "b", "a"]
+    v = value_cells(X, y, method="dice", n_dice=2, progress=False)
+    fitted = CellValuer("dice", n_dice=4, colour="black").fit(X, y)
+    v.to_html("toy.html")
+    page = re.sub(r"<[^>]+>", "", open("toy.html", encoding="utf-8").read())
+    try:
+        value_cells(X, y, method="dice", n_dice=0)
+        error = ""
+    except InputError as caught:
+        error = str(caught)
+    with open("toy.csv", "w") as file:
+        file.write("a,b,y\\n1,2,u\\n3,4,v\\n5,6,u\\n")
+    code = main("cells toy.csv -t y --method dice --dice 5 --colour black -o toy.parquet".split())
+    wrong = main("cells toy.csv -t y --method knn --dice 5".split())
+    from shapley2d import Valuation
+
+    print(json.dumps({
+        "values": v.values.tolist(),
+        "about": v.info["about"],
+        "call": v.info["call"],
+        "repr": repr(v),
+        "estimator": fitted.values_.tolist(),
+        "parameters": sorted(CellValuer().get_params()),
+        "page": page,
+        "error": error,
+        "code": [code, wrong],
+        "saved": Valuation.load("toy.parquet").values.tolist(),
+        "doc": value_cells.__doc__,
+        "methods": methods_table(),
+        "options": options_table(),
+    }))
+    main(["cells", "--help"])
+"""
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("toy")
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(TOY)], capture_output=True, text=True, cwd=folder, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    line = next(line for line in done.stdout.splitlines() if line.startswith("{"))
+    return json.loads(line) | {
+        "help": " ".join(done.stdout.split(line)[1].replace("│", " ").split()),
+        "printed": done.stdout,
+        "complained": done.stderr,
+    }
+
+
+def test_a_toy_method_works_in_python(toy):
+    assert toy["values"] == [[2 / 6] * 2] * 3
+    assert toy["estimator"] == [[4 / 6] * 2] * 3
+    assert {"n_dice", "colour"} <= set(toy["parameters"])
+    assert toy["error"] == "n_dice=0 must be a whole number of at least 1"
+    assert toy["call"] == 'value_cells(X, y, method="dice", random_state=0, n_dice=2)'
+    assert "thrown" in toy["repr"]
+
+
+def test_a_toy_method_works_on_the_command_line(toy):
+    assert toy["code"] == [0, 2]
+    assert toy["saved"] == [[5 / 6] * 2] * 3
+    assert "--dice goes with --method dice, not with knn" in toy["complained"]
+    assert "dice: throws dice." in toy["help"]
+    assert "For dice: how many to throw. (default: 3)" in toy["help"]
+    assert "Dice have no memory." in toy["printed"]
+
+
+def test_a_toy_method_is_in_the_docs(toy):
+    assert '``"dice"``: throws dice.' in toy["doc"]
+    assert "``n_dice``, default 3 (dice): how many to throw." in toy["doc"]
+    assert "| `dice` | throws dice |" in toy["methods"]
+    assert "| `n_dice` | `--dice` | dice | `3` | how many to throw |" in toy["options"]
+    assert '`"white"`, `"black"`' in toy["options"]
+
+
+def test_the_report_has_a_toy_methods_words(toy):
+    assert toy["about"]["how"] == "throwing white dice"
+    for words in ("throwing white dice", "what a die shows", "Dice have no memory.", "The values are thrown"):
+        assert words in toy["page"], words
+
+
+def test_every_record_is_complete():
+    for name, method in METHODS.items():
+        assert name == method.name
+        assert method.summary and not method.summary.endswith(".")
+        assert method.how and method.meaning
+        assert bool(method.total) != bool(method.caution) or name == "loo"
+        parameters = inspect.signature(method.solve).parameters
+        if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+            assert set(parameters) - {"problem", "run"} == {option.name for option in method.options}
+        for option in method.options:
+            assert (option.help and option.help[0].islower()) or option.help.startswith("scikit-learn")
+            assert not option.help.endswith(".")
+            option.checked(option.default)
+
+
+def test_an_option_of_one_name_has_one_flag():
+    for takers in all_options().values():
+        assert len({option.flag for _, option in takers}) == 1
+        assert len({option.choices for _, option in takers}) == 1
+
+
+def test_methods_of_games_and_of_blocks():
+    assert game_methods() == ("exact", "mc", "loo")
+    assert block_methods() == ("auto", "exact", "mc", "loo", "knn")
+
+
+def test_defaults_and_checks_are_those_of_the_record():
+    method = Method(
+        "m",
+        "s",
+        lambda problem, run: None,
+        (whole("n", 2, "x"), choice("c", ("a", "b"), "y"), Option("o", None, "z")),
+    )
+    assert method.complete({}) == {"n": 2, "c": "a", "o": None}
+    assert method.complete({"n": None, "c": "b"}) == {"n": 2, "c": "b", "o": None}
+    with pytest.raises(InputError, match="n=0 must be a whole number of at least 1"):
+        method.complete({"n": 0})
+    with pytest.raises(InputError, match="c='x' is not known: use 'a' or 'b'"):
+        method.complete({"c": "x"})
+    with pytest.raises(TypeError, match=r"method 'm' has no option 'nn': did you mean 'n'\?"):
+        method.complete({"nn": 3})
+    with pytest.raises(TypeError, match="method 'm' has no option 'zzz': its options are n, c, o"):
+        method.complete({"zzz": 3})
+
+
+def test_facts_travel_on_one_channel():
+    assert not hasattr(Run.create(), "info")
+    assert not hasattr(Run.create(), "identity")
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_models_by_name(name, task):
+    if MODELS[name].classifies_only and task == "regression":
+        with pytest.raises(InputError, match=f"model='{name}' predicts classes, but the task is regression"):
+            resolve_model(name, task, {})
+        return
+    model = resolve_model(name, task, {})
+    assert model == name if is_built_in(name) else hasattr(model, "fit")
+    assert MODELS[name].summary
+
+
+def test_a_built_in_model_and_scikit_learns_have_different_names():
+    assert [name for name, model in MODELS.items() if model.built_in] == [
+        "tree",
+        "gaussian_nb",
+        "ridge",
+        "knn",
+    ]
+    X, y = [[0, 1], [1, 0], [2, 3], [3, 1]] * 3, [0, 0, 1, 1] * 3
+    built_in, sklearn = (
+        value_cells(X, y, X, y, "loo", model=model, progress=False).info["model"]
+        for model in ("tree", "sklearn_tree")
+    )
+    assert (built_in, sklearn.partition("(")[0]) == ("tree", "DecisionTreeClassifier")
+
+
+@pytest.mark.parametrize(
+    ("model", "option", "message"),
+    [
+        (
+            "tree",
+            {"scoring": "f1"},
+            "scoring='f1' does not go with model='tree', .* or use 'sklearn_tree' as the model",
+        ),
+        ("ridge", {"preprocess": "none"}, "preprocess='none' does not go with model='ridge'"),
+        (
+            "forest",
+            {"n_neighbors": 3},
+            "n_neighbors=3 does not go with model='forest': it is an option of model 'knn'",
+        ),
+        (
+            "knn",
+            {"truncation": 0.1},
+            "truncation=0.1 does not go with model='knn', which does not train again",
+        ),
+        ("forrest", {}, "model='forrest' is not a scikit-learn estimator .*: did you mean 'forest'?"),
+    ],
+)
+def test_options_that_a_model_does_not_take_are_named(model, option, message):
+    with pytest.raises(InputError, match=message):
+        resolve_model(model, "classification", option)
