@@ -72,5 +72,8 @@ def save_figure(draw: Callable[[Records], Figure], records: Records, path: Path)
     with rc_context(_STYLE):
         draw(records).savefig(pixels, format="png")
     with Image.open(pixels) as drawn, replacing(path) as temporary:
-        few = drawn.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        # median cut would spend the colours on a heatmap and merge those of the methods
+        few = drawn.convert("RGB").quantize(
+            256, Image.Quantize.MAXCOVERAGE, kmeans=2, dither=Image.Dither.NONE
+        )
         few.save(temporary, format="PNG", optimize=True)
