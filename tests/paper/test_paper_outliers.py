@@ -43,7 +43,7 @@ def test_pieces_have_names_of_their_own_and_settings_that_json_can_hold(experime
         assert re.fullmatch(r"[A-Za-z0-9_.-]+", piece.name)
         assert json.loads(json.dumps(piece.settings)) == piece.settings
         assert isinstance(piece.settings["seed"], int)
-    assert len(experiment.EXPERIMENT.pieces(quick=True)) < len(experiment.EXPERIMENT.pieces(quick=False))
+    assert len(experiment.pieces(quick=True)) < len(experiment.pieces(quick=False))
 
 
 @pytest.mark.parametrize("experiment", [EXPERIMENT, BUDGET, INTERPRETATION])

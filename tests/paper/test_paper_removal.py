@@ -23,7 +23,7 @@ from shapley2d_paper.removal.curves import (
 )
 from shapley2d_paper.removal.experiment import EXPERIMENT, SHARES, pieces
 from shapley2d_paper.removal.statistics import Curve, Interval, best_share, first_dip, mean_gap, read_curve
-from shapley2d_paper.removal.work import METHODS, describe_parts, work
+from shapley2d_paper.removal.work import METHODS, cell_values, describe_parts, describe_values, work
 
 FEW = [0, 0.1, 0.2, 0.5]
 SMALL = {"n_train": 24, "n_valid": 30, "n_test": 30, "permutations": 3, "tolerance": 0.1, "shares": FEW}
@@ -160,10 +160,10 @@ def test_the_facts_about_the_values_are_those_of_the_methods(small_records):
 
 def test_the_noise_is_the_share_of_the_variance_that_is_error():
     parts = split_table("wine", 0, n_train=24, n_valid=30, n_test=30)
-    first, second = (removal.cell_values(parts, "2D-MC", seed, 20) for seed in (0, 1))
+    first, second = (cell_values(parts, "2D-MC", seed, 20) for seed in (0, 1))
     # two independent estimates agree by as much as is not noise
     agreement = np.corrcoef(first.values.ravel(), second.values.ravel())[0, 1]
-    noise = removal.describe_values(first)["noise"]
+    noise = describe_values(first)["noise"]
     assert abs((1 - noise) - agreement) < 0.2
 
 

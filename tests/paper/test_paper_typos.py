@@ -8,7 +8,6 @@ import re
 
 import numpy as np
 import pytest
-from shapley2d_paper.work import RAW, mistyped_census, score_records, work
 from sklearn.metrics import roc_auc_score
 
 from shapley2d import value_cells
@@ -18,6 +17,7 @@ from shapley2d_paper.data.splits import whole_table
 from shapley2d_paper.harness.records import Records, read_records, write_records
 from shapley2d_paper.typos.claims import judge
 from shapley2d_paper.typos.experiment import EXPERIMENT, FAST
+from shapley2d_paper.typos.work import RAW, mistyped_census, score_records, work
 
 
 @pytest.mark.parametrize("quick", [True, False])

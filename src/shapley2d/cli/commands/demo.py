@@ -24,7 +24,7 @@ SEED = 2023
 
 _GRADES = (1, 10)  # the lowest and the highest entry of the table
 _PARTS = (0.01, 0.02, 0.05, 0.10)
-_SHOWN = 12
+_SHOWN = 10
 
 Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write the files.")]
 
@@ -102,9 +102,12 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     )
     console.print(_found_table(inspected))
     console.print(
-        Text("\nThe first cells to inspect (those not injected are entries as they came)", style="italic")
+        Text(
+            "\nThe first of them, by their place in the order of inspection (between them are entries as they came)",
+            style="italic",
+        )
     )
-    console.print(_first_cells(valuation, entries, corrupted.kinds))
+    console.print(_first_errors(valuation, entries, corrupted.kinds))
     console.print()
     print_files(files, console)
     console.print(Text(f"The same by hand: shapley2d cells {files['table']} --target class"), soft_wrap=True)
@@ -141,20 +144,22 @@ def _found_table(inspected: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _first_cells(valuation: Any, original: Any, kinds: Any) -> Table:
+def _first_errors(valuation: Any, original: Any, kinds: Any) -> Table:
+    """The injected errors of lowest value."""
     table = Table(box=None, pad_edge=False)
-    for heading, side in (("row", "right"), ("column", "left"), ("content", "right"), ("class", "left"),
-                          ("value", "right"), ("injected?", "left")):  # fmt: skip
+    for heading, side in (("place", "right"), ("row", "right"), ("column", "left"), ("content", "right"),
+                          ("class", "left"), ("value", "right"), ("error", "left")):  # fmt: skip
         table.add_column(heading, justify=side)  # type: ignore[arg-type]
-    order = np.argsort(valuation.values, axis=None, kind="stable")[:_SHOWN]
-    for i, j in zip(*np.unravel_index(order, valuation.shape), strict=True):
-        kind = kinds[i, j]
+    order = np.argsort(valuation.values, axis=None, kind="stable")
+    places = np.flatnonzero(kinds.ravel()[order] != "")[:_SHOWN]
+    for place, i, j in zip(places, *np.unravel_index(order[places], valuation.shape), strict=True):
         table.add_row(
+            str(place + 1),
             str(i),
             shown(valuation.column_names[j]),
             shown(valuation.contents[j][i]),
             shown(valuation.labels[i]),
             f"{valuation.values[i, j]:+.2e}",
-            Text(f"{kind}, was {original[i, j]:.0f}", style="green") if kind else Text("no", style="dim"),
+            f"{kinds[i, j]}, was {original[i, j]:.0f}",
         )
     return table

@@ -35,7 +35,8 @@ Again = Annotated[
 PagesOnly = Annotated[
     bool,
     typer.Option(
-        "--pages-only", help="Compute nothing: draw the figures and write the pages from the CSV files that are there."
+        "--pages-only",
+        help="Compute nothing: draw the figures and write the pages from the CSV files that are there.",
     ),
 ]
 Page = Annotated[
@@ -81,7 +82,9 @@ def paper(
     if jobs is not None and (jobs == 0 or jobs < -1):
         raise InputError(f"--jobs {jobs} must be a number of workers, or -1 for all cores")
     if pages_only and (quick or again or experiments):
-        raise InputError("--pages-only shows all that is there: leave out --quick, --again and names of experiments")
+        raise InputError(
+            "--pages-only shows all that is there: leave out --quick, --again and names of experiments"
+        )
     console = ResultConsole()
     if pages_only:
         show_experiments(every, out, page)
@@ -93,7 +96,9 @@ def paper(
             chosen, out, on_pages=every, quick=quick, again=again, n_jobs=jobs, page=page
         ):
             if outcome.code_changed:
-                note(f"{outcome.experiment.name}: {_pieces(outcome.code_changed)} computed again: code changed")
+                note(
+                    f"{outcome.experiment.name}: {_pieces(outcome.code_changed)} computed again: code changed"
+                )
             for reason in dict.fromkeys(outcome.left_out.values()):
                 count = list(outcome.left_out.values()).count(reason)
                 note(f"{outcome.experiment.name}: {_pieces(count)} left out: {reason}")
