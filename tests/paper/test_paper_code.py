@@ -80,11 +80,18 @@ def test_a_change_of_the_library_computes_again(toy, monkeypatch):
     assert toy().code_changed == 3
 
 
-def test_workers_are_given_the_digest(toy, monkeypatch):
-    """Where the code changes while a run goes on, its pieces carry the digest that it began with."""
-    first = toy(n_jobs=2)
-    assert first.computed == 3
-    assert toy().kept == 3
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_pieces_carry_the_digest_that_the_run_began_with(toy, n_jobs):
+    changes_itself = """
+    from pathlib import Path
+
+    def work(seed):
+        path = Path(__file__)
+        path.write_text(path.read_text() + "OTHER = 1\\n")
+        return [{"y": seed + 1}]
+    """
+    assert toy(changes_itself, n_jobs).computed == 3
+    assert toy(changes_itself).kept == 3
 
 
 def test_pieces_of_an_older_layout_count_as_computed_by_other_code(toy, tmp_path):

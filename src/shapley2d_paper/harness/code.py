@@ -45,6 +45,7 @@ def work_digest(module: str, library: str) -> str:
     return _digest([("library", library), *sorted(_modules(module).items())])
 
 
+@cache
 def code_of(source: str) -> str:
     r"""Source code without docstrings, comments and formatting.
 
