@@ -1,4 +1,4 @@
-"""The experiment on convergence: exact values from elsewhere, honest errors, and the verdicts."""
+"""The experiment on convergence: exact values from elsewhere, calibrated errors, and the verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rival detectors: each against its own formula, and all detectors behind one call."""
+"""Baseline detectors: each against its own formula, and all detectors behind one call."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_ddc_finds_what_breaks_a_correlation():
     )  # nothing is extreme
 
 
-def test_ddc_says_nothing_of_columns_it_cannot_judge():
+def test_ddc_says_nothing_of_columns_it_cannot_score():
     pytest.importorskip("robpy")
     numbers, labels, _ = factor_table(n=100)
     rng = np.random.default_rng(0)
@@ -142,7 +142,7 @@ def test_the_column_predictor_has_not_seen_what_it_predicts():
 
 
 @pytest.mark.parametrize("name", BASELINES)
-def test_every_rival_takes_mixed_tables(name):
+def test_every_baseline_takes_mixed_tables(name):
     needs(name)
     numbers, labels, categorical = mixed_table(n=70)
     before = numbers.copy()
@@ -157,7 +157,7 @@ def test_every_rival_takes_mixed_tables(name):
 
 
 @pytest.mark.parametrize("name", BASELINES)
-def test_flipped_labels_are_suspect(name):
+def test_flipped_labels_score_high(name):
     needs(name)
     numbers, labels, categorical = factor_table()
     numbers += 3 * labels[:, None]

@@ -6,7 +6,7 @@
 >>> numbers, labels = rng.normal(size=(100, 4)), np.arange(100) % 2
 >>> corrupted = inject_errors("tail", numbers, labels, np.zeros(4, dtype=bool), 0.02, rng)
 >>> scores = np.abs(corrupted.numbers - corrupted.numbers.mean(axis=0))
->>> detection_scores(scores, corrupted.cells)["found_2"]
+>>> detection_scores(scores, corrupted.cells)["found_5"]
 1.0
 """
 
