@@ -2,8 +2,8 @@
 
 It covers all of ``shapley2d`` except what shows results (the command line and the report), the module that does the
 experiment's work, and what that module imports of this package. Docstrings, comments and formatting do not count, nor
-do the pages, figures and claims of an experiment: they can be made again from its CSV file. (Another version of Python may write the same code differently; then all is
-computed again.)
+do the pages, figures and claims of an experiment: they can be made again from its CSV file. (Another version of Python
+may write the same code differently; then all is computed again.)
 """
 
 from __future__ import annotations
