@@ -1,13 +1,13 @@
-# make demo: find planted errors in a bundled table     make test: run the tests
+# make demo: find injected errors in a bundled table    make test: run the tests
 # Both set themselves up in .venv; all they need is Python 3.11 or newer.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-RIVALS := .venv-rivals
-RIVALS_READY := $(RIVALS)/.ready
+BASELINES := .venv-baselines
+BASELINES_READY := $(BASELINES)/.ready
 
-.PHONY: demo test test-rivals lint format figures paper paper-quick clean
+.PHONY: demo test test-baselines lint format figures paper paper-quick paper-pages clean
 
 demo: $(READY)
 	$(BIN)/shapley2d demo
@@ -16,16 +16,20 @@ test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # the comparisons with other detectors, in an environment of their own: robpy wants an older scikit-learn
-test-rivals: $(RIVALS_READY)
-	$(RIVALS)/bin/python -m pytest tests/paper/test_paper_deviation.py tests/paper/test_paper_detection.py tests/paper/test_paper_detection_page.py
+test-baselines: $(BASELINES_READY)
+	$(BASELINES)/bin/python -m pytest tests/paper/test_paper_deviation.py tests/paper/test_paper_detection.py tests/paper/test_paper_detection_page.py
 
-# every number of docs/reproduction.md; what is there is not computed again
-paper: $(RIVALS_READY)
-	$(RIVALS)/bin/shapley2d paper --out docs/reproduction --page docs/reproduction.md
+# every number of docs/reproduction.md; what is there is not computed again, unless its code has changed
+paper: $(BASELINES_READY)
+	$(BASELINES)/bin/shapley2d paper --out docs/reproduction --page docs/reproduction.md
 
 # all experiments once, small
-paper-quick: $(RIVALS_READY)
-	$(RIVALS)/bin/shapley2d paper --quick --again --out shapley2d-paper
+paper-quick: $(BASELINES_READY)
+	$(BASELINES)/bin/shapley2d paper --quick --again --out shapley2d-paper
+
+# the page and the figures again from the CSV files beside them; computes nothing
+paper-pages: $(READY)
+	$(BIN)/shapley2d paper --pages-only --out docs/reproduction --page docs/reproduction.md
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -40,7 +44,7 @@ figures: $(READY)
 	$(BIN)/python docs/make_figures.py
 
 clean:
-	rm -rf $(VENV) $(RIVALS) .pytest_cache .mypy_cache .ruff_cache .hypothesis shapley2d-demo shapley2d-paper
+	rm -rf $(VENV) $(BASELINES) .pytest_cache .mypy_cache .ruff_cache .hypothesis shapley2d-demo shapley2d-paper
 
 .PHONY: python
 python:
@@ -53,8 +57,8 @@ $(READY): pyproject.toml | python
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@
 
-$(RIVALS_READY): pyproject.toml | python
-	$(PYTHON) -m venv $(RIVALS)
-	$(RIVALS)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(RIVALS)/bin/python -m pip install --quiet --editable '.[rivals]' --group test
+$(BASELINES_READY): pyproject.toml | python
+	$(PYTHON) -m venv $(BASELINES)
+	$(BASELINES)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BASELINES)/bin/python -m pip install --quiet --editable '.[baselines]' --group test
 	@touch $@

@@ -20,8 +20,8 @@ from sklearn.tree import DecisionTreeClassifier
 from shapley2d._methods.oob import oob_cells
 from shapley2d._methods.oob.cells import columns_drawn, draw_tree
 from shapley2d._methods.run import Run
-from shapley2d._tables.problem import Problem
 from shapley2d._tables.convert import as_table
+from shapley2d._tables.problem import Problem
 from shapley2d._tables.target import as_target
 
 

@@ -1,84 +1,71 @@
-"""The demo: what is planted, how it is counted, what it finds."""
+"""The demo: what is injected, how it is counted, what it finds."""
 
 import json
 
 import numpy as np
 import pytest
+from shapley2d.cli.reading.files import read_table
 
 from shapley2d import Valuation
-from shapley2d._tables.reading.files import read_table
 from shapley2d.cli import main
-from shapley2d.cli.planting import plant_errors
+from shapley2d.cli.commands.demo import KINDS
 from shapley2d.datasets import load_breast_cancer_original
 
 
-@pytest.fixture(scope="module")
-def table():
-    X, y = load_breast_cancer_original("pyarrow")
-    entries = np.array(
-        [[np.nan if x is None else x for x in row.values()] for row in X.to_pylist()], dtype=float
+def as_array(table):
+    return np.array(
+        [[np.nan if x is None else x for x in row.values()] for row in table.to_pylist()], dtype=float
     )
-    return entries, y
 
 
 @pytest.fixture(scope="module")
-def planted(table):
-    return plant_errors(*table)
+def demo(tmp_path_factory):
+    """The summary of one run, and its folder."""
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        printed = []
+        patch.setattr("shapley2d.cli.commands.demo.print_json", printed.append)
+        assert main(["demo", "--json"]) == 0
+    return json.loads(json.dumps(printed[0])), folder / "shapley2d-demo"
 
 
-def test_planted_errors_change_one_in_fifty_cells(table, planted):
-    entries, _ = table
-    different = ~((planted.entries == entries) | (np.isnan(planted.entries) & np.isnan(entries)))
-    np.testing.assert_array_equal(different, planted.changed)
-    kinds, counts = np.unique(planted.kinds[planted.changed], return_counts=True)
-    assert dict(zip(kinds.tolist(), counts.tolist(), strict=True)) == {
-        "swapped": 42,
-        "typo": 42,
-        "unlikely": 42,
-    }
-    assert np.nanmin(planted.entries) >= 1 and np.nanmax(planted.entries) <= 10
-
-
-def test_each_kind_is_what_it_says(table, planted):
-    entries, labels = table
-    for i, j in np.argwhere(planted.kinds == "typo"):
-        assert {planted.entries[i, j], entries[i, j]} == {1, 10} or abs(
-            planted.entries[i, j] - entries[i, j]
-        ) == 3
-    for i, j in np.argwhere(planted.kinds == "unlikely"):
-        assert (entries[labels == labels[i], j] == planted.entries[i, j]).mean() < 0.02
-    for j in range(entries.shape[1]):
-        swapped = planted.kinds[:, j] == "swapped"
-        assert sorted(planted.entries[swapped, j]) == sorted(entries[swapped, j])
-        assert (labels[swapped] == "benign").sum() == (labels[swapped] == "malignant").sum()
-
-
-def test_planting_repeats_itself(table, planted):
-    np.testing.assert_array_equal(plant_errors(*table).entries, planted.entries)
-    assert not np.array_equal(plant_errors(*table, seed=1).kinds, planted.kinds)
-
-
-def test_demo_finds_more_than_rows_and_chance(tmp_path, capsys, planted, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert main(["demo", "--json"]) == 0
-    summary = json.loads(capsys.readouterr().out)
-    assert summary["planted"] == 126
-    folder = tmp_path / "shapley2d-demo"
-    saved = Valuation.load(folder / "values.parquet")
-    for line in summary["inspected"]:
-        order = np.argsort(saved.values, axis=None)[: line["cells"]]
-        assert line["found"] == pytest.approx(planted.changed.ravel()[order].sum(), abs=1)
-        assert line["found"] > 2 * line["found_by_rows"]
-        assert line["found"] > 5 * line["by_chance"]
+def test_one_in_fifty_cells_is_changed_to_an_entry_that_the_table_could_hold(demo):
+    X, y = load_breast_cancer_original("pyarrow")
+    entries = as_array(X)
+    summary, folder = demo
     written = read_table(str(folder / "table.csv")).table
-    assert written.shape == (699, 10)
-    assert written["class"].to_pylist()[0] == "benign"
+    assert written["class"].to_pylist() == y.tolist()
+    corrupted = as_array(written.drop_columns(["class"]))
+    np.testing.assert_array_equal(np.isnan(corrupted), np.isnan(entries))
+    present = ~np.isnan(entries)
+    assert (corrupted != entries)[present].sum() == summary["injected"] == 126
+    assert set(corrupted[present]) == set(range(1, 11))
+
+
+def test_it_finds_more_than_rows_and_chance(demo):
+    summary, folder = demo
+    saved = Valuation.load(folder / "values.parquet")
+    original = as_array(load_breast_cancer_original("pyarrow")[0])
+    corrupted = as_array(read_table(str(folder / "table.csv")).table.drop_columns(["class"]))
+    changed = ~np.isnan(original) & (original != corrupted)
+    for part in summary["inspected"]:
+        order = np.argsort(saved.values, axis=None)[: part["cells"]]
+        assert part["found"] == pytest.approx(changed.ravel()[order].sum(), abs=1)
+        assert part["found"] > 2 * part["found_by_rows"]
+        assert part["found"] > 5 * part["by_chance"]
     assert (folder / "report.html").read_text().lstrip().lower().startswith("<!doctype html>")
 
+
+def test_the_transcript(demo, tmp_path, capsys, monkeypatch):
+    saved = Valuation.load(demo[1] / "values.parquet")
     monkeypatch.setattr("shapley2d._api.cells.value_cells", lambda *_, **__: saved)  # it is the same again
+    monkeypatch.setattr("shapley2d.cli.commands.demo._SHOWN", 126)
+    monkeypatch.chdir(tmp_path)
     assert main(["demo", "--out", "again"]) == 0
     out = capsys.readouterr().out
-    assert "126 of its 6291 cells were spoiled" in out
+    assert "126 of its 6291 cells were corrupted" in out
     assert "10% = 629 cells" in out
-    assert ", was " in out
+    for kind in KINDS:
+        assert out.count(f"{kind}, was ") == 42
     assert "The same by hand: shapley2d cells again/table.csv --target class" in out

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+
 import pytest
 
 from shapley2d.cli import main
@@ -42,7 +45,46 @@ def test_a_second_run_finds_everything_done(run, tmp_path):
     assert {path: path.read_bytes() for path in files} == files
 
 
-def test_again_computes_anew_and_the_page_goes_where_it_is_told(run, tmp_path):
+def test_changed_code_is_noticed_and_said(run, tmp_path):
+    run()
+    (piece,) = (tmp_path / "there" / "pieces" / "interpretation").iterdir()
+    kept = json.loads(piece.read_text())
+    piece.write_text(json.dumps({**kept, "code": "another"}))
+    code, (_, err) = run()
+    assert code == 0 and "note: interpretation: 1 piece computed again: code changed" in err
+    again = json.loads(piece.read_text())
+    assert (again["code"], again["rows"]) == (kept["code"], kept["rows"])
+
+
+def test_pages_alone_need_no_pieces(run, tmp_path, capsys):
+    run()
+    folder = tmp_path / "there"
+    shutil.rmtree(folder / "pieces")
+    pages = {
+        name: (folder / name).read_bytes() for name in ("index.html", "reproduction.md", "interpretation.png")
+    }
+    for name in pages:
+        (folder / name).unlink()
+    assert main(["paper", "--pages-only", "--out", "there"]) == 0
+    assert "there/index.html" in capsys.readouterr().out
+    assert {name: (folder / name).read_bytes() for name in pages} == pages
+    assert not (folder / "pieces").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("budget --pages-only", "--pages-only shows all that is there: leave out --quick, --again and names of experiments"),
+        ("--pages-only --out empty", "--out empty holds no run to show: compute one first, without --pages-only"),
+    ],
+)  # fmt: skip
+def test_pages_alone_of_what_is_not_there(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    assert main(["paper", *arguments.split()]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_again_computes_again_and_the_page_goes_where_it_is_wanted(run, tmp_path):
     run()
     piece = next((tmp_path / "there" / "pieces" / "interpretation").iterdir())
     made = piece.stat().st_mtime_ns

@@ -1,4 +1,4 @@
-"""Planted errors: how many, where, and that each is of its kind."""
+"""Injected errors: how many, where, and that each is of its kind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import gaussian_kde
 
 from shapley2d import InputError
-from shapley2d.evaluation.injection import AGE_TYPOS, KINDS, mistyped, plant, swap_ages
+from shapley2d.evaluation import AGE_TYPOS, KINDS, inject_errors, mistype_ages
+from shapley2d.evaluation.typing_errors import mistype_number
 
 CELL_KINDS = [kind for kind in KINDS if kind != "labels"]
 CONTINUOUS, POSITIVE, GRADES, WHOLE, CATEGORY = range(5)
@@ -33,22 +34,26 @@ def table(n=300, seed=0):
     return numbers, labels, np.array([False] * 4 + [True])
 
 
-def spoil(kind, share=0.05, seed=1, **options):
+def corrupt(kind, share=0.05, seed=1, **options):
     numbers, labels, categorical = table(**options)
-    return numbers, labels, plant(kind, numbers, labels, categorical, share, np.random.default_rng(seed))
+    return (
+        numbers,
+        labels,
+        inject_errors(kind, numbers, labels, categorical, share, np.random.default_rng(seed)),
+    )
 
 
 @pytest.mark.parametrize("kind", CELL_KINDS)
 @pytest.mark.parametrize("share", [0.004, 0.02, 0.09])
 def test_as_many_cells_as_asked_differ_and_no_other(kind, share):
-    numbers, labels, spoiled = spoil(kind, share)
+    numbers, labels, corrupted = corrupt(kind, share)
     wanted = round(share * numbers.size)
-    assert spoiled.cells.sum() == wanted - (wanted % 2 if kind == "swapped" else 0)
+    assert corrupted.cells.sum() == wanted - (wanted % 2 if kind == "swapped" else 0)
     present = ~np.isnan(numbers)
-    assert (np.isnan(spoiled.numbers) == ~present).all()
-    assert ((spoiled.numbers != numbers)[present] == spoiled.cells[present]).all()
-    assert not spoiled.cells[~present].any()
-    assert (spoiled.labels == labels).all() and not spoiled.rows.any()
+    assert (np.isnan(corrupted.numbers) == ~present).all()
+    assert ((corrupted.numbers != numbers)[present] == corrupted.cells[present]).all()
+    assert not corrupted.cells[~present].any()
+    assert (corrupted.labels == labels).all() and not corrupted.rows.any()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -56,7 +61,7 @@ def test_a_seed_decides_everything_and_the_input_stays(kind):
     numbers, labels, categorical = table()
     before = numbers.copy(), labels.copy()
     first, again, other = (
-        plant(kind, numbers, labels, categorical, 0.05, np.random.default_rng(s)) for s in (1, 1, 2)
+        inject_errors(kind, numbers, labels, categorical, 0.05, np.random.default_rng(s)) for s in (1, 1, 2)
     )
     assert np.array_equal(numbers, before[0], equal_nan=True) and (labels == before[1]).all()
     assert np.array_equal(first.numbers, again.numbers, equal_nan=True)
@@ -64,18 +69,91 @@ def test_a_seed_decides_everything_and_the_input_stays(kind):
     assert (first.cells != other.cells).any() or (first.rows != other.rows).any()
 
 
+# computed by the first version that had each kind: the tables of earlier runs can be made again
+BEFORE = {
+    "unlikely": ([74, 144, 152, 193, 194, 265], [2, 2, 7, 154, 2, 1.1209002504354124]),
+    "low-density": ([20, 74, 144, 152, 194, 265], [6.6816201859387645, 2, 2, 9, 2, -3.3891915747695616]),
+    "tail": (
+        [20, 41, 98, 152, 193, 265],
+        [-6.400855209085287, 11.981676199522095, 344, 16, 332, -7.260287010259306],
+    ),
+    "swapped": ([39, 97, 144, 152, 190, 265], [1, 1, 0, 4, 3.6564749350763357, 0.7839754700613295]),
+    "typo": ([74, 144, 152, 193, 194, 265], [1, 0, 4, 311, 2, 3.65674]),
+    "units": ([173, 178, 193, 233, 253, 258], [34000, 141000, 31000, 54000, 24000, 144000]),
+    "labels": ([34, 35, 38, 46, 51, 52], [1, 0, 1, 1, 0, 1]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_seed_gives_the_table_that_it_always_gave(kind):
+    _, _, corrupted = corrupt(kind, 0.1 if kind == "labels" else 0.02, seed=7, n=60)
+    where, entries = BEFORE[kind]
+    if kind == "labels":
+        assert np.flatnonzero(corrupted.rows).tolist() == where
+        assert corrupted.labels[where].tolist() == entries
+    else:
+        assert np.flatnonzero(corrupted.cells).tolist() == where
+        np.testing.assert_allclose(corrupted.numbers.ravel()[where], entries, rtol=1e-12)
+
+
+def test_the_kind_of_every_changed_cell_is_given():
+    _, _, corrupted = corrupt("typo")
+    assert (corrupted.kinds[corrupted.cells] == "typo").all() and (
+        corrupted.kinds[~corrupted.cells] == ""
+    ).all()
+    _, _, flipped = corrupt("labels", 0.1)
+    assert flipped.kinds.shape == flipped.cells.shape and (flipped.kinds == "").all()
+
+
+def test_several_kinds_share_the_errors_equally_and_no_cell_changes_twice():
+    kinds = ["unlikely", "low-density", "tail", "swapped", "typo", "units", "labels"]
+    numbers, _, corrupted = corrupt(kinds, 0.14)
+    counts = {kind: int((corrupted.kinds == kind).sum()) for kind in kinds[:-1]}
+    assert counts == dict.fromkeys(kinds[:-1], 30)
+    assert corrupted.rows.sum() == 6  # a seventh of 14 % of 300 labels
+    present = ~np.isnan(numbers)
+    assert ((corrupted.numbers != numbers)[present] == corrupted.cells[present]).all()
+    swapped = corrupted.kinds == "swapped"
+    for before, after, changed in zip(numbers.T, corrupted.numbers.T, swapped.T, strict=True):
+        np.testing.assert_array_equal(np.sort(before[changed]), np.sort(after[changed]))
+
+
+def test_each_kind_is_read_off_the_clean_table():
+    numbers, labels, corrupted = corrupt(["tail", "unlikely"], 0.2)
+    for j in (GRADES, CATEGORY):
+        for label in (0, 1):
+            new = corrupted.numbers[(corrupted.kinds[:, j] == "unlikely") & (labels == label), j]
+            peers = numbers[(labels == label) & ~np.isnan(numbers[:, j]), j]
+            assert ((peers[:, None] == new).mean(axis=0) < 0.05).all()
+    tail = corrupted.kinds == "tail"
+    off = np.abs(corrupted.numbers - np.nanmean(numbers, axis=0)) / np.nanstd(numbers, axis=0)
+    assert (off[tail] >= 3 - 1e-9).all()
+
+
+@pytest.mark.parametrize("kind", CELL_KINDS)
+def test_new_entries_stay_within_the_bounds(kind):
+    highest = {"tail": 15, "units": 9000}.get(kind, 10)  # these two leave the range of the clean table
+    rng = np.random.default_rng(0)
+    labels = np.arange(200) % 2
+    numbers = np.where(rng.uniform(size=(200, 3)) < 0.03, 10, rng.integers(1, 10, size=(200, 3))).astype(
+        float
+    )
+    corrupted = inject_errors(kind, numbers, labels, np.zeros(3, bool), 0.03, rng, bounds=(1, highest))
+    assert corrupted.cells.any() and corrupted.numbers.min() >= 1 and corrupted.numbers.max() <= highest
+
+
 @pytest.mark.parametrize("kind", ["unlikely", "typo", "swapped"])
 def test_errors_are_spread_over_all_columns(kind):
-    _, _, spoiled = spoil(kind, 0.2)
-    assert (spoiled.cells.sum(axis=0) > 20).all()
+    _, _, corrupted = corrupt(kind, 0.2)
+    assert (corrupted.cells.sum(axis=0) > 20).all()
 
 
 @pytest.mark.parametrize("kind", ["unlikely", "low-density"])
 def test_unlikely_values_are_rare_among_their_peers(kind):
-    numbers, labels, spoiled = spoil(kind, 0.1)
+    numbers, labels, corrupted = corrupt(kind, 0.1)
     groups = labels if kind == "unlikely" else np.zeros_like(labels)
     for j, group in itertools.product(range(5), np.unique(groups)):
-        new = spoiled.numbers[spoiled.cells[:, j] & (groups == group), j]
+        new = corrupted.numbers[corrupted.cells[:, j] & (groups == group), j]
         peers = numbers[(groups == group) & ~np.isnan(numbers[:, j]), j]
         assert new.size or (j == WHOLE and kind == "low-density")  # over both classes no whole number is rare
         if j in (GRADES, CATEGORY):
@@ -92,25 +170,25 @@ def test_unlikely_values_are_rare_among_their_peers(kind):
 
 
 def test_what_is_unlikely_depends_on_the_class():
-    _, labels, spoiled = spoil("unlikely", 0.2)
-    planted = spoiled.cells[:, CONTINUOUS]
-    new = spoiled.numbers[:, CONTINUOUS]
-    low, high = new[planted & (labels == 0)], new[planted & (labels == 1)]
-    # the usual range of the one class is open to errors of the other
+    _, labels, corrupted = corrupt("unlikely", 0.2)
+    changed = corrupted.cells[:, CONTINUOUS]
+    new = corrupted.numbers[:, CONTINUOUS]
+    low, high = new[changed & (labels == 0)], new[changed & (labels == 1)]
+    # the typical range of the one class is open to errors of the other
     assert ((low > 2.8) & (low < 4)).any() and ((high > -1) & (high < 0.2)).any()
-    _, _, overall = spoil("low-density", 0.2)
+    _, _, overall = corrupt("low-density", 0.2)
     new = overall.numbers[overall.cells[:, CONTINUOUS], CONTINUOUS]
     assert not ((new > -1) & (new < 4)).any()
 
 
 def test_tail_values_lie_three_to_five_deviations_off():
-    numbers, _, spoiled = spoil("tail", 0.1)
-    assert not spoiled.cells[:, CATEGORY].any()
+    numbers, _, corrupted = corrupt("tail", 0.1)
+    assert not corrupted.cells[:, CATEGORY].any()
     assert (
-        spoiled.numbers[:, CONTINUOUS] < numbers[~np.isnan(numbers[:, CONTINUOUS]), CONTINUOUS].min()
+        corrupted.numbers[:, CONTINUOUS] < numbers[~np.isnan(numbers[:, CONTINUOUS]), CONTINUOUS].min()
     ).any()
     for j in (CONTINUOUS, POSITIVE, GRADES, WHOLE):
-        column, new = numbers[:, j], spoiled.numbers[spoiled.cells[:, j], j]
+        column, new = numbers[:, j], corrupted.numbers[corrupted.cells[:, j], j]
         off = np.abs(new - np.nanmean(column))
         spread = np.nanstd(column)
         rounding = 1 if j in (GRADES, WHOLE) else 1e-9
@@ -122,8 +200,8 @@ def test_tail_values_lie_three_to_five_deviations_off():
 
 
 def test_swapped_entries_change_places_between_classes():
-    numbers, labels, spoiled = spoil("swapped", 0.1)
-    for before, after, changed in zip(numbers.T, spoiled.numbers.T, spoiled.cells.T, strict=True):
+    numbers, labels, corrupted = corrupt("swapped", 0.1)
+    for before, after, changed in zip(numbers.T, corrupted.numbers.T, corrupted.cells.T, strict=True):
         np.testing.assert_array_equal(np.sort(before), np.sort(after))
         # pairs across the classes: as many in the one as in the other, each with what the other had
         ones, others = changed & (labels == 0), changed & (labels == 1)
@@ -133,8 +211,10 @@ def test_swapped_entries_change_places_between_classes():
 
 def test_swaps_stay_in_a_class_where_there_is_only_one():
     numbers, labels, categorical = table()
-    spoiled = plant("swapped", numbers, np.zeros_like(labels), categorical, 0.02, np.random.default_rng(0))
-    assert spoiled.cells.sum() == 30
+    corrupted = inject_errors(
+        "swapped", numbers, np.zeros_like(labels), categorical, 0.02, np.random.default_rng(0)
+    )
+    assert corrupted.cells.sum() == 30
 
 
 @pytest.mark.parametrize(
@@ -149,31 +229,31 @@ def test_swaps_stay_in_a_class_where_there_is_only_one():
     ],
 )
 def test_slips_of_the_finger(entry, whole, among, not_among):
-    slips = mistyped(entry, whole=whole)
+    slips = mistype_number(entry, whole=whole)
     assert set(among) <= set(slips) and not set(not_among) & set(slips)
 
 
 def test_typos_are_slips_and_categories_other_categories():
-    numbers, _, spoiled = spoil("typo", 0.1)
-    for i, j in np.argwhere(spoiled.cells):
-        old, new = numbers[i, j], spoiled.numbers[i, j]
+    numbers, _, corrupted = corrupt("typo", 0.1)
+    for i, j in np.argwhere(corrupted.cells):
+        old, new = numbers[i, j], corrupted.numbers[i, j]
         if j == CATEGORY:
             assert new in (0, 1, 2)
         else:
-            assert new in mistyped(old, whole=j in (GRADES, WHOLE))
+            assert new in mistype_number(old, whole=j in (GRADES, WHOLE))
 
 
 def test_units_shift_part_of_one_continuous_column():
     columns, factors = set(), set()
     for seed in range(25):
-        numbers, _, spoiled = spoil("units", 0.05, seed=seed)
-        (j,) = np.flatnonzero(spoiled.cells.any(axis=0))
+        numbers, _, corrupted = corrupt("units", 0.05, seed=seed)
+        (j,) = np.flatnonzero(corrupted.cells.any(axis=0))
         columns.add(j)
-        rows = spoiled.cells[:, j]
-        ratio = spoiled.numbers[rows, j] / numbers[rows, j]
+        rows = corrupted.cells[:, j]
+        ratio = corrupted.numbers[rows, j] / numbers[rows, j]
         if j == WHOLE:
-            assert (spoiled.numbers[rows, j] == np.round(spoiled.numbers[rows, j])).all()
-            assert np.ptp(ratio) < 1 / numbers[rows, j].min()  # one factor, but for rounding
+            assert (corrupted.numbers[rows, j] == np.round(corrupted.numbers[rows, j])).all()
+            assert np.ptp(ratio) < 1 / numbers[rows, j].min()  # one factor, except for rounding
         else:
             factors.add(round(float(ratio[0]), 6))
             np.testing.assert_allclose(ratio, ratio[0])
@@ -182,66 +262,72 @@ def test_units_shift_part_of_one_continuous_column():
 
 
 def test_units_leave_half_of_the_column_right():
-    numbers, _, spoiled = spoil("units", 0.15)  # 225 of 300 rows
-    (j,) = np.flatnonzero(spoiled.cells.any(axis=0))
-    assert spoiled.cells.sum() == np.count_nonzero(~np.isnan(numbers[:, j])) // 2
+    numbers, _, corrupted = corrupt("units", 0.15)  # 225 of 300 rows
+    (j,) = np.flatnonzero(corrupted.cells.any(axis=0))
+    assert corrupted.cells.sum() == np.count_nonzero(~np.isnan(numbers[:, j])) // 2
     with pytest.raises(InputError, match=r"only \d+ of 300 errors of kind 'units' fit"):
-        spoil("units", 0.2, n=300, seed=0)
+        corrupt("units", 0.2, n=300, seed=0)
 
 
 def test_units_take_grades_where_nothing_is_continuous():
     numbers = np.tile(np.arange(1.0, 11), 10)[:, None]
-    spoiled = plant("units", numbers, np.zeros(100, int), np.array([False]), 0.2, np.random.default_rng(0))
-    assert spoiled.cells.sum() == 20
+    corrupted = inject_errors(
+        "units", numbers, np.zeros(100, int), np.array([False]), 0.2, np.random.default_rng(0)
+    )
+    assert corrupted.cells.sum() == 20
 
 
 def test_flipped_labels():
     rng = np.random.default_rng(0)
     labels = rng.choice([3, 7, 8], 200)
     numbers = rng.normal(size=(200, 2))
-    spoiled = plant("labels", numbers, labels, np.zeros(2, bool), 0.1, rng)
-    assert spoiled.rows.sum() == 20 and (spoiled.rows == (spoiled.labels != labels)).all()
-    assert set(spoiled.labels[spoiled.rows]) == {3, 7, 8}
-    assert (spoiled.numbers == numbers).all() and not spoiled.cells.any()
+    corrupted = inject_errors("labels", numbers, labels, np.zeros(2, bool), 0.1, rng)
+    assert corrupted.rows.sum() == 20 and (corrupted.rows == (corrupted.labels != labels)).all()
+    assert set(corrupted.labels[corrupted.rows]) == {3, 7, 8}
+    assert (corrupted.numbers == numbers).all() and not corrupted.cells.any()
 
 
 @pytest.mark.parametrize(
     ("kind", "share", "numbers", "message"),
     [
-        ("outlier", 0.1, np.eye(10), "kind='outlier' is not known: use one of 'unlikely', 'low-density'"),
+        ("outlier", 0.1, np.eye(10), "kind 'outlier' is not known: use one of 'unlikely', 'low-density'"),
         ("tail", 0.0, np.eye(10), "share=0.0 must lie between 0 and 1"),
         ("tail", 1, np.eye(10), "share=1 must lie between 0 and 1"),
-        ("tail", 0.001, np.eye(10), "no error at all"),
-        ("swapped", 0.01, np.eye(10), "no error at all"),
+        ([], 0.1, np.eye(10), "kinds is empty: name one or more of 'unlikely'"),
+        (["tail", "tail"], 0.1, np.eye(10), "kinds has 'tail' more than once"),
+        ("tail", 0.001, np.eye(10), "a share of 0.001 of this table is no error of kind 'tail' at all"),
+        ("swapped", 0.01, np.eye(10), "no error of kind 'swapped' at all"),
         ("swapped", 0.1, np.ones((10, 10)), "only 0 of 10 errors of kind 'swapped' fit"),
         ("units", 0.1, np.zeros((10, 10)), "only 0 of 10 errors of kind 'units' fit"),
         ("labels", 0.1, np.eye(10), "labels of one class cannot be flipped"),
         ("tail", 0.1, np.full((10, 10), np.nan), "a column has no entry at all"),
     ],
 )
-def test_what_cannot_be_planted(kind, share, numbers, message):
+def test_what_cannot_be_injected(kind, share, numbers, message):
     with pytest.raises(InputError, match=message):
-        plant(kind, numbers, np.zeros(10, int), np.zeros(10, bool), share, np.random.default_rng(0))
+        inject_errors(kind, numbers, np.zeros(10, int), np.zeros(10, bool), share, np.random.default_rng(0))
 
 
 def test_fewer_errors_where_the_table_has_no_more_room():
     numbers = np.column_stack([np.ones(20), np.arange(20.0)])  # a constant column cannot be swapped
-    spoiled = plant("swapped", numbers, np.arange(20) % 2, np.zeros(2, bool), 0.9, np.random.default_rng(0))
-    assert spoiled.cells.sum() == 20 and not spoiled.cells[:, 0].any()
+    corrupted = inject_errors(
+        "swapped", numbers, np.arange(20) % 2, np.zeros(2, bool), 0.9, np.random.default_rng(0)
+    )
+    assert corrupted.cells.sum() == 20 and not corrupted.cells[:, 0].any()
 
 
 def test_ages_are_mistyped_in_both_directions():
     ages = np.repeat([17.0, 71, 18, 81, 19, 40, 90], 5)
-    mixed, changed = swap_ages(ages, 25, np.random.default_rng(0))
+    mixed, changed = mistype_ages(ages, 25, np.random.default_rng(0))
     assert (changed == (mixed != ages)).all() and changed.sum() == 25
     assert mixed.tolist() == np.repeat([71.0, 17, 81, 18, 91, 40, 90], 5).tolist()
     with pytest.raises(InputError, match="only 25 ages can be mistyped, wanted 26"):
-        swap_ages(ages, 26, np.random.default_rng(0))
+        mistype_ages(ages, 26, np.random.default_rng(0))
 
 
 def test_ages_of_the_census(paper_data):
     lines = gzip.decompress((paper_data / "census_train.csv.gz").read_bytes()).decode().splitlines()
     ages = np.array([float(line.partition(",")[0]) for line in lines[1:]])
-    mixed, changed = swap_ages(ages, 15, np.random.default_rng(0))
+    mixed, changed = mistype_ages(ages, 15, np.random.default_rng(0))
     assert changed.sum() == 15 and (ages == 91).sum() == 0
     assert all(AGE_TYPOS[int(old)] == new for old, new in zip(ages[changed], mixed[changed], strict=True))

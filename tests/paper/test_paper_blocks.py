@@ -11,20 +11,14 @@ from sklearn.metrics import accuracy_score
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import value_blocks
-from shapley2d_paper.blocks.experiment import (
-    EXPERIMENT,
-    MEASURES,
-    gini,
-    judge_growth,
-    performance_alone,
-    random_groups,
-    work,
-)
+from shapley2d_paper.blocks.claims import MEASURES, judge_growth
+from shapley2d_paper.blocks.experiment import EXPERIMENT
 from shapley2d_paper.blocks.links import correlation, find_link, pooled
+from shapley2d_paper.blocks.work import gini, performance_alone, random_groups, work
 from shapley2d_paper.data.splits import split_table
 from shapley2d_paper.harness.records import Records, read_records, write_records
 
-SMALL = {"n_train": 150, "n_judge": 200, "row_groups": 2, "column_groups": 3, "seed": 5}
+SMALL = {"n_train": 150, "n_held_out": 200, "row_groups": 2, "column_groups": 3, "seed": 5}
 
 
 @pytest.mark.parametrize("quick", [True, False])
@@ -44,7 +38,7 @@ def test_groups_cover_all_members_and_none_is_too_small(n_members, n_groups, sma
     assert {size.sum() for size in sizes} == {n_members}
     assert min(size.min() for size in sizes) >= smallest
     if n_members > n_groups * smallest:
-        assert len({tuple(size) for size in sizes}) > 5  # the lines do move
+        assert len({tuple(size) for size in sizes}) > 5  # the cuts do move
 
 
 def test_gini_is_zero_for_a_constant_and_one_for_a_perfect_order():
@@ -73,17 +67,17 @@ def test_performance_alone_is_that_of_a_model_fitted_on_the_block():
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_lines_hold_the_blocks_of_one_split(measure):
-    lines = Records(work(measure=measure, **SMALL))
-    assert len(lines) == 6
-    assert len({(line["row_group"], line["column_group"]) for line in lines}) == 6
-    assert lines.where(column_group=0).numbers("n_rows").sum() == 150
-    assert lines.where(row_group=0).numbers("n_columns").sum() == 23
-    np.testing.assert_allclose(lines.numbers("value").sum(), lines.mean("total"))
+def test_records_hold_the_blocks_of_one_split(measure):
+    records = Records(work(measure=measure, **SMALL))
+    assert len(records) == 6
+    assert len({(record["row_group"], record["column_group"]) for record in records}) == 6
+    assert records.where(column_group=0).numbers("n_rows").sum() == 150
+    assert records.where(row_group=0).numbers("n_columns").sum() == 23
+    np.testing.assert_allclose(records.numbers("value").sum(), records.mean("total"))
 
 
 def test_values_stand_beside_the_group_they_belong_to():
-    lines = Records(work(measure="accuracy", **SMALL))
+    records = Records(work(measure="accuracy", **SMALL))
     parts = split_table("credit", 5, n_train=150, n_valid=200, n_test=200)
     rng = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(0,)))
     rows, columns = random_groups(150, 2, 7, rng), random_groups(23, 3, 1, rng)
@@ -100,10 +94,10 @@ def test_values_stand_beside_the_group_they_belong_to():
     )
     for a, row in enumerate(sized.row_names):
         for b, column in enumerate(sized.column_names):
-            (line,) = lines.where(row_group=int(row), column_group=int(column))
-            assert line["value"] == pytest.approx(sized.values[a, b])
-            assert line["n_rows"] == (rows == row).sum() == sized.row_sizes[a]
-            assert line["n_columns"] == sized.column_sizes[b]
+            (record,) = records.where(row_group=int(row), column_group=int(column))
+            assert record["value"] == pytest.approx(sized.values[a, b])
+            assert record["n_rows"] == (rows == row).sum() == sized.row_sizes[a]
+            assert record["n_columns"] == sized.column_sizes[b]
 
 
 def made_up(slopes, noise=0.0, measures=("accuracy", "balanced accuracy", "Gini")):
@@ -130,14 +124,14 @@ def made_up(slopes, noise=0.0, measures=("accuracy", "balanced accuracy", "Gini"
 
 
 def test_correlations_agree_with_scipy():
-    lines = made_up([0.1, 0.2, 0.15], noise=0.02).where(measure="Gini")
-    value, performance = lines.numbers("value"), lines.numbers("performance")
-    assert pooled(lines, ranks=True)[0] == pytest.approx(spearmanr(value, performance).statistic)
-    assert pooled(lines, ranks=False)[0] == pytest.approx(pearsonr(value, performance).statistic)
-    link = find_link(lines)
+    records = made_up([0.1, 0.2, 0.15], noise=0.02).where(measure="Gini")
+    value, performance = records.numbers("value"), records.numbers("performance")
+    assert pooled(records, ranks=True)[0] == pytest.approx(spearmanr(value, performance).statistic)
+    assert pooled(records, ranks=False)[0] == pytest.approx(pearsonr(value, performance).statistic)
+    link = find_link(records)
     each = [
         spearmanr(part.numbers("value"), part.numbers("performance")).statistic
-        for _, part in lines.groups("seed")
+        for _, part in records.groups("seed")
     ]
     assert link.ranked[0] == pytest.approx(np.mean(each))
     assert min(each) - 1e-9 <= link.ranked[1] <= link.ranked[0] <= link.ranked[2] <= max(each) + 1e-9
@@ -145,13 +139,13 @@ def test_correlations_agree_with_scipy():
 
 
 def test_pairs_in_order_are_counted():
-    lines = Records(
+    records = Records(
         [
             {"seed": 0, "performance": x, "value": y}
             for x, y in ((0.1, 1.0), (0.2, 2.0), (0.3, 3.0), (0.4, 0.0))
         ]
     )
-    assert find_link(lines).in_order == pytest.approx(3 / 6)
+    assert find_link(records).in_order == pytest.approx(3 / 6)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +188,7 @@ def test_page_parts_are_made_from_the_file_alone(tmp_path):
     assert all(axis.get_xlabel() and axis.get_title() for axis in figure.axes)
     ((caption, table),) = EXPERIMENT.tables(records)
     assert "2 random splits of 303 training rows into 3 x 4 blocks" in caption
-    assert [line["measure"] for line in table] == list(MEASURES)
+    assert [record["measure"] for record in table] == list(MEASURES)
     assert "2 random splits" in EXPERIMENT.headline(records)
     some = records.where(measure="Gini")
     assert len(EXPERIMENT.draw(some).axes) == 1

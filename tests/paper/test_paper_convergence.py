@@ -1,4 +1,4 @@
-"""The experiment on convergence: exact values from elsewhere, honest errors, and the verdicts."""
+"""The experiment on convergence: exact values from elsewhere, calibrated errors, and the verdicts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 
 from shapley2d import value_cells
 from shapley2d._theory.designs import AllSubsets
-from shapley2d_paper.convergence.experiment import EXPERIMENT, LIMIT, judge_convergence
+from shapley2d_paper.convergence.claims import LIMIT, judge_convergence
+from shapley2d_paper.convergence.experiment import EXPERIMENT
 from shapley2d_paper.convergence.runs import _after, column_draws, column_game, compare, work
 from shapley2d_paper.data.splits import split_table
 from shapley2d_paper.harness.records import Records, read_records, write_records
@@ -70,18 +71,18 @@ def test_an_estimate_beside_the_exact_values():
 
 
 def test_samplers_of_columns_get_nearer_with_effort():
-    lines = Records(work(part="columns", budgets=[52, 520], **WINE))
-    assert lines.where(method="permutations").distinct("permutations") == [4, 40]
+    records = Records(work(part="columns", budgets=[52, 520], **WINE))
+    assert records.where(method="permutations").distinct("permutations") == [4, 40]
     for method in ("permutations", "A", "B"):
-        few, many = lines.where(method=method).numbers("error")
+        few, many = records.where(method=method).numbers("error")
         assert many < few / 3
-    most = lines.where(evaluations=520)
+    most = records.where(evaluations=520)
     assert most.where(method="B").mean("error") < most.where(method="permutations").mean("error") / 3
 
 
 @pytest.mark.parametrize(("model", "n_train", "n_columns"), [("knn", 20, 13), ("gaussian_nb", 7, 4)])
 def test_monte_carlo_meets_the_exact_values_as_its_errors_say(model, n_train, n_columns):
-    lines = Records(
+    records = Records(
         work(
             part="game",
             model=model,
@@ -92,19 +93,19 @@ def test_monte_carlo_meets_the_exact_values_as_its_errors_say(model, n_train, n_
             seed=1,
         )
     )
-    last = lines.where(permutations=400).rows[0]
+    last = records.where(permutations=400).rows[0]
     assert last["evaluations"] == 400 * n_train * n_columns
     assert 0.4 < last["error"] / last["expected"] < 2.5
     assert last["covered"] > 0.8
     assert last["correlation"] > 0.8
-    assert last["error"] < lines.where(permutations=20).mean("error")
+    assert last["error"] < records.where(permutations=20).mean("error")
 
 
 def test_two_runs_of_a_tree_agree_more_and_more():
-    lines = Records(
+    records = Records(
         work(part="table", dataset="breast_cancer", counts=[10, 160], n_train=12, n_valid=60, seed=0)
     )
-    few, many = lines.rows
+    few, many = records.rows
     assert many["agreement"] > max(few["agreement"], 0.5)
     assert many["ratio"] < few["ratio"] / 1.5
 
@@ -162,7 +163,7 @@ def test_page_parts_are_made_from_the_file_alone(tmp_path):
     assert columns[0]["error, B"] == "0.002"
     assert columns[1]["error, permutations"] == "0.002"
     assert games[0]["95 % covers"] == "0.95"
-    assert [line["table"] for line in tables] == ["Census, 106 x 13", "Wine, 106 x 13"]
+    assert [row["table"] for row in tables] == ["Census, 106 x 13", "Wine, 106 x 13"]
     assert "0.05 to 0.06" in EXPERIMENT.headline(records)
     for what in ("columns", "game", "table"):
         part = records.where(what=what)

@@ -52,23 +52,23 @@ def test_shape_and_classes(name, request):
 
 def test_census_is_label_encoded_over_both_parts(paper_data):
     header, *train = reference(paper_data / "census_train.csv.gz")
-    lines = np.array([*train, *reference(paper_data / "census_test.csv.gz")[1:]])
+    rows = np.array([*train, *reference(paper_data / "census_test.csv.gz")[1:]])
     table = paper_table("census")
     assert [*table.column_names, "income"] == header
     for j, name in enumerate(table.column_names):
         if table.categorical[j]:
-            expected = LabelEncoder().fit_transform(np.where(lines[:, j] == "", "?", lines[:, j]))
+            expected = LabelEncoder().fit_transform(np.where(rows[:, j] == "", "?", rows[:, j]))
         else:
-            expected = lines[:, j].astype(float)
+            expected = rows[:, j].astype(float)
         assert np.array_equal(table.numbers[:, j], expected), name
-    assert np.array_equal(table.labels, LabelEncoder().fit_transform(lines[:, -1]))
+    assert np.array_equal(table.labels, LabelEncoder().fit_transform(rows[:, -1]))
 
 
 def test_credit_has_the_codes_of_the_source(paper_data):
-    header, *lines = reference(paper_data / "credit.csv.gz")
+    header, *rows = reference(paper_data / "credit.csv.gz")
     table = paper_table("credit")
     assert ["ID", *table.column_names] == header[:-1]
-    expected = np.array(lines, dtype=float)
+    expected = np.array(rows, dtype=float)
     assert np.array_equal(np.column_stack([table.numbers, table.labels]), expected[:, 1:])
     assert [n for n, flag in zip(table.column_names, table.categorical, strict=True) if flag] == [
         "SEX",
@@ -78,8 +78,8 @@ def test_credit_has_the_codes_of_the_source(paper_data):
 
 
 def test_breast_cancer_has_the_complete_rows(paper_data):
-    header, *lines = reference(paper_data / "breast_cancer.csv.gz")
-    complete = np.array([line for line in lines if "" not in line], dtype=float)
+    header, *rows = reference(paper_data / "breast_cancer.csv.gz")
+    complete = np.array([row for row in rows if "" not in row], dtype=float)
     table = paper_table("breast_cancer_original")
     assert ["id", *table.column_names, "class"] == header
     assert np.array_equal(table.numbers, complete[:, 1:-1])

@@ -1,4 +1,4 @@
-"""The detection benchmark: what its verdicts, tables and figure say of its lines."""
+"""The detection benchmark: what its verdicts, tables and figure say of its records."""
 
 import numpy as np
 import pytest
@@ -12,9 +12,9 @@ from shapley2d_paper.detection.means import (
     DEVIATION,
     METHODS,
     best,
+    best_comparison,
     gain,
     gain_error,
-    hardest,
     typical_seconds,
 )
 from shapley2d_paper.detectors.models import MODELS
@@ -23,8 +23,8 @@ from shapley2d_paper.harness.records import Records, read_records, write_records
 KINDS = detection_work.KINDS
 
 
-def made_up(heights, datasets=("breast_cancer", "wine"), seeds=(0, 1), **entries):
-    """Lines for methods by kind, with this AUROC."""
+def made_up(aurocs, datasets=("breast_cancer", "wine"), seeds=(0, 1), **entries):
+    """Records for methods by kind, with this AUROC."""
     return Records(
         [
             {
@@ -33,14 +33,14 @@ def made_up(heights, datasets=("breast_cancer", "wine"), seeds=(0, 1), **entries
                 "method": method,
                 "rows": 60,
                 "columns": 9,
-                "planted": 11,
+                "injected": 11,
                 "seconds": 0.5,
-                "auroc": height,
-                "average_precision": height / 2,
-                **{f"found_{share}": height / 3 for share in (1, 2, 5, 10)},
-                **{f"{model}_spoiled": 0.80 for model in MODELS},
-                **{f"{model}_once": 0.80 + height / 100 for model in MODELS},
-                **{f"{model}_more": 0.80 + height / 50 for model in MODELS},
+                "auroc": auroc,
+                "average_precision": auroc / 2,
+                **{f"found_{share}": auroc / 3 for share in (1, 2, 5, 10)},
+                **{f"{model}_corrupted": 0.80 for model in MODELS},
+                **{f"{model}_once": 0.80 + auroc / 100 for model in MODELS},
+                **{f"{model}_more": 0.80 + auroc / 50 for model in MODELS},
                 **{f"{model}_ceiling": 0.84 for model in MODELS},
                 "seed": seed,
                 "version": "0",
@@ -48,17 +48,17 @@ def made_up(heights, datasets=("breast_cancer", "wine"), seeds=(0, 1), **entries
             }
             for dataset in datasets
             for seed in seeds
-            for (method, kind), height in heights.items()
+            for (method, kind), auroc in aurocs.items()
         ]
     )
 
 
 def all_methods(**changed):
     """An AUROC for every method and kind; ``changed`` by kind and method."""
-    heights = {(method, kind): 0.6 for method in METHODS for kind in KINDS}
+    aurocs = {(method, kind): 0.6 for method in METHODS for kind in KINDS}
     for kind, methods in changed.items():
-        heights |= {(method, kind): height for method, height in methods.items()}
-    return heights
+        aurocs |= {(method, kind): auroc for method, auroc in methods.items()}
+    return aurocs
 
 
 @pytest.mark.parametrize(
@@ -80,11 +80,11 @@ def test_verdict_on_harmful_cells(swapped, labels, verdict):
     assert f"in {ahead} of 8 comparisons" in judgement.why
 
 
-def test_one_rival_ahead_makes_it_hold_in_part():
-    heights = all_methods(
+def test_one_baseline_ahead_makes_it_hold_in_part():
+    aurocs = all_methods(
         swapped={"2D-KNN": 0.8, "column predictor": 0.83}, labels={"2D-KNN": 0.8, "column predictor": 0.9}
     )
-    judgement = judge_harm(made_up(heights))
+    judgement = judge_harm(made_up(aurocs))
     assert judgement.verdict == "holds in part"
     assert "in 6 of 8 comparisons" in judgement.why
     assert "column predictor 0.83" in judgement.ours
@@ -96,14 +96,14 @@ def test_one_rival_ahead_makes_it_hold_in_part():
     [(0.9, 0.9, "holds"), (0.9, 0.6, "holds in part"), (0.605, 0.3, "does not hold")],
 )
 def test_verdict_on_deviation(tail, units, verdict):
-    heights = all_methods(tail={"ECOD": tail}, units=dict.fromkeys(DEVIATION, units))
-    judgement = judge_deviation(made_up(heights))
+    aurocs = all_methods(tail={"ECOD": tail}, units=dict.fromkeys(DEVIATION, units))
+    judgement = judge_deviation(made_up(aurocs))
     assert judgement.verdict == verdict
     assert ("on tail" in judgement.why) == (tail > 0.61)
 
 
 @pytest.mark.parametrize("judge", [judge_harm, judge_deviation])
-def test_no_verdict_without_the_lines(judge):
+def test_no_verdict_without_the_records(judge):
     records = made_up(all_methods())
     assert judge(records.where(lambda row: row["method"] not in DEVIATION)) is None
     assert judge(records.where(lambda row: row["method"] in DEVIATION)) is None
@@ -114,8 +114,8 @@ def test_no_verdict_without_the_lines(judge):
 
 
 def test_tables_mark_the_best_and_average_over_kinds():
-    heights = all_methods(tail={"ECOD": 0.9, "DDC": 0.898, "random": 0.5})
-    table = {line["method"]: line for line in detection_tables.by_kind(made_up(heights), "auroc")}
+    aurocs = all_methods(tail={"ECOD": 0.9, "DDC": 0.898, "random": 0.5})
+    table = {row["method"]: row for row in detection_tables.by_kind(made_up(aurocs), "auroc")}
     assert list(table) == list(METHODS)
     assert table["ECOD"]["tail"] == table["DDC"]["tail"] == "**0.90**"
     assert table["random"]["tail"] == "0.50"
@@ -123,19 +123,19 @@ def test_tables_mark_the_best_and_average_over_kinds():
     assert table["ECOD"]["mean"] == "**0.65**"
 
 
-def test_tables_of_methods_that_were_not_run_have_no_line():
+def test_tables_of_methods_that_were_not_run_have_no_row():
     records = made_up(all_methods()).where(lambda row: row["method"] not in {"ECOD", "DDC"})
     for caption, table in detection_tables.tables(records):
         assert caption
-        assert {"ECOD", "DDC"}.isdisjoint({line.get("method") for line in table})
+        assert {"ECOD", "DDC"}.isdisjoint({row.get("method") for row in table})
 
 
 def test_a_kind_that_a_method_was_not_run_on_is_a_gap():
     records = made_up(all_methods()).where(lambda row: (row["method"], row["kind"]) != ("DDC", "tail"))
-    table = {line["method"]: line for line in detection_tables.by_kind(records, "auroc")}
+    table = {row["method"]: row for row in detection_tables.by_kind(records, "auroc")}
     assert table["DDC†"]["tail"] == table["DDC†"]["mean"] == "-"
     assert table["DDC†"]["units"] == "**0.60**"
-    repairs = {line["method"]: line for line in detection_tables.repairs(records)}
+    repairs = {row["method"]: row for row in detection_tables.repairs(records)}
     assert repairs["DDC†"]["tail"] == "-"
     assert repairs["DDC†"]["units"] == "+1.20"
     detection.EXPERIMENT.draw(records)
@@ -146,7 +146,7 @@ def test_methods_are_compared_on_the_tables_that_both_have():
     easy = all_methods(swapped=dict.fromkeys(METHODS, 0.7), labels=dict.fromkeys(METHODS, 0.7))
     for kind in ("swapped", "labels"):
         easy |= {("2D-KNN", kind): 0.9, ("column predictor", kind): 0.8}
-    hard = {pair: height - 0.3 for pair, height in easy.items() if pair[0] != "column predictor"}
+    hard = {pair: auroc - 0.3 for pair, auroc in easy.items() if pair[0] != "column predictor"}
     records = Records([*made_up(easy, datasets=("wine",)), *made_up(hard, datasets=("census",))])
     assert records.where(method="column predictor", kind="swapped").mean("auroc") > 0.79
     assert records.where(method="2D-KNN", kind="swapped").mean("auroc") < 0.76
@@ -159,15 +159,15 @@ def test_methods_are_compared_on_the_tables_that_both_have():
 
     (caption, table), *_ = detection_tables.tables(records)
     assert "†: not run on every table" in caption
-    lines = {line["method"]: line for line in table}
-    assert lines["column predictor†"]["swapped"] == "0.80 †"
-    assert lines["2D-KNN"]["swapped"] == "**0.75**"
+    rows = {row["method"]: row for row in table}
+    assert rows["column predictor†"]["swapped"] == "0.80 †"
+    assert rows["2D-KNN"]["swapped"] == "**0.75**"
     whole = made_up(easy)
     assert "†" not in str(detection_tables.tables(whole)) + detection.EXPERIMENT.headline(whole)
 
-    heatmap, _, price, repairs = detection.EXPERIMENT.draw(records).axes
+    heatmap, _, cost, repairs = detection.EXPERIMENT.draw(records).axes
     assert "0.80†" in [text.get_text() for text in heatmap.texts]
-    assert "column predictor†" in [text.get_text() for text in price.get_legend().get_texts()]
+    assert "column predictor†" in [text.get_text() for text in cost.get_legend().get_texts()]
     assert "column predictor†" in [label.get_text() for label in repairs.get_yticklabels()]
 
 
@@ -178,28 +178,28 @@ def test_a_share_of_what_could_be_gained_is_of_the_tables_that_a_method_has():
             *made_up({("1D", kind): 0.6 for kind in KINDS}, datasets=("census",), tree_ceiling=1.0, knn_ceiling=1.0),
         ]
     )  # fmt: skip
-    table = {line["method"]: line["all, 5 % (25 %)"] for line in detection_tables.repairs(records)}
+    table = {row["method"]: row["all, 5 % (25 %)"] for row in detection_tables.repairs(records)}
     assert table["DDC†"] == "+1.20 ± 0.00, 30 %"  # of 4 points
     assert table["1D"] == "+1.20 ± 0.00, 10 %"  # of 4 and 20 points
 
 
 @pytest.mark.parametrize(("tail", "units"), [(0.9, 0.9), (0.7, 0.95), (0.605, 0.3)])
-def test_on_whole_records_the_hardest_duel_is_between_the_best(tail, units):
+def test_on_whole_records_the_best_comparison_is_between_the_best(tail, units):
     rng = np.random.default_rng(0)
-    heights = {pair: rng.uniform(0.4, 0.8) for pair in all_methods()}
-    heights |= {("ECOD", "tail"): tail, ("z-score", "units"): units}
-    records = made_up(heights)
+    aurocs = {pair: rng.uniform(0.4, 0.8) for pair in all_methods()}
+    aurocs |= {("ECOD", "tail"): tail, ("z-score", "units"): units}
+    records = made_up(aurocs)
     for kind in KINDS:
-        duel = hardest(records, kind, DEVIATION, CELL_VALUES)
-        assert (duel.method, duel.height) == best(records, kind, DEVIATION)
-        assert (duel.rival, duel.rival_height) == best(records, kind, CELL_VALUES)
+        made = best_comparison(records, kind, DEVIATION, CELL_VALUES)
+        assert (made.method, made.auroc) == best(records, kind, DEVIATION)
+        assert (made.other, made.other_auroc) == best(records, kind, CELL_VALUES)
 
 
 def test_the_way_down_leaves_labels_out():
     records = made_up(all_methods(labels=dict.fromkeys(METHODS, 0.0), tail={"1D": 0.9}))
     for row in records.where(method="1D"):
         row["found_10"] = 0.5
-    table = {line["method"]: line for line in detection_tables.depths(records)}
+    table = {row["method"]: row for row in detection_tables.depths(records)}
     assert table["2D-KNN"] == {
         "method": "2D-KNN",
         "first 1 %": "20 %",
@@ -211,14 +211,14 @@ def test_the_way_down_leaves_labels_out():
     assert table["1D"]["first 10 %"] == "**50 %**"
 
 
-def test_tables_bear_few_lines():
+def test_tables_bear_few_records():
     few = made_up({("2D-KNN", "labels"): 0.9}, datasets=("wine",), seeds=(0,))
     tables = detection_tables.tables(few)
     assert detection_tables.repairs(few)[0]["all, 5 % (25 %)"] == "+1.80, 45 %"
-    assert [line["labels"] for line in tables[0][1]] == ["**0.90**"]
+    assert [row["labels"] for row in tables[0][1]] == ["**0.90**"]
 
 
-def test_winners_are_told_by_dataset():
+def test_winners_are_given_by_dataset():
     records = Records(
         [
             *made_up(all_methods(typo={"2D-KNN": 0.75}), datasets=("wine",)),
@@ -233,7 +233,7 @@ def test_winners_are_told_by_dataset():
 
 def test_repairs_are_points_of_accuracy_and_shares_of_the_possible():
     records = made_up(all_methods(units={"1D": 1.2}))
-    table = {line["method"]: line for line in detection_tables.repairs(records)}
+    table = {row["method"]: row for row in detection_tables.repairs(records)}
     assert table["1D"]["units"] == "+2.40"  # 1.2 / 50
     # (5 * 0.6 + 1.2) / 6 / 50, the same for every dataset and seed
     assert table["1D"]["all, 5 % (25 %)"] == "+1.40 ± 0.00, 35 %"
@@ -245,15 +245,15 @@ def test_repairs_are_points_of_accuracy_and_shares_of_the_possible():
 
 
 def test_errors_of_repairs_are_over_datasets_and_seeds():
-    heights = {("1D", kind): (1.2 if kind == "units" else 0.6) for kind in KINDS}
-    more = {pair: height + 0.5 for pair, height in heights.items()}
-    records = Records([*made_up(heights, datasets=("wine",)), *made_up(more, datasets=("census",))])
-    # gains of 1.4 and 2.4 points, each for two seeds; kinds are planted in the same rows and add no independent lines
+    aurocs = {("1D", kind): (1.2 if kind == "units" else 0.6) for kind in KINDS}
+    more = {pair: auroc + 0.5 for pair, auroc in aurocs.items()}
+    records = Records([*made_up(aurocs, datasets=("wine",)), *made_up(more, datasets=("census",))])
+    # gains of 1.4 and 2.4 points, each for two seeds; kinds are injected into the same rows and add no independent records
     assert gain_error(records, "more") == pytest.approx(np.std([1.4, 1.4, 2.4, 2.4], ddof=1) / 2)
     assert np.isnan(gain_error(records.where(dataset="wine", seed=0), "more"))
 
 
-def test_what_could_be_gained_counts_every_spoiled_table_once():
+def test_what_could_be_gained_counts_every_corrupted_table_once():
     records = Records(
         [
             *made_up(all_methods(), datasets=("wine",)),
@@ -277,7 +277,7 @@ def test_typical_seconds_do_not_mind_a_slow_first_call():
     assert np.isnan(typical_seconds(Records([])))
 
 
-def test_gain_of_no_lines_is_no_number():
+def test_gain_of_no_records_is_no_number():
     assert np.isnan(gain(Records([]), "more"))
     assert best(Records([]), "tail", METHODS)[0] == ""
 
@@ -297,10 +297,10 @@ def test_figure_shows_every_method_after_a_trip_through_the_file(tmp_path):
     path = tmp_path / "detection.csv"
     write_records(made_up(all_methods(tail={"ECOD": 0.97})), path)
     figure = detection.EXPERIMENT.draw(read_records(path))
-    kinds, datasets, price, repairs = figure.axes
+    kinds, datasets, cost, repairs = figure.axes
     assert [label.get_text() for label in kinds.get_yticklabels()] == list(METHODS)
     assert "0.97" in [text.get_text() for text in kinds.texts]
     assert len(datasets.get_xticklabels()) == 2
-    assert {text.get_text() for text in price.get_legend().get_texts()} == set(METHODS)
+    assert {text.get_text() for text in cost.get_legend().get_texts()} == set(METHODS)
     assert "accuracy" in repairs.get_xlabel()
     assert all(axes.get_title(loc="left") for axes in figure.axes)

@@ -15,14 +15,15 @@ from shapley2d_paper.removal import experiment as removal
 from shapley2d_paper.removal.claims import MAIN, judge_dip, judge_drop, judge_gain, judge_loo
 from shapley2d_paper.removal.curves import (
     DIRECTIONS,
-    JUDGES,
+    EVALUATED_ON,
     column_name,
     refill,
-    removal_lines,
     removal_order,
+    removal_records,
 )
-from shapley2d_paper.removal.experiment import EXPERIMENT, METHODS, SHARES, describe_parts, pieces, work
+from shapley2d_paper.removal.experiment import EXPERIMENT, SHARES, pieces
 from shapley2d_paper.removal.statistics import Curve, Interval, best_share, first_dip, mean_gap, read_curve
+from shapley2d_paper.removal.work import METHODS, cell_values, describe_parts, describe_values, work
 
 FEW = [0, 0.1, 0.2, 0.5]
 SMALL = {"n_train": 24, "n_valid": 30, "n_test": 30, "permutations": 3, "tolerance": 0.1, "shares": FEW}
@@ -78,21 +79,23 @@ def one_useful_column(n=40):
 def test_a_curve_falls_when_what_carries_the_label_is_removed_and_not_before():
     parts = one_useful_column()
     values = np.tile([1.0, 0.0], (40, 1))  # the useful column is worth something
-    lines = removal_lines(parts, values, SHARES, 0)
-    assert [line["share"] for line in lines] == list(SHARES)
-    lowest = [line["lowest_tree_validation"] for line in lines]
+    records = removal_records(parts, values, SHARES, 0)
+    assert [record["share"] for record in records] == list(SHARES)
+    lowest = [record["lowest_tree_validation"] for record in records]
     assert lowest == [1.0] * len(SHARES)  # half of the cells are the noise
-    highest = [line["highest_tree_validation"] for line in lines]
+    highest = [record["highest_tree_validation"] for record in records]
     assert highest[0] == 1.0
     assert highest[-1] < 0.75
-    assert lines[0]["lowest_tree_test"] == 0.0  # judged on rows of its own, where the label is turned round
+    assert (
+        records[0]["lowest_tree_test"] == 0.0
+    )  # evaluated on rows of its own, where the label is turned round
     names = {
-        column_name(direction, model, judged_on)
+        column_name(direction, model, evaluated_on)
         for direction in DIRECTIONS
         for model in ("tree", "knn")
-        for judged_on in JUDGES
+        for evaluated_on in EVALUATED_ON
     }
-    assert set(lines[3]) == names | {"share"}
+    assert set(records[3]) == names | {"share"}
 
 
 # ---------------------------------------------------------------- pieces and work
@@ -121,10 +124,10 @@ def test_pieces_are_unique_plain_and_cover_every_dataset_and_method(quick):
 def small_records(tmp_path_factory):
     """All methods on two small tables, one of them with two seeds, through the CSV file."""
     rows = [
-        {**line, "seed": seed, "version": "0"}
+        {**row, "seed": seed, "version": "0"}
         for dataset, seed in (("breast_cancer", 0), ("breast_cancer", 1), ("wine", 0))
         for method in METHODS
-        for line in work(dataset=dataset, method=method, seed=seed, **SMALL)
+        for row in work(dataset=dataset, method=method, seed=seed, **SMALL)
     ]
     path = tmp_path_factory.mktemp("removal") / "removal.csv"
     write_records(Records(rows), path)
@@ -157,10 +160,10 @@ def test_the_facts_about_the_values_are_those_of_the_methods(small_records):
 
 def test_the_noise_is_the_share_of_the_variance_that_is_error():
     parts = split_table("wine", 0, n_train=24, n_valid=30, n_test=30)
-    first, second = (removal.cell_values(parts, "2D-MC", seed, 20) for seed in (0, 1))
+    first, second = (cell_values(parts, "2D-MC", seed, 20) for seed in (0, 1))
     # two independent estimates agree by as much as is not noise
     agreement = np.corrcoef(first.values.ravel(), second.values.ravel())[0, 1]
-    noise = removal.describe_values(first)["noise"]
+    noise = describe_values(first)["noise"]
     assert abs((1 - noise) - agreement) < 0.2
 
 
@@ -210,11 +213,11 @@ def test_the_figure_has_a_column_per_dataset_and_a_line_per_method(small_records
 
 def test_tables_and_headline_speak_of_what_is_there(small_records):
     (_, values), (_, gains), (_, tree), (_, knn) = EXPERIMENT.tables(small_records)
-    assert [line["dataset"] for line in values] == ["Breast Cancer", "Wine"]
+    assert [row["dataset"] for row in values] == ["Breast Cancer", "Wine"]
     assert len(gains) == 2 * len(METHODS)
     assert len(tree) == len(knn) == 2 * (len(METHODS) - 1)
     assert tree != knn
-    assert all(isinstance(text, str) for line in [*values, *gains, *tree] for text in line.values())
+    assert all(isinstance(text, str) for row in [*values, *gains, *tree] for text in row.values())
     assert "Breast Cancer" in EXPERIMENT.headline(small_records)
     assert "Census" not in EXPERIMENT.headline(small_records)
     assert "No curves" in EXPERIMENT.headline(Records([]))
@@ -271,9 +274,9 @@ def made_up(slopes, datasets=MAIN, noise=0.002):
             {
                 "what": "curve", "dataset": dataset, "method": method, "share": share, "seed": seed,
                 **{
-                    column_name(direction, "tree", judged_on): 0.8 + slope * share + (share > 0) * rng.normal(0, noise)
+                    column_name(direction, "tree", evaluated_on): 0.8 + slope * share + (share > 0) * rng.normal(0, noise)
                     for direction, slope in zip(DIRECTIONS, pair, strict=True)
-                    for judged_on in JUDGES
+                    for evaluated_on in EVALUATED_ON
                 },
             }
             for dataset in datasets
@@ -329,11 +332,11 @@ def better_in(cases, datasets):
     """Curves of 2D-LOO that are better than random's in these cases only: (dataset, direction, rows)."""
     records = made_up(PAPER_LIKE, datasets=datasets, noise=0)
     for row in records.where(method="2D-LOO"):
-        for dataset, direction, judged_on in cases:
+        for dataset, direction, evaluated_on in cases:
             if row["dataset"] == dataset:
                 # seeds differ a little, so that the interval has a width
                 gap = (0.5 if direction == "lowest" else -0.5) * row["share"] * (1 + row["seed"] / 100)
-                row[column_name(direction, "tree", judged_on)] += gap
+                row[column_name(direction, "tree", evaluated_on)] += gap
     return records
 
 
@@ -343,7 +346,9 @@ def better_in(cases, datasets):
 )
 def test_leave_one_out_may_be_better_as_often_as_chance_explains(n_better, verdict):
     # of 20 cases at 2.5 % each, three or more come up in 1.3 % of all runs, two or more in 8.8 %
-    cases = [(name, direction, rows) for name in DATASETS for direction in DIRECTIONS for rows in JUDGES]
+    cases = [
+        (name, direction, rows) for name in DATASETS for direction in DIRECTIONS for rows in EVALUATED_ON
+    ]
     judgement = judge_loo(better_in(cases[:n_better], DATASETS))
     assert judgement.verdict == verdict
     assert f"better than random in {n_better} of 20 cases" in judgement.ours

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,12 +17,11 @@ import pytest
 
 from shapley2d import __version__
 from shapley2d.exceptions import InputError
-from shapley2d_paper import EXPERIMENTS, find_experiments
-from shapley2d_paper.harness import pages
+from shapley2d_paper.experiments import EXPERIMENTS, find_experiments
 from shapley2d_paper.harness.experiment import Claim, Experiment, Judgement, Piece, Unavailable
 from shapley2d_paper.harness.figures import line_with_band, new_figure
-from shapley2d_paper.harness.records import Records, read_records, write_records
-from shapley2d_paper.harness.run import run_experiments
+from shapley2d_paper.harness.records import read_records
+from shapley2d_paper.harness.run import run_experiments, show_experiments
 
 done: list[int] = []
 
@@ -44,7 +44,7 @@ def judge(records):
 
 
 TOY = Experiment(
-    name="budget",  # a known name, so that the pages look for its file
+    name="toy",
     title="A toy & more",
     about="Counts.",
     pieces=lambda quick: [
@@ -52,17 +52,15 @@ TOY = Experiment(
     ],
     work=work,
     draw=draw,
-    tables=lambda records: [("Lines", [{"count": str(len(records))}])],
-    headline=lambda records: f"There are {len(records)} lines.",
+    tables=lambda records: [("Records", [{"count": str(len(records))}])],
+    headline=lambda records: f"There are {len(records)} records.",
     claims=(Claim("It counts", "all | of them", judge),),
 )
 
 
 @pytest.fixture
-def toy(monkeypatch):
+def toy():
     done.clear()
-    monkeypatch.setattr(pages, "EXPERIMENTS", ("budget",))
-    monkeypatch.setattr(pages, "find_experiments", lambda names: [TOY])
     return TOY
 
 
@@ -73,27 +71,27 @@ def run(experiment, out, **options):
 
 def test_everything_is_written(toy, tmp_path):
     outcome = run(toy, tmp_path / "out")
-    assert (outcome.computed, outcome.kept, outcome.headline) == (3, 0, "There are 6 lines.")
-    lines = read_records(tmp_path / "out" / "budget.csv")
-    assert [(row["seed"], row["x"]) for row in lines] == [(s, x) for s in range(3) for x in range(2)]
-    assert lines.distinct("version") == [__version__]
-    assert lines.rows[1]["y"] == pytest.approx(1 / 3, rel=1e-6)
-    assert (tmp_path / "out" / "budget.png").read_bytes().startswith(b"\x89PNG")
+    assert (outcome.computed, outcome.kept, outcome.headline) == (3, 0, "There are 6 records.")
+    records = read_records(tmp_path / "out" / "toy.csv")
+    assert [(row["seed"], row["x"]) for row in records] == [(s, x) for s in range(3) for x in range(2)]
+    assert records.distinct("version") == [__version__]
+    assert records.rows[1]["y"] == pytest.approx(1 / 3, rel=1e-6)
+    assert (tmp_path / "out" / "toy.png").read_bytes().startswith(b"\x89PNG")
     text = (tmp_path / "out" / "reproduction.md").read_text()
-    assert "| It counts | all \\| of them | 1.17 \\| more | ◐ [holds in part](#budget) |" in text
-    assert "![A toy & more](budget.png)" in text and "| count |" in text
+    assert "| It counts | all \\| of them | 1.17 \\| more | ◐ [holds in part](#toy) |" in text
+    assert "![A toy & more](toy.png)" in text and "| count |" in text
     page = (tmp_path / "out" / "index.html").read_text()
-    assert "A toy &amp; more" in page and "There are 6 lines." in page and "quick run" not in page.lower()
+    assert "A toy &amp; more" in page and "There are 6 records." in page and "quick run" not in page.lower()
 
 
 def test_what_is_done_is_not_done_again(toy, tmp_path):
     run(toy, tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
-    (tmp_path / "pieces" / "budget" / "seed-1.json").unlink()
+    (tmp_path / "pieces" / "toy" / "seed-1.json").unlink()
     outcome = run(toy, tmp_path)
     assert (outcome.computed, outcome.kept) == (1, 2)
     assert done == [0, 1, 2, 1]
-    assert (tmp_path / "budget.csv").read_bytes() == before["budget.csv"]
+    assert (tmp_path / "toy.csv").read_bytes() == before["toy.csv"]
     assert run(toy, tmp_path, again=True).computed == 3
 
 
@@ -105,10 +103,38 @@ def test_other_settings_or_another_version_count_as_not_done(toy, tmp_path, monk
     assert run(toy, tmp_path).computed == 3
 
 
+def test_pages_and_figures_can_be_made_from_the_csv_files_alone(toy, tmp_path):
+    run(toy, tmp_path)
+    names = ("toy.png", "index.html", "reproduction.md")
+    before = {name: (tmp_path / name).read_bytes() for name in names}
+    shutil.rmtree(tmp_path / "pieces")
+    for name in names:
+        (tmp_path / name).unlink()
+    absent = dataclasses.replace(toy, name="absent")
+    show_experiments([toy, absent], tmp_path)
+    assert {name: (tmp_path / name).read_bytes() for name in names} == before
+    assert done == [0, 1, 2] and not (tmp_path / "pieces").exists()
+    show_experiments([toy], tmp_path, tmp_path / "elsewhere.md")
+    assert (tmp_path / "elsewhere.md").read_bytes() == before["reproduction.md"]
+
+
+def test_a_folder_without_a_run_has_nothing_to_show(toy, tmp_path):
+    with pytest.raises(InputError, match="holds no run to show: compute one first"):
+        show_experiments([toy], tmp_path)
+
+
+def test_pages_show_what_was_run_before_too(toy, tmp_path):
+    other = dataclasses.replace(toy, name="other", title="Another")
+    run(toy, tmp_path)
+    run(other, tmp_path, on_pages=[toy, other])
+    text = (tmp_path / "reproduction.md").read_text()
+    assert "## toy" in text and "## other" in text
+
+
 def test_two_workers_write_the_same_file(toy, tmp_path):
     run(toy, tmp_path / "one")
     list(run_experiments([toy], tmp_path / "two", n_jobs=2, progress=False))
-    assert (tmp_path / "two" / "budget.csv").read_bytes() == (tmp_path / "one" / "budget.csv").read_bytes()
+    assert (tmp_path / "two" / "toy.csv").read_bytes() == (tmp_path / "one" / "toy.csv").read_bytes()
 
 
 def test_what_a_machine_lacks_is_left_out_and_said(toy, tmp_path):
@@ -126,17 +152,14 @@ def test_what_a_machine_lacks_is_left_out_and_said(toy, tmp_path):
 def test_nothing_available_writes_no_csv(toy, tmp_path):
     nothing = dataclasses.replace(toy, pieces=lambda quick: [Piece("p", {"seed": 0, "size": -1})])
     assert run(nothing, tmp_path).headline == ""
-    assert not (tmp_path / "budget.csv").exists()
+    assert not (tmp_path / "toy.csv").exists()
     for page in ("reproduction.md", "index.html"):
-        assert "Not run: budget (there is no table of a negative size)" in (tmp_path / page).read_text()
+        assert "Not run: toy (there is no table of a negative size)" in (tmp_path / page).read_text()
 
 
-def test_a_claim_without_numbers_is_said_to_be_open(toy, tmp_path, monkeypatch):
+def test_a_claim_without_numbers_is_said_to_be_open(toy, tmp_path):
     open_claim = Claim("It flies", "far", lambda records: None)
-    monkeypatch.setattr(
-        pages, "find_experiments", lambda names: [dataclasses.replace(TOY, claims=(*TOY.claims, open_claim))]
-    )
-    run(toy, tmp_path)
+    run(dataclasses.replace(toy, claims=(*toy.claims, open_claim)), tmp_path)
     assert (
         "| It flies | far | | not judged: numbers are missing |" in (tmp_path / "reproduction.md").read_text()
     )
@@ -167,12 +190,12 @@ def test_out_may_not_be_a_file(toy, tmp_path):
 
 def test_a_damaged_piece_is_named(toy, tmp_path):
     run(toy, tmp_path)
-    (tmp_path / "pieces" / "budget" / "seed-1.json").write_text("{")
+    (tmp_path / "pieces" / "toy" / "seed-1.json").write_text("{")
     with pytest.raises(InputError, match=r"seed-1\.json is damaged: delete it"):
         run(toy, tmp_path)
 
 
-def test_progress_tells_the_time_left(toy, tmp_path):
+def test_progress_shows_the_time_left(toy, tmp_path):
     said = []
     list(
         run_experiments(
@@ -186,7 +209,7 @@ def test_progress_tells_the_time_left(toy, tmp_path):
 def test_the_page_can_lie_elsewhere(toy, tmp_path):
     (tmp_path / "docs").mkdir()
     run(toy, tmp_path / "docs" / "files", page=tmp_path / "docs" / "page.md")
-    assert "(files/budget.png)" in (tmp_path / "docs" / "page.md").read_text()
+    assert "(files/toy.png)" in (tmp_path / "docs" / "page.md").read_text()
     assert 'href="../page.md"' in (tmp_path / "docs" / "files" / "index.html").read_text()
 
 
@@ -198,7 +221,7 @@ def test_ctrl_c_keeps_what_was_computed(tmp_path):
         from pathlib import Path
         import test_paper_run as t
         from shapley2d_paper.harness import pages
-        from shapley2d_paper.harness.run import run_experiments
+        from shapley2d_paper.harness.run import run_experiments, show_experiments
 
         pages.EXPERIMENTS, pages.find_experiments = ("budget",), lambda names: [t.TOY]
         slow = sys.argv[2] == "slow"
@@ -212,9 +235,10 @@ def test_ctrl_c_keeps_what_was_computed(tmp_path):
         print(outcome.computed, outcome.kept)
         """
     )
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    paths = (str(Path(__file__).parent), os.environ.get("PYTHONPATH", ""))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     command = [sys.executable, "-c", script, str(tmp_path)]
-    first = tmp_path / "pieces" / "budget" / "seed-0.json"
+    first = tmp_path / "pieces" / "toy" / "seed-0.json"
     with subprocess.Popen([*command, "slow"], env=environment, stderr=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 60
         while not first.exists() and time.monotonic() < deadline:
@@ -233,21 +257,3 @@ def test_experiments_by_name():
     assert [experiment.name for experiment in find_experiments()] == list(EXPERIMENTS)
     with pytest.raises(InputError, match="there is no experiment 'removel': did you mean 'removal'"):
         find_experiments(["removel"])
-
-
-def test_records_survive_the_file(tmp_path):
-    rows = [{"a": 1, "b": 0.123456789, "c": 'x, "y"'}, {"a": None, "b": float("nan"), "d": True}]
-    write_records(Records(rows), tmp_path / "r.csv")
-    assert read_records(tmp_path / "r.csv").rows == [
-        {"a": 1, "b": 0.123457, "c": 'x, "y"', "d": None},
-        {"a": None, "b": None, "c": None, "d": 1},
-    ]
-
-
-def test_records_summaries():
-    lines = Records([{"g": g, "v": v} for g, v in [("a", 1), ("b", 5), ("a", 3)]])
-    assert {key: (part.mean("v"), part.spread("v")) for (key,), part in lines.groups("g")} == {
-        "a": (2.0, pytest.approx(2**0.5)),
-        "b": (5.0, 0.0),
-    }
-    assert len(lines.where(lambda row: row["v"] > 1, g="a")) == 1

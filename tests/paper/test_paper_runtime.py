@@ -11,15 +11,9 @@ from shapley2d import value_cells
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d_paper.harness.records import Records, read_records, write_records
 from shapley2d_paper.runtime import timing as runtime_timing
-from shapley2d_paper.runtime.experiment import (
-    CELLS,
-    EXPERIMENT,
-    PAPER_KNN,
-    PAPER_MC,
-    exact_digits,
-    judge_speed,
-    speedups,
-)
+from shapley2d_paper.runtime.claims import judge_speed
+from shapley2d_paper.runtime.experiment import EXPERIMENT
+from shapley2d_paper.runtime.times import CELLS, PAPER_KNN, PAPER_MC, exact_digits, speedups
 from shapley2d_paper.runtime.timing import PERMUTATIONS, work
 
 FACTS = {
@@ -44,20 +38,20 @@ def test_pieces_have_names_of_their_own_and_plain_settings(quick):
 
 
 def test_nearest_neighbours_are_timed_to_the_tolerance():
-    (line,) = work(part="knn", cells=300, n_valid=30, seed=0, columns="auto", repeats=2)
-    assert (line["n_rows"], line["n_columns"], line["what"]) == (22, 14, "knn")
-    assert 0 < line["ratio"] <= 0.025
-    assert 0 < line["seconds"] < 60
-    assert line["n_coalitions"] < 2**14
+    (record,) = work(part="knn", cells=300, n_valid=30, seed=0, columns="auto", repeats=2)
+    assert (record["n_rows"], record["n_columns"], record["what"]) == (22, 14, "knn")
+    assert 0 < record["ratio"] <= 0.025
+    assert 0 < record["seconds"] < 60
+    assert record["n_coalitions"] < 2**14
 
 
 def test_all_column_coalitions_leave_no_error():
-    (line,) = work(part="knn", cells=140, n_valid=4, seed=0, columns="exact", repeats=1)
-    assert (line["what"], line["ratio"], line["n_coalitions"]) == ("knn exact", 0.0, 2**14)
+    (record,) = work(part="knn", cells=140, n_valid=4, seed=0, columns="exact", repeats=1)
+    assert (record["what"], record["ratio"], record["n_coalitions"]) == ("knn exact", 0.0, 2**14)
 
 
 class TimedGame:
-    """Every line of the grid takes as many seconds as it has rows, on a clock of its own."""
+    """Every row of the grid takes as many seconds as its coalition has rows, on a clock of its own."""
 
     n_rows, n_columns = 40, 2
 
@@ -74,27 +68,27 @@ class TimedGame:
         return np.zeros((len(rows), len(columns)))
 
 
-@pytest.mark.parametrize("lines", [10, 40, 100])
-def test_part_of_a_grid_is_projected_to_the_whole(monkeypatch, lines):
+@pytest.mark.parametrize("grid_rows", [10, 40, 100])
+def test_part_of_a_grid_is_projected_to_the_whole(monkeypatch, grid_rows):
     game = TimedGame()
     monkeypatch.setattr(runtime_timing, "_make_game", lambda parts, model: game)
     monkeypatch.setattr(runtime_timing, "time", game)
-    row = runtime_timing._permutation(None, model="tree", lines=lines, seed=0)
+    row = runtime_timing._permutation(None, model="tree", grid_rows=grid_rows, seed=0)
     assert row["seconds"] == pytest.approx(40 * 41 / 2, rel=0.05)
-    assert row["timed_share"] == pytest.approx(min(lines, 40) / 40)
+    assert row["timed_share"] == pytest.approx(min(grid_rows, 40) / 40)
     assert row["projected"] == pytest.approx(
         row["seconds"] * PERMUTATIONS / runtime_timing.effective_n_jobs(-1)
     )
-    if lines < 40:
+    if grid_rows < 40:
         assert game.sizes == list(range(3, 41, 4))
 
 
 @pytest.mark.parametrize("model", ["tree", "gaussian_nb", "sklearn"])
 def test_a_permutation_of_each_model_is_timed(model):
-    (line,) = work(part="permutation", cells=200, n_valid=20, seed=0, model=model, lines=5)
-    assert line["what"] == model
-    assert 0 < line["seconds"] < 60
-    assert line["timed_share"] == (1 if model == "gaussian_nb" else pytest.approx(5 / 15))
+    (record,) = work(part="permutation", cells=200, n_valid=20, seed=0, model=model, grid_rows=5)
+    assert record["what"] == model
+    assert 0 < record["seconds"] < 60
+    assert record["timed_share"] == (1 if model == "gaussian_nb" else pytest.approx(5 / 15))
 
 
 def test_models_are_asked_about_masks_as_about_orders():
@@ -107,19 +101,19 @@ def test_models_are_asked_about_masks_as_about_orders():
         np.testing.assert_allclose(some, game.utilities(order, columns)[3::5])
 
 
-def test_a_real_run_tells_its_precision(monkeypatch):
+def test_a_real_run_shows_its_precision(monkeypatch):
     def alone(*data, n_jobs, **options):  # workers would take longer to start than the run
         assert n_jobs == -1
         return value_cells(*data, n_jobs=1, **options)
 
     monkeypatch.setattr(runtime_timing, "value_cells", alone)
-    (line,) = work(part="run", cells=150, n_valid=20, seed=0, permutations=12)
-    assert (line["what"], line["permutations"]) == ("run", 12)
-    assert line["ratio"] > 0.025
+    (record,) = work(part="run", cells=150, n_valid=20, seed=0, permutations=12)
+    assert (record["what"], record["permutations"]) == ("run", 12)
+    assert record["ratio"] > 0.025
 
 
 def made_up(speed, *, fits=None, cells=CELLS):
-    """Lines in which nearest neighbours are ``speed(cells)`` times faster than the tree."""
+    """Records in which nearest neighbours are ``speed(cells)`` times faster than the tree."""
     rows = []
     for count in cells:
         facts = {**FACTS, "cells": count}
@@ -167,7 +161,7 @@ def test_equal_precision_takes_the_square_of_the_ratio():
     assert "700 x at 1,000 cells" in judgement.why
 
 
-def test_no_verdict_without_lines():
+def test_no_verdict_without_records():
     assert judge_speed(Records([])) is None
     assert judge_speed(made_up(paper_ratio).where(what="knn")) is None
 
@@ -182,7 +176,7 @@ def test_page_parts_are_made_from_the_file_alone(tmp_path):
     figure = EXPERIMENT.draw(records)
     assert [bool(axis.get_ylabel()) for axis in figure.axes] == [True, True]
     times, models, precision = (table for _, table in EXPERIMENT.tables(records))
-    assert [line["cells"] for line in times] == ["1,000", "5,000", "10,000"]
+    assert [record["cells"] for record in times] == ["1,000", "5,000", "10,000"]
     assert times[0]["MC / KNN, ours"] == "50"
     assert times[0]["2D-KNN, paper"] == "11 s"
     assert models[0]["decision tree, built in"] == "0.1 s"
@@ -217,4 +211,4 @@ def test_exact_neighbours_are_told_where_they_were_timed():
     assert name not in EXPERIMENT.tables(records)[-1][1][0]
     records = Records([*records, timed])
     assert "exact 2D-KNN values of 1,000 cells take 3 s" in EXPERIMENT.headline(records)
-    assert [line[name] for line in EXPERIMENT.tables(records)[-1][1]] == ["3 s", ""]
+    assert [record[name] for record in EXPERIMENT.tables(records)[-1][1]] == ["3 s", ""]

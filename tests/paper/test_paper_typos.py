@@ -8,29 +8,31 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from shapley2d import value_cells
 from shapley2d._methods.knn import value_knn
-from shapley2d.evaluation.detection import auroc
-from shapley2d.evaluation.injection import AGE_TYPOS
-from shapley2d_paper import typos
+from shapley2d.evaluation import AGE_TYPOS
 from shapley2d_paper.data.splits import whole_table
 from shapley2d_paper.harness.records import Records, read_records, write_records
+from shapley2d_paper.typos.claims import judge
+from shapley2d_paper.typos.experiment import EXPERIMENT, FAST
+from shapley2d_paper.typos.work import RAW, mistyped_census, score_records, work
 
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_pieces_have_names_of_their_own_and_settings_that_json_can_hold(quick):
-    pieces = typos.EXPERIMENT.pieces(quick)
+    pieces = EXPERIMENT.pieces(quick)
     assert len({piece.name for piece in pieces}) == len(pieces)
     for piece in pieces:
         assert re.fullmatch(r"[A-Za-z0-9_.-]+", piece.name)
         assert json.loads(json.dumps(piece.settings)) == piece.settings
-    assert {method for piece in pieces for method in piece.settings["methods"]} == {*typos.FAST, "1D"}
+    assert {method for piece in pieces for method in piece.settings["methods"]} == {*FAST, "1D"}
 
 
 def test_only_ages_change_and_each_to_its_twin():
-    task, truth = typos.mistyped_census(3, 400, 50, 8)
-    clean, _ = typos.mistyped_census(3, 400, 50, 0)
+    task, truth = mistyped_census(3, 400, 50, 8)
+    clean, _ = mistyped_census(3, 400, 50, 0)
     np.testing.assert_array_equal(task.numbers != clean.numbers, truth)
     age = task.column_names.index("age")
     assert truth.sum() == truth[:, age].sum() == 8
@@ -41,59 +43,58 @@ def test_only_ages_change_and_each_to_its_twin():
 
 def test_the_large_table_is_the_official_training_part():
     table = whole_table("census")
-    task, truth = typos.mistyped_census(0, 32561, 40, 15)
+    task, truth = mistyped_census(0, 32561, 40, 15)
     assert task.numbers.shape == (32561, 14) and truth.sum() == 15
     np.testing.assert_array_equal(task.numbers[~truth], table.numbers[:32561][~truth])
     test_rows = {tuple(row) for row in table.numbers[32561:]}
     assert all(tuple(row) in test_rows for row in task.valid_numbers)
-    assert typos.EXPERIMENT.pieces(quick=False)[0].settings["rows"] == table.n_train_official
+    assert EXPERIMENT.pieces(quick=False)[0].settings["rows"] == table.n_train_official
 
 
 def test_scores_agree_with_sorting_over_all_cells_and_over_ages():
     rng = np.random.default_rng(1)
     truth = np.zeros((200, 14), dtype=bool)
     truth[rng.choice(200, 10, replace=False), 4] = True
-    suspicion = rng.normal(size=truth.shape) + truth
-    lines = Records(typos.score_lines(suspicion, truth, {"method": "x"}))
-    for scope, scores, errors in (
-        ("all cells", suspicion, truth),
-        ("ages only", suspicion[:, 4], truth[:, 4]),
-    ):
-        places = np.flatnonzero(errors.ravel()[np.argsort(-scores.ravel())]) + 1
-        (score,) = lines.where(what="score", scope=scope)
+    scores = rng.normal(size=truth.shape) + truth
+    made = Records(score_records(scores, truth, {"method": "x"}))
+    for scope, part, errors in (("all cells", scores, truth), ("ages only", scores[:, 4], truth[:, 4])):
+        places = np.flatnonzero(errors.ravel()[np.argsort(-part.ravel())]) + 1
+        (score,) = made.where(what="score", scope=scope)
         assert (score["cells"], score["typos"]) == (errors.size, 10)
         assert score["first_80"] == places[7]
         assert score["found_1800"] == pytest.approx((places <= 1800).mean())
-        for row in lines.where(what="curve", scope=scope):
+        for row in made.where(what="curve", scope=scope):
             assert row["found"] == pytest.approx((places <= row["inspected"]).mean())
 
 
 def test_values_rank_the_cells_and_everything_is_drawn(tmp_path):
     settings = {"seed": 0, "rows": 120, "valid": 40, "typos": 2}
-    lines = typos.work(**settings, methods=["2D-KNN", typos.RAW, "random"], permutations=0)
-    lines += typos.work(**settings, methods=["1D"], permutations=1)
-    lines += typos.work(**{**settings, "rows": 200}, methods=["2D-KNN"], permutations=0)
-    write_records(Records([{**line, "seed": 0} for line in lines]), tmp_path / "typos.csv")
+    made = work(**settings, methods=["2D-KNN", RAW, "random"], permutations=0)
+    made += work(**settings, methods=["1D"], permutations=1)
+    made += work(**{**settings, "rows": 200}, methods=["2D-KNN"], permutations=0)
+    write_records(Records([{**row, "seed": 0} for row in made]), tmp_path / "typos.csv")
     records = read_records(tmp_path / "typos.csv")
-    task, truth = typos.mistyped_census(0, 120, 40, 2)
+    task, truth = mistyped_census(0, 120, 40, 2)
     rows = task.numbers, task.labels, task.valid_numbers, task.valid_labels
     score = records.where(what="score", table_rows=120, scope="all cells")
     flat = {"method": "flat", "model": "tree", "max_permutations": 1, "tolerance": 0}
-    for method, options in ((typos.RAW, {"metric": "sqeuclidean"}), ("1D", flat)):
+    for method, options in ((RAW, {"metric": "sqeuclidean"}), ("1D", flat)):
         values = value_cells(*rows, progress=False, **options).values
-        assert score.where(method=method).mean("auroc") == pytest.approx(auroc(-values, truth), abs=1e-5)
+        assert score.where(method=method).mean("auroc") == pytest.approx(
+            roc_auc_score(truth.ravel(), -values.ravel()), abs=1e-5
+        )
     assert score.where(method="1D").mean("permutations") == 1
-    figure = typos.EXPERIMENT.draw(records)
+    figure = EXPERIMENT.draw(records)
     assert [axes.get_xlabel() for axes in figure.axes] == ["cells inspected"] * 3
     assert len(figure.axes[0].lines) == 4 + 1 and len(figure.axes[2].lines) == 3 + 1
-    small, large = typos.EXPERIMENT.tables(records)
+    small, large = EXPERIMENT.tables(records)
     assert small[0].startswith("120 rows, 1,680 cells, 2 typos") and len(small[1]) == 4
     assert large[0].startswith("200 rows") and len(large[1]) == 1
-    assert "1,680 cells (120 rows)" in typos.EXPERIMENT.headline(records)
-    assert "permutations: 1" in typos.judge(records).why
+    assert "1,680 cells (120 rows)" in EXPERIMENT.headline(records)
+    assert "permutations: 1" in judge(records).why
     # without the large table, which may not have been computed yet
     only = records.where(table_rows=120)
-    assert len(typos.EXPERIMENT.draw(only).axes) == 3 and typos.judge(only) is not None
+    assert len(EXPERIMENT.draw(only).axes) == 3 and judge(only) is not None
 
 
 @pytest.mark.parametrize(
@@ -106,26 +107,26 @@ def test_values_rank_the_cells_and_everything_is_drawn(tmp_path):
     ],
 )
 def test_verdicts(needed, verdict):
-    line = {"what": "score", "scope": "all cells", "cells": 15999, "typos": 15, "permutations": 10}
-    ours, flat, large = ({**line, "first_80": count} for count in needed)
-    lines = [
+    row = {"what": "score", "scope": "all cells", "cells": 15999, "typos": 15, "permutations": 10}
+    ours, flat, large = ({**row, "first_80": count} for count in needed)
+    made = [
         {**ours, "table_rows": 1000, "method": "2D-KNN"},
         {**flat, "table_rows": 1000, "method": "1D"},
         {**large, "table_rows": 30000, "method": "2D-KNN"},
         {**ours, "table_rows": 1000, "method": "2D-KNN", "scope": "ages only"},
     ]
-    judgement = typos.judge(Records(lines))
+    judgement = judge(Records(made))
     assert judgement.verdict == verdict
     assert f"{needed[1] / needed[0]:.1f} times" in judgement.ours
     # the 12th of 15 among 15,999 lies at place 12,000 on average: 75 %, and a quarter of that is 19 %
     assert "random order needs 75% of the cells" in judgement.why and "at most 19%" in judgement.why
     assert f"table of 30,000 rows too: {'yes' if needed[2] <= 1800 else 'no'}." in judgement.why
     assert "undersampled (permutations: 10; the paper: 500)" in judgement.why
-    enough = typos.judge(Records([{**row, "permutations": 500} for row in lines]))
+    enough = judge(Records([{**row, "permutations": 500} for row in made]))
     assert "undersampled" not in enough.why and enough.verdict == verdict
-    assert typos.judge(Records(lines[:1])) is None and typos.judge(Records([])) is None
+    assert judge(Records(made[:1])) is None and judge(Records([])) is None
 
 
 def test_the_text_names_the_precision_of_sampled_columns():
     tolerance = inspect.signature(value_knn).parameters["tolerance"].default
-    assert f"at most {100 * tolerance:g} % of the spread" in typos.EXPERIMENT.about
+    assert f"at most {100 * tolerance:g} % of the spread" in EXPERIMENT.about

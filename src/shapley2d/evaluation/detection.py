@@ -1,8 +1,8 @@
-"""How well a suspicion finds the errors: scores that do not depend on the order of equally suspect cells.
+"""How well anomaly scores find the errors of a table, whatever the order of equal scores.
 
-Cells are inspected from the most suspect on. Equally suspect ones come in random order, and every score is its exact
-mean over these orders: nothing is drawn. (Average precision in scikit-learn treats tied cells as one step instead; the
-two agree where nothing is tied.)
+Cells are inspected from the highest anomaly score on. Cells of equal score come in random order, and every figure is
+its exact mean over these orders: nothing is drawn. (Average precision in scikit-learn treats tied cells as one step
+instead; the two agree where nothing is tied.)
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SHARES = (0.01, 0.02, 0.05, 0.10)
 
 @dataclass(frozen=True)
 class _TieGroups:
-    """Groups of equally suspect cells, the most suspect first: how many there are, and how many are errors."""
+    """Groups of cells of equal score, the highest first: how many there are, and how many are errors."""
 
     sizes: NDArray[np.int64]
     errors: NDArray[np.int64]
@@ -37,23 +37,7 @@ class _TieGroups:
         return int(self.errors.sum())
 
 
-def auroc(suspicion: ArrayLike, truth: ArrayLike) -> float:
-    """Area under the ROC curve: the chance that an error is more suspect than a sound cell, ties counting half.
-
-    Examples
-    --------
-    >>> auroc([3, 2, 2, 0], [True, True, False, False])
-    0.875
-    """
-    groups = _tie_groups(suspicion, truth)
-    sound = groups.sizes - groups.errors
-    if not sound.any():
-        raise InputError("every cell is an error: nothing to tell them from")
-    less_suspect = sound.sum() - np.cumsum(sound)
-    return float((groups.errors * (less_suspect + sound / 2)).sum() / groups.n_errors / sound.sum())
-
-
-def average_precision(suspicion: ArrayLike, truth: ArrayLike) -> float:
+def average_precision(scores: ArrayLike, truth: ArrayLike) -> float:
     """Mean over the errors of the share of errors among the cells inspected up to it.
 
     Examples
@@ -61,7 +45,7 @@ def average_precision(suspicion: ArrayLike, truth: ArrayLike) -> float:
     >>> average_precision([3, 2, 1, 0], [True, False, True, False])
     0.8333333333333333
     """
-    groups = _tie_groups(suspicion, truth)
+    groups = _tie_groups(scores, truth)
     found = np.cumsum(groups.errors) - groups.errors  # before the group
     group = np.repeat(np.arange(groups.sizes.size), groups.sizes)
     place = np.arange(groups.n_cells)
@@ -73,13 +57,13 @@ def average_precision(suspicion: ArrayLike, truth: ArrayLike) -> float:
     return float((errors / sizes * precision).sum() / groups.n_errors)
 
 
-def detection_curve(suspicion: ArrayLike, truth: ArrayLike, inspected: ArrayLike) -> NDArray[np.float64]:
+def detection_curve(scores: ArrayLike, truth: ArrayLike, inspected: ArrayLike) -> NDArray[np.float64]:
     """Share of the errors among the first so many inspected cells.
 
     Parameters
     ----------
-    suspicion : array
-        Higher is more suspect.
+    scores : array
+        Anomaly scores: higher is more likely an error.
     truth : array of bool, same shape
         The errors.
     inspected : array of int, shape (k,)
@@ -94,7 +78,7 @@ def detection_curve(suspicion: ArrayLike, truth: ArrayLike, inspected: ArrayLike
     >>> detection_curve([3, 2, 2, 0], [True, True, False, False], [0, 1, 2, 3])
     array([0.  , 0.5 , 0.75, 1.  ])
     """
-    groups = _tie_groups(suspicion, truth)
+    groups = _tie_groups(scores, truth)
     counts = np.asarray(inspected, dtype=np.float64)
     if ((counts < 0) | (counts > groups.n_cells)).any():
         raise InputError(f"inspected must lie between 0 and the {groups.n_cells} cells there are")
@@ -103,35 +87,48 @@ def detection_curve(suspicion: ArrayLike, truth: ArrayLike, inspected: ArrayLike
     return np.asarray(np.interp(counts, ends, found) / groups.n_errors)
 
 
-def detection_scores(suspicion: ArrayLike, truth: ArrayLike) -> dict[str, float]:
-    """All scores by name: ``auroc``, ``average_precision``, and the share found in the first 1, 2, 5 and 10 %.
+def detection_scores(scores: ArrayLike, truth: ArrayLike) -> dict[str, float]:
+    """All figures by name: ``auroc``, ``average_precision``, and the share found in the first 1, 2, 5 and 10 %.
+
+    Parameters
+    ----------
+    scores : array
+        Anomaly scores: higher is more likely an error.
+    truth : array of bool, same shape
+        The errors.
 
     Examples
     --------
-    >>> suspicion = np.arange(200.0)
-    >>> scores = detection_scores(suspicion, suspicion >= 190)
-    >>> scores["auroc"], scores["found_1"], scores["found_5"]
+    >>> scores = np.arange(200.0)
+    >>> found = detection_scores(scores, scores >= 190)
+    >>> found["auroc"], found["found_1"], found["found_5"]
     (1.0, 0.2, 1.0)
     """
-    n_cells = np.size(suspicion)
-    # at least one cell, and never more than the share but for that
+    from sklearn.metrics import roc_auc_score
+
+    n_cells = np.size(scores)
+    # at least one cell, and apart from that never more than the share
     inspected = [max(int(share * n_cells + 1e-9), 1) for share in SHARES]
-    found = detection_curve(suspicion, truth, inspected)
+    found = detection_curve(scores, truth, inspected)
+    errors = np.asarray(truth, dtype=bool).ravel()
+    if errors.all():
+        raise InputError("every cell is an error: there is nothing to distinguish them from")
+    ranks = np.unique(scores, return_inverse=True)[1].ravel()  # scikit-learn refuses infinite scores
     return {
-        "auroc": auroc(suspicion, truth),
-        "average_precision": average_precision(suspicion, truth),
+        "auroc": float(roc_auc_score(errors, ranks)),
+        "average_precision": average_precision(scores, truth),
         **{f"found_{100 * share:.0f}": float(one) for share, one in zip(SHARES, found, strict=True)},
     }
 
 
-def _tie_groups(suspicion: Any, truth: Any) -> _TieGroups:
-    suspicion, truth = np.asarray(suspicion, dtype=np.float64), np.asarray(truth, dtype=bool)
-    if suspicion.shape != truth.shape:
-        raise InputError(f"suspicion has shape {suspicion.shape}, truth {truth.shape}")
-    if np.isnan(suspicion).any():
-        raise InputError("suspicion must not be NaN: every cell needs a place in the order")
+def _tie_groups(scores: Any, truth: Any) -> _TieGroups:
+    scores, truth = np.asarray(scores, dtype=np.float64), np.asarray(truth, dtype=bool)
+    if scores.shape != truth.shape:
+        raise InputError(f"scores has shape {scores.shape}, truth {truth.shape}")
+    if np.isnan(scores).any():
+        raise InputError("scores must not be NaN: every cell needs a place in the order")
     if not truth.any():
         raise InputError("no cell is an error: nothing to find")
-    _, group, sizes = np.unique(-suspicion.ravel(), return_inverse=True, return_counts=True)
+    _, group, sizes = np.unique(-scores.ravel(), return_inverse=True, return_counts=True)
     errors = np.bincount(group, weights=truth.ravel(), minlength=sizes.size)
     return _TieGroups(sizes, errors.astype(np.int64))

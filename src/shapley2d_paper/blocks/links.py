@@ -40,9 +40,9 @@ class Link:
     in_order: float
 
 
-def find_link(lines: Records) -> Link | None:
-    """How value and performance go together in lines of one measure; None without lines."""
-    splits = _splits(lines)
+def find_link(records: Records) -> Link | None:
+    """How value and performance go together in records of one measure; None without any."""
+    splits = _splits(records)
     if not splits:
         return None
     ranked, linear = (
@@ -58,9 +58,9 @@ def find_link(lines: Records) -> Link | None:
     )
 
 
-def pooled(lines: Records, *, ranks: bool) -> Interval:
+def pooled(records: Records, *, ranks: bool) -> Interval:
     """Correlation over the blocks of all splits together, with its interval."""
-    splits = _splits(lines)
+    splits = _splits(records)
     drawn = [
         correlation(np.hstack([splits[k] for k in chosen]), ranks=ranks) for chosen in _drawn(len(splits))
     ]
@@ -81,15 +81,15 @@ def _interval(figure: float, drawn: ArrayLike) -> Interval:
     return float(figure), float(low), float(high)
 
 
-def _splits(lines: Records) -> list[NDArray[np.float64]]:
-    """The values and the performances of every split, as two lines of numbers."""
+def _splits(records: Records) -> list[NDArray[np.float64]]:
+    """The values and the performances of every split, as two rows of numbers."""
     return [
-        np.array([part.numbers("value"), part.numbers("performance")]) for _, part in lines.groups("seed")
+        np.array([part.numbers("value"), part.numbers("performance")]) for _, part in records.groups("seed")
     ]
 
 
 def correlation(pairs: NDArray[np.float64], *, ranks: bool) -> float:
-    """Of two lines of numbers: Pearson's, or Spearman's of their ranks; 0 where one of them never changes.
+    """Of two rows of numbers: Pearson's, or Spearman's of their ranks; 0 where one of them never changes.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def correlation(pairs: NDArray[np.float64], *, ranks: bool) -> float:
     1.0
     """
     if ranks:
-        pairs = np.array([rankdata(line) for line in pairs])
+        pairs = np.array([rankdata(row) for row in pairs])
     if (np.ptp(pairs, axis=1) == 0).any():
         return 0.0
     return round(float(np.asarray(np.corrcoef(pairs))[0, 1]), 12)

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
+from shapley2d_paper.convergence.claims import CLAIMS, LIMIT, PERMUTATIONS
+from shapley2d_paper.convergence.page import draw, headline, tables
 from shapley2d_paper.convergence.runs import NEIGHBOURS, work
-from shapley2d_paper.data.splits import TITLES
-from shapley2d_paper.harness.experiment import Claim, Experiment, Judgement, Piece
-from shapley2d_paper.harness.figures import COLOURS, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from shapley2d_paper.harness.experiment import Verdict
-    from shapley2d_paper.harness.records import Records
-
-PERMUTATIONS = 500
-"""What the paper runs, and takes for converged."""
-
-LIMIT = 0.025
-"""Largest standard error, relative to the range of the values, that counts as converged: the package's default."""
-
-SAMPLERS = {"permutations": COLOURS["random"], "A": COLOURS["1D"], "B": COLOURS["2D-KNN"]}
-GAMES = {"knn": "nearest neighbours", "gaussian_nb": "naive Bayes"}
+from shapley2d_paper.harness.experiment import Experiment, Piece
 
 
-def _pieces(quick: bool) -> list[Piece]:
+def pieces(quick: bool) -> list[Piece]:
+    """The three parts, for every seed; the tables of the last one by dataset."""
     n_seeds, table_seeds = (1, 1) if quick else (10, 3)
     wine = {"n_train": 40, "n_valid": 40} if quick else {"n_train": 106, "n_valid": 72}
     budgets = [26, 130, 650, 6500] if quick else [26, 52, 130, 260, 650, 1300, 2600, 6500]
@@ -47,9 +28,9 @@ def _pieces(quick: bool) -> list[Piece]:
             "census": {"n_train": 72, "n_valid": 500},
         }
     )
-    pieces = []
+    made = []
     for seed in range(n_seeds):
-        pieces += [
+        made += [
             Piece(f"columns-{seed}", {"part": "columns", "budgets": budgets, **wine, "seed": seed}),
             Piece(f"knn-{seed}", {"part": "game", "model": "knn", "counts": counts, **wine, "seed": seed}),
             Piece(
@@ -58,7 +39,7 @@ def _pieces(quick: bool) -> list[Piece]:
             ),
         ]
     at_most = [count for count in counts if count <= PERMUTATIONS]
-    return pieces + [
+    return made + [
         Piece(
             f"tree-{name}-{seed}",
             {"part": "table", "dataset": name, "counts": at_most, **sizes, "seed": seed},
@@ -66,208 +47,6 @@ def _pieces(quick: bool) -> list[Piece]:
         for seed in range(table_seeds)
         for name, sizes in tables.items()
     ]
-
-
-def judge_convergence(records: Records) -> Judgement | None:
-    """By the largest standard error relative to the range after 500 permutations, for both methods of the paper."""
-    done = records.where(permutations=PERMUTATIONS)
-    knn = done.where(what="columns", method="permutations")
-    tables = done.where(what="table")
-    if not len(knn) or not len(tables):
-        return None
-    ratios = {f"2D-KNN, Wine {_size(knn)}": knn.mean("ratio")}
-    ratios |= {
-        f"2D-MC, {TITLES[name]} {_size(part)}": part.mean("ratio") for (name,), part in tables.groups("game")
-    }
-    converged = [name for name, ratio in ratios.items() if ratio <= LIMIT]
-    verdict: Verdict = (
-        "holds" if len(converged) == len(ratios) else "holds in part" if converged else "does not hold"
-    )
-    why = (
-        f"Rule: converged is a largest standard error of at most {LIMIT} of the range of the values, as it is for "
-        f"{', '.join(converged) if converged else 'none of them'}; all make it hold, some in part. {_more(ratios)}"
-        f"Two independent runs of {PERMUTATIONS} permutations of 2D-MC correlate at "
-        f"{_span(tables.numbers('agreement').tolist())}; the true squared error of 2D-KNN after {PERMUTATIONS} column "
-        f"permutations is {knn.mean('error'):.1%} of the squared values (correlation with the exact values "
-        f"{knn.mean('correlation'):.4f})."
-    )
-    ours = "; ".join(f"{name}: {ratio:.3f}" for name, ratio in ratios.items())
-    return Judgement(verdict, f"largest standard error / range after {PERMUTATIONS}: {ours}", why)
-
-
-def _more(ratios: dict[str, float]) -> str:
-    """How many permutations the worst would need; empty where all have converged."""
-    worst = max(ratios.values())
-    if worst <= LIMIT:
-        return ""
-    needed = _round(PERMUTATIONS * (worst / LIMIT) ** 2)
-    return f"Errors fall with the root of the effort: the worst of these would take about {needed} permutations. "
-
-
-def _span(numbers: list[float]) -> str:
-    low, high = f"{min(numbers):.2f}", f"{max(numbers):.2f}"
-    return f"{low} to {high}" if low != high else low
-
-
-def _size(lines: Records) -> str:
-    return f"{lines.rows[0]['n_rows']} x {lines.rows[0]['n_columns']}"
-
-
-def _round(number: float) -> str:
-    digits = 1 - int(np.floor(np.log10(number)))
-    return f"{round(number, digits):,.0f}"
-
-
-def _tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
-    columns, games = records.where(what="columns"), records.where(what="game")
-    tables = []
-    if len(columns):
-        samplers = [(method, columns.where(method=method)) for method in SAMPLERS]
-        lines = [
-            {
-                "column coalitions": f"{evaluations:,}",
-                **{
-                    f"error, {method}": _mean(part.where(evaluations=evaluations), "error")
-                    for method, part in samplers
-                },
-                **{
-                    f"95 % covers, {method}": _mean(part.where(evaluations=evaluations), "covered")
-                    for method, part in samplers
-                },
-            }
-            for evaluations in sorted(set(columns.distinct("evaluations")))
-        ]
-        caption = (
-            f"Nearest-neighbour game of Wine ({_size(columns)}), column axis sampled, row axis exact: squared error "
-            "relative to the squared exact values, and the share of cells whose 95 % interval holds the exact value; "
-            f"{_seeds(columns)}."
-        )
-        tables.append((caption, lines))
-    if len(games):
-        lines = [
-            {
-                "game": f"{GAMES[game]}, Wine {_size(part)}",
-                "permutations": f"{count:,}",
-                "models evaluated": f"{part.rows[0]['evaluations']:,}",
-                "error": _mean(part, "error"),
-                "as the standard errors say": _mean(part, "expected"),
-                "95 % covers": _mean(part, "covered"),
-                "correlation with exact": f"{part.mean('correlation'):.3f}",
-            }
-            for (game, count), part in games.groups("game", "permutations")
-        ]
-        lines.sort(key=lambda line: line["game"])
-        caption = "Monte Carlo with pairs of permutations, on games whose exact values are known"
-        tables.append((f"{caption}; {_seeds(games)}.", lines))
-    lines = [
-        {
-            "table": f"{TITLES[name]}, {_size(part)}",
-            "permutations": f"{count:,}",
-            "largest standard error / range": f"{part.mean('ratio'):.3f}",
-            "correlation of two runs": f"{part.mean('agreement'):.3f}",
-        }
-        for (name, count), part in records.where(what="table").groups("game", "permutations")
-        if count in (100, PERMUTATIONS)
-    ]
-    if lines:
-        lines.sort(key=lambda line: line["table"])
-        caption = "Monte Carlo for a decision tree, as in the paper; the exact values are out of reach"
-        tables.append((f"{caption}; {_seeds(records.where(what='table'))}.", lines))
-    return tables
-
-
-def _seeds(lines: Records) -> str:
-    count = len(lines.distinct("seed"))
-    return f"mean over {count} seeds" if count > 1 else "one seed"
-
-
-def _mean(lines: Records, name: str) -> str:
-    return f"{lines.mean(name):.3g}" if len(lines) else ""
-
-
-def _headline(records: Records) -> str:
-    columns = records.where(what="columns")
-    parts = []
-    budgets = columns.where(method="B").distinct("evaluations")
-    if budgets:
-        most = max(budgets)
-        error = {method: columns.where(method=method, evaluations=most).mean("error") for method in SAMPLERS}
-        parts.append(
-            f"with {most:,} column coalitions of Wine's nearest-neighbour game the squared error is "
-            f"{error['permutations']:.2g} of the squared values by permutations, {error['A']:.2g} by A, "
-            f"{error['B']:.2g} by B"
-        )
-    tables = records.where(what="table", permutations=PERMUTATIONS)
-    if len(tables):
-        span = _span([part.mean("ratio") for _, part in tables.groups("game")])
-        parts.append(
-            f"{PERMUTATIONS} permutations of 2D-MC leave a largest standard error of {span} of the range"
-        )
-    text = "; ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}."
-
-
-def _draw(records: Records) -> Figure:
-    figure, axes = new_figure(1, 3, 11.5, 4.8)
-    columns, games, tables = (records.where(what=what) for what in ("columns", "game", "table"))
-    for method, colour in SAMPLERS.items():
-        label = "permutations (the paper)" if method == "permutations" else method
-        _curve(axes[0, 0], columns.where(method=method), "evaluations", "error", label, colour)
-    axes[0, 0].set(
-        title="Columns sampled: nearest neighbours, Wine",
-        xlabel="column coalitions evaluated",
-        ylabel="squared error / squared values",
-    )
-    for game, colour in (("knn", COLOURS["2D-KNN"]), ("gaussian_nb", COLOURS["2D-MC"])):
-        part = games.where(game=game)
-        if len(part):
-            _curve(axes[0, 1], part, "evaluations", "error", f"{GAMES[game]}, {_size(part)}", colour)
-            points = sorted((key[0], group.mean("expected")) for key, group in part.groups("evaluations"))
-            axes[0, 1].plot(*zip(*points, strict=True), ":", color=colour, label="as its standard errors say")
-    axes[0, 1].set(
-        title="Monte Carlo against exact values, Wine",
-        xlabel="models evaluated",
-        ylabel="squared error / squared values",
-    )
-    colours = {"wine": COLOURS["z-score"], "breast_cancer": COLOURS["2D-OOB"], "census": COLOURS["2D-MC"]}
-    for (name,), part in tables.groups("game"):
-        _curve(
-            axes[0, 2],
-            part,
-            "permutations",
-            "ratio",
-            f"2D-MC tree, {TITLES[name]} {_size(part)}",
-            colours[name],
-        )
-    knn = columns.where(method="permutations")
-    if len(knn):
-        _curve(axes[0, 2], knn, "permutations", "ratio", f"2D-KNN, Wine {_size(knn)}", COLOURS["2D-KNN"])
-    axes[0, 2].axhline(LIMIT, color="#333333", linestyle="--", linewidth=1, label=f"converged: {LIMIT}")
-    axes[0, 2].axvline(
-        PERMUTATIONS, color="#333333", linestyle=":", linewidth=1, label=f"the paper's {PERMUTATIONS}"
-    )
-    axes[0, 2].set(
-        title="The paper's methods, by permutations",
-        xlabel="permutations",
-        ylabel="largest standard error / range of values",
-    )
-    for axis in axes[0]:
-        axis.set_xscale("log")
-        axis.set_yscale("log")
-        if axis.lines:
-            axis.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.14))
-    return figure
-
-
-def _curve(axes: Axes, lines: Records, x: str, y: str, label: str, colour: str) -> None:
-    """Mean over seeds, and a band from the least to the most."""
-    points = sorted(
-        (key[0], part.mean(y), *np.quantile(part.numbers(y), [0, 1])) for key, part in lines.groups(x)
-    )
-    if points:
-        at, mean, low, high = zip(*points, strict=True)
-        axes.plot(at, mean, ".-", color=colour, label=label)
-        axes.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0)
 
 
 EXPERIMENT = Experiment(
@@ -278,22 +57,16 @@ EXPERIMENT = Experiment(
         f"columns, {NEIGHBOURS} neighbours) is evaluated, all {2**13:,}, so the exact values are known; the paper's "
         "permutations stand beside the package's estimators A (ridge on complementary pairs) and B (a kernel, then A). "
         "*How good is Monte Carlo:* pairs of permutations on two games with exact values, the same one and naive Bayes "
-        "on a few rows and columns of Wine, and whether the standard errors tell the truth. "
+        "on a few rows and columns of Wine, and whether the standard errors are calibrated. "
         f"*Are {PERMUTATIONS} permutations enough*, as the paper says without showing it: nearest neighbours, and the "
         "decision tree on small tables. The tables give rows, columns and seeds; a seed sets the split and the draws. "
         "The paper names no criterion; here it is the largest standard error relative to the *range* of the values, "
         f"the highest less the lowest: {LIMIT} or less."
     ),
-    pieces=_pieces,
+    pieces=pieces,
     work=work,
-    draw=_draw,
-    tables=_tables,
-    headline=_headline,
-    claims=(
-        Claim(
-            "The values of each method converge within 500 permutations",
-            "verified empirically; no figure is given",
-            judge_convergence,
-        ),
-    ),
+    draw=draw,
+    tables=tables,
+    headline=headline,
+    claims=CLAIMS,
 )

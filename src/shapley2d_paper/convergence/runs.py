@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from shapley2d._api.cells import value_cells
+from shapley2d import value_cells
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._estimation.draws import PermutationDraws
 from shapley2d._estimation.moments import Moments
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d_paper.harness.experiment import Row
+    from shapley2d_paper.harness.records import Row
 
     Floats = NDArray[np.float64]
 
@@ -125,7 +125,7 @@ def _game(
 
 
 def _table(*, dataset: str, counts: list[int], n_train: int, n_valid: int, seed: int) -> list[Row]:
-    """Monte Carlo for the paper's decision tree: two runs apart, since nobody knows the exact values."""
+    """Monte Carlo for the paper's decision tree: two runs apart, since the exact values are unknown."""
     parts = split_table(dataset, seed, n_train=n_train, n_valid=n_valid)
     data = (parts.X, parts.y, parts.X_valid, parts.y_valid)
     n, m = parts.X.shape

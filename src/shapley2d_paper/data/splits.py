@@ -1,7 +1,7 @@
 """The paper's tables, cut into rows that train, rows that validate and rows that test.
 
-The paper has two parts only and judges on the rows that the values were computed with. Here a third part stays out of
-sight, so that both can be told: how a model does on the rows that the values know, and on rows that nobody has seen.
+The paper has two parts only and evaluates on the rows that the values were computed with. Here a third part stays out
+of sight, so that both can be shown: how a model does on the rows that the values know, and on unseen rows.
 """
 
 from __future__ import annotations

@@ -1,5 +1,1 @@
-"""The detection benchmark: who finds which errors."""
-
-from shapley2d_paper.detection.experiment import EXPERIMENT
-
-__all__ = ["EXPERIMENT"]
+"""The detection benchmark: which method finds which errors."""

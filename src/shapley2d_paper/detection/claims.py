@@ -1,4 +1,4 @@
-"""Two statements of our own about who finds what, judged by the same rules as the paper's claims."""
+"""Two statements of our own about which method finds what, judged by the same rules as the paper's claims."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from shapley2d_paper.detection.means import (
     KIND_TITLES,
     METHODS,
     SIGN,
-    duels,
+    best_comparison,
+    comparisons,
     gain,
-    hardest,
     lacking,
     marked,
     methods_of,
@@ -20,7 +20,7 @@ from shapley2d_paper.detection.means import (
 from shapley2d_paper.harness.experiment import Claim, Judgement
 
 if TYPE_CHECKING:
-    from shapley2d_paper.detection.means import Duel
+    from shapley2d_paper.detection.means import Comparison
     from shapley2d_paper.harness.experiment import Verdict
     from shapley2d_paper.harness.records import Records
 
@@ -30,27 +30,27 @@ _MARGIN = 0.01  # of AUROC: closer than this is a draw
 def judge_harm(records: Records) -> Judgement | None:
     """Whether 2D-KNN beats every deviation detector on swapped values and on flipped labels."""
     kinds = ("swapped", "labels")
-    fought = {kind: duels(records, kind, "2D-KNN", DEVIATION) for kind in kinds}
-    if not all(fought.values()):
+    made = {kind: comparisons(records, kind, "2D-KNN", DEVIATION) for kind in kinds}
+    if not all(made.values()):
         return None
-    won = {kind: [duel for duel in fought[kind] if duel.lead > _MARGIN] for kind in kinds}
-    n_won, n_fought = (sum(map(len, each.values())) for each in (won, fought))
+    ahead = {kind: [one for one in made[kind] if one.lead > _MARGIN] for kind in kinds}
+    n_ahead, n_made = (sum(map(len, each.values())) for each in (ahead, made))
     verdict: Verdict = "does not hold"
-    if 2 * n_won >= n_fought:
-        verdict = "holds" if n_won == n_fought else "holds in part"
+    if 2 * n_ahead >= n_made:
+        verdict = "holds" if n_ahead == n_made else "holds in part"
     names = "; ".join(
-        f"{KIND_TITLES[kind]}: {', '.join(duel.rival for duel in won[kind]) or 'none'}" for kind in kinds
+        f"{KIND_TITLES[kind]}: {', '.join(one.other for one in ahead[kind]) or 'none'}" for kind in kinds
     )
     ours = {kind: records.where(method="2D-KNN", kind=kind) for kind in kinds}
     repaired = " and ".join(
-        f"{gain(lines, 'more'):+.2f} of {gain(lines, 'ceiling'):+.2f} possible points of accuracy "
+        f"{gain(part, 'more'):+.2f} of {gain(part, 'ceiling'):+.2f} possible points of accuracy "
         f"({KIND_TITLES[kind]})"
-        for kind, lines in ours.items()
+        for kind, part in ours.items()
     )
     return Judgement(
         verdict,
-        "; ".join(_told(records, kind, min(fought[kind], key=lambda duel: duel.lead)) for kind in kinds),
-        f"2D-KNN is ahead by more than {_MARGIN} of mean AUROC in {n_won} of {n_fought} comparisons with deviation "
+        "; ".join(_text(records, kind, min(made[kind], key=lambda one: one.lead)) for kind in kinds),
+        f"2D-KNN is ahead by more than {_MARGIN} of mean AUROC in {n_ahead} of {n_made} comparisons with deviation "
         f"detectors ({names}). To be ahead in all makes it hold, in half of them in part. Repairing what 2D-KNN finds "
         f"first brings {repaired}.{_not_run(records)}",
     )
@@ -59,25 +59,25 @@ def judge_harm(records: Records) -> Judgement | None:
 def judge_deviation(records: Records) -> Judgement | None:
     """Whether the best deviation detector beats the best cell value on tail values and on units."""
     kinds = ("tail", "units")
-    found = {kind: hardest(records, kind, DEVIATION, CELL_VALUES) for kind in kinds}
-    fought = {kind: duel for kind, duel in found.items() if duel is not None}
-    if len(fought) < len(kinds):
+    found = {kind: best_comparison(records, kind, DEVIATION, CELL_VALUES) for kind in kinds}
+    made = {kind: comparison for kind, comparison in found.items() if comparison is not None}
+    if len(made) < len(kinds):
         return None
-    won = [kind for kind, duel in fought.items() if duel.lead > _MARGIN]
-    verdict: Verdict = "holds" if len(won) == len(kinds) else "holds in part" if won else "does not hold"
+    ahead = [kind for kind, comparison in made.items() if comparison.lead > _MARGIN]
+    verdict: Verdict = "holds" if len(ahead) == len(kinds) else "holds in part" if ahead else "does not hold"
     return Judgement(
         verdict,
-        "; ".join(_told(records, kind, duel) for kind, duel in fought.items()),
+        "; ".join(_text(records, kind, comparison) for kind, comparison in made.items()),
         "The best deviation detector is ahead of the best cell value by more than "
-        f"{_MARGIN} of mean AUROC on {' and '.join(KIND_TITLES[kind] for kind in won) or 'neither'}; both make it "
+        f"{_MARGIN} of mean AUROC on {' and '.join(KIND_TITLES[kind] for kind in ahead) or 'neither'}; both make it "
         "hold, one in part. 2D-OOB with its distance term counts as a cell value, though the term measures deviation."
         + _not_run(records),
     )
 
 
-def _told(records: Records, kind: str, duel: Duel) -> str:
-    method, rival = (marked(records.where(kind=kind), name) for name in (duel.method, duel.rival))
-    return f"{KIND_TITLES[kind]}: {method} {duel.height:.2f}, {rival} {duel.rival_height:.2f}"
+def _text(records: Records, kind: str, comparison: Comparison) -> str:
+    method, other = (marked(records.where(kind=kind), name) for name in (comparison.method, comparison.other))
+    return f"{KIND_TITLES[kind]}: {method} {comparison.auroc:.2f}, {other} {comparison.other_auroc:.2f}"
 
 
 def _not_run(records: Records) -> str:

@@ -1,4 +1,4 @@
-"""The detection benchmark: planted errors of six kinds, and who finds them."""
+"""The detection benchmark: injected errors of six kinds, and which method finds them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ GROUPS = {
 
 
 def pieces(quick: bool) -> list[Piece]:
-    """What to compute: every group of methods on every planting. Quick: one small table, one seed."""
+    """What to compute: every group of methods on every corrupted table. Quick: one small table, one seed."""
     seeds = (0,) if quick else SEEDS
     sizes = {"breast_cancer": (60, 60)} if quick else SIZES
     budgets = {"2D-MC": 20, "1D": 2} if quick else BUDGETS
@@ -67,21 +67,21 @@ _FULL_RUN = (
 )
 
 ABOUT = f"""\
-Errors are planted in 2 % of the cells of a training table: values unlikely for their class, values pushed to the tail,
-values swapped between rows, typos, or one column partly in another unit. Or 10 % of the labels are flipped. Every
-method then ranks the cells (or the labels) from the most suspect on; all methods see the same spoiled tables, whose
-sizes are in the table of seconds. Heart comes without its repeated rows: a swapped value would stand out against the
-copies of its row. 2D-KNN, 2D-MC, 1D and 2D-LOO validate on clean rows, which the others do not need and do not get. The
-full run has {_FULL_RUN}; a quick run is
-smaller. 1D has as many players as the table has cells, so that its few permutations leave its values noisy. DDC judges
-continuous columns only; elsewhere its suspicion is 0. A label's suspicion is the value of its own cell for 2D-KNN and
-2D-MC, the surprise at it for the column predictor, and that of its whole row for the others. Last, the most suspect
-cells are inspected, the spoiled ones among them get their true value back, and two models are trained again and tested
-on clean rows that nobody has seen. The paper has no such comparison."""
+Errors are injected into 2 % of the cells of a training table: values unlikely for their class, values pushed to the
+tail, values swapped between rows, typos, or one column partly in another unit. Or 10 % of the labels are flipped. Every
+method then ranks the cells (or the labels) from the highest anomaly score on; all methods see the same corrupted
+tables, whose sizes are in the table of seconds. Heart comes without its repeated rows: a swapped value would stand out
+against the copies of its row. 2D-KNN, 2D-MC, 1D and 2D-LOO validate on clean rows, which the others do not need and do
+not get. The full run has {_FULL_RUN}; a quick run is smaller. 1D has as many
+players as the table has cells, so that its few permutations leave its values noisy. DDC scores continuous columns only;
+elsewhere its score is 0. A label's score is the value of its own cell for 2D-KNN and 2D-MC, the surprise at it for the
+column predictor, and that of its whole row for the others. Last, the cells of highest score are inspected, the errors
+among them get their true value back, and two models are trained again and tested on clean, unseen rows. The
+paper has no such comparison."""
 
 EXPERIMENT = Experiment(
     name="detection",
-    title="Who finds which errors",
+    title="Which method finds which errors",
     about=ABOUT,
     pieces=pieces,
     work=work,

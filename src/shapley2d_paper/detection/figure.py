@@ -1,4 +1,4 @@
-"""The detection benchmark in one figure: who finds what, where, at what price, and what a repair brings."""
+"""The detection benchmark in one figure: which method finds what, where, at what cost, and what a repair brings."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from shapley2d_paper.detection.means import (
     KIND_TITLES,
     SIGN,
     complete,
+    corrupted_tables,
     gain,
     kinds_of,
     marked,
     methods_of,
-    plantings,
     typical_seconds,
 )
 from shapley2d_paper.harness.figures import COLOURS, new_figure
@@ -47,7 +47,7 @@ def draw(records: Records) -> Figure:
         {TITLES[name]: records.where(dataset=name) for name in datasets},
         "AUROC by dataset, mean over kinds and seeds",
     )
-    _price(axes[1, 0], records, methods)
+    _cost(axes[1, 0], records, methods)
     _repairs(axes[1, 1], records, methods)
     if len(complete(records)) < len(methods):
         figure.supxlabel(f"{SIGN} not run on every table: its mean is over the others", fontsize="small")
@@ -56,11 +56,11 @@ def draw(records: Records) -> Figure:
 
 def _heatmap(axes: Axes, methods: list[str], columns: dict[str, Records], title: str) -> None:
     heights = np.array(
-        [[lines.where(method=method).mean("auroc") for lines in columns.values()] for method in methods]
+        [[part.where(method=method).mean("auroc") for part in columns.values()] for method in methods]
     )
     axes.imshow(heights, cmap="RdBu", vmin=0.0, vmax=1.0, aspect="auto")  # white is chance
-    for j, lines in enumerate(columns.values()):
-        compared = [method in complete(lines) for method in methods]
+    for j, part in enumerate(columns.values()):
+        compared = [method in complete(part) for method in methods]
         most = max(heights[compared, j], default=np.nan)
         for i, (height, whole) in enumerate(zip(heights[:, j], compared, strict=True)):
             if np.isnan(height):
@@ -76,12 +76,12 @@ def _heatmap(axes: Axes, methods: list[str], columns: dict[str, Records], title:
     axes.set_title(f"{title}\nbest of a column in bold; 0.5 is chance", loc="left")
 
 
-def _price(axes: Axes, records: Records, methods: list[str]) -> None:
+def _cost(axes: Axes, records: Records, methods: list[str]) -> None:
     for method in methods:
-        lines = records.where(method=method)
+        part = records.where(method=method)
         marker = "s" if method in DEVIATION else "o" if method in CELL_VALUES else "x"
-        at = max(typical_seconds(lines), _SHORTEST)
-        height = lines.mean("average_precision")
+        at = max(typical_seconds(part), _SHORTEST)
+        height = part.mean("average_precision")
         axes.plot(
             at,
             height,
@@ -102,17 +102,17 @@ def _repairs(axes: Axes, records: Records, methods: list[str]) -> None:
     from matplotlib.lines import Line2D
 
     labels = {
-        "once": "as many cells inspected as are spoiled (2 %; labels 10 %)",
+        "once": "as many cells inspected as are corrupted (2 %; labels 10 %)",
         "more": "2.5 times as many (5 %; labels 25 %)",
     }
     for place, method in enumerate(methods):
-        lines = records.where(method=method)
-        gains = [gain(lines, to) for to in labels]
+        part = records.where(method=method)
+        gains = [gain(part, to) for to in labels]
         axes.plot(gains, [place, place], color=COLOURS[method], linewidth=1.5)
         for at, fill in zip(gains, ("white", COLOURS[method]), strict=True):
             axes.plot(at, place, "o", color=COLOURS[method], markerfacecolor=fill, markersize=7)
     axes.axvline(0.0, color="grey", linewidth=0.8)
-    axes.axvline(gain(plantings(records), "ceiling"), color="black", linestyle="--")
+    axes.axvline(gain(corrupted_tables(records), "ceiling"), color="black", linestyle="--")
     axes.set_yticks(range(len(methods)), [marked(records, method) for method in methods])
     axes.invert_yaxis()
     axes.set_xlabel("points of test accuracy gained, mean over everything")

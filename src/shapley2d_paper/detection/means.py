@@ -1,4 +1,4 @@
-"""Means of the detection benchmark's lines: by method and kind of error, and what a repair gains."""
+"""Means of the detection benchmark's records: by method and kind of error, and what a repair gains."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shapley2d_paper.harness.records import Records
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d_paper.harness.experiment import Row
+    from shapley2d_paper.harness.records import Row
 
 CELL_VALUES = ("2D-KNN", "2D-MC", "1D", "2D-LOO", "2D-OOB", "2D-OOB distance")
 """Methods that say what a cell is worth to a model."""
@@ -39,24 +39,24 @@ SIGN = "†"
 
 
 def methods_of(records: Records) -> list[str]:
-    """The methods that have lines, in the order of the tables."""
+    """The methods that have records, in the order of the tables."""
     there = records.distinct("method")
     return [method for method in METHODS if method in there]
 
 
 def kinds_of(records: Records) -> list[str]:
-    """The kinds of errors that have lines, in the order of the tables."""
+    """The kinds of errors that have records, in the order of the tables."""
     there = records.distinct("kind")
     return [kind for kind in KIND_TITLES if kind in there]
 
 
 def complete(records: Records) -> list[str]:
-    """The methods that were run on every spoiled table that anybody was run on, in the order of the tables."""
+    """The methods that were run on every corrupted table that any method was run on, in the order of the tables."""
     return [method for method in methods_of(records) if not lacking(records, method)]
 
 
 def lacking(records: Records, method: str) -> int:
-    """How many spoiled tables a method was not run on, though another was."""
+    """How many corrupted tables a method was not run on, though another was."""
     return len(_tables(records) - _tables(records.where(method=method)))
 
 
@@ -66,56 +66,60 @@ def marked(records: Records, method: str) -> str:
 
 
 def best(records: Records, kind: str, methods: tuple[str, ...]) -> tuple[str, float]:
-    """Which of some methods has the highest mean AUROC for a kind, and how high; the name is empty without lines.
+    """Which of some methods has the highest mean AUROC for a kind, and how high; the name is empty without records.
 
     Of the methods that were run on every table, so that all means are over the same ones.
     """
-    lines = records.where(kind=kind)
+    of_kind = records.where(kind=kind)
     means = {
-        method: lines.where(method=method).mean("auroc") for method in complete(lines) if method in methods
+        method: of_kind.where(method=method).mean("auroc")
+        for method in complete(of_kind)
+        if method in methods
     }
     return max(means.items(), key=lambda pair: pair[1]) if means else ("", float("nan"))
 
 
 @dataclass(frozen=True)
-class Duel:
+class Comparison:
     """Two methods and their mean AUROC over the tables that both were run on."""
 
     method: str
-    height: float
-    rival: str
-    rival_height: float
+    auroc: float
+    other: str
+    other_auroc: float
 
     @property
     def lead(self) -> float:
-        """How far the method is above the rival."""
-        return self.height - self.rival_height
+        """How far the method is above the other."""
+        return self.auroc - self.other_auroc
 
 
-def duels(records: Records, kind: str, method: str, rivals: tuple[str, ...]) -> list[Duel]:
-    """A method beside each of its rivals on a kind of error; without those that share no table with it."""
-    lines = records.where(kind=kind)
+def comparisons(records: Records, kind: str, method: str, others: tuple[str, ...]) -> list[Comparison]:
+    """A method beside each of some others on a kind of error; without those that share no table with it."""
+    of_kind = records.where(kind=kind)
     found = []
-    for rival in rivals:
-        shared = _tables(lines.where(method=method)) & _tables(lines.where(method=rival))
+    for other in others:
+        shared = _tables(of_kind.where(method=method)) & _tables(of_kind.where(method=other))
         if shared:
-            height, rival_height = (_on(lines.where(method=one), shared) for one in (method, rival))
-            found.append(Duel(method, height, rival, rival_height))
+            auroc, other_auroc = (_on(of_kind.where(method=one), shared) for one in (method, other))
+            found.append(Comparison(method, auroc, other, other_auroc))
     return found
 
 
-def _on(lines: Records, tables: set[tuple[Any, ...]]) -> float:
-    return lines.where(lambda row: _table(row) in tables).mean("auroc")
+def _on(records: Records, tables: set[tuple[Any, ...]]) -> float:
+    return records.where(lambda row: _table(row) in tables).mean("auroc")
 
 
-def hardest(records: Records, kind: str, methods: tuple[str, ...], rivals: tuple[str, ...]) -> Duel | None:
-    """The best of some methods beside its hardest rival: the highest of their lowest leads; None without lines."""
+def best_comparison(
+    records: Records, kind: str, methods: tuple[str, ...], others: tuple[str, ...]
+) -> Comparison | None:
+    """The best of some methods beside the strongest of others: the highest of their lowest leads; None without any."""
     lowest = [
-        min(fought, key=lambda duel: duel.lead)
-        for fought in (duels(records, kind, method, rivals) for method in methods)
-        if fought
+        min(made, key=lambda comparison: comparison.lead)
+        for made in (comparisons(records, kind, method, others) for method in methods)
+        if made
     ]
-    return max(lowest, key=lambda duel: duel.lead) if lowest else None
+    return max(lowest, key=lambda comparison: comparison.lead) if lowest else None
 
 
 def _tables(records: Records) -> set[tuple[Any, ...]]:
@@ -123,37 +127,37 @@ def _tables(records: Records) -> set[tuple[Any, ...]]:
 
 
 def _table(row: Row) -> tuple[Any, ...]:
-    """What names a spoiled table."""
+    """What names a corrupted table."""
     return row["dataset"], row["kind"], row["seed"]
 
 
-def plantings(records: Records) -> Records:
-    """One line per spoiled table, whoever looked for its errors: for what does not depend on the method."""
+def corrupted_tables(records: Records) -> Records:
+    """One record per corrupted table, whichever method looked for its errors: for what does not depend on it."""
     return Records([part.rows[0] for _, part in records.groups("dataset", "kind", "seed")])
 
 
 def gains(records: Records, to: str) -> NDArray[np.float64]:
-    """Points of accuracy between the spoiled table and a repair, by line: the mean over the models.
+    """Points of accuracy between the corrupted table and a repair, by record: the mean over the models.
 
     Parameters
     ----------
     records : Records
     to : {"once", "more", "ceiling"}
-        After as many cells were inspected as are spoiled, after two and a half times as many, or after all.
+        After as many cells were inspected as are corrupted, after two and a half times as many, or after all.
     """
-    by_model = [records.numbers(f"{model}_{to}") - records.numbers(f"{model}_spoiled") for model in MODELS]
+    by_model = [records.numbers(f"{model}_{to}") - records.numbers(f"{model}_corrupted") for model in MODELS]
     return np.asarray(100 * np.mean(by_model, axis=0))
 
 
 def gain(records: Records, to: str) -> float:
-    """The mean of :func:`gains`; NaN without lines."""
+    """The mean of :func:`gains`; NaN without records."""
     return float(gains(records, to).mean()) if len(records) else float("nan")
 
 
 def gain_error(records: Records, to: str) -> float:
     """The standard error of :func:`gain` over the means by dataset and seed; NaN for fewer than two.
 
-    The kinds of errors are planted in the same rows, so that their gains are not independent.
+    The kinds of errors are injected into the same rows, so that their gains are not independent.
     """
     means = [gain(part, to) for _, part in records.groups("dataset", "seed")]
     return float(np.std(means, ddof=1) / np.sqrt(len(means))) if len(means) > 1 else float("nan")

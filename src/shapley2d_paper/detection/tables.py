@@ -14,14 +14,14 @@ from shapley2d_paper.detection.means import (
     METHODS,
     SIGN,
     best,
+    best_comparison,
     complete,
+    corrupted_tables,
     gain,
     gain_error,
-    hardest,
     kinds_of,
     marked,
     methods_of,
-    plantings,
     typical_seconds,
 )
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 _FOUND = """\
 Share of the errors found in the first 2 % of the cells (labels: of the rows), likewise. As 2 % of the cells and 10 % of
-the labels are spoiled, a perfect detector finds 100 % of the cells and 20 % of the labels"""
+the labels are corrupted, a perfect detector finds 100 % of the cells and 20 % of the labels"""
 
 _REPAIRED = """\
-Points of test accuracy gained when the most suspect cells are inspected and the spoiled ones among them get their true
+Points of test accuracy gained when the cells of highest score are inspected and the errors among them get their true
 value back: mean of a decision tree and ten nearest neighbours. By kind: after 5 % of the cells (labels: 25 % of the
 rows). Over all kinds: with the standard error over the means by dataset and seed, and the share of what repairing every
 error gains, which may be above 100 %: some errors happen to do no harm, or even help"""
@@ -51,7 +51,7 @@ def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
         ),
         (_FOUND, by_kind(records, "found_2", percent=True)),
         (
-            f"Share of the spoiled cells found on the way down, all kinds but labels, {_over(records)}",
+            f"Share of the corrupted cells found on the way down, all kinds except labels, {_over(records)}",
             depths(records),
         ),
         (f"The method with the highest AUROC, {_seeds(records)}", winners(records)),
@@ -72,7 +72,7 @@ def by_kind(records: Records, score: str, *, percent: bool = False) -> list[dict
         for method in methods_of(records)
     }
     parts["mean"] = records
-    return _lines(
+    return _rows(
         records,
         {
             name: _with_best_in_bold(parts[name], heights, percent=percent)
@@ -82,17 +82,17 @@ def by_kind(records: Records, score: str, *, percent: bool = False) -> list[dict
 
 
 def depths(records: Records) -> list[dict[str, str]]:
-    """The share of spoiled cells found in the first so many of all cells, by method; labels are left out."""
+    """The share of corrupted cells found in the first so many of all cells, by method; labels are left out."""
     cells = records.where(lambda row: row["kind"] != "labels")
     columns = {}
     for percent in (f"{100 * share:.0f}" for share in SHARES):
         shares = {method: cells.where(method=method).mean(f"found_{percent}") for method in methods_of(cells)}
         columns[f"first {percent} %"] = _with_best_in_bold(cells, shares, percent=True)
-    return _lines(cells, columns)
+    return _rows(cells, columns)
 
 
-def _lines(records: Records, columns: dict[str, dict[str, str]]) -> list[dict[str, str]]:
-    """A line per method from columns by method."""
+def _rows(records: Records, columns: dict[str, dict[str, str]]) -> list[dict[str, str]]:
+    """A row per method from columns by method."""
     return [
         {"method": marked(records, method), **{name: column[method] for name, column in columns.items()}}
         for method in methods_of(records)
@@ -100,7 +100,7 @@ def _lines(records: Records, columns: dict[str, dict[str, str]]) -> list[dict[st
 
 
 def winners(records: Records) -> list[dict[str, str]]:
-    """Who has the highest AUROC, by dataset and kind, of those that were run on all seeds there."""
+    """Which method has the highest AUROC, by dataset and kind, of those that were run on all seeds there."""
     rows = []
     for (dataset,), part in records.groups("dataset"):
         row = {"dataset": TITLES[dataset]}
@@ -115,19 +115,19 @@ def costs(records: Records) -> list[dict[str, str]]:
     """Time by dataset, beside the mean of average precision over everything."""
     rows = []
     for method in methods_of(records):
-        lines = records.where(method=method)
+        of_method = records.where(method=method)
         row = {"method": marked(records, method)}
         for (dataset,), part in records.groups("dataset"):
             shape = f"{TITLES[dataset]} ({part.rows[0]['rows']} x {part.rows[0]['columns']})"
-            seconds = typical_seconds(lines.where(dataset=dataset))
+            seconds = typical_seconds(of_method.where(dataset=dataset))
             row[shape] = _NONE if math.isnan(seconds) else f"{seconds:.2g}"
-        rows.append(row | {"average precision": f"{lines.mean('average_precision'):.2f}"})
+        rows.append(row | {"average precision": f"{of_method.mean('average_precision'):.2f}"})
     return rows
 
 
 def repairs(records: Records) -> list[dict[str, str]]:
-    """Points of accuracy that a repair gains, by method; the last line is a repair of everything."""
-    every = plantings(records)
+    """Points of accuracy that a repair gains, by method; the last row is a repair of everything."""
+    every = corrupted_tables(records)
     rows = [
         _repair(marked(records, method), records.where(method=method), ("more", "once"), every)
         for method in methods_of(records)
@@ -135,16 +135,16 @@ def repairs(records: Records) -> list[dict[str, str]]:
     return [*rows, _repair("every error repaired", every, ("ceiling", "ceiling"), every)]
 
 
-def _repair(name: str, lines: Records, to: tuple[str, str], every: Records) -> dict[str, str]:
+def _repair(name: str, records: Records, to: tuple[str, str], every: Records) -> dict[str, str]:
     row = {"method": name}
     for kind in kinds_of(every):
-        part = lines.where(kind=kind)
+        part = records.where(kind=kind)
         row[KIND_TITLES[kind]] = f"{gain(part, to[0]):+.2f}" if len(part) else _NONE
-    possible = gain(lines, "ceiling")  # of the tables that this method was run on
+    possible = gain(records, "ceiling")  # of the tables that this method was run on
     for column, depth in zip(("all, 5 % (25 %)", "all, 2 % (10 %)"), to, strict=True):
-        points = gain(lines, depth)
+        points = gain(records, depth)
         row[column] = f"{points:+.2f}"
-        error = gain_error(lines, depth)
+        error = gain_error(records, depth)
         if not math.isnan(error):
             row[column] += f" ± {error:.2f}"
         if possible > _WORTH_REPAIRING:
@@ -153,16 +153,16 @@ def _repair(name: str, lines: Records, to: tuple[str, str], every: Records) -> d
 
 
 def headline(records: Records) -> str:
-    """Who wins where, and whose finds are most worth repairing."""
+    """Which method is best where, and whose finds are most worth repairing."""
     parts = []
     for kind in kinds_of(records):
-        duel = hardest(records, kind, CELL_VALUES, DEVIATION)
-        if duel is None:
-            method, height = best(records, kind, METHODS)
-            parts.append(f"{KIND_TITLES[kind]}: {method} {height:.2f}")
+        made = best_comparison(records, kind, CELL_VALUES, DEVIATION)
+        if made is None:
+            method, auroc = best(records, kind, METHODS)
+            parts.append(f"{KIND_TITLES[kind]}: {method} {auroc:.2f}")
             continue
-        lines = records.where(kind=kind)
-        pairs = [(duel.height, marked(lines, duel.method)), (duel.rival_height, marked(lines, duel.rival))]
+        of_kind = records.where(kind=kind)
+        pairs = [(made.auroc, marked(of_kind, made.method)), (made.other_auroc, marked(of_kind, made.other))]
         (first, winner), (second, loser) = sorted(pairs, reverse=True)
         parts.append(f"{KIND_TITLES[kind]}: {winner} {first:.2f} against {loser} {second:.2f}")
     compared = complete(records) or methods_of(records)
@@ -172,7 +172,7 @@ def headline(records: Records) -> str:
         f"AUROC of the best cell value and the best deviation detector, {_over(records)}{_note(records)}: "
         f"{'; '.join(parts)}. Repairing what was found in the first 5 % (labels: 25 %) gains most with {most}, "
         f"{repaired[most]:+.2f} points of accuracy; repairing every error gains "
-        f"{gain(plantings(records), 'ceiling'):+.2f}."
+        f"{gain(corrupted_tables(records), 'ceiling'):+.2f}."
     )
 
 
@@ -197,13 +197,13 @@ def _note(records: Records) -> str:
     return f" ({SIGN}: not run on every table, so its mean is over the others)"
 
 
-def _with_best_in_bold(lines: Records, heights: dict[str, float], *, percent: bool) -> dict[str, str]:
+def _with_best_in_bold(records: Records, heights: dict[str, float], *, percent: bool) -> dict[str, str]:
     """Figures by method, the best in bold; those over fewer tables than the others bear a sign and take no part."""
     texts = {
         method: _NONE if math.isnan(height) else f"{100 * height:.0f} %" if percent else f"{height:.2f}"
         for method, height in heights.items()
     }
-    compared = complete(lines)
+    compared = complete(records)
     top = texts[max(compared, key=heights.__getitem__)] if compared else None
     for method, text in texts.items():
         if method in compared and text == top:

@@ -1,4 +1,4 @@
-"""One round of the detection benchmark: plant errors, let methods look for them, repair what they found."""
+"""One round of the detection benchmark: inject errors, let methods look for them, repair what they found."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d.evaluation.detection import detection_scores
-from shapley2d.evaluation.injection import Spoiled, plant
+from shapley2d.evaluation import Corrupted, detection_scores, inject_errors
 from shapley2d.exceptions import InputError
 from shapley2d_paper.data.splits import TITLES, Parts, split_table
 from shapley2d_paper.detectors.detectors import DETECTORS, DetectionTask
@@ -18,24 +17,24 @@ from shapley2d_paper.harness.experiment import Unavailable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d_paper.harness.experiment import Row
+    from shapley2d_paper.harness.records import Row
 
 KINDS = ("unlikely", "tail", "swapped", "typo", "labels", "units")
-"""The kinds of errors planted; all but ``"labels"`` change cells."""
+"""The kinds of errors injected; all except ``"labels"`` change cells."""
 
 CELL_SHARE = 0.02
-"""How many of the cells are spoiled."""
+"""How many of the cells are corrupted."""
 
 LABEL_SHARE = 0.10
 """How many of the labels are flipped."""
 
 REPAIRS = {"once": 1.0, "more": 2.5}
-"""Cells inspected before a repair, as a multiple of the share planted: 2 % and 5 % of the cells."""
+"""Cells inspected before a repair, as a multiple of the share corrupted: 2 % and 5 % of the cells."""
 
 EXTRAS = ("ECOD", "DDC")
-"""Methods of packages that may be missing, or that cannot judge every table."""
+"""Methods of packages that may be missing, or that cannot score every table."""
 
-_TREES = 5  # a tree's accuracy hangs on its seed, so several are averaged
+_TREES = 5  # a tree's accuracy depends on its seed, so several are averaged
 
 
 def work(
@@ -48,13 +47,13 @@ def work(
     n_test: int | None,
     budgets: dict[str, int],
 ) -> list[Row]:
-    """Plant errors of one kind, have them looked for, and repair what was found.
+    """Inject errors of one kind, have them looked for, and repair what was found.
 
     Parameters
     ----------
     dataset, kind : str
     seed : int
-        Decides which rows train and what is planted, the same for all methods.
+        Decides which rows train and what is injected, the same for all methods.
     methods : list of str
         Names of :data:`~shapley2d_paper.detectors.detectors.DETECTORS`.
     n_train, n_valid, n_test : int
@@ -65,53 +64,56 @@ def work(
     Returns
     -------
     list of dict
-        One line per method.
+        One record per method.
     """
-    parts, spoiled = spoil(dataset, kind, seed, n_train, n_valid, n_test)
-    truth = spoiled.rows if kind == "labels" else spoiled.cells
+    parts, corrupted = corrupt(dataset, kind, seed, n_train, n_valid, n_test)
+    truth = corrupted.rows if kind == "labels" else corrupted.cells
     ends = {
         f"{model}_{name}": _accuracy(model, parts, X, y, seed)
         for model in MODELS
-        for name, (X, y) in (("spoiled", (spoiled.numbers, spoiled.labels)), ("ceiling", (parts.X, parts.y)))
+        for name, (X, y) in (
+            ("corrupted", (corrupted.numbers, corrupted.labels)),
+            ("ceiling", (parts.X, parts.y)),
+        )
     }
-    lines = []
+    records = []
     for method in methods:
-        suspicion, seconds = suspect(method, kind, parts, spoiled, seed, budgets.get(method, 1))
-        line: Row = {"dataset": dataset, "kind": kind, "method": method}
-        line |= {"rows": len(parts.y), "columns": parts.X.shape[1], "planted": int(truth.sum())}
-        line |= {"seconds": seconds, **detection_scores(suspicion, truth)}
+        scores, seconds = anomaly_scores(method, kind, parts, corrupted, seed, budgets.get(method, 1))
+        record: Row = {"dataset": dataset, "kind": kind, "method": method}
+        record |= {"rows": len(parts.y), "columns": parts.X.shape[1], "injected": int(truth.sum())}
+        record |= {"seconds": seconds, **detection_scores(scores, truth)}
         for name, times in REPAIRS.items():
-            X, y = repaired(parts, spoiled, most_suspect(suspicion, times * share_of(kind), seed))
-            line |= {f"{model}_{name}": _accuracy(model, parts, X, y, seed) for model in MODELS}
-        lines.append(line | ends)
-    return lines
+            X, y = repaired(parts, corrupted, highest_scores(scores, times * share_of(kind), seed))
+            record |= {f"{model}_{name}": _accuracy(model, parts, X, y, seed) for model in MODELS}
+        records.append(record | ends)
+    return records
 
 
 def share_of(kind: str) -> float:
-    """How much is planted of a kind."""
+    """The share of a kind that is injected."""
     return LABEL_SHARE if kind == "labels" else CELL_SHARE
 
 
-def spoil(
+def corrupt(
     dataset: str, kind: str, seed: int, n_train: int, n_valid: int, n_test: int | None
-) -> tuple[Parts, Spoiled]:
-    """The rows of a seed, and the training rows with errors planted: the same whichever method looks for them."""
+) -> tuple[Parts, Corrupted]:
+    """The rows of a seed, and the training rows with errors injected: the same whichever method looks for them."""
     parts = split_table(dataset, seed, n_train=n_train, n_valid=n_valid, n_test=n_test)
     stream = np.random.SeedSequence(seed, spawn_key=(list(TITLES).index(dataset), KINDS.index(kind)))
     rng = np.random.default_rng(stream)
-    return parts, plant(kind, parts.X, parts.y, parts.categorical, share_of(kind), rng)
+    return parts, inject_errors(kind, parts.X, parts.y, parts.categorical, share_of(kind), rng)
 
 
-def suspect(
-    method: str, kind: str, parts: Parts, spoiled: Spoiled, seed: int, budget: int
+def anomaly_scores(
+    method: str, kind: str, parts: Parts, corrupted: Corrupted, seed: int, budget: int
 ) -> tuple[NDArray[np.float64], float]:
-    """How suspect a method finds every cell, or every row's label, and the CPU seconds that it took.
+    """The anomaly score of every cell, or of every row's label, by a method, and the CPU seconds that it took.
 
-    Only the training rows are spoiled: the methods that validate get clean rows for it.
+    Only the training rows are corrupted: the methods that validate get clean rows for it.
     """
     task = DetectionTask(
-        numbers=spoiled.numbers,
-        labels=spoiled.labels,
+        numbers=corrupted.numbers,
+        labels=corrupted.labels,
         categorical=parts.categorical,
         valid_numbers=parts.X_valid,
         valid_labels=parts.y_valid,
@@ -122,42 +124,42 @@ def suspect(
     detector = DETECTORS[method]
     started = time.process_time()
     try:
-        suspicion = detector.labels(task) if kind == "labels" else detector(task)
+        scores = detector.labels(task) if kind == "labels" else detector(task)
     except InputError as error:
         if method in EXTRAS:
             raise Unavailable(str(error)) from error
         raise
-    return suspicion, time.process_time() - started
+    return scores, time.process_time() - started
 
 
-def most_suspect(suspicion: NDArray[np.float64], share: float, seed: int) -> NDArray[np.bool_]:
-    """Mark this share of the cells or rows, the most suspect first, equally suspect ones in random order.
+def highest_scores(scores: NDArray[np.float64], share: float, seed: int) -> NDArray[np.bool_]:
+    """Mark this share of the cells or rows, the highest scores first, equal ones in random order.
 
     Examples
     --------
-    >>> most_suspect(np.array([[0.0, 2.0], [1.0, -1.0]]), 0.5, 0)
+    >>> highest_scores(np.array([[0.0, 2.0], [1.0, -1.0]]), 0.5, 0)
     array([[False,  True],
            [ True, False]])
     """
-    flat = suspicion.ravel()
+    flat = scores.ravel()
     shuffled = np.random.default_rng(seed).permutation(flat.size)
     order = shuffled[np.argsort(-flat[shuffled], kind="stable")]
     marked = np.zeros(flat.size, dtype=bool)
     marked[order[: round(share * flat.size)]] = True
-    return marked.reshape(suspicion.shape)
+    return marked.reshape(scores.shape)
 
 
 def repaired(
-    parts: Parts, spoiled: Spoiled, inspected: NDArray[np.bool_]
+    parts: Parts, corrupted: Corrupted, inspected: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """The spoiled table and labels, with the true entry wherever somebody looked; a sound one stays as it is."""
+    """The corrupted table and labels, with the true entry wherever one was inspected; a sound one stays as it is."""
     if inspected.ndim == 1:
-        return spoiled.numbers, np.where(inspected, parts.y, spoiled.labels)
-    return np.where(inspected, parts.X, spoiled.numbers), spoiled.labels
+        return corrupted.numbers, np.where(inspected, parts.y, corrupted.labels)
+    return np.where(inspected, parts.X, corrupted.numbers), corrupted.labels
 
 
 def _accuracy(model: str, parts: Parts, X: NDArray[np.float64], y: NDArray[np.intp], seed: int) -> float:
-    """Accuracy on the test rows, which neither the planting nor the methods have seen."""
+    """Accuracy on the test rows, which neither the injection nor the methods have seen."""
     seeds = range(_TREES) if model == "tree" else range(1)
     test = [(parts.X_test, parts.y_test)]
     return float(np.mean([accuracies(model, X, y, test, _TREES * seed + k) for k in seeds]))

@@ -1,7 +1,8 @@
-"""Detectors of bad cells by name, ours and the rivals, behind one call.
+"""Detectors of bad cells by name, ours and the baselines, behind one call.
 
-``DETECTORS[name](task)`` is one suspicion per cell, higher for the more suspect; ``DETECTORS[name].labels(task)`` is
-one per row, for its label. A cell's value turns into suspicion by its sign: what harms most is most suspect.
+``DETECTORS[name](task)`` is one anomaly score per cell, higher for the more likely error;
+``DETECTORS[name].labels(task)`` is one per row, for its label. A cell's value turns into a score by its sign: what
+harms most has the highest.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
-from shapley2d._api.cells import value_cells
-from shapley2d._tables.frames import frame_kind, make_frame
-from shapley2d_paper.detectors.deviation import RIVALS, column_predictor, label_suspicion
+from shapley2d import value_cells
+from shapley2d_paper.detectors.column_predictor import column_predictor
+from shapley2d_paper.detectors.deviation import BASELINES, label_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DetectionTask:
-    """A spoiled table to look for errors in, and sound rows to validate on.
+    """A corrupted table to look for errors in, and sound rows to validate on.
 
     Attributes
     ----------
@@ -33,7 +35,7 @@ class DetectionTask:
     labels : ndarray of shape (n,)
     categorical : ndarray of bool, shape (m,)
     valid_numbers, valid_labels : ndarray
-        Rows to validate on. The rivals and 2D-OOB do not look at them.
+        Rows to validate on. The baselines and 2D-OOB do not look at them.
     seed : int
     column_names : sequence of str
     budget : int
@@ -57,9 +59,9 @@ class Detector:
     Attributes
     ----------
     cells : callable
-        From a task to the suspicion of every cell, shape (n, m).
+        From a task to the anomaly score of every cell, shape (n, m).
     labels : callable
-        From a task to the suspicion of every row's label, shape (n,).
+        From a task to that of every row's label, shape (n,).
 
     Examples
     --------
@@ -73,7 +75,7 @@ class Detector:
     labels: Callable[[DetectionTask], NDArray[np.float64]]
 
     def __call__(self, task: DetectionTask) -> NDArray[np.float64]:
-        """Suspicion of every cell."""
+        """The anomaly score of every cell."""
         return self.cells(task)
 
 
@@ -98,12 +100,12 @@ def _frame(task: DetectionTask, numbers: NDArray[np.float64]) -> Any:
     columns: dict[str, Any] = {}
     for name, column, is_category in zip(task.column_names, numbers.T, task.categorical, strict=True):
         texts = [None if np.isnan(code) else f"code {code:.0f}" for code in column] if is_category else None
-        columns[name] = column if texts is None else texts
-    return make_frame(columns, frame_kind(None))
+        columns[name] = np.ascontiguousarray(column) if texts is None else texts
+    return pa.table(columns)
 
 
 def _ours(options: Callable[[DetectionTask], dict[str, Any]], *, label_column: bool = False) -> Detector:
-    """A detector from a method of ours; a label's suspicion is its own cell's, or that of the whole row."""
+    """A detector from a method of ours; a label's score is its own cell's, or that of the whole row."""
 
     def cells(task: DetectionTask) -> NDArray[np.float64]:
         return -_values(task, **options(task))
@@ -116,13 +118,13 @@ def _ours(options: Callable[[DetectionTask], dict[str, Any]], *, label_column: b
     return Detector(cells, labels)
 
 
-def _rival(name: str) -> Detector:
+def _baseline(name: str) -> Detector:
     def cells(task: DetectionTask) -> NDArray[np.float64]:
-        detect = partial(column_predictor, seed=task.seed) if name == "column predictor" else RIVALS[name]
+        detect = partial(column_predictor, seed=task.seed) if name == "column predictor" else BASELINES[name]
         return detect(task.numbers, task.labels, task.categorical)
 
     def labels(task: DetectionTask) -> NDArray[np.float64]:
-        return label_suspicion(name, task.numbers, task.labels, task.categorical, seed=task.seed)
+        return label_scores(name, task.numbers, task.labels, task.categorical, seed=task.seed)
 
     return Detector(cells, labels)
 
@@ -143,6 +145,6 @@ DETECTORS: dict[str, Detector] = {
     "2D-OOB": _ours(_fixed(method="oob", oob_score="correct", n_trees=1000)),
     "2D-OOB distance": _ours(_fixed(method="oob", oob_score="distance", n_trees=1000)),
     "random": _ours(_fixed(method="random")),
-    **{name: _rival(name) for name in RIVALS},
+    **{name: _baseline(name) for name in BASELINES},
 }
 """The detectors by name."""

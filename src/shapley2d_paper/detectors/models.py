@@ -21,13 +21,13 @@ def accuracies(
     model: str,
     X: NDArray[np.float64],
     y: NDArray[np.intp],
-    judges: list[tuple[NDArray[np.float64], NDArray[np.intp]]],
+    held_out: list[tuple[NDArray[np.float64], NDArray[np.intp]]],
     seed: int,
 ) -> list[float]:
-    """Train once, and give the accuracy on every table of rows to judge on."""
+    """Train once, and give the accuracy on every table of held-out rows."""
     fitted = (
         DecisionTreeClassifier(random_state=seed)
         if model == "tree"
         else make_pipeline(StandardScaler(), KNeighborsClassifier(min(10, len(X))))
     ).fit(X, y)
-    return [float((fitted.predict(rows) == labels).mean()) for rows, labels in judges]
+    return [float((fitted.predict(rows) == labels).mean()) for rows, labels in held_out]

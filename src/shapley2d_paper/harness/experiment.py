@@ -10,10 +10,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from shapley2d_paper.harness.records import Records
-
-Row = dict[str, Any]
-"""One line of a CSV file: text, numbers or None by column."""
+    from shapley2d_paper.harness.records import Records, Row
 
 Verdict = Literal["holds", "holds in part", "does not hold"]
 
@@ -67,7 +64,8 @@ class Claim:
     paper : str
         The paper's figure.
     judge : callable
-        From the lines of the experiment's CSV file to a :class:`Judgement`; None while lines that it needs are missing.
+        From the records of the experiment's CSV file to a :class:`Judgement`; None while some that it needs are
+        missing.
     """
 
     statement: str
@@ -89,11 +87,12 @@ class Experiment:
     pieces : callable
         ``pieces(quick)``: what there is to compute.
     work : callable
-        ``work(**settings)``: the lines of one piece. A function of a module, so that a worker process can import it.
+        ``work(**settings)``: the records of one piece. A function of a module, so that a worker process can import
+        it; whatever code of this package can change a number is in that module or imported there.
     draw : callable
-        The figure of all lines.
+        The figure of all records.
     tables : callable
-        Tables for the page: a list of (caption, lines), every line a dict of texts.
+        Tables for the page: a list of (caption, rows), every row a dict of texts.
     headline : callable
         One sentence with the main result.
     claims : tuple of Claim

@@ -50,11 +50,11 @@ def new_figure(rows: int, columns: int, width: float, height: float) -> tuple[Fi
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def line_with_band(axes: Axes, lines: Records, x: str, y: str, label: str, **style: Any) -> None:
+def line_with_band(axes: Axes, records: Records, x: str, y: str, label: str, **style: Any) -> None:
     """The mean of ``y`` over seeds at every ``x``, with a band of one standard deviation."""
     import numpy as np
 
-    points = [(key[0], part.mean(y), part.spread(y)) for key, part in lines.groups(x)]
+    points = [(key[0], part.mean(y), part.spread(y)) for key, part in records.groups(x)]
     if not points:
         return
     at, mean, spread = map(np.array, zip(*sorted(points), strict=True))
@@ -72,5 +72,8 @@ def save_figure(draw: Callable[[Records], Figure], records: Records, path: Path)
     with rc_context(_STYLE):
         draw(records).savefig(pixels, format="png")
     with Image.open(pixels) as drawn, atomic_write(path) as temporary:
-        few = drawn.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        # median cut would spend the colours on a heatmap and merge those of the methods
+        few = drawn.convert("RGB").quantize(
+            256, Image.Quantize.MAXCOVERAGE, kmeans=2, dither=Image.Dither.NONE
+        )
         few.save(temporary, format="PNG", optimize=True)

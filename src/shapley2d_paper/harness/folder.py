@@ -1,7 +1,8 @@
 """The folder of a reproduction: pieces that are done, one CSV file and one figure per experiment, the pages.
 
 Every piece has a file of its own, written when it is done and not before. What is there is not computed again, so a
-run that was interrupted goes on where it stopped.
+run that was interrupted goes on where it stopped. A piece is there if it was computed with the same settings, the same
+version and the same code.
 """
 
 from __future__ import annotations
@@ -12,17 +13,21 @@ import platform
 import shutil
 import subprocess
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from shapley2d import __version__
 from shapley2d._base.atomic_write import atomic_write
-from shapley2d._version import __version__
 from shapley2d.exceptions import InputError
 from shapley2d_paper.harness.records import Records, read_records, write_records
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from shapley2d_paper.harness.experiment import Experiment, Piece, Row
+    from shapley2d_paper.harness.experiment import Experiment, Piece
+    from shapley2d_paper.harness.records import Row
+
+State = Literal["done", "missing", "code changed"]
+"""What is there of a piece."""
 
 RUN_FILE = "run.json"
 """What a folder says of itself."""
@@ -59,15 +64,25 @@ class Folder:
         """Where a piece is kept."""
         return self.path / "pieces" / experiment.name / f"{piece.name}.json"
 
-    def is_done(self, experiment: Experiment, piece: Piece) -> bool:
-        """Whether a piece was computed, with these settings and this version."""
+    def state(self, experiment: Experiment, piece: Piece, code: str) -> State:
+        """Whether a piece was computed with these settings and this version, and by this code.
+
+        Parameters
+        ----------
+        experiment : Experiment
+        piece : Piece
+        code : str
+            The digest of the code that would compute it now.
+        """
         path = self.piece_path(experiment, piece)
         if not path.exists():
-            return False
+            return "missing"
         kept = read_json(path)
-        return bool(kept.get("version") == __version__ and kept.get("settings") == plain(piece.settings))
+        if kept.get("version") != __version__ or kept.get("settings") != plain(piece.settings):
+            return "missing"
+        return "done" if kept.get("code") == code else "code changed"
 
-    def keep(self, experiment: Experiment, piece: Piece, rows: list[Row], seconds: float) -> None:
+    def keep(self, experiment: Experiment, piece: Piece, code: str, rows: list[Row], seconds: float) -> None:
         """Write a piece down."""
         path = self.piece_path(experiment, piece)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,6 +90,7 @@ class Folder:
             path,
             {
                 "version": __version__,
+                "code": code,
                 "settings": plain(piece.settings),
                 "seconds": round(seconds, 3),
                 "rows": plain(rows),
@@ -86,12 +102,12 @@ class Folder:
         for path in (self.path / "pieces" / experiment.name).glob("*.json"):
             path.unlink()
 
-    def gather(self, experiment: Experiment, pieces: list[Piece]) -> Records:
-        """Write the experiment's CSV file from the pieces that are done, each line with its seed and the version."""
+    def gather(self, experiment: Experiment, pieces: list[Piece], code: str) -> Records:
+        """Write the experiment's CSV file from the pieces that are done, each record with its seed and the version."""
         rows: list[Row] = []
         seconds: list[Row] = []
         for piece in pieces:
-            if not self.is_done(experiment, piece):
+            if self.state(experiment, piece, code) != "done":
                 continue
             kept = read_json(self.piece_path(experiment, piece))
             marks = {"seed": piece.settings["seed"], "version": kept["version"]}
@@ -113,19 +129,19 @@ class Folder:
 
     def note_left_out(self, name: str, reasons: dict[str, str]) -> None:
         """Write down which pieces this machine lacks something for."""
-        lines = [
+        rows = [
             {"experiment": name, "piece": piece, "reason": reason}
             for piece, reason in sorted(reasons.items())
         ]
-        self._exchange("left_out.csv", name, lines)
+        self._exchange("left_out.csv", name, rows)
 
-    def _exchange(self, file: str, name: str, lines: list[Row]) -> None:
-        """Replace the lines of an experiment in a file that all share."""
+    def _exchange(self, file: str, name: str, rows: list[Row]) -> None:
+        """Replace the records of an experiment in a file that all share."""
         path = self.path / file
         others = (
             read_records(path).where(lambda row: row["experiment"] != name) if path.exists() else Records([])
         )
-        write_records(Records([*others.rows, *lines]), path)
+        write_records(Records([*others.rows, *rows]), path)
 
 
 def hardware() -> str:
@@ -135,7 +151,7 @@ def hardware() -> str:
 
 
 def _processor() -> str:
-    """The processor's name; Linux tells it through ``lscpu``, whatever the architecture."""
+    """The processor's name; Linux gives it through ``lscpu``, whatever the architecture."""
     lscpu = shutil.which("lscpu")
     if lscpu is not None:
         try:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.progress import format_seconds
-from shapley2d_paper import EXPERIMENTS, find_experiments
 from shapley2d_paper.harness.folder import RUN_FILE, read_json
 from shapley2d_paper.harness.records import Records, read_records
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from shapley2d_paper.harness.experiment import Claim, Experiment, Judgement
@@ -33,7 +33,7 @@ _QUICK = "**A quick run: small tables and few seeds. It shows that everything wo
 
 @dataclass(frozen=True)
 class Section:
-    """An experiment that has been run, with all that a page tells of it."""
+    """An experiment that has been run, with all that a page says of it."""
 
     experiment: Experiment
     records: Records
@@ -49,10 +49,21 @@ class Section:
         return {reason: reasons.count(reason) for reason in dict.fromkeys(reasons)}
 
 
-def write_pages(folder: Path, page: Path | None = None) -> None:
-    """Write ``index.html`` into the folder, and the page of claims there or where ``page`` says."""
+def write_pages(folder: Path, experiments: Sequence[Experiment], page: Path | None = None) -> None:
+    """Write ``index.html`` into the folder, and the page of claims there or where ``page`` says.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the CSV files are.
+    experiments : sequence of Experiment
+        What to show, of those that have a CSV file, in this order.
+    page : Path, optional
+        ``reproduction.md`` in the folder by default.
+    """
     page = folder / "reproduction.md" if page is None else page
-    sections, run, not_run = read_sections(folder), read_json(folder / RUN_FILE), left_out_whole(folder)
+    sections, run = read_sections(folder, experiments), read_json(folder / RUN_FILE)
+    not_run = left_out_whole(folder, experiments)
     claims = render_claims(sections, run, _way(page.parent, folder), not_run)
     index = _render_index(sections, run, _way(folder, page), not_run)
     for path, text in ((page, claims), (folder / "index.html", index)):
@@ -65,14 +76,16 @@ def _way(start: Path, end: Path) -> str:
     return os.path.relpath(end, start).replace(os.sep, "/")
 
 
-def read_sections(folder: Path) -> list[Section]:
+def read_sections(folder: Path, experiments: Sequence[Experiment]) -> list[Section]:
     """The experiments that have been run in a folder, judged from their CSV files."""
-    names = [name for name in EXPERIMENTS if (folder / f"{name}.csv").exists()]
     lost = _read(folder / "left_out.csv")
     spent = _read(folder / "seconds.csv")
     sections = []
-    for experiment in find_experiments(names) if names else []:
-        records = read_records(folder / f"{experiment.name}.csv")
+    for experiment in experiments:
+        path = folder / f"{experiment.name}.csv"
+        if not path.exists():
+            continue
+        records = read_records(path)
         judgements = [(claim, claim.judge(records)) for claim in experiment.claims]
         sections.append(
             Section(
@@ -91,13 +104,13 @@ def _read(path: Path) -> Records:
     return read_records(path) if path.exists() else Records([])
 
 
-def left_out_whole(folder: Path) -> dict[str, str]:
+def left_out_whole(folder: Path, experiments: Sequence[Experiment]) -> dict[str, str]:
     """Experiments of which this machine can compute no piece, with the first reason."""
     reasons = {row["experiment"]: row["reason"] for row in reversed(_read(folder / "left_out.csv").rows)}
     return {
-        name: reasons[name]
-        for name in EXPERIMENTS
-        if name in reasons and not (folder / f"{name}.csv").exists()
+        experiment.name: reasons[experiment.name]
+        for experiment in experiments
+        if experiment.name in reasons and not (folder / f"{experiment.name}.csv").exists()
     }
 
 
@@ -110,8 +123,9 @@ def render_claims(
     if run["quick"]:
         lines += [_QUICK, ""]
     made = (
-        f"Written by `shapley2d paper`, version {run['version']}, on {run['hardware']}. Every figure of ours "
-        "comes from a CSV file named below it, whose lines carry seed and version; the same command writes them again."
+        f"Written by `shapley2d paper`, version {run['version']}, on {run['hardware']}. Every figure of "
+        "ours comes from a CSV file named below it, whose records carry seed and version; the same command writes "
+        "them again."
     )
     lines += [
         made,
@@ -187,7 +201,7 @@ def _render_index(
 
     environment = Environment(loader=PackageLoader("shapley2d_paper.harness", "."), autoescape=True)
     return environment.get_template("index.html.jinja").render(
-        sections=[(section, experiment_line(section)) for section in sections],
+        sections=[(section, plain_headline(section)) for section in sections],
         run=run,
         signs=_SIGNS,
         claims_page=claims_page,
@@ -199,6 +213,6 @@ def _render_index(
     )
 
 
-def experiment_line(section: Section) -> str:
+def plain_headline(section: Section) -> str:
     """The main result of an experiment as plain text."""
     return section.experiment.headline(section.records).replace("**", "").replace("`", "")

@@ -1,4 +1,4 @@
-"""Lines of numbers as the experiments write and read them: plain CSV files."""
+"""Records of numbers as the experiments write and read them: plain CSV files."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d_paper.harness.experiment import Row
+Row = dict[str, Any]
+"""One record: text, numbers or None by column."""
 
 _DIGITS = 6
 
 
 class Records:
-    """Lines with named columns, read-only.
+    """Records with named columns, read-only.
 
     Parameters
     ----------
     rows : sequence of dict
-        A column that a line lacks is None there.
+        A column that a record lacks is None there.
 
     Examples
     --------
-    >>> lines = Records([{"method": "knn", "seed": 0, "found": 0.9}, {"method": "knn", "seed": 1, "found": 0.7}])
-    >>> round(lines.where(method="knn").mean("found"), 2), lines.distinct("seed")
+    >>> records = Records([{"method": "knn", "seed": 0, "found": 0.9}, {"method": "knn", "seed": 1, "found": 0.7}])
+    >>> round(records.where(method="knn").mean("found"), 2), records.distinct("seed")
     (0.8, [0, 1])
     """
 
@@ -51,7 +52,7 @@ class Records:
         return list(dict.fromkeys(name for row in self.rows for name in row))
 
     def where(self, test: Callable[[Row], bool] | None = None, /, **equal: Any) -> Records:
-        """The lines that pass a test and have these entries."""
+        """The records that pass a test and have these entries."""
         return Records(
             [
                 row
@@ -71,15 +72,15 @@ class Records:
         return np.array([np.nan if entry is None else entry for entry in entries], dtype=np.float64)
 
     def mean(self, name: str) -> float:
-        """The mean of a column; NaN without lines."""
+        """The mean of a column; NaN without records."""
         return float(np.mean(self.numbers(name))) if self.rows else float("nan")
 
     def spread(self, name: str) -> float:
-        """The standard deviation of a column over its lines; 0 for a single one."""
+        """The standard deviation of a column over its records; 0 for a single one."""
         return float(np.std(self.numbers(name), ddof=1)) if len(self.rows) > 1 else 0.0
 
     def groups(self, *names: str) -> Iterator[tuple[tuple[Any, ...], Records]]:
-        """Lines by the entries of some columns, in order of appearance."""
+        """Records by the entries of some columns, in order of appearance."""
         parts: dict[tuple[Any, ...], list[Row]] = {}
         for row in self.rows:
             parts.setdefault(tuple(row.get(name) for name in names), []).append(row)
@@ -88,7 +89,7 @@ class Records:
 
 
 def write_records(records: Records, path: Path) -> None:
-    """Write lines as CSV, numbers to six significant digits, None as an empty field."""
+    """Write records as CSV, numbers to six significant digits, None as an empty field."""
     text = io.StringIO()
     writer = csv.DictWriter(text, records.names, lineterminator="\n")
     writer.writeheader()

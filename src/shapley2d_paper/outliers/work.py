@@ -1,160 +1,61 @@
-"""Tables with planted outliers, and what is noted of a ranking of their cells."""
+"""Cells of a table with injected outliers, ranked by some methods."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from shapley2d.evaluation.detection import auroc, average_precision, detection_curve
-from shapley2d.evaluation.injection import plant
-from shapley2d.exceptions import InputError
-from shapley2d_paper.data.splits import split_table
-from shapley2d_paper.detectors.detectors import DetectionTask
-from shapley2d_paper.harness.experiment import Unavailable
-from shapley2d_paper.outliers.figure import ALL_ROWS, BENIGN_ROWS, SHARES, found_column
+from shapley2d import value_cells
+from shapley2d_paper.detectors.detectors import DETECTORS
+from shapley2d_paper.outliers.scoring import range_records, rarity, score_records, value_records
+from shapley2d_paper.outliers.tables import authors_table, injected_table, published_values
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
-    from shapley2d_paper.harness.experiment import Row
-
-GOAL = 0.9
-"""The share of the planted cells that the paper wants found."""
-
-_RARE = 0.05
+    from shapley2d_paper.detectors.detectors import DetectionTask
+    from shapley2d_paper.harness.records import Row
+    from shapley2d_paper.outliers.tables import InjectedTable
 
 
-@dataclass(frozen=True)
-class Planted:
-    """A table with planted cells, and the table before.
-
-    Attributes
-    ----------
-    task : DetectionTask
-        The table with the planted cells.
-    clean : ndarray of shape (n, m)
-    cells : ndarray of bool, shape (n, m)
-        The planted cells.
-    benign : ndarray of bool, shape (n,)
-    """
-
-    task: DetectionTask
-    clean: NDArray[np.float64]
-    cells: NDArray[np.bool_]
-    benign: NDArray[np.bool_]
+RAW = "2D-KNN raw"
+"""2D-KNN on squared differences of the raw numbers, as in the paper; "2D-KNN" is the package's default metric."""
 
 
-def planted_table(kind: str, seed: int, share: float) -> Planted:
-    """A random split of Breast Cancer with outliers of a kind in a share of the training cells."""
-    parts = split_table("breast_cancer", seed)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, round(1000 * share))))
-    spoiled = plant(kind, parts.X, parts.y, parts.categorical, share, rng)
-    task = DetectionTask(
-        spoiled.numbers, parts.y, parts.categorical, parts.X_valid, parts.y_valid, seed, parts.column_names
-    )
-    return Planted(task, parts.X, spoiled.cells, parts.y == 0)
+def work(*, seed: int, table: str, methods: list[str], share: float, permutations: int) -> list[Row]:
+    """Rank the cells of one table by some methods, and score the ranks."""
+    injected = authors_table(seed) if table == "authors" else injected_table(table, seed, share)
+    injected = replace(injected, task=replace(injected.task, budget=permutations))
+    records: list[Row] = []
+    for method in methods:
+        scores = _scores(method, injected.task)
+        mark: Row = {"table": table, "method": method, "permutations": permutations or None}
+        records += score_records(scores, injected, mark)
+        if method in (RAW, "published"):
+            clean = _clean_values(method, injected)
+            records += range_records(clean, -scores, injected, mark)
+            if method == RAW:
+                records.append({"what": "rarity", "table": table, **rarity(injected)})
+            if table == "authors" and method == RAW:
+                records += value_records(-scores, injected, method, clean)
+        if table == "authors" and method == "1D":
+            records += value_records(-scores, injected, method)
+    return records
 
 
-def authors_table(seed: int) -> Planted:
-    """The authors' own table with the cells that they changed."""
-    from shapley2d_paper.data import load_paper_split
-
-    try:
-        split = load_paper_split()
-    except InputError as error:
-        raise Unavailable(str(error)) from error
-    changed, clean, valid = (
-        np.asarray(part, dtype=np.float64) for part in (split.X_train_outlier, split.X_train, split.X_test)
-    )
-    numbers = np.zeros(changed.shape[1], dtype=bool)
-    task = DetectionTask(changed, split.y_train, numbers, valid, split.y_test, seed, split.feature_names)
-    return Planted(task, clean, split.outlier, split.y_train == split.y_train.min())
+def _scores(method: str, task: DetectionTask) -> NDArray[np.float64]:
+    if method == "published":
+        return -published_values()[1]
+    return -_raw_values(task, task.numbers) if method == RAW else DETECTORS[method](task)
 
 
-def published_values() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The authors' own values of their table, before and after they changed cells."""
-    from shapley2d_paper.data import load_paper_values
-
-    try:
-        return load_paper_values()
-    except InputError as error:
-        raise Unavailable(str(error)) from error
+def _raw_values(task: DetectionTask, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    valid = task.valid_numbers, task.valid_labels
+    return value_cells(numbers, task.labels, *valid, metric="sqeuclidean", n_jobs=1, progress=False).values
 
 
-def _scopes(planted: Planted) -> list[tuple[str, NDArray[np.bool_]]]:
-    return [(ALL_ROWS, np.ones(planted.benign.size, dtype=bool)), (BENIGN_ROWS, planted.benign)]
-
-
-def score_lines(suspicion: NDArray[np.float64], planted: Planted, mark: Row) -> list[Row]:
-    """How soon the planted cells are met: among the cells of all rows, and among those of benign rows."""
-    lines = []
-    for scope, rows in _scopes(planted):
-        scores, truth = suspicion[rows], planted.cells[rows]
-        if not truth.any():
-            continue
-        curve = detection_curve(scores, truth, np.arange(truth.size + 1))
-        found = {found_column(share): float(curve[int(share * truth.size + 1e-9)]) for share in SHARES}
-        lines.append(
-            {
-                **mark,
-                "what": "score",
-                "rows": scope,
-                "cells": truth.size,
-                "planted": int(truth.sum()),
-                "auroc": auroc(scores, truth),
-                "average_precision": average_precision(scores, truth),
-                **found,
-                "first_90": float(np.argmax(curve >= GOAL - 1e-9) / truth.size),
-                "first_all": float(np.argmax(curve >= 1 - 1e-9) / truth.size),
-            }
-        )
-    return lines
-
-
-def range_lines(
-    clean: NDArray[np.float64], values: NDArray[np.float64], planted: Planted, mark: Row
-) -> list[Row]:
-    """The range of the values before and after, and where the planted cells lie: the mean share of lower values."""
-    from scipy.stats import rankdata
-
-    lines = []
-    for scope, rows in _scopes(planted):
-        line: Row = {**mark, "what": "range", "rows": scope}
-        for when, part in (("before", clean[rows]), ("after", values[rows])):
-            places = (rankdata(part).reshape(part.shape) - 0.5) / part.size
-            line[f"lowest_{when}"] = float(part.min())
-            line[f"highest_{when}"] = float(part.max())
-            line[f"place_{when}"] = float(places[planted.cells[rows]].mean())
-        lines.append(line)
-    return lines
-
-
-def rarity(planted: Planted) -> dict[str, float]:
-    """Shares of the planted values that are rare: fewer than 5 % of all rows, or of those of the class, have them."""
-    labels = planted.task.labels
-    same_value = planted.clean[None] == planted.task.numbers[:, None]  # (row planted in, row, column)
-    same_class = (labels[:, None] == labels)[:, :, None]
-    of_all = same_value.mean(axis=1)[planted.cells]
-    of_class = ((same_value & same_class).sum(axis=1) / same_class.sum(axis=1))[planted.cells]
-    return {"rare_of_all": float((of_all < _RARE).mean()), "rare_of_class": float((of_class < _RARE).mean())}
-
-
-def value_lines(
-    values: NDArray[np.float64], planted: Planted, method: str, clean: NDArray[np.float64] | None = None
-) -> list[Row]:
-    """The cells of the benign rows, for the heatmaps."""
-    return [
-        {
-            "what": "value",
-            "method": method,
-            "row": int(i),
-            "column": name,
-            "value": float(values[i, j]),
-            "clean": None if clean is None else float(clean[i, j]),
-            "mark": int(planted.cells[i, j]) or None,
-        }
-        for i in np.flatnonzero(planted.benign)
-        for j, name in enumerate(planted.task.column_names)
-    ]
+def _clean_values(method: str, injected: InjectedTable) -> NDArray[np.float64]:
+    if method == "published":
+        return published_values()[0]
+    return _raw_values(injected.task, injected.clean)

@@ -7,28 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import binom
 
-from shapley2d_paper.data.splits import DATASETS, TITLES
-from shapley2d_paper.harness.experiment import Claim, Judgement, Verdict
-from shapley2d_paper.removal.curves import DIRECTIONS, JUDGES
-from shapley2d_paper.removal.statistics import (
-    AREA_END,
-    DIP,
-    Curve,
-    Interval,
-    best_gain,
-    first_dip,
-    gain_lead,
-    mean_gap,
-    read_curve,
-)
+from shapley2d_paper.data.splits import TITLES
+from shapley2d_paper.harness.experiment import Claim, Judgement
+from shapley2d_paper.removal.curves import DIRECTIONS, EVALUATED_ON
+from shapley2d_paper.removal.gaps import MAIN, advantage, present, repeated
+from shapley2d_paper.removal.statistics import AREA_END, DIP, best_gain, first_dip, gain_lead, read_curve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from shapley2d_paper.harness.experiment import Verdict
     from shapley2d_paper.harness.records import Records
+    from shapley2d_paper.removal.statistics import Curve, Interval
 
-MAIN = ("census", "credit", "breast_cancer")
-"""The datasets of the paper's main text."""
 
 LEAVE_ONE_OUT = ("heart", "wine")
 """The datasets on which the paper shows 2D-LOO."""
@@ -47,52 +38,17 @@ NEAR = 0.01
 """A curve this near to random's is near random, whatever its interval."""
 
 
-def advantage(
-    records: Records, dataset: str, method: str, direction: str, judged_on: str, model: str = "tree"
-) -> Interval | None:
-    """How much better a method orders the cells than chance does, as a mean gap of accuracy.
-
-    From the lowest on the accuracy should stay above random's, from the highest on it should fall below.
-    """
-    ours = read_curve(records, dataset, method, direction, judged_on, model)
-    chance = read_curve(records, dataset, "random", direction, judged_on, model)
-    if ours is None or chance is None:
-        return None
-    return mean_gap(ours, chance) if direction == "lowest" else mean_gap(chance, ours)
-
-
-def present(records: Records, *methods: str) -> list[str]:
-    """The paper's datasets for which there are curves of all these methods."""
-    curves = records.where(what="curve")
-    have = {(row["dataset"], row["method"]) for row in curves}
-    return [dataset for dataset in DATASETS if all((dataset, method) in have for method in methods)]
-
-
-def repeated(records: Records, *methods: str) -> list[str]:
-    """The paper's datasets with two seeds or more that all these methods have: without, there is no interval."""
-    curves = records.where(what="curve")
-    return [
-        dataset
-        for dataset in DATASETS
-        if len(
-            set.intersection(
-                *(set(curves.where(dataset=dataset, method=method).distinct("seed")) for method in methods)
-            )
-        )
-        > 1
-    ]
-
-
 def judge_gain(records: Records) -> Judgement | None:
     """Removal from the lowest improves accuracy by 2 % or more."""
     if not set(MAIN) <= set(present(records, *TWO_D, "random")):
         return None
     texts, reached, failed = [], 0, []
-    for judged_on in JUDGES:
+    for evaluated_on in EVALUATED_ON:
         words = []
         for dataset in MAIN:
             curves = {
-                method: _curve(records, dataset, method, "lowest", judged_on) for method in (*TWO_D, "random")
+                method: _curve(records, dataset, method, "lowest", evaluated_on)
+                for method in (*TWO_D, "random")
             }
             gains = {method: best_gain(curve) for method, curve in curves.items()}
             for method in TWO_D:
@@ -100,16 +56,16 @@ def judge_gain(records: Records) -> Judgement | None:
                 if gains[method] >= GAIN - 1e-9 and lead > error:
                     reached += 1
                 else:
-                    failed.append((judged_on, dataset, method))
+                    failed.append((evaluated_on, dataset, method))
             ours = " and ".join(f"{100 * gains[method]:+.1f}" for method in TWO_D)
             words.append(f"{TITLES[dataset]} {ours} (random {100 * gains['random']:+.1f})")
-        texts.append(f"{judged_on} rows: {', '.join(words)}")
+        texts.append(f"{evaluated_on} rows: {', '.join(words)}")
     why = (
         f"The rule: at the best share of the mean curve, the same for all seeds, {100 * GAIN:.0f} points or more above "
         "the whole table, and ahead of random removal at its own best share by more than the standard error of that "
         "lead over seeds; for 2D-KNN and 2D-MC, on the validation rows and on the test rows. "
         f"{reached} of {2 * len(MAIN) * len(TWO_D)} cases reach it."
-        f"{_but_for(failed)} {_ALL_OR_NONE} Choosing the best share flatters every curve, random's too."
+        f"{_exceptions(failed)} {_ALL_OR_NONE} Choosing the best share flatters every curve, random's too."
     )
     return Judgement(
         _verdict(reached, 2 * len(MAIN) * len(TWO_D)),
@@ -123,23 +79,23 @@ def judge_dip(records: Records) -> Judgement | None:
     if not set(MAIN) <= set(present(records, *TWO_D, "1D")):
         return None
     texts, earlier, failed = [], 0, []
-    for judged_on in JUDGES:
+    for evaluated_on in EVALUATED_ON:
         words = []
         for dataset in MAIN:
             dips = {
-                method: first_dip(_curve(records, dataset, method, "lowest", judged_on))
+                method: first_dip(_curve(records, dataset, method, "lowest", evaluated_on))
                 for method in ("1D", *TWO_D)
             }
             for method in TWO_D:
                 if dips["1D"] < dips[method]:
                     earlier += 1
                 else:
-                    failed.append((judged_on, dataset, method))
+                    failed.append((evaluated_on, dataset, method))
             words.append(f"{TITLES[dataset]} {', '.join(map(_share, dips.values()))}")
-        texts.append(f"{judged_on} rows: {'; '.join(words)}")
+        texts.append(f"{evaluated_on} rows: {'; '.join(words)}")
     why = (
         f"The rule: a curve dips where its mean is first {100 * DIP:.0f} point below the whole table, and is so at the "
-        f"next share too. 1D dips before 2D in {earlier} of {2 * len(MAIN) * len(TWO_D)} cases.{_but_for(failed)} "
+        f"next share too. 1D dips before 2D in {earlier} of {2 * len(MAIN) * len(TWO_D)} cases.{_exceptions(failed)} "
         f"{_ALL_OR_NONE}"
     )
     return Judgement(
@@ -150,39 +106,39 @@ def judge_dip(records: Records) -> Judgement | None:
 
 
 def judge_drop(records: Records) -> Judgement | None:
-    """Removal from the highest drops fast for 2D, while 1D is near random; seeds are needed to tell."""
+    """Removal from the highest drops fast for 2D, while 1D is near random; it takes several seeds to see."""
     datasets = repeated(records, *TWO_D, "1D", "random")
     if not set(MAIN) <= set(datasets):
         return None
     texts, slow, not_near = [], [], []
     fast = near = 0
-    for judged_on in JUDGES:
+    for evaluated_on in EVALUATED_ON:
         words = []
         for dataset in datasets:
             gaps = {
-                method: _advantage(records, dataset, method, "highest", judged_on)
+                method: _advantage(records, dataset, method, "highest", evaluated_on)
                 for method in (*TWO_D, "1D")
             }
             for method in TWO_D:
                 if gaps[method].above_zero:
                     fast += 1
                 else:
-                    slow.append((judged_on, dataset, method))
+                    slow.append((evaluated_on, dataset, method))
             flat = gaps["1D"]
             small = abs(flat.mean) < min(gaps[method].mean for method in TWO_D) / 2
             if abs(flat.mean) <= NEAR or (abs(flat.mean) <= flat.half and small):
                 near += 1
             else:
-                not_near.append((judged_on, dataset, flat.points()))
+                not_near.append((evaluated_on, dataset, flat.points()))
             words.append(f"{TITLES[dataset]} {', '.join(f'{100 * gap.mean:+.1f}' for gap in gaps.values())}")
-        texts.append(f"{judged_on} rows: {'; '.join(words)}")
+        texts.append(f"{evaluated_on} rows: {'; '.join(words)}")
     cases = 2 * len(datasets)
     why = (
         f"The rule: the mean gap to random's curve up to {100 * AREA_END:.0f} % of the cells, paired by seed. 2D drops "
-        f"fast where the 95 % interval is above 0: {fast} of {2 * cases} cases.{_but_for(slow)} 1D is near random "
+        f"fast where the 95 % interval is above 0: {fast} of {2 * cases} cases.{_exceptions(slow)} 1D is near random "
         f"where its gap is at most {100 * NEAR:.0f} point, or its interval holds 0 and the gap is less than half of "
         f"either 2D method's: {near} of {cases} cases."
-        f"{_but_for(not_near)} All cases of both make it hold, and no fast drop at all makes it fail."
+        f"{_exceptions(not_near)} All cases of both make it hold, and no fast drop at all makes it fail."
     )
     return Judgement(
         _verdict(fast + near, 3 * cases, none=not fast),
@@ -192,13 +148,13 @@ def judge_drop(records: Records) -> Judgement | None:
 
 
 def judge_loo(records: Records) -> Judgement | None:
-    """2D-LOO is no better than random, but for what chance explains; seeds are needed to tell."""
+    """2D-LOO is no better than random, except for what chance explains; it takes several seeds to see."""
     datasets = repeated(records, "2D-LOO", "random")
     if not datasets:
         return None
     gaps = {
-        (dataset, direction, judged_on): _advantage(records, dataset, "2D-LOO", direction, judged_on)
-        for judged_on in JUDGES
+        (dataset, direction, evaluated_on): _advantage(records, dataset, "2D-LOO", direction, evaluated_on)
+        for evaluated_on in EVALUATED_ON
         for direction in DIRECTIONS
         for dataset in datasets
     }
@@ -208,8 +164,8 @@ def judge_loo(records: Records) -> Judgement | None:
     if len(better) > max(allowed, len(gaps) / 2):
         verdict = "does not hold"
     named = "; ".join(
-        f"{TITLES[dataset]}, {direction} first, {judged_on} rows ({gaps[dataset, direction, judged_on].points()})"
-        for dataset, direction, judged_on in better
+        f"{TITLES[dataset]}, {direction} first, {evaluated_on} rows ({gaps[dataset, direction, evaluated_on].points()})"
+        for dataset, direction, evaluated_on in better
     )
     why = (
         f"The rule: better is a mean gap to random's curve up to {100 * AREA_END:.0f} % of the cells, in the wanted "
@@ -253,16 +209,16 @@ def _verdict(yes: int, cases: int, *, none: bool | None = None) -> Verdict:
     return "does not hold" if (not yes if none is None else none) else "holds in part"
 
 
-def _but_for(cases: list[tuple[str, str, str]]) -> str:
+def _exceptions(cases: list[tuple[str, str, str]]) -> str:
     """Exceptions, each by rows, dataset and method or figure, gathered so that nothing is said twice."""
     parts = []
-    for judged_on in dict.fromkeys(rows for rows, _, _ in cases):
-        here = [(dataset, detail) for rows, dataset, detail in cases if rows == judged_on]
+    for evaluated_on in dict.fromkeys(rows for rows, _, _ in cases):
+        here = [(dataset, detail) for rows, dataset, detail in cases if rows == evaluated_on]
         words = [
             f"{TITLES[dataset]} ({', '.join(detail for name, detail in here if name == dataset)})"
             for dataset in dict.fromkeys(dataset for dataset, _ in here)
         ]
-        parts.append(f"on {judged_on} rows {', '.join(words)}")
+        parts.append(f"on {evaluated_on} rows {', '.join(words)}")
     return f" Not so: {'; '.join(parts)}." if parts else ""
 
 
@@ -270,14 +226,14 @@ def _share(share: float) -> str:
     return f"{100 * share:.3g} %" if np.isfinite(share) else "never"
 
 
-def _curve(records: Records, dataset: str, method: str, direction: str, judged_on: str) -> Curve:
-    curve = read_curve(records, dataset, method, direction, judged_on)
+def _curve(records: Records, dataset: str, method: str, direction: str, evaluated_on: str) -> Curve:
+    curve = read_curve(records, dataset, method, direction, evaluated_on)
     assert curve is not None
     return curve
 
 
-def _advantage(records: Records, dataset: str, method: str, direction: str, judged_on: str) -> Interval:
-    gap = advantage(records, dataset, method, direction, judged_on)
+def _advantage(records: Records, dataset: str, method: str, direction: str, evaluated_on: str) -> Interval:
+    gap = advantage(records, dataset, method, direction, evaluated_on)
     assert gap is not None
     return gap
 

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d_paper.data.splits import Parts
-    from shapley2d_paper.harness.experiment import Row
+    from shapley2d_paper.harness.records import Row
 
 DIRECTIONS = ("lowest", "highest")
 """Which cells go first."""
 
-JUDGES = ("validation", "test")
-"""Rows that the values were computed with, and rows that nobody has seen."""
+EVALUATED_ON = ("validation", "test")
+"""Rows that the values were computed with, and unseen rows."""
 
 
 def removal_order(values: NDArray[np.float64], direction: str, seed: int) -> NDArray[np.intp]:
@@ -58,13 +58,15 @@ def refill(X: NDArray[np.float64], removed: NDArray[np.bool_]) -> NDArray[np.flo
     return np.where(removed, np.where(counts > 0, of_others, X.mean(axis=0)), X)
 
 
-def column_name(direction: str, model: str, judged_on: str) -> str:
+def column_name(direction: str, model: str, evaluated_on: str) -> str:
     """The column of the CSV file that holds an accuracy."""
-    return f"{direction}_{model}_{judged_on}"
+    return f"{direction}_{model}_{evaluated_on}"
 
 
-def removal_lines(parts: Parts, values: NDArray[np.float64], shares: Sequence[float], seed: int) -> list[Row]:
-    """One line per share of removed cells, with the accuracies in both directions, of every model, on both judges.
+def removal_records(
+    parts: Parts, values: NDArray[np.float64], shares: Sequence[float], seed: int
+) -> list[Row]:
+    """One record per share of removed cells: the accuracies in both directions, of every model, on both sets of rows.
 
     Parameters
     ----------
@@ -76,17 +78,17 @@ def removal_lines(parts: Parts, values: NDArray[np.float64], shares: Sequence[fl
     seed : int
         Of the model, and of the order of cells of equal value.
     """
-    judges = [(parts.X_valid, parts.y_valid), (parts.X_test, parts.y_test)]
-    lines: list[Row] = [{"share": share} for share in shares]
+    held_out = [(parts.X_valid, parts.y_valid), (parts.X_test, parts.y_test)]
+    records: list[Row] = [{"share": share} for share in shares]
     for direction in DIRECTIONS:
         order = removal_order(values, direction, seed)
         removed = np.zeros(values.size, dtype=bool)
-        for line in lines:
-            removed[order[: round(line["share"] * values.size)]] = True
+        for record in records:
+            removed[order[: round(record["share"] * values.size)]] = True
             X = refill(parts.X, removed.reshape(values.shape))
             for model in MODELS:
-                for judged_on, accuracy in zip(
-                    JUDGES, accuracies(model, X, parts.y, judges, seed), strict=True
+                for evaluated_on, accuracy in zip(
+                    EVALUATED_ON, accuracies(model, X, parts.y, held_out, seed), strict=True
                 ):
-                    line[column_name(direction, model, judged_on)] = round(accuracy, 4)
-    return lines
+                    record[column_name(direction, model, evaluated_on)] = round(accuracy, 4)
+    return records

@@ -3,33 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from shapley2d._api.cells import value_cells
-from shapley2d_paper.data.splits import split_table
 from shapley2d_paper.harness.experiment import Experiment, Piece
 from shapley2d_paper.removal.claims import CLAIMS
-from shapley2d_paper.removal.curves import removal_lines
 from shapley2d_paper.removal.page import draw, headline, tables
-
-if TYPE_CHECKING:
-    from shapley2d._results.valuation import Valuation
-    from shapley2d_paper.data.splits import Parts
-    from shapley2d_paper.harness.experiment import Row
-
-METHODS: dict[str, dict[str, Any]] = {
-    "2D-KNN": {"method": "knn"},
-    "2D-MC": {"method": "mc", "model": "tree"},
-    "1D": {"method": "flat", "model": "tree"},
-    "2D-LOO": {"method": "loo", "model": "tree"},
-    "random": {"method": "random"},
-}
-"""Options of ``value_cells`` for every method."""
-
-SAMPLED = ("2D-MC", "1D")
-"""Methods that draw a given number of permutations; 2D-KNN takes column coalitions up to a tolerance."""
+from shapley2d_paper.removal.work import METHODS, work
 
 
 @dataclass(frozen=True)
@@ -69,10 +47,10 @@ QUICK_SHARES = (0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 ABOUT = """\
 Cells are removed from the lowest and from the highest value on. A removed cell becomes the mean of the cells of its
-column that are left, a model is trained on the table, and its accuracy is taken. Values and curves are computed for
-every seed anew, which also draws the rows. Two models are trained: a decision tree, as in the paper, and ten nearest
+column that are left, a model is trained on the table, and its accuracy is taken. Values and curves are computed
+for every seed, which also draws the rows. Two models are trained: a decision tree, as in the paper, and ten nearest
 neighbours on scaled columns. Accuracy is taken on the validation rows, which the values were computed with (the paper's
-way), and on test rows that nobody has seen.
+way), and on unseen test rows.
 
 As in the paper, codes of categories (in Census, Credit and Heart) count as numbers, for all methods alike. That is
 unlike `detection`, and unlike most methods of `typos`, which know the categories.
@@ -109,80 +87,6 @@ def pieces(quick: bool) -> list[Piece]:
         if seed < size.seeds
         for method in METHODS
     ]
-
-
-def work(
-    *,
-    dataset: str,
-    method: str,
-    seed: int,
-    n_train: int,
-    n_valid: int,
-    n_test: int,
-    permutations: int,
-    tolerance: float,
-    shares: list[float],
-) -> list[Row]:
-    """Value the cells of one split by one method, and remove them: facts about the values, then the curve."""
-    parts = split_table(dataset, seed, n_train=n_train, n_valid=n_valid, n_test=n_test)
-    valuation = cell_values(parts, method, seed, permutations, tolerance)
-    of = {"dataset": dataset, "method": method}
-    sampled = {"permutations": permutations if method in SAMPLED else None}
-    facts = {**describe_parts(parts), **sampled, **describe_values(valuation)}
-    curve = removal_lines(parts, valuation.values, shares, seed)
-    return [{"what": "values", **of, **facts}, *({"what": "curve", **of, **line} for line in curve)]
-
-
-def cell_values(
-    parts: Parts, method: str, seed: int, permutations: int, tolerance: float = 0.025
-) -> Valuation:
-    """Values by one of :data:`METHODS`, on one core."""
-    options = dict(METHODS[method])
-    if method in SAMPLED:
-        options |= {"max_permutations": permutations, "tolerance": 0}
-    if method == "2D-KNN":
-        options["tolerance"] = tolerance
-    return value_cells(
-        parts.X,
-        parts.y,
-        parts.X_valid,
-        parts.y_valid,
-        task="classification",
-        random_state=seed,
-        n_jobs=1,
-        progress=False,
-        **options,
-    )
-
-
-def describe_parts(parts: Parts) -> Row:
-    """Sizes, how many of all rows repeat another one, and the share of test rows that a training row equals.
-
-    Labels count as part of a row.
-    """
-    kinds = ("train", "valid", "test")
-    tables = zip((parts.X, parts.X_valid, parts.X_test), (parts.y, parts.y_valid, parts.y_test), strict=True)
-    rows = {
-        kind: [row.tobytes() for row in np.column_stack([X, y])]
-        for kind, (X, y) in zip(kinds, tables, strict=True)
-    }
-    n_rows = sum(map(len, rows.values()))
-    known = set(rows["train"])
-    return {
-        **{f"n_{kind}": len(rows[kind]) for kind in kinds},
-        "n_columns": parts.X.shape[1],
-        "repeats": n_rows - len({row for part in rows.values() for row in part}),
-        "test_known": sum(row in known for row in rows["test"]) / len(rows["test"]),
-    }
-
-
-def describe_values(valuation: Valuation) -> Row:
-    """The share of the values' variance that is sampling error, and the share of values that are exactly 0."""
-    variance = float(valuation.values.var())
-    return {
-        "noise": float((valuation.stderr**2).mean()) / variance if variance else 0.0,
-        "zeros": float((valuation.values == 0).mean()),
-    }
 
 
 EXPERIMENT = Experiment(

@@ -8,8 +8,8 @@ from shapley2d_paper.data.splits import TITLES
 from shapley2d_paper.detectors.models import MODELS
 from shapley2d_paper.harness.figures import line_with_band, new_figure
 from shapley2d_paper.harness.records import Records
-from shapley2d_paper.removal.claims import MAIN, advantage
-from shapley2d_paper.removal.curves import DIRECTIONS, JUDGES, column_name
+from shapley2d_paper.removal.curves import DIRECTIONS, EVALUATED_ON, column_name
+from shapley2d_paper.removal.gaps import MAIN, advantage
 from shapley2d_paper.removal.statistics import AREA_END, Interval, best_share, read_curve
 
 if TYPE_CHECKING:
@@ -27,16 +27,18 @@ def draw(records: Records) -> Figure:
     curves = Records([{**row, "percent": 100 * row["share"]} for row in records.where(what="curve")])
     datasets = curves.distinct("dataset")
     figure, grid = new_figure(4, len(datasets), 2.3 * len(datasets) + 0.6, 9.0)
-    panels = [(direction, judged_on) for judged_on in reversed(JUDGES) for direction in DIRECTIONS]
-    for row, (direction, judged_on) in zip(grid, panels, strict=True):
+    panels = [
+        (direction, evaluated_on) for evaluated_on in reversed(EVALUATED_ON) for direction in DIRECTIONS
+    ]
+    for row, (direction, evaluated_on) in zip(grid, panels, strict=True):
         for axes, dataset in zip(row, datasets, strict=True):
-            lines = curves.where(dataset=dataset)
-            for method in lines.distinct("method"):
+            part = curves.where(dataset=dataset)
+            for method in part.distinct("method"):
                 line_with_band(
                     axes,
-                    lines.where(method=method),
+                    part.where(method=method),
                     "percent",
-                    column_name(direction, "tree", judged_on),
+                    column_name(direction, "tree", evaluated_on),
                     method,
                     linestyle=_STYLES.get(method, "-"),
                     linewidth=1.4,
@@ -44,7 +46,7 @@ def draw(records: Records) -> Figure:
             axes.set_title(f"{direction} first", fontsize="medium")
             axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
             axes.set_ylim(top=min(1.005, axes.get_ylim()[1]))
-        row[0].set_ylabel(f"accuracy on {judged_on} rows")
+        row[0].set_ylabel(f"accuracy on {evaluated_on} rows")
     for top, bottom, dataset in zip(grid[0], grid[-1], datasets, strict=True):
         top.set_title(f"{TITLES[dataset]}\nlowest first", fontsize="medium")
         bottom.set_xlabel("cells removed (%)")
@@ -78,10 +80,10 @@ def headline(records: Records) -> str:
 
 
 def _values(records: Records) -> Table:
-    lines = []
+    rows = []
     for (dataset,), part in records.where(what="values").groups("dataset"):
         sizes = [part.rows[0][f"n_{kind}"] for kind in ("train", "valid", "test")]
-        lines.append(
+        rows.append(
             {
                 "dataset": TITLES[dataset],
                 "train / validation / test rows": " / ".join(map(str, sizes)),
@@ -103,7 +105,7 @@ def _values(records: Records) -> Table:
         "The tables, and how well their cells' values are known: the share of the values' variance that is sampling "
         "error (0 % is exact, 100 % pure chance), and how many values of 2D-LOO are exactly 0."
     )
-    return caption, lines
+    return caption, rows
 
 
 def _percent(part: Records, name: str) -> str:
@@ -111,43 +113,45 @@ def _percent(part: Records, name: str) -> str:
 
 
 def _gains(records: Records) -> Table:
-    lines = []
+    rows = []
     for (dataset, method), _ in records.where(what="curve").groups("dataset", "method"):
-        known, unseen = (read_curve(records, dataset, method, "lowest", judged_on) for judged_on in JUDGES)
+        known, unseen = (
+            read_curve(records, dataset, method, "lowest", evaluated_on) for evaluated_on in EVALUATED_ON
+        )
         assert known is not None
         assert unseen is not None
         here = best_share(known)
-        line = {"dataset": TITLES[dataset], "method": method}
-        for judged_on, curve in zip(JUDGES, (known, unseen), strict=True):
+        row = {"dataset": TITLES[dataset], "method": method}
+        for evaluated_on, curve in zip(EVALUATED_ON, (known, unseen), strict=True):
             best = best_share(curve)
-            line[f"{judged_on} rows, all cells"] = f"{100 * curve.start:.1f} %"
-            line[f"best gain on {judged_on} rows"] = (
+            row[f"{evaluated_on} rows, all cells"] = f"{100 * curve.start:.1f} %"
+            row[f"best gain on {evaluated_on} rows"] = (
                 f"{Interval.of(curve.gains[:, best]).points()} at {100 * curve.shares[best]:.3g} %"
             )
-        line["test rows at the validation rows' best"] = Interval.of(unseen.gains[:, here]).points()
-        lines.append(line)
+        row["test rows at the validation rows' best"] = Interval.of(unseen.gains[:, here]).points()
+        rows.append(row)
     caption = (
         "Removing the lowest cells first: the tree's best gain in points of accuracy over the seeds' mean curve, with "
         "the 95 % interval at that share. The best of many shares flatters; the last column takes the share that is "
         "best on the validation rows and is free of that."
     )
-    return caption, lines
+    return caption, rows
 
 
 def _gaps(records: Records, model: str) -> Table:
-    lines = []
+    rows = []
     for (dataset, method), _ in records.where(what="curve").groups("dataset", "method"):
         if method == "random":
             continue
-        line = {"dataset": TITLES[dataset], "method": method}
-        for judged_on in JUDGES:
+        row = {"dataset": TITLES[dataset], "method": method}
+        for evaluated_on in EVALUATED_ON:
             for direction in DIRECTIONS:
-                gap = advantage(records, dataset, method, direction, judged_on, model)
-                line[f"{direction} first, {judged_on} rows"] = "" if gap is None else gap.points()
-        lines.append(line)
+                gap = advantage(records, dataset, method, direction, evaluated_on, model)
+                row[f"{direction} first, {evaluated_on} rows"] = "" if gap is None else gap.points()
+        rows.append(row)
     names = {"tree": "Decision tree", "knn": "Ten nearest neighbours"}
     caption = (
         f"{names[model]}: points of accuracy above random removal (lowest first) or below it (highest first), mean up "
         f"to {100 * AREA_END:.0f} % of the cells, with the 95 % interval over paired seeds. Positive is better."
     )
-    return caption, lines
+    return caption, rows

@@ -84,15 +84,13 @@ class Interval:
 
 
 def read_curve(
-    records: Records, dataset: str, method: str, direction: str, judged_on: str, model: str = "tree"
+    records: Records, dataset: str, method: str, direction: str, evaluated_on: str, model: str = "tree"
 ) -> Curve | None:
-    """A curve from the lines of the CSV file; None where there is none."""
-    name = column_name(direction, model, judged_on)
-    lines = records.where(what="curve", dataset=dataset, method=method)
-    seeds = {
-        key[0]: part.numbers(name)[np.argsort(part.numbers("share"))] for key, part in lines.groups("seed")
-    }
-    return Curve(np.unique(lines.numbers("share")), seeds) if seeds else None
+    """A curve from the records of the CSV file; None where there is none."""
+    name = column_name(direction, model, evaluated_on)
+    part = records.where(what="curve", dataset=dataset, method=method)
+    seeds = {key[0]: one.numbers(name)[np.argsort(one.numbers("share"))] for key, one in part.groups("seed")}
+    return Curve(np.unique(part.numbers("share")), seeds) if seeds else None
 
 
 def best_share(curve: Curve) -> int:

@@ -1,5 +1,1 @@
-"""Run times."""
-
-from shapley2d_paper.runtime.experiment import EXPERIMENT
-
-__all__ = ["EXPERIMENT"]
+"""Run times beside the paper's."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from shapley2d._api.cells import value_cells
+from shapley2d import value_cells
 from shapley2d._games.model import ModelGame
 from shapley2d._games.sweeps import sweep_game
 from shapley2d._tables.problem import make_problem
@@ -19,9 +19,8 @@ from shapley2d_paper.harness.folder import hardware
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shapley2d._games.function import Game
     from shapley2d_paper.data.splits import Parts
-    from shapley2d_paper.harness.experiment import Row
+    from shapley2d_paper.harness.records import Row
 
 PERMUTATIONS = 500
 """What the paper runs."""
@@ -32,7 +31,7 @@ TOLERANCE = 0.025
 N_COLUMNS = 14
 """Of Census."""
 
-_MOST_TIMINGS = 7
+_MAX_TIMINGS = 7
 _ENOUGH_S = 1.0  # a grid that takes longer is timed once
 
 
@@ -68,8 +67,8 @@ def _knn(parts: Parts, *, columns: str, repeats: int, seed: int) -> Row:
     }
 
 
-def _permutation(parts: Parts, *, model: str, lines: int, seed: int) -> Row:
-    """One permutation of Monte Carlo on one core: the whole grid of models, or evenly spaced lines of it."""
+def _permutation(parts: Parts, *, model: str, grid_rows: int, seed: int) -> Row:
+    """One permutation of Monte Carlo on one core: the whole grid of models, or evenly spaced rows of it."""
     game = _make_game(parts, model)
     rng = np.random.default_rng(seed)
     rows, columns = (
@@ -77,11 +76,11 @@ def _permutation(parts: Parts, *, model: str, lines: int, seed: int) -> Row:
         NestedCoalitions(rng.permutation(game.n_columns)),
     )
     game.utilities(rows.slice(0, 4), columns)  # load the compiled kernels
-    step = 1 if model == "gaussian_nb" else -(-game.n_rows // lines)
+    step = 1 if model == "gaussian_nb" else -(-game.n_rows // grid_rows)
     chosen = rows if step == 1 else MaskCoalitions(rows.masks()[1 + step // 2 :: step])
     n_timed = game.n_rows if step == 1 else len(chosen)
     timings: list[float] = []
-    while not timings or (len(timings) < _MOST_TIMINGS and sum(timings) < _ENOUGH_S):
+    while not timings or (len(timings) < _MAX_TIMINGS and sum(timings) < _ENOUGH_S):
         started = time.perf_counter()
         game.utilities(chosen, columns)
         timings.append(time.perf_counter() - started)
@@ -94,7 +93,8 @@ def _permutation(parts: Parts, *, model: str, lines: int, seed: int) -> Row:
     }
 
 
-def _make_game(parts: Parts, model: str) -> Game:
+def _make_game(parts: Parts, model: str) -> Any:
+    """The game of a model: scikit-learn's tree, or a built-in one by name."""
     (split,) = make_problem(parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification").splits
     if model == "sklearn":
         return ModelGame(None, split.train, split.y, split.valid, split.y_valid)

@@ -1,4 +1,4 @@
-"""``shapley2d demo``: planted errors in a bundled table, found again by their cell values."""
+"""``shapley2d demo``: errors injected into a bundled table, found by their cell values."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,61 +10,77 @@ from rich.text import Text
 
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, shown, warnings_as_notes
-from shapley2d.cli.planting import Planted, plant_errors
 from shapley2d.cli.writing.outputs import write_csv, write_html, write_values
 from shapley2d.cli.writing.summary import print_files, print_json
 from shapley2d.exceptions import InputError
 
+KINDS = ("unlikely", "swapped", "typo")
+"""The kinds of errors injected, a third of them each."""
+
+SHARE = 0.02
+"""How many of the cells are changed."""
+
+SEED = 2023
+
+_GRADES = (1, 10)  # the lowest and the highest entry of the table
 _PARTS = (0.01, 0.02, 0.05, 0.10)
-_SHOWN = 12
+_SHOWN = 10
 
 Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write the files.")]
 
 
 def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
-    """Plant errors in a bundled table, value its cells, and see how many errors are among the lowest.
+    """Inject errors into a bundled table, value its cells, and see how many errors are among the lowest.
 
     The table is Breast Cancer Wisconsin (Original): 699 patients, 9 gradings from 1 to 10. The errors are values
     unlikely for the patient's diagnosis, entries swapped between patients, and typos. It takes some seconds and
-    writes the table, the values and a report with the planted cells marked.
+    writes the table, the values and a report with the injected errors marked.
     """
-    from shapley2d._api.cells import value_cells
+    from shapley2d import value_cells
     from shapley2d.datasets import load_breast_cancer_original
-    from shapley2d.evaluation.detection import detection_curve
+    from shapley2d.evaluation import detection_curve, inject_errors
 
     _make_folder(out)
     X, y = load_breast_cancer_original("pyarrow")
     entries = np.column_stack([_numbers(X[name]) for name in X.column_names])
-    planted = plant_errors(entries, y)
-    table = _table(planted.entries, X.column_names)
+    corrupted = inject_errors(
+        KINDS,
+        entries,
+        np.unique(y, return_inverse=True)[1],
+        np.zeros(entries.shape[1], dtype=bool),
+        SHARE,
+        np.random.default_rng(SEED),
+        bounds=_GRADES,
+    )
+    table = _table(corrupted.numbers, X.column_names)
     with warnings_as_notes():
         valuation = value_cells(table, y)
     rows = np.broadcast_to(valuation.rows[:, None], valuation.shape)
-    total = int(planted.changed.sum())
-    counts = [round(part * planted.changed.size) for part in _PARTS]
-    by_cells = total * detection_curve(-valuation.values, planted.changed, counts)
-    by_rows = total * detection_curve(-rows, planted.changed, counts)
-    lines = []
+    total = int(corrupted.cells.sum())
+    counts = [round(part * corrupted.cells.size) for part in _PARTS]
+    by_cells = total * detection_curve(-valuation.values, corrupted.cells, counts)
+    by_rows = total * detection_curve(-rows, corrupted.cells, counts)
+    inspected = []
     for k, (part, count) in enumerate(zip(_PARTS, counts, strict=True)):
-        lines.append(
+        inspected.append(
             {
                 "share": part,
                 "cells": count,
                 "found": float(by_cells[k]),
                 "found_by_rows": float(by_rows[k]),
-                "by_chance": total * count / planted.changed.size,
+                "by_chance": total * count / corrupted.cells.size,
             }
         )
     files = {"table": out / "table.csv", "values": out / "values.parquet", "report": out / "report.html"}
     write_csv(table.append_column("class", [y.tolist()]), files["table"])
     write_values(valuation, files["values"])
-    write_html(valuation, files["report"], marked=planted.changed, title="Demo: planted errors")
+    write_html(valuation, files["report"], marked=corrupted.cells, title="Demo: injected errors")
     if as_json_:
         print_json(
             {
                 "command": "demo",
-                "planted": total,
-                "inspected": lines,
+                "injected": total,
+                "inspected": inspected,
                 "seconds": valuation.info["seconds"],
                 "files": {what: str(path) for what, path in files.items()},
             }
@@ -75,17 +91,23 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     console.print(
         Text(
             f"Breast Cancer Wisconsin (Original): {n} patients x {m} gradings, benign or malignant.\n"
-            f"{total} of its {n * m} cells were spoiled; all cells were valued in {valuation.info['seconds']:.1f} s.\n"
+            f"{total} of its {n * m} cells were corrupted; all cells were valued in "
+            f"{valuation.info['seconds']:.1f} s.\n"
         )
     )
     console.print(
-        Text(f"Of the {total} planted errors, how many are among the first cells to inspect?", style="italic")
+        Text(
+            f"Of the {total} injected errors, how many are among the first cells to inspect?", style="italic"
+        )
     )
-    console.print(_found_table(lines))
+    console.print(_found_table(inspected))
     console.print(
-        Text("\nThe first cells to inspect (those not planted are entries as they came)", style="italic")
+        Text(
+            "\nThe first of them, by their place in the order of inspection (between them are entries as they came)",
+            style="italic",
+        )
     )
-    console.print(_suspects(valuation, planted))
+    console.print(_first_errors(valuation, entries, corrupted.kinds))
     console.print()
     print_files(files, console)
     console.print(Text(f"The same by hand: shapley2d cells {files['table']} --target class"), soft_wrap=True)
@@ -108,36 +130,36 @@ def _table(entries: Any, names: list[str]) -> Any:
     return pa.table(columns, names=names)
 
 
-def _found_table(lines: list[dict[str, Any]]) -> Table:
+def _found_table(inspected: list[dict[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in ("inspected", "by cell value", "by row value (1D)", "by chance"):
         table.add_column(heading, justify="right")
-    for line in lines:
+    for part in inspected:
         table.add_row(
-            f"{line['share']:.0%} = {line['cells']} cells",
-            Text(f"{line['found']:.0f}", style="bold green"),
-            f"{line['found_by_rows']:.0f}",
-            f"{line['by_chance']:.0f}",
+            f"{part['share']:.0%} = {part['cells']} cells",
+            Text(f"{part['found']:.0f}", style="bold green"),
+            f"{part['found_by_rows']:.0f}",
+            f"{part['by_chance']:.0f}",
         )
     return table
 
 
-def _suspects(valuation: Any, planted: Planted) -> Table:
+def _first_errors(valuation: Any, original: Any, kinds: Any) -> Table:
+    """The injected errors of lowest value."""
     table = Table(box=None, pad_edge=False)
-    for heading, side in (("row", "right"), ("column", "left"), ("content", "right"), ("class", "left"),
-                          ("value", "right"), ("planted?", "left")):  # fmt: skip
+    for heading, side in (("place", "right"), ("row", "right"), ("column", "left"), ("content", "right"),
+                          ("class", "left"), ("value", "right"), ("error", "left")):  # fmt: skip
         table.add_column(heading, justify=side)  # type: ignore[arg-type]
-    order = np.argsort(valuation.values, axis=None, kind="stable")[:_SHOWN]
-    for i, j in zip(*np.unravel_index(order, valuation.shape), strict=True):
-        kind = planted.kinds[i, j]
+    order = np.argsort(valuation.values, axis=None, kind="stable")
+    places = np.flatnonzero(kinds.ravel()[order] != "")[:_SHOWN]
+    for place, i, j in zip(places, *np.unravel_index(order[places], valuation.shape), strict=True):
         table.add_row(
+            str(place + 1),
             str(i),
             shown(valuation.column_names[j]),
             shown(valuation.contents[j][i]),
             shown(valuation.labels[i]),
             f"{valuation.values[i, j]:+.2e}",
-            Text(f"{kind}, was {planted.original[i, j]:.0f}", style="green")
-            if kind
-            else Text("no", style="dim"),
+            f"{kinds[i, j]}, was {original[i, j]:.0f}",
         )
     return table

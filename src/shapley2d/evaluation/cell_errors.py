@@ -1,0 +1,231 @@
+"""The errors that change cells, one function a kind: a clean table in, its numbers with the errors out.
+
+Where several kinds go into one table, each leaves alone what another has changed: it draws from the cells that are
+*free*. What is rare, typical or of one unit is always read off the clean table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from shapley2d.evaluation.typing_errors import mistype_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+_GRADES = 20
+_RARE = 0.05
+_BINS = 512
+_UNIT_FACTORS = (2.54, 2.2046, 60.0, 1000.0)  # inches, pounds, minutes, thousands
+
+
+@dataclass(frozen=True)
+class CleanTable:
+    """A table before errors are injected.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n, m)
+    labels : ndarray of shape (n,)
+    categorical : ndarray of bool, shape (m,)
+    free : ndarray of bool, shape (n, m)
+        The cells that may change.
+    bounds : (float, float)
+        Between which a new number must lie.
+    """
+
+    numbers: NDArray[np.float64]
+    labels: NDArray[np.intp]
+    categorical: NDArray[np.bool_]
+    free: NDArray[np.bool_]
+    bounds: tuple[float, float]
+
+    def present(self, j: int) -> NDArray[np.float64]:
+        """The entries of a column that are not missing."""
+        column = self.numbers[:, j]
+        return column[~np.isnan(column)]
+
+    def whole(self, j: int) -> bool:
+        """Whether a column holds whole numbers only."""
+        entries = self.present(j)
+        return bool((entries == np.round(entries)).all())
+
+    def graded(self, j: int) -> bool:
+        """Whether a column holds categories, or few different whole numbers."""
+        return bool(self.categorical[j]) or (self.whole(j) and np.unique(self.present(j)).size <= _GRADES)
+
+    def allows(self, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which numbers lie within the bounds."""
+        return np.asarray((numbers >= self.bounds[0]) & (numbers <= self.bounds[1]))
+
+
+def _cell_by_cell(
+    clean: CleanTable, wanted: int, rng: np.random.Generator, draw: Callable[[int, int], float]
+) -> NDArray[np.float64]:
+    """Visit the cells in random order and change those for which ``draw`` has another value, NaN if it has none."""
+    numbers = clean.numbers.copy()
+    for flat in rng.permutation(numbers.size):
+        i, j = divmod(int(flat), numbers.shape[1])
+        new = draw(i, j) if clean.free[i, j] else np.nan
+        if np.isnan(new) or new == numbers[i, j] or not clean.bounds[0] <= new <= clean.bounds[1]:
+            continue
+        numbers[i, j] = new
+        wanted -= 1
+        if wanted == 0:
+            break
+    return numbers
+
+
+def unlikely(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Values that are rare among the rows of the same label."""
+    return _rare(clean, clean.labels, wanted, rng)
+
+
+def low_density(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Values that are rare among all rows."""
+    return _rare(clean, np.zeros_like(clean.labels), wanted, rng)
+
+
+def _rare(
+    clean: CleanTable, groups: NDArray[np.intp], wanted: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Values that are rare in the group of their row."""
+
+    @cache
+    def candidates(j: int, group: int) -> tuple[NDArray[np.float64], float]:
+        """Rare values, and how far around them one may go."""
+        members = clean.numbers[groups == group, j]
+        members = members[~np.isnan(members)]
+        if clean.graded(j):
+            values = np.unique(clean.present(j))
+            shares = (members[:, None] == values).mean(axis=0)
+            return values[shares < _RARE], 0.0
+        grid, density = _density(members, clean.present(j))
+        if clean.whole(j):
+            values = np.unique(clean.present(j))
+            return values[np.interp(values, grid, density) < _RARE * density.max()], 0.0
+        low = density < _RARE * density.max()
+        return grid[low], float(grid[1] - grid[0])
+
+    def draw(i: int, j: int) -> float:
+        values, step = candidates(j, int(groups[i]))
+        values = values[values != clean.numbers[i, j]]
+        return float(rng.choice(values) + step * rng.uniform(-0.5, 0.5)) if values.size else np.nan
+
+    return _cell_by_cell(clean, wanted, rng, draw)
+
+
+def _density(
+    members: NDArray[np.float64], column: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Kernel estimate of the members' density, on a grid over the column's range and three bandwidths more.
+
+    Where the column has no negative number the grid has none.
+    """
+    spreads = (members.std(), np.ptp(np.percentile(members, [25, 75])) / 1.349)
+    # members that are all the same have the column's spread
+    spread = min((one for one in spreads if one > 0), default=column.std())
+    width = 0.9 * spread * members.size**-0.2
+    low, high = column.min() - 3 * width, column.max() + 3 * width
+    edges = np.linspace(max(low, 0.0) if column.min() >= 0 else low, high, _BINS + 1)
+    counts = np.histogram(members, edges)[0].astype(np.float64)
+    density = gaussian_filter1d(counts, width / (edges[1] - edges[0]), mode="constant")
+    return (edges[1:] + edges[:-1]) / 2, density
+
+
+def tail(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Numbers three to five standard deviations off the mean of their column."""
+    means, spreads = np.nanmean(clean.numbers, axis=0), np.nanstd(clean.numbers, axis=0)
+    whole = [clean.whole(j) for j in range(means.size)]
+    positive = np.nanmin(clean.numbers, axis=0) >= 0
+
+    def draw(i: int, j: int) -> float:  # noqa: ARG001 - every row of a column has the same tail
+        if clean.categorical[j] or spreads[j] == 0:
+            return np.nan
+        step = rng.choice([-1.0, 1.0]) * rng.uniform(3, 5) * spreads[j]
+        if positive[j] and means[j] + step < 0:
+            step = -step
+        new = means[j] + step
+        # away from the mean, so that it stays three standard deviations off
+        return float((np.ceil(new) if step > 0 else np.floor(new)) if whole[j] else new)
+
+    return _cell_by_cell(clean, wanted, rng, draw)
+
+
+def swapped(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Entries of two rows, of different classes where possible, exchanged in one column."""
+    numbers, free = clean.numbers.copy(), clean.free.copy()
+    for flat in rng.permutation(numbers.size):
+        if wanted <= 0:
+            break
+        i, j = divmod(int(flat), numbers.shape[1])
+        if not free[i, j]:
+            continue
+        partners = free[:, j] & (clean.numbers[:, j] != clean.numbers[i, j])
+        other_class = partners & (clean.labels != clean.labels[i])
+        rows = np.flatnonzero(other_class if other_class.any() else partners)
+        if not rows.size:
+            continue
+        k = rng.choice(rows)
+        numbers[[i, k], j] = clean.numbers[[k, i], j]
+        free[[i, k], j] = False
+        wanted -= 2
+    return numbers
+
+
+def typo(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Numbers after a slip of the finger; categories taken for another."""
+    categories = {j: np.unique(clean.present(j)) for j in np.flatnonzero(clean.categorical).tolist()}
+    whole = [clean.whole(j) for j in range(clean.numbers.shape[1])]
+
+    def draw(i: int, j: int) -> float:
+        entry = float(clean.numbers[i, j])
+        if j in categories:
+            values = categories[j][categories[j] != entry]
+        else:
+            values = np.array(mistype_number(entry, whole=whole[j]))
+        values = values[clean.allows(values)]
+        return float(rng.choice(values)) if values.size else np.nan
+
+    return _cell_by_cell(clean, wanted, rng, draw)
+
+
+def units(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Part of one numeric column in another unit."""
+    numbers = clean.numbers.copy()
+    numeric = np.flatnonzero(~clean.categorical & (np.nanstd(clean.numbers, axis=0) > 0))
+    continuous = [j for j in numeric.tolist() if not clean.graded(j)] or numeric.tolist()
+    # zero is zero in any unit, and the wrong unit must not become the typical one
+    eligible = clean.free & (clean.numbers != 0)
+    room = {j: int(np.count_nonzero(eligible[:, j])) // 2 for j in continuous}
+    enough = [j for j in continuous if room[j] >= wanted]
+    if not enough:
+        most = max(room.values(), default=0)
+        enough = [j for j in continuous if room[j] == most]
+    if not enough:
+        return numbers
+    j = int(rng.choice(enough))
+    column = clean.numbers[:, j]
+    rows = rng.choice(np.flatnonzero(eligible[:, j]), min(wanted, room[j]), replace=False)
+    factor = rng.choice(_UNIT_FACTORS)
+    new = np.round(column[rows] * factor) if clean.whole(j) else column[rows] * factor ** rng.choice([-1, 1])
+    numbers[rows, j] = np.where(clean.allows(new), new, column[rows])
+    return numbers
+
+
+CELL_ERRORS: dict[str, Callable[[CleanTable, int, np.random.Generator], NDArray[np.float64]]] = {
+    "unlikely": unlikely,
+    "low-density": low_density,
+    "tail": tail,
+    "swapped": swapped,
+    "typo": typo,
+    "units": units,
+}
+"""The kinds of errors that change cells."""

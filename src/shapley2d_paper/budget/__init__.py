@@ -1,0 +1,1 @@
+"""More and more outliers."""

@@ -1,0 +1,1 @@
+"""What is behind a 1D value."""

@@ -1,0 +1,1 @@
+"""Mistyped ages."""
