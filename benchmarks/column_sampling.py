@@ -15,6 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.sampling import estimate_columns
 
@@ -118,7 +119,7 @@ def coverage(game, exact, budgets, n_seeds):
                 found = estimate_columns(
                     game, game.m, n_coalitions=budget, random_state=seed, estimator=estimator
                 )
-                inside.append(np.abs(found.values - exact) <= 1.96 * found.stderr)
+                inside.append(np.abs(found.values - exact) <= interval_factor(found.dof) * found.stderr)
             cells.append(np.mean(inside))
         print(f"{'95 % covers, ' + estimator:20}" + "".join(f"{cell:9.3f}" for cell in cells), flush=True)
 

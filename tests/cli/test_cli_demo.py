@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from shapley2d.cli.reading.files import read_table
 
 from shapley2d import Valuation
+from shapley2d._tables.reading.files import read_table
 from shapley2d.cli import main
 from shapley2d.cli.commands.demo import KINDS
 from shapley2d.datasets import load_breast_cancer_original

@@ -41,7 +41,7 @@ def test_intervals_cover_the_exact_value(small_model_game):
     covered = []
     for seed in range(60):
         v = value_game(h, 7, 3, "mc", max_permutations=150, tolerance=0, random_state=seed, progress=False)
-        covered.append(np.abs(v.values - exact) <= 1.96 * v.stderr)
+        covered.append(np.abs(v.values - exact) <= v.interval_factor * v.stderr)
     assert 0.92 <= np.mean(covered) <= 0.98
 
 
@@ -51,8 +51,8 @@ def test_sums_have_honest_errors_too(small_model_game):
     rows, columns = [], []
     for seed in range(60):
         v = value_game(h, 7, 3, "mc", max_permutations=150, tolerance=0, random_state=seed, progress=False)
-        rows.append(np.abs(v.rows - exact.sum(axis=1)) <= 1.96 * v.row_stderr)
-        columns.append(np.abs(v.columns - exact.sum(axis=0)) <= 1.96 * v.column_stderr)
+        rows.append(np.abs(v.rows - exact.sum(axis=1)) <= v.interval_factor * v.row_stderr)
+        columns.append(np.abs(v.columns - exact.sum(axis=0)) <= v.interval_factor * v.column_stderr)
         assert v.total == pytest.approx(exact.sum())  # every permutation pair is efficient
     assert 0.9 <= np.mean(rows) <= 0.99
     assert 0.9 <= np.mean(columns) <= 0.99

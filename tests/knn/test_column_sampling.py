@@ -9,7 +9,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from shapley2d._base.precision import convergence_ratio
+from shapley2d._base.precision import convergence_ratio, interval_factor
 from shapley2d._knn.columns import sampling as column_sampling
 from shapley2d._knn.columns.design import ENUMERATE_UP_TO, PairSequence, pair_counts
 from shapley2d._knn.columns.estimators import OddKernel, PairRidge, Target
@@ -125,9 +125,9 @@ def test_intervals_cover(wine, estimator, n_coalitions):
             Lookup(utilities), 13, n_coalitions=n_coalitions, random_state=seed, estimator=estimator
         )
         assert estimate.estimator == estimator
-        cells.append(np.abs(estimate.values - exact) <= 1.96 * estimate.stderr)
+        cells.append(np.abs(estimate.values - exact) <= interval_factor(estimate.dof) * estimate.stderr)
         sums = estimate.values.sum(axis=0) - exact.sum(axis=0)
-        columns.append(np.abs(sums) <= 1.96 * estimate.column_stderr)
+        columns.append(np.abs(sums) <= interval_factor(estimate.dof) * estimate.column_stderr)
     assert 0.90 <= np.mean(cells) <= 0.98
     assert 0.85 <= np.mean(columns) <= 1.0  # only 156 sums
 
@@ -142,9 +142,9 @@ def test_other_semivalues_on_a_real_game(wine, semivalue):
             Lookup(utilities), 13, n_coalitions=400, random_state=seed, semivalue=semivalue
         )
         errors.append(relative_error(estimate.values, exact))
-        cells.append(np.abs(estimate.values - exact) <= 1.96 * estimate.stderr)
+        cells.append(np.abs(estimate.values - exact) <= interval_factor(estimate.dof) * estimate.stderr)
         sums = estimate.values.sum(axis=1) - exact.sum(axis=1)
-        rows.append(np.abs(sums) <= 1.96 * estimate.row_stderr)
+        rows.append(np.abs(sums) <= interval_factor(estimate.dof) * estimate.row_stderr)
     assert np.mean(errors) <= 0.025
     assert 0.88 <= np.mean(cells) <= 0.99
     assert 0.85 <= np.mean(rows) <= 1.0
@@ -378,7 +378,7 @@ def test_hundreds_of_columns(semivalue, bound):
     estimate = estimate_columns(phi, m, n_coalitions=1600, semivalue=semivalue, random_state=1)
     assert relative_error(estimate.values, exact) < bound
     # With fewer than three pairs to a column, leaving out a tenth of them overstates the error, within bounds.
-    assert np.mean(np.abs(estimate.values - exact) <= 1.96 * estimate.stderr) >= 0.9
+    assert np.mean(np.abs(estimate.values - exact) <= interval_factor(estimate.dof) * estimate.stderr) >= 0.9
     assert np.mean(estimate.stderr**2) <= 2.5**2 * np.mean((estimate.values - exact) ** 2)
 
 

@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from shapley2d import value_cells
-from shapley2d._methods.knn import value_knn
+from shapley2d._methods.knn.cells import value_knn
 from shapley2d.evaluation import AGE_TYPOS
 from shapley2d_paper.data.splits import whole_table
 from shapley2d_paper.harness.records import Records, read_records, write_records

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from shapley2d import value_cells
-from shapley2d._base.precision import convergence_ratio
+from shapley2d._base.precision import convergence_ratio, interval_factor
 from shapley2d._estimation.draws import PermutationDraws
 from shapley2d._estimation.moments import Moments
 from shapley2d._games.sweeps import sweep_game
@@ -46,7 +47,7 @@ def _columns(*, budgets: list[int], n_train: int, n_valid: int, seed: int) -> li
     rows: list[Row] = []
     counts = [budget // n_columns for budget in budgets]
     for count, moments in _after(column_draws(phi, n_columns, seed), counts):
-        summary = compare(moments.mean(), moments.stderr(), exact)
+        summary = compare(moments.mean(), moments.stderr(), exact, moments.dof)
         rows.append(
             {
                 **facts,
@@ -61,7 +62,7 @@ def _columns(*, budgets: list[int], n_train: int, n_valid: int, seed: int) -> li
             continue
         for method in ESTIMATORS:
             found = estimate_columns(phi, n_columns, n_coalitions=budget, random_state=seed, estimator=method)
-            summary = compare(found.values, found.stderr, exact)
+            summary = compare(found.values, found.stderr, exact, found.dof)
             rows.append({**facts, "method": method, "evaluations": found.n_coalitions, **summary})
     return rows
 
@@ -118,7 +119,7 @@ def _game(
             **facts,
             "evaluations": count * n * m,
             "permutations": count,
-            **compare(moments.mean(), moments.stderr(), exact),
+            **compare(moments.mean(), moments.stderr(), exact, moments.dof),
         }
         for count, moments in _after(_pairs(data, model, seed), counts)
     ]
@@ -136,7 +137,7 @@ def _table(*, dataset: str, counts: list[int], n_train: int, n_valid: int, seed:
             **facts,
             "evaluations": count * n * m,
             "permutations": count,
-            "ratio": np.mean([convergence_ratio(run.mean(), run.stderr()) for run in (one, other)]),
+            "ratio": np.mean([run.ratio() for run in (one, other)]),
             "agreement": np.corrcoef(one.mean().ravel(), other.mean().ravel())[0, 1],
         }
         for (count, one), (_, other) in runs
@@ -159,7 +160,7 @@ def _after(draw: Callable[[int], Floats], counts: list[int]) -> Iterator[tuple[i
         yield count, moments
 
 
-def compare(values: Floats, stderr: Floats, exact: Floats) -> Row:
+def compare(values: Floats, stderr: Floats, exact: Floats, dof: float = math.inf) -> Row:
     """An estimate beside the exact values.
 
     Returns
@@ -180,7 +181,7 @@ def compare(values: Floats, stderr: Floats, exact: Floats) -> Row:
     return {
         "error": float(np.square(values - exact).sum() / size),
         "expected": float(np.square(stderr).sum() / size),
-        "covered": float(np.mean(np.abs(values - exact) <= 1.96 * stderr)),
+        "covered": float(np.mean(np.abs(values - exact) <= interval_factor(dof) * stderr)),
         "correlation": float(np.corrcoef(values.ravel(), exact.ravel())[0, 1]),
-        "ratio": convergence_ratio(values, stderr),
+        "ratio": convergence_ratio(values, stderr, dof),
     }
