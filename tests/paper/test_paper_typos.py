@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 
@@ -11,7 +10,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from shapley2d import value_cells
-from shapley2d._methods.knn.cells import value_knn
+from shapley2d._methods.knn import METHOD
 from shapley2d.evaluation import AGE_TYPOS
 from shapley2d_paper.data.splits import whole_table
 from shapley2d_paper.harness.records import Records, read_records, write_records
@@ -128,5 +127,5 @@ def test_verdicts(needed, verdict):
 
 
 def test_the_text_names_the_precision_of_sampled_columns():
-    tolerance = inspect.signature(value_knn).parameters["tolerance"].default
+    (tolerance,) = (option.default for option in METHOD.options if option.name == "tolerance")
     assert f"at most {100 * tolerance:g} % of the spread" in EXPERIMENT.about
