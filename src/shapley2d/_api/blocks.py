@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._games.label import label_name
 from shapley2d._games.sweeps import SWEEPS
 from shapley2d._methods.blocks import block_games, choose_method, exact_by_columns, knn_games, sampled
 from shapley2d._methods.registry import exact_games, loo_games, model_games
@@ -18,6 +17,7 @@ from shapley2d._ownership.grid import Grid, Groups, label_groups
 from shapley2d._ownership.owners import Ownership, cut_grid, read_lines
 from shapley2d._results.blocks import MOST_JOINT, BlockValuation
 from shapley2d._tables.frames import frame_kind
+from shapley2d._tables.label import label_name
 from shapley2d._tables.problem import Problem, make_problem
 from shapley2d.exceptions import InputError
 

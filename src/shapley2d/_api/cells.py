@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._games.function import FunctionGame, Game
-from shapley2d._games.label import label_name, with_label
+from shapley2d._games.function import FunctionGame
 from shapley2d._methods.registry import CELL_METHODS, GAME_METHODS, WITHOUT_VALIDATION, find_method
 from shapley2d._methods.run import Run
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import frame_kind
+from shapley2d._tables.label import label_name, with_label
 from shapley2d._tables.problem import make_problem
+from shapley2d._theory.game import Game
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def value_game(
     ----------
     h : callable or Game
         ``h(S, F)``: the utility of rows ``S`` under columns ``F``, two boolean masks; no rows or no columns are
-        worth 0 and are not asked for. Or any object with the methods of :class:`shapley2d._games.function.Game`.
+        worth 0 and are not asked for. Or any object with the methods of :class:`shapley2d._theory.game.Game`.
     n_rows, n_columns : int
         The numbers of players.
     method : {"exact", "mc", "loo"}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.checkpoint import Checkpoint
-    from shapley2d._games.function import Game
+    from shapley2d._theory.game import Game
     from shapley2d._theory.semivalues import Semivalue
 
 __all__ = [

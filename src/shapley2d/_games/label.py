@@ -1,32 +1,22 @@
 """The label as one more column: a coalition of columns without it is worth nothing.
 
-The label's column comes last. A feature only counts beside the label, so its value is a semivalue of the game without
-the label: the weight of joining ``s`` features and the label is ``p(s + 1; m + 1)``. With the other players present
-with probability ``t`` (see :mod:`shapley2d._theory.semivalues`) that weighs ``t`` once more, which is again a semivalue
-of known name, times the mean of ``t``.
+The label's column comes last. For what a feature is worth beside it, see
+:func:`shapley2d._theory.semivalues.feature_semivalue`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._tables.table import Column, Table
-from shapley2d._tables.target import as_series
-from shapley2d._theory.coalitions import Coalitions, MaskCoalitions
+from shapley2d._theory.coalitions import MaskCoalitions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from shapley2d._games.function import Game
-    from shapley2d._tables.target import Target
-    from shapley2d._theory.semivalues import Semivalue
-
-LABEL = "(label)"
-"""Name of the label's column where the target has none."""
+    from shapley2d._theory.coalitions import Coalitions
+    from shapley2d._theory.game import Game
 
 
 class LabelGame:
@@ -59,43 +49,3 @@ class LabelGame:
         if labelled.size:
             matrix[:, labelled] = self._game.utilities(rows, MaskCoalitions(masks[labelled, :-1]))
         return matrix
-
-
-def feature_semivalue(semivalue: Semivalue) -> tuple[float, Semivalue]:
-    """The semivalue of the features beside the label: a factor, and the semivalue in the game without the label.
-
-    Examples
-    --------
-    >>> feature_semivalue("shapley")
-    (0.5, ('beta', 1.0, 2.0))
-    >>> feature_semivalue("banzhaf")
-    (0.5, 'banzhaf')
-    """
-    if semivalue == "banzhaf":
-        return 0.5, "banzhaf"
-    _, a, b = ("beta", 1.0, 1.0) if semivalue == "shapley" else semivalue
-    return b / (a + b), ("beta", a, b + 1)
-
-
-def label_name(y: Any, column_names: Sequence[str]) -> str:
-    """Name of the label's column: that of the target's series, if it has one that no column bears.
-
-    Examples
-    --------
-    >>> label_name([0, 1], ["age"])
-    '(label)'
-    """
-    name = getattr(as_series(y), "name", None)
-    wanted = LABEL if name is None or name == "" else str(name)
-    candidates = (wanted, LABEL, *(f"{LABEL} {k}" for k in range(2, len(column_names) + 3)))
-    return next(candidate for candidate in candidates if candidate not in column_names)
-
-
-def with_label(table: Table, target: Target, name: str) -> Table:
-    """The table with its target as the last column, to show what the valued cells hold."""
-    if target.task == "regression":
-        column = Column(name, "number", np.asarray(target.codes, dtype=np.float64))
-    else:
-        categories = tuple(str(label) for label in target.classes.tolist())
-        column = Column(name, "category", target.codes.astype(np.float64), categories)
-    return Table((*table.columns, column), table.row_names, table.native)

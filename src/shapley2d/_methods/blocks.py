@@ -9,7 +9,7 @@ import numpy as np
 from shapley2d._base.progress import reporting
 from shapley2d._estimation.estimate import Estimate, monte_carlo
 from shapley2d._games.cached import CachedGame
-from shapley2d._games.function import GroupedGame
+from shapley2d._games.grouped import GroupedGame
 from shapley2d._games.label import LabelGame
 from shapley2d._methods.registry import check_exact, permutation_draws
 from shapley2d._methods.run import check_number
@@ -18,10 +18,10 @@ from shapley2d._theory.designs import AllSubsets
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._games.function import Game
     from shapley2d._methods.run import Run
     from shapley2d._ownership.grid import Grid
     from shapley2d._tables.problem import Problem
+    from shapley2d._theory.game import Game
 
 MOST_AUTO_UTILITIES = {"model": 2**12, "knn": 2**16}
 """Up to so many utilities, of a trained model or of nearest neighbours, ``method="auto"`` is exact."""

@@ -19,7 +19,7 @@ from shapley2d_paper.harness.folder import hardware
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shapley2d._games.function import Game
+    from shapley2d._theory.game import Game
     from shapley2d_paper.data.splits import Parts
     from shapley2d_paper.harness.experiment import Row
 
