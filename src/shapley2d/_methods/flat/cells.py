@@ -58,8 +58,8 @@ def flat_cells(
     settings = {"model": model, "scoring": scoring, "encoding": encoding, "truncation": truncation}
     games = [flat_game(split, seed=run.seed, **settings) for split in problem.splits]
     run.info["model"] = model if isinstance(model, str) else repr(getattr(games[0], "model", None))
-    run.info["utility_none"] = float(np.mean([game.none for game in games]))
-    run.info["utility_all"] = float(np.mean([game.all for game in games]))
+    run.info["utility_none"] = float(np.mean([game.utility_none for game in games]))
+    run.info["utility_all"] = float(np.mean([game.utility_all for game in games]))
     estimate = monte_carlo(
         _draws(games, problem, run),
         tolerance=tolerance,
@@ -100,7 +100,7 @@ def flat_game(
     >>> from shapley2d._tables.problem import make_problem
     >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
-    >>> flat_game(split, model="tree").all
+    >>> flat_game(split, model="tree").utility_all
     1.0
     """
     from shapley2d._games.sweeps import check_name
@@ -126,13 +126,15 @@ def flat_game(
             "model='gaussian_nb' predicts classes, but the task is regression: use 'tree', or pass a scikit-learn "
             "regressor"
         )
+    from shapley2d._methods.flat.built_in import BuiltInGame
+
     if model == "tree":
         from shapley2d._methods.flat.tree import FlatTree
 
-        return FlatTree(split, truncation=truncation)
+        return BuiltInGame(FlatTree(split), truncation)
     from shapley2d._methods.flat.naive_bayes import FlatNaiveBayes
 
-    return FlatNaiveBayes(split, truncation=truncation)
+    return BuiltInGame(FlatNaiveBayes(split), truncation)
 
 
 class FlatDraws:
@@ -176,6 +178,6 @@ def _checkpoint(
     from shapley2d._estimation.checkpoint import Checkpoint
 
     run.identify(problem, method="flat", **settings)
-    utilities = [utility for game in games for utility in (game.none, game.all)]
+    utilities = [utility for game in games for utility in (game.utility_none, game.utility_all)]
     identity = {"random_state": run.seed, "semivalue": run.semivalues, **run.identity, "utilities": utilities}
     return Checkpoint(path, identity)
