@@ -34,7 +34,7 @@ class FlatNaiveBayes:
     >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
     >>> FlatNaiveBayes(split).follow(np.array([3, 0, 2, 1]), 0, (np.nan, -1.0))  # right answers
-    array([2., 4., 4., 4., 4.])
+    array([2., 2., 4., 4., 4.])
     """
 
     def __init__(self, split: Split) -> None:
