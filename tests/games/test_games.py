@@ -36,7 +36,7 @@ def game_of(model, data=(X, Y, X_VALID, Y_VALID), **options):
     return ModelGame(model, split.train, split.y, split.valid, split.y_valid, **options)
 
 
-def test_function_is_not_asked_about_nobody():
+def test_function_is_not_asked_about_empty_coalitions():
     asked = []
     FunctionGame(lambda S, F: asked.append((S.sum(), F.sum())) or 1.0, 2, 2).utilities(
         SubsetCoalitions(2), SubsetCoalitions(2)
@@ -114,7 +114,7 @@ def test_classes_that_a_coalition_lacks_get_probability_zero():
     assert np.isfinite(game.utilities(MaskCoalitions(rows), EVERYTHING[1])[0, 0])
 
 
-def test_nobody_is_worth_nothing():
+def test_empty_coalitions_are_worth_nothing():
     utilities = game_of(None).utilities(SubsetCoalitions(12).slice(0, 2), SubsetCoalitions(3))
     assert (utilities[0] == 0).all()
     assert (utilities[:, 0] == 0).all()
@@ -172,7 +172,7 @@ def test_pipelines_that_encode_by_themselves_get_the_table():
         (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_include=["object", "str"])),
         remainder="passthrough",
     )
-    game = game_of(make_pipeline(encode, DecisionTreeClassifier()), (frame, y, frame, y), encoding="none")
+    game = game_of(make_pipeline(encode, DecisionTreeClassifier()), (frame, y, frame, y), preprocess="none")
     assert game.utilities(MaskCoalitions(np.ones((1, 12))), SubsetCoalitions(2))[0].tolist() == [0, 1, 1, 1]
 
 
@@ -238,7 +238,7 @@ def test_pipelines_fill_missing_entries_by_themselves():
 
 
 def test_one_validation_row_has_no_r_squared():
-    with pytest.raises(InputError, match="y_valid has a single row, of which R squared cannot be told"):
+    with pytest.raises(InputError, match="y_valid has a single row, which is too few for R squared"):
         value_cells(X[:4], [0.1, 0.5, 0.3, 0.9], X[:1], [0.2], method="exact", progress=False)
 
 

@@ -20,7 +20,7 @@ from shapley2d._games.label import LabelGame
 from shapley2d._games.model import ModelGame
 from shapley2d._games.nearest import KnnGame
 from shapley2d._games.sweeps import SWEEPS, sweep_game
-from shapley2d._games.sweeps.base import chains
+from shapley2d._games.sweeps.chains import chains
 from shapley2d._knn.metric import integer_columns
 from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.problem import make_problem
@@ -229,7 +229,7 @@ def test_tree_is_as_good_as_scikit_learns_where_splits_tie():
 
 @pytest.mark.parametrize("regression", [False, True])
 @pytest.mark.parametrize("n_neighbors", [1, 3, 10])
-def test_knn_sweep_is_the_knn_game(n_neighbors, regression):
+def test_knn_is_the_same_swept_and_sorted(n_neighbors, regression):
     for seed in range(3):
         split = make_split(seed, 3, regression=regression)
         rows, columns = (NestedCoalitions(order) for order in orders(split, seed))
@@ -241,7 +241,8 @@ def test_knn_sweep_is_the_knn_game(n_neighbors, regression):
             n_neighbors=n_neighbors,
         )
         grid = sweep_game("knn", split, n_neighbors=n_neighbors).utilities(rows, columns)
-        assert grid == pytest.approx(game.utilities(rows, columns), abs=1e-12)
+        asked_by_masks = game.utilities(MaskCoalitions(rows.masks()), MaskCoalitions(columns.masks()))
+        assert grid == pytest.approx(asked_by_masks, abs=1e-12)
 
 
 def test_knn_is_the_share_of_votes_of_scikit_learns():

@@ -154,7 +154,7 @@ def test_cross_valuation_sums_to_the_mean_over_the_folds():
     assert v.total == pytest.approx(v.info["utility_all"] - v.info["utility_none"], abs=1e-12)
     splits = make_problem(X, y, folds=3).splits
     games = [flat_game(split, model="tree") for split in splits]
-    assert v.info["utility_all"] == pytest.approx(np.mean([game.all for game in games]))
+    assert v.info["utility_all"] == pytest.approx(np.mean([game.utility_all for game in games]))
     first = np.zeros((30, 3))
     for k, (game, split) in enumerate(zip(games, splits, strict=True)):
         first[split.rows] += FlatDraws(game, "shapley", 0, k)(0) / 3
@@ -235,8 +235,8 @@ def test_truncation_leaves_the_rest_of_an_order_with_nothing(model):
     order = np.random.default_rng(3).permutation(split.train.n_rows * 3)
     plain, cut = (flat_game(split, model=model, truncation=within) for within in (None, 0.08))
     full, part = plain.along(order), cut.along(order)
-    assert (cut.none, cut.all) == (plain.none, plain.all)
-    reached = int(np.argmax(np.abs(full - plain.all) <= 0.08))
+    assert (cut.utility_none, cut.utility_all) == (plain.utility_none, plain.utility_all)
+    reached = int(np.argmax(np.abs(full - plain.utility_all) <= 0.08))
     assert 0 < reached < order.size
     assert np.array_equal(part[: reached + 1], full[: reached + 1])
     assert np.all(part[reached:] == full[reached])
@@ -317,8 +317,8 @@ def test_scoring():
     split = split_of(*TABLES)
     game = flat_game(split, model=GaussianNB(), scoring="balanced_accuracy")
     predictions = GaussianNB().fit(*TABLES[:2]).predict(TABLES[2])
-    assert game.all == pytest.approx(balanced_accuracy_score(TABLES[3], predictions))
-    assert game.none == pytest.approx(1 / 3)
+    assert game.utility_all == pytest.approx(balanced_accuracy_score(TABLES[3], predictions))
+    assert game.utility_none == pytest.approx(1 / 3)
 
 
 def test_as_an_estimator():

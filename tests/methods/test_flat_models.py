@@ -108,8 +108,8 @@ def test_regression_tree_is_grown_on_the_filled_table():
     for k, (part, X_valid) in enumerate(filled_along(split, order)):
         predictions = tree_by_hand(part, y[:8], X_valid, classifies=False)
         assert utilities[k] == pytest.approx(r2_score(y[8:], predictions)), k
-    assert game.all == pytest.approx(utilities[-1])
-    assert game.none == pytest.approx(utilities[0])
+    assert game.utility_all == pytest.approx(utilities[-1])
+    assert game.utility_none == pytest.approx(utilities[0])
 
 
 @pytest.mark.parametrize("regression", [False, True])
@@ -178,7 +178,7 @@ def test_numbers_beyond_single_precision_are_the_last_within():
     assert as_float32(X[:, 0]).tolist() == [largest, -largest, 3.0, np.float32(1e38)]
     assert as_float32(X.T).flags.c_contiguous and np.isnan(as_float32(np.array([np.nan]))).all()
     (split,) = make_problem(X, y, X, y).splits
-    assert flat_game(split, model="tree").all == 1.0
+    assert flat_game(split, model="tree").utility_all == 1.0
     rows, columns = MaskCoalitions(np.ones((1, 4))), MaskCoalitions([[1, 0]])
     assert sweep_game("tree", split).utilities(rows, columns) == 1.0
 
@@ -204,7 +204,7 @@ def test_labels_that_training_never_shows_are_never_right():
     with pytest.warns(match="labels that training never shows"):
         (split,) = make_problem(X, y, X, ["a", "b", "c", "b"]).splits
     for model in ("tree", "gaussian_nb", None):
-        assert flat_game(split, model=model).all == 0.5
+        assert flat_game(split, model=model).utility_all == 0.5
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_a_pipeline_that_fills_nulls_by_itself():
     (split,) = make_problem(frame, y, frame, y).splits
     game = flat_game(split, model=pipeline, preprocess="none")
     zeros = frame.fill_null(0).to_numpy()
-    assert game.all == GaussianNB().fit(zeros, y).score(zeros, y)
+    assert game.utility_all == GaussianNB().fit(zeros, y).score(zeros, y)
 
 
 DURATIONS = [timedelta(1), None, timedelta(5), timedelta(2)]

@@ -9,12 +9,13 @@ import numpy as np
 from shapley2d._api.docstrings import methods_list, with_method_docs
 from shapley2d._base.checks import check_whole
 from shapley2d._base.defaults import SEMIVALUE
-from shapley2d._games.function import FunctionGame, Game
+from shapley2d._games.function import FunctionGame
 from shapley2d._methods.call import call_code
 from shapley2d._methods.registry import find_game_method, game_methods
 from shapley2d._methods.run import Run
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import frame_kind
+from shapley2d._theory.game import Game
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:

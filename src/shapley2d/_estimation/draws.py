@@ -12,7 +12,7 @@ from shapley2d._theory.designs import Permutation, combine_axes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._games.function import Game
+    from shapley2d._theory.game import Game
     from shapley2d._theory.semivalues import Semivalue
 
 

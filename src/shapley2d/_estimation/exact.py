@@ -15,7 +15,7 @@ from shapley2d._theory.designs import AxisDesign, combine_axes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._games.function import Game
+    from shapley2d._theory.game import Game
 
 _MAX_UTILITIES = 2**20  # utilities held at once by a pass over a design
 _MIN_UTILITIES = 256  # utilities worth handing to a worker

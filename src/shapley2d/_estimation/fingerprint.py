@@ -13,7 +13,7 @@ from shapley2d._theory.coalitions import MaskCoalitions
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from shapley2d._games.function import Game
+    from shapley2d._theory.game import Game
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")

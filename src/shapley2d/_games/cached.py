@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._theory.coalitions import Coalitions, MaskCoalitions
+from shapley2d._theory.coalitions import MaskCoalitions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._games.function import Game
+    from shapley2d._theory.coalitions import Coalitions
+    from shapley2d._theory.game import Game
 
-MOST_CACHED = 2**18
-"""Utilities that a game remembers; some 60 MB. Later ones are computed anew."""
+MAX_CACHED = 2**18
+"""Utilities that a game remembers; some 60 MB. Later ones are computed again."""
 
 Cache = dict[tuple[bytes, bytes], float]
 
-_MOST_WORKER_CACHES = 64
+_MAX_WORKER_CACHES = 64
 _worker_caches: dict[str, Cache] = {}
 
 
@@ -63,7 +64,7 @@ class CachedGame:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if self._key not in _worker_caches and len(_worker_caches) >= _MOST_WORKER_CACHES:
+        if self._key not in _worker_caches and len(_worker_caches) >= _MAX_WORKER_CACHES:
             _worker_caches.clear()
         self._cache = _worker_caches.setdefault(self._key, {})
 
@@ -94,7 +95,7 @@ class CachedGame:
             for p, row_key in enumerate(absent_rows):
                 for q, column_key in enumerate(absent_columns):
                     known[row_key, column_key] = float(block[p, q])
-                    if len(self._cache) < MOST_CACHED:
+                    if len(self._cache) < MAX_CACHED:
                         self._cache[row_key, column_key] = float(block[p, q])
         return np.array([[known[r, c] for c in column_keys] for r in row_keys]).reshape(
             len(row_keys), len(column_keys)
@@ -102,4 +103,4 @@ class CachedGame:
 
 
 def _keys(masks: NDArray[np.bool_]) -> list[bytes]:
-    return [line.tobytes() for line in np.packbits(masks, axis=1)]
+    return [packed.tobytes() for packed in np.packbits(masks, axis=1)]

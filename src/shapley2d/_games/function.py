@@ -1,39 +1,20 @@
-"""Games: what the rows of a coalition are worth under the columns of a coalition.
-
-A game answers one question, :meth:`Game.utilities`, and knows nothing of Shapley. No rows or no columns are
-worth 0 in every game of this package.
-"""
+"""The game of any function of two masks, and how a coalition is named where a game fails."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._theory.coalitions import Coalitions, GroupedCoalitions
 from shapley2d.exceptions import UtilityError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-
-@runtime_checkable
-class Game(Protocol):
-    """Anything that can tell the utilities of row coalitions under column coalitions."""
-
-    @property
-    def n_rows(self) -> int:
-        """Number of players on the row axis."""
-
-    @property
-    def n_columns(self) -> int:
-        """Number of players on the column axis."""
-
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Matrix of utilities: one line per row coalition, one column per column coalition."""
+    from shapley2d._theory.coalitions import Coalitions
 
 
 class FunctionGame:
@@ -87,38 +68,6 @@ class FunctionGame:
         if not math.isfinite(utility):
             raise UtilityError(f"the game returned {utility} on {describe_coalition(row_mask, column_mask)}")
         return utility
-
-
-class GroupedGame:
-    """A game whose players are groups of rows and groups of columns of another game.
-
-    Parameters
-    ----------
-    game : Game
-        A game over single rows and columns.
-    row_labels, column_labels : array-like of int
-        The group, 0 to the number of groups minus 1, of every row and of every column.
-
-    Examples
-    --------
-    >>> from shapley2d._theory.coalitions import SubsetCoalitions
-    >>> game = GroupedGame(FunctionGame(lambda S, F: S.sum() * F.sum(), 3, 2), [0, 0, 1], [0, 0])
-    >>> game.utilities(SubsetCoalitions(2), SubsetCoalitions(1))[:, 1]
-    array([0., 4., 2., 6.])
-    """
-
-    def __init__(self, game: Game, row_labels: ArrayLike, column_labels: ArrayLike) -> None:
-        self._game = game
-        self._row_labels = np.asarray(row_labels, dtype=np.intp)
-        self._column_labels = np.asarray(column_labels, dtype=np.intp)
-        self.n_rows = int(self._row_labels.max()) + 1
-        self.n_columns = int(self._column_labels.max()) + 1
-
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Matrix of utilities of coalitions of groups."""
-        return self._game.utilities(
-            GroupedCoalitions(rows, self._row_labels), GroupedCoalitions(columns, self._column_labels)
-        )
 
 
 def describe_coalition(

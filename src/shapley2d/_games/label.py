@@ -1,9 +1,7 @@
 """The label as one more column: a coalition of columns without it is worth nothing.
 
-The label's column comes last. A feature only counts beside the label, so its value is a semivalue of the game without
-the label: the weight of joining ``s`` features and the label is ``p(s + 1; m + 1)``. With the other players present
-with probability ``t`` (see :mod:`shapley2d._theory.semivalues`) that weighs ``t`` once more, which is again a semivalue
-of known name, times the mean of ``t``.
+The label's column comes last. For what a feature is worth beside it, see
+:func:`shapley2d._theory.semivalues.feature_semivalue`.
 """
 
 from __future__ import annotations
@@ -12,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._theory.coalitions import Coalitions, MaskCoalitions
+from shapley2d._theory.coalitions import MaskCoalitions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._games.function import Game
-    from shapley2d._theory.semivalues import Semivalue
+    from shapley2d._theory.coalitions import Coalitions
+    from shapley2d._theory.game import Game
 
 
 class LabelGame:
@@ -51,19 +49,3 @@ class LabelGame:
         if labelled.size:
             matrix[:, labelled] = self._game.utilities(rows, MaskCoalitions(masks[labelled, :-1]))
         return matrix
-
-
-def feature_semivalue(semivalue: Semivalue) -> tuple[float, Semivalue]:
-    """The semivalue of the features beside the label: a factor, and the semivalue in the game without the label.
-
-    Examples
-    --------
-    >>> feature_semivalue("shapley")
-    (0.5, ('beta', 1.0, 2.0))
-    >>> feature_semivalue("banzhaf")
-    (0.5, 'banzhaf')
-    """
-    if semivalue == "banzhaf":
-        return 0.5, "banzhaf"
-    _, a, b = ("beta", 1.0, 1.0) if semivalue == "shapley" else semivalue
-    return b / (a + b), ("beta", a, b + 1)

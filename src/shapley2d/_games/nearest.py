@@ -4,7 +4,8 @@
 
 the utility behind the closed form of method ``"knn"``; in regression minus the squared error of the K nearest's
 mean, where neighbours that are not there count as the mean of the training targets. Rows at the same distance are
-averaged over all their orders.
+averaged over all their orders. See :mod:`shapley2d._knn.metric` for the distance, categories and missing entries
+included.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from shapley2d._kernels.knn_utility import Nearest, add_utilities
+from shapley2d._kernels.sweep_knn import fill_grid
+from shapley2d._theory.coalitions import NestedCoalitions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,8 +31,9 @@ _CHUNK = 32  # validation rows whose utilities are added up together, whatever t
 class KnnGame:
     """The K-nearest-neighbour utility as a game.
 
-    The rows are sorted once for every validation row and column coalition; a row coalition then only looks at
-    them until it has met K of its members. So ask for many row coalitions at once.
+    The coalitions of two permutations are filled in one sweep: distances grow column by column, the nearest are kept
+    while the rows join. For other coalitions the rows are sorted once for every validation row and column coalition;
+    a row coalition then only looks at them until it has met K of its members. So ask for many row coalitions at once.
 
     Parameters
     ----------
@@ -40,7 +44,7 @@ class KnnGame:
     task : {"classification", "regression"}
     n_neighbors : int
     n_jobs : int or None
-        Threads; the utilities do not depend on it.
+        Threads, for coalitions other than those of two permutations; the utilities do not depend on it.
 
     Examples
     --------
@@ -63,7 +67,7 @@ class KnnGame:
         y_valid: NDArray[np.generic],
         *,
         task: Literal["classification", "regression"],
-        n_neighbors: int = 10,
+        n_neighbors: int,
         n_jobs: int | None = None,
     ) -> None:
         self.n_rows, self.n_columns = columns.n_rows, columns.n_columns
@@ -80,6 +84,8 @@ class KnnGame:
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities; no rows or no columns are worth 0."""
+        if isinstance(rows, NestedCoalitions) and isinstance(columns, NestedCoalitions):
+            return self._swept(rows.order, columns.order)
         groups, row_masks = _common_members(rows.masks())
         column_masks = np.ascontiguousarray(columns.masks())
         starts = range(0, len(self._valid), _CHUNK)
@@ -92,6 +98,17 @@ class KnnGame:
         for part in parts:
             total += part
         return total / len(self._valid)
+
+    def _swept(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Utilities of all prefixes of the rows under all prefixes of the columns, in these orders."""
+        train = np.ascontiguousarray(self._train[columns][:, rows])
+        valid = np.ascontiguousarray(self._valid[:, columns])
+        table = (train, valid, self._mismatch[columns], self._missing[columns])
+        sums = np.zeros((columns.size, rows.size))
+        fill_grid(table, self._y[rows], self._y_valid, self._k, self._classifies, sums)
+        grid = np.zeros((rows.size + 1, columns.size + 1))
+        grid[1:, 1:] = sums.T / len(self._valid)
+        return grid
 
     def _chunk(
         self,
@@ -116,6 +133,6 @@ def _common_members(masks: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArra
     packed = np.ascontiguousarray(np.packbits(masks, axis=0).T)
     if not packed.shape[1]:
         return np.zeros(masks.shape[1], dtype=np.int32), np.zeros((0, 1), dtype=bool)
-    lines = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-    _, first, groups = np.unique(lines, return_index=True, return_inverse=True)
+    keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, first, groups = np.unique(keys, return_index=True, return_inverse=True)
     return groups.astype(np.int32), np.ascontiguousarray(masks[:, first])

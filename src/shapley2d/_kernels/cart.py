@@ -2,111 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuples' annotations)
 
 from shapley2d._kernels.cart_splits import best_binary, best_classes, best_numbers
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+
+class Scratch(NamedTuple):
+    """Room for :func:`grow_tree` to work in."""
+
+    goes_left: NDArray[np.uint8]
+    spare: NDArray[np.int32]
+    spare_valid: NDArray[np.int32]
+    stack: NDArray[np.int64]
+    inverse: NDArray[np.float64]
 
 
-@numba.njit(nogil=True, cache=True)
-def fill_grid(
-    presorted: tuple[Any, ...],
-    target: tuple[Any, ...],
-    valid: NDArray[np.float32],
-    labels_valid: NDArray[np.float64],
-    chain: tuple[Any, ...],
-    grid: NDArray[np.float64],
-) -> None:
-    """Validation rows predicted right, or the sum of squared errors, for all prefixes of rows and columns.
+class Leaves(NamedTuple):
+    """Where :func:`grow_tree` notes the leaves in which validation rows end.
 
-    Parameters
+    Attributes
     ----------
-    presorted : tuple
-        Values of every column (p, n), all rows sorted by every column, and every row's rank in every column.
-    target : tuple
-        Class codes, labels as numbers, and the number of classes, 0 in regression.
-    valid, labels_valid : ndarray of shape (p, T) and (T,)
-    chain : tuple
-        Rows and columns in the order in which they join, with the lengths of the prefixes.
-    grid : ndarray
-        Receives the results.
+    stretches : ndarray of shape (L, 2)
+        The validation rows of leaf l are ``below[stretches[l, 0] : stretches[l, 1]]``.
+    predictions : ndarray of shape (L,)
     """
-    values, all_sorted, ranks = presorted
-    rows, sizes, columns, ends = chain
-    n_rows, width, n_valid = values.shape[1], columns.size, valid.shape[1]
-    member = np.zeros(n_rows, np.bool_)
-    members = np.empty((width, n_rows), np.int32)  # members of the coalition, sorted by every column
-    work = np.empty((width, n_rows), np.int32)
-    inverse = 1.0 / np.maximum(np.arange(n_rows + 1), 1)
-    scratch = (
-        np.zeros(n_rows, np.uint8),
-        np.empty(n_rows, np.int32),
+
+    stretches: NDArray[np.int64]
+    predictions: NDArray[np.float64]
+
+
+@numba.njit(nogil=True, cache=True)
+def make_scratch(size: int, n_valid: int) -> tuple[Leaves, Scratch]:
+    """Room for trees of up to ``size`` training rows, each as often as it counts, and ``n_valid`` validation rows."""
+    leaves = Leaves(np.empty((size + 1, 2), np.int64), np.empty(size + 1))
+    scratch = Scratch(
+        np.zeros(size, np.uint8),
+        np.empty(size, np.int32),
         np.empty(n_valid, np.int32),
-        np.empty((n_rows + 1, 4), np.int64),
-        inverse,
+        np.empty((size + 1, 4), np.int64),
+        1.0 / np.maximum(np.arange(size + 1), 1),
     )
-    below = np.empty(n_valid, np.int32)
-    active = np.empty(width, np.intp)
-    joined = 0
-    for a in range(sizes.size):
-        joining = sizes[a] - joined
-        for i in range(joined, sizes[a]):
-            member[rows[i]] = True
-        if joining * 16 > n_rows:
-            for k in range(width):
-                _filter(all_sorted[columns[k]], member, members[k])
-        else:
-            for i in range(joined, sizes[a]):
-                for k in range(width):
-                    _insert(members[k], i, rows[i], ranks[columns[k]])
-        joined = sizes[a]
-        for b in range(ends.size):
-            order = np.argsort(columns[: ends[b]])
-            for k in range(ends[b]):
-                active[k] = columns[order[k]]
-                work[k, :joined] = members[order[k], :joined]
-            for t in range(n_valid):
-                below[t] = t
-            grid[a, b] = grow_tree(
-                values,
-                target,
-                work[: ends[b], :joined],
-                active[: ends[b]],
-                valid,
-                labels_valid,
-                below,
-                scratch,
-            )
-
-
-@numba.njit(nogil=True, cache=True)
-def _filter(order: NDArray[np.int32], member: NDArray[np.bool_], out: NDArray[np.int32]) -> None:
-    """Members in the order of all rows."""
-    count = 0
-    for i in range(order.size):
-        if member[order[i]]:
-            out[count] = order[i]
-            count += 1
-
-
-@numba.njit(nogil=True, cache=True)
-def _insert(order: NDArray[np.int32], count: int, row: int, ranks: NDArray[np.int32]) -> None:
-    """Put one more row into a sorted list of ``count`` rows."""
-    low, high = 0, count
-    while low < high:
-        middle = (low + high) // 2
-        if ranks[order[middle]] < ranks[row]:
-            low = middle + 1
-        else:
-            high = middle
-    for i in range(count, low, -1):
-        order[i] = order[i - 1]
-    order[low] = row
+    return leaves, scratch
 
 
 @numba.njit(nogil=True, cache=True)
@@ -116,19 +56,45 @@ def grow_tree(
     work: NDArray[np.int32],
     active: NDArray[np.intp],
     valid: NDArray[np.float32],
-    labels_valid: NDArray[np.float64],
     below: NDArray[np.int32],
-    scratch: tuple[Any, ...],
-) -> float:
-    """Grow one tree where validation rows fall, and score it on them.
+    leaves: Leaves,
+    scratch: Scratch,
+    averages: bool,
+) -> int:
+    """Grow one tree where validation rows fall; how many leaves they end in.
 
-    A node is a stretch of every line of ``work`` (its rows, sorted by that column) and a stretch of ``below`` (the
+    Scikit-learn's defaults: a node is split until it is pure or none of its columns varies. Of equally good splits the
+    one on the first of the ``active`` columns wins, then the lowest threshold.
+
+    Parameters
+    ----------
+    values : ndarray of shape (p, n)
+    target : tuple
+        Class codes, labels as numbers, and the number of classes, 0 in regression.
+    work : ndarray of shape (columns, size)
+        The training rows sorted by each of the ``active`` columns; a row may come several times. It is overwritten.
+    active : ndarray
+        Columns that the tree may use.
+    valid : ndarray of shape (p, T)
+    below : ndarray
+        The validation rows, which are put into the order of the leaves.
+    leaves : Leaves
+        Receives the leaves.
+    scratch : Scratch
+    averages : bool
+        Whether a pure leaf of numbers predicts the sum of its labels divided by their number, as any other leaf, or the
+        label itself. The two differ by rounding.
+
+    Notes
+    -----
+    A node is a stretch of every ordering in ``work`` (its rows, sorted by that column) and a stretch of ``below`` (the
     validation rows in it).
     """
     codes, labels, n_classes = target
     goes_left, spare, spare_valid, stack, inverse = scratch
+    stretches, predictions = leaves
     left, right = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
-    score = 0.0
+    count = 0
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, work.shape[1], 0, below.size
     depth = 1
     while depth:
@@ -147,32 +113,35 @@ def grow_tree(
             else:
                 best, position = best_numbers(values, labels, work[:, start:stop], active, inverse)
         if best < 0:
-            leaf = leaf_prediction(work[0, start:stop], labels, n_classes, left)
-            score += _score(leaf, labels_valid, below[low:high], n_classes)
+            predictions[count] = leaf_prediction(work[0, start:stop], labels, n_classes, left)
+            stretches[count, 0], stretches[count, 1] = low, high
+            count += 1
             continue
-        line, column = work[best, start:stop], active[best]
-        lower = np.float64(values[column, line[position - 1]])
-        upper = np.float64(values[column, line[position]])
-        threshold = lower / 2.0 + upper / 2.0
-        if threshold >= upper:
-            threshold = lower
+        order, column = work[best, start:stop], active[best]
+        threshold = split_threshold(values[column, order[position - 1]], values[column, order[position]])
         middle = low + part_valid(valid[column], threshold, below[low:high], spare_valid)
-        left_ends = middle == low or is_pure(line[:position], labels)
-        right_ends = middle == high or is_pure(line[position:], labels)
+        left_ends = middle == low or is_pure(order[:position], labels)
+        right_ends = middle == high or is_pure(order[position:], labels)
         if left_ends and middle > low:
-            leaf = labels[line[0]]
-            score += _score(leaf, labels_valid, below[low:middle], n_classes)
+            predictions[count] = pure_prediction(order[:position], labels, averages)
+            stretches[count, 0], stretches[count, 1] = low, middle
+            count += 1
         if right_ends and middle < high:
-            leaf = labels[line[position]]
-            score += _score(leaf, labels_valid, below[middle:high], n_classes)
+            predictions[count] = pure_prediction(order[position:], labels, averages)
+            stretches[count, 0], stretches[count, 1] = middle, high
+            count += 1
         if left_ends and right_ends:
             continue
         for i in range(position):
-            goes_left[line[i]] = 1
-        for i in range(position, stop - start):
-            goes_left[line[i]] = 0
+            goes_left[order[i]] = 1
+        for i in range(position, order.size):
+            goes_left[order[i]] = 0
         for k in range(active.size):
-            if k != best:
+            # a column that is constant here stays so below and is never split: its rows need no order, except in
+            # the first column's, which also stands for the node's rows
+            if k != best and (
+                k == 0 or values[active[k], work[k, start]] != values[active[k], work[k, stop - 1]]
+            ):
                 part_rows(work[k, start:stop], goes_left, spare, left_ends, right_ends)
         if not left_ends:
             stack[depth, 0], stack[depth, 1] = start, start + position
@@ -182,6 +151,47 @@ def grow_tree(
             stack[depth, 0], stack[depth, 1] = start + position, stop
             stack[depth, 2], stack[depth, 3] = middle, high
             depth += 1
+    return count
+
+
+@numba.njit(nogil=True, cache=True)
+def pure_prediction(rows: NDArray[np.int32], labels: NDArray[np.float64], averages: bool) -> float:
+    """What a leaf of equal labels predicts: their mean as it is summed, or the label."""
+    if not averages:
+        return float(labels[rows[0]])
+    total = 0.0
+    for i in range(rows.size):
+        total += labels[rows[i]]
+    return total / rows.size
+
+
+@numba.njit(nogil=True, cache=True)
+def split_threshold(lower: float, upper: float) -> float:
+    """Halfway between two neighbouring 32-bit values; the lower one where that rounds to the upper."""
+    low, high = np.float64(lower), np.float64(upper)
+    threshold = low / 2.0 + high / 2.0
+    return low if threshold >= high else threshold
+
+
+@numba.njit(nogil=True, cache=True)
+def score_leaves(
+    leaves: Leaves,
+    count: int,
+    below: NDArray[np.int32],
+    labels_valid: NDArray[np.float64],
+    n_classes: int,
+) -> float:
+    """Right answers, or the squared error, of the first ``count`` leaves, added up leaf by leaf."""
+    score = 0.0
+    for leaf in range(count):
+        total = 0.0
+        for i in range(leaves.stretches[leaf, 0], leaves.stretches[leaf, 1]):
+            off = labels_valid[below[i]] - leaves.predictions[leaf]
+            if n_classes:
+                total += 1.0 if off == 0.0 else 0.0
+            else:
+                total += off * off
+        score += total
     return score
 
 
@@ -209,19 +219,6 @@ def leaf_prediction(
     for i in range(rows.size):
         counts[int(labels[rows[i]])] += 1
     return float(np.argmax(counts))
-
-
-@numba.njit(nogil=True, cache=True)
-def _score(leaf: float, labels_valid: NDArray[np.float64], below: NDArray[np.int32], n_classes: int) -> float:
-    """Right answers, or the squared error, of one prediction for some validation rows."""
-    total = 0.0
-    for i in range(below.size):
-        off = labels_valid[below[i]] - leaf
-        if n_classes:
-            total += 1.0 if off == 0.0 else 0.0
-        else:
-            total += off * off
-    return total
 
 
 @numba.njit(nogil=True, cache=True)

@@ -26,7 +26,7 @@ def best_binary(
     active: NDArray[np.intp],
     inverse: NDArray[np.float64],
 ) -> tuple[int, int]:
-    """The split with the least Gini impurity of two classes: a line of ``work``, and the number of rows left of it.
+    """The split with the least Gini impurity of two classes: a column's place in ``work``, and the rows left of it.
 
     With l rows left, a of them of the second class, the sum of squared counts over l is l - 2 a (l - a) / l; so the
     least of a (l - a) / l over both sides is sought.
@@ -37,13 +37,13 @@ def best_binary(
         ones += codes[work[0, i]]
     best, position, least = -1, -1, np.inf
     for k in range(active.size):
-        line, x = work[k], values[active[k]]
-        previous = np.float64(x[line[0]])
-        if np.float64(x[line[size - 1]]) <= previous + _APART:
+        order, x = work[k], values[active[k]]
+        previous = np.float64(x[order[0]])
+        if np.float64(x[order[size - 1]]) <= previous + _APART:
             continue
-        a = codes[line[0]]
+        a = codes[order[0]]
         for i in range(1, size):
-            row = line[i]
+            row = order[i]
             value = np.float64(x[row])
             if value > previous + _APART:
                 b = ones - a
@@ -69,19 +69,19 @@ def best_classes(
     size = work.shape[1]
     best, position, most = -1, -1, -1.0
     for k in range(active.size):
-        line, x = work[k], values[active[k]]
-        previous = np.float64(x[line[0]])
-        if np.float64(x[line[size - 1]]) <= previous + _APART:
+        order, x = work[k], values[active[k]]
+        previous = np.float64(x[order[0]])
+        if np.float64(x[order[size - 1]]) <= previous + _APART:
             continue
         left[:] = 0
         right[:] = 0
         for i in range(size):
-            right[codes[line[i]]] += 1
+            right[codes[order[i]]] += 1
         left_squares, right_squares = 0, 0
         for c in range(right.size):
             right_squares += right[c] * right[c]
         for i in range(size):
-            row = line[i]
+            row = order[i]
             value = np.float64(x[row])
             if i and value > previous + _APART:
                 purity = left_squares * inverse[i] + right_squares * inverse[size - i]
@@ -112,13 +112,13 @@ def best_numbers(
     mean /= size
     best, position, most = -1, -1, -1.0
     for k in range(active.size):
-        line, x = work[k], values[active[k]]
-        previous = np.float64(x[line[0]])
-        if np.float64(x[line[size - 1]]) <= previous + _APART:
+        order, x = work[k], values[active[k]]
+        previous = np.float64(x[order[0]])
+        if np.float64(x[order[size - 1]]) <= previous + _APART:
             continue
-        total = labels[line[0]] - mean
+        total = labels[order[0]] - mean
         for i in range(1, size):
-            row = line[i]
+            row = order[i]
             value = np.float64(x[row])
             if value > previous + _APART:
                 gain = total * total * inverse[i] * inverse[size - i]

@@ -24,7 +24,7 @@ def walk_weights(
     and ``-weights_out[|F|]`` outside. That is j's share, the sum of ``w(|F|) values(F)`` over the coalitions with j,
     ``w = weights_in + weights_out``, less the sum of ``weights_out(|F|) values(F)`` over all. Where ``weights_out(f)``
     is ``w(f) (x + y f)``, the latter is x times the sum of ``w values`` over all coalitions, plus y times the sum of
-    all shares, which are there anyway. This holds for Banzhaf (``x = 1/2``) and, but for the empty and the full
+    all shares, which are there anyway. This holds for Banzhaf (``x = 1/2``) and, except for the empty and the full
     coalition, for Shapley (``y = 1/m``).
 
     Returns
@@ -63,7 +63,7 @@ _TILE = 512
 
 @numba.njit(nogil=True, cache=True)
 def add_values(train, valid, mismatch, missing, game, coalitions, sums):  # type: ignore[no-untyped-def]
-    """Add the row values under each of the coalitions to its line of ``sums``."""
+    """Add the row values under each of the coalitions to its row of ``sums``."""
     n_rows = train.shape[1]
     dissimilarities = np.empty_like(train)
     column_dissimilarities(train, valid, mismatch, missing, dissimilarities)

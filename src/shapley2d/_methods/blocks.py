@@ -11,7 +11,7 @@ from shapley2d._base.progress import reporting
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._games.cached import CachedGame
-from shapley2d._games.function import GroupedGame
+from shapley2d._games.grouped import GroupedGame
 from shapley2d._methods.exact import check_exact
 from shapley2d._methods.games import model_games
 from shapley2d._methods.identity import open_checkpoint
@@ -26,10 +26,10 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._games.function import Game
     from shapley2d._methods.run import Run
     from shapley2d._ownership.grid import Grid
     from shapley2d._tables.problem import Problem
+    from shapley2d._theory.game import Game
 
 MAX_AUTO_UTILITIES = {"model": 2**12, "knn": 2**16}
 """Up to so many utilities, of a trained model or of nearest neighbours, ``method="auto"`` is exact."""

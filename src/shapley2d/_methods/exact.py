@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._games.function import Game
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
+    from shapley2d._theory.game import Game
 
 MAX_EXACT_UTILITIES = 2**24
 """``exact`` refuses games with more pairs of coalitions than this."""

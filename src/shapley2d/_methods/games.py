@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from shapley2d._games.function import Game
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
+    from shapley2d._theory.game import Game
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def model_games(
                 split.valid,
                 split.y_valid,
                 scoring=scoring,
-                encoding=preprocess,  # type: ignore[arg-type]
+                preprocess=preprocess,  # type: ignore[arg-type]
                 truncation=truncation,
                 random_state=run.seed % 2**32,
             )

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from shapley2d._estimation.checkpoint import Checkpoint
-    from shapley2d._games.function import Game
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
+    from shapley2d._theory.game import Game
 
 
 def open_checkpoint(

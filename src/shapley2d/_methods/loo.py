@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._games.function import Game
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
+    from shapley2d._theory.game import Game
 
 
 def solve(problem: Problem, run: Run, **options: Any) -> Estimate:

@@ -62,6 +62,26 @@ def encode_tables(train: Table, valid: Table) -> EncodedTables:
     )
 
 
+def fill_means(matrix: NDArray[np.float64], source: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """The matrix with missing numbers replaced by their column's mean, 0 where a column has no number.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, width)
+    source : ndarray of shape (any, width) or None
+        Whose means are taken; None takes those of the matrix.
+
+    Examples
+    --------
+    >>> fill_means(np.array([[1.0, np.nan], [np.nan, np.nan], [5.0, np.nan]])).tolist()
+    [[1.0, 0.0], [3.0, 0.0], [5.0, 0.0]]
+    """
+    source = matrix if source is None else source
+    known = ~np.isnan(source)
+    means = np.where(known, source, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(np.isnan(matrix), means, matrix)
+
+
 def as_float32(matrix: NDArray[np.float64]) -> NDArray[np.float32]:
     """The matrix as 32-bit numbers, in which trees are grown; a number out of their range becomes the last within.
 

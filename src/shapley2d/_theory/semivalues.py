@@ -132,6 +132,26 @@ def size_probabilities(semivalue: Semivalue, n_players: int) -> NDArray[np.float
     return np.asarray(probabilities / probabilities.sum())
 
 
+def feature_semivalue(semivalue: Semivalue) -> tuple[float, Semivalue]:
+    """The semivalue of the features beside the label: a factor, and the semivalue in the game without the label.
+
+    A feature only counts beside the label, so its value is a semivalue of the game without the label: the weight of
+    joining ``s`` features and the label is ``p(s + 1; m + 1)``. With the other players present with probability ``t``
+    that weighs ``t`` once more, which is again a semivalue of known name, times the mean of ``t``.
+
+    Examples
+    --------
+    >>> feature_semivalue("shapley")
+    (0.5, ('beta', 1.0, 2.0))
+    >>> feature_semivalue("banzhaf")
+    (0.5, 'banzhaf')
+    """
+    if semivalue == "banzhaf":
+        return 0.5, "banzhaf"
+    _, a, b = ("beta", 1.0, 1.0) if semivalue == "shapley" else semivalue
+    return b / (a + b), ("beta", a, b + 1)
+
+
 def _shapley_weights(n: int) -> NDArray[np.float64]:
     """``1 / (n comb(n-1, s))``, exact to the last bit while the binomials fit a float."""
     if n <= 1000:

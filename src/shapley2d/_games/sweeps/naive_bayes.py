@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 
-from shapley2d._games.sweeps.base import SweepGame
-from shapley2d._kernels.scores import count_right
+from shapley2d._games.sweeps.chains import sweep_utilities
+from shapley2d._games.sweeps.encoded import class_blocks, encode_split
+from shapley2d._kernels.sweep_naive_bayes import fill_grid
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._tables.problem import Split
-
-VAR_SMOOTHING = 1e-9
-"""Part of the largest variance that is added to all variances, as in scikit-learn."""
+    from shapley2d._theory.coalitions import Coalitions
 
 
-class NaiveBayesSweep(SweepGame):
+class NaiveBayesSweep:
     """Accuracy of Gaussian naive Bayes, scikit-learn's ``GaussianNB()``, swept over whole grids.
+
+    No rows or no columns are worth 0; rows of a single class predict that class.
+
+    Parameters
+    ----------
+    split : Split
+        Of a classification.
 
     Notes
     -----
     The variances are those of ``GaussianNB``: of a coalition's rows of one class, plus 1e-9 times the largest variance
     of any of the coalition's columns over all of its rows. Where that is 0, because all columns are constant over the
     coalition, likelihoods do not exist; the first class present is predicted, as ``GaussianNB`` does. Sums are added in
-    the order in which players join, so that a validation row whose two best classes are equally likely but for
-    rounding may be decided differently.
+    the order in which players join, so that a validation row whose two best classes are equally likely except
+    for rounding may be decided differently.
 
     Examples
     --------
@@ -42,14 +46,21 @@ class NaiveBayesSweep(SweepGame):
     array([0.  , 0.5 , 1.  , 0.75, 1.  ])
     """
 
-    model = "gaussian_nb"
-
     def __init__(self, split: Split) -> None:
         if split.y.task != "classification":
             raise InputError("model='gaussian_nb' predicts classes, but the task is regression: use 'ridge'")
-        super().__init__(split)
+        encoded = encode_split(split)
+        self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
+        self._members, self._train, self._valid = encoded.members, encoded.train, encoded.valid
+        self._codes = split.y.codes.astype(np.int64)
+        self._blocks = class_blocks(split)[1]
+        self._n_valid = split.valid.n_rows
 
-    def _grid(
+    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+        """Matrix of utilities; no rows or no columns are worth 0."""
+        return sweep_utilities(rows, columns, self._members, self._fill)
+
+    def _fill(
         self,
         rows: NDArray[np.intp],
         sizes: NDArray[np.intp],
@@ -57,79 +68,5 @@ class NaiveBayesSweep(SweepGame):
         ends: NDArray[np.intp],
     ) -> NDArray[np.float64]:
         grid = np.empty((sizes.size, ends.size))
-        _fill(self._train, self._codes, self._valid, self._blocks, rows, sizes, columns, ends, grid)
+        fill_grid(self._train, self._codes, self._valid, self._blocks, rows, sizes, columns, ends, grid)
         return grid / self._n_valid
-
-
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _fill(
-    train: NDArray[np.float64],
-    codes: NDArray[np.int64],
-    valid: NDArray[np.float64],
-    blocks: NDArray[np.int64],
-    rows: NDArray[np.intp],
-    sizes: NDArray[np.intp],
-    columns: NDArray[np.intp],
-    ends: NDArray[np.intp],
-    grid: NDArray[np.float64],
-) -> None:
-    """Numbers of validation rows that are predicted right, for all prefixes of rows and columns."""
-    n_classes, width, n_valid = blocks.size - 1, columns.size, valid.shape[1]
-    counts = np.zeros(n_classes, np.int64)
-    means, squares = np.zeros((n_classes, width)), np.zeros((n_classes, width))
-    mean, square = np.zeros(width), np.zeros(width)
-    present = np.zeros(n_classes, np.int64)
-    scores = np.zeros((n_classes, n_valid))
-    right = np.zeros(n_valid, np.uint8)
-    joined = 0
-    for a in range(sizes.size):
-        while joined < sizes[a]:
-            row = rows[joined]
-            joined += 1
-            c = codes[row]
-            counts[c] += 1
-            for k in range(width):  # running means and squared deviations (Welford)
-                x = train[row, columns[k]]
-                off = x - means[c, k]
-                means[c, k] += off / counts[c]
-                squares[c, k] += off * (x - means[c, k])
-                off = x - mean[k]
-                mean[k] += off / joined
-                square[k] += off * (x - mean[k])
-        n_present = 0
-        for c in range(n_classes):
-            if counts[c]:
-                present[n_present] = c
-                n_present += 1
-        largest, added, smoothing = 0.0, 0, -1.0
-        for b in range(ends.size):
-            for k in range(added, ends[b]):
-                largest = max(largest, square[k] / joined)
-            if n_present == 1 or largest == 0.0:
-                grid[a, b] = blocks[present[0] + 1] - blocks[present[0]]
-                continue
-            if VAR_SMOOTHING * largest != smoothing:  # the earlier columns' variances change as well
-                smoothing = VAR_SMOOTHING * largest
-                added = 0
-                for q in range(n_present):
-                    scores[present[q]] = math.log(counts[present[q]] / joined)
-            for k in range(added, ends[b]):
-                column = valid[columns[k]]
-                for q in range(n_present):
-                    c = present[q]
-                    variance = squares[c, k] / counts[c] + smoothing
-                    add_log_density(column, means[c, k], variance, scores[c])
-            added = ends[b]
-            grid[a, b] = count_right(scores, present, n_present, blocks, right)
-
-
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def add_log_density(
-    x: NDArray[np.float64], mean: float, variance: float, scores: NDArray[np.float64]
-) -> None:
-    """Add the log of a normal density at every x."""
-    constant = 0.5 * math.log(2.0 * math.pi * variance)
-    half = 0.5 / variance
-    for t in range(x.size):
-        off = x[t] - mean
-        scores[t] -= constant + off * off * half

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 
-from shapley2d._games.sweeps.base import SweepGame
-from shapley2d._kernels.scores import count_right, r_squared, squared_error
+from shapley2d._games.sweeps.chains import sweep_utilities
+from shapley2d._games.sweeps.encoded import class_blocks, encode_split, number_targets
+from shapley2d._kernels.sweep_ridge import fill_classes, fill_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._tables.problem import Split
-
-ALPHA = 1.0
-"""Penalty on the squared coefficients, as in scikit-learn; the intercept is free."""
+    from shapley2d._theory.coalitions import Coalitions
 
 
-class RidgeSweep(SweepGame):
+class RidgeSweep:
     """R squared of ridge regression, or accuracy of the ridge classifier, swept over whole grids.
 
     In regression the model is scikit-learn's ``Ridge()``, in classification its ``RidgeClassifier()``: targets of -1
     and 1 for each class that the coalition shows, the largest prediction wins; for two classes, the second wins if
-    its prediction is positive. Features are not scaled.
+    its prediction is positive. Features are not scaled. No rows or no columns are worth 0; rows of a single class
+    predict that class.
+
+    Parameters
+    ----------
+    split : Split
 
     Notes
     -----
@@ -42,18 +44,27 @@ class RidgeSweep(SweepGame):
     array([0. , 0.5, 1. , 1. , 1. ])
     """
 
-    model = "ridge"
-
     def __init__(self, split: Split) -> None:
-        super().__init__(split)
-        if self.classifies:
-            classes = np.arange(self._n_classes)
-            self._indicators = (self._codes[:, None] == classes[None, :]).astype(np.float64)
+        encoded = encode_split(split)
+        self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
+        self._members, self._train, self._valid = encoded.members, encoded.train, encoded.valid
+        self._classifies = split.y.task == "classification"
+        self._n_valid = split.valid.n_rows
+        if self._classifies:
+            classes = np.arange(split.y.classes.size)
+            self._indicators = (split.y.codes[:, None] == classes[None, :]).astype(np.float64)
+            self._blocks = class_blocks(split)[1]
         else:
-            self._centre = float(self._targets.mean())
-            self._spread = float(np.sum((self._targets_valid - self._targets_valid.mean()) ** 2))
+            targets, targets_valid = number_targets(split)
+            centre = float(targets.mean())
+            self._targets, self._targets_valid = targets[:, None] - centre, targets_valid - centre
+            self._spread = float(np.sum((targets_valid - targets_valid.mean()) ** 2))
 
-    def _grid(
+    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+        """Matrix of utilities; no rows or no columns are worth 0."""
+        return sweep_utilities(rows, columns, self._members, self._fill)
+
+    def _fill(
         self,
         rows: NDArray[np.intp],
         sizes: NDArray[np.intp],
@@ -62,180 +73,8 @@ class RidgeSweep(SweepGame):
     ) -> NDArray[np.float64]:
         grid = np.empty((sizes.size, ends.size))
         chain = (rows, sizes, columns, ends)
-        if self.classifies:
-            _fill_classes(self._train, self._indicators, self._valid, self._blocks, chain, grid)
+        if self._classifies:
+            fill_classes(self._train, self._indicators, self._valid, self._blocks, chain, grid)
             return grid / self._n_valid
-        targets, targets_valid = self._targets[:, None] - self._centre, self._targets_valid - self._centre
-        _fill_numbers(self._train, targets, self._valid, targets_valid, self._spread, chain, grid)
+        fill_numbers(self._train, self._targets, self._valid, self._targets_valid, self._spread, chain, grid)
         return grid
-
-
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _join(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    columns: NDArray[np.intp],
-    count: int,
-    means: NDArray[np.float64],
-    y_means: NDArray[np.float64],
-    gram: NDArray[np.float64],
-    products: NDArray[np.float64],
-    off: NDArray[np.float64],
-) -> None:
-    """Take one row in, which is the ``count``-th: centred sums of squares and products by a rank-one update."""
-    share = (count - 1.0) / count
-    for k in range(columns.size):
-        off[k] = x[columns[k]] - means[k]
-        means[k] += off[k] / count
-    for c in range(y.size):
-        y_off = y[c] - y_means[c]
-        y_means[c] += y_off / count
-        for k in range(columns.size):
-            products[c, k] += share * y_off * off[k]
-    for k in range(columns.size):
-        scaled = share * off[k]
-        for l in range(k + 1):
-            gram[k, l] += scaled * off[l]
-
-
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _factor(gram: NDArray[np.float64], factor: NDArray[np.float64]) -> None:
-    """Lower Cholesky factor of ``gram`` plus the penalty; its leading blocks are those of the column prefixes."""
-    for k in range(gram.shape[0]):
-        for l in range(k + 1):
-            total = gram[k, l]
-            for q in range(l):
-                total -= factor[k, q] * factor[l, q]
-            factor[k, l] = math.sqrt(total + ALPHA) if l == k else total / factor[l, l]
-
-
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _solve_forward(factor: NDArray[np.float64], products: NDArray[np.float64], k: int) -> float:
-    """Entry ``k`` of the solution z of L z = products; the earlier ones stand in ``products`` already."""
-    total = products[k]
-    for l in range(k):
-        total -= factor[k, l] * products[l]
-    return float(total / factor[k, k])
-
-
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _basis(
-    x: NDArray[np.float64], mean: float, factor: NDArray[np.float64], k: int, basis: NDArray[np.float64]
-) -> None:
-    """Column ``k`` of the validation rows in the orthogonal basis in which predictions add up, (X - mean) L^-T."""
-    out = basis[k]
-    for t in range(x.size):
-        out[t] = x[t] - mean
-    l = 0
-    while l + 3 < k:  # four at a time, to read and write the column less often
-        f0, f1, f2, f3 = factor[k, l], factor[k, l + 1], factor[k, l + 2], factor[k, l + 3]
-        b0, b1, b2, b3 = basis[l], basis[l + 1], basis[l + 2], basis[l + 3]
-        for t in range(x.size):
-            out[t] = out[t] - f0 * b0[t] - f1 * b1[t] - f2 * b2[t] - f3 * b3[t]
-        l += 4
-    while l < k:
-        f0, b0 = factor[k, l], basis[l]
-        for t in range(x.size):
-            out[t] -= f0 * b0[t]
-        l += 1
-    inverse = 1.0 / factor[k, k]
-    for t in range(x.size):
-        out[t] *= inverse
-
-
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _add_scaled(out: NDArray[np.float64], weight: float, column: NDArray[np.float64]) -> None:
-    for t in range(out.size):
-        out[t] += weight * column[t]
-
-
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _fill_numbers(
-    train: NDArray[np.float64],
-    targets: NDArray[np.float64],
-    valid: NDArray[np.float64],
-    targets_valid: NDArray[np.float64],
-    spread: float,
-    chain: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]],
-    grid: NDArray[np.float64],
-) -> None:
-    """R squared for all prefixes of rows and columns."""
-    rows, sizes, columns, ends = chain
-    width, n_valid = columns.size, valid.shape[1]
-    means, y_means, off = np.zeros(width), np.zeros(1), np.zeros(width)
-    gram, products, factor = np.zeros((width, width)), np.zeros((1, width)), np.zeros((width, width))
-    basis, predictions, solution = np.zeros((width, n_valid)), np.zeros(n_valid), np.zeros(width)
-    joined = 0
-    for a in range(sizes.size):
-        while joined < sizes[a]:
-            row = rows[joined]
-            joined += 1
-            _join(train[row], targets[row], columns, joined, means, y_means, gram, products, off)
-        _factor(gram, factor)
-        predictions[:] = y_means[0]
-        solution[:] = products[0]
-        added = 0
-        for b in range(ends.size):
-            for k in range(added, ends[b]):
-                _basis(valid[columns[k]], means[k], factor, k, basis)
-                solution[k] = _solve_forward(factor, solution, k)
-                _add_scaled(predictions, solution[k], basis[k])
-            added = ends[b]
-            grid[a, b] = r_squared(squared_error(predictions, targets_valid), spread)
-
-
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _fill_classes(
-    train: NDArray[np.float64],
-    indicators: NDArray[np.float64],
-    valid: NDArray[np.float64],
-    blocks: NDArray[np.int64],
-    chain: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]],
-    grid: NDArray[np.float64],
-) -> None:
-    """Numbers of validation rows that are predicted right, for all prefixes of rows and columns.
-
-    A target of -1 and 1 is twice the class's indicator less 1, so the indicators are what is regressed on.
-    """
-    rows, sizes, columns, ends = chain
-    width, n_valid, n_classes = columns.size, valid.shape[1], blocks.size - 1
-    counts, present = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
-    means, y_means, off = np.zeros(width), np.zeros(n_classes), np.zeros(width)
-    gram, factor = np.zeros((width, width)), np.zeros((width, width))
-    products, solution = np.zeros((n_classes, width)), np.zeros((n_classes, width))
-    basis, scores, right = (
-        np.zeros((width, n_valid)),
-        np.zeros((n_classes, n_valid)),
-        np.zeros(n_valid, np.uint8),
-    )
-    joined = 0
-    for a in range(sizes.size):
-        while joined < sizes[a]:
-            row = rows[joined]
-            joined += 1
-            _join(train[row], indicators[row], columns, joined, means, y_means, gram, products, off)
-            for c in range(n_classes):
-                counts[c] += int(indicators[row, c])
-        n_present = 0
-        for c in range(n_classes):
-            if counts[c]:
-                present[n_present] = c
-                n_present += 1
-        if n_present == 1:
-            grid[a] = blocks[present[0] + 1] - blocks[present[0]]
-            continue
-        _factor(gram, factor)
-        first = 1 if n_present == 2 else 0  # of two classes only the second is regressed on
-        for q in range(n_present):
-            scores[present[q]] = 2.0 * counts[present[q]] / joined - 1.0 if q >= first else 0.0
-            solution[present[q]] = products[present[q]]
-        added = 0
-        for b in range(ends.size):
-            for k in range(added, ends[b]):
-                _basis(valid[columns[k]], means[k], factor, k, basis)
-                for q in range(first, n_present):
-                    c = present[q]
-                    solution[c, k] = _solve_forward(factor, solution[c], k)
-                    _add_scaled(scores[c], 2.0 * solution[c, k], basis[k])
-            added = ends[b]
-            grid[a, b] = count_right(scores, present, n_present, blocks, right)

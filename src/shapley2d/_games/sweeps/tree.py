@@ -6,22 +6,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._games.sweeps.base import SweepGame, class_blocks, number_targets
-from shapley2d._kernels.cart import fill_grid
+from shapley2d._games.sweeps.chains import sweep_utilities
+from shapley2d._games.sweeps.encoded import class_blocks, encode_split, number_targets
+from shapley2d._kernels.sweep_tree import fill_grid
 from shapley2d._tables.encoding import as_float32
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._tables.problem import Split
+    from shapley2d._theory.coalitions import Coalitions
 
 
-class TreeSweep(SweepGame):
+class TreeSweep:
     """Accuracy or R squared of a fully grown CART, with scikit-learn's defaults, on whole grids.
 
     Gini impurity for classes, squared error for numbers; splits halfway between neighbouring values, which differ by
     more than 1e-7 as 32-bit numbers; nodes are split until they are pure or none of their columns varies; a leaf
-    predicts its most frequent class, the first of equally frequent ones, or its mean.
+    predicts its most frequent class, the first of equally frequent ones, or its mean. No rows or no columns
+    are worth 0.
+
+    Parameters
+    ----------
+    split : Split
 
     Notes
     -----
@@ -42,19 +49,22 @@ class TreeSweep(SweepGame):
     array([0. , 0.5, 1. , 1. , 1. ])
     """
 
-    model = "tree"
-
     def __init__(self, split: Split) -> None:
-        super().__init__(split)
-        self._values = as_float32(self._train.T)
-        self._values_valid = as_float32(self._valid)
+        encoded = encode_split(split)
+        self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
+        self._members = encoded.members
+        self._values, self._values_valid = as_float32(encoded.train.T), as_float32(encoded.valid)
         self._sorted = np.argsort(self._values, axis=1, kind="stable").astype(np.int32)
         self._ranks = np.empty_like(self._sorted)
         np.put_along_axis(self._ranks, self._sorted, np.arange(self.n_rows, dtype=np.int32)[None, :], axis=1)
-        del self._train, self._valid
-        self._codes, self._labels, self._n_classes, self._labels_valid, self._spread = tree_target(split)
+        self._target = tree_target(split)
+        self._n_valid = split.valid.n_rows
 
-    def _grid(
+    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+        """Matrix of utilities; no rows or no columns are worth 0."""
+        return sweep_utilities(rows, columns, self._members, self._fill)
+
+    def _fill(
         self,
         rows: NDArray[np.intp],
         sizes: NDArray[np.intp],
@@ -63,11 +73,9 @@ class TreeSweep(SweepGame):
     ) -> NDArray[np.float64]:
         grid = np.empty((sizes.size, ends.size))
         presorted = (self._values, self._sorted, self._ranks)
-        target = (self._codes, self._labels, self._n_classes)
-        fill_grid(
-            presorted, target, self._values_valid, self._labels_valid, (rows, sizes, columns, ends), grid
-        )
-        return grid / self._n_valid if self.classifies else r_squared(grid, self._spread)
+        target, chain = self._target, (rows, sizes, columns, ends)
+        fill_grid(presorted, target.learned, self._values_valid, target.labels_valid, chain, grid)
+        return target.scores(grid, self._n_valid)
 
 
 class TreeTarget(NamedTuple):
@@ -79,7 +87,7 @@ class TreeTarget(NamedTuple):
         Class codes; 0 in regression.
     labels, labels_valid : ndarray of shape (n,) and (T,)
         Class codes, or targets minus the mean of training. Validation rows are in the order of
-        :func:`~shapley2d._games.sweeps.base.class_blocks`.
+        :func:`~shapley2d._games.sweeps.encoded.class_blocks`.
     n_classes : int
         0 in regression.
     spread : float
@@ -91,6 +99,15 @@ class TreeTarget(NamedTuple):
     n_classes: int
     labels_valid: NDArray[np.float64]
     spread: float
+
+    @property
+    def learned(self) -> tuple[NDArray[Any], NDArray[np.float64], int]:
+        """What a tree is grown on: codes, labels and the number of classes."""
+        return self.codes, self.labels, self.n_classes
+
+    def scores(self, raw: NDArray[np.float64], n_valid: int) -> NDArray[np.float64]:
+        """Accuracies from numbers of right answers, or R squared from squared errors."""
+        return raw / n_valid if self.n_classes else r_squared(raw, self.spread)
 
 
 def tree_target(split: Split) -> TreeTarget:

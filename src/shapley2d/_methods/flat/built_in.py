@@ -1,47 +1,71 @@
-"""What the built-in models of the game of all cells share: the ends of the game, and when to train no more."""
+"""The game of all cells for built-in models, whose kernel follows an order of the cells."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._tables.problem import Split
+
+class CellModel(Protocol):
+    """A model that is kept up to date while cells join one by one.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+    unit : float
+        What a utility of 1 is in the model's own scores.
+    """
+
+    n_rows: int
+    n_columns: int
+    unit: float
+
+    def follow(self, order: NDArray[np.intp], start: int, stop: tuple[float, float]) -> NDArray[np.float64]:
+        """The model's own scores from the coalition of the first ``start`` cells on.
+
+        A score within ``stop[1]`` of ``stop[0]`` is taken for all that follow.
+        """
+
+    def utilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Utilities from the model's own scores."""
 
 
-class BuiltInGame(ABC):
-    """A game whose kernel follows an order of the cells; to be initialised once the kernel has what it needs.
+class BuiltInGame:
+    """The performance of a built-in model trained on all rows, of which only some cells are known.
 
     Parameters
     ----------
-    split : Split
+    model : CellModel
     truncation : float or None
         Along an order of the cells, once the utility is within ``truncation`` of that of all cells, train no more.
-    unit : float
-        What a utility of 1 is in the kernel's own scores.
+
+    Examples
+    --------
+    >>> from shapley2d._methods.flat.tree import FlatTree
+    >>> from shapley2d._tables.problem import make_problem
+    >>> X, y = [[0], [1], [4], [9]], [0, 0, 1, 1]
+    >>> (split,) = make_problem(X, y, X, y).splits
+    >>> game = BuiltInGame(FlatTree(split))
+    >>> game.utility_none, game.utility_all
+    (0.5, 1.0)
+    >>> game.along(np.array([3, 0, 2, 1]))
+    array([0.5 , 0.75, 0.75, 1.  , 1.  ])
     """
 
-    def __init__(self, split: Split, truncation: float | None, unit: float) -> None:
-        self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
-        self._aim, self._within = np.nan, -1.0
+    def __init__(self, model: CellModel, truncation: float | None = None) -> None:
+        self._model = model
+        self.n_rows, self.n_columns = model.n_rows, model.n_columns
+        never = (np.nan, -1.0)
         everything = np.arange(self.n_rows * self.n_columns)
-        (none,), (whole,) = self._raw(everything[:0], 0), self._raw(everything, everything.size)
-        self.none, self.all = self._scores(np.array([none, whole])).tolist()
-        if truncation is not None:
-            self._aim, self._within = whole, truncation * unit
+        (none,) = model.follow(everything[:0], 0, never)
+        (whole,) = model.follow(everything, everything.size, never)
+        self.utility_none, self.utility_all = model.utilities(np.array([none, whole])).tolist()
+        self._stop = never if truncation is None else (whole, truncation * model.unit)
 
     def along(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Utilities while the cells join in this order: of nobody first, of the whole order last."""
-        return self._scores(self._raw(order, 0))
-
-    @abstractmethod
-    def _raw(self, order: NDArray[np.intp], start: int) -> NDArray[np.float64]:
-        """The kernel's scores from the coalition of the first ``start`` cells on."""
-
-    @abstractmethod
-    def _scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Utilities from the kernel's scores."""
+        """Utilities while the cells join in this order: of the empty coalition first, of the whole order last."""
+        return self._model.utilities(self._model.follow(order, 0, self._stop))

@@ -71,8 +71,8 @@ def flat_cells(
     run.warn_of_precision(estimate, tolerance, "max_permutations", max_permutations)
     return estimate.noting(
         model=model if is_built_in(model) else repr(getattr(games[0], "model", None)),
-        utility_none=float(np.mean([game.none for game in games])),
-        utility_all=float(np.mean([game.all for game in games])),
+        utility_none=float(np.mean([game.utility_none for game in games])),
+        utility_all=float(np.mean([game.utility_all for game in games])),
     )
 
 
@@ -103,7 +103,7 @@ def flat_game(
     >>> from shapley2d._tables.problem import make_problem
     >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
-    >>> flat_game(split, model="tree").all
+    >>> flat_game(split, model="tree").utility_all
     1.0
     """
     from shapley2d._methods.flat.game import FlatModelGame
@@ -121,17 +121,19 @@ def flat_game(
             resolved,
             split,
             scoring=scoring,
-            encoding=preprocess,
+            preprocess=preprocess,
             truncation=truncation,
             random_state=seed % 2**32,
         )
+    from shapley2d._methods.flat.built_in import BuiltInGame
+
     if model == "tree":
         from shapley2d._methods.flat.tree import FlatTree
 
-        return FlatTree(split, truncation=truncation)
+        return BuiltInGame(FlatTree(split), truncation)
     from shapley2d._methods.flat.naive_bayes import FlatNaiveBayes
 
-    return FlatNaiveBayes(split, truncation=truncation)
+    return BuiltInGame(FlatNaiveBayes(split), truncation)
 
 
 class FlatDraws:
@@ -174,5 +176,5 @@ def _checkpoint(
     """The checkpoint at a path, for this problem and these games only."""
     from shapley2d._methods.identity import checkpoint_of
 
-    utilities = [utility for game in games for utility in (game.none, game.all)]
+    utilities = [utility for game in games for utility in (game.utility_none, game.utility_all)]
     return checkpoint_of(path, run, {"utilities": utilities}, method="flat", problem=problem, **settings)

@@ -14,7 +14,6 @@ from shapley2d._tables.encoding import encode_tables
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._tables.encoding import EncodedTables
     from shapley2d._tables.table import Column, Table
 
 
@@ -50,7 +49,7 @@ def stand_in(column: Column) -> StandIn:
 
 @dataclass(frozen=True)
 class EncodedCells:
-    """Encoded tables, with the line of numbers that stands in for absent cells.
+    """Encoded tables, with the row of numbers that stands in for absent cells.
 
     Attributes
     ----------
@@ -77,7 +76,7 @@ class EncodedCells:
 
 
 def encode_cells(train: Table, valid: Table, *, keep_missing: bool) -> EncodedCells:
-    """Encode both tables, and the line that stands in for absent cells.
+    """Encode both tables, and the row that stands in for absent cells.
 
     Parameters
     ----------
@@ -95,11 +94,7 @@ def encode_cells(train: Table, valid: Table, *, keep_missing: bool) -> EncodedCe
     >>> encode_cells(table, table, keep_missing=False).absent.tolist()
     [0.0, 1.0, 3.0]
     """
-    return fill_cells(train, encode_tables(train, valid), keep_missing=keep_missing)
-
-
-def fill_cells(train: Table, encoded: EncodedTables, *, keep_missing: bool) -> EncodedCells:
-    """What :func:`encode_cells` gives, of tables that are encoded already."""
+    encoded = encode_tables(train, valid)
     starts = np.searchsorted(encoded.owners, np.arange(train.n_columns + 1)).astype(np.intp)
     absent = np.empty(encoded.owners.size)
     for column, start, stop in zip(train.columns, starts[:-1], starts[1:], strict=True):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from shapley2d._base.warnings import without_warnings
-from shapley2d._games.model import ModelGame
-from shapley2d._methods.flat.fill import EncodedCells, NativeCells, fill_cells
+from shapley2d._games.fitting import Trainer
+from shapley2d._methods.flat.fill import EncodedCells, NativeCells, encode_cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,28 +23,28 @@ class FlatGame(Protocol):
     Attributes
     ----------
     n_rows, n_columns : int
-    none, all : float
+    utility_none, utility_all : float
         The utilities of the table without any cell and with all of them.
     """
 
     n_rows: int
     n_columns: int
-    none: float
-    all: float
+    utility_none: float
+    utility_all: float
 
     def along(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Utilities while the cells join in this order: of nobody first, of the whole order last.
+        """Utilities while the cells join in this order: of the empty coalition first, of the whole order last.
 
         Once a utility is within ``truncation`` of that of all cells, it is taken for all that follow.
         """
 
 
-class FlatModelGame(ModelGame):
+class FlatModelGame:
     """The performance of a scikit-learn model trained on all rows, of which only some cells are known.
 
     Parameters
     ----------
-    model, scoring, encoding, random_state
+    model, scoring, preprocess, random_state
         As in :class:`~shapley2d._games.model.ModelGame`.
     split : Split
     truncation : float or None
@@ -63,7 +63,7 @@ class FlatModelGame(ModelGame):
     >>> X, y = [[0], [1], [4], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
     >>> game = FlatModelGame(None, split)
-    >>> game.none, game.all
+    >>> game.utility_none, game.utility_all
     (0.5, 1.0)
     >>> game.along(np.array([3, 0, 2, 1]))
     array([0.5 , 0.75, 0.75, 1.  , 1.  ])
@@ -75,38 +75,35 @@ class FlatModelGame(ModelGame):
         split: Split,
         *,
         scoring: Any = None,
-        encoding: str = "auto",
+        preprocess: str = "auto",
         truncation: float | None = None,
         random_state: int = 0,
     ) -> None:
-        super().__init__(
-            model,
-            split.train,
-            split.y,
-            split.valid,
-            split.y_valid,
-            scoring=scoring,
-            encoding=encoding,  # type: ignore[arg-type]
-            truncation=truncation,
-            random_state=random_state,
-        )
+        self._trainer = Trainer(model, split.y, split.y_valid, scoring=scoring, random_state=random_state)
+        self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
+        self._truncation = np.nan if truncation is None else float(truncation)
         self._cells: EncodedCells | NativeCells
-        if self._encoded is None:
+        if preprocess == "none":
             self._cells, self._valid = NativeCells(split.train), split.valid.native
         else:
-            self._cells = fill_cells(split.train, self._encoded, keep_missing=self._takes_missing)
+            keep_missing = self._trainer.takes_missing
+            self._cells = encode_cells(split.train, split.valid, keep_missing=keep_missing)
             self._valid = self._cells.valid
-        self._encoded = self._native = None  # only coalitions of rows and columns are cut from these
         self._matters = self._cells.matters()
         table = self._empty_table()
-        self.none = self._score_table(table)
+        self.utility_none = self._score_table(table)
         for cell in np.ndindex(self._matters.shape):
             table.add(*cell)
-        self.all = self._score_table(table)
+        self.utility_all = self._score_table(table)
+
+    @property
+    def model(self) -> Any:
+        """The model that is trained, with every open seed set."""
+        return self._trainer.model
 
     def along(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Utilities while the cells join in this order: of nobody first, of the whole order last."""
-        utilities = np.full(order.size + 1, self.none)
+        """Utilities while the cells join in this order: of the empty coalition first, of the whole order last."""
+        utilities = np.full(order.size + 1, self.utility_none)
         table = self._empty_table()  # of this call alone: threads share the game
         for k, player in enumerate(order.tolist()):
             if self._near_all(utilities[k]):
@@ -123,17 +120,18 @@ class FlatModelGame(ModelGame):
         return _NativeTable(self._cells, self._matters.shape)
 
     def _near_all(self, utility: float) -> bool:
-        return not math.isnan(self._truncation) and abs(utility - self.all) <= self._truncation
+        return not math.isnan(self._truncation) and abs(utility - self.utility_all) <= self._truncation
 
     def _score_table(self, table: _EncodedTable | _NativeTable) -> float:
-        rows = np.arange(self.n_rows)
-        with without_warnings():  # models grumble at tables that are mostly filled; that is the game
-            return self._utility(self.model, table.train(), self._valid, rows, table.present)
+        def describe() -> str:
+            present = table.present
+            return f"the table with {present.sum()} of its {present.size} cells, the others filled"
 
-    def _describe(self, chosen: NDArray[np.intp], column_mask: NDArray[np.bool_]) -> str:
-        """The table in words; for lack of coalitions of columns, the mask is that of the cells present."""
-        del chosen
-        return f"the table with {column_mask.sum()} of its {column_mask.size} cells, the others filled"
+        rows = np.arange(self.n_rows)
+        with (
+            without_warnings()
+        ):  # models warn about tables that are mostly filled, which is what a game is made of
+            return self._trainer.utility(self.model, table.train(), self._valid, rows, describe)
 
 
 class _EncodedTable:

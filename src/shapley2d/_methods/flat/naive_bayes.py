@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 
-from shapley2d._games.sweeps.base import class_blocks
-from shapley2d._games.sweeps.naive_bayes import VAR_SMOOTHING, add_log_density
-from shapley2d._kernels.scores import count_right
-from shapley2d._methods.flat.built_in import BuiltInGame
+from shapley2d._games.sweeps.encoded import class_blocks
+from shapley2d._kernels.flat_naive_bayes import follow_cells
 from shapley2d._methods.flat.fill import encode_cells
 
 if TYPE_CHECKING:
@@ -20,7 +16,7 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Split
 
 
-class FlatNaiveBayes(BuiltInGame):
+class FlatNaiveBayes:
     """Accuracy of scikit-learn's ``GaussianNB()`` trained on all rows, of which only some cells are known.
 
     An entry that is missing, in either table, is what stands in for absent cells of its column; a missing category is
@@ -31,21 +27,19 @@ class FlatNaiveBayes(BuiltInGame):
     ----------
     split : Split
         Of a classification.
-    truncation : float or None
-        Along an order of the cells, once the utility is within ``truncation`` of that of all cells, train no more.
 
     Examples
     --------
     >>> from shapley2d._tables.problem import make_problem
     >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
-    >>> game = FlatNaiveBayes(split)
-    >>> game.none, game.all
-    (0.5, 1.0)
+    >>> FlatNaiveBayes(split).follow(np.array([3, 0, 2, 1]), 0, (np.nan, -1.0))  # right answers
+    array([2., 2., 4., 4., 4.])
     """
 
-    def __init__(self, split: Split, *, truncation: float | None = None) -> None:
-        self._n_valid = split.valid.n_rows
+    def __init__(self, split: Split) -> None:
+        self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
+        self.unit = float(split.valid.n_rows)
         self._codes = split.y.codes.astype(np.int64)
         order, self._blocks = class_blocks(split)
         cells = encode_cells(split.train, split.valid, keep_missing=False)
@@ -53,121 +47,15 @@ class FlatNaiveBayes(BuiltInGame):
         self._valid = np.ascontiguousarray(cells.valid[order].T)
         self._absent = cells.absent
         self._starts = cells.starts
-        super().__init__(split, truncation, self._n_valid)
 
-    def _raw(self, order: NDArray[np.intp], start: int) -> NDArray[np.float64]:
+    def follow(self, order: NDArray[np.intp], start: int, stop: tuple[float, float]) -> NDArray[np.float64]:
         """Right answers from the coalition of the first ``start`` cells on."""
         out = np.empty(order.size - start + 1)
         order = np.ascontiguousarray(order)  # one layout, compiled once
-        stop = (self._aim, self._within)
         tables = (self._train, self._absent, self._starts)
-        _follow(*tables, self._codes, self._valid, self._blocks, order, start, stop, out)
+        follow_cells(*tables, self._codes, self._valid, self._blocks, order, start, stop, out)
         return out
 
-    def _scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        return raw / self._n_valid
-
-
-@numba.njit(nogil=True, cache=True)
-def _follow(
-    entries: NDArray[np.float64],
-    absent: NDArray[np.float64],
-    starts: NDArray[np.intp],
-    codes: NDArray[np.int64],
-    valid: NDArray[np.float64],
-    blocks: NDArray[np.int64],
-    order: NDArray[np.intp],
-    start: int,
-    stop: tuple[float, float],
-    out: NDArray[np.float64],
-) -> None:
-    """Numbers of validation rows that are predicted right after each cell that joins from position ``start`` on."""
-    width, n_rows = entries.shape
-    n_columns, n_classes, n_valid = starts.size - 1, blocks.size - 1, valid.shape[1]
-    now = np.empty_like(entries)
-    for k in range(width):
-        now[k] = absent[k]
-    counts = np.zeros(n_classes, np.int64)
-    for row in range(n_rows):
-        counts[codes[row]] += 1
-    present = np.flatnonzero(counts)
-    spreads = np.zeros(width)  # variance of every column over all rows
-    densities = np.zeros((n_classes, width, n_valid))
-    scores = np.zeros((n_classes, n_valid))
-    right = np.zeros(n_valid, np.uint8)
-    smoothing = 0.0
-    stale = np.zeros(
-        (n_classes, width), np.bool_
-    )  # columns of a class whose densities are to be computed anew
-    changed = True
-    for position in range(order.size + 1):
-        if position >= start:
-            if not changed:
-                out[position - start] = out[position - start - 1]
-            elif spreads.max() == 0.0 or present.size == 1:
-                out[position - start] = blocks[present[0] + 1] - blocks[present[0]]
-            else:
-                if VAR_SMOOTHING * spreads.max() != smoothing:
-                    smoothing = VAR_SMOOTHING * spreads.max()
-                    stale[:] = True
-                _rescore(now, codes, counts, present, valid, smoothing, stale, densities, scores)
-                out[position - start] = count_right(scores, present, present.size, blocks, right)
-            if abs(out[position - start] - stop[0]) <= stop[1]:
-                out[position - start :] = out[position - start]
-                break
-        if position < order.size:
-            row, column = order[position] // n_columns, order[position] % n_columns
-            changed = position < start
-            for k in range(starts[column], starts[column + 1]):
-                if entries[k, row] != now[k, row]:
-                    changed = True
-                    now[k, row] = entries[k, row]
-                    spreads[k] = _variance(now[k], codes, -1, n_rows)[1]
-                    stale[codes[row], k] = True
-
-
-@numba.njit(nogil=True, cache=True)
-def _rescore(
-    now: NDArray[np.float64],
-    codes: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    present: NDArray[np.intp],
-    valid: NDArray[np.float64],
-    smoothing: float,
-    stale: NDArray[np.bool_],
-    densities: NDArray[np.float64],
-    scores: NDArray[np.float64],
-) -> None:
-    """Log-likelihoods of the classes that have changed; sums are made anew, so that rounding does not add up."""
-    for c in present:
-        if not stale[c].any():
-            continue
-        scores[c] = math.log(counts[c] / codes.size)
-        for k in range(now.shape[0]):
-            if stale[c, k]:
-                mean, variance = _variance(now[k], codes, c, counts[c])
-                densities[c, k] = 0.0
-                add_log_density(valid[k], mean, variance + smoothing, densities[c, k])
-                stale[c, k] = False
-            scores[c] += densities[c, k]
-
-
-@numba.njit(nogil=True, cache=True)
-def _variance(x: NDArray[np.float64], codes: NDArray[np.int64], own: int, count: int) -> tuple[float, float]:
-    """Mean and variance over the ``count`` rows of a class, or over all rows where ``own`` is negative.
-
-    Entries are taken relative to the first, so that a constant column has a variance of exactly 0.
-    """
-    first, seen, total = 0.0, False, 0.0
-    for i in range(x.size):
-        if own < 0 or codes[i] == own:
-            if not seen:
-                first, seen = x[i], True
-            total += x[i] - first
-    centre = total / count
-    squares = 0.0
-    for i in range(x.size):
-        if own < 0 or codes[i] == own:
-            off = x[i] - first - centre
-            squares += off * off
-    return first + centre, squares / count
+    def utilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Accuracies."""
+        return scores / self.unit

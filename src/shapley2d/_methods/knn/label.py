@@ -1,8 +1,8 @@
 """The label as one more column of the K-nearest-neighbour game.
 
 With the label phi(F + label) = phi(F), and without it nothing is worth anything. So the features' values are a
-semivalue of the game without the label (:func:`shapley2d._games.label.feature_semivalue`), and the label's value in a
-row is the mean of phi(F) over random coalitions F of the features, of size s with weight p(s; m + 1) each. For
+semivalue of the game without the label (:func:`shapley2d._theory.semivalues.feature_semivalue`), and the label's value
+in a row is the mean of phi(F) over random coalitions F of the features, of size s with weight p(s; m + 1) each. For
 Shapley's value it is what the features leave of phi(M).
 """
 
@@ -15,11 +15,10 @@ import numpy as np
 
 from shapley2d._base.streams import generator
 from shapley2d._estimation.estimate import Estimate
-from shapley2d._games.label import feature_semivalue
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import RowValues
 from shapley2d._methods.knn.cells import value_knn
-from shapley2d._theory.semivalues import Semivalue, marginal_weights, size_probabilities
+from shapley2d._theory.semivalues import Semivalue, feature_semivalue, marginal_weights, size_probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -23,7 +23,7 @@ from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._methods.oob.means import TreeMeans, tree_means
 from shapley2d._methods.record import refuse_semivalue
-from shapley2d._tables.encoding import as_float32, encode_tables
+from shapley2d._tables.encoding import as_float32, encode_tables, fill_means
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Trees:
         self.right_or_wrong = score == "correct" and target.task == "classification"
         self._n_drawn, self._score, self._seed = n_drawn, score, seed
         encoded = encode_tables(table, table)
-        matrix = _filled(encoded.train)
+        matrix = fill_means(encoded.train)
         self._members = [np.flatnonzero(encoded.owners == j) for j in range(table.n_columns)]
         values = as_float32(matrix.T)
         order = np.argsort(values, axis=1, kind="stable").astype(np.int32)
@@ -207,7 +207,8 @@ class Trees:
         return lines
 
     def _scores(self, counts: NDArray[np.int64], active: NDArray[np.intp]) -> NDArray[np.float64]:
-        from shapley2d._kernels.out_of_bag import add_closeness, predict_out_of_bag
+        from shapley2d._kernels.closeness import add_closeness
+        from shapley2d._kernels.out_of_bag import predict_out_of_bag
 
         predicted = np.zeros(counts.size)
         predict_out_of_bag(self._presorted, self._target, counts, active, predicted)
@@ -218,13 +219,6 @@ class Trees:
         if self._scaled is not None:
             add_closeness(self._scaled, self._target, counts, active, scores)
         return np.where(counts == 0, scores, np.nan)
-
-
-def _filled(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Missing numbers replaced by the mean of their column (0 where it has no number)."""
-    known = ~np.isnan(matrix)
-    means = np.where(known, matrix, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.where(known, matrix, means)
 
 
 def _scaled(matrix: NDArray[np.float64], owners: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -42,7 +42,7 @@ def tree_means(
     Notes
     -----
     A mean's error is a sum over trees of (score - mean) / count. One tree is part of many means, so the errors of the
-    cells of a row, or of a column, hang together: for a sum of means these terms are summed tree by tree before they
+    cells of a row, or of a column, are correlated: for a sum of means these terms are summed tree by tree before they
     are squared. A cell without scores has the value 0; see ``counts``.
 
     Examples

@@ -1,4 +1,4 @@
-"""K nearest neighbours: distances grow column by column, the nearest are kept row by row."""
+"""Nearest neighbours for all prefixes of rows and columns: distances grow by columns, the nearest are kept by rows."""
 
 from __future__ import annotations
 
@@ -7,72 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 
-from shapley2d._games.nearest import KnnGame
 from shapley2d._kernels.distance import column_dissimilarities
-from shapley2d._knn.metric import integer_columns
-from shapley2d._theory.coalitions import NestedCoalitions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._tables.problem import Split
-    from shapley2d._theory.coalitions import Coalitions
-
-
-class KnnSweep(KnnGame):
-    """The K-nearest-neighbour utility of method ``"knn"``, swept over the grid of a permutation pair.
-
-    The share of right labels among the K nearest, rows at the same distance being averaged over all their orders; in
-    regression minus the squared error of their mean. See :mod:`shapley2d._games.nearest` for the definition and
-    :mod:`shapley2d._knn.metric` for the distance, categories and missing entries included. Coalitions that are not
-    those of two permutations are left to :class:`~shapley2d._games.nearest.KnnGame`, which gives the same utilities.
-
-    Parameters
-    ----------
-    split : Split
-        Training and validation rows, checked.
-    n_neighbors : int
-    metric : {"auto", "sqeuclidean"}
-
-    Examples
-    --------
-    >>> from shapley2d._tables.problem import make_problem
-    >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
-    >>> (split,) = make_problem(X, y, X, y).splits
-    >>> game = KnnSweep(split, n_neighbors=1)
-    >>> game.utilities(NestedCoalitions([0, 2, 1, 3]), NestedCoalitions([0]))[:, 1]
-    array([0. , 0.5, 1. , 1. , 1. ])
-    """
-
-    model = "knn"
-
-    def __init__(self, split: Split, *, n_neighbors: int = 10, metric: str = "auto", n_jobs: int = 1) -> None:
-        super().__init__(
-            integer_columns(split.train, split.valid, metric),
-            split.y.codes,
-            split.y_valid.codes,
-            task=split.y.task,
-            n_neighbors=n_neighbors,
-            n_jobs=n_jobs,
-        )
-
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Matrix of utilities; no rows or no columns are worth 0."""
-        if not isinstance(rows, NestedCoalitions) or not isinstance(columns, NestedCoalitions):
-            return super().utilities(rows, columns)
-        order = columns.order
-        train = np.ascontiguousarray(self._train[order][:, rows.order])
-        valid = np.ascontiguousarray(self._valid[:, order])
-        table = (train, valid, self._mismatch[order], self._missing[order])
-        sums = np.zeros((order.size, rows.order.size))
-        _fill(table, self._y[rows.order], self._y_valid, self._k, self._classifies, sums)
-        grid = np.zeros((len(rows), len(columns)))
-        grid[1:, 1:] = sums.T / len(self._valid)
-        return grid
-
 
 @numba.njit(nogil=True, cache=True)
-def _fill(
+def fill_grid(
     table: tuple[Any, ...],
     y: NDArray[np.float64],
     y_valid: NDArray[np.float64],

@@ -1,0 +1,104 @@
+"""Lists of coalitions as chains of nested ones, which a kernel fills in one sweep."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from shapley2d._theory.coalitions import NestedCoalitions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._theory.coalitions import Coalitions
+
+    FillGrid = Callable[
+        [NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]
+    ]
+
+
+class Chain(NamedTuple):
+    """A run of coalitions, each within the next: the order in which players join, and how many have by then.
+
+    ``start`` is the position of the run in the list of coalitions; empty coalitions are left out.
+    """
+
+    order: NDArray[np.intp]
+    sizes: NDArray[np.intp]
+    start: int
+
+
+def chains(coalitions: Coalitions) -> list[Chain]:
+    """Cut a list of coalitions into runs of nested ones.
+
+    The coalitions of a permutation are one chain; any other list falls into short ones, of a single coalition at
+    worst, so that a kernel for chains serves every list.
+
+    Examples
+    --------
+    >>> from shapley2d._theory.coalitions import MaskCoalitions
+    >>> for chain in chains(MaskCoalitions([[0, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])):
+    ...     print(chain.order.tolist(), chain.sizes.tolist(), chain.start)
+    [1, 0] [1, 2] 1
+    [2] [1] 3
+    """
+    if isinstance(coalitions, NestedCoalitions):
+        return [Chain(coalitions.order, np.arange(1, len(coalitions), dtype=np.intp), 1)]
+    masks = coalitions.masks()
+    sizes = masks.sum(axis=1, dtype=np.intp)
+    breaks = (masks[:-1] & ~masks[1:]).any(axis=1) | (sizes[:-1] == 0)
+    starts = [0, *(np.flatnonzero(breaks) + 1).tolist(), len(masks)]
+    found = []
+    for start, stop in itertools.pairwise(starts):
+        if start < stop and sizes[start]:
+            members = np.flatnonzero(masks[stop - 1])
+            joins = masks[start:stop, members].argmax(axis=0)
+            order = members[np.argsort(joins, kind="stable")]
+            found.append(Chain(order, sizes[start:stop], start))
+    return found
+
+
+def sweep_utilities(
+    rows: Coalitions, columns: Coalitions, members: Sequence[NDArray[np.intp]], fill: FillGrid
+) -> NDArray[np.float64]:
+    """Utilities of all pairs of coalitions, from a function that fills the grid of a pair of chains.
+
+    A chain of nested row coalitions under a chain of nested column coalitions, as one permutation pair of a Monte Carlo
+    draw has them, is filled in one sweep; other coalitions are swept in the chains they fall into. No rows or no
+    columns are worth 0.
+
+    Parameters
+    ----------
+    rows, columns : Coalitions
+    members : sequence of ndarray
+        The encoded columns of every player of the column axis.
+    fill : callable
+        ``fill(rows, sizes, columns, ends)``: utilities of the first ``sizes`` of ``rows`` under the first ``ends`` of
+        the encoded ``columns``.
+
+    Examples
+    --------
+    >>> from shapley2d._theory.coalitions import NestedCoalitions
+    >>> def fill(rows, sizes, columns, ends):
+    ...     return np.multiply.outer(sizes, ends)
+    >>> sweep_utilities(NestedCoalitions([1, 0]), NestedCoalitions([0]), [np.array([0, 1])], fill)
+    array([[0., 0.],
+           [0., 2.],
+           [0., 4.]])
+    """
+    widths = np.array([owned.size for owned in members])
+    matrix = np.zeros((len(rows), len(columns)))
+    encoded = []
+    for chain in chains(columns):
+        order = np.concatenate([members[player] for player in chain.order])
+        ends = np.cumsum(widths[chain.order], dtype=np.intp)[chain.sizes - 1]
+        encoded.append((slice(chain.start, chain.start + ends.size), order, ends))
+    for chain in chains(rows):
+        part = slice(chain.start, chain.start + chain.sizes.size)
+        for columns_part, order, ends in encoded:
+            matrix[part, columns_part] = fill(chain.order, chain.sizes, order, ends)
+    return matrix

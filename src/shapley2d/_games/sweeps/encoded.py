@@ -1,0 +1,77 @@
+"""A split as the kernels of the sweeps take it: tables of filled numbers, targets, and who owns which columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._tables.encoding import encode_tables, fill_means
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.problem import Split
+
+
+@dataclass(frozen=True)
+class EncodedSplit:
+    """Encoded tables without missing entries, and which of their columns belong to which player.
+
+    Attributes
+    ----------
+    train : ndarray of shape (n, width)
+    valid : ndarray of shape (width, T)
+        In classification the validation rows are those of :func:`class_blocks`, in that order.
+    members : tuple of ndarray
+        The encoded columns of every player, i.e. of every column of the table.
+    """
+
+    train: NDArray[np.float64]
+    valid: NDArray[np.float64]
+    members: tuple[NDArray[np.intp], ...]
+
+
+def encode_split(split: Split) -> EncodedSplit:
+    """Encode a split as for scikit-learn's estimators.
+
+    A category is one 0/1 column per value, which come and go together. A missing number is filled with the mean of the
+    column over the whole training table, so that its value does not depend on the coalition.
+
+    Examples
+    --------
+    >>> from shapley2d._tables.problem import make_problem
+    >>> X = [["red", 1.0], ["blue", None], ["red", 5.0]]
+    >>> (split,) = make_problem(X, [0, 1, 0], X, [0, 1, 0]).splits
+    >>> encoded = encode_split(split)
+    >>> encoded.train.tolist()
+    [[0.0, 1.0, 1.0], [1.0, 0.0, 3.0], [0.0, 1.0, 5.0]]
+    >>> [members.tolist() for members in encoded.members]
+    [[0, 1], [2]]
+    """
+    encoded = encode_tables(split.train, split.valid)
+    valid = fill_means(encoded.valid, encoded.train)
+    if split.y.task == "classification":
+        valid = valid[class_blocks(split)[0]]
+    members = tuple(np.flatnonzero(encoded.owners == j) for j in range(split.train.n_columns))
+    return EncodedSplit(fill_means(encoded.train), np.ascontiguousarray(valid.T), members)
+
+
+def class_blocks(split: Split) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """The validation rows in blocks of one class, and where the blocks begin, with their end.
+
+    Rows of a label that training never shows are left out: they are never right.
+    """
+    codes = split.y_valid.codes
+    order = np.argsort(codes, kind="stable")
+    order = order[codes[order] >= 0]
+    return order, np.searchsorted(codes[order], np.arange(split.y.classes.size + 1)).astype(np.int64)
+
+
+def number_targets(split: Split) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The targets of a regression, of training and of validation, which must be enough for an R squared."""
+    if split.valid.n_rows < 2:
+        raise InputError("R squared needs at least two validation rows: pass more, or fewer folds")
+    return np.asarray(split.y.codes, dtype=np.float64), np.asarray(split.y_valid.codes, dtype=np.float64)

@@ -1,0 +1,71 @@
+"""The built-in models by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._base.checks import check_choice
+
+if TYPE_CHECKING:
+    from shapley2d._games.nearest import KnnGame
+    from shapley2d._tables.problem import Split
+    from shapley2d._theory.game import Game
+
+SWEEPS = ("gaussian_nb", "ridge", "knn", "tree")
+"""Names of the built-in models."""
+
+
+def sweep_game(name: str, split: Split, **options: Any) -> Game:
+    """The game of a built-in model; its score is the accuracy or R squared, for ``"knn"`` a utility of its own.
+
+    Parameters
+    ----------
+    name : {"gaussian_nb", "ridge", "knn", "tree"}
+    split : Split
+        Training and validation rows, checked.
+    **options
+        ``"knn"``: ``n_neighbors``, ``metric="auto"``, ``n_jobs=1``.
+
+    Returns
+    -------
+    Game
+
+    Examples
+    --------
+    >>> from shapley2d._theory.coalitions import SubsetCoalitions
+    >>> from shapley2d._tables.problem import make_problem
+    >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
+    >>> (split,) = make_problem(X, y, X, y).splits
+    >>> game = sweep_game("ridge", split)
+    >>> float(game.utilities(SubsetCoalitions(4), SubsetCoalitions(1))[-1, 1])
+    1.0
+    """
+    check_choice(name, "model", SWEEPS)
+    if name == "gaussian_nb":
+        from shapley2d._games.sweeps.naive_bayes import NaiveBayesSweep
+
+        return NaiveBayesSweep(split, **options)
+    if name == "ridge":
+        from shapley2d._games.sweeps.ridge import RidgeSweep
+
+        return RidgeSweep(split, **options)
+    if name == "knn":
+        return _knn_game(split, **options)
+    from shapley2d._games.sweeps.tree import TreeSweep
+
+    return TreeSweep(split, **options)
+
+
+def _knn_game(split: Split, *, n_neighbors: int, metric: str = "auto", n_jobs: int | None = 1) -> KnnGame:
+    """The game of nearest neighbours, in one thread where draws are what is shared out to workers."""
+    from shapley2d._games.nearest import KnnGame
+    from shapley2d._knn.metric import integer_columns
+
+    return KnnGame(
+        integer_columns(split.train, split.valid, metric),
+        split.y.codes,
+        split.y_valid.codes,
+        task=split.y.task,
+        n_neighbors=n_neighbors,
+        n_jobs=n_jobs,
+    )

@@ -1,0 +1,202 @@
+"""The tree grower against a plain recursion, and its parts against numpy."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from shapley2d._kernels.cart import (
+    grow_tree,
+    leaf_prediction,
+    make_scratch,
+    part_rows,
+    part_valid,
+    score_leaves,
+    split_threshold,
+)
+from shapley2d._kernels.cart_splits import best_binary, best_classes, best_numbers
+from shapley2d._kernels.closeness import add_closeness
+from shapley2d._kernels.out_of_bag import predict_out_of_bag
+
+
+def make_data(seed, n_classes, n=30, p=4, n_valid=25):
+    """Few values, so that rows, splits and columns tie; a 0/1 column; 0 classes is a regression."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 5, size=(p, n)).astype(np.float32)
+    values[-1] = values[-1] > 2
+    valid = rng.integers(0, 5, size=(p, n_valid)).astype(np.float32)
+    codes = (rng.integers(0, n_classes, n) if n_classes else np.zeros(n)).astype(np.int32)
+    labels = codes.astype(np.float64) if n_classes else rng.integers(0, 20, n) / 4.0
+    return values, valid, (codes, labels, n_classes)
+
+
+def impurity(labels, n_classes):
+    """Gini impurity times the number of rows, or the squared error."""
+    if not n_classes:
+        return np.sum((labels - labels.mean()) ** 2)
+    return labels.size - np.sum(np.unique(labels, return_counts=True)[1] ** 2) / labels.size
+
+
+def best_split(values, labels, n_classes, rows, active):
+    """The first of the best splits by column, then by threshold: a column's place and a number of rows; or None."""
+    best = None
+    for k, column in enumerate(active):
+        x = values[column, rows]
+        for low in np.unique(x)[:-1]:
+            left = x <= low
+            cost = impurity(labels[rows[left]], n_classes) + impurity(labels[rows[~left]], n_classes)
+            if best is None or cost < best[0] - 1e-9:
+                best = cost, k, int(left.sum())
+    return best and best[1:]
+
+
+def predict_by_recursion(values, valid, target, rows, active, asked):
+    """Predictions for the validation rows ``asked``; rows may repeat."""
+    _, labels, n_classes = target
+    predictions = np.full(valid.shape[1], np.nan)
+
+    def visit(rows, asked):
+        split = None
+        if np.unique(labels[rows]).size > 1:
+            split = best_split(values, labels, n_classes, rows, active)
+        if split is None:
+            counts = np.bincount(labels[rows].astype(int)) if n_classes else None
+            predictions[asked] = counts.argmax() if n_classes else labels[rows].mean()
+            return
+        x = values[active[split[0]]].astype(float)
+        ordered = np.sort(x[rows])
+        threshold = ordered[split[1] - 1] / 2 + ordered[split[1]] / 2
+        asked_left = valid[active[split[0]], asked] <= threshold
+        visit(rows[x[rows] <= threshold], asked[asked_left])
+        visit(rows[x[rows] > threshold], asked[~asked_left])
+
+    visit(rows, asked)
+    return predictions
+
+
+def presort(values, rows, active):
+    orders = [rows[np.argsort(values[column, rows], kind="stable")] for column in active]
+    return np.ascontiguousarray(orders, dtype=np.int32)
+
+
+@pytest.mark.parametrize("averages", [False, True])
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+@pytest.mark.parametrize("kernel", [grow_tree, grow_tree.py_func], ids=["compiled", "python"])
+def test_leaves_are_those_of_a_plain_recursion(kernel, n_classes, averages):
+    for seed in range(6):
+        values, valid, target = make_data(seed, n_classes)
+        rng = np.random.default_rng(seed)
+        rows = np.sort(rng.integers(0, 30, 40 if seed % 2 else 20))  # some of them repeatedly, as in a bag
+        active, n_valid = rng.permutation(4)[: 1 + seed % 4].astype(np.intp), valid.shape[1]
+        below = np.arange(n_valid, dtype=np.int32)
+        leaves, scratch = make_scratch(40, n_valid)
+        work = presort(values, rows, active)
+        count = kernel(values, target, work, active, valid, below, leaves, scratch, averages)
+        expected = predict_by_recursion(values, valid, target, rows, active, np.arange(n_valid))
+        found = np.full(n_valid, np.nan)
+        for (low, high), prediction in zip(leaves.stretches[:count], leaves.predictions, strict=False):
+            assert low < high and np.isnan(found[below[low:high]]).all()
+            found[below[low:high]] = prediction
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+        labels_valid = rng.integers(0, max(n_classes, 2), n_valid).astype(float)
+        right = np.sum(expected == labels_valid) if n_classes else np.sum((expected - labels_valid) ** 2)
+        for score in (score_leaves, score_leaves.py_func):
+            assert score(leaves, count, below, labels_valid, n_classes) == pytest.approx(right)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_rows_out_of_bag_are_predicted_by_the_tree_of_the_bag(n_classes):
+    for seed in range(5):
+        values, _, target = make_data(seed, n_classes)
+        counts = np.bincount(np.random.default_rng(seed).integers(0, 30, 30), minlength=30)
+        active = np.array([2, 0, 3], dtype=np.intp)
+        presorted = (values, np.argsort(values, axis=1, kind="stable").astype(np.int32))
+        out, bag = np.flatnonzero(counts == 0), np.repeat(np.arange(30), counts)
+        expected = predict_by_recursion(values, values, target, bag, active, out)
+        for kernel in (predict_out_of_bag, predict_out_of_bag.py_func):
+            predicted = np.full(30, np.nan)
+            kernel(presorted, target, counts, active, predicted)
+            np.testing.assert_allclose(predicted, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 4])
+def test_the_best_split_is_found_in_one_pass(n_classes):
+    for seed in range(10):
+        values, _, (codes, labels, _) = make_data(seed, n_classes)
+        rows, active = np.random.default_rng(seed).permutation(30)[:17], np.array([1, 3, 0], dtype=np.intp)
+        work, inverse = presort(values, rows, active), 1 / np.maximum(np.arange(31), 1)
+        expected = best_split(values, labels, n_classes, rows, active)
+        kernel = best_binary if n_classes == 2 else best_classes if n_classes else best_numbers
+        room = (np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)) if n_classes > 2 else ()
+        target = codes if n_classes else labels
+        for one in (kernel, kernel.py_func):
+            assert one(values, target, work, active, inverse, *room) == expected
+
+
+def test_columns_that_do_not_vary_are_not_split():
+    values, codes = np.full((1, 4), 2.0, np.float32), np.array([0, 1, 0, 1], np.int32)
+    values[0, 3] += 1e-8  # nothing in 32 bits
+    work, active = np.arange(4, dtype=np.int32)[None], np.zeros(1, np.intp)
+    assert best_binary(values, codes, work, active, np.ones(5)) == (-1, -1)
+
+
+@pytest.mark.parametrize(("left_ends", "right_ends"), [(False, False), (True, False), (False, True)])
+def test_rows_are_parted_in_their_order(left_ends, right_ends):
+    rows = np.array([4, 1, 3, 0, 2], np.int32)
+    goes_left = np.array([1, 0, 0, 1, 1], np.uint8)
+    for kernel in (part_rows, part_rows.py_func):
+        parted = rows.copy()
+        kernel(parted, goes_left, np.empty(5, np.int32), left_ends, right_ends)
+        if not left_ends:
+            assert parted[:3].tolist() == [4, 3, 0]
+        if not right_ends:
+            assert parted[3:].tolist() == [1, 2]
+
+
+def test_validation_rows_are_parted_at_the_threshold():
+    x, below = np.array([3, 1, 2, 5], np.float32), np.array([3, 0, 1, 2], np.int32)
+    for kernel in (part_valid, part_valid.py_func):
+        parted = below.copy()
+        assert kernel(x, 2.0, parted, np.empty(4, np.int32)) == 2
+        assert parted.tolist() == [1, 2, 3, 0]
+
+
+def test_thresholds_lie_between_their_values_and_never_on_the_upper():
+    assert split_threshold(np.float32(1), np.float32(2)) == 1.5
+    largest = np.finfo(np.float32).max
+    assert split_threshold(np.float32(-largest), np.float32(largest)) == 0.0
+    low = np.float64(1.0)
+    for kernel in (split_threshold, split_threshold.py_func):
+        assert kernel(low, np.nextafter(low, 2)) == low
+
+
+def test_leaves_predict_the_first_of_the_most_frequent_classes_or_the_mean():
+    labels, counts = np.array([1.0, 0.0, 2.0, 1.0, 0.0]), np.zeros(3, np.int64)
+    rows = np.arange(5, dtype=np.int32)
+    for kernel in (leaf_prediction, leaf_prediction.py_func):
+        assert kernel(rows, labels, 3, counts) == 0.0
+        assert kernel(rows, labels, 0, counts) == pytest.approx(0.8)
+
+
+def test_closeness_by_its_definition():
+    for seed, n_classes in itertools.product(range(4), (2, 3)):
+        rng = np.random.default_rng(seed)
+        scaled, codes = rng.normal(size=(4, 25)), rng.integers(0, n_classes, 25).astype(np.int32)
+        counts = np.bincount(rng.integers(0, 25, 25), minlength=25)
+        if seed == 3:  # a class that the bag lacks
+            counts[codes == 1] = 0
+        active, bag = np.array([3, 1], dtype=np.intp), np.repeat(np.arange(25), counts)
+        points = scaled[active].T
+        centres = [points[bag[codes[bag] == c]] for c in range(n_classes)]
+        # the mean of all of the bag is taken over the number of rows, which is that of the bag
+        everything = points[bag].sum(axis=0) / 25
+        centres = np.array([part.mean(axis=0) if len(part) else everything for part in centres])
+        far = np.linalg.norm(points - centres[codes], axis=1)
+        low, high = far[bag].min(), far[bag].max()
+        target = (codes, codes.astype(float), n_classes)
+        for kernel in (add_closeness, add_closeness.py_func):
+            scores = np.ones(25)
+            kernel(scaled, target, counts, active, scores)
+            np.testing.assert_allclose(scores, 1 + (high - far) / (high - low), atol=1e-12)

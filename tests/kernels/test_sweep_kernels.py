@@ -1,0 +1,213 @@
+"""Kernels that fill grids and follow cells, against numpy at every point."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from shapley2d._kernels import (
+    flat_naive_bayes,
+    flat_tree,
+    sweep_knn,
+    sweep_naive_bayes,
+    sweep_ridge,
+    sweep_tree,
+)
+from shapley2d._kernels.distance import coalition_distances
+from shapley2d._kernels.scores import count_right, r_squared, squared_error
+
+PREFIXES = (np.array([2, 3, 7], np.intp), np.array([1, 3], np.intp))
+
+
+def chain(rng, n, p):
+    sizes, ends = PREFIXES
+    return rng.permutation(n)[:7].astype(np.intp), sizes, rng.permutation(p)[:3].astype(np.intp), ends
+
+
+def twins(kernel):
+    return kernel, kernel.py_func
+
+
+def test_right_answers_are_those_of_argmax():
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 3, size=(4, 30)).astype(float)  # ties, of which the first class wins
+    blocks = np.array([0, 9, 9, 22, 30])
+    own = np.repeat(np.arange(4), np.diff(blocks))
+    for present in ([0, 1, 2, 3], [1, 3], [2]):
+        places = np.array([*present, *[0] * (4 - len(present))])
+        expected = np.sum(np.array(present)[scores[present].argmax(axis=0)] == own)
+        for kernel in twins(count_right):
+            assert kernel(scores, places, len(present), blocks, np.zeros(30, np.uint8)) == expected
+
+
+def test_scores_of_a_regression():
+    rng = np.random.default_rng(0)
+    predictions, targets = rng.normal(size=(2, 50))
+    for kernel in twins(squared_error):
+        assert kernel(predictions, targets) == pytest.approx(np.sum((predictions - targets) ** 2))
+    for kernel in twins(r_squared):
+        assert [kernel(1.0, 4.0), kernel(0.0, 0.0), kernel(1.0, 0.0)] == [0.75, 1.0, 0.0]
+
+
+def test_log_densities_are_those_of_the_normal_distribution():
+    x = np.linspace(-3, 5, 9)
+    for kernel in twins(sweep_naive_bayes.add_log_density):
+        scores = np.ones(9)
+        kernel(x, 1.5, 0.49, scores)
+        np.testing.assert_allclose(scores, 1 + norm.logpdf(x, 1.5, 0.7))
+
+
+def naive_bayes_scores(X, codes, X_valid, n_classes):
+    """Joint log-likelihoods; minus infinity for a class that is not there."""
+    smoothing = sweep_naive_bayes.VAR_SMOOTHING * X.var(axis=0).max()
+    scores = np.full((n_classes, len(X_valid)), -np.inf)
+    for c in np.unique(codes):
+        part = X[codes == c]
+        densities = norm.logpdf(X_valid, part.mean(axis=0), np.sqrt(part.var(axis=0) + smoothing))
+        scores[c] = np.log(np.mean(codes == c)) + densities.sum(axis=1)
+    return scores
+
+
+def test_naive_bayes_at_every_point_of_the_grid():
+    rng = np.random.default_rng(1)
+    train, valid, codes = rng.normal(size=(12, 4)), rng.normal(size=(20, 4)), rng.integers(0, 3, 12)
+    blocks = np.array([0, 6, 13, 20])
+    own = np.repeat(np.arange(3), np.diff(blocks))
+    rows, sizes, columns, ends = chain(rng, 12, 4)
+    for kernel in twins(sweep_naive_bayes.fill_grid):
+        grid = np.empty((3, 2))
+        kernel(train, codes, np.ascontiguousarray(valid.T), blocks, rows, sizes, columns, ends, grid)
+        for (a, size), (b, end) in itertools.product(enumerate(sizes), enumerate(ends)):
+            part, used = rows[:size], columns[:end]
+            scores = naive_bayes_scores(train[np.ix_(part, used)], codes[part], valid[:, used], 3)
+            assert grid[a, b] == np.sum(scores.argmax(axis=0) == own)
+
+
+def ridge_predictions(X, y, X_valid):
+    centred = X - X.mean(axis=0)
+    gram = centred.T @ centred + sweep_ridge.ALPHA * np.eye(X.shape[1])
+    return y.mean(axis=0) + (X_valid - X.mean(axis=0)) @ np.linalg.solve(
+        gram, centred.T @ (y - y.mean(axis=0))
+    )
+
+
+def test_ridge_at_every_point_of_the_grid():
+    rng = np.random.default_rng(2)
+    train, valid = rng.normal(size=(12, 4)), rng.normal(size=(20, 4))
+    y, y_valid, codes = rng.normal(size=12), rng.normal(size=20), rng.integers(0, 3, 12)
+    blocks = np.array([0, 6, 13, 20])
+    own, spread = np.repeat(np.arange(3), np.diff(blocks)), np.sum((y_valid - y_valid.mean()) ** 2)
+    steps = chain(rng, 12, 4)
+    columns_valid, indicators = np.ascontiguousarray(valid.T), (codes[:, None] == np.arange(3)).astype(float)
+    for numbers, classes in zip(
+        twins(sweep_ridge.fill_numbers), twins(sweep_ridge.fill_classes), strict=True
+    ):
+        squared, right = np.empty((3, 2)), np.empty((3, 2))
+        numbers(train, y[:, None], columns_valid, y_valid, spread, steps, squared)
+        classes(train, indicators, columns_valid, blocks, steps, right)
+        for (a, size), (b, end) in itertools.product(enumerate(steps[1]), enumerate(steps[3])):
+            part, used = steps[0][:size], steps[2][:end]
+            X, X_valid = train[np.ix_(part, used)], valid[:, used]
+            error = np.sum((ridge_predictions(X, y[part], X_valid) - y_valid) ** 2)
+            assert squared[a, b] == pytest.approx(1 - error / spread)
+            present = np.unique(codes[part])
+            # with two classes, the second's prediction is the first's with the other sign
+            scores = ridge_predictions(X, 2 * indicators[part][:, present] - 1, X_valid)
+            assert right[a, b] == np.sum(present[scores.argmax(axis=1)] == own)
+
+
+@pytest.mark.parametrize("classifies", [True, False])
+def test_nearest_neighbours_at_every_point_of_the_grid(classifies):
+    """The mean over all choices among the rows at the distance of the k-th nearest."""
+    rng = np.random.default_rng(3)
+    train, valid = rng.integers(0, 3, (3, 7)), rng.integers(0, 3, (4, 3))
+    y, y_valid = rng.integers(0, 2, 7).astype(float), rng.integers(0, 2, 4).astype(float)
+    plain, k = np.zeros(3, np.int64), 3
+
+    def utility(members, apart, t):
+        ranked = sorted(members, key=lambda i: apart[i])
+        edge = apart[ranked[min(k, len(ranked)) - 1]]
+        sure = [i for i in ranked[:k] if apart[i] < edge or len(ranked) <= k]
+        tied = [i for i in ranked if apart[i] == edge and i not in sure]
+        choices = [[*sure, *some] for some in itertools.combinations(tied, min(k, len(ranked)) - len(sure))]
+        if classifies:
+            return np.mean([np.sum(y[chosen] == y_valid[t]) / k for chosen in choices])
+        return np.mean([-((np.sum(y[chosen]) / k - y_valid[t]) ** 2) for chosen in choices])
+
+    for kernel in twins(sweep_knn.fill_grid):
+        sums = np.zeros((3, 7))
+        kernel((train, valid, plain, plain), y, y_valid, k, classifies, sums)
+        for b, a in itertools.product(range(3), range(7)):
+            apart = ((train[: b + 1, None, :] - valid.T[: b + 1, :, None]) ** 2).sum(axis=0)
+            expected = sum(utility(range(a + 1), apart[t], t) for t in range(4))
+            assert sums[b, a] == pytest.approx(expected, abs=1e-12)
+
+
+def test_distances_of_a_coalition_are_sums_over_its_columns():
+    rng = np.random.default_rng(4)
+    apart = rng.integers(0, 100, (7, 9))
+    for size, kernel in itertools.product(range(8), twins(coalition_distances)):
+        coalition, out = rng.permutation(7) < size, np.empty(9, np.int64)
+        kernel(apart, coalition, out)
+        np.testing.assert_array_equal(out, apart[coalition].sum(axis=0))
+
+
+@pytest.mark.parametrize("n_classes", [0, 3])
+def test_trees_of_joining_cells_are_those_of_the_filled_tables(n_classes):
+    rng = np.random.default_rng(5)
+    entries = rng.integers(0, 4, (3, 10)).astype(np.float32)  # the last two columns belong to one player
+    absent, starts = np.array([1.5, 0, 1], np.float32), np.array([0, 1, 3])
+    valid = rng.integers(0, 4, (3, 15)).astype(np.float32)
+    codes = rng.integers(0, max(n_classes, 1), 10).astype(np.int32)
+    labels = codes.astype(float) if n_classes else rng.normal(size=10)
+    labels_valid = rng.integers(0, 3, 15).astype(float)
+    target, order = (codes, labels, n_classes), rng.permutation(20)
+    out = np.empty(21)
+    flat_tree.follow_cells(
+        (entries, absent, starts), target, valid, labels_valid, order, 0, (np.nan, -1.0), out
+    )
+    now = np.tile(absent[:, None], 10)
+    steps = (np.arange(10), np.array([10]), np.arange(3), np.array([3]))
+    for k in range(21):
+        if k:
+            row, column = divmod(order[k - 1], 2)
+            now[starts[column] : starts[column + 1], row] = entries[starts[column] : starts[column + 1], row]
+        by_column = np.argsort(now, axis=1, kind="stable").astype(np.int32)
+        ranks = np.argsort(by_column, axis=1).astype(np.int32)
+        grid = np.empty((1, 1))
+        sweep_tree.fill_grid((now, by_column, ranks), target, valid, labels_valid, steps, grid)
+        assert out[k] == pytest.approx(grid[0, 0])
+    stopped, near = np.empty(21), (out[12], 0.0)
+    flat_tree.follow_cells((entries, absent, starts), target, valid, labels_valid, order, 0, near, stopped)
+    first = np.flatnonzero(out == out[12])[0]
+    np.testing.assert_array_equal(stopped, [*out[:first], *np.full(21 - first, out[12])])
+
+
+def test_naive_bayes_of_joining_cells_is_that_of_the_filled_tables():
+    rng = np.random.default_rng(6)
+    entries, valid, codes = rng.normal(size=(2, 9)), rng.normal(size=(2, 14)), np.arange(9) % 2
+    absent, starts, blocks = entries.mean(axis=1), np.arange(3), np.array([0, 8, 14])
+    own, order = np.repeat(np.arange(2), np.diff(blocks)), rng.permutation(18)
+    for kernel in twins(flat_naive_bayes.follow_cells):
+        out = np.empty(15)
+        kernel(entries, absent, starts, codes, valid, blocks, order, 4, (np.nan, -1.0), out)
+        for k in range(4, 19):
+            present = np.zeros(18, bool)
+            present[order[:k]] = True
+            now = np.where(present.reshape(9, 2), entries.T, absent)
+            scores = naive_bayes_scores(now, codes, valid.T, 2)
+            assert out[k - 4] == np.sum(scores.argmax(axis=0) == own)
+
+
+def test_moved_rows_stay_sorted():
+    rng = np.random.default_rng(7)
+    for kernel in twins(flat_tree._move):
+        x = rng.integers(0, 5, 12).astype(np.float32)
+        order = np.argsort(x, kind="stable").astype(np.int32)
+        for row, value in zip(rng.integers(0, 12, 60), rng.integers(0, 5, 60), strict=True):
+            kernel(order, x, row, float(value))
+            assert x[row] == value and np.all(np.diff(x[order]) >= 0)
+            assert np.array_equal(np.sort(order), np.arange(12))
