@@ -272,9 +272,9 @@ def test_other_lists_of_coalitions_give_the_same(name, regression):
     game = sweep_game(name, split)
     rows, columns = (NestedCoalitions(order) for order in orders(split))
     grid = game.utilities(rows, columns)
-    lines, part = np.random.default_rng(0).permutation(len(rows)), [3, 0, 2, 1]
-    shuffled = game.utilities(MaskCoalitions(rows.masks()[lines]), MaskCoalitions(columns.masks()[part]))
-    assert shuffled == pytest.approx(grid[np.ix_(lines, part)], rel=1e-9, abs=1e-12)
+    order, part = np.random.default_rng(0).permutation(len(rows)), [3, 0, 2, 1]
+    shuffled = game.utilities(MaskCoalitions(rows.masks()[order]), MaskCoalitions(columns.masks()[part]))
+    assert shuffled == pytest.approx(grid[np.ix_(order, part)], rel=1e-9, abs=1e-12)
     everything = game.utilities(SubsetCoalitions(12), SubsetCoalitions(3))
     numbers = [masks.masks() @ (1 << np.arange(masks.n_players)) for masks in (rows, columns)]
     assert everything[np.ix_(*numbers)] == pytest.approx(grid, rel=1e-9, abs=1e-12)

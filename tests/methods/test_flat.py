@@ -188,7 +188,7 @@ def test_tables_as_they_came_in_threads():
 
 
 def test_models_that_warn_are_not_heard_from_any_thread():
-    class Grumbling(GaussianNB):
+    class WarningModel(GaussianNB):
         def fit(self, X, y):
             warnings.warn("before the others are done", stacklevel=1)
             time.sleep(1e-4)
@@ -197,7 +197,7 @@ def test_models_that_warn_are_not_heard_from_any_thread():
 
     filters = list(warnings.filters)
     with joblib.parallel_config(backend="threading"):
-        value_cells(*TABLES, **QUICK | {"model": Grumbling()}, n_jobs=4)
+        value_cells(*TABLES, **QUICK | {"model": WarningModel()}, n_jobs=4)
     assert warnings.filters == filters
 
 

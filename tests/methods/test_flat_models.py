@@ -51,7 +51,7 @@ def mixed_split(seed, n_classes=2, n=24, T=40):
 
 
 def encoded_by_hand(split):
-    """Encoded tables without missing entries, owners, and the line of an empty row: means, or modes."""
+    """Encoded tables without missing entries, owners, and the numbers of an empty row: means, or modes."""
     encoded = encode_tables(split.train, split.valid)
     absent = np.empty(encoded.owners.size)
     for j, column in enumerate(split.train.columns):

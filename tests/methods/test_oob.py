@@ -49,7 +49,7 @@ def loop(X, y, score, n_trees, n_drawn, fit_predict, seed=0):
         given = score(X[:, columns], y, bag, predicted)
         for i, j in itertools.product(np.flatnonzero(counts == 0), columns):
             cells[i][j].append(given[i])
-    return np.array([[np.mean(cell) for cell in line] for line in cells]), cells
+    return np.array([[np.mean(cell) for cell in row] for row in cells]), cells
 
 
 def correct(X, y, bag, predicted):
@@ -200,7 +200,7 @@ def test_noise_is_worth_less_than_information():
     assert np.all(np.abs(columns[1:] - 0.5) < 0.15)
 
 
-def test_order_of_rows_and_columns_does_not_matter_but_for_chance():
+def test_order_of_rows_and_columns_does_not_matter_except_for_chance():
     X, y = make_data(4, n=60)
     rows, columns = np.random.default_rng(0).permutation(60), np.array([2, 0, 3, 1])
     one = value(X, y, n_trees=2000, oob_score="distance")
@@ -236,7 +236,7 @@ def test_a_class_that_a_bag_lacks():
     y[0] = 2  # in two bags out of three, and then never out of bag
     values = value(X, y, n_trees=200, oob_score="distance").values
     assert np.isfinite(values).all()
-    assert np.all(value(X, y, n_trees=200).values[0] == 0)  # nobody predicts it unseen
+    assert np.all(value(X, y, n_trees=200).values[0] == 0)  # no tree predicts it unseen
 
 
 @pytest.mark.parametrize("seed", [0, 1])
