@@ -35,6 +35,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -44,7 +45,7 @@ figures: $(READY)
 	$(BIN)/python docs/make_figures.py
 
 clean:
-	rm -rf $(VENV) $(BASELINES) .pytest_cache .mypy_cache .ruff_cache .hypothesis shapley2d-demo shapley2d-paper
+	rm -rf $(VENV) $(BASELINES) .import_linter_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis shapley2d-demo shapley2d-paper
 
 .PHONY: python
 python:

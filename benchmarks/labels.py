@@ -1,7 +1,7 @@
 """Ten per cent of flipped labels, found by the lowest cells of the label column: AUROC over five choices of them.
 
 Run: python benchmarks/labels.py
-Cross-valued, so the labels that judge are as dirty as those that are judged. The peer is the sum of the row's other
+Cross-valued, so the labels that validate are as dirty as those that are valued. The peer is the sum of the row's other
 cells. The paper's breast-cancer table needs SHAPLEY2D_DATA.
 """
 
@@ -32,10 +32,10 @@ def flipped(y, seed, share=0.1):
 def measure(name, X, y, **options):
     found = []
     for seed in range(5):
-        labels, planted = flipped(np.asarray(y), seed)
+        labels, injected = flipped(np.asarray(y), seed)
         values = value_cells(X, labels, include_label=True, progress=False, **options).values
         found.append(
-            [roc_auc_score(planted, -values[:, -1]), roc_auc_score(planted, -values[:, :-1].sum(axis=1))]
+            [roc_auc_score(injected, -values[:, -1]), roc_auc_score(injected, -values[:, :-1].sum(axis=1))]
         )
     label, features = np.array(found).T
     print(
@@ -50,11 +50,11 @@ def against_clean_rows(X, y) -> None:
         X_train, X_valid, y_train, y_valid = train_test_split(
             X, y, test_size=1 / 3, random_state=seed, stratify=y
         )
-        labels, planted = flipped(y_train, seed)
+        labels, injected = flipped(y_train, seed)
         values = value_cells(
             X_train, labels, X_valid, y_valid, include_label=True, progress=False, columns="exact"
         ).values
-        found.append(roc_auc_score(planted, -values[:, -1]))
+        found.append(roc_auc_score(injected, -values[:, -1]))
     print(f"{'wine, a clean third validates':45} label cells {np.mean(found):.3f}, least {np.min(found):.3f}")
 
 

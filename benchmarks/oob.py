@@ -1,4 +1,4 @@
-"""2D-OOB: seconds for 1,000 trees beside scikit-learn's trees, and how well planted cells are found.
+"""2D-OOB: seconds for 1,000 trees beside scikit-learn's trees, and how well injected cells are found.
 
 Run: SHAPLEY2D_DATA=folder python benchmarks/oob.py [n_trees]
 The table is the authors' perturbed breast-cancer table (241 x 9, 43 cells changed), each tree sees two columns. The
@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d._methods.oob import oob_cells
+from shapley2d._methods.oob import METHOD
 from shapley2d._methods.oob.cells import columns_drawn, draw_tree
 from shapley2d._methods.run import Run
 from shapley2d._tables.convert import as_table
@@ -49,28 +49,30 @@ def by_sklearn(X: np.ndarray, y: np.ndarray, n_trees: int) -> np.ndarray:
     return sums / counts
 
 
+def value(problem, seed, **options):
+    return METHOD.solve(problem, Run.create(seed, progress=False), **METHOD.complete(options))
+
+
 def main() -> None:
     n_trees = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    X, y, planted = load()
+    X, y, injected = load()
     table = as_table(X)
     problem = Problem(table, as_target(y, table), [])
     print(f"{X.shape[0]} rows x {X.shape[1]} columns, {n_trees} trees of two columns, one core")
     for score in ("correct", "distance"):
-        oob_cells(problem, Run.create(progress=False), n_trees=200, oob_score=score)  # compiles
+        value(problem, 0, n_trees=200, oob_score=score)  # compiles
         seconds, found = [], []
         for seed in range(5):
             start = time.perf_counter()
-            values = oob_cells(
-                problem, Run.create(seed, progress=False), n_trees=n_trees, oob_score=score
-            ).values
+            values = value(problem, seed, n_trees=n_trees, oob_score=score).values
             seconds.append(time.perf_counter() - start)
-            if planted is not None:
-                found.append(roc_auc_score(planted.ravel(), -values.ravel()))
+            if injected is not None:
+                found.append(roc_auc_score(injected.ravel(), -values.ravel()))
         text = f", AUROC {np.mean(found):.3f} ({min(found):.3f} to {max(found):.3f})" if found else ""
         print(f"oob_score={score!r:<12} {min(seconds):.2f} s (best of 5 seeds){text}")
     start = time.perf_counter()
     values = by_sklearn(X, y, n_trees)
-    text = "" if planted is None else f", AUROC {roc_auc_score(planted.ravel(), -values.ravel()):.3f}"
+    text = "" if injected is None else f", AUROC {roc_auc_score(injected.ravel(), -values.ravel()):.3f}"
     print(f"scikit-learn's trees {time.perf_counter() - start:.2f} s{text}")
 
 

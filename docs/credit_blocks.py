@@ -31,12 +31,12 @@ def main() -> None:
     region = np.where(np.arange(len(train)) < 4500, "North", "South")
 
     folder = Path(tempfile.mkdtemp())
-    lines = [
+    claims = [
         (f"{kind} {where}", where, ";".join(columns))
         for where in ("North", "South")
         for kind, columns in (("Bank", bank_columns), ("Shop", shop_columns))
     ]
-    pd.DataFrame(lines, columns=["owner", "row", "column"]).to_csv(folder / "owners.csv", index=False)
+    pd.DataFrame(claims, columns=["owner", "row", "column"]).to_csv(folder / "owners.csv", index=False)
 
     v = value_blocks(
         train.drop(columns=TARGET), train[TARGET], valid.drop(columns=TARGET), valid[TARGET],

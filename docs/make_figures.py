@@ -1,4 +1,4 @@
-"""The drawings of the guide: the four corners of the counterfactual, and the heatmap of a table with planted errors.
+"""The drawings of the guide: the four corners of the counterfactual, and the heatmap of a table with injected errors.
 
 Run: make figures
 """
@@ -63,12 +63,12 @@ def heatmap() -> None:
 
     X, y = load_wine(return_X_y=True, as_frame=True)
     rng = np.random.default_rng(0)
-    planted = []
+    injected = []
     for row in rng.choice(len(X), 12, replace=False):
         column = int(rng.integers(X.shape[1]))
         other = rng.choice(np.flatnonzero(y != y[row]))
         X.iloc[row, column] = X.iloc[other, column]
-        planted.append((row, column))
+        injected.append((row, column))
     v = value_cells(X, y, progress=False)
     figure, ax = plt.subplots(figsize=(9, 5))
     v.plot_heatmap(ax=ax)

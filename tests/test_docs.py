@@ -6,6 +6,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import tomllib
 from pathlib import Path
 
 import matplotlib as mpl
@@ -60,3 +61,33 @@ def test_links_lead_somewhere(page):
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_the_tables_of_options_are_those_of_the_records():
+    """``python docs/make_options.py`` writes them."""
+    code = (ROOT / "docs" / "make_options.py").read_text()
+    script = {"__name__": "make_options", "__file__": str(ROOT / "docs" / "make_options.py")}
+    exec(compile(code, "make_options.py", "exec"), script)
+    page = script["PAGE"].read_text()
+    assert script["with_tables"](page) == page
+    assert page.count("| `") > 30
+
+
+def test_the_architecture_page_names_every_room():
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    for package in (shapley2d, shapley2d_paper):
+        for folder in Path(package.__path__[0]).iterdir():
+            if folder.is_dir() and (folder / "__init__.py").exists():
+                assert f"{folder.name}/" in page, folder.name
+
+
+def test_every_room_has_a_place_in_the_order_of_imports():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = next(contract["layers"] for contract in settings["contracts"] if contract["type"] == "layers")
+    placed = {room.strip() for layer in layers for room in layer.split("|")}
+    rooms = {
+        f"shapley2d.{path.stem}"
+        for path in Path(shapley2d.__path__[0]).iterdir()
+        if (path / "__init__.py").exists() or path.name == "exceptions.py"
+    }
+    assert rooms | {"shapley2d_paper"} == placed

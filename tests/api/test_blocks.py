@@ -164,7 +164,7 @@ def test_knn_utilities_do_not_depend_on_the_number_of_threads():
     columns = integer_columns(as_table(X), as_table(X_valid))
     rows = MaskCoalitions(np.random.default_rng(0).random((10, 60)) < 0.5)
     one, two = (
-        KnnGame(columns, y, y_valid, task="classification", n_jobs=n_jobs).utilities(
+        KnnGame(columns, y, y_valid, task="classification", n_neighbors=10, n_jobs=n_jobs).utilities(
             rows, SubsetCoalitions(4)
         )
         for n_jobs in (1, 2)
@@ -186,9 +186,9 @@ def test_method_knn_is_short_for_the_knn_model():
 @pytest.mark.parametrize("options", [{"model": GaussianNB()}, {"model": "knn"}, {"method": "loo"}])
 def test_cross_valuation_is_the_mean_over_folds_and_keeps_every_group(options):
     X, y, _, _ = small_table()
-    rows = np.where(np.arange(24) == 5, "rare", "usual")  # the rare row trains in all folds but one
+    rows = np.where(np.arange(24) == 5, "rare", "typical")  # the rare row trains in all folds but one
     v = value_blocks(X, y, rows=rows, columns=COLUMNS, folds=4, **options)
-    assert v.row_names.tolist() == ["usual", "rare"] and v.info["folds"] == 4
+    assert v.row_names.tolist() == ["typical", "rare"] and v.info["folds"] == 4
     if options.get("method") != "loo":
         whole = value_blocks(X, y, columns=["all"] * 4, folds=4, **options)
         assert v.total == pytest.approx(whole.total)
@@ -273,7 +273,9 @@ def test_options_of_other_methods_are_refused():
 
 def test_grouped_games_and_blocks_share_their_utilities():
     X, y, X_valid, y_valid = small_table()
-    game = KnnGame(integer_columns(as_table(X), as_table(X_valid)), y, y_valid, task="classification")
+    game = KnnGame(
+        integer_columns(as_table(X), as_table(X_valid)), y, y_valid, task="classification", n_neighbors=10
+    )
     grouped = GroupedGame(game, ROWS, [0, 1, 0, 2]).utilities(SubsetCoalitions(3), SubsetCoalitions(3))
     masks = SubsetCoalitions(3).masks()
     alone = game.utilities(MaskCoalitions(masks[:, ROWS]), MaskCoalitions(masks[:, [0, 1, 0, 2]]))

@@ -1,4 +1,4 @@
-"""The report in a real browser: it loads quietly, sorts, filters, zooms, tells the right values, keeps text text."""
+"""The report in a real browser: it loads quietly, sorts, filters, zooms, shows the right values, keeps text text."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_zooms_and_pans(open_report):
     page = open_report(make())
     hover(page, 30, 2)
     page.mouse.wheel(0, -300)
-    assert view(page)["rows"] == N  # the page scrolls past a map that nobody asked
+    assert view(page)["rows"] == N  # the page scrolls past a map that no one asked for
     hover(page, 30, 2)
     page.mouse.down()
     page.mouse.up()
@@ -248,7 +248,7 @@ def test_downloads_the_cells(open_report):
     i, j = divmod(int(v.values.argmin()), M)
     assert lines[0] == {
         "row": str(i), "column": f"column {j}", "entry": v.contents[j][i], "value": str(v.values[i, j]),
-        "stderr": "0.01", "label": v.labels[i], "usual": lines[0]["usual"], "marked": "",
+        "stderr": "0.01", "label": v.labels[i], "typical": lines[0]["typical"], "marked": "",
     }  # fmt: skip
     assert [float(line["value"]) for line in lines] == sorted(v.values[v.values < 0])[:200]
 

@@ -46,7 +46,7 @@ def test_intervals_cover_the_exact_value(small_model_game):
 
 
 def test_sums_have_honest_errors_too(small_model_game):
-    """Rows and columns: their errors hang together, so their own standard errors are kept."""
+    """Rows and columns: their errors are correlated, so their own standard errors are kept."""
     h, exact = small_model_game
     rows, columns = [], []
     for seed in range(60):

@@ -47,10 +47,10 @@ def test_a_heavy_tail_does_not_drown_the_rest():
     gains = np.zeros(1000)
     gains[:40], gains[0] = 5000.0, 1e9
     d, coded = distances(pd.DataFrame({"gain": gains}), pd.DataFrame({"gain": [0.0]}))
-    monster, usual, none = d[0, 0, [0, 1, 999]] / coded.unit
+    monster, typical, none = d[0, 0, [0, 1, 999]] / coded.unit
     assert none == 0
-    assert usual > 1
-    assert monster < 10 * usual
+    assert typical > 1
+    assert monster < 10 * typical
 
 
 def test_categories_booleans_and_missing_entries():

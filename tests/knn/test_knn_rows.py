@@ -294,7 +294,7 @@ FAST_TABLES = {
 }
 
 
-# One task is enough for wide integers: every dtype and task is compiled anew.
+# One task is enough for wide integers: every dtype and task is compiled again.
 FAST_CASES = [
     (task, name) for task in TASKS for name in FAST_TABLES if (task, name) != ("regression", "wide")
 ]

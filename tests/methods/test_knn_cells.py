@@ -300,7 +300,7 @@ def authors(paper_data):
         return dict(split)
 
 
-def test_the_planted_cells_of_the_authors_table_are_found(authors):
+def test_the_injected_cells_of_the_authors_table_are_found(authors):
     """43 changed cells, K = 10, raw metric: the figures that tie averaging must reach."""
     v = value_cells(
         authors["X_train_outlier"],
@@ -311,11 +311,11 @@ def test_the_planted_cells_of_the_authors_table_are_found(authors):
         n_neighbors=10,
         progress=False,
     )
-    planted = authors["X_train"] != authors["X_train_outlier"]
-    assert planted.sum() == 43
-    assert roc_auc_score(planted.ravel(), -v.values.ravel()) >= 0.905
+    injected = authors["X_train"] != authors["X_train_outlier"]
+    assert injected.sum() == 43
+    assert roc_auc_score(injected.ravel(), -v.values.ravel()) >= 0.905
     benign = authors["y_train"] == 2
-    cells, marks = v.values[benign].ravel(), planted[benign].ravel()
+    cells, marks = v.values[benign].ravel(), injected[benign].ravel()
     lowest = np.argsort(cells, kind="stable")[: int(np.ceil(0.05 * cells.size))]
     assert marks[lowest].sum() / marks.sum() >= 0.95
     assert v.total == pytest.approx(0.9583, abs=1e-4)

@@ -150,20 +150,20 @@ def flipped(y, seed, share=0.1):
 @pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
 def test_flipped_labels_are_the_lowest_cells_of_the_label_column(load):
     X, y = load(return_X_y=True)
-    labels, planted = flipped(y, 0)
+    labels, injected = flipped(y, 0)
     # cross-valued: the labels that judge are as dirty as those that are judged
     v = value_cells(X, labels, include_label=True, columns="sampled", n_coalitions=100)
-    assert roc_auc_score(planted, -v.values[:, -1]) >= 0.95
+    assert roc_auc_score(injected, -v.values[:, -1]) >= 0.95
     # a flipped label is lower than all else in its row, and lower than the labels of other rows
-    assert np.median(v.values[planted, -1]) < v.values[planted, :-1].min(axis=1).mean()
-    assert np.median(v.values[planted, -1]) < 0 < np.median(v.values[~planted, -1])
+    assert np.median(v.values[injected, -1]) < v.values[injected, :-1].min(axis=1).mean()
+    assert np.median(v.values[injected, -1]) < 0 < np.median(v.values[~injected, -1])
 
 
 def test_flipped_labels_in_the_paper_s_table(paper_data):
     table = pd.read_csv(paper_data / "breast_cancer.csv.gz")
-    labels, planted = flipped(table["class"].to_numpy(), 0)
+    labels, injected = flipped(table["class"].to_numpy(), 0)
     v = value_cells(table.drop(columns=["id", "class"]), labels, include_label=True)
-    assert v.exact and roc_auc_score(planted, -v.values[:, -1]) >= 0.95
+    assert v.exact and roc_auc_score(injected, -v.values[:, -1]) >= 0.95
 
 
 def test_label_of_many_columns_is_exact_when_asked():

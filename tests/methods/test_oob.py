@@ -31,7 +31,7 @@ def value(X, y, seed=0, task="auto", n_jobs=1, progress=False, **options):
 
 
 def make_data(seed, n=40, m=4, n_classes=2):
-    """Numbers without ties; the first column tells most about the class."""
+    """Numbers without ties; the first column says most about the class."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(n, m))
     y = np.digitize(X[:, 0] + 0.4 * random.normal(size=n), np.linspace(-1, 1, n_classes + 1)[1:-1])
@@ -161,8 +161,8 @@ def test_standard_errors_tell_how_far_other_trees_are(score):
     runs = [value(X, y, seed=seed, n_trees=120, column_share=0.5, oob_score=score) for seed in range(60)]
     for name, axis in (("stderr", None), ("row_stderr", 1), ("column_stderr", 0)):
         means = np.array([run.values if axis is None else run.values.sum(axis=axis) for run in runs])
-        told = np.sqrt(np.mean([getattr(run, name) ** 2 for run in runs]))
-        assert told == pytest.approx(np.sqrt(means.var(axis=0, ddof=1).mean()), rel=0.12)
+        stated = np.sqrt(np.mean([getattr(run, name) ** 2 for run in runs]))
+        assert stated == pytest.approx(np.sqrt(means.var(axis=0, ddof=1).mean()), rel=0.12)
 
 
 def test_means_and_errors_by_their_definition(monkeypatch):
@@ -240,14 +240,14 @@ def test_a_class_that_a_bag_lacks():
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_planted_cells_of_the_papers_table(paper_data, seed):
+def test_injected_cells_of_the_papers_table(paper_data, seed):
     """Two columns of nine per tree."""
     file = np.load(paper_data / "breast_cancer_paper_split.npz", allow_pickle=False)
     X, y = file["X_train_outlier"], file["y_train"]
-    planted = (file["X_train"] != X).ravel()
-    assert planted.sum() == 43
+    injected = (file["X_train"] != X).ravel()
+    assert injected.sum() == 43
     found = {
-        score: roc_auc_score(planted, -value(X, y, seed, oob_score=score).values.ravel())
+        score: roc_auc_score(injected, -value(X, y, seed, oob_score=score).values.ravel())
         for score in ("correct", "distance")
     }
     assert found["correct"] == pytest.approx(0.92, abs=0.015)
@@ -264,8 +264,8 @@ def test_equal_shares_of_right_trees_are_equal_numbers():
 def test_rows_that_are_all_equally_far_are_all_close():
     """A column that is the class, and one that never varies: all rows sit on the mean of their class."""
     y = np.repeat([0, 1], [20, 21])
-    told = value(2.0 * y[:, None] + 1, y, n_trees=200, oob_score="distance").values
-    np.testing.assert_allclose(told, 2.0)
+    known = value(2.0 * y[:, None] + 1, y, n_trees=200, oob_score="distance").values
+    np.testing.assert_allclose(known, 2.0)
     constant = np.column_stack([np.full(41, 3.0), np.random.default_rng(0).normal(size=41)])
     settings = {"n_trees": 400, "column_share": 1}
     plain = value(constant, y, **settings).values[:, 0]

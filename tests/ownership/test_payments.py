@@ -1,4 +1,4 @@
-"""Payments: to the cent for any total, with rules for negative values and honest intervals."""
+"""Payments: to the cent for any total, with rules for negative values and calibrated intervals."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_payments_of_owners_and_of_blocks():
     assert owing["amount"].tolist() == [150.0, -50.0]
 
 
-def test_nobody_to_pay():
+def test_no_one_to_pay():
     with pytest.raises(InputError, match="no block has an owner"):
         valuation([1.0], [UNOWNED]).payments(10)
 

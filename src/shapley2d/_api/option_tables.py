@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from shapley2d._api.docstrings import defaults_of, names_of
@@ -19,8 +20,7 @@ def methods_table() -> str:
             f"`{name}`",
             method.summary,
             "yes" if method.validates else "no",
-            (method.total.partition("{")[0].strip() + "..." if "{" in method.total else method.total)
-            or "nothing in particular",
+            re.sub(r" ?\{[^}]*\},?", "", method.total) or "nothing in particular",
         )
         for name, method in METHODS.items()
     ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from shapley2d._kernels.distance import coalition_distances, column_dissimilarities
 from shapley2d._kernels.knn_columns import add_values, add_walk, walk_weights
@@ -126,7 +126,7 @@ class RowValues:
             raise ValueError("at least one neighbour and one training row are needed")
         self._task, self._form, self._k, self._share = task, form, int(n_neighbors), share
         self._weights = rank_weights(check_semivalue(semivalue), self.n_rows, self._k)
-        self._threads = _thread_count(n_jobs)
+        self._threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
         # Rows of one label lie together, so that a validation row's matches are one run of rows.
         self._order = np.argsort(y, kind="stable")
         self._place = np.empty_like(self._order)
@@ -188,7 +188,7 @@ class RowValues:
             sums /= max(len(chosen), 1)
             np.take(sums, self._place, axis=1, out=values[start : start + block], mode="clip")
 
-        for done, _ in enumerate(_in_order(evaluate, starts, self._threads), start=1):
+        for done, _ in enumerate(_ordered_results(evaluate, starts, self._threads), start=1):
             if progress is not None:
                 progress(done / len(starts))
         return values
@@ -233,7 +233,7 @@ class RowValues:
             return lane
 
         total = np.zeros((self.n_columns, self.n_rows))
-        for lane in _in_order(evaluate, range(0, len(chosen), length), self._threads):
+        for lane in _ordered_results(evaluate, range(0, len(chosen), length), self._threads):
             total += lane
         total /= max(len(chosen), 1)
         return np.ascontiguousarray(total.T[self._place])
@@ -243,7 +243,7 @@ class RowValues:
 
         It is 0 in the exact form and for small tables. In the fast form it is a fixed share of what one of K
         neighbours can be worth, which the kernels keep to by ranking as many near rows as that takes; see
-        :mod:`shapley2d._knn.bin_errors`. The usual error is ten times smaller or less, as the errors of bins cancel.
+        :mod:`shapley2d._knn.bin_errors`. The typical error is ten times smaller or less, as the errors of bins cancel.
         """
         if not self._fast:
             return 0.0
@@ -321,16 +321,7 @@ class RowValues:
         )
 
 
-def _thread_count(n_jobs: int | None) -> int:
-    """Number of threads: all cores by default, and for -1."""
-    if n_jobs is None or n_jobs < 0:
-        affinity = getattr(os, "sched_getaffinity", None)
-        cores = len(affinity(0)) if affinity else os.cpu_count() or 1
-        return int(cores) if n_jobs is None else max(1, int(cores) + 1 + n_jobs)
-    return max(1, int(n_jobs))
-
-
-def _in_order(task: Callable[[int, Event], R], items: Iterable[int], threads: int) -> Iterator[R]:
+def _ordered_results(task: Callable[[int, Event], R], items: Iterable[int], threads: int) -> Iterator[R]:
     """Run a task on every item in threads and yield the results in the order of the items.
 
     At most two results per thread are waiting at any time. Where the consumer stops, or Ctrl-C arrives, running

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from shapley2d._tables.table import Column, Table
 
-MOST_CATEGORIES = 50
+MAX_CATEGORIES = 50
 """Categories beyond the most frequent ones share one encoded column."""
 
 
@@ -99,7 +99,7 @@ def _encode(train: Column, valid: Column) -> tuple[NDArray[np.float64], NDArray[
         return train.entries[:, None], valid.entries[:, None]
     codes = train.entries[~np.isnan(train.entries)].astype(np.intp)
     counts = np.bincount(codes, minlength=1)
-    frequent = np.lexsort((np.arange(counts.size), -counts))[:MOST_CATEGORIES]  # ties by name
+    frequent = np.lexsort((np.arange(counts.size), -counts))[:MAX_CATEGORIES]  # ties by name
     kept = np.sort(frequent)
     rest = counts.sum() > counts[kept].sum()
     return _one_hot(train.entries, kept, rest=rest), _one_hot(valid.entries, kept, rest=rest)

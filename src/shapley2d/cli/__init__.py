@@ -1,4 +1,4 @@
-"""The command line: ``shapley2d cells | blocks | report | demo``."""
+"""The command line: ``shapley2d cells | blocks | report | demo | paper``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code.
 
-    0: done. 2: the user's error, told in one line. 130: Ctrl-C. 1: a bug of ours.
+    0: done. 2: the user's error, in one line. 130: Ctrl-C. 1: a bug of ours.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ Examples:
 _DEMO = """\b
 Examples:
   shapley2d demo
-  shapley2d demo --out planted
+  shapley2d demo --out injected
 """
 
 _PAPER = """\b

@@ -16,7 +16,7 @@ def find_file(*names: str, title: str, origin: str) -> Path:
     Parameters
     ----------
     *names : str
-        Names that the file may have; the first is the one to tell the user.
+        Names that the file may have; the first is the one that messages name.
     title, origin : str
         What the file is and where to get it, for the message.
 

@@ -275,7 +275,7 @@ class OddKernel(_PairEstimator):
 
 
 class EvenRidge(_PairEstimator):
-    """What the even part adds to a semivalue that tells a coalition from its complement: a ridge as in A.
+    """What the even part adds to a semivalue that distinguishes a coalition from its complement: a ridge as in A.
 
     Parameters
     ----------

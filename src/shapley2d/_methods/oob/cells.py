@@ -67,7 +67,7 @@ def oob_cells(
     Returns
     -------
     Estimate
-        Standard errors are those of the mean over trees for this table: they tell how far more trees would move the
+        Standard errors are those of the mean over trees for this table: they show how far more trees would move the
         values. Ctrl-C ends the work and keeps the trees grown, if every cell has been scored twice by then.
 
     Notes

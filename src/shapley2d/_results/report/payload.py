@@ -130,7 +130,7 @@ def rows_to_show(values: NDArray[np.float64], max_cells: int) -> NDArray[np.intp
 
 
 def errors_known(valuation: Values) -> bool:
-    """Whether every standard error is a number: a single draw, for one, tells nothing of its error."""
+    """Whether every standard error is a number: a single draw, for one, has no known error."""
     errors = (valuation.stderr, valuation.row_stderr, valuation.column_stderr)
     return all(bool(np.isfinite(part).all()) for part in errors)
 

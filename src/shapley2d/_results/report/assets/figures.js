@@ -51,12 +51,12 @@ function drawConvergence(table) {
   box.replaceChildren(plot);
 }
 
-const MOST_BLOCKS = 600;
+const MAX_BLOCKS = 600;
 
 function drawBlocks(table, palette) {
   const grid = byId("block-grid");
   if (!grid) return;
-  if (table.n * table.m > MOST_BLOCKS) {
+  if (table.n * table.m > MAX_BLOCKS) {
     grid.replaceChildren(make("caption", { textContent: "There are too many blocks for a grid: see the map below." }));
     return;
   }

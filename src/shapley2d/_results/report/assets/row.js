@@ -1,13 +1,13 @@
 // One row in detail: a waterfall of its cells that adds up to its value.
 
-const MOST_STEPS = 16;
+const MAX_STEPS = 16;
 
 function showRow(table, i, j = null) {
   const what = table.blocks ? "" : "Row ";
   byId("row-title").replaceChildren(what, quoted(table.rowName(i)));
   const order = Array.from({ length: table.m }, (_, column) => column);
   order.sort((a, b) => Math.abs(table.value(i, b)) - Math.abs(table.value(i, a)));
-  const shown = order.length > MOST_STEPS ? order.slice(0, MOST_STEPS - 1) : order;
+  const shown = order.length > MAX_STEPS ? order.slice(0, MAX_STEPS - 1) : order;
   if (j !== null && !shown.includes(j)) shown[shown.length - 1] = j;
   const steps = shown.map((column) => ({ column, value: table.value(i, column), error: table.error(i, column) }));
   const rest = table.rows[i] - steps.reduce((sum, step) => sum + step.value, 0);

@@ -1,0 +1,26 @@
+"""Write the tables of methods, options and models into the docs, from the records that the code uses.
+
+python docs/make_options.py
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from shapley2d._api.option_tables import methods_table, models_table, options_table
+
+PAGE = Path(__file__).with_name("choosing-a-method.md")
+TABLES = {"options": options_table, "models": models_table, "methods": methods_table}
+
+
+def with_tables(text: str) -> str:
+    """The page with its tables as the records have them."""
+    for name, table in TABLES.items():
+        marks = rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)"
+        text = re.sub(marks, lambda found, body=table(): f"{found[1]}{body}{found[2]}", text, flags=re.DOTALL)
+    return text
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
