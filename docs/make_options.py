@@ -5,7 +5,6 @@ python docs/make_options.py
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from shapley2d._api.option_tables import methods_table, models_table, options_table
@@ -17,8 +16,9 @@ TABLES = {"options": options_table, "models": models_table, "methods": methods_t
 def with_tables(text: str) -> str:
     """The page with its tables as the records have them."""
     for name, table in TABLES.items():
-        marks = rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)"
-        text = re.sub(marks, lambda found, body=table(): f"{found[1]}{body}{found[2]}", text, flags=re.DOTALL)
+        start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        before, rest = text.split(start)
+        text = before + start + table() + end + rest.split(end)[1]
     return text
 
 

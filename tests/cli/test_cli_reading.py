@@ -126,7 +126,10 @@ def test_lines_are_named_only_where_they_are_certain(tmp_path):
     assert read(tmp_path, "a,b\n1,2\n3,4").where(1) == "line 3"
     assert read(tmp_path, "a,b\r\n1,2\r\n3,4\r\n").where(1) == "line 3"
     assert read(tmp_path, "a,b\n\n1,2\n3,4\n").where(1) == "line 4"
-    assert read(tmp_path, 'a,b\n1,"x\ny"\n3,4\n').where(1) == "row 1"
+    assert read(tmp_path, 'a,b\n1,"x\ny"\n3,4\n').where(1) == "line 4"
+    buffer = io.BytesIO()
+    pq.write_table(pa.table({"a": [1, 2]}), buffer)
+    assert read(tmp_path, buffer.getvalue(), "t.parquet").where(1) == "row 1"
 
 
 def test_nameless_columns_and_spaces_around_names(tmp_path):
