@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shapley2d import InputError, Valuation, value_cells
+from shapley2d import InputError, Valuation, value_cells, value_game
 from shapley2d._base.atomic_write import atomic_write
 
 FRAME = pd.DataFrame(
@@ -204,3 +205,49 @@ def test_row_names_of_any_kind_survive(index, tmp_path):
     loaded = Valuation.load(tmp_path / "v.parquet")
     assert [str(name) for name in loaded.row_names.tolist()] == [str(name) for name in v.row_names.tolist()]
     assert v.row_position(v.row_names.tolist()[1]) == 1
+
+
+def test_valuations_are_equal_by_their_values():
+    game = lambda S, F: float(S.sum() * F.sum())  # noqa: E731
+    one, two = value_game(game, 3, 2), value_game(game, 3, 2)
+    assert one == two  # though each took its own time
+    assert one != value_game(lambda S, F: float(S.sum()), 3, 2)
+    assert one != "something else"
+    assert one != replace(one, column_names=["a", "b"])
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(one)
+
+
+def test_a_file_holds_an_equal_valuation(tmp_path):
+    v = value_cells(
+        [[0, 1], [1, 0], [2, 2], [3, 1]] * 4,
+        [0, 0, 1, 1] * 4,
+        columns="sampled",
+        n_coalitions=8,
+        progress=False,
+    )
+    v = replace(v, stderr=v.stderr + 0.1, dof=9.0)
+    v.save(tmp_path / "v.parquet")
+    back = Valuation.load(tmp_path / "v.parquet")
+    assert back == v and back.dof == 9.0
+    assert [end.tolist() for end in back.interval()] == [end.tolist() for end in v.interval()]
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"row_stderr": np.zeros(5)}, "do not fit row_stderr, which has 5 instead of 3"),
+        ({"column_stderr": np.zeros(1)}, "do not fit column_stderr, which has 1 instead of 2"),
+        ({"stderr": np.zeros((2, 2))}, r"do not fit stderr, which has \(2, 2\) instead of \(3, 2\)"),
+        ({"column_names": ["a"]}, "do not fit column_names, which has 1 instead of 2"),
+    ],
+)
+def test_parts_of_the_wrong_length_are_refused(part, message):
+    v = value_game(lambda S, F: float(S.sum() * F.sum()), 3, 2)
+    with pytest.raises(InputError, match=message):
+        replace(v, **part)
+
+
+def test_the_table_and_the_target_are_documented():
+    for name in ("table :", "target :", "dof :"):
+        assert name in Valuation.__doc__
