@@ -120,11 +120,12 @@ CASES = [
     ("paper budget --out there --page folder.csv", "--page folder.csv is a folder: name a file in it"),
     ("paper budget --out there --page no/page.md", "--page no/page.md: the folder no does not exist: make it first"),
     ("paper budget --out there --jobs 0", "--jobs 0 must be a number of workers, or -1 for all cores"),
-    (GOOD + "--method mc -k 3", ("--neighbors 3 does not go with --model sklearn_tree: it is an option of model 'knn'; "
+    (GOOD + "--method mc -k 3", ("--neighbors 3 does not go with --model sklearn_tree: it is an option of --model knn; "
      "leave it out")),
     (GOOD + "--method oob -k 3", "--neighbors goes with --method knn or mc or exact or loo, not with oob: set"),
     (GOOD + "-k 0", "--neighbors 0 must be a whole number of at least 1"),
-    (GOOD + "--model tree --method mc --scoring f1", "--scoring f1 does not go with --model tree, which has its own: leave it"),
+    (GOOD + "--model tree --method mc --scoring f1", ("--scoring f1 does not go with --model tree, which has its own: leave it "
+     "out, or use --model sklearn_tree")),
     (GOOD + "--model forrest --method mc", "'forrest' is not one of 'tree'"),
     (GOOD + "--method loo --scoring acuracy", ("--scoring acuracy is not one of scikit-learn's scores: did you mean "
      "'accuracy'?")),

@@ -214,13 +214,13 @@ def test_a_built_in_model_and_scikit_learns_have_different_names():
         (
             "tree",
             {"scoring": "f1"},
-            "scoring='f1' does not go with model='tree', .* or use 'sklearn_tree' as the model",
+            "scoring='f1' does not go with model='tree', .* or use model='sklearn_tree'",
         ),
         ("ridge", {"preprocess": "none"}, "preprocess='none' does not go with model='ridge'"),
         (
             "forest",
             {"n_neighbors": 3},
-            "n_neighbors=3 does not go with model='forest': it is an option of model 'knn'",
+            "n_neighbors=3 does not go with model='forest': it is an option of model='knn'",
         ),
         (
             "knn",

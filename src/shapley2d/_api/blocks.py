@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._api.docstrings import methods_list, with_method_docs
 from shapley2d._base.checks import check_flag
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.warnings import warn
 from shapley2d._methods.blocks import complete_options, estimate_blocks
 from shapley2d._methods.call import call_code
-from shapley2d._methods.registry import METHODS
+from shapley2d._methods.registry import METHODS, game_methods
 from shapley2d._methods.run import Run
 from shapley2d._methods.validation_error import jackknife_covariance, problems_without_a_group
 from shapley2d._ownership.grid import Grid, Groups, label_groups
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@with_method_docs(methods=methods_list(game_methods()))
 def value_blocks(
     X: Any,
     y: Any,
@@ -66,10 +68,11 @@ def value_blocks(
         ``columns``, a name, or a position, several of them as a list or separated by ``;``, or a range of numbers
         such as ``0-99``, both ends included. The table is cut into the coarsest grid that respects every owner's
         region, and the groups of ``rows`` and ``columns`` if given.
-    method : {"auto", "exact", "mc", "loo", "knn"}
-        ``"exact"``: all coalitions of groups. ``"mc"``: Monte Carlo. ``"loo"``: leave one group out. ``"auto"``:
-        exact up to 4,096 utilities of a model or 65,536 of nearest neighbours, Monte Carlo beyond. ``"knn"``:
-        ``"auto"`` with ``model="knn"``.
+    method : str
+        ``"auto"``: exact up to 4,096 utilities of a model or 65,536 of nearest neighbours, Monte Carlo beyond.
+        ``"knn"``: ``"auto"`` with ``model="knn"``. The others value coalitions of groups as they do those of cells:
+
+        {methods}
     include_label : bool
         The label joins as one more column group; a coalition without it is worth 0.
     validation_groups : int

@@ -162,7 +162,7 @@ def resolve_model(model: Any, task: str, given: dict[str, Any]) -> Any:
                 Setting(name, value),
                 " does not go with ",
                 Setting("model", model),
-                _why_not(record, name),
+                *_why_not(record, name),
             )
     if record.classifies_only and task == "regression":
         raise InputError(
@@ -179,10 +179,10 @@ def resolve_model(model: Any, task: str, given: dict[str, Any]) -> Any:
     return record.make(task)
 
 
-def _why_not(record: Model, option: str) -> str:
+def _why_not(record: Model, option: str) -> tuple[Any, ...]:
     if option in ("n_neighbors", "metric"):
-        return ": it is an option of model 'knn'; leave it out"
+        return ": it is an option of ", Setting("model", "knn"), "; leave it out"
     if option == "truncation":
-        return ", which does not train again for every coalition: leave it out"
-    instead = "'sklearn_tree'" if record.name == "tree" else "a scikit-learn estimator"
-    return f", which has its own: leave it out, or use {instead} as the model"
+        return (", which does not train again for every coalition: leave it out",)
+    instead = Setting("model", "sklearn_tree") if record.name == "tree" else "a scikit-learn estimator"
+    return ", which has its own: leave it out, or use ", instead

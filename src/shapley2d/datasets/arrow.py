@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.checks import one_of
 from shapley2d._tables.frames import FRAME_KINDS, frame_kind
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,7 +82,7 @@ def to_frame(table: Any, frame: str | None) -> Any:
     """
     kind = frame or frame_kind(None)
     if kind not in FRAME_KINDS:
-        raise InputError(f"frame={frame!r} must be one of {', '.join(map(repr, FRAME_KINDS))}")
+        raise InputError(Setting("frame", frame), f" must be {one_of(FRAME_KINDS)}")
     if kind == "pyarrow":
         return table
     return nw.from_arrow(table, backend=cast("Any", kind)).to_native()

@@ -6,9 +6,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from shapley2d._base.checks import one_of
 from shapley2d.datasets.arrow import as_categories, to_frame
 from shapley2d.datasets.bundled import bundled_table
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Setting
 
 Part = Literal["train", "test", "both"]
 
@@ -58,7 +59,7 @@ def load_census(part: Part = "train", frame: str | None = None) -> tuple[Any, np
     ((32561, 14), 7841)
     """
     if part not in get_args(Part):
-        raise InputError(f"part={part!r} must be one of {', '.join(map(repr, get_args(Part)))}")
+        raise InputError(Setting("part", part), f" must be {one_of(get_args(Part))}")
     table = bundled_table("census")
     for j, name in enumerate(table.column_names):
         if name in CATEGORICAL:  # over both parts, so that they share their categories

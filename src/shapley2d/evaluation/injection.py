@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d.evaluation.cell_errors import CELL_ERRORS, CleanTable
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +108,7 @@ def inject_errors(
     """
     named = _check_kinds(kinds)
     if not 0 < share < 1:
-        raise InputError(f"share={share!r} must lie between 0 and 1")
+        raise InputError(Setting("share", share), " must lie between 0 and 1")
     entries, classes = np.asarray(numbers, dtype=np.float64), np.asarray(labels)
     if np.isnan(entries).all(axis=0).any():
         raise InputError("a column has no entry at all: leave it out")

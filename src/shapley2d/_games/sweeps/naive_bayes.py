@@ -9,7 +9,7 @@ import numpy as np
 from shapley2d._games.sweeps.chains import sweep_utilities
 from shapley2d._games.sweeps.encoded import class_blocks, encode_split
 from shapley2d._kernels.sweep_naive_bayes import fill_grid
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,11 @@ class NaiveBayesSweep:
 
     def __init__(self, split: Split) -> None:
         if split.y.task != "classification":
-            raise InputError("model='gaussian_nb' predicts classes, but the task is regression: use 'ridge'")
+            raise InputError(
+                Setting("model", "gaussian_nb"),
+                " predicts classes, but the task is regression: use ",
+                Setting("model", "ridge"),
+            )
         encoded = encode_split(split)
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         self._members, self._train, self._valid = encoded.members, encoded.train, encoded.valid
