@@ -34,7 +34,13 @@ class Setting:
         return self.value is not _NAME_ONLY
 
     def __str__(self) -> str:
-        return f"{self.name}={self.value!r}" if self.has_value else self.name
+        return f"{self.name}={self.plain!r}" if self.has_value else self.name
+
+    @property
+    def plain(self) -> Any:
+        """The value, a numpy scalar as a Python one."""
+        scalar = getattr(self.value, "ndim", None) == 0 and hasattr(self.value, "item")
+        return self.value.item() if scalar else self.value
 
     def __reduce__(self) -> tuple[Any, ...]:  # the mark of a missing value does not survive pickling
         return (Setting, (self.name, self.value) if self.has_value else (self.name,))

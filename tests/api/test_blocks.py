@@ -294,3 +294,14 @@ def test_sweeps_value_blocks_too(model):
     swept = value_blocks(X, y, X[::3], y[::3], model=model, **options)
     trained = value_blocks(X, y, X[::3], y[::3], model=twin, **options)
     np.testing.assert_allclose(swept.values, trained.values, atol=0.05)
+
+
+def test_groups_of_validation_rows_widen_the_owners_intervals_only():
+    X, y, X_valid, y_valid = small_table()
+    options = {"rows": ROWS, "method": "mc", "model": "ridge", "max_permutations": 40, "tolerance": 0}
+    plain = value_blocks(X, y, X_valid, y_valid, **options)
+    grouped = value_blocks(X, y, X_valid, y_valid, **options, validation_groups=3)
+    assert plain.dof == grouped.dof == 39
+    assert [end.tolist() for end in plain.interval()] == [end.tolist() for end in grouped.interval()]
+    assert (plain.covariance_dof, grouped.covariance_dof) == (39, 2)
+    assert grouped.owner_interval_factor > 4 > plain.owner_interval_factor

@@ -138,6 +138,18 @@ def test_what_changes_no_value_is_left_out(tmp_path):
     assert not any(word in v.info["call"] for word in ("n_jobs", "progress", "checkpoint"))
 
 
+def test_what_has_no_code_goes_by_the_name_of_its_option():
+    v = value_cells(
+        X, y, X_valid, y_valid, "loo", scoring=lambda model, X, y: model.score(X, y), progress=False
+    )
+    assert "scoring=scoring" in v.info["call"]
+    assert value_code(object(), "model") == "model"
+    assert value_code(DecisionTreeClassifier(class_weight=dict.fromkeys(range(60), 1.0)), "model") == "model"
+    weights = {f"a class of quite a long name {k}": 1.0 + k for k in range(20)}
+    code = value_code(DecisionTreeClassifier(class_weight=weights))
+    assert len(code) > 700 and eval(code, dict(NAMES)).class_weight == weights
+
+
 def test_values_as_code():
     assert value_code('say "no"') == "'say \"no\"'"
     assert value_code(np.int64(3)) == "3"

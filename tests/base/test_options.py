@@ -47,6 +47,22 @@ def test_options_are_checked_even_where_they_are_not_used(options, message):
         cells(**options)
 
 
+def test_options_may_come_from_arrays():
+    """A grid of options in a numpy array or a data frame holds numpy's own strings, numbers and booleans."""
+    plain = cells(method="mc", model="ridge", task="classification", max_permutations=3, tolerance=0)
+    numpy = cells(
+        method=np.str_("mc"),
+        model=np.str_("ridge"),
+        task=np.str_("classification"),
+        max_permutations=np.int64(3),
+        tolerance=np.float64(0),
+        include_label=np.bool_(0),
+    )
+    assert numpy == plain and numpy.info["settings"] == plain.info["settings"]
+    with pytest.raises(InputError, match="n_neighbors=0 must be a whole number"):
+        cells(n_neighbors=np.int64(0))
+
+
 def test_blocks_and_games_check_them_too():
     with pytest.raises(InputError, match="n_jobs=True must be"):
         value_blocks(X, Y, X, Y, rows=[0, 1] * 6, n_jobs=True)

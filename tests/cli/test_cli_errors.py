@@ -125,7 +125,7 @@ CASES = [
     (GOOD + "--method oob -k 3", "--neighbors goes with --method knn or mc or exact or loo, not with oob: set"),
     (GOOD + "-k 0", "--neighbors 0 must be a whole number of at least 1"),
     (GOOD + "--model tree --method mc --scoring f1", ("--scoring f1 does not go with --model tree, which has its own: leave it "
-     "out, or use --model sklearn_tree")),
+     "out, or use another model, such as --model sklearn_tree")),
     (GOOD + "--model forrest --method mc", "'forrest' is not one of 'tree'"),
     (GOOD + "--method loo --scoring acuracy", ("--scoring acuracy is not one of scikit-learn's scores: did you mean "
      "'accuracy'?")),

@@ -395,8 +395,8 @@ def test_truncation_trains_less_and_keeps_the_total():
     [
         ({"model": "gausian_nb"}, "did you mean 'gaussian_nb'"),
         ({"model": "perceptron"}, "use one of 'tree', 'gaussian_nb', 'ridge', 'knn'"),
-        ({"model": "ridge", "scoring": "f1"}, "or use a scikit-learn estimator"),
-        ({"model": "ridge", "preprocess": "none"}, "or use a scikit-learn estimator"),
+        ({"model": "ridge", "scoring": "f1"}, "or use another model, such as model='scaled_ridge'"),
+        ({"model": "ridge", "preprocess": "none"}, "or use another model, such as model='scaled_ridge'"),
         ({"model": "ridge", "truncation": 0.1}, "truncation=0.1 does not go with model='ridge'"),
         ({"truncation": -1}, "truncation=-1 must be a number and not be negative"),
         ({"model": "gaussian_nb", "task": "regression"}, "the task is regression"),

@@ -333,11 +333,14 @@ def test_as_an_estimator():
     [
         ({"include_label": True}, "method='flat' cannot value the label"),
         ({"semivalue": ("shapley", "banzhaf")}, "rows and columns cannot differ in their semivalue"),
-        ({"model": "ridge"}, "has no model='ridge': use 'tree' or 'gaussian_nb', or pass"),
+        (
+            {"model": "ridge"},
+            "has no model='ridge', which is built in for rows and columns only: use tree, gaussian_nb, or",
+        ),
         ({"model": "tre"}, "did you mean 'tree'"),
         (
             {"scoring": "accuracy"},
-            "scoring='accuracy' does not go with model='tree', which has its own: leave it out, or use model='skl",
+            "scoring='accuracy' does not go with model='tree', which has its own: leave it out, or use another model, such as model='skl",
         ),
         ({"preprocess": "none"}, "preprocess='none' does not go with model='tree', which has its own"),
         ({"preprocess": "some", "model": None}, "preprocess='some' is not known: use 'auto' or 'none'"),

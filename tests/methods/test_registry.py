@@ -214,7 +214,7 @@ def test_a_built_in_model_and_scikit_learns_have_different_names():
         (
             "tree",
             {"scoring": "f1"},
-            "scoring='f1' does not go with model='tree', .* or use model='sklearn_tree'",
+            "scoring='f1' does not go with model='tree', .* or use another model, such as model='sklearn_tree'",
         ),
         ("ridge", {"preprocess": "none"}, "preprocess='none' does not go with model='ridge'"),
         (

@@ -256,7 +256,7 @@ def test_contradictions_name_the_line_of_the_file(text, message, tmp_path):
     [
         ([{"owner": "A", "row": 1}, {"owner": "B", "row": 77}], "owners, line 2: there is no row '77'"),
         ([{"owner": None}], "owners, line 1: the owner is empty"),
-        ("nowhere.csv", "there is no file nowhere.csv"),
+        ("nowhere.csv", "owners='nowhere.csv': there is no such file"),
         ({"owner": ["A"], "row": [1, 2]}, "differ in length"),
         ([1, 2], "must be a frame or a CSV file"),
         ([], "no lines"),

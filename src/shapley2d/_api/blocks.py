@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,8 +77,8 @@ def value_blocks(
     include_label : bool
         The label joins as one more column group; a coalition without it is worth 0.
     validation_groups : int
-        Groups of validation rows to leave out one at a time, 10 or so: the owners' (or blocks') standard errors and
-        the intervals of payments then also include how much the values depend on the choice of validation rows. Each
+        Groups of validation rows to leave out one at a time, 10 or so: the standard errors in ``owners`` and the
+        intervals of payments then also include how much the values depend on the choice of validation rows. Each
         group costs one more valuation. 0: the validation table is taken as it is.
     task, folds, semivalue, random_state, n_jobs, progress
         As in :func:`~shapley2d.value_cells`.
@@ -109,7 +110,7 @@ def value_blocks(
     grid, ownership = _layout(problem, rows, columns, owners)
     sums = _sums(ownership, grid)
     estimate, chosen = estimate_blocks(problem, run, grid, sums, method=method, options=complete)
-    covariance, dof = estimate.covariance, estimate.dof
+    covariance, covariance_dof = estimate.covariance, estimate.dof
     if validation_groups:
         if sums is None:
             raise InputError(Setting("validation_groups"), f" is for at most {MAX_JOINT} owners or blocks")
@@ -127,7 +128,7 @@ def value_blocks(
         ]
         spread = jackknife_covariance(np.array(replicates))
         covariance = spread if covariance is None else covariance + spread
-        dof = min(dof, float(validation_groups - 1))
+        covariance_dof = min(covariance_dof, float(validation_groups - 1))
     return BlockValuation(
         values=estimate.values,
         stderr=estimate.stderr,
@@ -135,7 +136,7 @@ def value_blocks(
         column_names=[str(name) for name in grid.columns.names],
         row_stderr=estimate.row_stderr,
         column_stderr=estimate.column_stderr,
-        dof=dof,
+        dof=estimate.dof,
         info=run.record(
             kind="blocks",
             method=chosen,
@@ -157,6 +158,7 @@ def value_blocks(
         owner_names=[] if ownership is None else ownership.names,
         owner_shares=None if ownership is None else ownership.shares,
         covariance=covariance,
+        covariance_dof=covariance_dof,
     )
 
 
@@ -201,6 +203,8 @@ def _layout(problem: Problem, rows: Any, columns: Any, owners: Any) -> tuple[Gri
 def _claims(owners: Any) -> list[Claim]:
     if not isinstance(owners, (str, os.PathLike)):
         return read_claims(owners)
+    if not Path(owners).exists():
+        raise InputError(Setting("owners", os.fspath(owners)), ": there is no such file")
     source = read_table(os.fspath(owners), text_columns=OWNER_FIELDS)
     for note in source.notes:
         warn(InputWarning(*note.args))

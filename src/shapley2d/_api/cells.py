@@ -106,7 +106,7 @@ def value_cells(
         problem,
         estimate,
         info=run.record(
-            method=method,
+            method=found.name,
             task=problem.target.task,
             n_valid=problem.n_valid,
             folds=len(problem.splits) if X_valid is None and found.validates else None,

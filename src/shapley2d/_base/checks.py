@@ -46,7 +46,10 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> None:
     shapley2d.exceptions.InputError: form='fats' is not known: did you mean 'fast'?
     """
     known = tuple(choices)
-    if any(value is choice or (type(value) is type(choice) and value == choice) for choice in known):
+    if any(
+        value is word or (isinstance(value, str) and isinstance(word, str) and value == word)
+        for word in known
+    ):
         return
     near = difflib.get_close_matches(value, [word for word in known if isinstance(word, str)], 1) if (
         isinstance(value, str)

@@ -139,13 +139,19 @@ def _checked(path: str | os.PathLike[str]) -> Path:
     except TypeError as error:
         raise InputError(Setting("checkpoint", path), " must be the path of a file") from error
     if target.is_dir():
-        raise InputError(f"checkpoint {target} is a folder: name a file in it")
+        raise InputError(Setting("checkpoint", str(target)), " is a folder: name a file in it")
     if not target.parent.is_dir():
         raise InputError(
-            f"cannot write checkpoint {target}: the folder {target.parent} does not exist, make it first"
+            "cannot write ",
+            Setting("checkpoint", str(target)),
+            f": the folder {target.parent} does not exist, make it first",
         )
     if not os.access(target.parent, os.W_OK):
-        raise InputError(f"cannot write checkpoint {target}: the folder {target.parent} is not writeable")
+        raise InputError(
+            "cannot write ",
+            Setting("checkpoint", str(target)),
+            f": the folder {target.parent} is not writeable",
+        )
     return target
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import os
 from typing import TYPE_CHECKING, Any
@@ -50,15 +51,15 @@ def call_code(
         else:
             parts.append(f"{name}={name if name in _BY_NAME else value_code(value)}")
     parts += [
-        f"{name}={value_code(value)}"
+        f"{name}={value_code(value, name)}"
         for name, value in options.items()
         if value is not None and name not in _NO_MATTER
     ]
     return f"{function.__name__}({', '.join(parts)})"
 
 
-def value_code(value: Any) -> str:
-    """A value as code: a model by its representation, a function by its name."""
+def value_code(value: Any, name: str = "value") -> str:
+    """A value as code: a model by its representation, a function by its name, anything else by ``name``."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, str):
@@ -66,8 +67,14 @@ def value_code(value: Any) -> str:
     if isinstance(value, os.PathLike):
         return repr(os.fspath(value))
     if callable(value) and hasattr(value, "__name__") and not hasattr(value, "get_params"):
-        return str(value.__name__)
-    return " ".join(repr(value).split())
+        return value.__name__ if value.__name__.isidentifier() else name
+    code = value.__repr__(N_CHAR_MAX=10**9) if hasattr(value, "get_params") else repr(value)
+    if "..." in code:  # scikit-learn shortens long lists
+        return name
+    try:
+        return ast.unparse(ast.parse(code, mode="eval"))  # on one line
+    except (SyntaxError, ValueError):
+        return name
 
 
 def _is(value: Any, default: Any) -> bool:

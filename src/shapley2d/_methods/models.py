@@ -184,5 +184,5 @@ def _why_not(record: Model, option: str) -> tuple[Any, ...]:
         return ": it is an option of ", Setting("model", "knn"), "; leave it out"
     if option == "truncation":
         return (", which does not train again for every coalition: leave it out",)
-    instead = Setting("model", "sklearn_tree") if record.name == "tree" else "a scikit-learn estimator"
-    return ", which has its own: leave it out, or use ", instead
+    instead = "scaled_ridge" if record.name == "ridge" else "sklearn_tree"
+    return ", which has its own: leave it out, or use another model, such as ", Setting("model", instead)

@@ -21,7 +21,9 @@ def check_scoring(scoring: Any, name: str) -> None:
 
     known = get_scorer_names()
     if scoring not in known:
-        near = difflib.get_close_matches(scoring, known, 1)
+        near = [name for name in known if name.startswith(scoring)] or difflib.get_close_matches(
+            scoring, known, 1
+        )
         hint = f"did you mean {near[0]!r}?" if near else "for instance 'accuracy', 'roc_auc', 'r2'"
         raise InputError(Setting(name, scoring), f" is not one of scikit-learn's scores: {hint}")
 

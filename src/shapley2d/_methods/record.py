@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shapley2d._base.checks import check_choice, check_number, check_whole
 from shapley2d.exceptions import InputError, OptionError, Setting
 
@@ -65,6 +67,7 @@ class Option:
             value = self.default
         if value is None:
             return None
+        value = value.item() if isinstance(value, np.generic) else value
         if self.choices:
             check_choice(value, self.name, self.choices)
         if self.check is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (dataclasses and their readers resolve it)
 
+from shapley2d._base.precision import interval_factor
 from shapley2d._ownership.owners import UNOWNED
 from shapley2d._ownership.payments import divide_total, payment_intervals, uncertain_pairs
 from shapley2d._results.valuation import Valuation
@@ -37,6 +39,8 @@ class BlockValuation(Valuation, kind="blocks"):
         Part of every block that each owner has.
     covariance : ndarray or None
         Of the errors of the owners' (or blocks') values; None where they are exact, or too many to be kept jointly.
+    covariance_dof : float
+        Degrees of freedom behind it: few groups of validation rows count for less than many permutations.
 
     Examples
     --------
@@ -51,6 +55,7 @@ class BlockValuation(Valuation, kind="blocks"):
     owner_names: list[str] = field(default_factory=list)
     owner_shares: NDArray[np.float64] | None = None
     covariance: NDArray[np.float64] | None = None
+    covariance_dof: float = math.inf
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,6 +84,15 @@ class BlockValuation(Valuation, kind="blocks"):
         if self.owner_shares is None:
             return np.diag(variance.ravel())
         return np.diag(np.tensordot(self.owner_shares**2, variance, axes=2))
+
+    @property
+    def _owner_dof(self) -> float:
+        return self.dof if self.covariance is None else self.covariance_dof
+
+    @property
+    def owner_interval_factor(self) -> float:
+        """Half the width of a 95 % interval of an owner's value, in its standard errors."""
+        return interval_factor(self._owner_dof)
 
     @property
     def owners(self) -> Any:
@@ -126,7 +140,7 @@ class BlockValuation(Valuation, kind="blocks"):
         amounts[paid] = divide_total(total, owned.tolist(), negative=negative, digits=digits)
         joint = self._owner_covariance[np.ix_(paid, paid)]
         low[paid], high[paid] = payment_intervals(
-            total, owned, joint, negative=negative, digits=digits, dof=self.dof
+            total, owned, joint, negative=negative, digits=digits, dof=self._owner_dof
         )
         columns = {"owner": names, "value": values, "amount": amounts, "low": low, "high": high}
         return make_frame(columns, self.frame)
@@ -148,8 +162,8 @@ class BlockValuation(Valuation, kind="blocks"):
             "owner": names[higher],
             "other": names[lower],
             "difference": difference,
-            "low": difference - self.interval_factor * stderr,
-            "high": difference + self.interval_factor * stderr,
+            "low": difference - self.owner_interval_factor * stderr,
+            "high": difference + self.owner_interval_factor * stderr,
         }
         return make_frame(columns, self.frame)
 
@@ -166,11 +180,11 @@ class BlockValuation(Valuation, kind="blocks"):
         errors = np.sqrt(np.diag(self._owner_covariance))
         order = np.argsort(-self._owner_values, kind="stable")
         for k in order[:12]:
-            error = f" +- {self.interval_factor * errors[k]:.2g}" if errors[k] else ""
+            error = f" +- {self.owner_interval_factor * errors[k]:.2g}" if errors[k] else ""
             lines.append(f"  {self._owner_names[k]:<24} {self._owner_values[k]:+.4g}{error}")
         if order.size > 12:
             lines.append(f"  and {order.size - 12} more")
-        higher, lower, _, _ = uncertain_pairs(self._owner_values, self._owner_covariance, self.dof)
+        higher, lower, _, _ = uncertain_pairs(self._owner_values, self._owner_covariance, self._owner_dof)
         if higher.size:
             pairs = [
                 f"{self._owner_names[a]} / {self._owner_names[b]}" for a, b in zip(higher, lower, strict=True)

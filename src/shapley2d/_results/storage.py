@@ -120,6 +120,7 @@ def _block_record(valuation: Any) -> dict[str, Any]:
         "owner_names": valuation.owner_names,
         "owned": None if shares is None else [np.flatnonzero(part).tolist() for part in shares],
         "covariance": None if valuation.covariance is None else valuation.covariance.tolist(),
+        "covariance_dof": None if np.isinf(valuation.covariance_dof) else valuation.covariance_dof,
     }
 
 
@@ -137,6 +138,7 @@ def _block_fields(record: dict[str, Any], n: int, m: int) -> dict[str, Any]:
         "owner_names": record["owner_names"],
         "owner_shares": shares,
         "covariance": None if covariance is None else np.array(covariance, dtype=np.float64),
+        "covariance_dof": np.inf if record.get("covariance_dof") is None else float(record["covariance_dof"]),
     }
 
 

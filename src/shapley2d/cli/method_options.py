@@ -120,10 +120,9 @@ def given_options(method: str, given: dict[str, Any], takers: Takers) -> dict[st
         methods = takers[name]
         if method not in methods:
             flag = next(iter(methods.values())).flag
-            raise InputError(
-                f"{flag} goes with --method {' or '.join(methods)}, not with {method}: set --method "
-                f"{next(iter(methods))} or leave {flag} out"
-            )
+            fitting = [other for other in methods if all(other in takers[option] for option in chosen)]
+            advice = f"set --method {fitting[0]} or leave {flag} out" if fitting else f"leave {flag} out"
+            raise InputError(f"{flag} goes with --method {' or '.join(methods)}, not with {method}: {advice}")
     return {name: str(value) if isinstance(value, Path) else value for name, value in chosen.items()}
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.checks import one_of
 from shapley2d._base.streams import generator
 from shapley2d._estimation.draws import Draws, MeanDraws
 from shapley2d._estimation.monte_carlo import monte_carlo
@@ -113,7 +112,7 @@ def flat_game(
             Setting("method", "flat"),
             " has no ",
             Setting("model", model),
-            f": use {one_of(FLAT_MODELS)}, or pass a scikit-learn estimator",
+            f", which is built in for rows and columns only: use {', '.join(FLAT_MODELS)}, or one of scikit-learn's",
         )
     resolved = resolve_model(model, split.y.task, {"scoring": scoring, "preprocess": preprocess})
     if not isinstance(resolved, str):

@@ -33,7 +33,8 @@ def owner_lines(valuation: Values) -> list[dict[str, Any]]:
         return []
     lines = []
     for owner in _lines(valuation.owners):  # type: ignore[attr-defined]
-        value, spread = float(owner["value"]), valuation.interval_factor * float(owner["stderr"])
+        factor: float = valuation.owner_interval_factor  # type: ignore[attr-defined]
+        value, spread = float(owner["value"]), factor * float(owner["stderr"])
         spread = spread if np.isfinite(spread) else 0.0
         ends = {"low": value - spread, "high": value + spread}
         lines.append({"owner": str(owner["owner"]), "value": value, "amount": None, **ends})

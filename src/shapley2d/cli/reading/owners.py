@@ -31,6 +31,7 @@ def read_owners(path: str, inputs: Inputs, *, encoding: str | None = None) -> li
     source = read_table(path, encoding=encoding, text_columns=FIELDS)
     rows = AxisNames("row", inputs.row_names.tolist())
     columns = AxisNames("column", inputs.X.column_names)
+    inputs.train.notes.extend(source.notes)
     name = f"--owners {path}"
     claims = read_claims(source.table, name, lambda row: f"{name}, {source.where(row)}")
     return [
