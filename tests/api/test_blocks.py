@@ -296,7 +296,7 @@ def test_sweeps_value_blocks_too(model):
     np.testing.assert_allclose(swept.values, trained.values, atol=0.05)
 
 
-def test_groups_of_validation_rows_widen_the_owners_intervals_only():
+def test_groups_of_validation_rows_widen_the_owners_intervals_only(tmp_path):
     X, y, X_valid, y_valid = small_table()
     options = {"rows": ROWS, "method": "mc", "model": "ridge", "max_permutations": 40, "tolerance": 0}
     plain = value_blocks(X, y, X_valid, y_valid, **options)
@@ -305,3 +305,5 @@ def test_groups_of_validation_rows_widen_the_owners_intervals_only():
     assert [end.tolist() for end in plain.interval()] == [end.tolist() for end in grouped.interval()]
     assert (plain.covariance_dof, grouped.covariance_dof) == (39, 2)
     assert grouped.owner_interval_factor > 4 > plain.owner_interval_factor
+    grouped.save(tmp_path / "blocks.parquet")
+    assert Valuation.load(tmp_path / "blocks.parquet") == grouped

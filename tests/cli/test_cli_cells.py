@@ -249,6 +249,16 @@ def test_blocks_pay_their_owners(capsys, folder):
     assert "Ann" in (folder / "again.html").read_text()
 
 
+def test_what_was_guessed_of_the_owners_file_is_noted(capsys, folder):
+    (folder / "owners.csv").write_bytes("owner,row,column\nMüller,0-14,\n".encode("latin-1"))
+    out, err = run(capsys, "blocks train.csv -t kind --id name --owners owners.csv --method knn")
+    assert (
+        "owners.csv is not UTF-8 (first in line 2): read as cp1252; if letters look wrong, set --encoding"
+        in err
+    )
+    assert "Müller" in out
+
+
 def test_blocks_for_people(capsys):
     out, _ = run(capsys, "blocks train.csv -t kind --id name --owners owners.csv --method knn")
     assert "Owners" in out

@@ -41,7 +41,6 @@ TOY = """
         caution="Dice have no memory.",
         certainty="thrown",
         validates=False,
-        baseline=True,
     )
     registry.METHODS["dice"] = TOY  # the one line
 

@@ -47,5 +47,4 @@ METHOD = Method(
     caution="The values are random numbers and say nothing about the table; they are there to compare with.",
     certainty="random numbers",
     validates=False,
-    baseline=True,
 )

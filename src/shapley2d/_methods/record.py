@@ -135,8 +135,6 @@ class Method:
         Instead of "exact", where there is no standard error and yet nothing exact.
     validates : bool
         Whether a model is evaluated, which takes a validation table or folds.
-    baseline : bool
-        Whether it is there to compare with.
     solve_games : callable, optional
         ``solve_games(games, rows, n_rows, run, **options) -> Estimate`` for games of any kind, where the method has no
         need of a table: it then serves ``value_game`` and ``value_blocks`` too.
@@ -156,7 +154,6 @@ class Method:
     caution: str = ""
     certainty: str = ""
     validates: bool = True
-    baseline: bool = False
     solve_games: Callable[..., Estimate] | None = None
     game_options: tuple[str, ...] = ()
 

@@ -22,7 +22,6 @@ _SHARED = {
     "semivalue": "--semivalue",
     "separator": "--separator",
     "task": "--task",
-    "valid": "--valid",
     "total": "--pay",
 }
 

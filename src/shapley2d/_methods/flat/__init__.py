@@ -36,5 +36,4 @@ METHOD = Method(
     how="every cell as a player of its own, absent cells filled with the mean (1D-Shapley)",
     meaning="what it adds to the performance of the model, on average over all orders in which cells replace means",
     total="the model's score less {utility_none:.4g}, that of a table of means",
-    baseline=True,
 )

@@ -47,5 +47,4 @@ METHOD = Method(
     total="",
     caution="The values are mean scores of trees, not contributions: a low one is suspect, its sign says nothing.",
     validates=False,
-    baseline=True,
 )
