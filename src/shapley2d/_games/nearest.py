@@ -77,8 +77,7 @@ class KnnGame:
         self._y_valid = y_valid.astype(np.float64) - centre
         self._train = np.ascontiguousarray(columns.train)
         self._valid = np.ascontiguousarray(columns.valid.T)
-        self._mismatch = columns.mismatch.astype(columns.train.dtype)
-        self._missing = columns.missing.astype(columns.train.dtype)
+        self._measures = columns.measures
         self._k = int(n_neighbors)
         self._n_jobs = n_jobs
 
@@ -103,7 +102,7 @@ class KnnGame:
         """Utilities of all prefixes of the rows under all prefixes of the columns, in these orders."""
         train = np.ascontiguousarray(self._train[columns][:, rows])
         valid = np.ascontiguousarray(self._valid[:, columns])
-        table = (train, valid, self._mismatch[columns], self._missing[columns])
+        table = (train, valid, tuple(measure[columns] for measure in self._measures))
         sums = np.zeros((columns.size, rows.size))
         fill_grid(table, self._y[rows], self._y_valid, self._k, self._classifies, sums)
         grid = np.zeros((rows.size + 1, columns.size + 1))
@@ -119,7 +118,7 @@ class KnnGame:
     ) -> NDArray[np.float64]:
         sums = np.zeros((len(row_masks), len(column_masks)))
         part = slice(start, start + _CHUNK)
-        table = (self._train, self._valid[part], self._mismatch, self._missing)
+        table = (self._train, self._valid[part], self._measures)
         nearest = Nearest(self._y, self._y_valid[part], self._k, self._classifies)
         add_utilities(table, nearest, groups, (row_masks, column_masks), sums)
         return sums

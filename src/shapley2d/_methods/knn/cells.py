@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from shapley2d._base.streams import generator, seed_sequence
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._knn.bin_errors import SHARE
 from shapley2d._knn.columns.sampling import estimate_columns
-from shapley2d._knn.form import SPREAD_SHARE, choose_share
+from shapley2d._knn.form import SMALL_WORK, SPREAD_SHARE, choose_form, rounding_bound
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import RowValues
 from shapley2d._theory.semivalues import marginal_weights
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._knn.distances import IntegerColumns
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -72,7 +73,8 @@ def value_knn(
     form : {"auto", "exact", "fast"}
         Rank all rows exactly; or the near ones only, with far rows binned under a proven bound; or the fast form
         where its bound is below 0.001 of the spread of the values or below the sampling error that ``tolerance``
-        allows (``info["form"]`` and ``info["form_bound"]`` say what was taken).
+        allows (``info["form"]`` and ``info["form_bound"]`` say what was taken). ``info["metric_bound"]`` says how
+        far off a value can be because distances are rounded: 0 where the numbers of all columns lie on grids.
     """
     game = _KnnGame(problem, run, n_neighbors, metric, empty)
     if columns == "exact" and game.n_columns > MAX_EXACT_COLUMNS:
@@ -82,6 +84,8 @@ def value_knn(
             Setting("columns", "sampled"),
         )
     game.use_form("exact" if form == "auto" else form)
+    if form == "fast":
+        game.use_fewer_bits()
     if columns == "exact" or (
         columns == "auto" and _exact_is_cheaper(game.n_columns, n_coalitions, tolerance)
     ):
@@ -99,7 +103,10 @@ def value_knn(
 
 
 def _choose_form(game: _KnnGame, run: Run, n_coalitions: int, tolerance: float) -> None:
-    """Take the fast form where its bound is below what the values need."""
+    """Take the fast form where its bounds are below what the values need."""
+    if float(game.n_rows) * game.n_valid * n_coalitions < SMALL_WORK or not game.can_be_fast:
+        game.use_form("exact")
+        return
 
     def allowed() -> float:
         game.use_form("fast")
@@ -112,10 +119,10 @@ def _choose_form(game: _KnnGame, run: Run, n_coalitions: int, tolerance: float) 
         )
         return max(tolerance, SPREAD_SHARE) * float(np.ptp(pilot.values))
 
-    work = float(game.n_rows) * game.n_valid * n_coalitions
-    share, bound = choose_share(game.parts, work, allowed, run.seed)
-    game.use_form("exact" if share is None else "fast", share)
-    game.bound = bound
+    fine, coarse = game.make_parts("fast"), game.make_parts("fast", bits=32)
+    choice = choose_form(fine, coarse, game.columns(64), allowed(), run.seed)
+    game.use_form("exact" if choice.share is None else "fast", choice.share, choice.bits)
+    game.bound, game.rounding = choice.form_bound, choice.rounding_bound
 
 
 def _exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float) -> bool:
@@ -131,7 +138,7 @@ class _KnnGame:
         self.n_rows = problem.table.n_rows
         self.n_columns = problem.table.n_columns
         self.empty = empty
-        self.info = {"metric": metric, "n_neighbors": int(n_neighbors)}
+        self.info: dict[str, Any] = {"metric": metric, "n_neighbors": int(n_neighbors)}
         self.column_semivalue = run.semivalues[1]
         self.rows = [split.rows for split in problem.splits]
         self._options = {
@@ -140,21 +147,58 @@ class _KnnGame:
             "semivalue": run.semivalues[0],
             "n_jobs": run.n_jobs,
         }
-        self._data = [
-            (integer_columns(split.train, split.valid, metric), split.y.codes, split.y_valid.codes)
-            for split in problem.splits
-        ]
-        self.n_valid = sum(columns.n_valid for columns, _, _ in self._data)
+        self._splits = problem.splits
+        self._columns: dict[int, list[IntegerColumns]] = {}
+        self.n_valid = sum(split.valid.n_rows for split in problem.splits)
+        self.seed = run.seed
         self.parts: list[RowValues] = []
         self.form = ""
         self.bound = 0.0
+        self.rounding: float | None = None
 
-    def use_form(self, form: str, share: float | None = None) -> None:
+    def columns(self, bits: Literal[32, 64]) -> list[IntegerColumns]:
+        """The tables of the splits in code."""
+        if bits not in self._columns:
+            self._columns[bits] = [
+                integer_columns(split.train, split.valid, self.info["metric"], bits=bits)
+                for split in self._splits
+            ]
+        return self._columns[bits]
+
+    def make_parts(
+        self, form: str, share: float | None = None, bits: Literal[32, 64] = 64
+    ) -> list[RowValues]:
+        """The row kernels of every split."""
+        options: dict[str, Any] = {**self._options, "form": form, "share": SHARE if share is None else share}
+        return [
+            RowValues(columns, split.y.codes, split.y_valid.codes, **options)
+            for columns, split in zip(self.columns(bits), self._splits, strict=True)
+        ]
+
+    @property
+    def can_be_fast(self) -> bool:
+        """Whether the fast form is another than the exact one, with known errors."""
+        return all(part.can_be_fast for part in self.parts)
+
+    def use_form(self, form: str, share: float | None = None, bits: Literal[32, 64] = 64) -> None:
         """Set up the row kernels in their exact or their fast form."""
         self.form = form
-        options: dict[str, Any] = {**self._options, "form": form, "share": SHARE if share is None else share}
-        self.parts = [RowValues(*data, **options) for data in self._data]
+        self.parts = self.make_parts(form, share, bits)
         self.bound = 2 * max(part.error_bound() for part in self.parts)
+        self.rounding = None
+
+    def use_fewer_bits(self) -> None:
+        """Add up distances in 32 bits where that changes less than not ranking far rows does."""
+        fewer = self.make_parts(self.form, bits=32)
+        rounding = rounding_bound(fewer, self.columns(64), self.seed)
+        if rounding <= self.bound:
+            self.parts, self.rounding = fewer, rounding
+
+    def bounds(self) -> dict[str, float]:
+        """How far off values can be because far rows are not ranked, and because distances are rounded."""
+        if self.rounding is None:
+            self.rounding = rounding_bound(self.parts, self.columns(64), self.seed)
+        return {"form_bound": self.bound, "metric_bound": self.rounding}
 
     def values(self, coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
         """One row of row values per column coalition, mean over the splits."""
@@ -203,7 +247,7 @@ def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
         "columns": "exact",
         "n_coalitions": 2**m,
         "form": game.form,
-        "form_bound": game.bound,
+        **game.bounds(),
         "n_valid_used": done,
         "interrupted": interrupted,
         "converged": not interrupted,
@@ -284,7 +328,7 @@ def _sampled_columns(
         "n_coalitions": result.n_coalitions,
         "estimator": result.estimator,
         "form": game.form,
-        "form_bound": game.bound,
+        **game.bounds(),
         "converged": result.converged,
         "interrupted": result.interrupted,
         "ratio": ratio,
