@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shapley2d._kernels.bins import all_tied, bin_of, bin_words
 from shapley2d._kernels.distance import column_dissimilarities
-from shapley2d._kernels.sort import sort_packed_rows, sort_rows
+from shapley2d._kernels.sort import rank_rows, sort_packed_rows, sort_rows
 from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.rank_weights import rank_weights
 from shapley2d._knn.rows import RowValues
@@ -376,9 +376,25 @@ def test_sorts_order_rows_and_keep_them_with_their_keys(dtype, n, top):
     for sort, *scratch in runs:
         keys, rows = distances.copy(), np.arange(n, dtype=np.int32)
         sort(keys, rows, *scratch)
-        np.testing.assert_array_equal(keys, np.sort(distances))
-        np.testing.assert_array_equal(distances[rows], keys)
-        np.testing.assert_array_equal(np.sort(rows), np.arange(n))
+        check_ranking(distances, keys, rows)
+    keys, rows = np.empty(n, dtype), np.empty(n, np.int32)
+    rank_rows(distances, keys, rows, packed, spare)
+    check_ranking(distances, keys, rows)
+
+
+def test_rows_that_agree_in_their_leading_bits_are_ranked_by_the_others():
+    """A far outlier leaves all other keys the same leading bits."""
+    rng = np.random.default_rng(0)
+    distances = np.append(rng.integers(0, 2**40, 4000), 2**62)
+    keys, rows = np.empty_like(distances), np.empty(4001, np.int32)
+    rank_rows(distances, keys, rows, *np.empty((2, 4001), dtype=np.int64))
+    check_ranking(distances, keys, rows)
+
+
+def check_ranking(distances, keys, rows):
+    np.testing.assert_array_equal(keys, np.sort(distances))
+    np.testing.assert_array_equal(distances[rows], keys)
+    np.testing.assert_array_equal(np.sort(rows), np.arange(rows.size))
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuple's annotations)
 
 from shapley2d._kernels.distance import coalition_distances, column_dissimilarities
-from shapley2d._kernels.sort import sort_packed_rows
+from shapley2d._kernels.sort import rank_rows
 
 
 class Nearest(NamedTuple):
@@ -50,7 +50,8 @@ def add_utilities(table, nearest, groups, masks, sums):  # type: ignore[no-untyp
     y, y_valid, k = nearest.y, nearest.y_valid, nearest.k
     n_rows = train.shape[1]
     apart = np.empty_like(train)
-    keys, rows = np.empty(n_rows, train.dtype), np.empty(n_rows, np.int32)
+    distances, keys = np.empty(n_rows, train.dtype), np.empty(n_rows, train.dtype)
+    rows = np.empty(n_rows, np.int32)
     packed, spare = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
     near_groups, near_y = np.empty(n_rows, np.int32), np.empty(n_rows)
     for t in range(valid.shape[0]):
@@ -58,10 +59,8 @@ def add_utilities(table, nearest, groups, masks, sums):  # type: ignore[no-untyp
         for b in range(column_masks.shape[0]):
             if not column_masks[b].any():
                 continue
-            coalition_distances(apart, column_masks[b], keys)
-            for i in range(n_rows):
-                rows[i] = i
-            sort_packed_rows(keys, rows, packed, spare)
+            coalition_distances(apart, column_masks[b], distances)
+            rank_rows(distances, keys, rows, packed, spare)
             for r in range(n_rows):
                 near_groups[r] = groups[rows[r]]
                 near_y[r] = y[rows[r]]

@@ -81,22 +81,63 @@ def sort_packed_rows(keys, rows, packed, spare):  # type: ignore[no-untyped-def]
             keys[i] = packed[i] >> row_bits
             rows[i] = packed[i] & row_mask
         return
-    n_digits = min(n_digits, 2)
-    low = max(_bit_length(differing) - n_digits * bits, 0)
-    place_bits = _bit_length(n_rows - 1)
-    lead_mask = (np.int64(1) << (n_digits * bits)) - 1
+    low = _sort_places(keys, packed, spare)
     for i in range(n_rows):
-        packed[i] = (((np.int64(keys[i]) >> low) & lead_mask) << place_bits) | i
-    packed, spare = _sort_digits(packed, spare, place_bits, n_digits, bits)
-    place_mask = np.uint64((np.int64(1) << place_bits) - 1)
-    for i in range(n_rows):
-        place = np.uint64(packed[i]) & place_mask
+        place = np.uint64(packed[i])
         spare[i] = keys[place]
         packed[i] = rows[place]
     for i in range(n_rows):
         keys[i] = spare[i]
         rows[i] = packed[i]
     _sort_runs(keys, rows, low)
+
+
+@numba.njit(nogil=True, cache=True)
+def rank_rows(distances, keys, rows, packed, spare):  # type: ignore[no-untyped-def]
+    """Write the distances in order, smallest first, into ``keys``, and the rows they belong to into ``rows``.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n,), int32 or int64, not negative
+    keys : ndarray of shape (n,), same dtype
+    rows : ndarray of shape (n,), int32
+    packed, spare : ndarray of shape (n,), int64
+        Scratch.
+    """
+    n_rows = distances.size
+    used, differing = _bits_in_use(distances)
+    _, n_digits, _ = _digits(differing, n_rows)
+    if n_rows <= _FEW or (n_digits <= 3 and _bit_length(used) + _bit_length(n_rows) <= 63):
+        for i in range(n_rows):
+            keys[i] = distances[i]
+            rows[i] = i
+        sort_packed_rows(keys, rows, packed, spare)
+        return
+    low = _sort_places(distances, packed, spare)
+    for i in range(n_rows):
+        place = np.uint64(packed[i])
+        rows[i] = place
+        keys[i] = distances[place]
+    _sort_runs(keys, rows, low)
+
+
+@numba.njit(nogil=True, cache=True)
+def _sort_places(keys, packed, spare):  # type: ignore[no-untyped-def]
+    """Put the places of the keys into ``packed``, in order of their leading bits; return the lowest of those."""
+    n_rows = keys.size
+    _, differing = _bits_in_use(keys)
+    _, _, bits = _digits(differing, n_rows)
+    low = max(_bit_length(differing) - 2 * bits, 0)
+    place_bits = _bit_length(n_rows - 1)
+    lead_mask = (np.int64(1) << (2 * bits)) - 1
+    for i in range(n_rows):
+        packed[i] = (((np.int64(keys[i]) >> low) & lead_mask) << place_bits) | i
+    # two rounds, after which the numbers are back where they were
+    _sort_digits(packed, spare, place_bits, 2, bits)
+    place_mask = (np.int64(1) << place_bits) - 1
+    for i in range(n_rows):
+        packed[i] &= place_mask
+    return low
 
 
 @numba.njit(nogil=True, cache=True)
