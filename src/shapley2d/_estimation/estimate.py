@@ -30,6 +30,8 @@ class Estimate:
         Of the errors of the sums that were asked for.
     dof : float
         Degrees of freedom behind the standard errors; infinite where they are exact.
+    total_stderr : float or None
+        Standard error of the sum of all values; None where it is not known.
     """
 
     values: NDArray[np.float64]
@@ -40,6 +42,7 @@ class Estimate:
     history: list[tuple[int, float]] = field(default_factory=list)
     covariance: NDArray[np.float64] | None = None
     dof: float = math.inf
+    total_stderr: float | None = None
 
     @classmethod
     def exact(cls, values: NDArray[np.float64], **info: Any) -> Estimate:
