@@ -84,8 +84,8 @@ class Moments:
         """Standard error of the mean: of the cells (0), the row sums (1) or the column sums (2).
 
         A cell that was the same in all draws is not known to be the same in all orders. Its error is that of one draw
-        which is off by as much as draws of the other cells usually are, or by the spread of the values where nothing
-        varied at all. Sums can be the same in all orders by construction, and are taken as they are.
+        which is off by as much as draws of the other cells usually are, or by the largest value where nothing varied at
+        all. Sums can be the same in all orders by construction, and are taken as they are.
         """
         squares = self._state.squares[part]
         if self.count < 2:
@@ -94,13 +94,13 @@ class Moments:
         if part == 0:
             varied = self._varied()
             if not varied.all():
-                usual = (
-                    np.sqrt(np.mean(squares[varied]) / (self.count - 1))
-                    if varied.any()
-                    else np.ptp(self.mean())
-                )
-                stderr[~varied] = usual / self.count
+                stderr[~varied] = self._usual_deviation(varied) / self.count
         return np.asarray(stderr)
+
+    def _usual_deviation(self, varied: NDArray[np.bool_]) -> float:
+        if not varied.any():
+            return float(np.abs(self.mean()).max(initial=0.0))
+        return float(np.sqrt(np.mean(self._state.squares[0][varied]) / (self.count - 1)))
 
     def _varied(self) -> NDArray[np.bool_]:
         """Which cells differed between draws, by more than rounding."""
@@ -125,7 +125,7 @@ class Moments:
         drawn: with more, so many draws would have met one with a probability of 95 % (the rule of three).
         """
         if self.count > 1 and not self.varied:
-            return 1.0 - (1.0 - LEVEL) ** (1.0 / self.count)
+            return float(1.0 - (1.0 - LEVEL) ** (1.0 / self.count))
         return convergence_ratio(self.mean(), self.stderr(), self.dof)
 
     def covariance(self) -> NDArray[np.float64] | None:

@@ -164,7 +164,7 @@ class MonteCarloState:
         history = list(self._history)
         if not history or history[-1][0] != moments.count:
             history.append((moments.count, moments.ratio()))
-        info = {
+        info: dict[str, Any] = {
             "n_permutations": moments.count,
             "converged": bool(self._ratio <= self._tolerance),
             "interrupted": interrupted,

@@ -139,7 +139,8 @@ def estimate_columns(
     matter alike and games to be rougher than most are, and fades out with many coalitions. On nearest-neighbour games
     95 % intervals of B so cover 92-99 % of all values, and from three evaluations to a column on that holds for the
     worst columns, too. With fewer (:func:`few_coalitions`) a column that matters far more than the others can be missed
-    more often than not. The intervals of A, which shrinks, cover less on small samples (80-92 % below 20 evaluations to a column).
+    more often than not. The intervals of A, which shrinks, cover less on small samples (80-92 % below 20 evaluations
+    to a column).
 
     Examples
     --------
