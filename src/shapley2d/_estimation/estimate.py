@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d.exceptions import InputError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -43,6 +45,13 @@ class Estimate:
     covariance: NDArray[np.float64] | None = None
     dof: float = math.inf
     total_stderr: float | None = None
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.values).all():
+            raise InputError(
+                "the values are too large for floating-point numbers: measure the target, or what is scored, in larger "
+                "units"
+            )
 
     @classmethod
     def exact(cls, values: NDArray[np.float64], **info: Any) -> Estimate:
