@@ -102,7 +102,7 @@ def near_one(*matrices: NDArray[np.float64], by_column: bool) -> tuple[NDArray[n
     --------
     >>> (scaled,) = near_one(np.array([[3e-160, 5.0], [-6e-160, 7.0]]), by_column=True)
     >>> scaled.round(3).tolist()
-    [[0.493, 5.0], [-0.986, 7.0]]
+    [[0.264, 5.0], [-0.527, 7.0]]
     >>> near_one(np.array([[3e-160, 5.0]]), by_column=False)[0].tolist()
     [[3e-160, 5.0]]
     """
