@@ -1,4 +1,4 @@
-"""Sweeps: every point of the grid is what scikit-learn's estimator of that name scores, whatever the coalitions."""
+"""Sweeps: every point of the grid is what scikit-learn's estimator of that name scores, exact ties of a decision aside."""
 
 from __future__ import annotations
 

@@ -43,7 +43,8 @@ def monte_carlo(
     draws : Draws
         Numbered draws of the values.
     tolerance : float
-        Stop when the largest standard error is at most this part of the spread of the values.
+        Stop when the largest standard error is at most this part of the spread of the values. Draws that are all alike
+        are no convergence: then stop when at most this part of all orders can differ (119 draws for 0.025).
     max_draws : int
         Stop there in any case.
     n_jobs : int or None
@@ -61,7 +62,7 @@ def monte_carlo(
     -------
     Estimate
         Its ``info`` says ``n_permutations``, ``converged`` and ``interrupted``: Ctrl-C ends the work and keeps
-        what was computed.
+        what was computed. A ``caveat`` says where all draws were alike.
     """
     state = MonteCarloState(Moments(sums), tolerance, max_draws)
     resumed = state.resume(checkpoint)
@@ -134,7 +135,8 @@ class MonteCarloState:
         """Draws in all, by extrapolation: errors shrink with the root of their number."""
         if self._tolerance == 0:
             return float(self._max_draws)
-        return min(float(self._max_draws), self.moments.count * (self._ratio / self._tolerance) ** 2)
+        power = 2 if self.moments.varied else 1
+        return min(float(self._max_draws), self.moments.count * (self._ratio / self._tolerance) ** power)
 
     def fraction(self) -> float:
         if not np.isfinite(self._ratio):
@@ -151,6 +153,8 @@ class MonteCarloState:
         count = f"{self.moments.count} permutations"
         if not np.isfinite(self._ratio):
             return count
+        if not self.moments.varied:
+            return f"all alike so far; {count}"
         if self._tolerance == 0:
             return f"error {self._ratio:.3f} of the spread; {self.moments.count} of {self._max_draws} permutations"
         return f"error {self._ratio:.3f} of the spread, wanted {self._tolerance:g}; {count}"
@@ -160,12 +164,14 @@ class MonteCarloState:
         history = list(self._history)
         if not history or history[-1][0] != moments.count:
             history.append((moments.count, moments.ratio()))
-        info = {
+        info: dict[str, Any] = {
             "n_permutations": moments.count,
             "converged": bool(self._ratio <= self._tolerance),
             "interrupted": interrupted,
             "ratio": history[-1][1],
         }
+        if moments.count > 1 and not moments.varied:
+            info["caveat"] = f"no variation seen in {moments.count} draws"
         if resumed_at:
             info["resumed_at"] = resumed_at
         return Estimate(

@@ -61,7 +61,7 @@ def fill_grid(
         for b in range(ends.size):
             for k in range(added, ends[b]):
                 largest = max(largest, square[k] / joined)
-            if n_present == 1 or largest == 0.0:
+            if n_present == 1 or VAR_SMOOTHING * largest == 0.0:
                 grid[a, b] = blocks[present[0] + 1] - blocks[present[0]]
                 continue
             if VAR_SMOOTHING * largest != smoothing:  # the earlier columns' variances change as well

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 ALPHA = 1.0
 """Penalty on the squared coefficients, as in scikit-learn; the intercept is free."""
 
+ROUNDING = 1e-12
+"""Part of a column's sum of squares below which what is left of it is rounding."""
+
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
 def _join(
@@ -47,13 +50,22 @@ def _join(
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
 def _factor(gram: NDArray[np.float64], factor: NDArray[np.float64]) -> None:
-    """Lower Cholesky factor of ``gram`` plus the penalty; its leading blocks are those of the column prefixes."""
+    """Lower Cholesky factor of ``gram`` plus the penalty; its leading blocks are those of the column prefixes.
+
+    A column that adds nothing to earlier ones but rounding, beside which the penalty is lost, has no factor: it and all
+    later ones are NaN.
+    """
     for k in range(gram.shape[0]):
         for l in range(k + 1):
             total = gram[k, l]
             for q in range(l):
                 total -= factor[k, q] * factor[l, q]
-            factor[k, l] = math.sqrt(total + ALPHA) if l == k else total / factor[l, l]
+            if l < k:
+                factor[k, l] = total / factor[l, l]
+            elif total + ALPHA > ROUNDING * gram[k, k]:
+                factor[k, k] = math.sqrt(total + ALPHA)
+            else:
+                factor[k, k] = math.nan
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
@@ -106,7 +118,7 @@ def fill_numbers(
     chain: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]],
     grid: NDArray[np.float64],
 ) -> None:
-    """R squared for all prefixes of rows and columns."""
+    """R squared for all prefixes of rows and columns; NaN where the factor has no numbers."""
     rows, sizes, columns, ends = chain
     width, n_valid = columns.size, valid.shape[1]
     means, y_means, off = np.zeros(width), np.zeros(1), np.zeros(width)
@@ -142,7 +154,8 @@ def fill_classes(
 ) -> None:
     """Numbers of validation rows that are predicted right, for all prefixes of rows and columns.
 
-    A target of -1 and 1 is twice the class's indicator less 1, so the indicators are what is regressed on.
+    They are NaN where the factor has no numbers. A target of -1 and 1 is twice the class's indicator less 1, so the
+    indicators are what is regressed on.
     """
     rows, sizes, columns, ends = chain
     width, n_valid, n_classes = columns.size, valid.shape[1], blocks.size - 1
@@ -185,4 +198,7 @@ def fill_classes(
                     solution[c, k] = _solve_forward(factor, solution[c], k)
                     _add_scaled(scores[c], 2.0 * solution[c, k], basis[k])
             added = ends[b]
+            if added and not factor[added - 1, added - 1] > 0.0:
+                grid[a, b] = math.nan
+                continue
             grid[a, b] = count_right(scores, present, n_present, blocks, right)

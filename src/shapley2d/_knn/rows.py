@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -128,6 +129,8 @@ class RowValues:
             raise ValueError("at least one neighbour and one training row are needed")
         self._task, self._form, self._k, self._share = task, form, int(n_neighbors), share
         self._weights = rank_weights(check_semivalue(semivalue), self.n_rows, self._k)
+        # Where all rows vote, distances decide nothing: phi is the same under all columns, here to the bit.
+        self._all_vote = self._k >= self.n_rows
         self._threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
         # Rows of one label lie together, so that a validation row's matches are one run of rows.
         self._order = np.argsort(y, kind="stable")
@@ -174,6 +177,11 @@ class RowValues:
         coalitions = np.ascontiguousarray(coalitions, dtype=np.bool_)
         if coalitions.ndim != 2 or coalitions.shape[1] != self.n_columns:
             raise ValueError(f"coalitions of shape {coalitions.shape} do not have {self.n_columns} columns")
+        if self._all_vote and len(coalitions) > 1:
+            same = self.values(np.zeros((1, self.n_columns), dtype=np.bool_), valid=valid, progress=progress)
+            return np.repeat(same, len(coalitions), axis=0)
+        if self._all_vote:
+            coalitions = coalitions & False
         chosen = self._chosen(valid)
         values = np.empty((len(coalitions), self.n_rows))
         block = max(1, min(_BLOCK, -(-len(coalitions) // self._threads)))
@@ -222,6 +230,12 @@ class RowValues:
         chosen = self._chosen(valid)
         if self.n_columns == 0:
             return np.zeros((self.n_rows, 0))
+        if self._all_vote:
+            others = np.array(
+                [math.comb(self.n_columns - 1, size) for size in range(self.n_columns)], dtype=float
+            )
+            phi = self.values(np.zeros((1, self.n_columns), dtype=np.bool_), valid=valid)[0]
+            return np.tile((phi * (others @ (weights_in[1:] - weights_out[:-1])))[:, None], self.n_columns)
         # The length of a lane depends on the table alone, never on the number of threads, so neither do the sums.
         length = int(np.clip(_LANE_WORK // (self.n_rows << self.n_columns), 1, _LANE_ROWS))
 

@@ -90,8 +90,13 @@ class Values:
 
     @property
     def exact(self) -> bool:
-        """Whether the values carry no sampling error."""
-        return not self.stderr.any()
+        """Whether the values carry no sampling error: not one that was not seen, as where all draws are alike."""
+        return math.isinf(self.dof) and not self.stderr.any()
+
+    @property
+    def caveat(self) -> str:
+        """What keeps the standard errors and intervals from being trusted, in words; empty where nothing does."""
+        return str(self.info.get("caveat") or "")
 
     @property
     def interval_factor(self) -> float:
@@ -115,7 +120,8 @@ class Values:
         """One line on how certain the values are."""
         if self.exact:
             return str((self.info.get("about") or {}).get("certainty") or "exact")
-        return f"standard error at most {self.stderr.max():.2g}"
+        words = f"standard error at most {self.stderr.max():.2g}"
+        return f"{words}, but {self.caveat}" if self.caveat else words
 
     @cached_property
     def contents(self) -> list[list[str | None]] | None:

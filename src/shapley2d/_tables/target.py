@@ -26,6 +26,9 @@ TASKS = ("auto", "classification", "regression")
 MAX_NUMERIC_CLASSES = 20
 """Whole numbers count as classes while they take at most this many different values."""
 
+MAX_TARGET = 1e70
+"""The largest number to predict: values are in its square, and their variances in its fourth power."""
+
 _MIN_LEAK_ROWS = 20  # in fewer rows a column may equal the target by chance
 
 
@@ -159,7 +162,7 @@ def as_target(y: Any, table: Table, task: str = "auto", name: str = "y") -> Targ
         raise InputError(f"the target {key!r} is also a column of the features: drop it from them")
     _check_present(vector, table.row_names, name)
     chosen: Task = guess_task(vector) if task == "auto" else task  # type: ignore[assignment]
-    target = _regression(vector, name) if chosen == "regression" else _classification(vector, name)
+    target = _regression(vector, table, name) if chosen == "regression" else _classification(vector, name)
     _warn_of_leak(target, table)
     return target
 
@@ -170,7 +173,7 @@ def match_target(y: Any, table: Table, train: Target, name: str = "y_valid") -> 
     _check_length(vector, table, name)
     _check_present(vector, table.row_names, name)
     if train.task == "regression":
-        return _regression(vector, name, constant=True)
+        return _regression(vector, table, name, constant=True)
     position = {_plain(label): code for code, label in enumerate(train.classes)}
     if all(
         isinstance(label, str) for label in position
@@ -204,7 +207,7 @@ def _check_length(y: NDArray[Any], table: Table, name: str) -> None:
         )
 
 
-def _regression(y: NDArray[Any], name: str, *, constant: bool = False) -> Target:
+def _regression(y: NDArray[Any], table: Table, name: str, *, constant: bool = False) -> Target:
     try:
         numbers = y.astype(np.float64)
     except (TypeError, ValueError):
@@ -213,6 +216,19 @@ def _regression(y: NDArray[Any], name: str, *, constant: bool = False) -> Target
         ) from None
     if not constant and np.unique(numbers).size < 2:
         raise InputError(Place(name), " is the same number in every row: there is nothing to learn")
+    large = np.flatnonzero(np.abs(numbers) > MAX_TARGET)
+    if large.size:
+        raise InputError(
+            Place(name),
+            f" holds a number beyond {MAX_TARGET:g} in row {table.row_names[large[0]]}, too large to square errors of: "
+            "divide it by a constant first",
+        )
+    if not constant and np.ptp(numbers) < 1 / MAX_TARGET:
+        raise InputError(
+            Place(name),
+            f" differs by less than {1 / MAX_TARGET:g} between rows, too little to square errors of: "
+            "multiply it by a constant first",
+        )
     return Target("regression", numbers, numbers, np.array([]))
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from shapley2d._tables.encoding import encode_tables, fill_means
+from shapley2d._tables.encoding import encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -34,11 +34,18 @@ class EncodedSplit:
     members: tuple[NDArray[np.intp], ...]
 
 
-def encode_split(split: Split) -> EncodedSplit:
+def encode_split(split: Split, scale_free: Literal["columns", "table"] | None = None) -> EncodedSplit:
     """Encode a split as for scikit-learn's estimators.
 
     A category is one 0/1 column per value, which come and go together. A missing number is filled with the mean of the
     column over the whole training table, so that its value does not depend on the coalition.
+
+    Parameters
+    ----------
+    split : Split
+    scale_free : {"columns", "table"} or None
+        What may be multiplied by a number without changing the model: every column by its own, or all by the same.
+        Numbers that are extremely large or small are then brought near 1.
 
     Examples
     --------
@@ -52,11 +59,13 @@ def encode_split(split: Split) -> EncodedSplit:
     [[0, 1], [2]]
     """
     encoded = encode_tables(split.train, split.valid)
-    valid = fill_means(encoded.valid, encoded.train)
+    train, valid = fill_means(encoded.train), fill_means(encoded.valid, encoded.train)
+    if scale_free is not None:
+        train, valid = near_one(train, valid, by_column=scale_free == "columns")
     if split.y.task == "classification":
         valid = valid[class_blocks(split)[0]]
     members = tuple(np.flatnonzero(encoded.owners == j) for j in range(split.train.n_columns))
-    return EncodedSplit(fill_means(encoded.train), np.ascontiguousarray(valid.T), members)
+    return EncodedSplit(train, np.ascontiguousarray(valid.T), members)
 
 
 def class_blocks(split: Split) -> tuple[NDArray[np.intp], NDArray[np.int64]]:

@@ -53,7 +53,7 @@ class NaiveBayesSweep:
                 " predicts classes, but the task is regression: use ",
                 Setting("model", "ridge"),
             )
-        encoded = encode_split(split)
+        encoded = encode_split(split, "table")
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         self._members, self._train, self._valid = encoded.members, encoded.train, encoded.valid
         self._codes = split.y.codes.astype(np.int64)

@@ -8,7 +8,8 @@ import numpy as np
 
 from shapley2d._games.sweeps.chains import sweep_utilities
 from shapley2d._games.sweeps.encoded import class_blocks, encode_split, number_targets
-from shapley2d._kernels.sweep_ridge import fill_classes, fill_numbers
+from shapley2d._games.sweeps.tree import r_squared
+from shapley2d._kernels.sweep_ridge import ALPHA, fill_classes, fill_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +34,8 @@ class RidgeSweep:
     -----
     Predictions agree with scikit-learn's to about 1e-8 of the targets' spread (both factor the same matrix by
     Cholesky, in another order of the columns); a validation row that is that close to a tie may be decided differently.
+    Where numbers are so large that the penalty of 1 is lost beside the rounding of their squares, and the coalition has
+    columns that depend on one another, singular values take the place of the factor.
 
     Examples
     --------
@@ -75,6 +78,50 @@ class RidgeSweep:
         chain = (rows, sizes, columns, ends)
         if self._classifies:
             fill_classes(self._train, self._indicators, self._valid, self._blocks, chain, grid)
-            return grid / self._n_valid
-        fill_numbers(self._train, self._targets, self._valid, self._targets_valid, self._spread, chain, grid)
+            grid /= self._n_valid
+        else:
+            fill_numbers(
+                self._train, self._targets, self._valid, self._targets_valid, self._spread, chain, grid
+            )
+        for a, b in np.argwhere(~np.isfinite(grid)):
+            grid[a, b] = self._stable(rows[: sizes[a]], columns[: ends[b]])
         return grid
+
+    def _stable(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> float:
+        """One utility by singular values, which stand numbers so large that the penalty is lost beside them."""
+        if self._classifies:
+            targets = self._indicators[rows]
+            present = np.flatnonzero(targets.any(axis=0))
+            targets = 2.0 * targets[:, present] - 1.0
+        else:
+            targets = self._targets[rows]
+        predictions = _ridge_predictions(self._train[np.ix_(rows, columns)], targets, self._valid[columns].T)
+        if not self._classifies:
+            error = float(np.sum((predictions[:, 0] - self._targets_valid) ** 2))
+            return float(r_squared(np.array(error), self._spread))
+        if present.size == 2:
+            predictions[:, 0] = 0.0  # of two classes only the second is regressed on
+        truth = np.repeat(np.arange(self._blocks.size - 1), np.diff(self._blocks))
+        return float(np.sum(present[predictions.argmax(axis=1)] == truth) / self._n_valid)
+
+
+def _ridge_predictions(
+    train: NDArray[np.float64], targets: NDArray[np.float64], valid: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Predictions of a ridge regression; directions in which the rows differ by rounding alone count for nothing.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 0.0], [3e140, 3e140]])
+    >>> _ridge_predictions(X, np.array([[0.0], [1.0]]), np.array([[3e140, 0.0]]))
+    array([[0.5]])
+    """
+    centre, middle = train.mean(axis=0), targets.mean(axis=0)
+    off = train - centre
+    size = float(np.abs(off).max(initial=0.0)) or 1.0
+    left, spectrum, right = np.linalg.svd(off / size, full_matrices=False)
+    usable = spectrum > np.finfo(np.float64).eps * max(off.shape) * spectrum.max(initial=0.0)
+    penalty = ALPHA / size / size
+    shrink = np.where(usable, spectrum / np.where(usable, spectrum**2 + penalty, 1.0), 0.0)
+    onto = (right.T * shrink) @ (left.T @ (targets - middle))
+    return np.asarray(middle + ((valid - centre) / size) @ onto)

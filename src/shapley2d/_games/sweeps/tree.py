@@ -50,7 +50,7 @@ class TreeSweep:
     """
 
     def __init__(self, split: Split) -> None:
-        encoded = encode_split(split)
+        encoded = encode_split(split, "columns")
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         self._members = encoded.members
         self._values, self._values_valid = as_float32(encoded.train.T), as_float32(encoded.valid)

@@ -67,12 +67,23 @@ def flat_cells(
         checkpoint=None if checkpoint is None else _checkpoint(checkpoint, problem, run, games, settings),
         cluster=cluster,
     )
+    estimate.stderr[~_can_matter(problem)] = 0.0
     run.warn_of_precision(estimate, tolerance, "max_permutations", max_permutations)
     return estimate.noting(
         model=model if is_built_in(model) else repr(getattr(games[0], "model", None)),
         utility_none=float(np.mean([game.utility_none for game in games])),
         utility_all=float(np.mean([game.utility_all for game in games])),
     )
+
+
+def _can_matter(problem: Problem) -> NDArray[np.bool_]:
+    """Which cells differ, in some split, from what stands in for them; the others are worth 0 for certain."""
+    from shapley2d._methods.flat.fill import encode_cells
+
+    matters = np.zeros((problem.table.n_rows, problem.table.n_columns), dtype=np.bool_)
+    for split in problem.splits:
+        matters[split.rows] |= encode_cells(split.train, split.valid, keep_missing=True).matters()
+    return matters
 
 
 def flat_game(

@@ -10,14 +10,15 @@ from shapley2d._base.defaults import MIN_COALITIONS
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import reporting
 from shapley2d._base.streams import generator, seed_sequence
+from shapley2d._base.warnings import warn
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._knn.bin_errors import SHARE
-from shapley2d._knn.columns.sampling import estimate_columns
+from shapley2d._knn.columns.sampling import FEW_PER_COLUMN, estimate_columns, few_coalitions
 from shapley2d._knn.form import SMALL_WORK, SPREAD_SHARE, choose_form, rounding_bound
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import RowValues
 from shapley2d._theory.semivalues import marginal_weights
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +65,9 @@ def value_knn(
     columns : {"auto", "exact", "sampled"}
         All column coalitions, a sample of them, or whichever is cheaper for the tolerance.
     n_coalitions : int, optional
-        Column coalitions to evaluate when sampled; without it they are doubled until ``tolerance`` is met.
+        Column coalitions to evaluate when sampled; without it they are doubled until ``tolerance`` is met. With fewer
+        than three to a column the result says that its intervals are not to be trusted (``info["caveat"]``), and a
+        :class:`~shapley2d.exceptions.PrecisionWarning` does.
     tolerance : float
         Largest standard error that is good enough, relative to the spread of the values.
     empty : {"zero", "ties"}
@@ -99,6 +102,16 @@ def value_knn(
         return _exact_columns(game, run, form)
     if n_coalitions is None or estimate.info["interrupted"]:
         run.warn_of_precision(estimate, tolerance, "n_coalitions", estimate.info["n_coalitions"])
+    elif "caveat" in estimate.info:
+        warn(
+            PrecisionWarning(
+                Setting("n_coalitions", n_coalitions),
+                f" is few for {game.n_columns} columns: the values of columns that matter most come out too near to "
+                "the others, and their 95 % intervals hold the truth less often than that; use ",
+                Setting("n_coalitions", FEW_PER_COLUMN * game.n_columns),
+                " or more",
+            )
+        )
     return estimate
 
 
@@ -236,12 +249,13 @@ def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
                 raise
             interrupted = True
     values, variance = np.zeros((game.n_rows, m)), np.zeros((game.n_rows, m))
-    row_variance, column_variance = np.zeros(game.n_rows), np.zeros(m)
+    row_variance, column_variance, total_variance = np.zeros(game.n_rows), np.zeros(m), 0.0
     for part, rows in zip(sums, game.rows, strict=True):
         values[rows] += part.mean() / len(sums)
         variance[rows] += part.variance(0) / len(sums) ** 2
         row_variance[rows] += part.variance(1) / len(sums) ** 2
         column_variance += part.variance(2) / len(sums) ** 2
+        total_variance += float(part.variance(3)) / len(sums) ** 2
     info = {
         **game.info,
         "columns": "exact",
@@ -256,7 +270,15 @@ def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
     dof = float(min(part.chunks for part in sums) - 1) if interrupted else np.inf
     if interrupted:
         info["ratio"] = convergence_ratio(values, stderr, dof)
-    estimate = Estimate(values, stderr, np.sqrt(row_variance), np.sqrt(column_variance), info, dof=dof)
+    estimate = Estimate(
+        values,
+        stderr,
+        np.sqrt(row_variance),
+        np.sqrt(column_variance),
+        info,
+        dof=dof,
+        total_stderr=float(np.sqrt(total_variance)),
+    )
     run.warn_of_precision(estimate, 0.0)
     return estimate
 
@@ -269,14 +291,14 @@ class _ChunkSums:
         self._seen = 0
         self.chunks = 0
         n, m = shape
-        self._sums = [np.zeros((n, m)), np.zeros(n), np.zeros(m)]
-        self._squares = [np.zeros((n, m)), np.zeros(n), np.zeros(m)]
+        self._sums = [np.zeros((n, m)), np.zeros(n), np.zeros(m), np.zeros(())]
+        self._squares = [np.zeros((n, m)), np.zeros(n), np.zeros(m), np.zeros(())]
 
     def add(self, mean: NDArray[np.float64], size: int) -> None:
         self._seen += size
         self.chunks += 1
         for part, total, squares in zip(
-            (mean, mean.sum(axis=1), mean.sum(axis=0)), self._sums, self._squares, strict=True
+            (mean, mean.sum(axis=1), mean.sum(axis=0), mean.sum()), self._sums, self._squares, strict=True
         ):
             np.add(total, size * part, out=total)
             np.add(squares, size * part**2, out=squares)
@@ -285,7 +307,10 @@ class _ChunkSums:
         return self._sums[0] / self._seen
 
     def variance(self, part: int) -> NDArray[np.float64]:
-        """Variance of the mean over the rows seen, as an estimate of the mean over all; 0 when all are seen."""
+        """Variance of the mean over the rows seen, as an estimate of the mean over all; 0 when all are seen.
+
+        Of the cells (0), the row sums (1), the column sums (2) or the sum of all (3).
+        """
         if self._seen == self._n_valid:
             return np.zeros_like(self._sums[part])
         mean = self._sums[part] / self._seen
@@ -309,7 +334,7 @@ def _chunks(game: _KnnGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
 def _sampled_columns(
     game: _KnnGame, run: Run, n_coalitions: int | None, tolerance: float, limit: int | None
 ) -> Estimate:
-    """A sample of column coalitions, with estimators A and B and jackknife standard errors."""
+    """A sample of column coalitions, with estimators A and B and their standard errors."""
     with reporting(run.progress, "sampled KNN values") as report:
         result = estimate_columns(
             game.values,
@@ -333,6 +358,10 @@ def _sampled_columns(
         "interrupted": result.interrupted,
         "ratio": ratio,
     }
+    if result.estimator != "all" and few_coalitions(result.n_coalitions, game.n_columns):
+        info["caveat"] = (
+            f"{result.n_coalitions} column coalitions are too few for {game.n_columns} columns to trust the intervals"
+        )
     return Estimate(
         result.values,
         result.stderr,
@@ -341,6 +370,7 @@ def _sampled_columns(
         info,
         list(result.history),
         dof=result.dof,
+        total_stderr=result.total_stderr,
     )
 
 

@@ -49,8 +49,8 @@ def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
     if column_semivalue == "shapley":
         everything = game.values(np.ones((1, problem.table.n_columns), dtype=bool))[0]
         label, label_stderr = everything - values.sum(axis=1), row_stderr
-        # the errors of the columns' sums are correlated in a way that is not kept: as if independent
-        label_sum_stderr = float(np.sqrt(np.sum(column_stderr**2)))
+        assert features.total_stderr is not None
+        label_sum_stderr = factor * features.total_stderr
         row_stderr = np.zeros_like(row_stderr)
     else:
         if features.info["columns"] == "exact":

@@ -130,7 +130,8 @@ def _certainty_tile(valuation: Values, noun: str) -> tuple[str, str]:
     if not errors_known(valuation):
         return "unknown", "sampling error"
     typical = valuation.interval_factor * float(np.median(valuation.stderr))
-    return f"± {number_text(typical, 2)}", f"typical 95 % interval of a {noun}"
+    trusted = "" if not valuation.caveat else ", not to be trusted"
+    return f"± {number_text(typical, 2)}", f"typical 95 % interval of a {noun}{trusted}"
 
 
 def _certainty(valuation: Values, noun: str) -> str:
@@ -145,6 +146,8 @@ def _certainty(valuation: Values, noun: str) -> str:
         f"The values are estimates. The standard error of a {noun} is typically {number_text(typical, 2)}, "
         f"at most {number_text(worst, 2)}."
     )
+    if valuation.caveat:
+        words += f" But {valuation.caveat}: do not rely on them."
     if valuation.info.get("converged") is False:
         words += " Sampling ended before it reached the precision that was asked for: read small differences with care."
     return words
