@@ -86,7 +86,7 @@ def why_unwritable(path: str | os.PathLike[str]) -> str:
         temporary, lock = _new_file(target)
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            return f"the folder {target.parent} cannot be written to, choose another"
+            return f"the folder {_folder(Path(path))} cannot be written to, choose another"
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             return "the disk is full, free some space or choose another place"
         return f"{error.strerror or error}, choose another name or place"
@@ -137,8 +137,7 @@ def _fault(path: Path) -> str:
         mode = None
     target = real_path(path)
     if mode is None and not target.parent.is_dir():
-        where = path.parent if not path.is_symlink() else target.parent
-        return f"the folder {where} does not exist, make it first"
+        return f"the folder {_folder(path)} does not exist, make it first"
     if mode is None:
         return ""
     if stat.S_ISDIR(mode):
@@ -148,6 +147,11 @@ def _fault(path: Path) -> str:
     if not os.access(target, os.W_OK):
         return "the file is there and may not be written to, choose another name"
     return ""
+
+
+def _folder(path: Path) -> Path:
+    """The folder that a file goes to, as the user named it."""
+    return real_path(path).parent if path.is_symlink() else path.parent
 
 
 def _label(target: Path) -> str:

@@ -88,7 +88,7 @@ class Checkpoint:
         drawn: DrawnUtilities | None = None,
     ) -> None:
         self.path = check_place(path)
-        self.previous = _previous(self.path)
+        self.previous = previous_path(self.path)
         self._identity = {name: _kept(value) for name, value in identity.items()}
         self._drawn = drawn
         self._shape = shape
@@ -241,20 +241,21 @@ def check_place(path: str | os.PathLike[str]) -> Path:
     reason = why_unwritable(named)
     if not reason and is_stream(target):
         reason = "it is a pipe or a device, which keeps nothing: name a file"
-    reason = reason or why_unwritable(_previous(target))
+    reason = reason or why_unwritable(previous_path(target))
     if reason:
         raise InputError("cannot write ", told, f": {reason}")
     _check_previous(target, told)
     return target
 
 
-def _previous(target: Path) -> Path:
+def previous_path(target: Path) -> Path:
+    """Where the file before the last one is kept."""
     return target.with_name(f"{target.name}.previous")
 
 
 def _check_previous(target: Path, told: Setting) -> None:
     """Refuse to start where the file before the last one would overwrite a file of the user's."""
-    previous = _previous(target)
+    previous = previous_path(target)
     try:
         mode = previous.lstat().st_mode
     except FileNotFoundError:

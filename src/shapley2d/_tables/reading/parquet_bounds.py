@@ -101,7 +101,7 @@ def unpacked_bytes(metadata: Any, file: BinaryIO, size: int) -> int:
         return int(needed)
     for g in range(metadata.num_row_groups):
         group = metadata.row_group(g)
-        for c in range(group.num_columns):
+        for c in range(group.num_columns if group.num_rows else 0):
             if group.num_rows < 0 or group.num_rows > metadata.num_rows:
                 raise ValueError("its parts claim other numbers of rows than the whole")
             values = 0
