@@ -48,9 +48,16 @@ def whole_number(value: Any, what: str, least: int = 0, most: int = 2**53) -> in
     return value
 
 
+def is_number(value: Any) -> bool:
+    """Whether an entry of a record is a number that a float can hold: JSON knows integers of any length."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value.bit_length() < 1024
+    return isinstance(value, float)
+
+
 def real_number(value: Any, what: str, least: float = 0.0) -> float:
     """A number of a record, infinite perhaps, of at least ``least``."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not value >= least:
+    if not is_number(value) or not value >= least:
         raise ValueError(f"{what} is not a number from {least:g} on")
     return float(value)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.json_record import whole_number
+from shapley2d._base.json_record import is_number, whole_number
 from shapley2d._estimation.fingerprint import not_repeatable, same_utility
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import UtilityError
@@ -93,7 +93,7 @@ class DrawnUtilities:
         return []
 
     def _entry(self, entry: Any, count: int) -> tuple[Place, float]:
-        if not isinstance(entry, list) or len(entry) != 5 or not isinstance(entry[4], (int, float)):
+        if not isinstance(entry, list) or len(entry) != 5 or not is_number(entry[4]):
             raise ValueError("its utilities cannot be read")
         what = "a place of its utilities"
         game = whole_number(entry[0], what, 0, len(self._draws) - 1)
