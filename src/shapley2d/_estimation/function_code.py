@@ -18,6 +18,7 @@ import numpy as np
 from shapley2d._estimation.fingerprint import PYTHON, hash_parts
 
 _MAX_PARTS = 64
+_HAS_DOCSTRING = 0x4000000  # a flag since Python 3.13
 _MAX_OBJECTS = 2**20
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 _STORES = ("STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "DELETE_DEREF", "DELETE_GLOBAL")
@@ -87,7 +88,7 @@ def _add(function: Any, name: str, parts: dict[str, str], seen: set[int]) -> Non
 
 def _add_function(function: types.FunctionType, name: str, parts: dict[str, str], seen: set[int]) -> None:
     code = function.__code__
-    parts[f"the code of {name}"] = hash_parts(_code_parts(code, function.__doc__))
+    parts[f"the code of {name}"] = hash_parts(_code_parts(code))
     defaults = dict(enumerate(function.__defaults__ or ())) | (function.__kwdefaults__ or {})
     _add_values(
         {str(key): value for key, value in defaults.items()}, f"a default argument of {name}", parts, seen
@@ -122,7 +123,7 @@ def _add_class(kind: type, name: str, parts: dict[str, str]) -> set[str]:
     for key, member in sorted(vars(kind).items()):
         plain = getattr(member, "__func__", member)
         if isinstance(plain, types.FunctionType):
-            parts[f"the code of {name}.{key}"] = hash_parts(_code_parts(plain.__code__, plain.__doc__))
+            parts[f"the code of {name}.{key}"] = hash_parts(_code_parts(plain.__code__))
             changed |= set() if key == "__init__" else _stored_attributes(plain.__code__)
     return changed
 
@@ -182,14 +183,14 @@ def _frame_digest(value: Any) -> str | None:
         return None
 
 
-def _code_parts(code: types.CodeType, doc: str | None) -> list[bytes]:
-    """Bytecode, names and constants: no file, no line numbers, no docstring."""
-    parts = [code.co_code, repr((code.co_names, code.co_freevars, code.co_argcount, code.co_flags)).encode()]
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            parts += _code_parts(constant, None)
-        elif doc is None or constant != doc:
-            parts.append(str(_digest(constant)).encode())
+def _code_parts(code: types.CodeType) -> list[bytes]:
+    """What the code does step by step: no file, no line numbers, no docstring."""
+    parts = [repr((code.co_freevars, code.co_argcount, code.co_flags & ~_HAS_DOCSTRING)).encode()]
+    for step in dis.get_instructions(code):
+        if isinstance(step.argval, types.CodeType):
+            parts += [step.opname.encode(), *_code_parts(step.argval)]
+        else:
+            parts.append(f"{step.opname} {_digest(step.argval)}".encode())
     return parts
 
 
