@@ -14,10 +14,12 @@ import time
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
+from sklearn.metrics import make_scorer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import CellValuer, value_blocks, value_cells, value_game
+from shapley2d._base import atomic_write
 from shapley2d._estimation import checkpoint
 from shapley2d._estimation.fingerprint import describe, differences
 from shapley2d._estimation.function_code import function_code
@@ -478,6 +480,8 @@ def test_arrays_globals_and_helpers_count_and_caches_do_not(monkeypatch):
     assert with_array[0] == with_array[1] != with_array[2]
     monkeypatch.setitem(globals(), "WEIGHT", 2.0)
     assert function_code(counted) != before
+    one, other = (make_scorer(lambda y, z, k=k: float((y == z).mean() + k)) for k in (0, 1))
+    assert function_code(one) != function_code(other)
     assert function_code(max) == function_code(np.sqrt) == {}
 
 
@@ -625,6 +629,14 @@ def test_loading_leaves_the_files_of_other_checkpoints_alone(tmp_path):
         path.write_text("half")
     game_run(tmp_path / "run.npz")
     assert not own.exists() and all(path.read_text() == "half" for path in others)
+
+
+def test_a_kill_while_places_are_tried_leaves_nothing_that_is_not_removed_later(tmp_path, monkeypatch):
+    tried = []
+    real = atomic_write._new_file
+    monkeypatch.setattr(atomic_write, "_new_file", lambda target: tried.append(target.name) or real(target))
+    game_run(tmp_path / "run.npz")
+    assert set(tried) == {"run.npz"}
 
 
 def test_a_link_to_another_disk_stays(tmp_path):

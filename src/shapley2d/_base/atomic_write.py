@@ -47,7 +47,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> target.read_text()
     'done'
     """
-    reason = _fault(Path(path))
+    reason = obstacle(Path(path))
     if reason:
         raise InputError(f"cannot write {path}: {reason}")
     target = real_path(path)
@@ -78,7 +78,7 @@ def why_unwritable(path: str | os.PathLike[str]) -> str:
     >>> why_unwritable("nowhere/values.csv")
     'the folder nowhere does not exist, make it first'
     """
-    reason = _fault(Path(path))
+    reason = obstacle(Path(path))
     target = real_path(path)
     if reason or is_stream(target):
         return reason
@@ -123,8 +123,8 @@ def remove_stale(target: Path) -> None:
                 target.with_name(name).unlink(missing_ok=True)
 
 
-def _fault(path: Path) -> str:
-    """What stands in the way of a file, without trying."""
+def obstacle(path: Path) -> str:
+    """What stands in the way of a file as far as can be seen without trying, as :func:`why_unwritable` says it."""
     try:
         mode: int | None = path.stat().st_mode
     except FileNotFoundError:

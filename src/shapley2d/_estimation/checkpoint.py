@@ -16,7 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._base.atomic_write import atomic_write, is_stream, real_path, remove_stale, why_unwritable
+from shapley2d._base.atomic_write import (
+    atomic_write,
+    is_stream,
+    obstacle,
+    real_path,
+    remove_stale,
+    why_unwritable,
+)
 from shapley2d._base.json_record import history_pairs, whole_number
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.archive import looks_like_one, pack_archive, read_archive
@@ -241,7 +248,7 @@ def check_place(path: str | os.PathLike[str]) -> Path:
     reason = why_unwritable(named)
     if not reason and is_stream(target):
         reason = "it is a pipe or a device, which keeps nothing: name a file"
-    reason = reason or why_unwritable(previous_path(target))
+    reason = reason or obstacle(previous_path(target))
     if reason:
         raise InputError("cannot write ", told, f": {reason}")
     _check_previous(target, told)

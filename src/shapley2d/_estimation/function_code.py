@@ -39,7 +39,10 @@ def function_code(function: Any, name: str = "h") -> dict[str, str]:
     False
     """
     parts: dict[str, str] = {}
-    _add(function, name, parts, set())
+    try:
+        _add(function, name, parts, set())
+    except Exception:  # noqa: BLE001  (an object that answers questions in its own way has no code to be had)
+        return {}
     if not parts:
         return {}
     if len(parts) > _MAX_PARTS:
@@ -77,7 +80,7 @@ def _add(function: Any, name: str, parts: dict[str, str], seen: set[int]) -> Non
     if isinstance(function, types.MethodType):
         _add_object(function.__self__, name, parts, seen)
         return
-    for inner in ("py_func", "__wrapped__"):  # compiled by numba, or wrapped as functools does
+    for inner in ("py_func", "__wrapped__", "_score_func"):  # compiled by numba, wrapped, or a scorer's
         if callable(getattr(function, inner, None)):
             _add(getattr(function, inner), name, parts, seen)
     if isinstance(function, types.FunctionType):
