@@ -190,7 +190,8 @@ def test_full_disk(folder, capsys, monkeypatch, name):
 
 
 def test_unwritable_folder(folder, capsys, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)
+    refused = OSError(errno.EACCES, os.strerror(errno.EACCES))
+    monkeypatch.setattr("shapley2d._base.atomic_write.os.open", fail(refused))
     assert main([*GOOD.split(), "-o", "v.parquet"]) == 2
     assert "--output v.parquet: the folder . cannot be written to" in capsys.readouterr().err
 

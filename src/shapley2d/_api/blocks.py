@@ -13,6 +13,7 @@ from shapley2d._api.docstrings import methods_list, with_method_docs
 from shapley2d._base.checks import check_flag
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.warnings import warn
+from shapley2d._estimation.checkpoint import check_place
 from shapley2d._methods.blocks import complete_options, estimate_blocks
 from shapley2d._methods.call import call_code
 from shapley2d._methods.registry import METHODS, game_methods
@@ -104,6 +105,7 @@ def value_blocks(
     run = Run.create(random_state, semivalue, n_jobs, progress)
     check_flag(include_label, "include_label")
     complete = complete_options(method, options)
+    _check_checkpoints(complete, validation_groups)
     problem = make_problem(X, y, X_valid, y_valid, task=task, folds=folds, seed=run.seed)
     if include_label:
         problem = replace(problem, label=label_name(y, problem.table.column_names))
@@ -162,12 +164,27 @@ def value_blocks(
     )
 
 
+def _check_checkpoints(options: dict[str, Any], validation_groups: int) -> None:
+    """Refuse names of checkpoints that would fail only when their turn comes."""
+    path = options.get("checkpoint")
+    if path is None:
+        return
+    check_place(path)
+    if isinstance(validation_groups, int):
+        for k in range(validation_groups):
+            check_place(_replicate_path(path, k))
+
+
+def _replicate_path(path: Any, number: int) -> str:
+    return f"{path}.without-{number}"
+
+
 def _of_replicate(options: dict[str, Any], chosen: str, number: int) -> dict[str, Any]:
     """Options for the valuation without one validation group, which has a checkpoint of its own."""
     path = options.get("checkpoint")
     if path is None or chosen != "mc":
         return options
-    return {**options, "checkpoint": f"{path}.without-{number}"}
+    return {**options, "checkpoint": _replicate_path(path, number)}
 
 
 def _layout(problem: Problem, rows: Any, columns: Any, owners: Any) -> tuple[Grid, Ownership | None]:

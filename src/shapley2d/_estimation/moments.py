@@ -146,7 +146,29 @@ class Moments:
         return named
 
     def restore(self, count: int, arrays: Mapping[str, NDArray[np.float64]]) -> None:
-        """Go on from where :meth:`arrays` was taken."""
+        """Go on from where :meth:`arrays` was taken; a ValueError says in a phrase why that cannot be."""
+        names = [
+            "sums_mean",
+            "products",
+            *(f"{part}_{what}" for part in _PARTS for what in ("mean", "squares")),
+        ]
+        absent = [name for name in names if name not in arrays]
+        if absent or len(arrays) != len(names):
+            raise ValueError(f"it has no {absent[0]}" if absent else "it has more arrays than it should")
+        n, m = arrays["cells_mean"].shape if arrays["cells_mean"].ndim == 2 else (0, 0)
+        k = self._state.sums_mean.size
+        shapes = {"sums_mean": (k,), "products": (k, k)}
+        for part, shape in zip(_PARTS, ((n, m), (n,), (m,)), strict=True):
+            shapes |= {f"{part}_mean": shape, f"{part}_squares": shape}
+        for name, wanted in shapes.items():
+            if arrays[name].shape != wanted or not n * m:
+                raise ValueError(f"its {name} has the shape {arrays[name].shape}, which does not fit")
+            if not np.isfinite(arrays[name]).all():
+                raise ValueError(f"its {name} has entries that are not numbers")
+            if name.endswith("squares") and (arrays[name] < 0).any():
+                raise ValueError(f"its {name} has entries below 0")
+        if self._sums is not None and self._sums.shape[1] != n * m:
+            raise ValueError(f"its values have the shape {(n, m)}, which does not fit")
         self._state = _State(
             count,
             tuple(arrays[f"{part}_mean"] for part in _PARTS),

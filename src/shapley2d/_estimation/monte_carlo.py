@@ -101,9 +101,10 @@ class MonteCarloState:
 
     def resume(self, checkpoint: Checkpoint | None) -> int:
         """Restore what an earlier run has left, and return its number of draws."""
-        saved = None if checkpoint is None else checkpoint.load()
+        if checkpoint is None:
+            return 0
+        saved = checkpoint.load(lambda one: self.moments.restore(one.count, one.arrays))
         if saved is not None:
-            self.moments.restore(saved.count, saved.arrays)
             self._history = list(saved.history)
             self._look()
         return self.moments.count

@@ -36,7 +36,9 @@ def solve(
     from shapley2d._methods.identity import open_checkpoint
 
     parts = model_games(problem, run, **settings)
-    kept = open_checkpoint(checkpoint, run, parts.games, method="mc", problem=problem, **settings)
+    kept = open_checkpoint(
+        checkpoint, run, parts.games, method="mc", n_rows=parts.n_rows, problem=problem, **settings
+    )
     estimate = _sampled(
         parts.games,
         parts.rows,
@@ -71,7 +73,7 @@ def solve_games(
         run,
         max_permutations=max_permutations,
         tolerance=tolerance,
-        checkpoint=open_checkpoint(checkpoint, run, games, method="mc"),
+        checkpoint=open_checkpoint(checkpoint, run, games, method="mc", n_rows=n_rows),
         cluster=cluster,
     )
 
@@ -105,12 +107,12 @@ def _sampled(
 
 def permutation_draws(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int, run: Run) -> Draws:
     """Draws of one game, or of the mean over games that each have their own part of the rows."""
-    from shapley2d._base.streams import fold_seeds
+    from shapley2d._base.streams import draw_seeds
     from shapley2d._estimation.draws import MeanDraws, PermutationDraws
 
-    seeds = [run.seed] if len(games) == 1 else fold_seeds(run.seed, len(games))
     draws: list[Draws] = [
-        PermutationDraws(game, run.semivalues, seed) for game, seed in zip(games, seeds, strict=True)
+        PermutationDraws(game, run.semivalues, seed)
+        for game, seed in zip(games, draw_seeds(run.seed, len(games)), strict=True)
     ]
     whole = len(games) == 1 and rows[0].size == n_rows
     return draws[0] if whole else MeanDraws(draws, rows, n_rows)

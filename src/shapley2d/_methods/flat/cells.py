@@ -55,6 +55,10 @@ def flat_cells(
             Setting("method", "flat"),
             " has one game of all cells, so rows and columns cannot differ in their semivalue: pass one",
         )
+    if checkpoint is not None:
+        from shapley2d._estimation.checkpoint import check_place
+
+        check_place(checkpoint)  # before a model is trained
     settings = {"model": model, "scoring": scoring, "preprocess": preprocess, "truncation": truncation}
     games = [flat_game(split, seed=run.seed, **settings) for split in problem.splits]
     estimate = monte_carlo(
@@ -187,4 +191,12 @@ def _checkpoint(
     from shapley2d._methods.identity import checkpoint_of
 
     utilities = [utility for game in games for utility in (game.utility_none, game.utility_all)]
-    return checkpoint_of(path, run, {"utilities": utilities}, method="flat", problem=problem, **settings)
+    return checkpoint_of(
+        path,
+        run,
+        {"utilities": utilities},
+        method="flat",
+        shape=(problem.table.n_rows, problem.table.n_columns),
+        problem=problem,
+        **settings,
+    )

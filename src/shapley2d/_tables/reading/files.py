@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
 import sys
 import zlib
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._tables.reading.column_types import typed_column
 from shapley2d._tables.reading.csv_text import decode, find_separator, first_lines, read_strings
+from shapley2d._tables.reading.parquet_bounds import read_bounded
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -126,12 +128,9 @@ def _nearest_file(file: Path) -> str:
 
 
 def _read_parquet(data: bytes, name: str) -> Source:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
-        table = pq.read_table(pa.BufferReader(data))
-    except (pa.ArrowInvalid, OSError) as error:
+        table = read_bounded(io.BytesIO(data))
+    except ValueError as error:
         cause = "" if data.startswith(_PARQUET) else ": rename it if it is CSV"
         detail = f" ({error})" if data.startswith(_PARQUET) else ""
         raise InputError(f"{name} is not a readable Parquet file{detail}{cause}") from None

@@ -19,7 +19,7 @@ from shapley2d.cli.method_options import (
 )
 from shapley2d.cli.reading.inputs import read_inputs
 from shapley2d.cli.reading.owners import read_owners
-from shapley2d.cli.writing.outputs import check_outputs, write_html, write_values
+from shapley2d.cli.writing.outputs import check_outputs, stop_if_unwritten, write_outputs
 from shapley2d.cli.writing.summary import as_json, headline, print_files, print_json
 from shapley2d.exceptions import InputError
 
@@ -74,7 +74,7 @@ def blocks(
     if valid is not None and folds is not None:
         raise InputError("--valid and --folds exclude each other: give one of them")
     given_files = [train, owners, *([valid] if valid else [])]
-    check_outputs(output, report, given_files)
+    check_outputs(output, report, given_files, given.get("checkpoint"))
     weights = parse_semivalue(semivalue)
     inputs = read_inputs(
         train,
@@ -109,13 +109,7 @@ def blocks(
             **settings,
         )
     payments = payment_records(valuation, 100 if pay is None else pay)
-    files = {}
-    if output is not None:
-        write_values(valuation, output)
-        files["values"] = output
-    if report is not None:
-        write_html(valuation, report, payments=payments if pay is not None else None)
-        files["report"] = report
+    files, failed = write_outputs(valuation, output, report, payments=payments if pay is not None else None)
     if as_json_:
         owned = {"owners": payments, "paid": pay}
         print_json(as_json("blocks", valuation, inputs, [], files, **owned))
@@ -124,6 +118,7 @@ def blocks(
         console.print(Text(headline(valuation, inputs, "blocks")))
         console.print(_payment_table(payments, paid=pay is not None))
         print_files(files, console)
+    stop_if_unwritten(failed)
     stop_if_partial(valuation)
 
 
