@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._games.sweeps.baseline import ConstantBaseline, varying_members
 from shapley2d._tables.encoding import encode_tables, fill_means
 from shapley2d.exceptions import InputError
 
@@ -26,16 +27,20 @@ class EncodedSplit:
     valid : ndarray of shape (width, T)
         In classification the validation rows are those of :func:`class_blocks`, in that order.
     members : tuple of ndarray
-        The encoded columns of every player, i.e. of every column of the table.
+        The encoded columns of every player, i.e. of every column of the table; none where the table is counted from a
+        ``baseline`` and the player is the same in all rows.
+    baseline : ConstantBaseline or None
+        What coalitions are worth that have nothing to learn from; None counts from 0.
     """
 
     train: NDArray[np.float64]
     valid: NDArray[np.float64]
     members: tuple[NDArray[np.intp], ...]
+    baseline: ConstantBaseline | None = None
 
 
-def encode_split(split: Split) -> EncodedSplit:
-    """Encode a split as for scikit-learn's estimators.
+def encode_split(split: Split, baseline: str = "constant") -> EncodedSplit:
+    """Encode a split as for scikit-learn's estimators, counted from the best constant or, with ``"zero"``, from 0.
 
     A category is one 0/1 column per value, which come and go together. A missing number is filled with the mean of the
     column over the whole training table, so that its value does not depend on the coalition.
@@ -56,7 +61,10 @@ def encode_split(split: Split) -> EncodedSplit:
     if split.y.task == "classification":
         valid = valid[class_blocks(split)[0]]
     members = tuple(np.flatnonzero(encoded.owners == j) for j in range(split.train.n_columns))
-    return EncodedSplit(fill_means(encoded.train), np.ascontiguousarray(valid.T), members)
+    train, valid = fill_means(encoded.train), np.ascontiguousarray(valid.T)
+    if baseline == "zero":
+        return EncodedSplit(train, valid, members)
+    return EncodedSplit(train, valid, varying_members(train, members), ConstantBaseline(split, train))
 
 
 def class_blocks(split: Split) -> tuple[NDArray[np.intp], NDArray[np.int64]]:

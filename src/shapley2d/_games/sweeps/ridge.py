@@ -22,12 +22,13 @@ class RidgeSweep:
 
     In regression the model is scikit-learn's ``Ridge()``, in classification its ``RidgeClassifier()``: targets of -1
     and 1 for each class that the coalition shows, the largest prediction wins; for two classes, the second wins if
-    its prediction is positive. Features are not scaled. No rows or no columns are worth 0; rows of a single class
-    predict that class.
+    its prediction is positive. Features are not scaled. Rows of a single class predict that class.
 
     Parameters
     ----------
     split : Split
+    baseline : {"constant", "zero"}
+        What coalitions with nothing to learn from are worth: the score of the best constant prediction, or 0.
 
     Notes
     -----
@@ -41,13 +42,14 @@ class RidgeSweep:
     >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
     >>> RidgeSweep(split).utilities(NestedCoalitions([0, 2, 1, 3]), NestedCoalitions([0]))[:, 1]
-    array([0. , 0.5, 1. , 1. , 1. ])
+    array([0.5, 0.5, 1. , 1. , 1. ])
     """
 
-    def __init__(self, split: Split) -> None:
-        encoded = encode_split(split)
+    def __init__(self, split: Split, *, baseline: str = "constant") -> None:
+        encoded = encode_split(split, baseline)
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         self._members, self._train, self._valid = encoded.members, encoded.train, encoded.valid
+        self._baseline = encoded.baseline
         self._classifies = split.y.task == "classification"
         self._n_valid = split.valid.n_rows
         if self._classifies:
@@ -61,8 +63,8 @@ class RidgeSweep:
             self._spread = float(np.sum((targets_valid - targets_valid.mean()) ** 2))
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Matrix of utilities; no rows or no columns are worth 0."""
-        return sweep_utilities(rows, columns, self._members, self._fill)
+        """Matrix of utilities."""
+        return sweep_utilities(rows, columns, self._members, self._fill, self._baseline)
 
     def _fill(
         self,
