@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from shapley2d._base.warnings import without_warnings
 from shapley2d._games.fitting import Trainer
 from shapley2d._games.function import describe_coalition
+from shapley2d._games.pruning import names_columns, prune_columns
 from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.table import native_columns
 from shapley2d._theory.coalitions import NestedCoalitions
@@ -43,7 +44,9 @@ class ModelGame:
     preprocess : {"auto", "none"}
         ``"auto"`` gives the model numbers: categories one-hot, missing numbers as they are if the model takes
         them, else filled by the mean of the coalition's rows. ``"none"`` gives it the table as it came, cut to
-        the coalition's rows and columns, for pipelines that encode by themselves.
+        the coalition's rows and columns, for pipelines that encode by themselves. A model with a
+        ``ColumnTransformer`` always gets the table as it came; columns outside the coalition are taken out of its
+        lists.
     truncation : float or None
         Along a permutation of the rows, once the utility is within ``truncation`` of that of all rows under the same
         columns, train no more under these columns and take that of all rows for the rest. None trains everywhere.
@@ -93,8 +96,12 @@ class ModelGame:
         self.n_columns = train.n_columns
         self._row_names = train.row_names
         self._column_names = train.column_names
-        self._encoded = encode_tables(train, valid) if preprocess == "auto" else None
-        self._native = (train.native, valid.native) if preprocess == "none" else None
+        self._names_columns = names_columns(self.model)
+        encodes = preprocess == "auto" and not self._names_columns
+        self._encoded = encode_tables(train, valid) if encodes else None
+        self._native = None if encodes else (train.native, valid.native)
+        if self._names_columns:  # wrong names are told before anything is trained
+            prune_columns(self.model, train.native, self._column_names, np.arange(self.n_columns))
         self._truncation = np.nan if truncation is None else float(truncation)
         self._from_constant = baseline == "constant"
         self._whole_valid = valid.native if self._encoded is None else self._encoded.valid
@@ -155,19 +162,20 @@ class ModelGame:
             if key not in data:
                 data[key] = self._under_columns(members)
             train, valid, model = data[key]
-            return self._trainer.utility(model, train, valid, rows, describe)
+            if model is not None:
+                return self._trainer.utility(model, train, valid, rows, describe)
         if not self._from_constant:
             return 0.0
         return self._trainer.constant(self._whole_valid, rows, describe)
 
     def _under_columns(self, members: NDArray[np.intp]) -> _Data:
-        """Training and validation data under some columns, and the model that takes them."""
+        """Training and validation data under some columns, and the model that takes them, None if it looks at none."""
         if self._native is not None:
-            return (
-                native_columns(self._native[0], members),
-                native_columns(self._native[1], members),
-                self.model,
-            )
+            train, valid = self._native
+            model = self.model
+            if self._names_columns:
+                model = prune_columns(model, train, self._column_names, members)
+            return native_columns(train, members), native_columns(valid, members), model
         encoded = self._encoded
         assert encoded is not None
         width = np.flatnonzero(np.isin(encoded.owners, members))

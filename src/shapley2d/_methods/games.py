@@ -88,6 +88,8 @@ def model_games(
                 "metric": "auto" if metric is None else metric,
             }
             options |= {"n_neighbors": info["n_neighbors"], "metric": info["metric"], "n_jobs": threads}
+        elif scoring not in (None, "r2"):
+            options["scoring"] = scoring
         games = [sweep_game(resolved, split, **options) for split in problem.splits]
     else:
         models = [

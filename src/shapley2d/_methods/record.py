@@ -142,6 +142,9 @@ class Method:
         need of a table: it then serves ``value_game`` and ``value_blocks`` too.
     game_options : tuple of str
         The options that ``solve_games`` takes.
+    score : callable, optional
+        ``score(problem, run, **options) -> float``: what the whole table is worth beyond what the values are counted
+        from, which Shapley values sum to; None where no model is evaluated.
     """
 
     name: str
@@ -159,6 +162,7 @@ class Method:
     validates: bool = True
     solve_games: Callable[..., Estimate] | None = None
     game_options: tuple[str, ...] = ()
+    score: Callable[..., float] | None = None
 
     def complete(self, given: dict[str, Any], only: tuple[str, ...] | None = None) -> dict[str, Any]:
         """All options of the method: those given, checked, and the defaults of the others.

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._games.sweeps.scoring import ClassScore
     from shapley2d._tables.problem import Split
 
 
@@ -24,6 +25,10 @@ class ConstantBaseline:
     split : Split
     train : ndarray of shape (n, width)
         The encoded training table.
+    score : ClassScore or None
+        Of a classification; R squared without it.
+    from_zero : bool
+        Whether no rows and no columns are worth 0 nevertheless; the constants then only serve rows that are all alike.
 
     Attributes
     ----------
@@ -32,30 +37,33 @@ class ConstantBaseline:
 
     Notes
     -----
-    See :mod:`shapley2d._games.constant` for what a best constant is. The score is the accuracy, or R squared.
+    See :mod:`shapley2d._games.constant` for what a best constant is.
     """
 
-    def __init__(self, split: Split, train: NDArray[np.float64]) -> None:
+    def __init__(
+        self, split: Split, train: NDArray[np.float64], score: ClassScore | None, *, from_zero: bool
+    ) -> None:
         self._train = train
         self._codes = split.y.codes
-        self._classifies = split.y.task == "classification"
-        if self._classifies:
-            known = split.y_valid.codes[split.y_valid.codes >= 0]
-            right = np.bincount(known, minlength=split.y.classes.size)
-            self._accuracies = right / split.valid.n_rows
-            self.nothing = float(self._accuracies.mean())
+        self._score = score
+        self.from_zero = from_zero
+        if score is not None:
+            alike = np.ones((1, split.y.classes.size))
+            self.nothing = float(score.of_constants(alike > 0, alike / alike.sum())[0])
         else:
             self._valid = np.asarray(split.y_valid.codes, dtype=np.float64)
             self.nothing = float(self._of_means(np.array([self._codes.mean()]))[0])
+        if from_zero:
+            self.nothing = 0.0
 
     def of_prefixes(self, order: NDArray[np.intp], sizes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Scores of the best constants of the first ``sizes`` rows in an order."""
-        if not self._classifies:
+        if self._score is None:
             return self._of_means(np.cumsum(self._codes[order])[sizes - 1] / sizes)
-        counts = np.zeros((order.size, self._accuracies.size), dtype=np.int64)
+        counts = np.zeros((order.size, self._score.shares.size), dtype=np.int64)
         counts[np.arange(order.size), self._codes[order]] = 1
-        most = most_frequent(np.cumsum(counts, axis=0)[sizes - 1])
-        return np.asarray(most @ self._accuracies / most.sum(axis=1))
+        counts = np.cumsum(counts, axis=0)[sizes - 1]
+        return self._score.of_constants(most_frequent(counts), counts / sizes[:, None])
 
     def teaches(
         self,
@@ -71,7 +79,7 @@ class ConstantBaseline:
         seen = self._train[np.ix_(order, columns)]
         same = np.logical_and.accumulate(seen == seen[0], axis=0).sum(axis=0)  # rows before the first that differs
         varies = sizes[:, None] > np.minimum.accumulate(same)[ends - 1]
-        if self._classifies:
+        if self._score is not None:
             codes = self._codes[order]
             varies &= (sizes > np.logical_and.accumulate(codes == codes[0]).sum())[:, None]
         return np.asarray(varies)

@@ -84,7 +84,8 @@ def sweep_utilities(
         ``fill(rows, sizes, columns, ends)``: utilities of the first ``sizes`` of ``rows`` under the first ``ends`` of
         the encoded ``columns``.
     baseline : ConstantBaseline or None
-        What coalitions are worth that have nothing to learn from; None: no rows or no columns are worth 0.
+        What coalitions are worth that have nothing to learn from; None takes what the model makes of rows that are all
+        alike, and no rows or no columns for 0.
 
     Examples
     --------
@@ -111,7 +112,8 @@ def sweep_utilities(
         constant = None
         if baseline is not None:
             constant = baseline.of_prefixes(chain.order, chain.sizes)[:, None]
-            matrix[part] = constant
+            if not baseline.from_zero:
+                matrix[part] = constant
         for columns_part, order, ends in encoded:
             filled = fill(chain.order, chain.sizes, order, ends)
             if baseline is not None:

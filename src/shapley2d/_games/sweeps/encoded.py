@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._games.sweeps.baseline import ConstantBaseline, varying_members
+from shapley2d._games.sweeps.scoring import ClassScore, class_score
+from shapley2d._kernels.scores import ACCURACY
 from shapley2d._tables.encoding import encode_tables, fill_means
 from shapley2d.exceptions import InputError
 
@@ -29,17 +31,20 @@ class EncodedSplit:
     members : tuple of ndarray
         The encoded columns of every player, i.e. of every column of the table; none where the table is counted from a
         ``baseline`` and the player is the same in all rows.
+    score : ClassScore or None
+        Of a classification.
     baseline : ConstantBaseline or None
-        What coalitions are worth that have nothing to learn from; None counts from 0.
+        What coalitions are worth that have nothing to learn from; None leaves it to the model and counts from 0.
     """
 
     train: NDArray[np.float64]
     valid: NDArray[np.float64]
     members: tuple[NDArray[np.intp], ...]
-    baseline: ConstantBaseline | None = None
+    score: ClassScore | None
+    baseline: ConstantBaseline | None
 
 
-def encode_split(split: Split, baseline: str = "constant") -> EncodedSplit:
+def encode_split(split: Split, baseline: str = "constant", scoring: str | None = None) -> EncodedSplit:
     """Encode a split as for scikit-learn's estimators, counted from the best constant or, with ``"zero"``, from 0.
 
     A category is one 0/1 column per value, which come and go together. A missing number is filled with the mean of the
@@ -62,9 +67,13 @@ def encode_split(split: Split, baseline: str = "constant") -> EncodedSplit:
         valid = valid[class_blocks(split)[0]]
     members = tuple(np.flatnonzero(encoded.owners == j) for j in range(split.train.n_columns))
     train, valid = fill_means(encoded.train), np.ascontiguousarray(valid.T)
+    score = class_score(split, scoring) if split.y.task == "classification" else None
     if baseline == "zero":
-        return EncodedSplit(train, valid, members)
-    return EncodedSplit(train, valid, varying_members(train, members), ConstantBaseline(split, train))
+        plain = score is None or score.kind == ACCURACY
+        constants = None if plain else ConstantBaseline(split, train, score, from_zero=True)
+        return EncodedSplit(train, valid, members, score, constants)
+    constants = ConstantBaseline(split, train, score, from_zero=False)
+    return EncodedSplit(train, valid, varying_members(train, members), score, constants)
 
 
 def class_blocks(split: Split) -> tuple[NDArray[np.intp], NDArray[np.int64]]:

@@ -29,6 +29,8 @@ class RidgeSweep:
     split : Split
     baseline : {"constant", "zero"}
         What coalitions with nothing to learn from are worth: the score of the best constant prediction, or 0.
+    scoring : {"accuracy", "balanced_accuracy", "f1", "roc_auc", "r2"} or None
+        The score, by scikit-learn's name; by default the accuracy, or R squared.
 
     Notes
     -----
@@ -45,14 +47,12 @@ class RidgeSweep:
     array([0.5, 0.5, 1. , 1. , 1. ])
     """
 
-    def __init__(self, split: Split, *, baseline: str = "constant") -> None:
-        encoded = encode_split(split, baseline)
+    def __init__(self, split: Split, *, baseline: str = "constant", scoring: str | None = None) -> None:
+        encoded = encode_split(split, baseline, scoring)
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         self._members, self._train, self._valid = encoded.members, encoded.train, encoded.valid
-        self._baseline = encoded.baseline
-        self._classifies = split.y.task == "classification"
-        self._n_valid = split.valid.n_rows
-        if self._classifies:
+        self._baseline, self._score = encoded.baseline, encoded.score
+        if self._score is not None:
             classes = np.arange(split.y.classes.size)
             self._indicators = (split.y.codes[:, None] == classes[None, :]).astype(np.float64)
             self._blocks = class_blocks(split)[1]
@@ -75,8 +75,9 @@ class RidgeSweep:
     ) -> NDArray[np.float64]:
         grid = np.empty((sizes.size, ends.size))
         chain = (rows, sizes, columns, ends)
-        if self._classifies:
-            fill_classes(self._train, self._indicators, self._valid, self._blocks, chain, grid)
-            return grid / self._n_valid
+        if self._score is not None:
+            tables = (self._train, self._indicators, self._valid, self._blocks)
+            fill_classes(*tables, self._score.asked, chain, grid)
+            return self._score.finished(grid)
         fill_numbers(self._train, self._targets, self._valid, self._targets_valid, self._spread, chain, grid)
         return grid

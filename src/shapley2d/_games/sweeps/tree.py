@@ -30,6 +30,8 @@ class TreeSweep:
     split : Split
     baseline : {"constant", "zero"}
         What coalitions with nothing to learn from are worth: the score of the best constant prediction, or 0.
+    scoring : {"accuracy", "balanced_accuracy", "f1", "r2"} or None
+        The score, by scikit-learn's name; by default the accuracy, or R squared.
 
     Notes
     -----
@@ -50,16 +52,18 @@ class TreeSweep:
     array([0.5, 0.5, 1. , 1. , 1. ])
     """
 
-    def __init__(self, split: Split, *, baseline: str = "constant") -> None:
-        encoded = encode_split(split, baseline)
+    def __init__(self, split: Split, *, baseline: str = "constant", scoring: str | None = None) -> None:
+        encoded = encode_split(split, baseline, scoring)
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
-        self._members, self._baseline = encoded.members, encoded.baseline
+        self._members, self._baseline, self._score = encoded.members, encoded.baseline, encoded.score
+        asked = (0, 0.0) if self._score is None else self._score.asked
+        blocks = np.zeros(1, dtype=np.int64) if self._score is None else class_blocks(split)[1]
+        self._asked = (asked, blocks)
         self._values, self._values_valid = as_float32(encoded.train.T), as_float32(encoded.valid)
         self._sorted = np.argsort(self._values, axis=1, kind="stable").astype(np.int32)
         self._ranks = np.empty_like(self._sorted)
         np.put_along_axis(self._ranks, self._sorted, np.arange(self.n_rows, dtype=np.int32)[None, :], axis=1)
         self._target = tree_target(split)
-        self._n_valid = split.valid.n_rows
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities."""
@@ -75,8 +79,8 @@ class TreeSweep:
         grid = np.empty((sizes.size, ends.size))
         presorted = (self._values, self._sorted, self._ranks)
         target, chain = self._target, (rows, sizes, columns, ends)
-        fill_grid(presorted, target.learned, self._values_valid, target.labels_valid, chain, grid)
-        return target.scores(grid, self._n_valid)
+        fill_grid(presorted, target.learned, self._values_valid, target.labels_valid, self._asked, chain, grid)
+        return r_squared(grid, target.spread) if self._score is None else self._score.finished(grid)
 
 
 class TreeTarget(NamedTuple):

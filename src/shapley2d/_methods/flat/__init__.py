@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._methods.models import FLAT_MODELS, model_option
 from shapley2d._methods.options import MAX_PERMUTATIONS, PREPROCESS, SAMPLING, SCORING, TRUNCATION
 from shapley2d._methods.record import Method
+from shapley2d._methods.score import score_flat
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
@@ -36,4 +37,5 @@ METHOD = Method(
     how="every cell as a player of its own, absent cells filled with the mean (1D-Shapley)",
     meaning="what it adds to the performance of the model, on average over all orders in which cells replace means",
     total="the model's score less {utility_none:.4g}, that of a table of means",
+    score=score_flat,
 )

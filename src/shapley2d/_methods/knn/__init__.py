@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._base.defaults import MIN_COALITIONS
 from shapley2d._methods.options import METRIC, N_NEIGHBORS, TOLERANCE
 from shapley2d._methods.record import Method, choice, whole
+from shapley2d._methods.score import score_knn
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
@@ -68,4 +69,5 @@ METHOD = Method(
         ),
     ),
     how="the {n_neighbors} nearest neighbours",
+    score=score_knn,
 )
