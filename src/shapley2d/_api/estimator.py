@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shapley2d._api.cells import value_cells
 from shapley2d._api.docstrings import options_list, with_method_docs
@@ -118,7 +118,9 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         That is the score on X and y of the model behind the values, trained on the whole fitted table, less what the
         values are counted from: what the fitted labels alone predict (nothing with ``empty="zero"`` or
         ``baseline="zero"``; a table of means for method ``"flat"``). Higher is better, so that ``cross_validate`` rates
-        a table and ``GridSearchCV`` chooses options of the model, such as ``n_neighbors``. No cell is valued again.
+        a table and ``GridSearchCV`` chooses options of the model, such as ``n_neighbors``. No cell is valued again. Both
+        split rows as they come, since values are of classes and of numbers alike: pass ``cv=StratifiedKFold(shuffle=True)``
+        or ``KFold(shuffle=True)``.
 
         Parameters
         ----------
@@ -132,6 +134,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         0.5
         """
         check_is_fitted(self, "valuation_")
+        validate_data(self, X, reset=False, skip_check_array=True)  # the number of columns and their names
         method = find_method(self.method)
         if method.score is None:
             raise InputError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +26,7 @@ def most_frequent(counts: NDArray[np.integer]) -> NDArray[np.bool_]:
     return np.asarray(counts == counts.max(axis=1, keepdims=True))
 
 
-class ConstantClassifier(BaseEstimator):  # type: ignore[misc]
+class ConstantClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that always predicts one class, with the same probabilities for every row.
 
     Parameters
@@ -37,8 +37,6 @@ class ConstantClassifier(BaseEstimator):  # type: ignore[misc]
     probabilities : ndarray, optional
         Of the classes; by default that class is certain.
     """
-
-    _estimator_type = "classifier"
 
     def __init__(
         self, classes: NDArray[Any], code: int, probabilities: NDArray[np.float64] | None = None
@@ -60,19 +58,12 @@ class ConstantClassifier(BaseEstimator):  # type: ignore[misc]
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "classifier"
-        return tags
-
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
 
-class ConstantRegressor(BaseEstimator):  # type: ignore[misc]
+class ConstantRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """A regressor that always predicts the same number."""
-
-    _estimator_type = "regressor"
 
     def __init__(self, number: float) -> None:
         self._number = number
@@ -80,11 +71,6 @@ class ConstantRegressor(BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The number, once per row."""
         return np.full(len(X), self._number)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "regressor"
-        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

@@ -206,6 +206,8 @@ def _check_scoring(record: Model, task: str, scoring: Any) -> None:
     if scoring is None or scoring in known:
         return
     instead = "scaled_ridge" if record.name == "ridge" else "sklearn_tree"
+    if task == "classification" and scoring in ("neg_log_loss", "roc_auc"):
+        instead = "logistic"
     raise InputError(
         Setting("scoring", scoring),
         " cannot be computed by the built-in ",

@@ -39,6 +39,7 @@ class Summary:
 
     valued: str
     meaning: str
+    sums: str
     against: str
     certainty: str
     harmful: str
@@ -76,6 +77,7 @@ def summarise(
     return Summary(
         valued=f"{_count(n * m, noun)}, {_count(n, *parts[0])} by {_count(m, *parts[1])}",
         meaning=_about(valuation).get("meaning") or "what it adds to the performance",
+        sums=_sums(valuation),
         against=_against(valuation.info),
         certainty=_certainty(valuation, noun),
         harmful=_harmful(valuation, negative, sure, noun),
@@ -117,6 +119,14 @@ def _method(info: dict[str, Any]) -> str:
     )
     model = info.get("model")
     return f"{words} with {model}" if model not in (None, "None") else words
+
+
+def _sums(valuation: Values) -> str:
+    """What the sum of the values is, where it has a name."""
+    total = _about(valuation).get("total")
+    if not total or valuation.info.get("semivalue") != ["shapley"] * 2:
+        return ""
+    return f"All values sum to {number_text(valuation.total, 4)}, {total}."
 
 
 def _about(valuation: Values) -> dict[str, str]:
