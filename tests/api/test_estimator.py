@@ -98,7 +98,9 @@ def test_the_score_is_what_the_values_would_sum_to():
 
 def test_the_score_needs_a_model_and_a_fit():
     X, y = np.eye(12), [0, 1] * 6
-    with pytest.raises(InputError, match="method='random' evaluates no model, so it has no score: use method='knn'"):
+    with pytest.raises(
+        InputError, match="method='random' evaluates no model, so it has no score: use method='knn'"
+    ):
         CellValuer("random").fit(X, y).score(X, y)
     with pytest.raises(NotFittedError):
         CellValuer().score(X, y)
@@ -113,5 +115,7 @@ def test_cross_validation_and_grid_search():
     search = GridSearchCV(CellValuer(folds=2), {"n_neighbors": [1, 5, 58]}, cv=cv).fit(X, y)
     assert search.best_params_["n_neighbors"] in (1, 5)  # all rows of a fold vote like the labels alone
     assert search.best_estimator_.values_.shape == X.shape
-    task = GridSearchCV(CellValuer(folds=2), {"n_neighbors": [1, 5]}, cv=3).fit(X, X["alcohol"].to_numpy() * 1.01)
+    task = GridSearchCV(CellValuer(folds=2), {"n_neighbors": [1, 5]}, cv=3).fit(
+        X, X["alcohol"].to_numpy() * 1.01
+    )
     assert np.isfinite(task.cv_results_["mean_test_score"]).all()

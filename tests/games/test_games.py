@@ -121,7 +121,9 @@ def test_empty_coalitions_are_worth_nothing_or_a_guess():
     assert (utilities[:, 0] == 0).all()
     utilities = game_of(None).utilities(*some)
     assert utilities[0] == pytest.approx([1 / np.unique(Y).size] * 8)  # each class in turn
-    assert (utilities[1] == np.mean(Y_VALID == Y[0])).all()  # a single row predicts its class, with columns or without
+    assert (
+        utilities[1] == np.mean(Y[0] == Y_VALID)
+    ).all()  # a single row predicts its class, with columns or without
 
 
 def test_failing_model_names_its_coalition():

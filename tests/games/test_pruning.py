@@ -75,7 +75,9 @@ def test_nothing_left_is_told():
 
 def test_models_within_models_are_cut_too():
     inner = ColumnTransformer([("a", StandardScaler(), ["age"]), ("p", StandardScaler(), ["pay"])])
-    outer = ColumnTransformer([("numbers", make_pipeline(inner), ["pay", "age"]), ("t", OneHotEncoder(), ["town"])])
+    outer = ColumnTransformer(
+        [("numbers", make_pipeline(inner), ["pay", "age"]), ("t", OneHotEncoder(), ["town"])]
+    )
     pruned = prune_columns(make_pipeline(outer, LogisticRegression()), frame(), NAMES, np.array([0, 1]))
     assert lists(pruned[0]) == [("numbers", [0]), ("t", [1])]
     assert lists(pruned[0].transformers[0][1][0]) == [("a", [0])]
@@ -122,7 +124,9 @@ def test_values_are_those_of_the_pipeline_without_the_columns():
             return known[S, F]
         numbers = [name for name in ("age", "pay") if name in names]
         order = ([("numbers", parts["age"], numbers)] if numbers else []) + [
-            (name, parts[name], name if name == "note" else [name]) for name in ("town", "note") if name in names
+            (name, parts[name], name if name == "note" else [name])
+            for name in ("town", "note")
+            if name in names
         ]
         model = make_pipeline(ColumnTransformer(order), DecisionTreeClassifier(random_state=0))
         model.fit(X.iloc[rows][names], y[rows])
@@ -148,7 +152,9 @@ def test_a_column_that_the_pipeline_does_not_look_at_is_worth_nothing():
 def test_columns_that_are_not_there_are_named():
     X, y = frame(12), np.arange(12) % 2
     model = make_pipeline(make_column_transformer((StandardScaler(), ["age", "wage"])), LogisticRegression())
-    with pytest.raises(InputError, match="model names the column 'wage', which the table does not have: its columns"):
+    with pytest.raises(
+        InputError, match="model names the column 'wage', which the table does not have: its columns"
+    ):
         value_cells(X, y, method="loo", model=model, progress=False)
     with pytest.raises(InputError, match="model takes the column at position 7, but the table has 4 columns"):
         value_cells(X, y, method="loo", model=make_pipeline(

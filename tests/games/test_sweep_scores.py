@@ -50,7 +50,9 @@ def test_every_grid_point_is_scikit_learns(name, scoring, n_classes, baseline):
     m = 1 if name == "tree" else 3  # one column has no equally good splits
     split = split_of(n_classes, m=m)
     rng = np.random.default_rng(1)
-    turns = [np.sum(split.y.codes[:i] == code) for i, code in enumerate(split.y.codes)]  # classes join in turn
+    turns = [
+        np.sum(split.y.codes[:i] == code) for i, code in enumerate(split.y.codes)
+    ]  # classes join in turn
     lists = NestedCoalitions(np.argsort(turns, kind="stable")), NestedCoalitions(rng.permutation(m))
     grid = sweep_game(name, split, scoring=scoring, baseline=baseline).utilities(*lists)
     parts = (ESTIMATORS[name], split.train, split.y, split.valid, split.y_valid)
@@ -96,7 +98,9 @@ def test_values_are_the_definition(scoring, score):
         probabilities = np.tile(shares / shares.sum(), (9, 1))
         return np.mean([scored(np.full(9, c), probabilities) for c in most])
 
-    v = value_cells(X, y, X_valid, y_valid, method="exact", model="gaussian_nb", scoring=scoring, progress=False)
+    v = value_cells(
+        X, y, X_valid, y_valid, method="exact", model="gaussian_nb", scoring=scoring, progress=False
+    )
     np.testing.assert_allclose(v.values, brute_force(h, 4, 2), atol=1e-10)
 
 
@@ -104,7 +108,9 @@ def test_constants_score_as_scikit_learn_says():
     split = split_of(2, m=1)
     X = split.valid.native
     for scoring in ("accuracy", "balanced_accuracy", "f1", "neg_log_loss", "roc_auc"):
-        grid = sweep_game("gaussian_nb", split, scoring=scoring).utilities(SubsetCoalitions(14).slice(0, 2), SubsetCoalitions(1))
+        grid = sweep_game("gaussian_nb", split, scoring=scoring).utilities(
+            SubsetCoalitions(14).slice(0, 2), SubsetCoalitions(1)
+        )
         alike = [ConstantClassifier(split.y.classes, code, np.array([0.5, 0.5])) for code in (0, 1)]
         expected = np.mean([get_scorer(scoring)(model, X, split.y_valid.y) for model in alike])
         assert grid[0, 0] == pytest.approx(expected)
@@ -121,16 +127,26 @@ def test_a_label_that_training_never_shows_counts_as_missed():
     recall = sweep_game("tree", split, scoring="balanced_accuracy").utilities(*everything)[-1, -1]
     predicted = DecisionTreeClassifier().fit(X, y).predict(X_valid)
     assert recall == pytest.approx(np.mean([np.mean(predicted[y_valid == c] == c) for c in "abc"]))
-    with pytest.raises(InputError, match="cannot judge validation rows with labels that training never shows"):
+    with pytest.raises(
+        InputError, match="cannot judge validation rows with labels that training never shows"
+    ):
         sweep_game("gaussian_nb", split, scoring="neg_log_loss")
 
 
 @pytest.mark.parametrize(
     ("y", "scoring", "message"),
     [
-        ([0, 1, 2] * 4, "f1", "scoring='f1' is for two classes, and the target has 3: use scoring='balanced_accuracy'"),
+        (
+            [0, 1, 2] * 4,
+            "f1",
+            "scoring='f1' is for two classes, and the target has 3: use scoring='balanced_accuracy'",
+        ),
         ([0, 1, 2] * 4, "roc_auc", "scoring='roc_auc' is for two classes"),
-        (["no", "yes"] * 6, "f1", "asks for the class 1, and the classes are 'no', 'yes': code them as 0 and 1"),
+        (
+            ["no", "yes"] * 6,
+            "f1",
+            "asks for the class 1, and the classes are 'no', 'yes': code them as 0 and 1",
+        ),
     ],
 )
 def test_what_a_score_cannot_do_is_said(y, scoring, message):
@@ -147,7 +163,9 @@ def test_the_area_needs_both_classes():
 
 def test_flat_keeps_its_own_score():
     X, y = np.random.default_rng(0).normal(size=(6, 2)), [0, 1] * 3
-    with pytest.raises(InputError, match="scoring='f1' does not go with method='flat' and the built-in model='tree'"):
+    with pytest.raises(
+        InputError, match="scoring='f1' does not go with method='flat' and the built-in model='tree'"
+    ):
         value_cells(X, y, X, y, method="flat", scoring="f1", progress=False)
 
 

@@ -177,7 +177,9 @@ def tree_by_hand(X, y, X_valid, *, classifies):
 def test_tree_follows_its_tie_rule(n_classes, seed):
     split = make_split(seed, n_classes, n=16, T=20)
     rows, columns = orders(split, seed)
-    grid = sweep_game("tree", split, baseline="zero").utilities(NestedCoalitions(rows), NestedCoalitions(columns))
+    grid = sweep_game("tree", split, baseline="zero").utilities(
+        NestedCoalitions(rows), NestedCoalitions(columns)
+    )
     for a, b, X, members, X_valid in grid_points(split, rows, columns):
         X, X_valid = (x.astype(np.float32).astype(np.float64) for x in (X, X_valid))  # noqa: PLW2901
         predictions = tree_by_hand(X, split.y.codes[members], X_valid, classifies=True)
@@ -399,9 +401,18 @@ def test_truncation_trains_less_and_keeps_the_total():
     [
         ({"model": "gausian_nb"}, "did you mean 'gaussian_nb'"),
         ({"model": "perceptron"}, "use one of 'tree', 'gaussian_nb', 'ridge', 'knn'"),
-        ({"model": "ridge", "scoring": "neg_log_loss"}, "which has accuracy, balanced_accuracy, f1, roc_auc: use one of"),
-        ({"model": "tree", "scoring": "r2"}, "scoring='r2' cannot be computed by the built-in model='tree' in classific"),
-        ({"model": "knn", "scoring": "accuracy"}, "scoring='accuracy' does not go with model='knn', which has its own"),
+        (
+            {"model": "ridge", "scoring": "neg_log_loss"},
+            "which has accuracy, balanced_accuracy, f1, roc_auc: use one of",
+        ),
+        (
+            {"model": "tree", "scoring": "r2"},
+            "scoring='r2' cannot be computed by the built-in model='tree' in classific",
+        ),
+        (
+            {"model": "knn", "scoring": "accuracy"},
+            "scoring='accuracy' does not go with model='knn', which has its own",
+        ),
         ({"model": "ridge", "preprocess": "none"}, "or use another model, such as model='scaled_ridge'"),
         ({"model": "ridge", "truncation": 0.1}, "truncation=0.1 does not go with model='ridge'"),
         ({"truncation": -1}, "truncation=-1 must be a number and not be negative"),

@@ -79,7 +79,18 @@ def test_naive_bayes_at_every_point_of_the_grid():
     rows, sizes, columns, ends = chain(rng, 12, 4)
     for kernel in twins(sweep_naive_bayes.fill_grid):
         grid = np.empty((3, 2))
-        kernel(train, codes, np.ascontiguousarray(valid.T), blocks, (ACCURACY, 0.0), rows, sizes, columns, ends, grid)
+        kernel(
+            train,
+            codes,
+            np.ascontiguousarray(valid.T),
+            blocks,
+            (ACCURACY, 0.0),
+            rows,
+            sizes,
+            columns,
+            ends,
+            grid,
+        )
         for (a, size), (b, end) in itertools.product(enumerate(sizes), enumerate(ends)):
             part, used = rows[:size], columns[:end]
             scores = naive_bayes_scores(train[np.ix_(part, used)], codes[part], valid[:, used], 3)

@@ -108,7 +108,9 @@ def test_nearest_neighbours_with_labels_are_the_definition(task):
                    "semivalue": semivalue, "progress": False}  # fmt: skip
         v = value_cells(*data, **options)
         np.testing.assert_allclose(v.values, brute_force(h, 4, 4, semivalue, semivalue), atol=1e-10)
-        blocks = value_blocks(*data, rows=range(4), columns=list("abc"), model="knn", method="exact", **options)
+        blocks = value_blocks(
+            *data, rows=range(4), columns=list("abc"), model="knn", method="exact", **options
+        )
         np.testing.assert_allclose(blocks.values, v.values, atol=1e-10)
 
 
@@ -127,7 +129,9 @@ def model_game(model, X, y, X_valid, y_valid, task):
     def constant(rows):
         if task == "regression":
             return scored(np.full(len(y_valid), y[rows].mean() if rows else y.mean()))
-        labels, counts = np.unique(y[rows], return_counts=True) if rows else (np.unique(y), np.ones(len(set(y))))
+        labels, counts = (
+            np.unique(y[rows], return_counts=True) if rows else (np.unique(y), np.ones(len(set(y))))
+        )
         return np.mean([scored(np.full(len(y_valid), label)) for label in labels[counts == counts.max()]])
 
     def h(S, F):
@@ -151,7 +155,9 @@ def test_models_are_the_definition(name, task):
         v = value_cells(*data, task=task, method="exact", model=model, progress=False)
         np.testing.assert_allclose(v.values, expected, atol=1e-10)
         np.testing.assert_allclose(v.values[:, 2], 0.0, atol=1e-15)
-        blocks = value_blocks(*data, task=task, rows=range(4), columns=list("abc"), model=model, method="exact")
+        blocks = value_blocks(
+            *data, task=task, rows=range(4), columns=list("abc"), model=model, method="exact"
+        )
         np.testing.assert_allclose(blocks.values, expected, atol=1e-10)
 
 
@@ -253,7 +259,11 @@ def test_idle_columns_get_nothing_where_many_columns_are_sampled():
 
 def test_a_table_of_nothing_but_idle_columns_is_worth_nothing():
     X, y = np.ones((12, 3)), [0, 1, 1] * 4
-    for options in ({}, {"method": "exact", "folds": 2, "model": "tree"}, {"method": "loo", "model": "ridge"}):
+    for options in (
+        {},
+        {"method": "exact", "folds": 2, "model": "tree"},
+        {"method": "loo", "model": "ridge"},
+    ):
         few = (X[:6], y[:6], X[6:], y[6:]) if options.get("method") == "exact" else (X, y)
         v = value_cells(*few, progress=False, **options)
         np.testing.assert_allclose(v.values, 0.0, atol=1e-15)
@@ -262,7 +272,12 @@ def test_a_table_of_nothing_but_idle_columns_is_worth_nothing():
 @pytest.mark.parametrize("include_label", [False, True])
 @pytest.mark.parametrize(
     ("model", "task"),
-    [*BUILT_IN, ("sklearn_tree", "classification"), ("scaled_ridge", "regression"), ("logistic", "classification")],
+    [
+        *BUILT_IN,
+        ("sklearn_tree", "classification"),
+        ("scaled_ridge", "regression"),
+        ("logistic", "classification"),
+    ],
 )
 def test_idle_columns_get_nothing_of_models(model, task, include_label):
     X, y, X_valid, y_valid = with_idle_columns(task, n=9)
@@ -282,7 +297,9 @@ def test_a_model_that_draws_columns_draws_none_that_say_nothing():
 
     X, y, X_valid, y_valid = with_idle_columns("classification", n=10)
     model = RandomForestClassifier(5, max_features=1)
-    v = value_cells(X, y, X_valid, y_valid, method="mc", model=model, max_permutations=2, tolerance=0, progress=False)
+    v = value_cells(
+        X, y, X_valid, y_valid, method="mc", model=model, max_permutations=2, tolerance=0, progress=False
+    )
     np.testing.assert_array_equal(v.values[:, IDLE], 0.0)
 
 
@@ -332,12 +349,16 @@ def test_the_sum_says_what_it_is(task):
         v = value_cells(X, y, X_valid, y_valid, progress=False, **options)
         name = {"empty": "zero"} if not options else {"baseline": "zero"}
         if task == "regression" and not options:
-            with pytest.warns(InputWarning, match="empty='zero' counts from a score of 0, and minus the squared error"):
+            with pytest.warns(
+                InputWarning, match="empty='zero' counts from a score of 0, and minus the squared error"
+            ):
                 zero = value_cells(X, y, X_valid, y_valid, progress=False, **name)
         else:
             zero = value_cells(X, y, X_valid, y_valid, progress=False, **options, **name)
         assert v.total == pytest.approx(zero.total - v.info["utility_none"], abs=1e-12)
-        words = "what the rows' labels alone predict" if not options else "that of the best constant prediction"
+        words = (
+            "what the rows' labels alone predict" if not options else "that of the best constant prediction"
+        )
         assert v.info["about"]["total"] == f"the model's score less {v.info['utility_none']:.4g}, {words}"
         assert zero.info["about"]["total"] == "the model's score" and "utility_none" not in zero.info
 
@@ -353,11 +374,15 @@ def test_columns_of_a_good_regression_are_not_harmful():
     from sklearn.datasets import load_diabetes
 
     X, y = load_diabetes(return_X_y=True, as_frame=True)
-    v = value_cells(X[["bmi", "s5", "bp"]][:300], y[:300], X[["bmi", "s5", "bp"]][300:], y[300:], progress=False)
+    v = value_cells(
+        X[["bmi", "s5", "bp"]][:300], y[:300], X[["bmi", "s5", "bp"]][300:], y[300:], progress=False
+    )
     assert (v.columns > 0).all() and v.total > 0
 
 
-@pytest.mark.parametrize("scoring", ["neg_mean_squared_error", make_scorer(r2_score, greater_is_better=False)])
+@pytest.mark.parametrize(
+    "scoring", ["neg_mean_squared_error", make_scorer(r2_score, greater_is_better=False)]
+)
 def test_a_score_whose_zero_is_perfect_is_warned_about_with_zero(scoring):
     data = small("regression")
     options = {"method": "exact", "model": Ridge(), "scoring": scoring, "progress": False}
@@ -390,12 +415,20 @@ def test_a_scorer_that_cannot_take_a_constant_says_so():
         return float(model.coef_[0])
 
     data = small("regression")
-    with pytest.raises(UtilityError, match="the best constant prediction from .* cannot be scored: .*baseline='zero'"):
+    with pytest.raises(
+        UtilityError, match=r"the best constant prediction from .* cannot be scored: .*baseline='zero'"
+    ):
         value_cells(*data, method="exact", model=Ridge(), scoring=coefficient, progress=False)
 
 
 def test_truncation_keeps_what_no_rows_are_worth():
     X, y, X_valid, y_valid = with_idle_columns("classification", n=12)
-    options = {"method": "mc", "model": GaussianNB(), "max_permutations": 4, "tolerance": 0, "progress": False}
+    options = {
+        "method": "mc",
+        "model": GaussianNB(),
+        "max_permutations": 4,
+        "tolerance": 0,
+        "progress": False,
+    }
     v = value_cells(X, y, X_valid, y_valid, truncation=10.0, **options)  # ends after the first row
     assert v.total == pytest.approx(value_cells(X, y, X_valid, y_valid, **options).total)

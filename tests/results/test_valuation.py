@@ -108,7 +108,9 @@ def test_a_file_is_read_for_any_kind_of_frame(valuation, tmp_path, kind):
     assert v == valuation and v.frame == kind
     assert type(v.lowest(2, contents=True)).__module__.split(".")[0] == kind
     assert Valuation.load(tmp_path / "v.parquet").frame == valuation.frame
-    with pytest.raises(InputError, match="frame='excel' is not known: use one of 'pandas', 'polars', 'pyarrow'"):
+    with pytest.raises(
+        InputError, match="frame='excel' is not known: use one of 'pandas', 'polars', 'pyarrow'"
+    ):
         Valuation.load(tmp_path / "v.parquet", frame="excel")
 
 
@@ -123,7 +125,9 @@ def test_cells_can_show_what_they_say(valuation):
     assert frame["label"].tolist() == [label for label in valuation.labels for _ in valuation.column_names]
     assert list(valuation.to_frame().columns) == ["row", "column", "value", "stderr"]
     game = value_game(lambda S, F: float(S.sum() * F.sum()), 2, 2)
-    with pytest.raises(InputError, match="contents=True needs the entries of a table, which these values do not"):
+    with pytest.raises(
+        InputError, match="contents=True needs the entries of a table, which these values do not"
+    ):
         game.lowest(1, contents=True)
 
 

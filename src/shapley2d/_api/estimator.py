@@ -118,9 +118,9 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         That is the score on X and y of the model behind the values, trained on the whole fitted table, less what the
         values are counted from: what the fitted labels alone predict (nothing with ``empty="zero"`` or
         ``baseline="zero"``; a table of means for method ``"flat"``). Higher is better, so that ``cross_validate`` rates
-        a table and ``GridSearchCV`` chooses options of the model, such as ``n_neighbors``. No cell is valued again. Both
-        split rows as they come, since values are of classes and of numbers alike: pass ``cv=StratifiedKFold(shuffle=True)``
-        or ``KFold(shuffle=True)``.
+        a table and ``GridSearchCV`` chooses options of the model, such as ``n_neighbors``. No cell is valued again.
+        Both split rows as they come, since values are of classes and of numbers alike: pass
+        ``cv=StratifiedKFold(shuffle=True)`` or ``KFold(shuffle=True)``.
 
         Parameters
         ----------
@@ -138,10 +138,14 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         method = find_method(self.method)
         if method.score is None:
             raise InputError(
-                Setting("method", self.method), " evaluates no model, so it has no score: use ", Setting("method", "knn")
+                Setting("method", self.method),
+                " evaluates no model, so it has no score: use ",
+                Setting("method", "knn"),
             )
         given = self.get_params(deep=False)
-        options = {option.name: given[option.name] for option in method.options if given[option.name] is not None}
+        options = {
+            option.name: given[option.name] for option in method.options if given[option.name] is not None
+        }
         run = Run.create(self.random_state, self.semivalue, self.n_jobs, progress=False)
         problem = make_problem(*self._training, X, y, task=self.valuation_.info["task"])
         return method.score(problem, run, **method.complete(options))

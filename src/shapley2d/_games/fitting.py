@@ -65,7 +65,9 @@ class Trainer:
         self._y, self._classes, self._codes = y.y, y.classes, y.codes
         self._y_valid = y_valid.y
         self._classifies = y.task == "classification"
-        self._constants: dict[bytes, float] = {}  # utilities of constant predictions, by the counts of the classes
+        self._constants: dict[
+            bytes, float
+        ] = {}  # utilities of constant predictions, by the counts of the classes
         self.model = _prepared(model, y.task, random_state)
         self.takes_missing = _takes_missing(self.model)
         self._score = None if scoring is None else check_scoring(self.model, scoring=scoring)

@@ -125,7 +125,9 @@ def _pruned_transformer(model: ColumnTransformer, seen: _Seen) -> Any:
     if dropped and (not rest.size or model.remainder == "drop"):
         return None
     if not _is_word(model.remainder) and rest.size:
-        everything = np.setdiff1d(np.arange(len(seen.names)), np.concatenate([*listed, np.zeros(0, dtype=np.intp)]))
+        everything = np.setdiff1d(
+            np.arange(len(seen.names)), np.concatenate([*listed, np.zeros(0, dtype=np.intp)])
+        )
         model.remainder = _pruned(model.remainder, seen.part(everything)) or "drop"
     return model
 
@@ -139,7 +141,9 @@ def _pruned_inside(model: Any, seen: _Seen) -> Any:
                 return None
             model.set_params(**{name: inner})
         elif isinstance(part, (list, tuple)) and any(_named_part(item) for item in part):
-            inner = [(item[0], _pruned(item[1], seen) or "drop") if _named_part(item) else item for item in part]
+            inner = [
+                (item[0], _pruned(item[1], seen) or "drop") if _named_part(item) else item for item in part
+            ]
             if not any(_named_part(item) for item in inner):
                 return None
             model.set_params(**{name: inner})
@@ -187,6 +191,7 @@ def _position(column: Any, names: list[str]) -> int:
     position = int(column) + (len(names) if column < 0 else 0)
     if not 0 <= position < len(names):
         raise InputError(
-            Setting("model"), f" takes the column at position {column}, but the table has {len(names)} columns"
+            Setting("model"),
+            f" takes the column at position {column}, but the table has {len(names)} columns",
         )
     return position

@@ -33,7 +33,7 @@ def class_score(
     score : tuple
         One of the constants above, and what it needs to know, see :func:`answers_score`.
     scores, present, n_present, blocks, right
-        For the log loss, logarithms of probabilities up to a constant; for the area under the ROC curve, of two classes.
+        For the log loss, logarithms of probabilities up to a constant; for the area under the ROC curve, two classes.
     """
     kind = score[0]
     if kind == ACCURACY:
@@ -59,8 +59,8 @@ def answers_score(
     Parameters
     ----------
     score : tuple
-        The balanced accuracy with the number of labels that validation shows, or the F1 of two classes with the position
-        of the positive one.
+        The balanced accuracy with the number of labels that validation shows, or the F1 of two classes with the
+        position of the positive one.
     by_class : ndarray of shape (n_classes,)
     blocks : ndarray of shape (n_classes + 1,)
     """
@@ -99,7 +99,7 @@ def _log_likelihood(
                 mass += math.exp(scores[present[b], t] - largest)
             probability = math.exp(scores[own, t] - largest) / mass
             total += math.log(min(max(probability, _LEAST), 1.0 - _LEAST)) - math.log(_LEAST)
-    return total / blocks[blocks.size - 1]
+    return float(total / blocks[blocks.size - 1])
 
 
 @numba.njit(nogil=True, cache=True)
@@ -110,7 +110,7 @@ def _area(margins: NDArray[np.float64], first: int) -> float:
     for t in range(first, margins.size):
         below = np.searchsorted(low, margins[t], "left")
         total += below + 0.5 * (np.searchsorted(low, margins[t], "right") - below)
-    return total / (first * (margins.size - first))
+    return float(total / (first * (margins.size - first)))
 
 
 @numba.njit(nogil=True, cache=True)

@@ -109,7 +109,9 @@ def model_games(
         ]
         games, info = list(models), {"model": repr(models[0].model)}
     if is_knn(resolved):
-        info |= facts_of_knn(problem, "zero" if baseline == "zero" else "ties", info["n_neighbors"], "baseline")
+        info |= facts_of_knn(
+            problem, "zero" if baseline == "zero" else "ties", info["n_neighbors"], "baseline"
+        )
     elif baseline == "constant":
         info |= facts_of_constant(games, problem)
     else:

@@ -22,9 +22,7 @@ BEST_CONSTANT = "that of the best constant prediction"
 BLIND_GUESS = "that of a guess that knows no labels"
 
 
-def facts_of_knn(
-    problem: Problem, empty: str, n_neighbors: int, option: str = "empty"
-) -> dict[str, Any]:
+def facts_of_knn(problem: Problem, empty: str, n_neighbors: int, option: str = "empty") -> dict[str, Any]:
     """What nearest neighbours count from, and in words what it is; no facts where that is 0.
 
     Parameters
@@ -106,8 +104,8 @@ def _warn_of_perfect_zero(option: str, score: str) -> None:
     warn(
         InputWarning(
             Setting(option, "zero"),
-            f" counts from a score of 0, and {score} is 0 where a model is perfect: nearly every cell will look harmful; "
-            "leave ",
+            f" counts from a score of 0, and {score} is 0 where a model is perfect: nearly every cell will look "
+            "harmful; leave ",
             Setting(option),
             " out to count from what the labels alone predict",
         )

@@ -61,8 +61,8 @@ SCORING = Option(
 BASELINE = choice(
     "baseline",
     ("constant", "zero"),
-    "what a coalition is worth that has nothing to learn from: the score of the best constant prediction from its rows; "
-    "or 0, as in the paper",
+    "what a coalition is worth that has nothing to learn from: the score of the best constant prediction from its "
+    "rows; or 0, as in the paper",
     flag="--baseline",
 )
 PREPROCESS = choice(

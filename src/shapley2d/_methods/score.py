@@ -25,7 +25,9 @@ def score_model(problem: Problem, run: Run, *, model: Any, **options: Any) -> fl
     worth = []
     for game in model_games(problem, run, model=model, threads=threads, **settings).games:
         columns = np.repeat([[False], [True]], game.n_columns, axis=1)
-        none, everything = game.utilities(MaskCoalitions(np.ones((1, game.n_rows))), MaskCoalitions(columns))[0]
+        none, everything = game.utilities(MaskCoalitions(np.ones((1, game.n_rows))), MaskCoalitions(columns))[
+            0
+        ]
         worth.append(everything - none)
     return float(np.mean(worth))
 
@@ -34,15 +36,3 @@ def score_knn(problem: Problem, run: Run, *, empty: str, n_neighbors: int, metri
     """The K-nearest-neighbour utility of the whole table, less that of its labels alone."""
     baseline = "zero" if empty == "zero" else "constant"
     return score_model(problem, run, model="knn", baseline=baseline, n_neighbors=n_neighbors, metric=metric)
-
-
-def score_flat(problem: Problem, run: Run, **options: Any) -> float:
-    """The score of the table, less that of a table of means."""
-    import numpy as np
-
-    from shapley2d._methods.flat.cells import flat_game
-
-    taken = ("model", "scoring", "preprocess")
-    settings = {name: value for name, value in options.items() if name in taken}
-    games = [flat_game(split, seed=run.seed, **settings) for split in problem.splits]
-    return float(np.mean([game.utility_all - game.utility_none for game in games]))

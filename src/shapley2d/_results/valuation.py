@@ -119,7 +119,8 @@ class Valuation(Values):
         """What some cells say, and the labels of their rows."""
         if self.contents is None:
             raise InputError(
-                Setting("contents", True), " needs the entries of a table, which these values do not come with"
+                Setting("contents", value=True),
+                " needs the entries of a table, which these values do not come with",
             )
         said = {"content": _texts([self.contents[b][a] for a, b in zip(i.tolist(), j.tolist(), strict=True)])}
         if self.labels is not None:

@@ -77,7 +77,9 @@ class ConstantBaseline:
         They have several classes, and a column that is not the same in all rows.
         """
         seen = self._train[np.ix_(order, columns)]
-        same = np.logical_and.accumulate(seen == seen[0], axis=0).sum(axis=0)  # rows before the first that differs
+        same = np.logical_and.accumulate(seen == seen[0], axis=0).sum(
+            axis=0
+        )  # rows before the first that differs
         varies = sizes[:, None] > np.minimum.accumulate(same)[ends - 1]
         if self._score is not None:
             codes = self._codes[order]

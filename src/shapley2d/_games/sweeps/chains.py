@@ -109,7 +109,7 @@ def sweep_utilities(
             encoded.append((slice(start, start + ends.size), order, ends))
     for chain in chains(rows):
         part = slice(chain.start, chain.start + chain.sizes.size)
-        constant = None
+        constant = np.zeros((chain.sizes.size, 1))
         if baseline is not None:
             constant = baseline.of_prefixes(chain.order, chain.sizes)[:, None]
             if not baseline.from_zero:

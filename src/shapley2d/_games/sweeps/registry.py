@@ -16,7 +16,7 @@ SWEEPS = ("gaussian_nb", "ridge", "knn", "tree")
 
 
 def sweep_game(name: str, split: Split, **options: Any) -> Game:
-    """The game of a built-in model; its score is by default the accuracy or R squared, for ``"knn"`` a utility of its own.
+    """The game of a built-in model, by default of its accuracy or R squared; ``"knn"`` has a utility of its own.
 
     Parameters
     ----------
@@ -24,7 +24,8 @@ def sweep_game(name: str, split: Split, **options: Any) -> Game:
     split : Split
         Training and validation rows, checked.
     **options
-        ``baseline="constant"``; ``scoring=None``, except of ``"knn"``; and of ``"knn"``: ``n_neighbors``, ``metric="auto"``, ``n_jobs=1``.
+        ``baseline="constant"``; ``scoring=None``, except of ``"knn"``, which has ``n_neighbors``, ``metric="auto"`` and
+        ``n_jobs=1``.
 
     Returns
     -------

@@ -107,8 +107,8 @@ def class_score(split: Split, scoring: str | None = None) -> ClassScore:
         if not positive:
             raise InputError(
                 Setting("scoring", scoring),
-                f" asks for the class 1, and the classes are {', '.join(map(repr, classes.tolist()))}: code them as 0 and "
-                "1",
+                f" asks for the class 1, and the classes are {', '.join(map(repr, classes.tolist()))}: "
+                "code them as 0 and 1",
             )
         parameter = float(positive[0])
     if kind == ROC_AUC and not shares.all():

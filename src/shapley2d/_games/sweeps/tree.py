@@ -79,7 +79,9 @@ class TreeSweep:
         grid = np.empty((sizes.size, ends.size))
         presorted = (self._values, self._sorted, self._ranks)
         target, chain = self._target, (rows, sizes, columns, ends)
-        fill_grid(presorted, target.learned, self._values_valid, target.labels_valid, self._asked, chain, grid)
+        fill_grid(
+            presorted, target.learned, self._values_valid, target.labels_valid, self._asked, chain, grid
+        )
         return r_squared(grid, target.spread) if self._score is None else self._score.finished(grid)
 
 

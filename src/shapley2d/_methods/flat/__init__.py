@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._methods.models import FLAT_MODELS, model_option
 from shapley2d._methods.options import MAX_PERMUTATIONS, PREPROCESS, SAMPLING, SCORING, TRUNCATION
 from shapley2d._methods.record import Method
-from shapley2d._methods.score import score_flat
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
@@ -20,6 +19,17 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     from shapley2d._methods.flat.cells import flat_cells
 
     return flat_cells(problem, run, **options)
+
+
+def score(problem: Problem, run: Run, **options: Any) -> float:
+    """The score of the table, less that of a table of means."""
+    import numpy as np
+
+    from shapley2d._methods.flat.cells import flat_game
+
+    settings = {name: options[name] for name in ("model", "scoring", "preprocess")}
+    games = [flat_game(split, seed=run.seed, **settings) for split in problem.splits]
+    return float(np.mean([game.utility_all - game.utility_none for game in games]))
 
 
 METHOD = Method(
@@ -37,5 +47,5 @@ METHOD = Method(
     how="every cell as a player of its own, absent cells filled with the mean (1D-Shapley)",
     meaning="what it adds to the performance of the model, on average over all orders in which cells replace means",
     total="the model's score less {utility_none:.4g}, that of a table of means",
-    score=score_flat,
+    score=score,
 )

@@ -56,8 +56,8 @@ METHOD = Method(
         choice(
             "empty",
             ("ties", "zero"),
-            "what no columns are worth: what the rows' labels alone predict, by a vote among all rows, which tie; or 0, as "
-            "in the paper",
+            "what no columns are worth: what the rows' labels alone predict, by a vote among all rows, which tie; "
+            "or 0, as in the paper",
             flag="--empty",
         ),
         choice("backend", ("auto", "cpu"), "where to compute", flag="--backend"),

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._estimation.estimate import Estimate
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._estimation.estimate import Estimate
     from shapley2d._tables.problem import Problem
     from shapley2d._tables.table import Table
 

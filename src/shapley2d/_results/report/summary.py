@@ -166,9 +166,10 @@ def _harmful(valuation: Values, negative: int, sure: int, noun: str) -> str:
         return _about(valuation)["caution"]
     if not negative:
         return f"No {noun} has a negative value: taking any of them away would not help the model on average."
+    helps = "their columns help the model less with their rows" if noun == "block" else ""
     words = (
         f"{negative:,} of {size:,} {noun}s ({_share(negative, size)}) have a negative value: "
-        f"on average the model does better without them."
+        f"on average {helps or 'their column helps the model less with their row'} than without."
     )
     if not valuation.exact and errors_known(valuation):
         words += f" For {sure:,} of them the whole 95 % interval is below 0."
