@@ -76,7 +76,7 @@ def value_blocks(
 
         {methods}
     include_label : bool
-        The label joins as one more column group; a coalition without it is worth 0.
+        The label joins as one more column group, without which nothing can be learned.
     validation_groups : int
         Groups of validation rows to leave out one at a time, 10 or so: the standard errors in ``owners`` and the
         intervals of payments then also include how much the values depend on the choice of validation rows. Each
@@ -84,8 +84,8 @@ def value_blocks(
     task, folds, semivalue, random_state, n_jobs, progress
         As in :func:`~shapley2d.value_cells`.
     **options
-        ``model``, ``scoring``, ``preprocess``; ``n_neighbors`` and ``metric`` with ``model="knn"``; and, where blocks
-        are sampled, ``max_permutations``, ``tolerance``, ``checkpoint`` and ``cluster``. All are as in
+        ``model``, ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors`` and ``metric`` with ``model="knn"``; and,
+        where blocks are sampled, ``max_permutations``, ``tolerance``, ``checkpoint`` and ``cluster``. All are as in
         :func:`~shapley2d.value_cells` with ``method="mc"``.
 
     Returns
@@ -99,7 +99,7 @@ def value_blocks(
     >>> y = ["low", "low", "high", "high"]
     >>> v = value_blocks(X, y, X, y, rows=["A", "A", "B", "B"], columns=["bank", "shop", "shop"])
     >>> v.shape, v.info["method"], v.info["n_utilities"], round(v.total, 6)
-    ((2, 2), 'exact', 16, 1.0)
+    ((2, 2), 'exact', 16, 0.5)
     """
     given = dict(locals())
     run = Run.create(random_state, semivalue, n_jobs, progress)

@@ -52,7 +52,7 @@ def value_cells(
     method : str
         {methods}
     include_label : bool
-        Value the label too: it joins as one more column, last, without which a coalition is worth 0.
+        Value the label too: it joins as one more column, last, without which nothing can be learned.
     task : {"auto", "classification", "regression"}
         ``"auto"``: text, booleans and up to 20 different whole numbers are classes.
     folds : int
@@ -76,9 +76,13 @@ def value_cells(
 
     Notes
     -----
-    Shapley values of ``"knn"``, ``"mc"`` and ``"exact"`` sum to the model's score; those of ``"flat"`` to the score
-    minus that of a table of nothing but means, ``info["utility_all"] - info["utility_none"]``. Those of ``"loo"``,
-    ``"oob"`` and ``"random"`` sum to nothing in particular.
+    Values count what the columns add. Without any column a model can still predict what the rows' labels alone say,
+    so Shapley values of ``"knn"``, ``"mc"`` and ``"exact"`` sum to the model's score less that,
+    ``info["utility_none"]``, and a column that changes nothing gets 0. With ``empty="zero"`` (``"knn"``) or
+    ``baseline="zero"`` (the others) no columns are worth 0, as in the paper, and the values sum to the score itself.
+    Those of ``"flat"`` sum to the score less that of a table of nothing but means,
+    ``info["utility_all"] - info["utility_none"]``. Those of ``"loo"``, ``"oob"`` and ``"random"`` sum to nothing in
+    particular. ``info["about"]["total"]`` has it in words.
 
     Examples
     --------
@@ -86,10 +90,10 @@ def value_cells(
     >>> X = [[0, 5], [1, 5], [9, 5], [8, 5]]
     >>> y = ["low", "low", "high", "high"]
     >>> v = value_cells(X, y, X, y, method="exact", progress=False)
-    >>> round(v.total, 6)
-    1.0
-    >>> bool(v.columns[0] > v.columns[1])
-    True
+    >>> v.columns.round(6).tolist()  # the second column never varies
+    [0.5, 0.0]
+    >>> v.info["about"]["total"]
+    "the model's score less 0.5, that of the best constant prediction"
     """
     given = dict(locals())
     run = Run.create(random_state, semivalue, n_jobs, progress)

@@ -21,12 +21,15 @@ class Nearest(NamedTuple):
         Codes of the classes, or numbers less the mean of the training rows.
     k : int
     classifies : bool
+    ties : bool
+        Whether rows without any column all tie; otherwise such coalitions are left out.
     """
 
     y: NDArray[np.float64]
     y_valid: NDArray[np.float64]
     k: int
     classifies: bool
+    ties: bool
 
 
 @numba.njit(nogil=True, cache=True)
@@ -57,7 +60,7 @@ def add_utilities(table, nearest, groups, masks, sums):  # type: ignore[no-untyp
     for t in range(valid.shape[0]):
         column_dissimilarities(train, valid[t], measures, apart)
         for b in range(column_masks.shape[0]):
-            if not column_masks[b].any():
+            if not nearest.ties and not column_masks[b].any():
                 continue
             coalition_distances(apart, column_masks[b], distances)
             rank_rows(distances, keys, rows, packed, spare)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numba
 import numpy as np
 
-from shapley2d._kernels.scores import count_right, r_squared, squared_error
+from shapley2d._kernels.scores import class_score, r_squared, squared_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -149,10 +149,11 @@ def fill_classes(
     indicators: NDArray[np.float64],
     valid: NDArray[np.float64],
     blocks: NDArray[np.int64],
+    score: tuple[int, float],
     chain: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]],
     grid: NDArray[np.float64],
 ) -> None:
-    """Numbers of validation rows that are predicted right, for all prefixes of rows and columns.
+    """Scores, see :func:`~shapley2d._kernels.scores.class_score`, for all prefixes of rows and columns.
 
     They are NaN where the factor has no numbers. A target of -1 and 1 is twice the class's indicator less 1, so the
     indicators are what is regressed on.
@@ -201,4 +202,4 @@ def fill_classes(
             if added and not factor[added - 1, added - 1] > 0.0:
                 grid[a, b] = math.nan
                 continue
-            grid[a, b] = count_right(scores, present, n_present, blocks, right)
+            grid[a, b] = class_score(score, scores, present, n_present, blocks, right)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._methods.options import SAMPLING, TRAINING, TRUNCATION
 from shapley2d._methods.record import Method
+from shapley2d._methods.score import score_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,5 +126,6 @@ METHOD = Method(
     options=(*TRAINING, TRUNCATION, *SAMPLING),
     how="Monte Carlo over random orders of rows and columns",
     solve_games=solve_games,
+    score=score_model,
     game_options=tuple(option.name for option in SAMPLING),
 )

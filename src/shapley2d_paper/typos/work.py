@@ -72,7 +72,7 @@ def mistyped_census(seed: int, rows: int, valid: int, typos: int) -> tuple[Detec
 def _scores(method: str, task: DetectionTask) -> NDArray[np.float64]:
     # as in the paper, whose codes of categories count as numbers
     of_codes: dict[str, dict[str, Any]] = {
-        RAW: {"metric": "sqeuclidean"},
+        RAW: {"metric": "sqeuclidean", "empty": "zero"},
         "1D": {"method": "flat", "model": "tree", "max_permutations": task.budget, "tolerance": 0},
     }
     if method == RAW_Z:

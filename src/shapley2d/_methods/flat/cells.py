@@ -129,6 +129,16 @@ def flat_game(
             Setting("model", model),
             f", which is built in for rows and columns only: use {', '.join(FLAT_MODELS)}, or one of scikit-learn's",
         )
+    if is_built_in(model) and scoring is not None:
+        raise InputError(
+            Setting("scoring", scoring),
+            " does not go with ",
+            Setting("method", "flat"),
+            " and the built-in ",
+            Setting("model", model),
+            ", which has its own: leave it out, or use another model, such as ",
+            Setting("model", "sklearn_tree"),
+        )
     resolved = resolve_model(model, split.y.task, {"scoring": scoring, "preprocess": preprocess})
     if not isinstance(resolved, str):
         return FlatModelGame(

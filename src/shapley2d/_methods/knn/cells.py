@@ -70,8 +70,8 @@ def value_knn(
         :class:`~shapley2d.exceptions.PrecisionWarning` does.
     tolerance : float
         Largest standard error that is good enough, relative to the spread of the values.
-    empty : {"zero", "ties"}
-        What no columns are worth: 0, or a vote among all rows, which all tie.
+    empty : {"ties", "zero"}
+        What no columns are worth: a vote among all rows, which all tie, or 0.
     backend : {"auto", "cpu"}
     form : {"auto", "exact", "fast"}
         Rank all rows exactly; or the near ones only, with far rows binned under a proven bound; or the fast form

@@ -39,6 +39,7 @@ class Summary:
 
     valued: str
     meaning: str
+    sums: str
     against: str
     certainty: str
     harmful: str
@@ -76,6 +77,7 @@ def summarise(
     return Summary(
         valued=f"{_count(n * m, noun)}, {_count(n, *parts[0])} by {_count(m, *parts[1])}",
         meaning=_about(valuation).get("meaning") or "what it adds to the performance",
+        sums=_sums(valuation),
         against=_against(valuation.info),
         certainty=_certainty(valuation, noun),
         harmful=_harmful(valuation, negative, sure, noun),
@@ -119,6 +121,14 @@ def _method(info: dict[str, Any]) -> str:
     return f"{words} with {model}" if model not in (None, "None") else words
 
 
+def _sums(valuation: Values) -> str:
+    """What the sum of the values is, where it has a name."""
+    total = _about(valuation).get("total")
+    if not total or valuation.info.get("semivalue") != ["shapley"] * 2:
+        return ""
+    return f"All values sum to {number_text(valuation.total, 4)}, {total}."
+
+
 def _about(valuation: Values) -> dict[str, str]:
     """The words that the result keeps of its method."""
     return valuation.info.get("about") or {}
@@ -159,9 +169,10 @@ def _harmful(valuation: Values, negative: int, sure: int, noun: str) -> str:
         return _about(valuation)["caution"]
     if not negative:
         return f"No {noun} has a negative value: taking any of them away would not help the model on average."
+    helps = "their columns help the model less with their rows" if noun == "block" else ""
     words = (
         f"{negative:,} of {size:,} {noun}s ({_share(negative, size)}) have a negative value: "
-        f"on average the model does better without them."
+        f"on average {helps or 'their column helps the model less with their row'} than without."
     )
     if not valuation.exact and errors_known(valuation):
         words += f" For {sure:,} of them the whole 95 % interval is below 0."
