@@ -53,6 +53,8 @@ def _without_stamps(table: Any, text: str, path: str) -> Any:
     """pyarrow makes times of texts that look like them; what a text holds is found out in one place only."""
     import pyarrow as pa
 
+    if not table.num_columns:
+        raise InputError(f"{path} has no records with fields")
     stamps = any(pa.types.is_timestamp(kind) or pa.types.is_date(kind) for kind in table.schema.types)
     return _table(_records(text, path), path) if stamps else table
 
