@@ -17,8 +17,12 @@ TABLES = {
     "other.csv": PEOPLE.replace("age", "agee"),
     "more.csv": PEOPLE.replace("name,age", "label,age"),
     "texts.csv": PEOPLE.replace(",2", ",x").replace(",3", ",y").replace(",4", ",z").replace(",5", ",w"),
-    "keys.csv": "\n".join(["count,name,mail,age,y", *(f"{k},N{k},{k}@x,{k % 7},{'' if k in (6, 9) else 'uv'[k % 2]}"
-                                                     for k in range(24))]),
+    "keys.csv": "\n".join(
+        [
+            "count,name,mail,age,y",
+            *(f"{k},N{k},{k}@x,{k % 7},{'' if k in (6, 9) else 'uv'[k % 2]}" for k in range(24)),
+        ]
+    ),
     "dates.csv": "\n".join(["a,day", *(f"{k % 5},2024-01-{k + 1:02d}" for k in range(24))]),
     "records.jsonl": '{"a": 1, "y": 2}\na,y\n',
     "ragged.csv": "a,b,y\n1,2,u\n3,v\n",

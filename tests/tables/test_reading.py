@@ -174,7 +174,10 @@ def test_json_of_several_types_is_text_that_holds_numbers(tmp_path):
     [
         ('{"a": 1}\n{"a": \n', "t.jsonl, line 2 is not a record of JSON"),
         ('{"a": 1}\n[2]\n', "entry 2 is not a record"),
-        ('{"a": 1, "b": {"c": 2}, "d": "x"}\n{"a": "y"}\n', "field 'b' of record 1 holds a dict, not a plain entry"),
+        (
+            '{"a": 1, "b": {"c": 2}, "d": "x"}\n{"a": "y"}\n',
+            "field 'b' of record 1 holds a dict, not a plain entry",
+        ),
         ("[1, 2]", "entry 1 is not a record"),
         ("[{]", "not readable as JSON"),
         ("{}\n", "no records with fields"),

@@ -218,7 +218,9 @@ def _claims(owners: Any) -> list[Claim]:
     source = read_table(os.fspath(owners))
     for note in source.notes:
         warn(InputWarning(*note.args))
-    return read_claims(clean_texts(source.table), source.path, lambda row: f"{source.path}, {source.where(row)}")
+    return read_claims(
+        clean_texts(source.table), source.path, lambda row: f"{source.path}, {source.where(row)}"
+    )
 
 
 def _sums(ownership: Ownership | None, grid: Grid) -> NDArray[np.float64] | None:

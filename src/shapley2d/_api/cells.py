@@ -58,7 +58,7 @@ def value_cells(
     task : {"auto", "classification", "regression"}
         ``"auto"``: text, booleans and up to 20 different whole numbers are classes.
     kinds : dict, optional
-        What columns hold, by name: ``"number"``, ``"date"`` or ``"text"``, for columns that are not what they look like.
+        What columns hold, by name: ``"number"``, ``"date"`` or ``"text"``, for those that are not what they look like.
     folds : int
         Folds of the cross-valuation.
     semivalue : "shapley", "banzhaf" or ("beta", a, b)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.atomic_write import atomic_write
-from shapley2d._tables.table import Column, Table
+from shapley2d._tables.table import Column, FromText, Table
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -55,6 +55,9 @@ def save_valuation(valuation: Values, path: str | os.PathLike[str]) -> None:
         "kinds": None if valuation.table is None else [column.kind for column in valuation.table.columns],
         "info": valuation.info,
     }
+    notations = [column.from_text.notation for column in valuation.table.columns] if valuation.table else []
+    if any(notations):
+        record["notations"] = notations
     if not np.isinf(valuation.dof):
         record["dof"] = valuation.dof
     if hasattr(valuation, "owner_shares"):
@@ -98,7 +101,7 @@ def read_fields(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
             "history": [(int(count), float(ratio)) for count, ratio in record["history"]],
             "frame": record["frame"],
             "dof": float(record.get("dof", np.inf)),
-            "table": _stored_table(table, record["kinds"], names, n, m),
+            "table": _stored_table(table, record["kinds"], names, n, m, record.get("notations") or [""] * m),
             "target": np.array(table["label"].take(first).to_pylist(), dtype=object)
             if "label" in table.column_names
             else None,
@@ -171,7 +174,9 @@ def _names(names: list[Any]) -> NDArray[Any]:
     return np.array(names, dtype=object)
 
 
-def _stored_table(table: Any, kinds: Any, names: list[str], n: int, m: int) -> Table | None:
+def _stored_table(
+    table: Any, kinds: Any, names: list[str], n: int, m: int, notations: list[str]
+) -> Table | None:
     """The table's entries, as text, under the kinds that they had."""
     if "content" not in table.column_names or kinds is None:
         return None
@@ -182,7 +187,7 @@ def _stored_table(table: Any, kinds: Any, names: list[str], n: int, m: int) -> T
         categories = tuple(sorted(set(present)))
         position = {text: float(code) for code, text in enumerate(categories)}
         entries = np.array([np.nan if text is None else position[text] for text in texts[:, j]])
-        columns.append(StoredColumn(name, kind, entries, categories))
+        columns.append(StoredColumn(name, kind, entries, categories, FromText(notation=notations[j])))
     return Table(tuple(columns), np.arange(n), texts)
 
 

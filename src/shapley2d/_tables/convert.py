@@ -106,7 +106,9 @@ def _typed(
     columns = {key: make(key) for key in makers}
     notations = {key: column.from_text.notation for key, column in columns.items()}
     if "decimal commas" in notations.values():  # then 1,234 is hardly a thousand elsewhere in the table
-        columns |= {key: make(key, "decimal commas") for key in columns if notations[key] == "thousands commas"}
+        columns |= {
+            key: make(key, "decimal commas") for key in columns if notations[key] == "thousands commas"
+        }
     return tuple(columns.values())
 
 
@@ -201,7 +203,9 @@ def _from_array(data: Any, name: str) -> tuple[dict[str, Maker], NDArray[Any], A
         raise InputError(
             Place(name), ": Complex data not supported: pass the real and imaginary parts as columns"
         )
-    makers = {f"x{j}": partial(_from_vector, array[:, j], f"x{j}", name) for j in range(array.shape[1])}
+    makers: dict[str, Maker] = {
+        f"x{j}": partial(_from_vector, array[:, j], f"x{j}", name) for j in range(array.shape[1])
+    }
     return makers, np.arange(array.shape[0]), array
 
 

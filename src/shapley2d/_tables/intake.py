@@ -74,7 +74,10 @@ def with_targets(X: Any, y: Any, X_valid: Any, y_valid: Any) -> tuple[Any, Any, 
     if not isinstance(y, str):
         if is_path(X):
             raise InputError(
-                Place("y"), " must be the name of the column to predict where ", Place("X"), " is the path of a file"
+                Place("y"),
+                " must be the name of the column to predict where ",
+                Place("X"),
+                " is the path of a file",
             )
         return X, y, X_valid, y_valid
     X, target = _without(X, y, "X")
@@ -90,7 +93,9 @@ def _without(data: Any, key: str, name: str) -> tuple[Any, Any]:
         read_path(data) if from_file else as_frame(data, name), eager_only=True, pass_through=True
     )
     if not isinstance(frame, nw.DataFrame):
-        raise InputError(Place("y"), f"={key!r} names a column, but ", Place(name), " has no names: pass the entries")
+        raise InputError(
+            Place("y"), f"={key!r} names a column, but ", Place(name), " has no names: pass the entries"
+        )
     if key not in frame.columns:
         near = difflib.get_close_matches(key, frame.columns, 1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
@@ -121,9 +126,11 @@ def _from_columns(columns: Mapping[Any, Any], name: str) -> Any:
     plain = {str(key): _as_list(part, str(key), name) for key, part in columns.items()}
     lengths = {key: len(part) for key, part in plain.items()}
     if len(set(lengths.values())) > 1:
-        one, other = list(lengths)[0], next(key for key in lengths if lengths[key] != next(iter(lengths.values())))
+        one = next(iter(lengths))
+        other = next(key for key in lengths if lengths[key] != lengths[one])
         raise InputError(
-            Place(name), f": column {one!r} has {lengths[one]} entries, but column {other!r} has {lengths[other]}"
+            Place(name),
+            f": column {one!r} has {lengths[one]} entries, but column {other!r} has {lengths[other]}",
         )
     return _frame(plain)
 
@@ -135,7 +142,9 @@ def _as_list(part: Any, key: str, name: str) -> list[Any]:
     if hasattr(part, "to_pylist"):
         return list(part.to_pylist())
     if isinstance(part, (str, bytes)) or not hasattr(part, "__len__"):
-        raise InputError(Place(name), f": column {key!r} is a single {type(part).__name__}, not a list of entries")
+        raise InputError(
+            Place(name), f": column {key!r} is a single {type(part).__name__}, not a list of entries"
+        )
     return list(part)
 
 

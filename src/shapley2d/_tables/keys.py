@@ -78,7 +78,9 @@ def _key(column: Column) -> Key | None:
     if not looks_like_key(distinct, present.size):
         return None
     text = column.kind == "category"
-    return Key(column.name, f"{distinct} different {'texts' if text else 'numbers'} in {present.size} rows", text)
+    return Key(
+        column.name, f"{distinct} different {'texts' if text else 'numbers'} in {present.size} rows", text
+    )
 
 
 def in_words(keys: Iterable[Key]) -> str:

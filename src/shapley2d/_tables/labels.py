@@ -57,7 +57,9 @@ def read_labels(entries: NDArray[Any], name: str, *, kind: str | None = None, ta
     items = entries.tolist()
     if not any(isinstance(item, str) for item in items):
         present = [item for item in items if not is_missing(item)]
-        dates = bool(present) and all(hasattr(item, "isoformat") and hasattr(item, "year") for item in present)
+        dates = bool(present) and all(
+            hasattr(item, "isoformat") and hasattr(item, "year") for item in present
+        )
         return _dates(entries, name, kind, task) if dates else Labels(entries)
     import pyarrow as pa
 
@@ -81,8 +83,8 @@ def _dates(entries: NDArray[Any], name: str, kind: str | None, task: str) -> Lab
         return Labels(entries)
     raise InputError(
         Place(name),
-        " holds dates, which are neither numbers nor classes: predict a number (the days since the first one, say) or a "
-        "class (the year, say), or set ",
+        " holds dates, which are neither numbers nor classes: predict a number (the days since the first one, say) or "
+        "a class (the year, say), or set ",
         Setting("task", "classification"),
         " to take every date as a class",
     )

@@ -9,7 +9,8 @@ date       dates and times                                      days since 1970
 category   text, categoricals, anything else that is mixed      position in ``categories``
 ========== ==================================================== =========================
 
-Text that holds numbers, booleans or dates is of that kind (``texts/``). A missing entry is NaN in all of them. A column is one player however it is encoded later.
+Text that holds numbers, booleans or dates is of that kind (``texts/``). A missing entry is NaN in all of them. A
+column is one player however it is encoded later.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ class FromText:
         What else a user should know.
     asked : bool
         Whether the user said what the column holds.
+    words, codes : ndarray or None
+        Different texts, None as the last, and the position of every entry's among them, -1 where it is missing: kept
+        where a computer would write the entries otherwise, as in ``$1,200``.
     """
 
     strays: dict[int, str] = field(default_factory=dict)
@@ -52,6 +56,16 @@ class FromText:
     example: str = ""
     remark: str = ""
     asked: bool = False
+    words: NDArray[Any] | None = None
+    codes: NDArray[np.int32] | None = None
+
+    def take(self, rows: NDArray[np.intp]) -> FromText:
+        """The same of some rows."""
+        read = self if self.codes is None else replace(self, codes=self.codes[rows])
+        if not read.strays:
+            return read
+        place = np.flatnonzero(np.isin(rows, list(read.strays)))
+        return replace(read, strays={int(k): read.strays[int(rows[k])] for k in place})
 
 
 @dataclass(frozen=True)
@@ -62,10 +76,12 @@ class Column:
     kind: Kind
     entries: NDArray[np.float64]
     categories: tuple[str, ...] = ()
-    from_text: FromText = field(default=FromText(), compare=False)  # noqa: RUF009  (frozen)
+    from_text: FromText = field(default=FromText(), compare=False)
 
     def text(self) -> list[str | None]:
-        """The entries as a person would write them, strays as they stand; None where missing."""
+        """The entries as they stand, or as a person would write them; None where missing."""
+        if self.from_text.words is not None and self.from_text.codes is not None:
+            return [*self.from_text.words.take(self.from_text.codes).tolist()]
         present = ~np.isnan(self.entries)
         distinct, place = np.unique(self.entries[present], return_inverse=True)
         words = np.array([self._entry_text(entry) for entry in distinct.tolist()], dtype=object)
@@ -77,11 +93,7 @@ class Column:
 
     def take(self, rows: NDArray[np.intp]) -> Column:
         """The column of some rows, in the given order."""
-        read = self.from_text
-        if read.strays:
-            place = np.flatnonzero(np.isin(rows, list(read.strays)))
-            read = replace(read, strays={int(k): read.strays[int(rows[k])] for k in place})
-        return replace(self, entries=self.entries[rows], from_text=read)
+        return replace(self, entries=self.entries[rows], from_text=self.from_text.take(rows))
 
     def _entry_text(self, entry: float) -> str:
         if self.kind == "category":

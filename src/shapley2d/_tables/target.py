@@ -83,7 +83,7 @@ def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
         vector = vector.ravel()
     if vector.ndim != 1:
         raise InputError(Place(name), f" must be 1-D, got an array of shape {vector.shape}")
-    return _object_vector(vector.tolist()) if vector.dtype.kind == "O" else vector, None, False
+    return _object_vector(vector.tolist()) if vector.dtype.kind == "O" else vector, None, hasattr(y, "categories")
 
 
 def as_series(y: Any, name: str = "y") -> Any:
@@ -186,8 +186,8 @@ def _without_strays(labels: Labels, table: Table, name: str) -> tuple[NDArray[An
     warn(
         InputWarning(
             Place(name),
-            f" holds numbers, but not in {len(labels.strays)} of {labels.entries.size} rows ({', '.join(shown)}{more}): "
-            "those rows are left out; correct them",
+            f" holds numbers, but not in {len(labels.strays)} of {labels.entries.size} rows "
+            f"({', '.join(shown)}{more}): those rows are left out; correct them",
             *classes,
         )
     )
@@ -212,11 +212,11 @@ def match_target(y: Any, table: Table, train: Target, name: str = "y_valid") -> 
     codes = np.array([position.get(_plain(label), -1) for label in vector], dtype=np.int64)
     unseen = codes < 0
     if unseen.any():
-        labels = sorted({str(label) for label in vector[unseen]})
+        names = sorted({str(label) for label in vector[unseen]})
         warn(
             UnseenLabelWarning(
                 f"{int(unseen.sum())} of {codes.size} validation rows have labels that training never shows "
-                f"({', '.join(labels[:5])}{', ...' if len(labels) > 5 else ''}): no model can get them right"
+                f"({', '.join(names[:5])}{', ...' if len(names) > 5 else ''}): no model can get them right"
             )
         )
     if vector.dtype.kind != train.y.dtype.kind:  # so that == compares like with like

@@ -30,7 +30,7 @@ _DEBUG = "SHAPLEY2D_DEBUG"
 UsageError: Any = typer.BadParameter.__base__
 
 
-class MissingFlags(InputError):
+class MissingFlagsError(InputError):
     """Something that flags take care of; the message ends with the command that has them.
 
     Parameters
@@ -52,7 +52,7 @@ def computing(names: dict[str, str]) -> Iterator[None]:
     """Name files and columns in the library's messages, which call them ``X``, ``y`` and so on; mind Ctrl-C."""
     try:
         yield
-    except MissingFlags:
+    except MissingFlagsError:
         raise
     except InputError as error:
         raise InputError(in_words(error, names)) from error
@@ -71,7 +71,7 @@ def stop_if_partial(valuation: Valuation) -> None:
 def report_error(error: Exception, arguments: Sequence[str] = ()) -> int:
     """Print one line on stderr, with the command that will do where there is one, and return the exit code."""
     code, line = _assess(error)
-    if isinstance(error, MissingFlags) and arguments:
+    if isinstance(error, MissingFlagsError) and arguments:
         command = shlex.join(["shapley2d", *arguments, *error.flags])
         line = f"{error.wrong}: run {command} (or {error.otherwise})"
     if os.environ.get(_DEBUG):

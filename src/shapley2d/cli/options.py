@@ -15,7 +15,9 @@ _RESULT = "Results"
 Train = Annotated[
     str,
     typer.Argument(
-        metavar="TRAIN", help="The training table: CSV, JSON lines (both also .gz) or Parquet; - reads stdin.", show_default=False
+        metavar="TRAIN",
+        help="The training table: CSV, JSON lines (both also .gz) or Parquet; - reads stdin.",
+        show_default=False,
     ),
 ]
 Target = Annotated[
@@ -42,7 +44,7 @@ DropKeys = Annotated[
     bool,
     typer.Option(
         "--drop-keys",
-        help="Leave out the columns that look like keys: text that is nearly all different, numbers that count the rows.",
+        help="Leave out columns that look like keys: text that is nearly all different, numbers that count the rows.",
         rich_help_panel=_TABLE,
     ),
 ]

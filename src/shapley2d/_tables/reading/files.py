@@ -132,4 +132,3 @@ def _read_parquet(data: bytes, name: str) -> Source:
     if not table.num_rows:
         raise InputError(f"{name} has no rows")
     return Source(name, table)
-

@@ -50,7 +50,7 @@ def read_json(text: str, path: str) -> Any:
 
 
 def _without_stamps(table: Any, text: str, path: str) -> Any:
-    """pyarrow makes times of texts that look like them; what a text holds is found out in one place only."""
+    """Pyarrow makes times of texts that look like them; what a text holds is found out in one place only."""
     import pyarrow as pa
 
     if not table.num_columns:
@@ -80,7 +80,9 @@ def _records(text: str, path: str) -> list[dict[str, Any]]:
                 ) from None
     for number, record in lines:
         if not isinstance(record, dict):
-            raise InputError(f"{path}: entry {number} is not a record such as {{\"age\": 30}}: a table needs records")
+            raise InputError(
+                f'{path}: entry {number} is not a record such as {{"age": 30}}: a table needs records'
+            )
     return [record for _, record in lines]
 
 
@@ -98,8 +100,10 @@ def _column(items: list[Any], key: str, path: str) -> Any:
 
     nested = next((row for row, item in enumerate(items) if isinstance(item, (dict, list))), None)
     if nested is not None:
-        raise InputError(f"{path}: field {key!r} of record {nested + 1} holds a {type(items[nested]).__name__}, not a plain "
-                         "entry: leave it out or unpack it")  # fmt: skip
+        raise InputError(
+            f"{path}: field {key!r} of record {nested + 1} holds a {type(items[nested]).__name__}, not a plain entry: "
+            "leave it out or unpack it"
+        )
     kinds = {type(item) for item in items} - {type(None)}
     if len(kinds) < 2 or kinds == {int, float}:
         return pa.array(items)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
 
 def text_column(
     texts: Any, key: str, *, kind: str | None = None, notation: str = "", like: Column | None = None
@@ -46,14 +48,34 @@ def text_column(
     if kind in ("number", "date") and np.isnan(reading.values).all() and reading.strays.any():
         first = words[int(np.flatnonzero(reading.strays)[0])].as_py()
         raise InputError(
-            Setting("kinds", {key: kind}), f": no entry of column {key!r} is a {kind}, the first is {first[:40]!r}"
+            Setting("kinds", {key: kind}),
+            f": no entry of column {key!r} is a {kind}, the first is {first[:40]!r}",
         )
     read = FromText(
-        _strays(reading, words, codes), reading.notation, _example(reading, words), reading.remark, kind is not None
+        _strays(reading, words, codes),
+        reading.notation,
+        _example(reading, words),
+        reading.remark,
+        kind is not None,
     )
     if reading.kind == "category":
         return _category(words, codes, key, read)
+    if not reading.plain:
+        read = replace(read, words=_objects(words), codes=codes.astype(np.int32))
     return Column(key, reading.kind, np.append(reading.values, np.nan)[codes], (), read)
+
+
+def typed_again(column: Column) -> Column:
+    """A column whose entries are known as text, as a file of values keeps them, by the kind that it had."""
+    if column.kind == "category":
+        return column
+    texts = pa_array(np.array(column.text(), dtype=object)).cast("string")
+    words, codes = encode_texts(texts)
+    counts = np.bincount(codes[codes >= 0], minlength=len(words)).astype(np.int64)
+    kind = None if column.kind == "boolean" else column.kind
+    reading = read_texts(words, counts, kind=kind, notation=column.from_text.notation)
+    read = FromText(_strays(reading, words, codes))
+    return Column(column.name, column.kind, np.append(reading.values, np.nan)[codes], (), read)
 
 
 def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64]]:
@@ -125,6 +147,12 @@ def _example(reading: Reading, words: Any) -> str:
     place = next((k for k, text in enumerate(texts) if mark in text), 0)
     shown = Column("", reading.kind, reading.values[places[place : place + 1]]).text()[0]
     return f"{texts[place]!r} is {shown}"
+
+
+def _objects(words: Any) -> NDArray[Any]:
+    texts = np.full(len(words) + 1, None, dtype=object)
+    texts[:-1] = words.to_pylist()
+    return texts
 
 
 def pa_array(array: NDArray[Any]) -> Any:

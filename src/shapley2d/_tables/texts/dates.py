@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?$"
-_LIKELY = r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}($|[T ]+\d{1,2}:\d{2}[:\d.]*( ?[AaPp]\.?[Mm]\.?)?( ?(Z|[+-]\d{2}(:?\d{2})?))?$)"
+_LIKELY = (
+    r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"
+    r"($|[T ]+\d{1,2}:\d{2}[:\d.]*( ?[AaPp]\.?[Mm]\.?)?( ?(Z|[+-]\d{2}(:?\d{2})?))?$)"
+)
 _TIME = (
     r"(?:(?:T| +)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.(?P<fraction>\d{1,9}))?)?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?(?: ?(?P<zone>Z|[+-]\d{2}(?::?\d{2})?))?)?"
@@ -26,9 +29,11 @@ _WITH_POINTS = re.compile(
     rf"(?P<day2>\d{{2}})\.(?P<month2>\d{{2}})\.(?P<year2>\d{{2}})){_TIME}",
     re.ASCII,
 )
-_YEAR_LAST = re.compile(rf"(?P<one>\d{{1,2}})([-/])(?P<other>\d{{1,2}})\2(?P<year>\d{{4}}|\d{{2}}){_TIME}", re.ASCII)
+_YEAR_LAST = re.compile(
+    rf"(?P<one>\d{{1,2}})([-/])(?P<other>\d{{1,2}})\2(?P<year>\d{{4}}|\d{{2}}){_TIME}", re.ASCII
+)
 _PIVOT = 69  # of two digits: 69 is 1969, 68 is 2068
-_START = dt.datetime(1970, 1, 1)
+_START = dt.datetime(1970, 1, 1)  # noqa: DTZ001
 _MILLISECOND = dt.timedelta(milliseconds=1)
 
 
@@ -43,11 +48,14 @@ class Dates:
     found : ndarray of bool of shape (n,)
     notation : str
         ``"day first"`` or ``"month first"`` where dates are written as 1/2/2024, else empty.
+    plain : bool
+        Whether all are written as a computer would.
     """
 
     values: NDArray[np.float64]
     found: NDArray[np.bool_]
     notation: str = ""
+    plain: bool = True
 
 
 def may_be_dates(texts: Any) -> NDArray[np.bool_]:
@@ -99,13 +107,13 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Da
             day_first = _one(found, found["year"], found["other"], found["one"])
             both.append((k, day_first, _one(found, found["year"], found["one"], found["other"])))
     if not both:
-        return Dates(values, ~np.isnan(values))
+        return Dates(values, ~np.isnan(values), "", not odd.size)
     rows = np.array([k for k, _, _ in both])
     day_first, month_first = np.array([days for _, *days in both]).T
     by_day, by_month = (int(counts[rows[~np.isnan(days)]].sum()) for days in (day_first, month_first))
     day = by_day > by_month or (by_day == by_month and order == "day first")
     values[rows] = day_first if day else month_first
-    return Dates(values, ~np.isnan(values), "day first" if day else "month first")
+    return Dates(values, ~np.isnan(values), "day first" if day else "month first", plain=False)
 
 
 def _days(stamps: Any) -> NDArray[np.float64]:

@@ -32,6 +32,7 @@ def _pattern(decimal: str, grouping: str) -> str:
 
 _POINT = _pattern(r"\.", ",")
 _COMMA = _pattern(",", r"\.")
+_UNMARKED = r"[0-9.,'()+\-\x{2019}\x{2212}\s\x{a0}\x{2007}\x{2009}\x{202f}]+"
 _FEW = 0.1
 _THOUSANDS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"  # plain numbers that may have no fraction
 
@@ -50,12 +51,15 @@ class Numbers:
         The currency or the percent sign that stands with each; empty for most.
     notation : str
         ``"decimal commas"`` or ``"thousands commas"`` where a comma stands in a number, else empty.
+    plain : bool
+        Whether all are written as a computer would.
     """
 
     values: NDArray[np.float64]
     found: NDArray[np.bool_]
     marks: NDArray[Any]
     notation: str = ""
+    plain: bool = True
 
 
 def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") -> Numbers:
@@ -95,8 +99,12 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
     fractions = plain & ~thousands & _matches(texts, "[.eE]")
     by_point, by_comma = counts[point].sum(), counts[comma].sum() - counts[fractions].sum()
     with_comma = _matches(texts, ",")
-    decimal = by_comma > by_point or (by_comma == by_point and commas == "decimal commas" and with_comma.any())
-    decimal = decimal and counts[comma].sum() > _FEW * counts[comma | thousands].sum()  # else the commas are strays
+    decimal = by_comma > by_point or (
+        by_comma == by_point and commas == "decimal commas" and with_comma.any()
+    )
+    decimal = (
+        decimal and counts[comma].sum() > _FEW * counts[comma | thousands].sum()
+    )  # else the commas are strays
     chosen = comma if decimal else point
     found = (plain & ~fractions if decimal else plain) | chosen
     values = _plain_values(texts, found & plain) + _marked_values(texts, chosen, "," if decimal else ".")
@@ -104,7 +112,7 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
         values[thousands] = np.round(1000.0 * values[thousands])
     marks, found = _one_mark(_marks(texts, chosen), found, counts)
     notation = ("decimal commas" if decimal else "thousands commas") if (with_comma & chosen).any() else ""
-    return Numbers(np.where(found, values, np.nan), found, marks, notation)
+    return Numbers(np.where(found, values, np.nan), found, marks, notation, not chosen.any())
 
 
 def _plain_values(texts: Any, which: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -132,7 +140,7 @@ def _marks(texts: Any, which: NDArray[np.bool_]) -> NDArray[Any]:
     import pyarrow.compute as pc
 
     marks = np.full(len(texts), "", dtype=object)
-    rest = pc.replace_substring_regex(texts.filter(pa.array(which)), r"[0-9.,'()+\-\x{2019}\x{2212}\s\x{a0}\x{2007}\x{2009}\x{202f}]+", "")
+    rest = pc.replace_substring_regex(texts.filter(pa.array(which)), _UNMARKED, "")
     marks[which] = pc.utf8_upper(rest).to_pylist()
     return marks
 

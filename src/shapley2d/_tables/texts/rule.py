@@ -44,6 +44,8 @@ class Reading:
         How numbers or dates are written, where that had to be decided.
     remark : str
         What else a user should know.
+    plain : bool
+        Whether all entries are written as a computer would.
     """
 
     kind: Kind
@@ -51,9 +53,12 @@ class Reading:
     strays: NDArray[np.bool_]
     notation: str = ""
     remark: str = ""
+    plain: bool = True
 
 
-def read_texts(texts: Any, counts: NDArray[np.int64], *, kind: str | None = None, notation: str = "") -> Reading:
+def read_texts(
+    texts: Any, counts: NDArray[np.int64], *, kind: str | None = None, notation: str = ""
+) -> Reading:
     """Decide what a column of text holds.
 
     Numbers or dates, where at least nine tenths of the entries are; in small columns all but one of six or more. The
@@ -98,12 +103,12 @@ def read_texts(texts: Any, counts: NDArray[np.int64], *, kind: str | None = None
         strays = given & ~numbers.found
         if kind == "number" or _few(strays, given, counts, numbers.values):
             remark = _remark_of_marks(numbers.marks, numbers.found, counts)
-            return Reading("number", numbers.values, strays, numbers.notation, remark)
+            return Reading("number", numbers.values, strays, numbers.notation, remark, numbers.plain)
     if kind == "date" or (kind is None and _enough(may_be_dates(texts), given, counts)):
         dates = parse_dates(texts, counts, order=notation)
         strays = given & ~dates.found
         if kind == "date" or _few(strays, given, counts, None):
-            return Reading("date", dates.values, strays, dates.notation)
+            return Reading("date", dates.values, strays, dates.notation, "", dates.plain)
     return Reading("category", nothing, none)
 
 
@@ -117,7 +122,10 @@ def _enough(likely: NDArray[np.bool_], given: NDArray[np.bool_], counts: NDArray
 
 
 def _few(
-    strays: NDArray[np.bool_], given: NDArray[np.bool_], counts: NDArray[np.int64], numbers: NDArray[np.float64] | None
+    strays: NDArray[np.bool_],
+    given: NDArray[np.bool_],
+    counts: NDArray[np.int64],
+    numbers: NDArray[np.float64] | None,
 ) -> bool:
     """Whether the strays are few enough to be strays."""
     regular = given & ~strays

@@ -13,7 +13,7 @@ from shapley2d._tables.convert import as_table
 from shapley2d._tables.keys import find_keys, in_words
 from shapley2d._tables.reading.files import Source, read_table
 from shapley2d._tables.texts.column import clean_texts
-from shapley2d.cli.errors import MissingFlags, computing
+from shapley2d.cli.errors import MissingFlagsError, computing
 from shapley2d.cli.reading.target import check_target, read_target
 from shapley2d.exceptions import InputError, Note
 
@@ -106,7 +106,9 @@ def read_inputs(
         found = read_target(source, target, kind=asked.get(target), task=task)
         features = [key for key in names if key != target and key not in without]
         if not features:
-            raise InputError(f"{source.path} has no columns beside the target {target!r} and the dropped ones")
+            raise InputError(
+                f"{source.path} has no columns beside the target {target!r} and the dropped ones"
+            )
         kept = source.table.take(found.rows)
         X = as_table(kept.select(features), "X", {key: kind for key, kind in asked.items() if key != target})
     n_missing = 0 if drop_missing_target else found.missing.size
@@ -137,8 +139,13 @@ def _without_keys(
         source.notes.append(Note(f"{source.path}: left out as keys: {in_words(keys)}"))
         left = [column for column in X.columns if column.name not in names]
         if not left:
-            raise InputError(f"{source.path}: all columns look like keys: {in_words(keys)}: leave out --drop-keys")
-        X, keys = replace(X, columns=tuple(left), native=X.native.select([column.name for column in left])), []
+            raise InputError(
+                f"{source.path}: all columns look like keys: {in_words(keys)}: leave out --drop-keys"
+            )
+        X, keys = (
+            replace(X, columns=tuple(left), native=X.native.select([column.name for column in left])),
+            [],
+        )
     wrong, flags = [], []
     if missing.size:
         rows = f"{missing.size} of {source.table.num_rows} rows"
@@ -152,10 +159,15 @@ def _without_keys(
         )
         flags.append("--drop-keys")
     if wrong:
-        raise MissingFlags(f"{source.path}: {'; '.join(wrong)}", flags, _other_ways(texts, missing.size > 0))
+        raise MissingFlagsError(
+            f"{source.path}: {'; '.join(wrong)}", flags, _other_ways(texts, missing.size > 0)
+        )
     if keys:
         source.notes.append(
-            Note(f"{source.path}: may be keys: {in_words(keys)}: if they mean nothing, leave them out with --drop-keys")
+            Note(
+                f"{source.path}: may be keys: {in_words(keys)}: if they say nothing else, leave them out with "
+                "--drop-keys"
+            )
         )
     return X
 
@@ -190,7 +202,7 @@ def _with_validation(
         found = read_target(other, inputs.target, kind="number" if numeric else "text", task=task)
         if found.missing.size and not drop_missing_target:
             first = other.where(int(found.missing[0]))
-            raise MissingFlags(
+            raise MissingFlagsError(
                 f"{other.path}: the target {inputs.target!r} is empty in {found.missing.size} of "
                 f"{other.table.num_rows} rows, first in {first}",
                 ["--drop-missing-target"],
@@ -233,9 +245,13 @@ def _kinds(
     for kind, listed in given.items():
         for name in sorted(_listed(listed, names, path, f"--{kind}")):
             if name in kinds:
-                raise InputError(f"--{kind} {shlex.quote(name)} and --{kinds[name]} {shlex.quote(name)}: give one of them")
+                raise InputError(
+                    f"--{kind} {shlex.quote(name)} and --{kinds[name]} {shlex.quote(name)}: give one of them"
+                )
             if name in without:
-                raise InputError(f"--{kind} {shlex.quote(name)} is left out by --drop or --id: give one of them")
+                raise InputError(
+                    f"--{kind} {shlex.quote(name)} is left out by --drop or --id: give one of them"
+                )
             kinds[name] = kind
     return kinds
 
@@ -254,6 +270,8 @@ def _listing(names: Sequence[str], most: int = 8) -> str:
 def _row_names(table: Any) -> NDArray[Any]:
     """The entries of a column, as whole numbers where they are nothing else."""
     names = [str(name) for name in clean_texts(table).column(0).to_pylist()]
-    if all(name.isdecimal() and (name == "0" or not name.startswith("0")) and len(name) < 19 for name in names):
+    if all(
+        name.isdecimal() and (name == "0" or not name.startswith("0")) and len(name) < 19 for name in names
+    ):
         return np.array(names, dtype=np.int64)
     return np.array(names, dtype=object)

@@ -57,7 +57,9 @@ def read_target(source: Source, target: str, *, kind: str | None, task: str) -> 
     if not rows.size:
         raise InputError(f"{source.path}: the target {target!r} is empty in all {len(column)} rows")
     if labels.strays:
-        shown = [f"{text[:40]!r} in {source.where(row)}" for row, text in list(labels.strays.items())[:_SHOWN]]
+        shown = [
+            f"{text[:40]!r} in {source.where(row)}" for row, text in list(labels.strays.items())[:_SHOWN]
+        ]
         more = ", ..." if len(labels.strays) > _SHOWN else ""
         source.notes.append(
             Note(
@@ -97,7 +99,7 @@ def _as_vector(column: Any) -> NDArray[Any]:
 
 def _missing(entries: NDArray[Any]) -> NDArray[np.bool_]:
     if entries.dtype.kind == "f":
-        return np.isnan(entries)
+        return np.asarray(np.isnan(entries))
     if entries.dtype.kind != "O":
         return np.zeros(entries.size, dtype=bool)
     return np.array([is_missing(item) for item in entries], dtype=bool)

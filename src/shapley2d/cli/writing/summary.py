@@ -42,22 +42,17 @@ def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[st
 
 def stray_cells(valuation: Valuation, inputs: Inputs) -> list[dict[str, Any]]:
     """The entries that are not what their columns hold, with what a person needs to find them."""
-    labels, table = valuation.labels, valuation.table
-    strays = [
-        (int(i), column, text)
-        for column in (table.columns if table else ())
-        for i, text in column.from_text.strays.items()
-    ]
+    labels = valuation.labels
     return [
         {
             "row": _plain(valuation.row_names[i]),
             "line": int(inputs.rows[i]) + 2 if inputs.train.lined else None,
-            "column": column.name,
+            "column": valuation.column_names[j],
             "content": text,
-            "kind": column.kind,
+            "kind": kind,
             "label": labels[i] if labels else None,
         }
-        for i, column, text in strays
+        for i, j, text, kind in valuation.stray_entries
     ]
 
 
@@ -115,8 +110,8 @@ def print_summary(
     strays = stray_cells(valuation, inputs)
     if strays and cells:
         shown_first = strays[: len(cells)]
-        more = "" if len(strays) == len(shown_first) else f" (the first {len(shown_first)} of {len(strays)})"
-        console.print(_stray_table(shown_first, f"Entries to check first: not what the column holds{more}"))
+        more = "" if len(strays) == len(shown_first) else f" ({len(shown_first)} of {len(strays)})"
+        console.print(_stray_table(shown_first, f"Entries to check first{more}"))
         console.print()
     if cells:
         title = "Lowest cells" if _about(valuation).get("caution") else "Cells that hurt most"
@@ -161,7 +156,7 @@ def _whole(valuation: Valuation) -> str:
 
 def _stray_table(strays: list[dict[str, Any]], title: str) -> Table:
     table = _start_table(strays, title)
-    table.add_column("no", style="dim")
+    table.add_column("is no", style="dim")
     for cell in strays:
         table.add_row(*_place(cell), cell["kind"])
     return table
