@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -97,6 +98,10 @@ def test_strays_for_machines_and_in_the_result(capsys):
     v = Valuation.load("v.parquet")
     assert v.strays.to_pylist()[1] == {"row": 7, "column": "size", "content": "??", "kind": "number"}
     assert "3 entries to check first" in repr(v)
+    v.to_html("report.html")
+    page = Path("report.html").read_text()
+    assert "3 entries are not what the column holds and count as missing." in page
+    assert page.index('<bdi class="entry">see note</bdi>') < page.index("Then look at these")
     assert v.contents[0][0] == f"{AMOUNT[0]:,.2f}"  # as it stands in the file
     np.testing.assert_array_equal(v.numbers(0), np.where(np.isin(range(N), [4, 9]), np.nan, AMOUNT))
     assert v.numbers(3)[0] < 10  # decimal commas survive the file

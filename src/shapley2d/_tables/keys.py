@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MIN_ROWS = 20  # in fewer rows all entries may differ by chance
 _SHARE = 0.9
+_LONGEST = 2.0**53  # whole numbers beyond are no measurements
 _KEY_NAME = re.compile(r"(?i)(^|[^a-z])(id|idx|index|uuid|guid|key|nr|no)$|^unnamed: \d+$|[a-z]I[dD]$")
 
 
@@ -72,7 +73,7 @@ def _key(column: Column) -> Key | None:
             return None
         if present.size == column.entries.size and (np.diff(present) == 1).all():
             return Key(column.name, "it only counts the rows", text=False)
-        if not _KEY_NAME.search(column.name):
+        if not _KEY_NAME.search(column.name) and np.abs(present).max() <= _LONGEST:
             return None
     distinct = np.unique(present).size
     if not looks_like_key(distinct, present.size):

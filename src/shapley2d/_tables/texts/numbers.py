@@ -81,9 +81,9 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
     Examples
     --------
     >>> import pyarrow as pa
-    >>> texts = pa.array(["1.5", "$1,200", "5 %", "abc"])
+    >>> texts = pa.array(["1.5", "$1,200", "(5)", "abc"])
     >>> parse_numbers(texts, np.ones(4, dtype=np.int64)).values.tolist()
-    [1.5, 1200.0, 5.0, nan]
+    [1.5, 1200.0, -5.0, nan]
     """
     import pyarrow as pa
 
