@@ -79,7 +79,10 @@ def test_the_command_line_and_frames_agree_to_the_bit(capsys, reader):
 def test_strays_are_noted_and_listed_first(capsys):
     assert main(["cells", "dirty.csv", "-t", "kind", "--top", "2"]) == 0
     out, err = capsys.readouterr()
-    assert "note: dirty.csv: 3 entries are not what the column holds and count as missing: column 'amount' has 1 that is" in err
+    assert (
+        "note: dirty.csv: 3 entries are not what the column holds and count as missing: column 'amount' has 1 that is"
+        in err
+    )
     assert "take the column as text by --text amount --text size --text day" in err
     assert "column 'weight': read with decimal commas" in err
     lines = out.splitlines()
@@ -131,7 +134,14 @@ def test_kinds_are_as_the_user_says(capsys):
     ],
 )  # fmt: skip
 def test_real_tables_need_one_message_at_most(capsys, paper_data, name, target):
-    command = ["cells", str(paper_data / "dirty" / f"{name}-dirty.csv.gz"), "-t", target, "--method", "random"]
+    command = [
+        "cells",
+        str(paper_data / "dirty" / f"{name}-dirty.csv.gz"),
+        "-t",
+        target,
+        "--method",
+        "random",
+    ]
     code = main(command)
     err = capsys.readouterr().err
     if code:

@@ -21,7 +21,7 @@ Y = ["p", "q"] * 10
 class Stream:
     """As DuckDB's relations, and other libraries, hand out their rows."""
 
-    columns = list(DATA)
+    columns = tuple(DATA)
 
     def __arrow_c_stream__(self, requested_schema=None):
         return ARROW.__arrow_c_stream__(requested_schema)
@@ -30,7 +30,7 @@ class Stream:
 class Fetched:
     """As the results of older DuckDB do."""
 
-    columns = list(DATA)
+    columns = tuple(DATA)
 
     def fetch_arrow_table(self):
         return ARROW
@@ -56,13 +56,20 @@ class Reader:
         {key: np.array(part) for key, part in DATA.items()},
         {key: pa.array(part) for key, part in DATA.items()},
         ARROW.to_pylist(),
-        [{**record, "b": record["b"]} if k else {"a": 1.5, "b": "u", "c": True} for k, record in enumerate(ARROW.to_pylist())],
+        [
+            {**record, "b": record["b"]} if k else {"a": 1.5, "b": "u", "c": True}
+            for k, record in enumerate(ARROW.to_pylist())
+        ],
     ],
     ids=lambda data: type(data).__name__,
 )
 def test_tables_of_every_sort(data):
     table = as_table(data)
-    assert {column.name: column.kind for column in table.columns} == {"a": "number", "b": "category", "c": "boolean"}
+    assert {column.name: column.kind for column in table.columns} == {
+        "a": "number",
+        "b": "category",
+        "c": "boolean",
+    }
     for column, twin in zip(table.columns, as_table(ARROW).columns, strict=True):
         assert column.text() == twin.text()
 
@@ -70,7 +77,9 @@ def test_tables_of_every_sort(data):
 def test_duckdb_itself():
     duckdb = pytest.importorskip("duckdb")
     relation = duckdb.from_arrow(ARROW)
-    assert [column.text() for column in as_table(relation).columns] == [c.text() for c in as_table(ARROW).columns]
+    assert [column.text() for column in as_table(relation).columns] == [
+        c.text() for c in as_table(ARROW).columns
+    ]
 
 
 def test_records_may_lack_fields_and_mix_types():
@@ -130,7 +139,11 @@ def test_the_name_of_the_target_in_any_table():
         ("no.csv", "y", "there is no file"),
         ("no.csv", Y, "y must be the name of the column to predict where X is the path of a file"),
         (DATA, "d", "X has no column 'd' to predict"),
-        ({**DATA, "outcome": Y}, "outcom", r"X has no column 'outcom' to predict \(did you mean 'outcome'\?\)"),
+        (
+            {**DATA, "outcome": Y},
+            "outcom",
+            r"X has no column 'outcom' to predict \(did you mean 'outcome'\?\)",
+        ),
         (np.eye(4), "y", "y='y' names a column, but X has no names"),
     ],
 )
@@ -147,6 +160,8 @@ def test_blocks_leave_out_the_same_rows():
         given = value_blocks(X, y, rows=["A"] * 12 + ["B"] * 12, folds=2, method="knn")
     with pytest.warns(InputWarning, match="those rows are left out"):
         frame = pd.DataFrame(X, index=names)
-        mapped = value_blocks(frame, y, rows=dict(zip(names, "A" * 12 + "B" * 12, strict=True)), folds=2, method="knn")
+        mapped = value_blocks(
+            frame, y, rows=dict(zip(names, "A" * 12 + "B" * 12, strict=True)), folds=2, method="knn"
+        )
     assert given.row_sizes.tolist() == mapped.row_sizes.tolist() == [12, 11]
     np.testing.assert_array_equal(given.values, mapped.values)

@@ -81,7 +81,9 @@ def test_what_is_no_number_stays_text(texts):
 
 def test_points_and_commas_are_decided_by_the_column():
     points = [f"{k}.{k:03d}" for k in range(100, 150)]
-    assert column(*points, "1,5").from_text.strays == {50: "1,5"}  # one comma does not turn points into thousands
+    assert column(*points, "1,5").from_text.strays == {
+        50: "1,5"
+    }  # one comma does not turn points into thousands
     assert column(*points, "1,5").entries[0] == 100.1
     assert column("1,234", "5,678").from_text.notation == "thousands commas"
     table = as_table({"a": ["1,234", "5,678"], "b": ["1,5", "2,25"], "c": ["1.234", "5.678"]})
@@ -112,12 +114,28 @@ def test_dates_as_people_write_them(texts, days):
 def test_the_order_of_day_and_month_is_decided_by_the_column_and_told():
     assert column("1/2/2024", "3/4/2024").from_text.notation == "month first"
     read = column("1/2/2024", "13/4/2024")
-    assert (read.from_text.notation, read.from_text.example) == ("day first", "'1/2/2024' is 2024-02-01")
-    with pytest.warns(InputWarning, match=r"column 'd': read with the day first \('1/2/2024' is 2024-02-01\)"):
-        make_problem({"d": ["1/2/2024", "13/4/2024"] * 10}, [0, 1] * 10)
+    assert (read.from_text.notation, read.from_text.example) == ("day first", "")  # there is no doubt
+    with pytest.warns(
+        InputWarning, match=r"column 'd': read with the month first \('1/2/2024' is 2024-01-02\)"
+    ):
+        make_problem({"d": ["1/2/2024", "3/4/2024"] * 10}, [0, 1] * 10)
 
 
-@pytest.mark.parametrize("text", ["7:10 a.m.", "2024-13", "1.2.3", "12/2011", "2024-02-31", "13/13/2024", "5-6"])
+def test_commas_that_may_be_either_are_told():
+    with pytest.warns(
+        InputWarning, match=r"column 'a': read with commas between thousands \('1,234' is 1234\)"
+    ):
+        make_problem({"a": ["1,234", "5,678"] * 10}, [0, 1] * 10)
+    with pytest.warns(InputWarning, match=r"column 'a': read with decimal commas \('1,25' is 1.25\)"):
+        make_problem({"a": ["1,25", "5,678"] * 10}, [0, 1] * 10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make_problem({"a": ["1,234.50", "5,678"] * 10}, [0, 1] * 10)
+
+
+@pytest.mark.parametrize(
+    "text", ["7:10 a.m.", "2024-13", "1.2.3", "12/2011", "2024-02-31", "13/13/2024", "5-6"]
+)
 def test_what_is_no_date_stays_text(text):
     assert column(text, text).kind == "category"
 
@@ -139,7 +157,9 @@ def test_a_stray_does_not_change_the_kind(kind, stray):
 
 
 @pytest.mark.parametrize("kind", ["number", "date"])
-@pytest.mark.parametrize("word", ["", "?", "NA", "N/A", "nan", "null", "-", "--", ".", "Unknown", "EMPTY", "none", "n.a."])
+@pytest.mark.parametrize(
+    "word", ["", "?", "NA", "N/A", "nan", "null", "-", "--", ".", "Unknown", "EMPTY", "none", "n.a."]
+)
 def test_words_for_nothing_are_no_strays(kind, word):
     read = column(*REGULAR[kind], word)
     assert read.kind == kind
@@ -197,7 +217,9 @@ def test_every_frame_is_read_by_the_same_rule():
 
 def test_numbers_and_texts_in_one_column_of_objects():
     """As pandas reads a large file in parts, or as a spreadsheet comes."""
-    mixed = as_table(pd.DataFrame({"a": [0.1 + 0.2, 2, np.float64(1e-7), "4.5", 5, 6, None, NAN, "??"]}, dtype=object))
+    mixed = as_table(
+        pd.DataFrame({"a": [0.1 + 0.2, 2, np.float64(1e-7), "4.5", 5, 6, None, NAN, "??"]}, dtype=object)
+    )
     assert mixed.columns[0].kind == "number"
     same(mixed.columns[0].entries, [0.1 + 0.2, 2, 1e-7, 4.5, 5, 6, NAN, NAN, NAN])
     assert mixed.columns[0].from_text.strays == {8: "??"}
@@ -207,7 +229,10 @@ def test_numbers_and_texts_in_one_column_of_objects():
 
 
 def test_a_warning_counts_the_strays_and_shows_some():
-    X = {"a": [*REGULAR["number"], "x", "x", "y", "z", "w"], "b": [*REGULAR["date"], *["2024-01-01"] * 4, "soon"]}
+    X = {
+        "a": [*REGULAR["number"], "x", "x", "y", "z", "w"],
+        "b": [*REGULAR["date"], *["2024-01-01"] * 4, "soon"],
+    }
     with pytest.warns(InputWarning) as caught:
         make_problem(X, [0, 1] * 27 + [0])
     (message,) = {str(warning.message) for warning in caught}
@@ -263,7 +288,9 @@ def test_wrong_kinds(kinds, message):
 
 
 def test_validation_is_read_as_training_was():
-    train = as_table({"a": ["1,5", "2,5", "3"], "b": ["x", "1", "2"], "d": ["13/1/2024", "1/2/2024", "1/3/2024"]})
+    train = as_table(
+        {"a": ["1,5", "2,5", "3"], "b": ["x", "1", "2"], "d": ["13/1/2024", "1/2/2024", "1/3/2024"]}
+    )
     given = {"a": ["1,234", "oops", "2"], "b": ["1", "2", "3"], "d": ["1/2/2024", "2/2/2024", "3/2/2024"]}
     valid = match_columns(as_table(given, "X_valid", like=train), train)
     assert [one.kind for one in valid.columns] == ["number", "category", "date"]
@@ -287,7 +314,9 @@ TARGET = [k / 4 for k in range(40)]
 @pytest.mark.parametrize("y", [[*TARGET, "x", "?x"], [*map(str, TARGET), "x", "?x"]], ids=["mixed", "texts"])
 def test_rows_whose_target_is_a_stray_are_left_out(y):
     X = np.arange(84.0).reshape(42, 2)
-    with pytest.warns(InputWarning, match=r"y holds numbers, but not in 2 of 42 rows \('x' in row 40, '\?x' in row 41\)"):
+    with pytest.warns(
+        InputWarning, match=r"y holds numbers, but not in 2 of 42 rows \('x' in row 40, '\?x' in row 41\)"
+    ):
         problem = make_problem(X, y)
     assert problem.target.task == "regression"
     assert problem.table.row_names.tolist() == list(range(40))
@@ -324,7 +353,9 @@ def test_a_code_among_numbers_is_a_class():
 )
 def test_dates_are_no_target(y):
     X = np.arange(48.0).reshape(24, 2)
-    with pytest.raises(InputError, match=r"y holds dates, .* or set task='classification' to take every date as a class"):
+    with pytest.raises(
+        InputError, match=r"y holds dates, .* or set task='classification' to take every date as a class"
+    ):
         make_problem(X, y)
     with pytest.raises(InputError, match="y holds dates"):
         make_problem(X, y, task="regression")
@@ -356,7 +387,10 @@ def test_keys_are_found_and_named_together():
     with pytest.warns(InputWarning) as caught:
         make_problem(X, y)
     (message,) = {str(warning.message) for warning in caught}
-    assert "columns 'name' (40 different texts in 40 rows), 'mail' (39 different texts in 39 rows) look like keys" in message
+    assert (
+        "columns 'name' (40 different texts in 40 rows), 'mail' (39 different texts in 39 rows) look like keys"
+        in message
+    )
     assert "drop them (['name', 'mail'])" in message
     with warnings.catch_warnings():
         warnings.simplefilter("error")

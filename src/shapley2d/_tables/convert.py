@@ -15,7 +15,7 @@ from shapley2d._base.entries import is_missing, is_number
 from shapley2d._tables.intake import as_frame, is_path, read_path
 from shapley2d._tables.kinds import as_kind, check_kinds
 from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
-from shapley2d._tables.texts.column import text_column
+from shapley2d._tables.texts.column import as_texts, text_column
 from shapley2d.exceptions import InputError, Place
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
     """Type a column of Python objects by what it holds; text among them makes a column of text."""
     types = set(map(type, items))
     if str in types and types <= {str, type(None), float}:
-        texts = _as_texts(items)
+        texts = as_texts(items)
         if texts is not None:
             return read(texts)
     missing = np.array([is_missing(item) for item in items], dtype=bool)
@@ -257,17 +257,7 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
         entries[~missing] = _days(np.array([_naive(item) for item in present], dtype="datetime64[ms]"))
         return Column(key, "date", entries)
     texts = [None if gone else str(item) for item, gone in zip(items, missing, strict=True)]
-    return read(_as_texts(texts))
-
-
-def _as_texts(items: Sequence[Any]) -> Any:
-    """Texts, with gaps, for pyarrow; None where something else is among them."""
-    import pyarrow as pa
-
-    try:
-        return pa.array(items, pa.string(), from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return None
+    return read(as_texts(texts))
 
 
 def as_category(items: Sequence[Any], key: str) -> Column:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.entries import is_missing
-from shapley2d._tables.texts.column import text_column
+from shapley2d._tables.texts.column import as_texts, text_column
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
@@ -55,15 +55,15 @@ def read_labels(entries: NDArray[Any], name: str, *, kind: str | None = None, ta
     if entries.dtype.kind not in "USO":
         return Labels(entries)
     items = entries.tolist()
-    if not any(isinstance(item, str) for item in items):
+    if str not in set(map(type, items)):
         present = [item for item in items if not is_missing(item)]
         dates = bool(present) and all(
             hasattr(item, "isoformat") and hasattr(item, "year") for item in present
         )
         return _dates(entries, name, kind, task) if dates else Labels(entries)
-    import pyarrow as pa
-
-    texts = pa.array([None if is_missing(item) else str(item) for item in items], pa.string())
+    texts = as_texts(items)
+    if texts is None:
+        texts = as_texts([None if is_missing(item) else str(item) for item in items])
     if kind == "text":
         return Labels(_texts(text_column(texts, name, kind="text")))
     column = text_column(texts, name)

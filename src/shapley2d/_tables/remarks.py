@@ -33,7 +33,7 @@ def warn_of_reading(table: Table, name: str = "X") -> None:
                 Setting("kinds", {column.name: "text" for column in strays}),
             )
         )
-    decided = [column for column in table.columns if column.from_text.notation or column.from_text.remark]
+    decided = [column for column in table.columns if column.from_text.example or column.from_text.remark]
     if decided:
         warn(
             InputWarning(
@@ -56,6 +56,6 @@ def _strays(column: Column) -> str:
 
 def _notation(column: Column) -> str:
     read = column.from_text
-    parts = [f"read {_READ[read.notation]} ({read.example})"] if read.notation else []
+    parts = [f"read {_READ[read.notation]} ({read.example})"] if read.example else []
     parts += [read.remark] if read.remark else []
     return f"column {column.name!r}: {', '.join(parts)}"

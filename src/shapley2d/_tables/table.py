@@ -41,7 +41,7 @@ class FromText:
         How it is written, where that had to be decided: ``"decimal commas"``, ``"thousands commas"``, ``"day first"``
         or ``"month first"``.
     example : str
-        An entry so written.
+        An entry so written and what it stands for, where that is not self-evident.
     remark : str
         What else a user should know.
     asked : bool

@@ -83,7 +83,11 @@ def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
         vector = vector.ravel()
     if vector.ndim != 1:
         raise InputError(Place(name), f" must be 1-D, got an array of shape {vector.shape}")
-    return _object_vector(vector.tolist()) if vector.dtype.kind == "O" else vector, None, hasattr(y, "categories")
+    return (
+        _object_vector(vector.tolist()) if vector.dtype.kind == "O" else vector,
+        None,
+        hasattr(y, "categories"),
+    )
 
 
 def as_series(y: Any, name: str = "y") -> Any:

@@ -13,6 +13,8 @@ from shapley2d._tables.texts.words import MISSING
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 
@@ -78,6 +80,16 @@ def typed_again(column: Column) -> Column:
     return Column(column.name, column.kind, np.append(reading.values, np.nan)[codes], (), read)
 
 
+def as_texts(items: Sequence[Any]) -> Any:
+    """Texts, with gaps, for pyarrow; None where something else is among them."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(items, pa.string(), from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return None
+
+
 def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64]]:
     """The different texts, trimmed, and the position of every entry's among them, -1 where it is missing."""
     import pyarrow as pa
@@ -138,8 +150,8 @@ def _strays(reading: Reading, words: Any, codes: NDArray[np.int64]) -> dict[int,
 
 
 def _example(reading: Reading, words: Any) -> str:
-    """An entry in the notation that was decided on, and what it stands for."""
-    if not reading.notation:
+    """An entry in a notation that is not self-evident, and what it stands for."""
+    if not reading.notation or not (reading.doubtful or reading.notation == "decimal commas"):
         return ""
     places = np.flatnonzero(~np.isnan(reading.values))
     texts = words.take(pa_array(places)).to_pylist()

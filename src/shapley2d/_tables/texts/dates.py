@@ -50,12 +50,15 @@ class Dates:
         ``"day first"`` or ``"month first"`` where dates are written as 1/2/2024, else empty.
     plain : bool
         Whether all are written as a computer would.
+    doubtful : bool
+        Whether the other order makes as many dates.
     """
 
     values: NDArray[np.float64]
     found: NDArray[np.bool_]
     notation: str = ""
     plain: bool = True
+    doubtful: bool = False
 
 
 def may_be_dates(texts: Any) -> NDArray[np.bool_]:
@@ -113,7 +116,8 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Da
     by_day, by_month = (int(counts[rows[~np.isnan(days)]].sum()) for days in (day_first, month_first))
     day = by_day > by_month or (by_day == by_month and order == "day first")
     values[rows] = day_first if day else month_first
-    return Dates(values, ~np.isnan(values), "day first" if day else "month first", plain=False)
+    notation = "day first" if day else "month first"
+    return Dates(values, ~np.isnan(values), notation, plain=False, doubtful=by_day == by_month)
 
 
 def _days(stamps: Any) -> NDArray[np.float64]:

@@ -53,6 +53,8 @@ class Numbers:
         ``"decimal commas"`` or ``"thousands commas"`` where a comma stands in a number, else empty.
     plain : bool
         Whether all are written as a computer would.
+    doubtful : bool
+        Whether the other notation makes as many numbers.
     """
 
     values: NDArray[np.float64]
@@ -60,6 +62,7 @@ class Numbers:
     marks: NDArray[Any]
     notation: str = ""
     plain: bool = True
+    doubtful: bool = False
 
 
 def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") -> Numbers:
@@ -112,7 +115,8 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
         values[thousands] = np.round(1000.0 * values[thousands])
     marks, found = _one_mark(_marks(texts, chosen), found, counts)
     notation = ("decimal commas" if decimal else "thousands commas") if (with_comma & chosen).any() else ""
-    return Numbers(np.where(found, values, np.nan), found, marks, notation, not chosen.any())
+    values = np.where(found, values, np.nan)
+    return Numbers(values, found, marks, notation, not chosen.any(), bool(by_point == by_comma))
 
 
 def _plain_values(texts: Any, which: NDArray[np.bool_]) -> NDArray[np.float64]:

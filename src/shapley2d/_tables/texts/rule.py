@@ -46,6 +46,8 @@ class Reading:
         What else a user should know.
     plain : bool
         Whether all entries are written as a computer would.
+    doubtful : bool
+        Whether another notation is as likely.
     """
 
     kind: Kind
@@ -54,6 +56,7 @@ class Reading:
     notation: str = ""
     remark: str = ""
     plain: bool = True
+    doubtful: bool = False
 
 
 def read_texts(
@@ -103,12 +106,14 @@ def read_texts(
         strays = given & ~numbers.found
         if kind == "number" or _few(strays, given, counts, numbers.values):
             remark = _remark_of_marks(numbers.marks, numbers.found, counts)
-            return Reading("number", numbers.values, strays, numbers.notation, remark, numbers.plain)
+            return Reading(
+                "number", numbers.values, strays, numbers.notation, remark, numbers.plain, numbers.doubtful
+            )
     if kind == "date" or (kind is None and _enough(may_be_dates(texts), given, counts)):
         dates = parse_dates(texts, counts, order=notation)
         strays = given & ~dates.found
         if kind == "date" or _few(strays, given, counts, None):
-            return Reading("date", dates.values, strays, dates.notation, "", dates.plain)
+            return Reading("date", dates.values, strays, dates.notation, "", dates.plain, dates.doubtful)
     return Reading("category", nothing, none)
 
 

@@ -72,17 +72,16 @@ def read_target(source: Source, target: str, *, kind: str | None, task: str) -> 
 
 def check_target(source: Source, target: str, y: Any) -> None:
     """Refuse a target that cannot be learnt."""
-    entries = y.to_pylist() if hasattr(y, "to_pylist") else y.tolist()
-    distinct = set(entries)
+    distinct = y.unique().to_pylist() if hasattr(y, "unique") else list(set(y.tolist()))
     if len(distinct) == 1:
         raise InputError(
-            f"{source.path}: the target {target!r} is {str(entries[0])!r} in every row: there is nothing to learn, "
+            f"{source.path}: the target {target!r} is {str(distinct[0])!r} in every row: there is nothing to learn, "
             "choose another --target"
         )
-    if isinstance(entries[0], str) and looks_like_key(len(distinct), len(entries)):
+    if isinstance(distinct[0], str) and looks_like_key(len(distinct), len(y)):
         raise InputError(
             f"{source.path}: the target {target!r} looks like a key ({len(distinct)} different texts in "
-            f"{len(entries)} rows): choose another --target"
+            f"{len(y)} rows): choose another --target"
         )
 
 
@@ -102,6 +101,8 @@ def _missing(entries: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(np.isnan(entries))
     if entries.dtype.kind != "O":
         return np.zeros(entries.size, dtype=bool)
+    if set(map(type, entries.tolist())) <= {str, type(None)}:
+        return np.array([item is None for item in entries.tolist()], dtype=bool)
     return np.array([is_missing(item) for item in entries], dtype=bool)
 
 
@@ -110,7 +111,7 @@ def _entries(entries: NDArray[Any]) -> Any:
     import pyarrow as pa
 
     items = entries.tolist()
-    if all(isinstance(item, str) for item in items):
+    if set(map(type, items)) == {str}:
         return pa.chunked_array([pa.array(items, pa.string()).dictionary_encode()])
     whole = entries.dtype.kind == "f" and np.array_equal(entries, np.round(entries))
     return entries.astype(np.int64) if whole and (np.abs(entries) < 2**53).all() else entries
