@@ -158,10 +158,8 @@ def test_blocks_leave_out_the_same_rows():
     names = [f"r{k}" for k in range(24)]
     with pytest.warns(InputWarning, match="those rows are left out"):
         given = value_blocks(X, y, rows=["A"] * 12 + ["B"] * 12, folds=2, method="knn")
+    frame, groups = pd.DataFrame(X, index=names), dict(zip(names, "A" * 12 + "B" * 12, strict=True))
     with pytest.warns(InputWarning, match="those rows are left out"):
-        frame = pd.DataFrame(X, index=names)
-        mapped = value_blocks(
-            frame, y, rows=dict(zip(names, "A" * 12 + "B" * 12, strict=True)), folds=2, method="knn"
-        )
+        mapped = value_blocks(frame, y, rows=groups, folds=2, method="knn")
     assert given.row_sizes.tolist() == mapped.row_sizes.tolist() == [12, 11]
     np.testing.assert_array_equal(given.values, mapped.values)

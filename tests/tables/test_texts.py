@@ -340,6 +340,17 @@ def test_a_code_among_numbers_is_a_class():
     assert labels.strays == {} and set(labels.entries) == {"1", "2", "K"}
 
 
+def test_labels_too_long_for_a_number_stay_apart():
+    labels = read_labels(np.array(["90071992547409930", "90071992547409931"] * 10), "y")
+    assert len(set(labels.entries)) == 2
+
+
+def test_infinite_numbers_are_named_strays_or_not():
+    for more in ([], ["x"]):
+        with pytest.raises(InputError, match="column 'a' holds an infinite number in row 0"):
+            as_table({"a": ["-inf", *REGULAR["number"], *more]})
+
+
 @pytest.mark.parametrize(
     "y",
     [

@@ -9,12 +9,16 @@ import numpy as np
 
 from shapley2d._base.entries import is_missing
 from shapley2d._tables.texts.column import as_texts, text_column
+from shapley2d._tables.texts.rule import MAX_CODES
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Column
+
+
+_EXACT = 2.0**53  # beyond, whole numbers become the same float
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,8 @@ def read_labels(entries: NDArray[Any], name: str, *, kind: str | None = None, ta
         return _dates(_texts(text_column(texts, name, kind="text")), name, kind, task)
     if kind == "number" or task == "regression":
         column = _forced(texts, column, name)
+    if kind is None and task != "regression" and _are_long_codes(column, texts):
+        column = text_column(texts, name, kind="text")
     if column.kind == "number" and not (task == "classification" and column.from_text.strays):
         return Labels(_numbers(column), column.from_text.strays)
     if column.kind == "number":
@@ -101,9 +107,16 @@ def _forced(texts: Any, column: Column, name: str) -> Column:
         ) from None
 
 
+def _are_long_codes(column: Column, texts: Any) -> bool:
+    """Whether numbers are so few and so long that they are codes, which rounding would mix up."""
+    if column.kind != "number" or column.from_text.strays:
+        return False
+    return bool(np.nanmax(np.abs(column.entries), initial=0) >= _EXACT) and len(texts.unique()) <= MAX_CODES
+
+
 def _numbers(column: Column) -> NDArray[Any]:
     entries = column.entries
-    whole = np.array_equal(entries, np.round(entries)) and bool((np.abs(entries) < 2**53).all())
+    whole = np.array_equal(entries, np.round(entries)) and bool((np.abs(entries) < _EXACT).all())
     return entries.astype(np.int64) if whole else entries
 
 

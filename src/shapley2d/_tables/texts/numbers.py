@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_PLAIN = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$"
 _SPACE = r"[ \x{a0}\x{2007}\x{2009}\x{202f}]"
 _QUOTE = r"['\x{2019}]"
 _SIGN = r"[+\x{2212}-]"
@@ -99,7 +99,7 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
     point, comma = (_matches(texts, form) & ~plain for form in (_POINT, _COMMA))
     # plain numbers as decimal commas have it: 1.500 is 1500, and 1.5 is none
     thousands = plain & _matches(texts, _THOUSANDS)
-    fractions = plain & ~thousands & _matches(texts, "[.eE]")
+    fractions = plain & ~thousands & _matches(texts, "[.eEiI]")
     by_point, by_comma = counts[point].sum(), counts[comma].sum() - counts[fractions].sum()
     with_comma = _matches(texts, ",")
     decimal = by_comma > by_point or (
