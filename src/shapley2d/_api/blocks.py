@@ -20,13 +20,13 @@ from shapley2d._methods.registry import METHODS, game_methods
 from shapley2d._methods.run import Run
 from shapley2d._methods.validation_error import jackknife_covariance, problems_without_a_group
 from shapley2d._ownership.grid import Grid, Groups, label_groups
-from shapley2d._ownership.owners import FIELDS as OWNER_FIELDS
 from shapley2d._ownership.owners import Claim, Ownership, cut_grid, read_claims
 from shapley2d._results.blocks import MAX_JOINT, BlockValuation
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.label import label_name
 from shapley2d._tables.problem import Problem, make_problem
 from shapley2d._tables.reading.files import read_table
+from shapley2d._tables.texts.column import clean_texts
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def value_blocks(
     include_label: bool = False,
     validation_groups: int = 0,
     task: str = "auto",
+    kinds: Any = None,
     folds: int = FOLDS,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
@@ -81,7 +82,7 @@ def value_blocks(
         Groups of validation rows to leave out one at a time, 10 or so: the standard errors in ``owners`` and the
         intervals of payments then also include how much the values depend on the choice of validation rows. Each
         group costs one more valuation. 0: the validation table is taken as it is.
-    task, folds, semivalue, random_state, n_jobs, progress
+    task, kinds, folds, semivalue, random_state, n_jobs, progress
         As in :func:`~shapley2d.value_cells`.
     **options
         ``model``, ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors`` and ``metric`` with ``model="knn"``; and,
@@ -106,7 +107,7 @@ def value_blocks(
     check_flag(include_label, "include_label")
     complete = complete_options(method, options)
     _check_checkpoints(complete, validation_groups)
-    problem = make_problem(X, y, X_valid, y_valid, task=task, folds=folds, seed=run.seed)
+    problem = make_problem(X, y, X_valid, y_valid, task=task, folds=folds, seed=run.seed, kinds=kinds)
     if include_label:
         problem = replace(problem, label=label_name(y, problem.table.column_names))
     grid, ownership = _layout(problem, rows, columns, owners)
@@ -194,7 +195,7 @@ def _layout(problem: Problem, rows: Any, columns: Any, owners: Any) -> tuple[Gri
         problem.table.column_names,
         problem.label,
     )
-    row_groups = None if rows is None else label_groups(rows, row_names, "rows")
+    row_groups = None if rows is None else _row_groups(problem, rows)
     column_groups = None if columns is None else label_groups(columns, column_names, "columns")
     if label is not None:
         column_groups = None if column_groups is None else column_groups.with_player(label)
@@ -217,15 +218,26 @@ def _layout(problem: Problem, rows: Any, columns: Any, owners: Any) -> tuple[Gri
     return Grid(row_groups or Groups.single(len(row_names), "all rows"), column_groups), None
 
 
+def _row_groups(problem: Problem, rows: Any) -> Groups:
+    """The groups of the rows, without those rows that were left out for their targets."""
+    if problem.given is None:
+        return label_groups(rows, problem.table.row_names.tolist(), "rows")
+    groups = label_groups(rows, problem.given.names.tolist(), "rows")
+    labels = [groups.names[label] for label in groups.labels[problem.given.kept]]
+    return label_groups(labels, problem.table.row_names.tolist(), "rows")
+
+
 def _claims(owners: Any) -> list[Claim]:
     if not isinstance(owners, (str, os.PathLike)):
         return read_claims(owners)
     if not Path(owners).exists():
         raise InputError(Setting("owners", os.fspath(owners)), ": there is no such file")
-    source = read_table(os.fspath(owners), text_columns=OWNER_FIELDS)
+    source = read_table(os.fspath(owners))
     for note in source.notes:
         warn(InputWarning(*note.args))
-    return read_claims(source.table, source.path, lambda row: f"{source.path}, {source.where(row)}")
+    return read_claims(
+        clean_texts(source.table), source.path, lambda row: f"{source.path}, {source.where(row)}"
+    )
 
 
 def _sums(ownership: Ownership | None, grid: Grid) -> NDArray[np.float64] | None:

@@ -50,7 +50,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     method : str
-    include_label, task, folds, semivalue, random_state, n_jobs, progress
+    include_label, task, kinds, folds, semivalue, random_state, n_jobs, progress
         As in :func:`shapley2d.value_cells`; there is no progress bar by default.
     **options
         {options}

@@ -24,7 +24,7 @@ from shapley2d._tables.reading.parquet_bounds import (
     read_bounded,
     unpacked_bytes,
 )
-from shapley2d._tables.table import Column, Table
+from shapley2d._tables.table import Column, FromText, Table
 from shapley2d.exceptions import InputError, InputWarning
 
 if TYPE_CHECKING:
@@ -76,6 +76,9 @@ def save_valuation(valuation: Values, path: str | os.PathLike[str]) -> None:
         "kinds": None if valuation.table is None else [column.kind for column in valuation.table.columns],
         "info": valuation.info,
     }
+    notations = [column.from_text.notation for column in valuation.table.columns] if valuation.table else []
+    if any(notations):
+        record["notations"] = notations
     if not np.isinf(valuation.dof):
         record["dof"] = valuation.dof
     if hasattr(valuation, "owner_shares"):
@@ -195,7 +198,7 @@ def _fields(record: dict[str, Any], table: Any) -> tuple[str, dict[str, Any]]:
         "history": history_pairs(record.get("history")),
         "frame": record.get("frame"),
         "dof": real_number(record.get("dof", np.inf), "its degrees of freedom"),
-        "table": _stored_table(table, record.get("kinds"), column_names, n, m),
+        "table": _stored_table(table, record.get("kinds"), column_names, n, m, _notations(record, m)),
         "target": _labels(table, n, m),
     }
     if fields["frame"] not in FRAME_KINDS:
@@ -356,7 +359,21 @@ def _names(names: list[Any]) -> NDArray[Any]:
     return np.array(names, dtype=object)
 
 
-def _stored_table(table: Any, kinds: Any, names: list[str], n: int, m: int) -> Table | None:
+def _notations(record: dict[str, Any], m: int) -> list[str]:
+    """How the columns' numbers are written; the plain way in files that do not say."""
+    notations = record.get("notations") or [""] * m
+    if (
+        not isinstance(notations, list)
+        or len(notations) != m
+        or not all(isinstance(x, str) for x in notations)
+    ):
+        raise ValueError("the notations of its columns do not fit")
+    return notations
+
+
+def _stored_table(
+    table: Any, kinds: Any, names: list[str], n: int, m: int, notations: list[str]
+) -> Table | None:
     """The table's entries, as text, under the kinds that they had."""
     if "content" not in table.column_names or kinds is None:
         return None
@@ -369,7 +386,7 @@ def _stored_table(table: Any, kinds: Any, names: list[str], n: int, m: int) -> T
         categories = tuple(sorted(set(present)))
         position = {text: float(code) for code, text in enumerate(categories)}
         entries = np.array([np.nan if text is None else position[text] for text in texts[:, j]])
-        columns.append(StoredColumn(name, kind, entries, categories))
+        columns.append(StoredColumn(name, kind, entries, categories, FromText(notation=notations[j])))
     return Table(tuple(columns), np.arange(n), texts)
 
 

@@ -105,6 +105,31 @@ class Valuation(Values):
         """
         return self._cells(np.arange(self.values.size), contents=contents)
 
+    @property
+    def strays(self) -> Any:
+        """Entries to check first: those that are not what their column holds, such as text among numbers.
+
+        They count as missing. A frame of ``row``, ``column``, ``content`` and ``kind``, which is what the column holds;
+        empty where there are none.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> from shapley2d import value_cells
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     v = value_cells([["1"], ["2"], ["3"], ["7"], ["8"], ["9x"]], list("aaabbb"), folds=2)
+        >>> v.strays.values.tolist()
+        [[5, 'x0', '9x', 'number']]
+        """
+        found = self.stray_entries
+        columns = {
+            "row": self.row_names[np.array([i for i, *_ in found], dtype=np.intp)],
+            "column": [self.column_names[j] for _, j, *_ in found],
+            "content": [text for *_, text, _ in found],
+            "kind": [kind for *_, kind in found],
+        }
+        return make_frame(columns, self.frame)
+
     def _cells(self, flat: NDArray[np.intp], *, contents: bool) -> Any:
         check_flag(contents, "contents")
         i, j = np.unravel_index(flat, self.values.shape)
@@ -221,6 +246,8 @@ class Valuation(Values):
         lines.append(f"  total    {self.total:+.5g}")
         for what, row, column, value in self._extremes():
             lines.append(f"  {what:<8} {value:+.3g} at row {row}, column {column!r}")
+        if self.stray_entries:
+            lines.append(f"  strays   {len(self.stray_entries)} entries to check first, see strays")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from shapley2d._results.values import Values
 
+_STRAYS = 6  # that the summary shows
 _TIMES, _MINUS = "\N{MULTIPLICATION SIGN}", "\N{MINUS SIGN}"
 
 
@@ -34,6 +35,17 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Stray:
+    """An entry that is not what its column holds."""
+
+    row: str
+    column: str
+    entry: str
+    kind: str
+    label: str | None
+
+
+@dataclass(frozen=True)
 class Summary:
     """The words and figures at the head of the report."""
 
@@ -45,6 +57,8 @@ class Summary:
     harmful: str
     kept: str
     marked: str
+    n_strays: int
+    strays: list[Stray]
     findings: list[Finding]
     tiles: list[tuple[str, str]]
     noun: str
@@ -83,6 +97,8 @@ def summarise(
         harmful=_harmful(valuation, negative, sure, noun),
         kept=kept,
         marked=_marked(marked, lowest, noun),
+        n_strays=len(valuation.stray_entries),
+        strays=[_stray(valuation, *stray) for stray in valuation.stray_entries[:_STRAYS]],
         findings=[_finding(valuation, int(flat), typical) for flat in lowest[:3]],
         tiles=tiles,
         noun=noun,
@@ -204,6 +220,16 @@ def _finding(valuation: Values, flat: int, typical: Sequence[str]) -> Finding:
         known=valuation.contents is not None,
         value=value,
         typical=typical[j],
+        label=None if valuation.labels is None else shorten(valuation.labels[i], 60),
+    )
+
+
+def _stray(valuation: Values, i: int, j: int, text: str, kind: str) -> Stray:
+    return Stray(
+        row=shorten(str(valuation.row_names[i]), 60) or "",
+        column=shorten(valuation.column_names[j], 60) or "",
+        entry=shorten(text, 80) or "",
+        kind=kind,
         label=None if valuation.labels is None else shorten(valuation.labels[i], 60),
     )
 

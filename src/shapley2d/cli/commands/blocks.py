@@ -54,10 +54,14 @@ def blocks(
     owners: Owners,
     pay: Pay = None,
     drop: o.Drop = None,
+    drop_keys: o.DropKeys = False,
     row_id: o.RowId = None,
     valid: o.Valid = None,
     folds: o.Folds = None,
     task: o.TaskOption = "auto",
+    number: o.Number = None,
+    date: o.Date = None,
+    text: o.Text = None,
     separator: o.Separator = None,
     encoding: o.Encoding = None,
     drop_missing_target: o.DropMissingTarget = False,
@@ -85,6 +89,9 @@ def blocks(
         separator=separator,
         encoding=encoding,
         drop_missing_target=drop_missing_target,
+        drop_keys=drop_keys,
+        kinds={"number": number or (), "date": date or (), "text": text or ()},
+        task=task,
     )
     parts = read_owners(owners, inputs, encoding=encoding)
     for message in inputs.notes:
@@ -102,6 +109,7 @@ def blocks(
             owners=parts,
             method=method,
             task=task,
+            kinds=inputs.kinds or None,
             folds=FOLDS if folds is None else folds,
             semivalue=weights,
             random_state=seed,

@@ -28,10 +28,14 @@ def cells(
     train: o.Train,
     target: o.Target,
     drop: o.Drop = None,
+    drop_keys: o.DropKeys = False,
     row_id: o.RowId = None,
     valid: o.Valid = None,
     folds: o.Folds = None,
     task: o.TaskOption = "auto",
+    number: o.Number = None,
+    date: o.Date = None,
+    text: o.Text = None,
     separator: o.Separator = None,
     encoding: o.Encoding = None,
     drop_missing_target: o.DropMissingTarget = False,
@@ -60,6 +64,9 @@ def cells(
         separator=separator,
         encoding=encoding,
         drop_missing_target=drop_missing_target,
+        drop_keys=drop_keys,
+        kinds={"number": number or (), "date": date or (), "text": text or ()},
+        task=task,
     )
     for message in inputs.notes:
         note(message)
@@ -75,6 +82,7 @@ def cells(
             inputs.y_valid,
             method,
             task=task,
+            kinds=inputs.kinds or None,
             folds=FOLDS if folds is None else folds,
             semivalue=weights,
             random_state=seed,
