@@ -18,7 +18,7 @@ from shapley2d._methods.run import Run
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.problem import Problem
 from shapley2d._tables.target import as_target
-from shapley2d.exceptions import InputError, PrecisionWarning
+from shapley2d.exceptions import InputError, InputWarning, PrecisionWarning
 
 
 def make_problem(X, y, task="auto", label=None):
@@ -325,10 +325,20 @@ def test_ctrl_c_keeps_what_suffices(after):
 
 def test_too_few_trees_are_refused_and_the_advice_holds():
     X, y = make_data(0)
-    with pytest.raises(InputError, match=r"n_trees=10 left \d+ of 160 cells") as error:
+    with pytest.raises(InputError, match=r"n_trees=10, and as many again, left \d+ of 160 cells") as error:
         value(X, y, n_trees=10)
     advised = int(str(error.value).split("about ")[1].split(" trees")[0])
     assert value(X, y, n_trees=advised).info["min_trees_per_cell"] >= 2
+
+
+def test_cells_with_too_few_trees_get_more_of_them():
+    """Work is not thrown away for a few cells; the values are those of as many trees from the start."""
+    X, y = make_data(0)
+    with pytest.warns(InputWarning, match="n_trees=70 left 2 of 160 cells .* so 70 more were grown"):
+        few = value(X, y, n_trees=70)
+    assert few.info["n_trees"] == 140
+    assert few.info["min_trees_per_cell"] >= 2
+    np.testing.assert_array_equal(few.values, value(X, y, n_trees=140).values)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections import deque
 from contextlib import contextmanager
@@ -13,7 +14,8 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_PATIENCE_S = 1.0  # work that ends sooner shows no bar
+_PATIENCE_S = 0.7  # work that ends sooner shows no bar
+_FIRST_NOTE = "starting; code is compiled on the first run"
 _MARKS = 60  # at least a second apart: the pace is that of the last minute or so
 
 
@@ -77,13 +79,18 @@ def _watched() -> bool:
 
 
 class _Bar:
-    """A rich progress bar that appears once the work has taken long enough to watch."""
+    """A rich progress bar that appears once the work has taken long enough to watch, whether it has news or not."""
 
     def __init__(self, title: str) -> None:
         self._title = title
         self._start = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
+        self._closed = False
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(_PATIENCE_S, self._open)
+        self._timer.daemon = True
+        self._timer.start()
 
     def report(self, fraction: float, note: str, seconds_left: float | None = None) -> None:
         elapsed = time.monotonic() - self._start
@@ -98,11 +105,16 @@ class _Bar:
         self._bar.update(self._task, completed=fraction, note=note, left=left)
 
     def _open(self) -> None:
+        with self._lock:
+            if self._bar is None and not self._closed:
+                self._show()
+
+    def _show(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
         console = Console(stderr=True)
-        self._bar = Progress(
+        bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             TaskProgressColumn(),
@@ -112,12 +124,16 @@ class _Bar:
             console=console,
             transient=console.is_terminal,
         )
-        self._bar.start()
-        self._task = self._bar.add_task(self._title, total=1.0, note="", left="")
+        self._task = bar.add_task(self._title, total=1.0, note=_FIRST_NOTE, left="")
+        bar.start()
+        self._bar = bar
 
     def close(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._timer.cancel()
+        with self._lock:
+            self._closed = True
+            if self._bar is not None:
+                self._bar.stop()
 
 
 class Pace:

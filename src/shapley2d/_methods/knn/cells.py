@@ -132,8 +132,9 @@ def _choose_form(game: _KnnGame, run: Run, n_coalitions: int, tolerance: float) 
         )
         return max(tolerance, SPREAD_SHARE) * float(np.ptp(pilot.values))
 
-    fine, coarse = game.make_parts("fast"), game.make_parts("fast", bits=32)
-    choice = choose_form(fine, coarse, game.columns(64), allowed(), run.seed)
+    with reporting(run.progress, "choosing how finely to rank"):
+        fine, coarse = game.make_parts("fast"), game.make_parts("fast", bits=32)
+        choice = choose_form(fine, coarse, game.columns(64), allowed(), run.seed)
     game.use_form("exact" if choice.share is None else "fast", choice.share, choice.bits)
     game.bound, game.rounding = choice.form_bound, choice.rounding_bound
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from contextlib import closing
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from shapley2d._estimation.workers import ordered_results
 from shapley2d._methods.oob.means import TreeMeans, tree_means
 from shapley2d._methods.record import refuse_semivalue
 from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one
-from shapley2d.exceptions import InputError, PrecisionWarning, Setting
+from shapley2d.exceptions import InputError, InputWarning, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,19 +91,35 @@ def oob_cells(
     _check(problem, run, oob_score)
     n_drawn = columns_drawn(column_share, problem.table.n_columns)
     trees = Trees(problem.table, problem.target, int(n_trees), n_drawn, oob_score, run.seed)
-    scores, drawn = _grow(trees, run)
+    scores, drawn = _grow(trees, run, "2D-OOB")
     interrupted = len(scores) < n_trees
     means = tree_means(scores, drawn, right_or_wrong=trees.right_or_wrong)
-    scarce = int((means.counts < 2).sum())
+    scarce = first_scarce = int((means.counts < 2).sum())
+    # a few trees more rather than nothing at all
+    while scarce and not interrupted and len(scores) < 2 * n_trees:
+        more = trees.after(len(scores), max(1, n_trees // 10))
+        extra = _grow(more, run, "2D-OOB, for cells with too few trees")
+        interrupted = len(extra[0]) < more.n_trees
+        scores, drawn = np.concatenate([scores, extra[0]]), np.concatenate([drawn, extra[1]])
+        means = tree_means(scores, drawn, right_or_wrong=trees.right_or_wrong)
+        scarce = int((means.counts < 2).sum())
     if scarce and interrupted:
         raise KeyboardInterrupt
     if scarce:
         raise InputError(
             Setting("n_trees", n_trees),
-            f" left {scarce} of {means.counts.size} cells with fewer than two trees that see their "
+            f", and as many again, left {scarce} of {means.counts.size} cells with fewer than two trees that see their "
             f"column and not their row: grow about {_enough_trees(problem.table, n_drawn):,} trees, or let each see "
             "more columns: raise ",
             Setting("column_share", column_share),
+        )
+    if first_scarce and not interrupted:
+        warn(
+            InputWarning(
+                Setting("n_trees", n_trees),
+                f" left {first_scarce} of {means.counts.size} cells with fewer than two trees that see their column "
+                f"and not their row, so {len(scores) - n_trees} more were grown",
+            )
         )
     if interrupted:
         warn(
@@ -171,7 +188,7 @@ class Trees:
         self, table: Table, target: Target, n_trees: int, n_drawn: int, score: str, seed: int
     ) -> None:
         self.shape = (table.n_rows, table.n_columns)
-        self.n_trees = n_trees
+        self.n_trees, self._first = n_trees, 0
         self.size = max(1, min(_MAX_PIECE, _PIECE_ROWS // table.n_rows))
         self.right_or_wrong = score == "correct" and target.task == "classification"
         self._n_drawn, self._score, self._seed = n_drawn, score, seed
@@ -190,6 +207,12 @@ class Trees:
             self._target = (np.zeros(table.n_rows, dtype=np.int32), self._labels, 0)
             self._variance = float(np.mean(self._labels**2))
 
+    def after(self, first: int, n_trees: int) -> Trees:
+        """The trees that come after the first so many."""
+        more = copy(self)
+        more._first, more.n_trees = first, n_trees  # noqa: SLF001
+        return more
+
     @property
     def n_pieces(self) -> int:
         """Bundles in all."""
@@ -197,8 +220,8 @@ class Trees:
 
     def __call__(self, number: int) -> NDArray[np.float64]:
         n_rows, n_columns = self.shape
-        first = number * self.size
-        trees = range(first, min(first + self.size, self.n_trees))
+        first = self._first + number * self.size
+        trees = range(first, min(first + self.size, self._first + self.n_trees))
         lines = np.zeros((len(trees), n_rows + n_columns))
         for line, tree in zip(lines, trees, strict=True):
             counts, columns = draw_tree(self._seed, tree, self.shape, self._n_drawn)
@@ -229,14 +252,14 @@ def _scaled(matrix: NDArray[np.float64], owners: NDArray[np.intp]) -> NDArray[np
     return np.ascontiguousarray(centred / np.sqrt(np.where(variance > 0, variance, 1.0))[owners][:, None])
 
 
-def _grow(trees: Trees, run: Run) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+def _grow(trees: Trees, run: Run, title: str) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Scores of all trees, and the columns they saw; of those grown so far after Ctrl-C."""
     n_rows, n_columns = trees.shape
     scores = np.empty((trees.n_trees, n_rows), dtype=np.float32)
     drawn = np.empty((trees.n_trees, n_columns), dtype=bool)
     done, pace = 0, Pace()
     pieces = ordered_results(trees, 0, trees.n_pieces, n_jobs=run.n_jobs)
-    with reporting(run.progress, "2D-OOB") as report, closing(pieces):
+    with reporting(run.progress, title) as report, closing(pieces):
         try:
             for piece in pieces:
                 stop = done + len(piece)
