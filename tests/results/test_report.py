@@ -225,6 +225,36 @@ def test_intervals_are_as_wide_as_the_degrees_of_freedom_ask():
     assert "\N{PLUS-MINUS SIGN} 0.23" in page.text
 
 
+def test_the_page_says_what_it_is_about():
+    info = {"task": "regression", "date": "2026-05-01 12:30 UTC", "versions": {"shapley2d": "9.9"}}
+    facts = {"table": "<b>houses</b>.csv", "target": "price"}
+    notes = ["column 'id' looks like a key", "column 'id' looks like a key", "3 rows <i>left out</i>"]
+    text = page_of(make(**info), facts=facts, notes=notes).text
+    assert "table <b>houses</b>.csv target price task regression made 2026-05-01 12:30 UTC by shapley2d 9.9" in text
+    assert text.count("looks like a key") == 1
+    assert "What the run noted" in text and "3 rows <i>left out</i>" in text
+    assert "What the run noted" not in page_of(make()).text
+
+
+def test_a_sum_that_says_nothing_is_not_headlined():
+    assert "sum of all values" in page_of(make(about={"total": "the model's score"})).text
+    assert "sum of all values" not in page_of(make(about={"total": "", "meaning": "a share of trees"})).text
+
+
+def test_no_block_that_is_worth_something_is_called_harmful():
+    page = page_of(make_blocks())
+    assert page.record["lowest"] == []
+    assert "No block has a negative value." in page.text
+    assert "Look at these first" not in page.text
+    assert "would not help" not in page.text
+    unsure = replace(make_blocks(), values=np.array([[0.5, 0.1]]))
+    assert "For 1 of 2 the 95 % interval holds 0." in page_of(unsure).text
+
+
+def test_nested_records_are_words():
+    assert "owners Ann: 3, Bob: 4" in page_of(make(owners={"Ann": 3, "Bob": 4})).text
+
+
 def test_summary_names_what_to_look_at():
     contents = [["a", 1], ["a", 2], ["b", None]]
     text = page_of(make(contents=contents, target=["p", "q", "r"])).text

@@ -6,6 +6,7 @@ import os
 import platform
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +80,7 @@ class Run:
             **facts,
             "semivalue": [list(one) if isinstance(one, tuple) else one for one in self.semivalues],
             "random_state": self.seed,
+            "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
             "seconds": round(time.perf_counter() - self.started, 3),
             "versions": {
                 "shapley2d": __version__,

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-_ELSEWHERE = ("versions", "settings", "about", "call", "block_owners")  # shown in places of their own
+_ELSEWHERE = ("versions", "settings", "about", "call", "block_owners", "date")  # shown in places of their own
+
+
+def known_facts(info: dict[str, Any]) -> dict[str, str]:
+    """What a reader wants to know first of a page that was found in a folder.
+
+    Examples
+    --------
+    >>> known_facts({"task": "regression", "date": "2026-05-01 12:30 UTC", "versions": {"shapley2d": "1.0"}})
+    {'task': 'regression', 'made': '2026-05-01 12:30 UTC', 'by': 'shapley2d 1.0'}
+    """
+    version = (info.get("versions") or {}).get("shapley2d")
+    found = {"task": info.get("task"), "made": info.get("date"), "by": version and f"shapley2d {version}"}
+    return {name: str(words) for name, words in found.items() if words}
 
 
 def settings_words(info: dict[str, Any]) -> dict[str, str]:
@@ -27,4 +40,6 @@ def _words(value: Any) -> str:
         return f"{value:.6g}"
     if isinstance(value, (list, tuple)):
         return ", ".join(_words(item) for item in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_words(item)}" for key, item in value.items())
     return str(value)

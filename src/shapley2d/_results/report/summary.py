@@ -81,10 +81,11 @@ def summarise(
     sure = int(np.count_nonzero(valuation.values + valuation.interval_factor * valuation.stderr < 0))
     tiles = [
         (f"{n:,} {_TIMES} {m:,}", f"{parts[0][1]} {_TIMES} {parts[1][1]} valued"),
-        (number_text(valuation.total, 4), "sum of all values"),
         (f"{negative:,}", f"{noun}s with a negative value ({_share(negative, n * m)})"),
         _certainty_tile(valuation, noun),
     ]  # fmt: skip
+    if _about(valuation).get("total") or not _about(valuation):  # elsewhere a sum says nothing
+        tiles.insert(1, (number_text(valuation.total, 4), "sum of all values"))
     kept = ""
     if n_shown < n:
         kept = f"The map shows the {n_shown:,} rows with the most extreme cells, of {n:,}."
@@ -184,7 +185,11 @@ def _harmful(valuation: Values, negative: int, sure: int, noun: str) -> str:
     if _about(valuation).get("caution"):
         return _about(valuation)["caution"]
     if not negative:
-        return f"No {noun} has a negative value: taking any of them away would not help the model on average."
+        words = f"No {noun} has a negative value."
+        if not valuation.exact and errors_known(valuation):
+            unsure = int(np.count_nonzero(valuation.values < valuation.interval_factor * valuation.stderr))
+            words += f" For {unsure:,} of {size:,} the 95 % interval holds 0." if unsure else ""
+        return words
     helps = "their columns help the model less with their rows" if noun == "block" else ""
     words = (
         f"{negative:,} of {size:,} {noun}s ({_share(negative, size)}) have a negative value: "

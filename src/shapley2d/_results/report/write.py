@@ -22,11 +22,12 @@ from shapley2d._results.report.payload import (
     typical_of,
     without_errors,
 )
-from shapley2d._results.report.record import settings_words
+from shapley2d._results.report.record import known_facts, settings_words
 from shapley2d._results.report.summary import summarise
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping, Sequence
 
     from shapley2d._results.values import Values
 
@@ -45,6 +46,8 @@ def write_report(
     payments: Any = None,
     n_lowest: int = 200,
     max_cells: int = 4_000_000,
+    facts: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
 ) -> None:
     """Write a valuation as one self-contained HTML file, whole or not at all.
 
@@ -65,6 +68,10 @@ def write_report(
         How many of the most harmful cells to list.
     max_cells : int
         A larger table is shown by the rows with its most extreme cells.
+    facts : dict of str to str, optional
+        What else to say at the head of the page, such as the file that the table came from.
+    notes : list of str
+        What the run assumed or warned of.
 
     Examples
     --------
@@ -77,7 +84,14 @@ def write_report(
     True
     """
     page = render_report(
-        valuation, marked=marked, title=title, payments=payments, n_lowest=n_lowest, max_cells=max_cells
+        valuation,
+        marked=marked,
+        title=title,
+        payments=payments,
+        n_lowest=n_lowest,
+        max_cells=max_cells,
+        facts=facts,
+        notes=notes,
     )
     with atomic_write(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace", newline="\n")
@@ -91,6 +105,8 @@ def render_report(
     payments: Any = None,
     n_lowest: int = 200,
     max_cells: int = 4_000_000,
+    facts: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
 ) -> str:
     """Return the page that :func:`write_report` writes."""
     for name, count in (("n_lowest", n_lowest), ("max_cells", max_cells)):
@@ -118,6 +134,8 @@ def render_report(
     page: str = _template().render(
         title=title or f"What every {summary.noun} is worth",
         summary=summary,
+        facts={**(facts or {}), **known_facts(valuation.info)},
+        notes=[*dict.fromkeys(notes)],
         payload=payload,
         payments=owner_lines(valuation) if payments is None else payment_lines(payments),
         blocks=is_blocks(valuation),
@@ -137,10 +155,13 @@ def render_report(
 
 
 def _lowest(valuation: Values, count: int) -> Any:
-    """Flat positions of the lowest cells, worst first: those below 0, or where there are none the least valuable."""
+    """Flat positions of the lowest cells, worst first: those below 0, or where there are none the least valuable.
+
+    Of blocks those below 0 only: what is paid for is not listed as harmful.
+    """
     order = np.argsort(valuation.values, axis=None, kind="stable")[:count]
     negative = order[valuation.values.ravel()[order] < 0]
-    return negative if negative.size else order[:10]
+    return negative if negative.size or is_blocks(valuation) else order[:10]
 
 
 def _hash(text: str) -> str:
