@@ -230,7 +230,10 @@ def test_the_page_says_what_it_is_about():
     facts = {"table": "<b>houses</b>.csv", "target": "price"}
     notes = ["column 'id' looks like a key", "column 'id' looks like a key", "3 rows <i>left out</i>"]
     text = page_of(make(**info), facts=facts, notes=notes).text
-    assert "table <b>houses</b>.csv target price task regression made 2026-05-01 12:30 UTC by shapley2d 9.9" in text
+    assert (
+        "table <b>houses</b>.csv target price task regression made 2026-05-01 12:30 UTC by shapley2d 9.9"
+        in text
+    )
     assert text.count("looks like a key") == 1
     assert "What the run noted" in text and "3 rows <i>left out</i>" in text
     assert "What the run noted" not in page_of(make()).text
