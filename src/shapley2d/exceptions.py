@@ -123,5 +123,9 @@ class PrecisionWarning(Worded, UserWarning):
     """An estimate ended before it reached the precision that was asked for."""
 
 
+class CacheWarning(Worded, UserWarning):
+    """Compiled code cannot be kept where it usually is; the values are the same."""
+
+
 class CheckpointWarning(Worded, UserWarning):
     """A checkpoint cannot be read; an earlier one takes its place."""

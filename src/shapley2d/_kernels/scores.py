@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import numba
 
+from shapley2d._kernels.cache import CACHE
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def count_right(
     scores: NDArray[np.float64],
     present: NDArray[np.int64],
@@ -49,7 +51,7 @@ def count_right(
     return count
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract", "reassoc", "nsz"})
 def squared_error(predictions: NDArray[np.float64], targets: NDArray[np.float64]) -> float:
     """Sum of squared differences."""
     total = 0.0
@@ -59,7 +61,7 @@ def squared_error(predictions: NDArray[np.float64], targets: NDArray[np.float64]
     return total
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def r_squared(error: float, spread: float) -> float:
     """R squared from the squared error and that of the mean; for constant targets 1 if exact, else 0."""
     if spread > 0.0:

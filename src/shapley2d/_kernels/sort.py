@@ -5,13 +5,15 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from shapley2d._kernels.cache import CACHE
+
 # Up to this many rows a shell sort beats clearing the buckets of a radix sort.
 _FEW = 96
 # Gaps of the shell sort (Ciura).
 _GAPS = (57, 23, 10, 4, 1)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def sort_rows(keys, rows, spare_keys, spare_rows):  # type: ignore[no-untyped-def]
     """Sort rows by key, smallest first, in place.
 
@@ -46,7 +48,7 @@ def sort_rows(keys, rows, spare_keys, spare_rows):  # type: ignore[no-untyped-de
             rows[i] = spare_rows[i]
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def sort_packed_rows(keys, rows, packed, spare):  # type: ignore[no-untyped-def]
     """Sort rows by key, smallest first, in place: the same, half as long, where key and row fit one number.
 
@@ -95,7 +97,7 @@ def sort_packed_rows(keys, rows, packed, spare):  # type: ignore[no-untyped-def]
         rows[i] = packed[i] & row_mask
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _shell_sort(keys, rows):  # type: ignore[no-untyped-def]
     n_rows = keys.size
     for gap in _GAPS:
@@ -111,7 +113,7 @@ def _shell_sort(keys, rows):  # type: ignore[no-untyped-def]
             rows[place] = row
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _bits_in_use(keys):  # type: ignore[no-untyped-def]
     """The bits that any key has, and those in which not all keys agree."""
     some, every = keys[0], keys[0]
@@ -121,7 +123,7 @@ def _bits_in_use(keys):  # type: ignore[no-untyped-def]
     return np.int64(some), np.int64(some ^ every)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _digits(differing, n_rows):  # type: ignore[no-untyped-def]
     """Lowest bit, number and width of the digits of a radix sort on the given bits."""
     if differing == 0:
@@ -136,7 +138,7 @@ def _digits(differing, n_rows):  # type: ignore[no-untyped-def]
     return low, n_digits, (span + n_digits - 1) // n_digits
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _starts(counts):  # type: ignore[no-untyped-def]
     """Turn counts by bucket into the places at which buckets start."""
     place = counts[0] - counts[0]
@@ -146,7 +148,7 @@ def _starts(counts):  # type: ignore[no-untyped-def]
         place += count
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _bit_length(number):  # type: ignore[no-untyped-def]
     bits = 0
     while number >> bits:

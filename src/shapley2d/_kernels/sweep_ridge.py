@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numba
 import numpy as np
 
+from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.scores import count_right, r_squared, squared_error
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ ALPHA = 1.0
 """Penalty on the squared coefficients, as in scikit-learn; the intercept is free."""
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def _join(
     x: NDArray[np.float64],
     y: NDArray[np.float64],
@@ -45,7 +46,7 @@ def _join(
             gram[k, l] += scaled * off[l]
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def _factor(gram: NDArray[np.float64], factor: NDArray[np.float64]) -> None:
     """Lower Cholesky factor of ``gram`` plus the penalty; its leading blocks are those of the column prefixes."""
     for k in range(gram.shape[0]):
@@ -56,7 +57,7 @@ def _factor(gram: NDArray[np.float64], factor: NDArray[np.float64]) -> None:
             factor[k, l] = math.sqrt(total + ALPHA) if l == k else total / factor[l, l]
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def _solve_forward(factor: NDArray[np.float64], products: NDArray[np.float64], k: int) -> float:
     """Entry ``k`` of the solution z of L z = products; the earlier ones stand in ``products`` already."""
     total = products[k]
@@ -65,7 +66,7 @@ def _solve_forward(factor: NDArray[np.float64], products: NDArray[np.float64], k
     return float(total / factor[k, k])
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def _basis(
     x: NDArray[np.float64], mean: float, factor: NDArray[np.float64], k: int, basis: NDArray[np.float64]
 ) -> None:
@@ -90,13 +91,13 @@ def _basis(
         out[t] *= inverse
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def _add_scaled(out: NDArray[np.float64], weight: float, column: NDArray[np.float64]) -> None:
     for t in range(out.size):
         out[t] += weight * column[t]
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def fill_numbers(
     train: NDArray[np.float64],
     targets: NDArray[np.float64],
@@ -131,7 +132,7 @@ def fill_numbers(
             grid[a, b] = r_squared(squared_error(predictions, targets_valid), spread)
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def fill_classes(
     train: NDArray[np.float64],
     indicators: NDArray[np.float64],
