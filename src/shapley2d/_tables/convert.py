@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import is_missing, is_number
+from shapley2d._tables.arrow_types import plain_types
 from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
+from shapley2d._tables.whole_numbers import warn_of_rounding
 from shapley2d.exceptions import InputError, Place
 
 if TYPE_CHECKING:
@@ -47,6 +50,8 @@ def as_table(data: Any, name: str = "X") -> Table:
         data = data.to_native()
     if hasattr(data, "collect") and hasattr(data, "lazy"):
         data = data.collect()  # a lazy polars frame
+    if nw.dependencies.is_pyarrow_table(data):
+        data = plain_types(data)
     _check_unique_names(data, name)
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     table = _from_frame(frame, name) if isinstance(frame, nw.DataFrame) else _from_array(data, name)
@@ -86,7 +91,7 @@ def _check_shape(n_rows: int, n_columns: int, name: str) -> None:
 
 def _from_frame(frame: nw.DataFrame[Any], name: str) -> Table:
     _check_shape(frame.shape[0], frame.shape[1], name)
-    columns = tuple(_from_series(frame.get_column(key), str(key), name) for key in frame.columns)
+    columns = tuple(_readable(frame.get_column(key), str(key), name) for key in frame.columns)
     return Table(columns, _row_names(frame), frame.to_native())
 
 
@@ -103,6 +108,19 @@ def _row_names(frame: nw.DataFrame[Any]) -> NDArray[Any]:
     return positions if np.array_equal(names, positions) else names
 
 
+def _readable(series: nw.Series[Any], key: str, name: str) -> Column:
+    """A column; what the frame's own library cannot convert is named instead of passed on."""
+    try:
+        return _from_series(series, key, name)
+    except InputError:
+        raise
+    except (OverflowError, ValueError, NotImplementedError) as error:
+        raise InputError(
+            Place(name),
+            f": column {key!r} holds {series.dtype} entries that cannot be read ({error}): correct or drop them",
+        ) from error
+
+
 def _from_series(series: nw.Series[Any], key: str, name: str) -> Column:
     dtype = series.dtype
     if dtype.is_nested() or dtype == nw.Binary:
@@ -115,7 +133,12 @@ def _from_series(series: nw.Series[Any], key: str, name: str) -> Column:
     if dtype == nw.Boolean:
         return Column(key, "boolean", _filled(series, missing, fill=False))
     if dtype.is_numeric():
-        return Column(key, "number", _filled(series, missing, fill=0))
+        numbers = _filled(series, missing, fill=0)
+        if not dtype.is_float():
+            warn_of_rounding(numbers, lambda: series.drop_nulls().n_unique(), key, name)
+        return Column(key, "number", numbers)
+    if isinstance(dtype, (nw.Datetime, nw.Duration)) and dtype.time_unit == "s":
+        _check_milliseconds(series, key, name)
     if dtype == nw.Duration:
         milliseconds = series.dt.total_milliseconds()
         return Column(key, "number", _filled(milliseconds, missing, fill=0) / MILLISECONDS_PER_DAY)
@@ -123,6 +146,16 @@ def _from_series(series: nw.Series[Any], key: str, name: str) -> Column:
         milliseconds = series.dt.timestamp("ms")
         return Column(key, "date", _filled(milliseconds, missing, fill=0) / MILLISECONDS_PER_DAY)
     return _from_objects(series.to_list(), key, name)
+
+
+def _check_milliseconds(series: nw.Series[Any], key: str, name: str) -> None:
+    """Refuse seconds of which the milliseconds are beyond 64 bits and would come back as other times."""
+    seconds = np.abs(np.asarray(series.drop_nulls().cast(nw.Int64).to_numpy(), dtype=np.float64))
+    if seconds.size and seconds.max() > 2**63 / 1000:
+        raise InputError(
+            Place(name),
+            f": column {key!r} holds a time of {seconds.max():.3g} seconds: correct it or drop the column",
+        )
 
 
 def _decoded(series: nw.Series[Any]) -> list[Any]:
@@ -137,7 +170,10 @@ def _decoded(series: nw.Series[Any]) -> list[Any]:
 def _filled(series: nw.Series[Any], missing: NDArray[np.bool_], fill: float | bool) -> NDArray[np.float64]:
     if missing.any():
         series = series.fill_null(fill)
-    numbers = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    if series.dtype.is_integer() and not series.implementation.is_polars():
+        numbers = np.array(series.to_numpy(), dtype=np.float64)  # pyarrow's own cast refuses to round
+    else:
+        numbers = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
     numbers[missing] = np.nan
     return numbers
 
@@ -148,7 +184,7 @@ def _from_array(data: Any, name: str) -> Table:
         hidden = np.ma.getmaskarray(data)
         data = np.array(np.ma.getdata(data), dtype=np.float64 if numeric else object)
         data[hidden] = np.nan if numeric else None
-    array = np.asarray(data)
+    array = _as_array(data, name)
     if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
         array = np.asarray(data, dtype=object)  # a list of mixed entries: keep numbers numbers
     if array.ndim != 2:
@@ -167,11 +203,29 @@ def _from_array(data: Any, name: str) -> Table:
         kind: Kind = "boolean" if array.dtype.kind == "b" else "number"
         numbers = array.astype(np.float64)
         columns = [Column(key, kind, np.ascontiguousarray(numbers[:, j])) for j, key in enumerate(names)]
+        if array.dtype.kind in "iu":
+            for j, column in enumerate(columns):
+                warn_of_rounding(column.entries, partial(_count, array[:, j]), column.name, name)
     elif array.dtype.kind == "M":
         columns = [Column(key, "date", _days(array[:, j])) for j, key in enumerate(names)]
     else:
         columns = [_from_objects(array[:, j].tolist(), key, name) for j, key in enumerate(names)]
     return Table(tuple(columns), np.arange(array.shape[0]), array)
+
+
+def _as_array(data: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(data)
+    except ValueError:
+        widths = sorted({len(row) if hasattr(row, "__len__") else 0 for row in data})
+        raise InputError(
+            Place(name),
+            f" must be a 2-D table, but its rows have different lengths ({', '.join(map(str, widths[:5]))})",
+        ) from None
+
+
+def _count(numbers: Any) -> int:
+    return len(set(numbers.tolist()))
 
 
 def _days(stamps: NDArray[np.datetime64]) -> NDArray[np.float64]:
@@ -199,7 +253,13 @@ def _from_objects(items: Sequence[Any], key: str, name: str) -> Column:
         entries[~missing] = [float(item) for item in present]
         return Column(key, "boolean", entries)
     if all(is_number(item) for item in present):
-        entries[~missing] = [float(item) for item in present]
+        try:
+            entries[~missing] = [float(item) for item in present]
+        except OverflowError:
+            raise InputError(
+                Place(name), f": column {key!r} holds a number beyond {MAX_MAGNITUDE:g}: replace it"
+            ) from None
+        warn_of_rounding(entries, lambda: len(set(present)), key, name)
         return Column(key, "number", entries)
     if all(isinstance(item, timedelta) for item in present):
         entries[~missing] = [item / timedelta(days=1) for item in present]

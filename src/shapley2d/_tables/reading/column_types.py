@@ -12,6 +12,8 @@ MISSING = (
 _DATE = r"^\d{4}-\d{2}-\d{2}$"
 _TIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$"
 _ZONED = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)$"
+_DIGITS = 76  # that a decimal number of pyarrow can have
+_LONG = r"^[+-]?\d{1,76}$"
 _DECIMAL_COMMA = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$"
 
 
@@ -63,7 +65,10 @@ def _convert(texts: Any, *, decimal_comma: bool) -> Any:
 
     if texts.null_count == len(texts):
         return texts.cast(pa.float64())
-    for kind in (pa.int64(), pa.float64()):
+    kinds = [pa.int64(), pa.float64()]
+    if _all(pc.match_substring_regex(texts, _LONG)):
+        kinds.insert(1, pa.decimal256(_DIGITS, 0))  # every digit kept
+    for kind in kinds:
         try:
             return texts.cast(kind)
         except pa.ArrowInvalid:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shapley2d._tables.arrow_types import plain_types
 from shapley2d._tables.reading.column_types import typed_column
 from shapley2d._tables.reading.csv_text import decode, find_separator, first_lines, read_strings
 from shapley2d.exceptions import InputError
@@ -135,6 +136,7 @@ def _read_parquet(data: bytes, name: str) -> Source:
         cause = "" if data.startswith(_PARQUET) else ": rename it if it is CSV"
         detail = f" ({error})" if data.startswith(_PARQUET) else ""
         raise InputError(f"{name} is not a readable Parquet file{detail}{cause}") from None
+    table = plain_types(table)
     table = table.drop_columns([key for key in table.column_names if _PANDAS_INDEX.fullmatch(key)])
     repeated = {key for key in table.column_names if table.column_names.count(key) > 1}
     if repeated:

@@ -10,6 +10,7 @@ import numpy as np
 
 from shapley2d._tables.reading.column_types import not_numbers
 from shapley2d._tables.reading.files import Source, read_table
+from shapley2d._tables.whole_numbers import EXACT
 from shapley2d.exceptions import InputError, Note
 
 if TYPE_CHECKING:
@@ -103,9 +104,9 @@ def read_inputs(
         train=source,
         target=target,
         X=kept.select(features),
-        y=as_vector(kept[target]),
+        y=as_vector(kept[target], f"{source.path}: the target {target!r}"),
         rows=rows,
-        row_names=rows if row_id is None else _row_names(kept[row_id]),
+        row_names=rows if row_id is None else _row_names(kept[row_id], f"{source.path}: column {row_id!r}"),
     )
     if other is None:
         return inputs
@@ -135,17 +136,22 @@ def _with_validation(
         **{name: getattr(inputs, name) for name in ("train", "target", "X", "y", "rows", "row_names")},
         valid=other,
         X_valid=kept.select(inputs.X.column_names),
-        y_valid=as_vector(kept[inputs.target]),
+        y_valid=as_vector(kept[inputs.target], f"{other.path}: the target {inputs.target!r}"),
     )
 
 
-def as_vector(column: Any) -> NDArray[Any]:
-    """A pyarrow column without nulls as a numpy vector; text as objects."""
+def as_vector(column: Any, what: str) -> NDArray[Any]:
+    """A pyarrow column without nulls as a numpy vector; text as objects. ``what`` names it in messages."""
     import pyarrow as pa
 
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return np.asarray(column.to_numpy())
-    items = column.to_pylist()
+    try:
+        items = column.to_pylist()
+    except (OverflowError, ValueError) as error:
+        raise InputError(f"{what} holds {column.type} entries that cannot be read ({error})") from None
+    if pa.types.is_decimal(column.type) and column.type.scale == 0:
+        items = [int(item) for item in items]
     vector = np.empty(len(items), dtype=object)
     vector[:] = items
     return vector
@@ -200,6 +206,12 @@ def _rows_with_target(source: Source, target: str, *, drop_missing_target: bool)
 
 
 def _check_target(source: Source, column: Any, target: str) -> None:
+    import pyarrow as pa
+
+    if pa.types.is_nested(column.type):
+        raise InputError(
+            f"{source.path}: the target {target!r} holds {column.type}, not labels or numbers: choose another --target"
+        )
     distinct = column.unique()
     if len(distinct) == 1:
         raise InputError(
@@ -217,6 +229,7 @@ def _check_feature(source: Source, key: str, rows: NDArray[np.intp]) -> None:
     column = source.table[key]
     if not _is_text(column):
         _note_of_counter(source, key, column)
+        _note_of_long_key(source, key, column.take(rows).drop_null())
         return
     column = column.cast("string")
     odd = np.asarray(not_numbers(column.combine_chunks()))
@@ -255,6 +268,26 @@ def _note_of_counter(source: Source, key: str, column: Any) -> None:
         )
 
 
+def _note_of_long_key(source: Source, key: str, column: Any) -> None:
+    """Account numbers and the like: whole numbers that are too long to be measurements, hardly one of them twice."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = pa.types.is_integer(column.type) or (pa.types.is_decimal(column.type) and column.type.scale == 0)
+    if not whole or len(column) < _KEY_ROWS:
+        return
+    ends = pc.min_max(column)
+    longest = max(abs(int(ends[end].as_py())) for end in ("min", "max"))
+    if longest > EXACT and _is_key(distinct := len(column.unique()), len(column)):
+        source.notes.append(
+            Note(
+                f"{source.path}: column {key!r} looks like a key ({distinct} distinct whole numbers of up to "
+                f"{len(str(longest))} digits in {len(column)} rows): drop it with --drop {_shell(key)}, or name the rows "
+                f"by it with --id {_shell(key)}"
+            )
+        )
+
+
 def _is_text(column: Any) -> bool:
     import pyarrow as pa
 
@@ -266,6 +299,6 @@ def _is_key(distinct: int, count: int) -> bool:
     return count >= _KEY_ROWS and distinct >= _KEY_SHARE * count
 
 
-def _row_names(column: Any) -> NDArray[Any]:
-    names = as_vector(column)
+def _row_names(column: Any, what: str) -> NDArray[Any]:
+    names = as_vector(column, what)
     return names if names.dtype.kind in "iu" else np.array([str(name) for name in names], dtype=object)
