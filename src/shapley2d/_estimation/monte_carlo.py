@@ -134,7 +134,10 @@ class MonteCarloState:
         """Draws in all, by extrapolation: errors shrink with the root of their number."""
         if self._tolerance == 0:
             return float(self._max_draws)
-        return min(float(self._max_draws), self.moments.count * (self._ratio / self._tolerance) ** 2)
+        steps = self._ratio / self._tolerance
+        if steps >= (self._max_draws / max(1, self.moments.count)) ** 0.5:  # before its square is too large
+            return float(self._max_draws)
+        return self.moments.count * steps**2
 
     def fraction(self) -> float:
         if not np.isfinite(self._ratio):

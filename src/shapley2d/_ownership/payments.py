@@ -188,7 +188,7 @@ def _whole_units(total: Any, digits: Any) -> int:
     return units
 
 
-def _too_large(total: Any, digits: int) -> tuple[Any, ...]:
+def _too_large(total: Any, digits: Any) -> tuple[Any, ...]:
     """Why an amount is refused whose last digit a floating-point number cannot tell."""
     return (
         Setting("total", total),

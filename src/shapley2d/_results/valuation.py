@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.checks import check_whole
+from shapley2d._base.printable import printable
 from shapley2d._results.values import Values
 from shapley2d._tables.frames import make_frame
-from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     import os
@@ -186,7 +187,7 @@ class Valuation(Values):
         lines = [f"Valuation of {n} rows x {m} columns, method {method}, {self.describe()}"]
         lines.append(f"  total    {self.total:+.5g}")
         for what, row, column, value in self._extremes():
-            lines.append(f"  {what:<8} {value:+.3g} at row {row}, column {column!r}")
+            lines.append(f"  {what:<8} {value:+.3g} at row {printable(str(row))}, column {column!r}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -215,8 +216,7 @@ class Valuation(Values):
 
 
 def _count(k: int) -> int:
-    if k < 0:
-        raise InputError(Setting("k", k), " must not be negative")
+    check_whole(k, "k", 0)
     return k
 
 

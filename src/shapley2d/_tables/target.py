@@ -131,7 +131,8 @@ def _check_present(y: NDArray[Any], row_names: NDArray[Any], name: str) -> None:
         if isinstance(item, (list, tuple, dict, set, np.ndarray)):
             raise InputError(
                 Place(name),
-                f" holds a {type(item).__name__} in row {row_names[row]}, not a label or a number: choose another target",
+                f" holds a {type(item).__name__} in row {row_names[row]}, not a label or a number: choose another "
+                "target",
             )
     if rows.size:
         raise InputError(

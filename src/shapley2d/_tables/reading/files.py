@@ -108,6 +108,8 @@ def read_table(
 
 def _contents(path: str) -> bytes:
     if path == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed: name a file instead of -")
         return sys.stdin.buffer.read()
     file = Path(path)
     if file.is_dir():

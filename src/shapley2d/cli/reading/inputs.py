@@ -282,8 +282,8 @@ def _note_of_long_key(source: Source, key: str, column: Any) -> None:
         source.notes.append(
             Note(
                 f"{source.path}: column {key!r} looks like a key ({distinct} distinct whole numbers of up to "
-                f"{len(str(longest))} digits in {len(column)} rows): drop it with --drop {_shell(key)}, or name the rows "
-                f"by it with --id {_shell(key)}"
+                f"{len(str(longest))} digits in {len(column)} rows): drop it with --drop {_shell(key)}, or name the "
+                f"rows by it with --id {_shell(key)}"
             )
         )
 
