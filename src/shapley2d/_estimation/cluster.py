@@ -76,9 +76,9 @@ def _await_scheduler(address: str) -> None:
     """Wait until the scheduler takes connections: a client that finds none is in the way for another minute."""
     from distributed.comm.addressing import get_address_host_port, parse_address
 
-    if parse_address(address)[0] not in ("tcp", "tls"):  # type: ignore[no-untyped-call]
+    if parse_address(address)[0] not in ("tcp", "tls"):
         return
-    place = get_address_host_port(address)  # type: ignore[no-untyped-call]
+    place = get_address_host_port(address)
     patience = time.monotonic() + _PATIENCE_S
     while True:
         try:

@@ -134,7 +134,7 @@ def as_seed(random_state: Any) -> int:
     if (
         isinstance(random_state, (int, np.integer))
         and not isinstance(random_state, bool)
-        and random_state >= 0
+        and 0 <= random_state < 2**128
     ):
         return int(random_state)
     raise InputError(

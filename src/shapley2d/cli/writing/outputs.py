@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from shapley2d._results.valuation import Valuation
 
 _VALUES = (".parquet", ".pq", ".csv")
-_FORMULA = re.compile(r"[\t\r\n]|[\s\x00-\x20\x7f\ufeff\u200b]*[=@+\-＝＠＋－]")  # noqa: RUF001  (full-width signs count too)
+_FORMULA = re.compile(
+    r"[\t\r\n]|[\s\x00-\x20\x7f\ufeff\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d]"
+)  # full-width signs too
 
 
 def check_outputs(values: Path | None, report: Path | None, inputs: Sequence[str]) -> None:
