@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import warnings
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,12 +13,14 @@ from rich.console import Console
 from rich.text import Text
 
 from shapley2d._base.printable import printable
+from shapley2d._base.progress import format_seconds
 from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+_SILENT_S = 10.0  # work that ends sooner is not worth a word
 _PIPE_WIDTH = 200  # lines are not folded in a pipe
 
 
@@ -75,6 +78,33 @@ class _NoteConsole(Console):
 def note(message: object, names: Mapping[str, str] | None = None) -> None:
     """Print something beside the results, on stderr; a message of the library in the words of the command line."""
     _NoteConsole().print(Text("note: ", style="yellow"), Text(printable(in_words(message, names))), sep="")
+
+
+class ProgressNotes:
+    """Long work without a terminal: a note on how long it takes, then one whenever the time has doubled."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._next = _SILENT_S
+
+    def __call__(self, fraction: float, words: str) -> None:
+        """Hear of progress."""
+        elapsed = time.monotonic() - self._start
+        if elapsed < self._next or fraction >= 1:
+            return
+        self._next = 2 * elapsed
+        if fraction <= 0:
+            note(f"after {format_seconds(elapsed)}: {words}")
+            return
+        left = elapsed * (1 - fraction) / fraction
+        if left >= _SILENT_S:
+            known = "" if words.endswith(" left") else f", about {format_seconds(left)} left"
+            note(f"{fraction:.0%} done after {format_seconds(elapsed)}{known} ({words})")
+
+
+def progress() -> Any:
+    """The option ``progress`` of a command: a bar on a terminal, a few notes elsewhere."""
+    return "auto" if sys.stderr.isatty() else ProgressNotes()
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
 import sys
 import zlib
@@ -24,6 +25,9 @@ _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _ZIP = b"PK\x03\x04"
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+_RATIO = 200  # how many times its size a packed table may have
+_FREE = 2**26  # bytes that any packed file may have
+_MUCH_TEXT = 2**28  # bytes of text that are worth a word
 _MAX_COUNTED = 2**20  # characters of a file whose rows are looked up line by line
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
@@ -79,7 +83,7 @@ def read_table(
     name = "stdin" if path == "-" else path
     if data.startswith(_GZIP):
         try:
-            data = gzip.decompress(data)
+            data = _unpacked(data, name)
         except (OSError, EOFError, zlib.error):
             raise InputError(f"{name} is a damaged gzip file: copy or download it again") from None
     if data.startswith(_PARQUET) or Path(path).suffix.lower() in (".parquet", ".pq"):
@@ -117,6 +121,26 @@ def _contents(path: str) -> bytes:
     if not file.exists():
         raise InputError(f"there is no file {path}{_nearest_file(file)}")
     return file.read_bytes()
+
+
+def _unpacked(data: bytes, name: str) -> bytes:
+    """A gzip file's content, unless it is far more than a table's would be: then memory is all that it is after."""
+    most = max(_FREE, _RATIO * len(data))
+    parts, size = [], 0
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+        while part := stream.read(2**20):
+            parts.append(part)
+            size += len(part)
+            if size > most:
+                raise InputError(
+                    f"{name} unpacks to more than {_size(most)}, over {_RATIO} times its size; hardly a table: "
+                    "if it is one, unpack it first with gunzip, or keep fewer of its rows"
+                )
+    return b"".join(parts)
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 2**20:,.0f} MiB"
 
 
 def _nearest_file(file: Path) -> str:
