@@ -7,13 +7,20 @@ READY := $(VENV)/.ready
 BASELINES := .venv-baselines
 BASELINES_READY := $(BASELINES)/.ready
 
-.PHONY: demo test test-baselines lint format figures paper paper-quick paper-pages clean
+.PHONY: demo test campaign test-baselines lint format figures paper paper-quick paper-pages clean
 
 demo: $(READY)
 	$(BIN)/shapley2d demo
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# faults on purpose, the long form; SEED=1 makes other ones
+SEED ?= 0
+campaign: $(READY)
+	$(BIN)/python -m tests.campaign.kills --count 1000 --seed $(SEED)
+	$(BIN)/python -m tests.campaign.damage --count 2000 --seed $(SEED)
+	$(BIN)/python -m tests.campaign.crafted --count 2000 --seed $(SEED)
 
 # the comparisons with other detectors, in an environment of their own: robpy wants an older scikit-learn
 test-baselines: $(BASELINES_READY)

@@ -35,7 +35,8 @@ def census_like(n_rows: int, n_valid: int, seed: int = 0) -> tuple[IntegerColumn
     columns = IntegerColumns(
         np.ascontiguousarray(table[:, :n_rows]),
         np.ascontiguousarray(table[:, n_rows:]),
-        np.array(mismatch, dtype=np.int64),
+        np.array(mismatch) > 0,
+        np.maximum(mismatch, 1),
         np.full(14, unit, dtype=np.int64),
         float(unit),
     )
@@ -62,7 +63,11 @@ def kernel_nanoseconds(
     kept = np.argsort(np.r_[np.arange(8), np.arange(6) + 0.5], kind="stable")[:few]
     narrow = RowValues(
         IntegerColumns(
-            columns.train[kept], columns.valid[kept], columns.mismatch[kept], columns.missing[kept]
+            columns.train[kept],
+            columns.valid[kept],
+            columns.nominal[kept],
+            columns.weight[kept],
+            columns.missing[kept],
         ),
         y,
         y_valid,

@@ -68,7 +68,7 @@ def sweeps(points: int = 300) -> None:
         rng = np.random.default_rng(1)
         rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
         (split,) = make_problem(X, y, X_valid, y_valid).splits
-        game = sweep_game(name, split, **({"n_neighbors": 10} if name == "knn" else {}))
+        game = sweep_game(name, split, baseline="zero", **({"n_neighbors": 10} if name == "knn" else {}))
         nested = NestedCoalitions(rows), NestedCoalitions(columns)
         grid = game.utilities(*nested)
         sweep = min(seconds_of(game.utilities, *nested) for _ in range(3))
@@ -112,7 +112,7 @@ def generic() -> None:
                     fitted = clone(estimator).fit(X[np.ix_(chosen, members)], y[chosen])  # noqa: B023
                     np.mean(fitted.predict(X_valid[:, members]) == y_valid)
 
-        game = ModelGame(estimator, split.train, split.y, split.valid, split.y_valid)
+        game = ModelGame(estimator, split.train, split.y, split.valid, split.y_valid, baseline="zero")
         pairs = [
             (seconds_of(bare), seconds_of(game.utilities, MaskCoalitions(rows), columns)) for _ in range(4)
         ]

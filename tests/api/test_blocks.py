@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -80,7 +81,9 @@ def knn_utility(X, y, X_valid, y_valid, *, k, task):
 def test_exact_blocks_equal_brute_force(semivalue):
     data = small_table()
     model = DecisionTreeClassifier(random_state=0)
-    v = value_blocks(*data, rows=ROWS, columns=COLUMNS, method="exact", model=model, semivalue=semivalue)
+    v = value_blocks(
+        *data, rows=ROWS, columns=COLUMNS, method="exact", model=model, baseline="zero", semivalue=semivalue
+    )
     axes = semivalue if isinstance(semivalue, tuple) else (semivalue, semivalue)
     np.testing.assert_allclose(v.values, brute_force(tree_utility(*data), 3, 3, *axes), atol=1e-12)
     assert v.row_names.tolist() == [0, 1, 2] and v.column_names == ["bank", "shop", "web"]
@@ -90,8 +93,12 @@ def test_exact_blocks_equal_brute_force(semivalue):
 
 def test_blocks_sum_to_the_utility_of_the_whole_table():
     data = small_table()
+    score = GaussianNB().fit(*data[:2]).score(*data[2:])
     v = value_blocks(*data, rows=ROWS, columns=COLUMNS, model=GaussianNB())
-    assert v.total == pytest.approx(GaussianNB().fit(*data[:2]).score(*data[2:]))
+    constant = DummyClassifier().fit(*data[:2]).score(*data[2:])
+    assert v.total == pytest.approx(score - constant) and v.info["utility_none"] == pytest.approx(constant)
+    zero = value_blocks(*data, rows=ROWS, columns=COLUMNS, model=GaussianNB(), baseline="zero")
+    assert zero.total == pytest.approx(score)
 
 
 def test_monte_carlo_agrees_with_exact_within_its_errors():
@@ -137,7 +144,7 @@ def test_knn_utilities_equal_their_definition(seed, k, task):
     y, y_valid = random.integers(0, 3, 5).astype(float), random.integers(0, 3, 3).astype(float)
     h = knn_utility(X, y, X_valid, y_valid, k=k, task=task)
     columns = integer_columns(as_table(X), as_table(X_valid), "sqeuclidean")
-    game = KnnGame(columns, y, y_valid, task=task, n_neighbors=k, n_jobs=1)
+    game = KnnGame(columns, y, y_valid, task=task, n_neighbors=k, empty="zero", n_jobs=1)
     found = game.utilities(SubsetCoalitions(5), SubsetCoalitions(2))
     for a, S in enumerate(SubsetCoalitions(5)):
         for b, F in enumerate(SubsetCoalitions(2)):

@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from shapley2d import CellValuer, value_cells
+from shapley2d import CellValuer, InputError, value_cells
 
 
 @pytest.mark.filterwarnings("ignore::shapley2d.exceptions.LeakWarning")  # the checks take y from X
@@ -76,3 +78,44 @@ def test_feature_names_go_with_the_frame():
     assert hasattr(valuer, "feature_names_in_")
     valuer.fit(X.to_numpy(), [0, 1] * 10)
     assert not hasattr(valuer, "feature_names_in_")
+
+
+def test_the_score_is_what_the_values_would_sum_to():
+    X, y = load_wine(return_X_y=True)
+    X, y, X_test, y_test = X[::3, :4], y[::3], X[1::3, :4], y[1::3]
+    for options in (
+        {},
+        {"n_neighbors": 3, "metric": "sqeuclidean", "empty": "zero"},
+        {"method": "mc", "model": "gaussian_nb", "max_permutations": 2, "tolerance": 0},
+        {"method": "mc", "model": "tree", "baseline": "zero", "max_permutations": 2, "tolerance": 0},
+        {"method": "flat", "model": "gaussian_nb", "max_permutations": 2, "tolerance": 0},
+    ):
+        valuer = CellValuer(folds=2, **options).fit(X, y)
+        assert valuer.score(X_test, y_test) == pytest.approx(
+            value_cells(X, y, X_test, y_test, progress=False, **options).total, abs=1e-12
+        )
+
+
+def test_the_score_needs_a_model_and_a_fit():
+    X, y = np.eye(12), [0, 1] * 6
+    with pytest.raises(
+        InputError, match="method='random' evaluates no model, so it has no score: use method='knn'"
+    ):
+        CellValuer("random").fit(X, y).score(X, y)
+    with pytest.raises(NotFittedError):
+        CellValuer().score(X, y)
+
+
+def test_cross_validation_and_grid_search():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    X, y = X.iloc[::2, :4], y.iloc[::2]
+    cv = StratifiedKFold(3, shuffle=True, random_state=0)
+    scores = cross_validate(CellValuer(n_neighbors=3, folds=2), X, y, cv=cv)["test_score"]
+    assert scores.shape == (3,) and scores.min() > 0.1
+    search = GridSearchCV(CellValuer(folds=2), {"n_neighbors": [1, 5, 58]}, cv=cv).fit(X, y)
+    assert search.best_params_["n_neighbors"] in (1, 5)  # all rows of a fold vote like the labels alone
+    assert search.best_estimator_.values_.shape == X.shape
+    task = GridSearchCV(CellValuer(folds=2), {"n_neighbors": [1, 5]}, cv=3).fit(
+        X, X["alcohol"].to_numpy() * 1.01
+    )
+    assert np.isfinite(task.cv_results_["mean_test_score"]).all()

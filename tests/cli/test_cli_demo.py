@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shapley2d import Valuation
-from shapley2d._tables.reading.files import read_table
+from shapley2d._tables.convert import as_table
 from shapley2d.cli import main
 from shapley2d.cli.commands.demo import KINDS
 from shapley2d.datasets import load_breast_cancer_original
@@ -34,7 +34,7 @@ def test_one_in_fifty_cells_is_changed_to_an_entry_that_the_table_could_hold(dem
     X, y = load_breast_cancer_original("pyarrow")
     entries = as_array(X)
     summary, folder = demo
-    written = read_table(str(folder / "table.csv")).table
+    written = as_table(folder / "table.csv").native
     assert written["class"].to_pylist() == y.tolist()
     corrupted = as_array(written.drop_columns(["class"]))
     np.testing.assert_array_equal(np.isnan(corrupted), np.isnan(entries))
@@ -47,7 +47,7 @@ def test_it_finds_more_than_rows_and_chance(demo):
     summary, folder = demo
     saved = Valuation.load(folder / "values.parquet")
     original = as_array(load_breast_cancer_original("pyarrow")[0])
-    corrupted = as_array(read_table(str(folder / "table.csv")).table.drop_columns(["class"]))
+    corrupted = as_array(as_table(folder / "table.csv").native.drop_columns(["class"]))
     changed = ~np.isnan(original) & (original != corrupted)
     for part in summary["inspected"]:
         order = np.argsort(saved.values, axis=None)[: part["cells"]]

@@ -17,6 +17,14 @@ TABLES = {
     "other.csv": PEOPLE.replace("age", "agee"),
     "more.csv": PEOPLE.replace("name,age", "label,age"),
     "texts.csv": PEOPLE.replace(",2", ",x").replace(",3", ",y").replace(",4", ",z").replace(",5", ",w"),
+    "keys.csv": "\n".join(
+        [
+            "count,name,mail,age,y",
+            *(f"{k},N{k},{k}@x,{k % 7},{'' if k in (6, 9) else 'uv'[k % 2]}" for k in range(24)),
+        ]
+    ),
+    "dates.csv": "\n".join(["a,day", *(f"{k % 5},2024-01-{k + 1:02d}" for k in range(24))]),
+    "records.jsonl": '{"a": 1, "y": 2}\na,y\n',
     "ragged.csv": "a,b,y\n1,2,u\n3,v\n",
     "header.csv": "a,b,y\n",
     "empty.csv": "",
@@ -81,15 +89,28 @@ CASES = [
     ("cells good.csv -t outcome --id nam", "--id nam: good.csv has no such column (did you mean 'name'?)"),
     ("cells good.csv -t outcome --drop outcome", "--drop outcome is the target: drop another column"),
     (GOOD + "--drop age,city", "good.csv has no columns beside the target 'outcome' and the dropped ones"),
-    ("cells good.csv -t outcome", ("good.csv: column 'name' looks like a key (24 distinct texts in 24 rows): drop it "
-     "with --drop name, or name the rows by it with --id name")),
-    ("cells good.csv -t name", "good.csv: the target 'name' looks like a key (24 distinct texts in 24 rows)"),
+    ("cells good.csv -t outcome", ("good.csv: column 'name' (24 different texts in 24 rows) looks like a key: run "
+     "shapley2d cells good.csv -t outcome --drop-keys (or name the rows by a key with --id name, or keep it with "
+     "--text name)")),
+    ("cells keys.csv -t y", ("keys.csv: the target 'y' is empty in 2 of 24 rows, first in line 8; columns 'name' (22 "
+     "different texts in 22 rows), 'mail' (22 different texts in 22 rows) look like keys: run shapley2d cells keys.csv "
+     "-t y --drop-missing-target --drop-keys (or fill it; or name the rows")),
+    ("cells keys.csv -t y --drop-keys --drop age,count --drop-missing-target", "keys.csv: all columns look like keys"),
+    ("cells good.csv -t name", "good.csv: the target 'name' looks like a key (24 different texts in 24 rows)"),
+    (GOOD + "--number ages", "--number ages: good.csv has no such column (did you mean 'age'?)"),
+    (GOOD + "--number city", "--number city: no entry of column 'city' is a number, the first is 'A'"),
+    (GOOD + "--date age", "--date age: no entry of column 'age' is a date, the first is '20'"),
+    (GOOD + "--number age --text age", "--text age and --number age: give one of them"),
+    (GOOD + "--text name", "--text name is left out by --drop or --id: give one of them"),
     ("cells infinite.csv -t y", "infinite.csv: column 'a' holds an infinite number in row 12: replace it by a number"),
     # target
     ("cells constant.csv -t y", "constant.csv: the target 'y' is 'u' in every row: there is nothing to learn"),
     ("cells blank.csv -t y", "blank.csv: the target 'y' is empty in all 2 rows"),
-    ("cells some.csv -t y", ("some.csv: the target 'y' is empty in 1 of 3 rows, first in line 3: fill it, or leave "
-     "those rows out with --drop-missing-target")),
+    ("cells some.csv -t y", ("some.csv: the target 'y' is empty in 1 of 3 rows, first in line 3: run shapley2d cells "
+     "some.csv -t y --drop-missing-target (or fill it)")),
+    ("cells dates.csv -t day", ("dates.csv: column 'day' holds dates, which are neither numbers nor classes: predict a "
+     "number (the days since the first one, say) or a class (the year, say), or set --task classification")),
+    ("cells records.jsonl -t y", "records.jsonl, line 2 is not a record of JSON"),
     ("cells few.csv -t y", "4 rows are too few for --folds 5"),
     (GOOD + "--task regression", ("good.csv: column 'outcome' holds text, which regression cannot use: set --task "
      "classification")),
@@ -190,7 +211,8 @@ def test_full_disk(folder, capsys, monkeypatch, name):
 
 
 def test_unwritable_folder(folder, capsys, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)
+    refused = OSError(errno.EACCES, os.strerror(errno.EACCES))
+    monkeypatch.setattr("shapley2d._base.atomic_write.os.open", fail(refused))
     assert main([*GOOD.split(), "-o", "v.parquet"]) == 2
     assert "--output v.parquet: the folder . cannot be written to" in capsys.readouterr().err
 

@@ -1,9 +1,6 @@
 """From files to what the library values: targets, rows, dropped columns, notes."""
 
-import pytest
-
 from shapley2d.cli.reading.inputs import read_inputs
-from shapley2d.exceptions import InputError
 
 
 def rows(*lines):
@@ -14,14 +11,14 @@ def test_validation_file_takes_the_text_columns_of_training(tmp_path):
     (tmp_path / "train.csv").write_text(rows("a,y", "1,u", "x,v", "2,u"))
     (tmp_path / "valid.csv").write_text(rows("y,a", "u,1", "v,2"))
     inputs = read_inputs(str(tmp_path / "train.csv"), "y", valid=str(tmp_path / "valid.csv"))
-    assert inputs.X_valid.to_pydict() == {"a": ["1", "2"]}
+    assert inputs.X_valid.columns[0].text() == ["1", "2"]
 
 
 def test_rows_without_a_target_can_be_left_out(tmp_path):
     (tmp_path / "train.csv").write_text(rows("a,y", "1,u", "2,", "3,v"))
     inputs = read_inputs(str(tmp_path / "train.csv"), "y", drop_missing_target=True)
     assert inputs.rows.tolist() == [0, 2]
-    assert inputs.y.tolist() == ["u", "v"]
+    assert inputs.y.to_pylist() == ["u", "v"]
 
 
 def test_rows_named_by_a_column(tmp_path):
@@ -37,21 +34,58 @@ def test_drop_takes_lists_and_names_with_commas(tmp_path):
     assert inputs.X.column_names == ["e"]
 
 
-def test_notes_of_counters_and_of_few_texts_among_numbers(tmp_path):
-    lines = [f"{k},{'x' if k == 7 else k % 3},{'uv'[k % 2]}" for k in range(40)]
-    (tmp_path / "train.csv").write_text(rows("n,a,y", *lines))
-    notes = read_inputs(str(tmp_path / "train.csv"), "y").notes
-    assert any("column 'n' only counts the rows" in str(note) for note in notes)
-    assert any(
-        "column 'a' holds numbers except for 1 of its entries, first 'x' in line 9" in str(note)
-        for note in notes
+def test_notes_of_numbers_that_may_be_keys(tmp_path):
+    lines = [f"{k},{k * k},{k % 3},{'uv'[k % 2]}" for k in range(40)]
+    (tmp_path / "train.csv").write_text(rows("n,user_id,a,y", *lines))
+    inputs = read_inputs(str(tmp_path / "train.csv"), "y")
+    assert inputs.X.column_names == ["n", "user_id", "a"]
+    (note,) = inputs.notes
+    assert "may be keys: 'n' (it only counts the rows), 'user_id' (40 different numbers in 40 rows)" in str(
+        note
+    )
+    assert "--drop-keys" in str(note)
+
+
+def test_keys_are_left_out_together(tmp_path):
+    lines = [f"{k},N{k},{k % 3},{'uv'[k % 2]}" for k in range(40)]
+    (tmp_path / "train.csv").write_text(rows("n,name,a,y", *lines))
+    (tmp_path / "valid.csv").write_text(rows("n,name,a,y", *lines[:7]))
+    inputs = read_inputs(str(tmp_path / "train.csv"), "y", valid=str(tmp_path / "valid.csv"), drop_keys=True)
+    assert inputs.X.column_names == inputs.X_valid.column_names == ["a"]
+    (note,) = inputs.notes
+    assert "left out as keys: 'n' (it only counts the rows), 'name' (40 different texts in 40 rows)" in str(
+        note
     )
 
 
-def test_broken_numbers_are_named_rather_than_called_a_key(tmp_path):
-    lines = [f"{'1O' if k == 7 else k * 1.5},{'uv'[k % 2]}" for k in range(40)]
+def test_a_column_that_the_user_calls_text_is_no_key(tmp_path):
+    (tmp_path / "train.csv").write_text(rows("name,y", *(f"N{k},{'uv'[k % 2]}" for k in range(40))))
+    inputs = read_inputs(str(tmp_path / "train.csv"), "y", kinds={"text": ["name"]})
+    assert inputs.X.column_names == ["name"]
+    assert inputs.kinds == {"name": "text"}
+
+
+def test_rows_whose_target_is_a_stray_are_left_out(tmp_path):
+    lines = [f"{k % 7},{'x1' if k in (3, 8) else k * 1.5}" for k in range(40)]
     (tmp_path / "train.csv").write_text(rows("a,y", *lines))
-    with pytest.raises(
-        InputError, match="numbers except for 1 of its entries, first '1O' in line 9: correct them"
-    ):
-        read_inputs(str(tmp_path / "train.csv"), "y")
+    inputs = read_inputs(str(tmp_path / "train.csv"), "y")
+    assert inputs.rows.tolist() == [k for k in range(40) if k not in (3, 8)]
+    assert inputs.y.dtype.kind == "f"
+    (note,) = inputs.notes
+    assert "the target 'y' holds numbers, but not in 2 of 40 rows ('x1' in line 5, 'x1' in line 10)" in str(
+        note
+    )
+
+
+def test_the_target_may_be_called_text(tmp_path):
+    (tmp_path / "train.csv").write_text(rows("a,y", *(f"{k % 7},{k % 3}" for k in range(40))))
+    assert read_inputs(str(tmp_path / "train.csv"), "y").y.tolist()[:3] == [0, 1, 2]
+    labels = read_inputs(str(tmp_path / "train.csv"), "y", kinds={"text": ["y"]}).y
+    assert labels.to_pylist()[:3] == ["0", "1", "2"]
+
+
+def test_names_of_rows_keep_their_zeros(tmp_path):
+    (tmp_path / "train.csv").write_text(rows("who,a,y", "007,1,u", "008,2,v"))
+    assert read_inputs(str(tmp_path / "train.csv"), "y", row_id="who").row_names.tolist() == ["007", "008"]
+    (tmp_path / "train.csv").write_text(rows("who,a,y", "70,1,u", "8,2,v"))
+    assert read_inputs(str(tmp_path / "train.csv"), "y", row_id="who").row_names.tolist() == [70, 8]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import functools
 import json
 import os
 import signal
@@ -12,12 +14,15 @@ import time
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
+from sklearn.metrics import make_scorer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import CellValuer, value_blocks, value_cells, value_game
+from shapley2d._base import atomic_write
 from shapley2d._estimation import checkpoint
-from shapley2d._estimation.fingerprint import describe
+from shapley2d._estimation.fingerprint import describe, differences
+from shapley2d._estimation.function_code import function_code
 from shapley2d.exceptions import CheckpointWarning, InputError, PrecisionWarning, UtilityError
 
 DATA = load_wine()
@@ -154,12 +159,12 @@ def test_control_c_with_workers(tmp_path):
 
 
 def test_control_c_and_errors_leave_a_checkpoint(tmp_path):
-    calls = []
+    calls, stops = [], []
 
-    def h(S, F, stop=None):
+    def h(S, F):
         calls.append(1)
-        if len(calls) == 200 and stop is not None:
-            raise stop
+        if len(calls) == 200 and stops:
+            raise stops[0]
         return float(np.sqrt(S.sum() * F[0] + S[0]))
 
     plain = value_game(h, 5, 2, "mc", max_permutations=40, tolerance=0, progress=False)
@@ -167,14 +172,16 @@ def test_control_c_and_errors_leave_a_checkpoint(tmp_path):
         path = tmp_path / f"{expected}.npz"
         options = {"tolerance": 0, "max_permutations": 40, "progress": False, "checkpoint": path}
         calls.clear()
+        stops[:] = [stop]
         if expected is None:
             with pytest.warns(PrecisionWarning, match="interrupted"):
-                v = value_game(lambda S, F: h(S, F, stop), 5, 2, "mc", **options)  # noqa: B023
+                v = value_game(h, 5, 2, "mc", **options)
             assert v.info["n_permutations"] == count(path)
         else:
             with pytest.raises(expected):
-                value_game(lambda S, F: h(S, F, stop), 5, 2, "mc", **options)  # noqa: B023
+                value_game(h, 5, 2, "mc", **options)
         assert 10 < count(path) < 30
+        stops.clear()
         v = value_game(h, 5, 2, "mc", **options)
         assert v.info["resumed_at"] > 10
         assert same_bits(v, plain)
@@ -280,7 +287,7 @@ def test_another_game_is_refused(tmp_path):
     value_game(lambda S, F: S.sum() * F.sum(), 4, 2, **options)
     with pytest.raises(InputError, match=r"shape is \[\[4, 2\]\] there and \[\[3, 2\]\] here"):
         value_game(lambda S, F: S.sum() * F.sum(), 3, 2, **options)
-    with pytest.raises(InputError, match="the utilities of the whole table and of half of it differ"):
+    with pytest.raises(InputError, match="is of another run: the code of h differs; use"):
         value_game(lambda S, F: S.sum() * F.sum() + 0.01, 4, 2, **options)
 
 
@@ -364,7 +371,7 @@ def test_never_a_pickle(path):
             members = {key: archive[key] for key in archive.files}
         assert {array.dtype.kind for array in members.values()} == {"f", "u"}
     record = json.loads(members["record"].tobytes())
-    assert set(record) == {"format", "count", "history", "identity"}
+    assert set(record) == {"format", "count", "history", "identity", "drawn"}
 
 
 def test_descriptions_do_not_depend_on_the_process():
@@ -376,3 +383,279 @@ def test_descriptions_do_not_depend_on_the_process():
     assert describe(np.arange(3)) != describe(np.arange(4))
     nested = CellValuer(model=GaussianNB(), scoring=[score, 1])
     assert describe(nested) == describe(CellValuer(model=GaussianNB(), scoring=[score, 1]))
+
+
+# another game
+
+
+GAME = {"method": "mc", "max_permutations": 6, "tolerance": 0, "progress": False}
+WEIGHT = 1.0
+
+
+def test_a_game_that_changed_elsewhere_is_refused(tmp_path, monkeypatch):
+    """The whole table and half of it are as before; a coalition that was drawn is not."""
+    path = tmp_path / "run.npz"
+    state = {"bonus": 0.0}  # no code and no value that could be compared
+
+    def h(S, F):
+        return float(S.sum() * F.sum()) + state["bonus"] * (S.sum() in (1, 4))
+
+    value_game(h, 6, 3, **GAME, checkpoint=path)
+    value_game(h, 6, 3, **{**GAME, "max_permutations": 8}, checkpoint=path)
+    state["bonus"] = 0.5
+    with pytest.raises(
+        InputError,
+        match=r"the utility of the first \d+ rows and \d+ columns of draw \d+ is \S+ there and \S+ here",
+    ):
+        value_game(h, 6, 3, **GAME, checkpoint=path)
+
+
+def make_game(weights=(1.0, 2.0), matrix=None, default=0.0, comment=False):
+    if comment:
+
+        def h(S, F, more=default):
+            """Another docstring."""
+            # and a comment
+            return float(S.sum() * weights[0]) + more
+
+    else:
+
+        def h(S, F, more=default):
+            return float(S.sum() * weights[0]) + more
+
+    used = matrix
+    return (lambda S, F: h(S, F) + 0 * used.sum()) if matrix is not None else h
+
+
+@pytest.mark.parametrize(
+    ("here", "message"),
+    [
+        ({}, None),
+        ({"comment": True}, None),
+        ({"weights": (1.0, 3.0)}, r"what h uses \(weights\) differs"),
+        ({"default": 0.5}, r"a default argument of h \(0\) differs"),
+        ({"matrix": np.ones(3)}, "the code of h differs"),
+    ],
+)
+def test_the_code_of_a_game_and_what_it_uses_are_compared(tmp_path, here, message):
+    path = tmp_path / "run.npz"
+    value_game(make_game(), 4, 2, **GAME, checkpoint=path)
+    if message is None:
+        assert value_game(make_game(**here), 4, 2, **GAME, checkpoint=path).info["resumed_at"] == 6
+        return
+    with pytest.raises(InputError, match=message):
+        value_game(make_game(**here), 4, 2, **GAME, checkpoint=path)
+
+
+def test_arrays_globals_and_helpers_count_and_caches_do_not(monkeypatch):
+    cache, calls = {}, 0
+
+    def helper(S):
+        return S.sum() * WEIGHT
+
+    class Callable:
+        def __init__(self, scale):
+            self.scale, self.calls = scale, 0
+
+        def __call__(self, S, F):
+            self.calls += 1
+            return self.scale * helper(S)
+
+    def counted(S, F):
+        nonlocal calls
+        calls += 1
+        cache[calls] = 1
+        return helper(S)
+
+    before = function_code(counted)
+    counted(np.ones(2, dtype=bool), None)
+    assert function_code(counted) == before
+    assert any("helper" in name for name in before)
+    one = Callable(2.0)
+    known = function_code(one)
+    one(np.ones(2, dtype=bool), None)
+    assert function_code(one) == known != function_code(Callable(3.0))
+    assert function_code(functools.partial(make_game, weights=(2.0,))) != function_code(make_game)
+    with_array = [function_code(make_game(matrix=np.full(3, k))) for k in (1.0, 1.0, 2.0)]
+    assert with_array[0] == with_array[1] != with_array[2]
+    monkeypatch.setitem(globals(), "WEIGHT", 2.0)
+    assert function_code(counted) != before
+    one, other = (make_scorer(lambda y, z, k=k: float((y == z).mean() + k)) for k in (0, 1))
+    assert function_code(one) != function_code(other)
+    assert function_code(max) == function_code(np.sqrt) == {}
+
+
+def test_digests_of_code_do_not_depend_on_the_process(tmp_path):
+    script = """
+import sys
+from shapley2d._estimation.function_code import function_code
+def h(S, F):
+    return S.sum() if "a" in {"a", "b", "c", "d"} else len("x")
+print(function_code(h))
+"""
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert len(outputs) == 1
+
+
+def test_bytecode_of_another_python_is_not_compared():
+    here = {"python": "3.11", "the code of h": "sha256:a"}
+    assert differences({"game 0": {**here, "the code of h": "sha256:b"}}, {"game 0": here}) == [
+        "the code of h differs"
+    ]
+    assert differences({"game 0": {"python": "3.12", "the code of h": "sha256:b"}}, {"game 0": here}) == []
+
+
+def test_a_noisy_game_is_told_so(tmp_path):
+    path = tmp_path / "run.npz"
+    random = np.random.default_rng(0)
+    noise = [1.0]
+
+    def h(S, F):
+        whole = S.all() and F.all()
+        return float(S.sum()) + (0.0 if whole and not noise[0] else noise[-1] * random.normal())
+
+    with pytest.raises(
+        InputError, match=r"the utility of all rows and columns is .* and then .*fix its random state"
+    ):
+        value_game(h, 4, 2, **GAME, checkpoint=path)
+    assert not path.exists()
+    noise[0] = 0.0
+    value_game(h, 4, 2, **GAME, checkpoint=path)
+    noise.append(1.0)
+    with pytest.raises(InputError, match=r"the game is not the same twice|the utilities of the whole table"):
+        value_game(h, 4, 2, **GAME, checkpoint=path)
+
+
+def test_a_changed_score_or_model_of_ones_own_is_refused(tmp_path):
+    def scorer(bonus):
+        return lambda model, X, y: float(np.mean(model.predict(X) == y)) + bonus * 0
+
+    class Model(GaussianNB):
+        def predict(self, X):
+            return super().predict(X)
+
+    class Changed(GaussianNB):
+        def predict(self, X):
+            return super().predict(X)[::1]
+
+    Changed.__qualname__ = Model.__qualname__
+    path = tmp_path / "run.npz"
+    value(path, model=Model(), scoring=scorer(1), max_permutations=3)
+    with pytest.raises(InputError, match=r"the code of model\.predict differs"):
+        value(path, model=Changed(), scoring=scorer(1), max_permutations=3)
+    with pytest.raises(InputError, match=r"what scoring uses \(bonus\) differs"):
+        value(path, model=Model(), scoring=scorer(2), max_permutations=3)
+
+
+# the disk
+
+
+def game_run(path, **changes):
+    return value_game(make_game(), 4, 2, **{**GAME, **changes}, checkpoint=path)
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EROFS])
+def test_a_full_disk_does_not_end_the_run(tmp_path, monkeypatch, error):
+    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
+
+    def full(*_):
+        raise OSError(error, os.strerror(error))
+
+    plain = value_game(make_game(), 4, 2, **GAME)
+    path = tmp_path / "run.npz"
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.warns(CheckpointWarning) as caught:
+            v = game_run(path)
+    (message,) = [str(one.message) for one in caught]  # one warning, however often it fails
+    assert message.startswith(
+        f"the checkpoint {path} cannot be written ({os.strerror(error)}): the run goes on"
+    )
+    assert same_bits(v, plain) and not any(tmp_path.iterdir())
+    game_run(path)
+    assert count(path) == 6
+
+
+def test_a_folder_that_goes_away_does_not_end_the_run(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+
+    calls = []
+
+    def h(S, F):
+        calls.append(1)
+        if len(calls) == 20:
+            folder.rmdir()
+        return float(S.sum())
+
+    with pytest.warns(CheckpointWarning, match="the folder .*folder does not exist"):
+        v = value_game(h, 4, 2, **GAME, checkpoint=folder / "run.npz")
+    assert v.info["n_permutations"] == 6
+
+
+def test_a_file_of_the_users_is_not_taken_for_the_previous_one(tmp_path):
+    path, own = tmp_path / "run.npz", tmp_path / "run.npz.previous"
+    own.write_text("my notes")
+    with pytest.raises(
+        InputError, match=r"would overwrite .*run.npz.previous, which is not a checkpoint: move it"
+    ):
+        game_run(path)
+    own.unlink()
+    game_run(path, max_permutations=3)
+    own.write_text("my notes")
+    with pytest.warns(
+        CheckpointWarning, match=r"run.npz.previous is not a checkpoint of this run: it is left alone"
+    ):
+        game_run(path)
+    assert own.read_text() == "my notes" and count(path) == 6
+    own.unlink()
+    game_run(own, random_state=3)  # a checkpoint, but of another run
+    kept = own.read_bytes()
+    with pytest.warns(CheckpointWarning, match="it is left alone"):
+        game_run(path, max_permutations=9)
+    assert own.read_bytes() == kept and count(path) == 9
+
+
+def test_loading_leaves_the_files_of_other_checkpoints_alone(tmp_path):
+    own = tmp_path / ".run.npz.01234567.part"
+    others = [tmp_path / name for name in (".run.npz.x.01234567.part", ".other.npz.01234567.part")]
+    for path in (own, *others):
+        path.write_text("half")
+    game_run(tmp_path / "run.npz")
+    assert not own.exists() and all(path.read_text() == "half" for path in others)
+
+
+def test_a_kill_while_places_are_tried_leaves_nothing_that_is_not_removed_later(tmp_path, monkeypatch):
+    tried = []
+    real = atomic_write._new_file
+    monkeypatch.setattr(atomic_write, "_new_file", lambda target: tried.append(target.name) or real(target))
+    game_run(tmp_path / "run.npz")
+    assert set(tried) == {"run.npz"}
+
+
+def test_a_link_to_another_disk_stays(tmp_path):
+    (tmp_path / "disk").mkdir()
+    link = tmp_path / "run.npz"
+    link.symlink_to(tmp_path / "disk" / "state.npz")
+    game_run(link, max_permutations=3)
+    game_run(link)
+    assert link.is_symlink()
+    assert sorted(path.name for path in (tmp_path / "disk").iterdir()) == ["state.npz", "state.npz.previous"]
+
+
+def test_places_that_keep_nothing_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="it is a pipe or a device, which keeps nothing"):
+        game_run(tmp_path / "pipe")
+    with pytest.raises(InputError, match="the name is too long"):
+        game_run(tmp_path / ("x" * 250))
+    with pytest.raises(InputError, match="the name is too long"):
+        value_blocks(
+            X, Y, X_VALID, Y_VALID, **{**OPTIONS, "checkpoint": tmp_path / ("x" * 240)}, validation_groups=2
+        )

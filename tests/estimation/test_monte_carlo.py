@@ -45,6 +45,67 @@ def test_intervals_cover_the_exact_value(small_model_game):
     assert 0.92 <= np.mean(covered) <= 0.98
 
 
+def test_ten_draws_cover_too():
+    """By Student's factor: with that of the normal distribution they would cover 91 %."""
+    game = RandomGame(4, 3, seed=2)
+    exact = value_game(game, 4, 3, progress=False).values
+    covered, normal = [], []
+    for seed in range(120):
+        v = value_game(game, 4, 3, "mc", max_permutations=10, tolerance=0, random_state=seed, progress=False)
+        assert v.dof == 9
+        covered.append(np.abs(v.values - exact) <= v.interval_factor * v.stderr)
+        normal.append(np.abs(v.values - exact) <= 1.96 * v.stderr)
+    assert 0.93 <= np.mean(covered) <= 0.98
+    assert np.mean(normal) < 0.925
+
+
+def rare(S, F):
+    """Worth something in one order out of fourteen."""
+    return float(S.sum() == 4 and S[0] and S[5] and F.sum() == 3 and F[0])
+
+
+def test_draws_that_are_all_alike_are_no_convergence():
+    exact = value_game(rare, 9, 7, progress=False).values
+    with pytest.warns(
+        PrecisionWarning, match="stopped at max_permutations=150: the largest standard error is"
+    ):
+        v = value_game(rare, 9, 7, "mc", max_permutations=150, progress=False)
+    assert v.values.any() and not v.info["converged"] and not v.exact and not v.caveat
+    held = np.abs(v.values - exact) <= v.interval_factor * v.stderr
+    assert held.mean() >= 0.9
+    with pytest.warns(
+        PrecisionWarning, match=r"no variation seen in 10 draws, so that up to 0.26 of all orders"
+    ):
+        few = value_game(rare, 9, 7, "mc", max_permutations=10, progress=False)
+    assert not few.values.any()
+    assert not few.exact and not few.info["converged"]
+    assert few.describe() == "standard error at most 0, but no variation seen in 10 draws"
+
+
+@pytest.mark.parametrize("step", [1.0, 0.1])  # tenths add up with rounding errors
+def test_games_without_variation_end_soon_and_say_what_they_know(step):
+    v = value_game(lambda S, F: step * S.sum() * F.sum(), 5, 4, "mc", max_permutations=5000, progress=False)
+    assert v.info["converged"] and v.info["n_permutations"] == 119  # 0.975^119 is just below 0.05
+    np.testing.assert_allclose(v.values, step)
+    np.testing.assert_allclose(v.stderr, step / 119)  # as if one draw were off by a whole value
+    assert not v.exact
+    assert v.info["caveat"] == "no variation seen in 119 draws" and v.info["caveat"] in repr(v)
+    nothing = value_game(lambda S, F: 0.0, 5, 4, "mc", progress=False)
+    assert nothing.info["converged"] and not nothing.exact and nothing.caveat
+    all_draws = value_game(lambda S, F: 0.0, 3, 2, "mc", tolerance=0, max_permutations=60, progress=False)
+    assert all_draws.info["n_permutations"] == 60
+
+
+def test_a_cell_that_never_varied_has_an_error():
+    """Column 1 matters in one order of 30: draws without it say little about it."""
+    moments = Moments()
+    for draw in np.random.default_rng(0).normal(size=(20, 3, 1)):
+        moments.add(np.hstack([draw, np.full((3, 1), 0.5)]))
+    usual = np.sqrt(np.mean((moments.stderr()[:, 0] * np.sqrt(20)) ** 2))
+    np.testing.assert_allclose(moments.stderr()[:, 1], usual / 20)
+    assert moments.ratio() == pytest.approx(convergence_ratio(moments.mean(), moments.stderr(), 19))
+
+
 def test_sums_have_honest_errors_too(small_model_game):
     """Rows and columns: their errors are correlated, so their own standard errors are kept."""
     h, exact = small_model_game

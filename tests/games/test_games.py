@@ -114,10 +114,16 @@ def test_classes_that_a_coalition_lacks_get_probability_zero():
     assert np.isfinite(game.utilities(MaskCoalitions(rows), EVERYTHING[1])[0, 0])
 
 
-def test_empty_coalitions_are_worth_nothing():
-    utilities = game_of(None).utilities(SubsetCoalitions(12).slice(0, 2), SubsetCoalitions(3))
+def test_empty_coalitions_are_worth_nothing_or_a_guess():
+    some = SubsetCoalitions(12).slice(0, 2), SubsetCoalitions(3)
+    utilities = game_of(None, baseline="zero").utilities(*some)
     assert (utilities[0] == 0).all()
     assert (utilities[:, 0] == 0).all()
+    utilities = game_of(None).utilities(*some)
+    assert utilities[0] == pytest.approx([1 / np.unique(Y).size] * 8)  # each class in turn
+    assert (
+        utilities[1] == np.mean(Y[0] == Y_VALID)
+    ).all()  # a single row predicts its class, with columns or without
 
 
 def test_failing_model_names_its_coalition():
@@ -173,7 +179,7 @@ def test_pipelines_that_encode_by_themselves_get_the_table():
         remainder="passthrough",
     )
     game = game_of(make_pipeline(encode, DecisionTreeClassifier()), (frame, y, frame, y), preprocess="none")
-    assert game.utilities(MaskCoalitions(np.ones((1, 12))), SubsetCoalitions(2))[0].tolist() == [0, 1, 1, 1]
+    assert game.utilities(MaskCoalitions(np.ones((1, 12))), SubsetCoalitions(2))[0].tolist() == [0.5, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -220,7 +226,9 @@ def test_exact_values_of_a_tree_equal_a_brute_force_of_its_own():
             known[S, F] = accuracy(S, F)
         return known[S, F]
 
-    v = value_cells(X_train, y_train, X_valid, y_valid, method="exact", random_state=0, progress=False)
+    v = value_cells(
+        X_train, y_train, X_valid, y_valid, method="exact", baseline="zero", random_state=0, progress=False
+    )
     np.testing.assert_allclose(v.values, brute_force(cached, 6, 4), rtol=0, atol=1e-12)
 
 
@@ -234,7 +242,7 @@ def test_pipelines_fill_missing_entries_by_themselves():
     ):
         assert value_cells(
             blanks, y, blanks, y, method="exact", model=model, progress=False
-        ).total == pytest.approx(1)
+        ).total == pytest.approx(0.5)  # of which guessing takes the other half
 
 
 def test_one_validation_row_has_no_r_squared():

@@ -1,4 +1,4 @@
-"""Sweeps: every point of the grid is what scikit-learn's estimator of that name scores, whatever the coalitions."""
+"""Sweeps: every point of the grid is what scikit-learn's estimator of that name scores, exact ties of a decision aside."""
 
 from __future__ import annotations
 
@@ -106,7 +106,8 @@ def test_every_grid_point_is_scikit_learns(name, estimator, n_classes):
         rows = (
             rows[np.argsort(split.y.codes[rows] > 0, kind="stable")] if seed == 2 else rows
         )  # one class first
-        grid = sweep_game(name, split).utilities(NestedCoalitions(rows), NestedCoalitions(columns))
+        game = sweep_game(name, split, baseline="zero")
+        grid = game.utilities(NestedCoalitions(rows), NestedCoalitions(columns))
         assert not grid[0].any() and not grid[:, 0].any()
         for a, b, X, members, X_valid in grid_points(split, rows, columns):
             sure, maybe = surely_and_maybe_right(estimator, X, split.y.y[members], X_valid, split.y_valid.y)
@@ -119,7 +120,8 @@ def test_every_grid_point_is_scikit_learns(name, estimator, n_classes):
 def test_naive_bayes_without_variance_predicts_the_first_class():
     X, y = np.full((4, 1), 0.5), np.array([1, 0, 1, 0])
     (split,) = make_problem(X, y, np.array([[0.5], [2.0], [0.5]]), np.array([0, 0, 1])).splits
-    grid = sweep_game("gaussian_nb", split).utilities(NestedCoalitions([0, 1, 2, 3]), NestedCoalitions([0]))
+    game = sweep_game("gaussian_nb", split, baseline="zero")
+    grid = game.utilities(NestedCoalitions([0, 1, 2, 3]), NestedCoalitions([0]))
     assert grid[:, 1] == pytest.approx([0, 1 / 3, 2 / 3, 2 / 3, 2 / 3])
     with np.errstate(divide="ignore", invalid="ignore"):
         assert GaussianNB().fit(X, y).predict([[0.5], [2.0]]).tolist() == [0, 0]
@@ -175,7 +177,9 @@ def tree_by_hand(X, y, X_valid, *, classifies):
 def test_tree_follows_its_tie_rule(n_classes, seed):
     split = make_split(seed, n_classes, n=16, T=20)
     rows, columns = orders(split, seed)
-    grid = sweep_game("tree", split).utilities(NestedCoalitions(rows), NestedCoalitions(columns))
+    grid = sweep_game("tree", split, baseline="zero").utilities(
+        NestedCoalitions(rows), NestedCoalitions(columns)
+    )
     for a, b, X, members, X_valid in grid_points(split, rows, columns):
         X, X_valid = (x.astype(np.float32).astype(np.float64) for x in (X, X_valid))  # noqa: PLW2901
         predictions = tree_by_hand(X, split.y.codes[members], X_valid, classifies=True)
@@ -287,7 +291,7 @@ def test_other_lists_of_coalitions_give_the_same(name, regression):
         everything[np.ix_(groups.masks() @ (1 << np.arange(12)), numbers[1])], rel=1e-9, abs=1e-12
     )
     with_label = LabelGame(game).utilities(rows, NestedCoalitions([0, 3, 2, 1]))
-    assert with_label[:, :2].any() == np.False_
+    assert (with_label[:, :2] == grid[0, 0]).all()  # without the label, as without rows
     assert with_label[:, 4] == pytest.approx(grid[:, 3], rel=1e-9, abs=1e-12)
     again = pickle.loads(pickle.dumps(game)).utilities(rows, columns)
     assert np.array_equal(again, grid)
@@ -318,7 +322,7 @@ def test_exact_values_are_those_of_the_estimator():
         return GaussianNB().fit(train[np.ix_(rows, columns)], y).score(valid[:, columns], split.y_valid.y)
 
     tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
-    v = value_cells(*tables, method="exact", model="gaussian_nb", progress=False)
+    v = value_cells(*tables, method="exact", model="gaussian_nb", baseline="zero", progress=False)
     assert v.values == pytest.approx(brute_force(h, 5, 3), abs=1e-12)
     assert v.info["model"] == "gaussian_nb"
 
@@ -359,7 +363,9 @@ def test_folds_and_the_label_as_a_column():
     }
     v = value_cells(split.train.native, split.y.y, include_label=True, **options)
     assert v.values.shape == (24, 4)
-    assert v.columns[-1] > 0.2
+    zero = value_cells(split.train.native, split.y.y, include_label=True, baseline="zero", **options)
+    assert zero.columns[-1] > 0.2 and v.columns[-1] > 0.1  # less what guessing between two classes gives
+    assert v.total == pytest.approx(zero.total - 0.5)
 
 
 class CountedTree(DecisionTreeClassifier):
@@ -395,7 +401,18 @@ def test_truncation_trains_less_and_keeps_the_total():
     [
         ({"model": "gausian_nb"}, "did you mean 'gaussian_nb'"),
         ({"model": "perceptron"}, "use one of 'tree', 'gaussian_nb', 'ridge', 'knn'"),
-        ({"model": "ridge", "scoring": "f1"}, "or use another model, such as model='scaled_ridge'"),
+        (
+            {"model": "ridge", "scoring": "neg_log_loss"},
+            "which has accuracy, balanced_accuracy, f1, roc_auc: use one of",
+        ),
+        (
+            {"model": "tree", "scoring": "r2"},
+            "scoring='r2' cannot be computed by the built-in model='tree' in classific",
+        ),
+        (
+            {"model": "knn", "scoring": "accuracy"},
+            "scoring='accuracy' does not go with model='knn', which has its own",
+        ),
         ({"model": "ridge", "preprocess": "none"}, "or use another model, such as model='scaled_ridge'"),
         ({"model": "ridge", "truncation": 0.1}, "truncation=0.1 does not go with model='ridge'"),
         ({"truncation": -1}, "truncation=-1 must be a number and not be negative"),

@@ -17,7 +17,7 @@ from shapley2d._kernels import (
     sweep_tree,
 )
 from shapley2d._kernels.distance import coalition_distances
-from shapley2d._kernels.scores import count_right, r_squared, squared_error
+from shapley2d._kernels.scores import ACCURACY, count_right, r_squared, squared_error
 
 PREFIXES = (np.array([2, 3, 7], np.intp), np.array([1, 3], np.intp))
 
@@ -79,7 +79,18 @@ def test_naive_bayes_at_every_point_of_the_grid():
     rows, sizes, columns, ends = chain(rng, 12, 4)
     for kernel in twins(sweep_naive_bayes.fill_grid):
         grid = np.empty((3, 2))
-        kernel(train, codes, np.ascontiguousarray(valid.T), blocks, rows, sizes, columns, ends, grid)
+        kernel(
+            train,
+            codes,
+            np.ascontiguousarray(valid.T),
+            blocks,
+            (ACCURACY, 0.0),
+            rows,
+            sizes,
+            columns,
+            ends,
+            grid,
+        )
         for (a, size), (b, end) in itertools.product(enumerate(sizes), enumerate(ends)):
             part, used = rows[:size], columns[:end]
             scores = naive_bayes_scores(train[np.ix_(part, used)], codes[part], valid[:, used], 3)
@@ -107,7 +118,7 @@ def test_ridge_at_every_point_of_the_grid():
     ):
         squared, right = np.empty((3, 2)), np.empty((3, 2))
         numbers(train, y[:, None], columns_valid, y_valid, spread, steps, squared)
-        classes(train, indicators, columns_valid, blocks, steps, right)
+        classes(train, indicators, columns_valid, blocks, (ACCURACY, 0.0), steps, right)
         for (a, size), (b, end) in itertools.product(enumerate(steps[1]), enumerate(steps[3])):
             part, used = steps[0][:size], steps[2][:end]
             X, X_valid = train[np.ix_(part, used)], valid[:, used]
@@ -178,7 +189,8 @@ def test_trees_of_joining_cells_are_those_of_the_filled_tables(n_classes):
         by_column = np.argsort(now, axis=1, kind="stable").astype(np.int32)
         ranks = np.argsort(by_column, axis=1).astype(np.int32)
         grid = np.empty((1, 1))
-        sweep_tree.fill_grid((now, by_column, ranks), target, valid, labels_valid, steps, grid)
+        asked = ((ACCURACY, 0.0), np.zeros(1, np.int64))
+        sweep_tree.fill_grid((now, by_column, ranks), target, valid, labels_valid, asked, steps, grid)
         assert out[k] == pytest.approx(grid[0, 0])
     stopped, near = np.empty(21), (out[12], 0.0)
     flat_tree.follow_cells((entries, absent, starts), target, valid, labels_valid, order, 0, near, stopped)

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from functools import reduce
+from itertools import combinations
+from math import ceil, floor, gcd
+
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.stats import rankdata, spearmanr
 
-from shapley2d import InputError
+from shapley2d import InputError, value_cells
+from shapley2d._knn.grid import find_grid
 from shapley2d._knn.metric import integer_columns
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.match import match_columns
+from shapley2d.exceptions import InputWarning
 
 
-def distances(train, valid, metric="auto"):
+def distances(train, valid, metric="auto", bits=64):
     """Distances per column, (m, T, n), from the codes by the rule that IntegerColumns documents."""
     table = as_table(train)
-    coded = integer_columns(table, match_columns(as_table(valid), table), metric)
+    coded = integer_columns(table, match_columns(as_table(valid), table), metric, bits=bits)
     t, v = coded.train[:, None, :].astype(np.int64), coded.valid[:, :, None].astype(np.int64)
     gone = (t == coded.missing_code) | (v == coded.missing_code)
     squares = (np.where(gone, 0, t) - np.where(gone, 0, v)) ** 2
-    nominal = coded.mismatch[:, None, None]
-    result = np.where(nominal > 0, nominal * (t != v), squares)
+    result = coded.weight[:, None, None] * np.where(coded.nominal[:, None, None], t != v, squares)
     return np.where(gone, coded.missing[:, None, None], result), coded
 
 
@@ -38,9 +45,10 @@ def test_columns_count_alike():
             "date": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, 2000), unit="D"),
         }
     )
-    d, coded = distances(frame, frame.iloc[:500])
-    np.testing.assert_allclose(d.mean(axis=(1, 2)) / coded.unit, 1, rtol=0.15)
-    assert coded.train.dtype == np.int32
+    for bits, dtype in ((32, np.int32), (64, np.int64)):
+        d, coded = distances(frame, frame.iloc[:500], bits=bits)
+        np.testing.assert_allclose(d.mean(axis=(1, 2)) / coded.unit, 1, rtol=0.15)
+        assert coded.train.dtype == dtype
 
 
 def test_a_heavy_tail_does_not_drown_the_rest():
@@ -88,9 +96,12 @@ def test_raw_distances_are_squared_differences():
 def test_decimals_tie_exactly():
     """0.3 - 0.1 and 0.2 - 0.0 differ in floating point, but not here."""
     X = np.array([[0.1], [0.2], [0.3]])
-    d, coded = distances(X, [[0.3], [0.0]], "sqeuclidean")
-    assert coded.unit == 100
-    assert d[0].tolist() == [[4, 1, 0], [1, 4, 9]]
+    for scale in (1, 1e-9, 1e7, 1e-155, 1e140):
+        for metric in ("sqeuclidean", "auto"):
+            d, coded = distances(X * scale, np.array([[0.3], [0.0]]) * scale, metric)
+            assert (d[0] / d[0, 0, 1]).tolist() == [[4, 1, 0], [1, 4, 9]]
+            assert not coded.unrounded
+    assert distances(X, [[0.3], [0.0]], "sqeuclidean")[1].unit == pytest.approx(100)
 
 
 def test_wide_ranges_take_64_bits_and_keep_their_resolution():
@@ -129,7 +140,7 @@ def test_order_of_rows_and_columns_changes_no_bit(seed, metric):
 def test_many_columns_fit_32_bits():
     rng = np.random.default_rng(3)
     X = rng.standard_t(2, size=(50, 3000))
-    d, coded = distances(X, X[:2])
+    d, coded = distances(X, X[:2], bits=32)
     assert coded.unit >= 2**14
     assert d.sum(axis=0).max() < 2**31
 
@@ -138,11 +149,10 @@ def test_a_rare_event_does_not_coarsen_the_other_columns():
     rng = np.random.default_rng(4)
     rare = np.zeros(30000)
     rare[0] = 1
-    _, coded = distances(
-        pd.DataFrame({"a": rare, "b": rng.normal(size=30000)}), pd.DataFrame({"a": [0.0], "b": [0.0]})
-    )
-    assert coded.unit >= 2**16
-    assert len(np.unique(coded.train[1])) > 1000
+    train = pd.DataFrame({"a": rare, "b": rng.normal(size=30000)})
+    _, coded = distances(train, pd.DataFrame({"a": [0.0], "b": [0.0]}))
+    assert coded.unit >= 2**32
+    assert len(np.unique(coded.train[1])) > 0.999 * len(np.unique(coded.unrounded[1][0]))
 
 
 def test_tiny_raw_numbers_are_not_rounded_away():
@@ -155,3 +165,149 @@ def test_constant_columns_are_no_distance_from_missing_entries():
     frame = pd.DataFrame({"a": [1.0, 1.0, None], "c": ["u", "u", None]})
     _, coded = distances(frame, frame)
     assert coded.missing.tolist() == [0, 0]
+
+
+def test_equal_steps_are_equal_in_every_metric():
+    """Rows 0 and 1 are equally far from the validation row and have the same label."""
+    v = value_cells([[0.0], [2.0], [1.0], [0.0]], [1, 1, 0, 0], [[1.0]], [1], n_neighbors=1)
+    assert v.values[0, 0] == v.values[1, 0]
+    assert v.info["metric_bound"] == 0
+
+
+def exact_auto(train, valid):
+    """The metric of numbers in exact fractions: (m, T, n), with numbers as their shortest decimals."""
+    result = []
+    for j in range(train.shape[1]):
+        numbers = [[Fraction(repr(float(x))) for x in table[:, j]] for table in (train, valid)]
+        low, centre, high = np.percentile(np.sort(train[:, j]), [25, 50, 75])
+        off = np.abs(train[:, j] - centre)
+        reach = 3 * ((high - low) / 1.3489795003921634 or np.median(off[off > 0]))
+        # the cut is at the nearest number of the grid beyond three units
+        base = numbers[0][0]
+        step = reduce(
+            lambda a, b: Fraction(
+                gcd(a.numerator * b.denominator, b.numerator * a.denominator), a.denominator * b.denominator
+            ),
+            [abs(x - base) for part in numbers for x in part if x != base],
+        )
+        lowest = base + step * floor((Fraction(centre - reach) - base) / step + Fraction(1, 10**9))
+        highest = base + step * ceil((Fraction(centre + reach) - base) / step - Fraction(1, 10**9))
+        t, v = [[min(max(x, lowest), highest) for x in part] for part in numbers]
+        mean = sum(t) / len(t)
+        variance = sum((x - mean) ** 2 for x in t) / len(t)
+        result.append([[(a - b) ** 2 / (2 * variance) for a in t] for b in v])
+    return result
+
+
+@given(st.integers(0, 10**6))
+def test_decimal_columns_rank_as_fractions_do(seed):
+    """Ties that exist are ties, orders that exist are orders: in every column, and in their sum."""
+    rng = np.random.default_rng(seed)
+    places = rng.integers(0, 4, 3)
+    draw = lambda n: np.column_stack([(rng.standard_t(2, n) * 5).round(p) for p in places])  # noqa: E731
+    train, valid = draw(25), draw(4)
+    assume((np.ptp(train, axis=0) > 0).all())
+    d, coded = distances(train, valid)
+    assert not coded.unrounded
+    exact = exact_auto(train, valid)
+    for j in range(3):
+        for t in range(4):
+            assert (
+                rankdata(d[j, t]).tolist()
+                == rankdata([float(x / step_of(exact[j][t])) for x in exact[j][t]]).tolist()
+            )
+    total = d.sum(axis=0)
+    for t in range(4):
+        sums = [sum(exact[j][t][i] for j in range(3)) for i in range(25)]
+        for a, b in combinations(range(25), 2):
+            if sums[a] == sums[b]:
+                assert total[t, a] == total[t, b]
+            elif abs(sums[a] - sums[b]) > 1e-9 * (sums[a] + sums[b]):
+                assert (total[t, a] < total[t, b]) == (sums[a] < sums[b])
+
+
+def step_of(distances):
+    """Something to divide by that keeps equal fractions equal and others apart as floats."""
+    return max(*distances, Fraction(1, 10**12))
+
+
+def test_standardised_counts_keep_their_ties():
+    rng = np.random.default_rng(5)
+    counts = rng.integers(0, 30, 200).astype(float)
+    scaled = (counts - counts.mean()) / counts.std()
+    plain, _ = distances(counts[:, None], counts[:5, None])
+    d, coded = distances(scaled[:, None], scaled[:5, None])
+    assert not coded.unrounded
+    for t in range(5):
+        np.testing.assert_array_equal(rankdata(d[0, t]), rankdata(plain[0, t]))
+
+
+def test_numbers_on_no_grid_are_told_apart():
+    X = np.random.default_rng(6).normal(size=(20000, 1))
+    d, coded = distances(X, X[:1])
+    low, centre, high = np.percentile(X, [25, 50, 75])
+    reach = 3 * (high - low) / 1.3489795003921634
+    cut = np.clip(X[:, 0], centre - reach, centre + reach)
+    wrong = rankdata(d[0, 0]) != rankdata((cut - cut[0]) ** 2)
+    assert wrong.mean() < 1e-3
+    assert list(coded.unrounded) == [0]
+
+
+def test_each_raw_column_has_its_own_step():
+    """A column of many digits breaks no ties of whole numbers, where it is not in the coalition."""
+    rng = np.random.default_rng(7)
+    X = np.column_stack([rng.integers(0, 9, 60), rng.random(60), rng.integers(0, 90, 60) / 4])
+    d, coded = distances(X, X[:6], "sqeuclidean")
+    assert list(coded.unrounded) == [1]
+    for j in (0, 2):
+        expected = (X[:6, None, j] - X[None, :, j]) ** 2
+        np.testing.assert_array_equal(rankdata(d[j].ravel()), rankdata(expected.ravel()))
+    # and equal differences in different columns are equal
+    np.testing.assert_allclose(d[0] / coded.unit, (X[:6, None, 0] - X[None, :, 0]) ** 2, rtol=1e-12)
+    np.testing.assert_allclose(
+        d.sum(axis=0) / coded.unit, ((X[:6, None] - X[None]) ** 2).sum(axis=2), rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-155, 1e130])
+def test_small_columns_beside_large_ones_do_not_vanish(scale):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(150, 2)) * [1e-6 * scale, 1e6 * scale]
+    y = (X[:, 0] > 0).astype(int)
+    options = {"n_neighbors": 5, "metric": "sqeuclidean", "progress": False}
+    with pytest.warns(InputWarning, match="differences in 'x0' are too small to count beside those in 'x1'"):
+        v = value_cells(X[:100], y[:100], X[100:], y[100:], **options)
+    # alone a column ranks as it does in floating point; together the large one decides
+    alone, _ = distances(X[:100, :1], X[100:, :1], "sqeuclidean")
+    with pytest.warns(InputWarning):
+        d, _ = distances(X[:100], X[100:], "sqeuclidean")
+    for t in range(50):
+        assert spearmanr(d[0, t], alone[0, t])[0] > 1 - 1e-4
+        assert spearmanr(d.sum(axis=0)[t], (X[100 + t, 1] - X[:100, 1]) ** 2)[0] > 1 - 1e-4
+    assert v.values[:, 0].sum() > 0.2
+
+
+def test_digits_that_are_lost_are_named():
+    rng = np.random.default_rng(9)
+    noisy = np.repeat([0.0, 1.0], 50) + rng.normal(size=100) * 1e-13
+    with pytest.warns(InputWarning, match="column 'sensor' has numbers that differ by less than"):
+        distances(pd.DataFrame({"sensor": noisy}), pd.DataFrame({"sensor": [0.5]}))
+
+
+@given(st.integers(0, 10**6))
+def test_grids(seed):
+    """A grid is found whatever its step and origin, and never takes two numbers for one."""
+    rng = np.random.default_rng(seed)
+    steps = np.unique(rng.integers(0, 10 ** int(rng.integers(1, 6)), 40))
+    assume(steps.size > 1)
+    step, origin = float(rng.lognormal(0, 5)), float(rng.normal() * 100)
+    for entries in (steps * step, origin + steps * step, np.round(steps * 0.01, 2)):
+        entries = np.unique(entries)  # noqa: PLW2901
+        found = find_grid(entries, 2.0**30)
+        if entries[-1] - entries[0] < 1e-6 * np.abs(entries).max() or entries.size < 8:
+            continue  # too little is known of the step
+        assert found is not None
+        codes = np.rint((entries - entries[0]) / found)
+        assert np.unique(codes).size == entries.size
+        np.testing.assert_array_equal(codes, (steps - steps[0]) // np.gcd.reduce(np.diff(steps)))
+    assert find_grid(np.sort(rng.normal(size=50)), 2.0**30) is None

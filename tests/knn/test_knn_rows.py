@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shapley2d._kernels.bins import all_tied, bin_of, bin_words
 from shapley2d._kernels.distance import column_dissimilarities
-from shapley2d._kernels.sort import sort_packed_rows, sort_rows
+from shapley2d._kernels.sort import rank_rows, sort_packed_rows, sort_rows
 from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.rank_weights import rank_weights
 from shapley2d._knn.rows import RowValues
@@ -25,8 +25,8 @@ def random_table(rng, n, m, n_valid, *, dtype=np.int32, levels=3, missing=0.1):
         codes[rng.random(size) < missing] = np.iinfo(dtype).min
         return codes
 
-    mismatch = np.where(np.arange(m) % 2 == 0, 0, rng.integers(1, 5, m)).astype(np.int64)
-    return IntegerColumns(entries((m, n)), entries((m, n_valid)), mismatch, rng.integers(0, 5, m))
+    nominal, weight = np.arange(m) % 2 == 1, rng.integers(1, 5, m)
+    return IntegerColumns(entries((m, n)), entries((m, n_valid)), nominal, weight, rng.integers(0, 5, m))
 
 
 def random_labels(rng, task, n, n_valid, n_classes=3):
@@ -43,10 +43,10 @@ def table_distances(columns, coalition, t):
             u, v = int(columns.train[j, i]), int(columns.valid[j, t])
             if columns.missing_code in (u, v):
                 total[i] += columns.missing[j]
-            elif columns.mismatch[j] > 0:
-                total[i] += columns.mismatch[j] * (u != v)
+            elif columns.nominal[j]:
+                total[i] += columns.weight[j] * (u != v)
             else:
-                total[i] += (u - v) ** 2
+                total[i] += columns.weight[j] * (u - v) ** 2
     return total
 
 
@@ -227,7 +227,8 @@ def test_values_do_not_depend_on_the_order_of_rows_and_columns(seed, task, form,
     shuffled = IntegerColumns(
         columns.train[by_column][:, by_row],
         columns.valid[by_column],
-        columns.mismatch[by_column],
+        columns.nominal[by_column],
+        columns.weight[by_column],
         columns.missing[by_column],
     )
     options = {"task": task, "n_neighbors": 3, "form": form}
@@ -306,7 +307,7 @@ def test_fast_form_keeps_its_bound(task, semivalue, name):
     rng = np.random.default_rng(8)
     columns = random_table(rng, 4000, 5, 6, **FAST_TABLES[name])
     # A validation row far away from all others: all distances fall into few bins.
-    columns.valid[0, 5] = 40_000
+    columns.valid[0, 5] = 20_000
     y, y_valid = random_labels(rng, task, 4000, 6)
     coalitions = rng.random((7, 5)) < 0.5
     for k in (1, 5):
@@ -333,7 +334,7 @@ def test_fast_form_keeps_its_bound_where_bins_are_sorted_by_label():
         members = np.flatnonzero(octave == one)
         y[members[: len(members) // 2]] = 1
     none = np.zeros(1, dtype=np.int64)
-    columns = IntegerColumns(numbers[None], np.zeros((1, 1), dtype=np.int32), none, none)
+    columns = IntegerColumns(numbers[None], np.zeros((1, 1), dtype=np.int32), none > 0, none + 1, none)
     exact, fast = (
         RowValues(columns, y, np.array([1]), task="classification", n_neighbors=5, form=form)
         for form in ("exact", "fast")
@@ -375,24 +376,41 @@ def test_sorts_order_rows_and_keep_them_with_their_keys(dtype, n, top):
     for sort, *scratch in runs:
         keys, rows = distances.copy(), np.arange(n, dtype=np.int32)
         sort(keys, rows, *scratch)
-        np.testing.assert_array_equal(keys, np.sort(distances))
-        np.testing.assert_array_equal(distances[rows], keys)
-        np.testing.assert_array_equal(np.sort(rows), np.arange(n))
+        check_ranking(distances, keys, rows)
+    keys, rows = np.empty(n, dtype), np.empty(n, np.int32)
+    rank_rows(distances, keys, rows, packed, spare)
+    check_ranking(distances, keys, rows)
+
+
+def test_rows_that_agree_in_their_leading_bits_are_ranked_by_the_others():
+    """A far outlier leaves all other keys the same leading bits."""
+    rng = np.random.default_rng(0)
+    distances = np.append(rng.integers(0, 2**40, 4000), 2**62)
+    keys, rows = np.empty_like(distances), np.empty(4001, np.int32)
+    rank_rows(distances, keys, rows, *np.empty((2, 4001), dtype=np.int64))
+    check_ranking(distances, keys, rows)
+
+
+def check_ranking(distances, keys, rows):
+    np.testing.assert_array_equal(keys, np.sort(distances))
+    np.testing.assert_array_equal(distances[rows], keys)
+    np.testing.assert_array_equal(np.sort(rows), np.arange(rows.size))
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_dissimilarities_are_those_of_the_table(dtype):
     rng = np.random.default_rng(1)
     columns = random_table(rng, 20, 5, 3, dtype=dtype, missing=0.3)
-    widths = columns.mismatch.astype(dtype), columns.missing.astype(dtype)
     for kernel in (column_dissimilarities, column_dissimilarities.py_func):
         for t in range(3):
             out = np.empty_like(columns.train)
             # The difference from a missing entry overflows, and is not used.
             with np.errstate(over="ignore"):
-                kernel(columns.train, columns.valid[:, t].copy(), *widths, out)
+                kernel(columns.train, columns.valid[:, t].copy(), columns.measures, out)
             for j in range(5):
-                np.testing.assert_array_equal(out[j], table_distances(columns, np.arange(5) == j, t))
+                one = np.arange(5) == j
+                np.testing.assert_array_equal(out[j], table_distances(columns, one, t))
+                np.testing.assert_array_equal(out[j], columns.distances(t, one))
 
 
 def test_bins_never_decrease_with_the_distance():

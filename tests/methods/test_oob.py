@@ -10,6 +10,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from shapley2d._base.precision import interval_factor
 from shapley2d._methods.oob import METHOD
 from shapley2d._methods.oob.cells import Trees, columns_drawn, draw_tree
 from shapley2d._methods.oob.means import tree_means
@@ -163,6 +164,20 @@ def test_standard_errors_tell_how_far_other_trees_are(score):
         means = np.array([run.values if axis is None else run.values.sum(axis=axis) for run in runs])
         stated = np.sqrt(np.mean([getattr(run, name) ** 2 for run in runs]))
         assert stated == pytest.approx(np.sqrt(means.var(axis=0, ddof=1).mean()), rel=0.12)
+
+
+@pytest.mark.parametrize("score", ["correct", "distance"])
+def test_intervals_of_few_trees_cover(score):
+    """Some ten trees to a cell, and the values of very many as the truth."""
+    X, y = make_data(3, n=16)
+    truth = value(X, y, seed=1000, n_trees=3000, column_share=0.5, oob_score=score).values
+    covered = []
+    for seed in range(40):
+        few = value(X, y, seed=seed, n_trees=70, column_share=0.5, oob_score=score)
+        assert few.dof == few.info["min_trees_per_cell"] - 1 < 12
+        covered.append(np.abs(few.values - truth) <= interval_factor(few.dof) * few.stderr)
+    assert np.mean(covered) >= 0.93
+    assert np.quantile(np.mean(covered, axis=0), 0.02) >= 0.8
 
 
 def test_means_and_errors_by_their_definition(monkeypatch):

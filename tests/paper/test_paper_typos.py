@@ -16,7 +16,7 @@ from shapley2d_paper.data.splits import whole_table
 from shapley2d_paper.harness.records import Records, read_records, write_records
 from shapley2d_paper.typos.claims import judge
 from shapley2d_paper.typos.experiment import EXPERIMENT, FAST
-from shapley2d_paper.typos.work import RAW, mistyped_census, score_records, work
+from shapley2d_paper.typos.work import RAW, RAW_Z, mistyped_census, score_records, work
 
 
 @pytest.mark.parametrize("quick", [True, False])
@@ -26,7 +26,7 @@ def test_pieces_have_names_of_their_own_and_settings_that_json_can_hold(quick):
     for piece in pieces:
         assert re.fullmatch(r"[A-Za-z0-9_.-]+", piece.name)
         assert json.loads(json.dumps(piece.settings)) == piece.settings
-    assert {method for piece in pieces for method in piece.settings["methods"]} == {*FAST, "1D"}
+    assert {method for piece in pieces for method in piece.settings["methods"]} == {*FAST, "1D", RAW_Z}
 
 
 def test_only_ages_change_and_each_to_its_twin():
@@ -38,6 +38,24 @@ def test_only_ages_change_and_each_to_its_twin():
     before, after = clean.numbers[truth], task.numbers[truth]
     assert [AGE_TYPOS[int(one)] for one in before] == after.tolist()
     assert (task.numbers.shape, task.valid_numbers.shape) == ((400, 14), (50, 14))
+
+
+def test_a_z_score_of_codes_takes_categories_for_numbers():
+    """Both variants are shown: with minus the logarithm of shares, rare categories come before most typos."""
+    task, truth = mistyped_census(0, 1000, 100, 15)
+    of_class = task.labels[:, None] == np.unique(task.labels)
+    mean = (of_class.T @ task.numbers) / of_class.sum(axis=0)[:, None]
+    square = (of_class.T @ task.numbers**2) / of_class.sum(axis=0)[:, None]
+    place = of_class.argmax(axis=1)
+    by_hand = np.abs(task.numbers - mean[place]) / np.sqrt(square - mean**2)[place]
+    (raw,), (shares,) = (
+        Records(work(seed=0, rows=1000, valid=100, typos=15, methods=[method], permutations=0))
+        .where(what="score", scope="all cells")
+        .rows
+        for method in (RAW_Z, "z-score")
+    )
+    assert raw["auroc"] == pytest.approx(roc_auc_score(truth.ravel(), by_hand.ravel()), abs=1e-6)
+    assert shares["first_80"] > 2 * raw["first_80"]
 
 
 def test_the_large_table_is_the_official_training_part():

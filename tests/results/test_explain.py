@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from shapley2d import InputError, Valuation, value_cells
+from shapley2d.exceptions import InputWarning
 
 
 def valuation(values, **fields):
@@ -61,17 +62,43 @@ def test_rows_of_the_same_value_that_agree_and_that_do_not():
 def test_candidates_are_the_closest_rows_by_default():
     random = np.random.default_rng(0)
     v = valuation(random.normal(size=(200, 4)))
-    frame = v.similar_rows("r7", k=5)
-    assert len(frame) == 10 and "r7" not in frame["row"].tolist()
+    typical = int(np.argsort(v.rows)[100])
+    frame = v.similar_rows(f"r{typical}", k=3)
+    assert len(frame) == 6 and f"r{typical}" not in frame["row"].tolist()
     assert frame["agreement"].is_monotonic_decreasing
-    closest = np.sort(np.abs(v.rows - v.rows[7]))[20]
-    assert (np.abs(frame["value"] - v.rows[7]) <= closest).all()
+    closest = np.sort(np.abs(v.rows - v.rows[typical]))[20]
+    assert (np.abs(frame["value"] - v.rows[typical]) <= closest).all()
+
+
+def test_an_extreme_row_has_no_rows_of_nearly_the_same_value():
+    """Rows worth -0.0014 to +0.0010 are no match for one that is worth -0.0106, however few are closer."""
+    random = np.random.default_rng(1)
+    values = random.normal(size=(100, 3)) * 2e-4
+    values[4] = [-0.01, -0.0003, -0.0003]
+    v = valuation(values)
+    with pytest.warns(
+        InputWarning, match=r"no row is worth nearly the same as row r4 \(-0.0106\): the closest, row r"
+    ):
+        assert len(v.similar_rows("r4")) == 0
+    values[7] = [-0.0003, -0.01, -0.0003]
+    assert valuation(values).similar_rows("r4")["row"].tolist() == ["r7"]
+
+
+def test_rows_of_exactly_the_same_value_are_found():
+    v = valuation([[0.3, 0.0], [0.0, 0.3], [0.1, 0.2]])
+    assert sorted(v.similar_rows("r0", k=1)["row"]) == ["r1", "r2"]
 
 
 def test_no_other_row_is_close_enough():
     v = valuation([[1.0, 2.0], [5.0, 6.0]])
-    assert len(v.similar_rows("r0", within=0.1)) == 0
-    assert v.similar_rows("r0")["row"].tolist() == ["r1"]
+    with pytest.warns(
+        InputWarning, match=r"the closest, row r1 \(\+11\), is not within 0.1; for more distant ones raise"
+    ):
+        assert len(v.similar_rows("r0", within=0.1)) == 0
+    with pytest.warns(InputWarning, match="no row is worth nearly the same as row r0"):
+        assert len(v.similar_rows("r0")) == 0
+    with pytest.warns(InputWarning, match="it is the only one"):
+        assert len(valuation([[1.0, 2.0]]).similar_rows("r0")) == 0
 
 
 def test_wrong_questions():

@@ -101,6 +101,36 @@ def test_the_file_is_a_plain_tidy_table(valuation, tmp_path):
     assert settings["versions"]["numpy"] == np.__version__
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_a_file_is_read_for_any_kind_of_frame(valuation, tmp_path, kind):
+    valuation.save(tmp_path / "v.parquet")
+    v = Valuation.load(tmp_path / "v.parquet", frame=kind)
+    assert v == valuation and v.frame == kind
+    assert type(v.lowest(2, contents=True)).__module__.split(".")[0] == kind
+    assert Valuation.load(tmp_path / "v.parquet").frame == valuation.frame
+    with pytest.raises(
+        InputError, match="frame='excel' is not known: use one of 'pandas', 'polars', 'pyarrow'"
+    ):
+        Valuation.load(tmp_path / "v.parquet", frame="excel")
+
+
+def test_cells_can_show_what_they_say(valuation):
+    names = ["row", "column", "content", "label", "value", "stderr"]
+    for frame in (valuation.lowest(3, contents=True), valuation.highest(3, contents=True)):
+        assert list(frame.columns) == names and len(frame) == 3
+    frame = valuation.to_frame(contents=True)
+    assert list(frame.columns) == names and len(frame) == valuation.values.size
+    said = [None if pd.isna(text) else text for text in frame["content"]]
+    assert said == [text for line in zip(*valuation.contents, strict=True) for text in line]
+    assert frame["label"].tolist() == [label for label in valuation.labels for _ in valuation.column_names]
+    assert list(valuation.to_frame().columns) == ["row", "column", "value", "stderr"]
+    game = value_game(lambda S, F: float(S.sum() * F.sum()), 2, 2)
+    with pytest.raises(
+        InputError, match="contents=True needs the entries of a table, which these values do not"
+    ):
+        game.lowest(1, contents=True)
+
+
 def test_contents_are_the_table_as_text(valuation):
     assert valuation.contents[0] == ["20", "30", "40", "50", "60", "70"]
     assert valuation.contents[1][1] is None
@@ -111,8 +141,10 @@ def test_contents_are_the_table_as_text(valuation):
 def test_bad_files_are_named(valuation, tmp_path, what):
     path = tmp_path / "values.parquet"
     valuation.save(path)
-    record = json.loads(pq.read_table(path).schema.metadata[b"shapley2d"])
-    table = pq.read_table(path)
+    record = json.loads(pq.read_table(path).schema.metadata[b"shapley2d"]) | {"format": 1}
+    table = pq.read_table(path).replace_schema_metadata(
+        {b"shapley2d": json.dumps(record)}
+    )  # without a checksum
     if what == "missing":
         path.unlink()
     elif what == "text":

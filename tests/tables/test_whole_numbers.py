@@ -12,6 +12,7 @@ import pytest
 
 from shapley2d import InputError, value_cells
 from shapley2d._tables.convert import as_table
+from shapley2d._tables.remarks import warn_of_reading
 from shapley2d._tables.target import as_target
 from shapley2d.cli import main
 from shapley2d.exceptions import InputWarning
@@ -42,6 +43,7 @@ def test_long_numbers_are_read(make):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         table = as_table(make(APART))
+        warn_of_reading(table)
     assert table.columns[0].kind == "number"
     assert table.columns[0].entries.tolist() == [float(item) for item in APART]
 
@@ -49,9 +51,13 @@ def test_long_numbers_are_read(make):
 @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
 def test_numbers_that_become_equal_are_named(make):
     with pytest.warns(
-        InputWarning, match=r"X: column 'x0' holds whole numbers of 17 digits.* 4 different .* to 2;"
+        InputWarning, match=r"X: column 'x0' holds whole numbers of 17 digits.* 4 different .* to 2:"
     ):
-        as_table(make(NEAR))
+        warn_of_reading(as_table(make(NEAR)))
+
+
+def test_contents_keep_all_their_digits():
+    assert as_table({"a": NEAR}).columns[0].text() == [str(number) for number in NEAR]
 
 
 def test_missing_entries_beside_long_numbers():
@@ -68,7 +74,7 @@ def test_labels_stay_apart():
     table = as_table(np.zeros((4, 1)))
     for y in (NEAR, np.array(NEAR), pa.array(NEAR), [10**40 + k for k in range(4)]):
         assert as_target(y, table).classes.size == 4
-    with pytest.raises(InputError, match="y holds a number that is too large"):
+    with pytest.raises(InputError, match="y holds a number beyond 1e\\+70, too large to square"):
         as_target([10**400, 1, 2, 3], table, "regression")
 
 
@@ -85,21 +91,25 @@ def test_account_numbers_are_taken_for_a_key(tmp_path, capsys, digits):
     )
     assert main(["cells", table, "-t", "y", "--method", "random"]) == 0
     _, err = capsys.readouterr()
-    assert (
-        f"'account' looks like a key (30 distinct whole numbers of up to {digits} digits in 30 rows)" in err
-    )
-    assert "--drop account" in err
-    assert "--id account" in err
+    assert "may be keys: 'account' (30 different numbers in 30 rows)" in err
+    assert "--drop-keys" in err
     assert main(["cells", table, "-t", "y", "--method", "random", "--id", "account"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     assert str(10 ** (digits - 1))[:8] in out
 
 
+def test_keys_are_found_by_all_their_digits(tmp_path, capsys):
+    table = csv(tmp_path / "t.csv", [FIRST + k * 7 % 30 for k in range(30)])  # half of them as float64
+    assert main(["cells", table, "-t", "y", "--method", "random"]) == 0
+    _, err = capsys.readouterr()
+    assert "may be keys: 'account' (30 different numbers in 30 rows)" in err
+
+
 def test_repeated_account_numbers_are_no_key_but_stay_apart_or_are_named(tmp_path, capsys):
     assert main(["cells", csv(tmp_path / "t.csv", NEAR * 6), "-t", "y", "--method", "random"]) == 0
     _, err = capsys.readouterr()
-    assert "looks like a key" not in err
+    assert "keys:" not in err
     assert "4 different ones are rounded to 2" in err
 
 

@@ -13,19 +13,20 @@ from shapley2d._api.docstrings import methods_list, with_method_docs
 from shapley2d._base.checks import check_flag, check_whole
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.warnings import warn
+from shapley2d._estimation.checkpoint import check_place
 from shapley2d._methods.blocks import complete_options, estimate_blocks
 from shapley2d._methods.call import call_code
 from shapley2d._methods.registry import METHODS, game_methods
 from shapley2d._methods.run import Run
 from shapley2d._methods.validation_error import jackknife_covariance, problems_without_a_group
 from shapley2d._ownership.grid import Grid, Groups, label_groups
-from shapley2d._ownership.owners import FIELDS as OWNER_FIELDS
 from shapley2d._ownership.owners import Claim, Ownership, cut_grid, read_claims
 from shapley2d._results.blocks import MAX_JOINT, BlockValuation
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.label import label_name
 from shapley2d._tables.problem import Problem, make_problem
 from shapley2d._tables.reading.files import read_table
+from shapley2d._tables.texts.column import clean_texts
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def value_blocks(
     include_label: bool = False,
     validation_groups: int = 0,
     task: str = "auto",
+    kinds: Any = None,
     folds: int = FOLDS,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
@@ -75,16 +77,16 @@ def value_blocks(
 
         {methods}
     include_label : bool
-        The label joins as one more column group; a coalition without it is worth 0.
+        The label joins as one more column group, without which nothing can be learned.
     validation_groups : int
         Groups of validation rows to leave out one at a time, 10 or so: the standard errors in ``owners`` and the
         intervals of payments then also include how much the values depend on the choice of validation rows. Each
         group costs one more valuation. 0: the validation table is taken as it is.
-    task, folds, semivalue, random_state, n_jobs, progress
+    task, kinds, folds, semivalue, random_state, n_jobs, progress
         As in :func:`~shapley2d.value_cells`.
     **options
-        ``model``, ``scoring``, ``preprocess``; ``n_neighbors`` and ``metric`` with ``model="knn"``; and, where blocks
-        are sampled, ``max_permutations``, ``tolerance``, ``checkpoint`` and ``cluster``. All are as in
+        ``model``, ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors`` and ``metric`` with ``model="knn"``; and,
+        where blocks are sampled, ``max_permutations``, ``tolerance``, ``checkpoint`` and ``cluster``. All are as in
         :func:`~shapley2d.value_cells` with ``method="mc"``.
 
     Returns
@@ -98,14 +100,15 @@ def value_blocks(
     >>> y = ["low", "low", "high", "high"]
     >>> v = value_blocks(X, y, X, y, rows=["A", "A", "B", "B"], columns=["bank", "shop", "shop"])
     >>> v.shape, v.info["method"], v.info["n_utilities"], round(v.total, 6)
-    ((2, 2), 'exact', 16, 1.0)
+    ((2, 2), 'exact', 16, 0.5)
     """
     given = dict(locals())
     run = Run.create(random_state, semivalue, n_jobs, progress)
     check_flag(include_label, "include_label")
     check_whole(validation_groups, "validation_groups", 0)
     complete = complete_options(method, options)
-    problem = make_problem(X, y, X_valid, y_valid, task=task, folds=folds, seed=run.seed)
+    _check_checkpoints(complete, validation_groups)
+    problem = make_problem(X, y, X_valid, y_valid, task=task, folds=folds, seed=run.seed, kinds=kinds)
     if include_label:
         problem = replace(problem, label=label_name(y, problem.table.column_names))
     grid, ownership = _layout(problem, rows, columns, owners)
@@ -163,12 +166,27 @@ def value_blocks(
     )
 
 
+def _check_checkpoints(options: dict[str, Any], validation_groups: int) -> None:
+    """Refuse names of checkpoints that would fail only when their turn comes."""
+    path = options.get("checkpoint")
+    if path is None:
+        return
+    check_place(path)
+    if isinstance(validation_groups, int):
+        for k in range(validation_groups):
+            check_place(_replicate_path(path, k))
+
+
+def _replicate_path(path: Any, number: int) -> str:
+    return f"{path}.without-{number}"
+
+
 def _of_replicate(options: dict[str, Any], chosen: str, number: int) -> dict[str, Any]:
     """Options for the valuation without one validation group, which has a checkpoint of its own."""
     path = options.get("checkpoint")
     if path is None or chosen != "mc":
         return options
-    return {**options, "checkpoint": f"{path}.without-{number}"}
+    return {**options, "checkpoint": _replicate_path(path, number)}
 
 
 def _layout(problem: Problem, rows: Any, columns: Any, owners: Any) -> tuple[Grid, Ownership | None]:
@@ -178,7 +196,7 @@ def _layout(problem: Problem, rows: Any, columns: Any, owners: Any) -> tuple[Gri
         problem.table.column_names,
         problem.label,
     )
-    row_groups = None if rows is None else label_groups(rows, row_names, "rows")
+    row_groups = None if rows is None else _row_groups(problem, rows)
     column_groups = None if columns is None else label_groups(columns, column_names, "columns")
     if label is not None:
         column_groups = None if column_groups is None else column_groups.with_player(label)
@@ -201,15 +219,26 @@ def _layout(problem: Problem, rows: Any, columns: Any, owners: Any) -> tuple[Gri
     return Grid(row_groups or Groups.single(len(row_names), "all rows"), column_groups), None
 
 
+def _row_groups(problem: Problem, rows: Any) -> Groups:
+    """The groups of the rows, without those rows that were left out for their targets."""
+    if problem.given is None:
+        return label_groups(rows, problem.table.row_names.tolist(), "rows")
+    groups = label_groups(rows, problem.given.names.tolist(), "rows")
+    labels = [groups.names[label] for label in groups.labels[problem.given.kept]]
+    return label_groups(labels, problem.table.row_names.tolist(), "rows")
+
+
 def _claims(owners: Any) -> list[Claim]:
     if not isinstance(owners, (str, os.PathLike)):
         return read_claims(owners)
     if not _exists(owners):
         raise InputError(Setting("owners", os.fspath(owners)), ": there is no such file")
-    source = read_table(os.fspath(owners), text_columns=OWNER_FIELDS)
+    source = read_table(os.fspath(owners))
     for note in source.notes:
         warn(InputWarning(*note.args))
-    return read_claims(source.table, source.path, lambda row: f"{source.path}, {source.where(row)}")
+    return read_claims(
+        clean_texts(source.table), source.path, lambda row: f"{source.path}, {source.where(row)}"
+    )
 
 
 def _exists(path: str | os.PathLike[str]) -> bool:

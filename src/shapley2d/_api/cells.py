@@ -30,6 +30,7 @@ def value_cells(
     *,
     include_label: bool = False,
     task: str = "auto",
+    kinds: Any = None,
     folds: int = FOLDS,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
@@ -41,10 +42,11 @@ def value_cells(
 
     Parameters
     ----------
-    X : 2-D array, or a pandas, polars or pyarrow table
-        The training table. Numbers, text, booleans and dates; missing entries are welcome.
-    y : 1-D array, list or series
-        Labels or numbers to predict.
+    X : 2-D array, table, dict of columns, list of dicts, or path of a CSV, JSON or Parquet file
+        The training table: of pandas, polars, pyarrow, or anything that hands out Arrow data, such as a relation of
+        DuckDB. Numbers, text, booleans and dates; missing entries are welcome.
+    y : 1-D array, list or series, or the name of a column of X
+        Labels or numbers to predict. Rows whose entry is no number where the others are get left out, with a warning.
     X_valid, y_valid : like X and y, optional
         The validation table. Without it: cross-valuation over ``folds``; each fold validates the others in turn,
         a row's values are the mean over the folds (0 in the one where it validates). Methods that evaluate no model
@@ -52,9 +54,11 @@ def value_cells(
     method : str
         {methods}
     include_label : bool
-        Value the label too: it joins as one more column, last, without which a coalition is worth 0.
+        Value the label too: it joins as one more column, last, without which nothing can be learned.
     task : {"auto", "classification", "regression"}
         ``"auto"``: text, booleans and up to 20 different whole numbers are classes.
+    kinds : dict, optional
+        What columns hold, by name: ``"number"``, ``"date"`` or ``"text"``, for those that are not what they look like.
     folds : int
         Folds of the cross-valuation.
     semivalue : "shapley", "banzhaf" or ("beta", a, b)
@@ -76,9 +80,13 @@ def value_cells(
 
     Notes
     -----
-    Shapley values of ``"knn"``, ``"mc"`` and ``"exact"`` sum to the model's score; those of ``"flat"`` to the score
-    minus that of a table of nothing but means, ``info["utility_all"] - info["utility_none"]``. Those of ``"loo"``,
-    ``"oob"`` and ``"random"`` sum to nothing in particular.
+    Values count what the columns add. Without any column a model can still predict what the rows' labels alone say,
+    so Shapley values of ``"knn"``, ``"mc"`` and ``"exact"`` sum to the model's score less that,
+    ``info["utility_none"]``, and a column that changes nothing gets 0. With ``empty="zero"`` (``"knn"``) or
+    ``baseline="zero"`` (the others) no columns are worth 0, as in the paper, and the values sum to the score itself.
+    Those of ``"flat"`` sum to the score less that of a table of nothing but means,
+    ``info["utility_all"] - info["utility_none"]``. Those of ``"loo"``, ``"oob"`` and ``"random"`` sum to nothing in
+    particular. ``info["about"]["total"]`` has it in words.
 
     Examples
     --------
@@ -86,10 +94,10 @@ def value_cells(
     >>> X = [[0, 5], [1, 5], [9, 5], [8, 5]]
     >>> y = ["low", "low", "high", "high"]
     >>> v = value_cells(X, y, X, y, method="exact", progress=False)
-    >>> round(v.total, 6)
-    1.0
-    >>> bool(v.columns[0] > v.columns[1])
-    True
+    >>> v.columns.round(6).tolist()  # the second column never varies
+    [0.5, 0.0]
+    >>> v.info["about"]["total"]
+    "the model's score less 0.5, that of the best constant prediction"
     """
     given = dict(locals())
     run = Run.create(random_state, semivalue, n_jobs, progress)
@@ -97,7 +105,7 @@ def value_cells(
     found = find_method(method)
     complete = found.complete(options)
     problem = make_problem(
-        X, y, X_valid, y_valid, task=task, folds=folds, seed=run.seed, validates=found.validates
+        X, y, X_valid, y_valid, task=task, folds=folds, seed=run.seed, validates=found.validates, kinds=kinds
     )
     if include_label:
         problem = replace(problem, label=label_name(y, problem.table.column_names))

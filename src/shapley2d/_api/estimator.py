@@ -6,10 +6,14 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shapley2d._api.cells import value_cells
 from shapley2d._api.docstrings import options_list, with_method_docs
-from shapley2d._methods.registry import all_options
+from shapley2d._methods.registry import all_options, find_method
+from shapley2d._methods.run import Run
+from shapley2d._tables.problem import make_problem
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +50,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     method : str
-    include_label, task, folds, semivalue, random_state, n_jobs, progress
+    include_label, task, kinds, folds, semivalue, random_state, n_jobs, progress
         As in :func:`shapley2d.value_cells`; there is no progress bar by default.
     **options
         {options}
@@ -94,6 +98,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         valuation = value_cells(X, y, X_valid, y_valid, **shared, **set_options)
         names = valuation.column_names[:-1] if self.include_label else valuation.column_names
         self.valuation_ = valuation
+        self._training = X, y
         self.values_ = valuation.values
         self.stderr_ = valuation.stderr
         self.rows_ = valuation.rows
@@ -106,6 +111,44 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         return self
+
+    def score(self, X: Any, y: Any) -> float:
+        """What the fitted table is worth on other rows: the sum that its cell values would have against them.
+
+        That is the score on X and y of the model behind the values, trained on the whole fitted table, less what the
+        values are counted from: what the fitted labels alone predict (nothing with ``empty="zero"`` or
+        ``baseline="zero"``; a table of means for method ``"flat"``). Higher is better, so that ``cross_validate`` rates
+        a table and ``GridSearchCV`` chooses options of the model, such as ``n_neighbors``. No cell is valued again.
+        Both split rows as they come, since values are of classes and of numbers alike: pass
+        ``cv=StratifiedKFold(shuffle=True)`` or ``KFold(shuffle=True)``.
+
+        Parameters
+        ----------
+        X, y : rows with the columns of the fitted table, and their target
+
+        Examples
+        --------
+        >>> from shapley2d import CellValuer
+        >>> X, y = [[0], [1], [8], [9]] * 3, ["low", "low", "high", "high"] * 3
+        >>> CellValuer(n_neighbors=2, folds=2).fit(X, y).score([[2], [7]], ["low", "high"])
+        0.5
+        """
+        check_is_fitted(self, "valuation_")
+        validate_data(self, X, reset=False, skip_check_array=True)  # the number of columns and their names
+        method = find_method(self.method)
+        if method.score is None:
+            raise InputError(
+                Setting("method", self.method),
+                " evaluates no model, so it has no score: use ",
+                Setting("method", "knn"),
+            )
+        given = self.get_params(deep=False)
+        options = {
+            option.name: given[option.name] for option in method.options if given[option.name] is not None
+        }
+        run = Run.create(self.random_state, self.semivalue, self.n_jobs, progress=False)
+        problem = make_problem(*self._training, X, y, task=self.valuation_.info["task"])
+        return method.score(problem, run, **method.complete(options))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

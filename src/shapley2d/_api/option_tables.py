@@ -20,11 +20,17 @@ def methods_table() -> str:
             f"`{name}`",
             method.summary,
             "yes" if method.validates else "no",
-            re.sub(r" ?\{[^}]*\},?", "", method.total) or "nothing in particular",
+            _total_words(method.total) or "nothing in particular",
         )
         for name, method in METHODS.items()
     ]
     return _table(("method", "what it does", "needs validation rows", "Shapley values sum to"), rows)
+
+
+def _total_words(total: str) -> str:
+    """What values sum to, before any run."""
+    named = total.replace("{nothing}", "what the labels alone predict, or the score itself if counted from 0")
+    return re.sub(r" ?\{[^}]*\},?", "", named)
 
 
 def options_table() -> str:

@@ -1,17 +1,37 @@
-"""Writing files so that nothing is ever half written."""
+"""Writing files so that nothing is ever half written, and knowing beforehand whether they can be.
+
+A file comes into being under another name beside its place and takes the place when it is whole. A link stays, and the
+file it points to is replaced; a pipe or a terminal is written to, never replaced.
+"""
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
+import re
 import secrets
-from contextlib import contextmanager
+import shutil
+import stat
+import tempfile
+import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_locks: Any  # fcntl, or None on Windows, where an open file cannot be deleted anyway
+try:
+    import fcntl as _locks
+except ImportError:
+    _locks = None
+
+_LONGEST = 200  # bytes of a name that a temporary one repeats; most file systems allow 255 in all
+_STALE_S = 3600.0
 
 
 @contextmanager
@@ -27,12 +47,16 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> target.read_text()
     'done'
     """
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise InputError(f"cannot write {target}: the folder {target.parent} does not exist, make it first")
-    if target.is_dir():
-        raise InputError(f"cannot write {target}: it is a folder, name a file in it")
-    temporary = _new_file(target)
+    reason = obstacle(Path(path))
+    if reason:
+        raise InputError(f"cannot write {path}: {reason}")
+    target = real_path(path)
+    if is_stream(target):
+        with _copied(target) as temporary:
+            yield temporary
+        return
+    remove_stale(target)
+    temporary, lock = _new_file(target)
     try:
         yield temporary
         with temporary.open("rb+") as written:
@@ -40,14 +64,142 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+        if lock is not None:
+            os.close(lock)
 
 
-def _new_file(target: Path) -> Path:
-    """An empty file beside the target, with the permissions that the system gives a new file."""
+def why_unwritable(path: str | os.PathLike[str]) -> str:
+    """Why a file could not be written at a path, as the end of a sentence; empty where it could.
+
+    A temporary file is made there and deleted: better to know before hours of work than after.
+
+    Examples
+    --------
+    >>> why_unwritable("nowhere/values.csv")
+    'the folder nowhere does not exist, make it first'
+    """
+    reason = obstacle(Path(path))
+    target = real_path(path)
+    if reason or is_stream(target):
+        return reason
+    try:
+        temporary, lock = _new_file(target)
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            return f"the folder {_folder(Path(path))} cannot be written to, choose another"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return "the disk is full, free some space or choose another place"
+        return f"{error.strerror or error}, choose another name or place"
+    temporary.unlink(missing_ok=True)
+    if lock is not None:
+        os.close(lock)
+    return ""
+
+
+def real_path(path: str | os.PathLike[str]) -> Path:
+    """The file behind a path, links followed."""
+    return Path(os.path.realpath(path))
+
+
+def is_stream(target: Path) -> bool:
+    """Whether a path names a pipe, a terminal or the like, which is written to as it is."""
+    try:
+        mode = target.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+
+
+def remove_stale(target: Path) -> None:
+    """Delete temporary files that killed processes have left beside a file: those for it alone, none in use."""
+    pattern = re.compile(rf"\.{re.escape(_label(target))}\.[0-9a-f]{{8}}\.part")
+    try:
+        names = [entry.name for entry in os.scandir(target.parent) if pattern.fullmatch(entry.name)]
+    except OSError:
+        return
+    for name in names:
+        with suppress(OSError):
+            if _abandoned(target.with_name(name)):
+                target.with_name(name).unlink(missing_ok=True)
+
+
+def obstacle(path: Path) -> str:
+    """What stands in the way of a file as far as can be seen without trying, as :func:`why_unwritable` says it."""
+    try:
+        mode: int | None = path.stat().st_mode
+    except FileNotFoundError:
+        mode = None
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return "the name is too long, choose a shorter one"
+        if error.errno == errno.ELOOP:
+            return "it is a link that leads to itself, choose another name"
+        mode = None
+    target = real_path(path)
+    if mode is None and not target.parent.is_dir():
+        return f"the folder {_folder(path)} does not exist, make it first"
+    if mode is None:
+        return ""
+    if stat.S_ISDIR(mode):
+        return "it is a folder, name a file in it"
+    if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
+        return "it is neither a file nor a pipe, choose another name"
+    if not os.access(target, os.W_OK):
+        return "the file is there and may not be written to, choose another name"
+    return ""
+
+
+def _folder(path: Path) -> Path:
+    """The folder that a file goes to, as the user named it."""
+    return real_path(path).parent if path.is_symlink() else path.parent
+
+
+def _label(target: Path) -> str:
+    """What the temporary files of a target are called: as it is, where that is not too long."""
+    name = os.fsencode(target.name)
+    return target.name if len(name) <= _LONGEST else hashlib.sha256(name).hexdigest()[:32]
+
+
+def _new_file(target: Path) -> tuple[Path, int | None]:
+    """An empty file beside the target, with the permissions that the system gives a new file, and a lock on it.
+
+    The lock ends with the process, however that ends: so a file without one is nobody's.
+    """
     while True:
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+        temporary = target.with_name(f".{_label(target)}.{secrets.token_hex(4)}.part")
         try:
-            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+            handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
         except FileExistsError:
             continue
-        return temporary
+        if _locks is None:
+            os.close(handle)
+            return temporary, None
+        with suppress(OSError):  # some network folders have no locks
+            _locks.flock(handle, _locks.LOCK_EX | _locks.LOCK_NB)
+        return temporary, handle
+
+
+def _abandoned(temporary: Path) -> bool:
+    """Whether the process that wrote a temporary file is gone."""
+    if _locks is None:
+        return time.time() - temporary.stat().st_mtime > _STALE_S
+    handle = os.open(temporary, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    try:
+        _locks.flock(handle, _locks.LOCK_EX | _locks.LOCK_NB)
+    finally:
+        os.close(handle)
+    return True
+
+
+@contextmanager
+def _copied(target: Path) -> Iterator[Path]:
+    """A temporary file whose content goes to a pipe or the like when the block ends well."""
+    handle, name = tempfile.mkstemp(suffix=".part")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb") as whole, target.open("wb") as stream:
+            shutil.copyfileobj(whole, stream)
+    finally:
+        temporary.unlink(missing_ok=True)

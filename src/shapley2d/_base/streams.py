@@ -65,3 +65,8 @@ def fold_seeds(seed: int, count: int) -> list[int]:
     """Seeds of the folds' own draws."""
     children = np.random.SeedSequence(seed).spawn(count)
     return [int(child.generate_state(1, np.uint64)[0]) for child in children]
+
+
+def draw_seeds(seed: int, count: int) -> list[int]:
+    """Seeds of the draws of some games: the run's own where there is one game, else those of the folds."""
+    return [seed] if count == 1 else fold_seeds(seed, count)

@@ -41,10 +41,15 @@ class PermutationDraws:
         self._seed = seed
 
     def __call__(self, number: int) -> NDArray[np.float64]:
-        random = generator(self._seed, "draw", number)
-        rows = Permutation(random.permutation(self.game.n_rows), self._semivalues[0])
-        columns = Permutation(random.permutation(self.game.n_columns), self._semivalues[1])
+        row_order, column_order = self.orders(number)
+        rows = Permutation(row_order, self._semivalues[0])
+        columns = Permutation(column_order, self._semivalues[1])
         return combine_axes(self.game.utilities(rows.coalitions, columns.coalitions), rows, columns)
+
+    def orders(self, number: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The orders in which rows and columns join in draw ``number``."""
+        random = generator(self._seed, "draw", number)
+        return random.permutation(self.game.n_rows), random.permutation(self.game.n_columns)
 
 
 class MeanDraws:

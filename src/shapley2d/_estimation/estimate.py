@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d.exceptions import InputError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -30,6 +32,8 @@ class Estimate:
         Of the errors of the sums that were asked for.
     dof : float
         Degrees of freedom behind the standard errors; infinite where they are exact.
+    total_stderr : float or None
+        Standard error of the sum of all values; None where it is not known.
     """
 
     values: NDArray[np.float64]
@@ -40,6 +44,14 @@ class Estimate:
     history: list[tuple[int, float]] = field(default_factory=list)
     covariance: NDArray[np.float64] | None = None
     dof: float = math.inf
+    total_stderr: float | None = None
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.values).all():
+            raise InputError(
+                "the values are too large for floating-point numbers: measure the target, or what is scored, in larger "
+                "units"
+            )
 
     @classmethod
     def exact(cls, values: NDArray[np.float64], **info: Any) -> Estimate:

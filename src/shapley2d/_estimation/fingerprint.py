@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.json_record import is_number
 from shapley2d._theory.coalitions import MaskCoalitions
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,22 +20,37 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _MAX_SHOWN = 80
+_MAX_LISTED = 3
 _SAME_UTILITY = 1e-6  # another processor may round differently; another game differs by more
 _PROBES = "utilities"
 _METHOD = "method"
+PYTHON = "python"
+"""Goes with digests of code, which differ between versions of Python."""
 
 
 def fingerprint_games(games: Sequence[Game]) -> dict[str, Any]:
-    """The sizes of games and a few of their utilities: games are code, which has no hash."""
+    """The sizes of games and a few of their utilities; a game that is not the same twice is refused."""
     probes: list[float] = []
     for game in games:
         random = np.random.default_rng(0)
-        rows, columns = (
-            MaskCoalitions(np.stack([np.ones(size, dtype=bool), random.permutation(size) < (size + 1) // 2]))
-            for size in (game.n_rows, game.n_columns)
+        whole = [np.ones((1, size), dtype=bool) for size in (game.n_rows, game.n_columns)]
+        part = [random.permutation(mask.size)[None] < (mask.size + 1) // 2 for mask in whole]
+        first, half, second = (
+            float(game.utilities(*(MaskCoalitions(mask) for mask in masks))[0, 0])
+            for masks in (whole, part, whole)
         )
-        probes += np.diag(game.utilities(rows, columns)).tolist()
+        if not same_utility(first, second):
+            raise InputError(not_repeatable("all rows and columns", first, second))
+        probes += [first, half]
     return {"shape": [[game.n_rows, game.n_columns] for game in games], _PROBES: probes}
+
+
+def not_repeatable(what: str, first: float, second: float) -> str:
+    """What to say of a game that is not the same twice."""
+    return (
+        f"the utility of {what} is {first:.6g} and then {second:.6g}, so the game is not the same twice and no "
+        "run of it can go on from a checkpoint: fix its random state, or leave the checkpoint out"
+    )
 
 
 def describe(value: Any) -> Any:
@@ -76,18 +93,39 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     """
     if _METHOD in there and _METHOD in here and there[_METHOD] != here[_METHOD]:
         return [f"{_METHOD} {_apart(there[_METHOD], here[_METHOD])}"]
-    found = [
-        f"{name} {_apart(there.get(name), here.get(name))}"
-        for name in dict.fromkeys([*there, *here])
-        if name != _PROBES and there.get(name) != here.get(name)
-    ]
+    found = []
+    for name in dict.fromkeys([*here, *there]):
+        one, other = there.get(name), here.get(name)
+        if isinstance(other, dict) and PYTHON in other:
+            found += _code_differences(one, other)
+        elif name != _PROBES and one != other:
+            found.append(f"{_short(name)} {_apart(one, other)}")
     if not found and not _same_utilities(there.get(_PROBES, []), here.get(_PROBES, [])):
         found.append("the utilities of the whole table and of half of it differ")
     return found
 
 
-def _same_utilities(there: list[float], here: list[float]) -> bool:
-    return len(there) == len(here) and bool(np.allclose(there, here, rtol=_SAME_UTILITY, atol=_SAME_UTILITY))
+def same_utility(one: float, other: float, scale: float = 0.0) -> bool:
+    """Whether two utilities are equal but for rounding, beside utilities of some scale."""
+    return abs(one - other) <= _SAME_UTILITY * max(abs(one), abs(other), scale)
+
+
+def _same_utilities(there: Any, here: list[float]) -> bool:
+    if not isinstance(there, list) or len(there) != len(here) or not all(map(is_number, there)):
+        return False
+    scale = max(map(abs, here), default=0.0)
+    return all(same_utility(one, other, scale) for one, other in zip(there, here, strict=True))
+
+
+def _code_differences(there: Any, here: dict[str, str]) -> list[str]:
+    """What differs between digests of code, by name; nothing where Python itself differs, and so its bytecode."""
+    if not isinstance(there, dict):
+        return ["the function is of another kind"]
+    if there.get(PYTHON) != here.get(PYTHON):
+        return []
+    unlike = [f"{name} differs" for name in here if there.get(name) != here[name]]
+    gone = [f"{_short(name)} is missing here" for name in there if name not in here]
+    return (unlike + gone)[:_MAX_LISTED]
 
 
 def _apart(there: Any, here: Any) -> str:
@@ -97,7 +135,8 @@ def _apart(there: Any, here: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    text = str(value)
+    """A value in a few words; a file may come from anyone, so nothing in it reaches a terminal as it is."""
+    text = "".join(letter if letter.isprintable() else "?" for letter in str(value)[: _MAX_SHOWN + 1])
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.precision import convergence_ratio
+from shapley2d._base.precision import LEVEL, convergence_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _PARTS = ("cells", "rows", "columns")
+_ROUNDING = 1e-9  # variation below this part of the largest value is that of floating-point sums
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class Moments:
     >>> moments = Moments()
     >>> for draw in ([[0.0, 2.0]], [[2.0, 2.0]]):
     ...     moments.add(np.array(draw))
-    >>> moments.mean(), moments.stderr()
-    (array([[1., 2.]]), array([[1., 0.]]))
+    >>> moments.mean(), moments.stderr().round(3)
+    (array([[1., 2.]]), array([[1.   , 0.707]]))
     """
 
     def __init__(self, sums: NDArray[np.float64] | None = None) -> None:
@@ -80,11 +81,37 @@ class Moments:
         return self._state.means[0]
 
     def stderr(self, part: int = 0) -> NDArray[np.float64]:
-        """Standard error of the mean: of the cells (0), the row sums (1) or the column sums (2)."""
+        """Standard error of the mean: of the cells (0), the row sums (1) or the column sums (2).
+
+        A cell that was the same in all draws is not known to be the same in all orders. Its error is that of one draw
+        which is off by as much as draws of the other cells usually are, or by the largest value where nothing varied at
+        all. Sums can be the same in all orders by construction, and are taken as they are.
+        """
         squares = self._state.squares[part]
         if self.count < 2:
             return np.full_like(squares, np.inf)
-        return np.asarray(np.sqrt(squares / (self.count * (self.count - 1))))
+        stderr = np.sqrt(squares / (self.count * (self.count - 1)))
+        if part == 0:
+            varied = self._varied()
+            if not varied.all():
+                stderr[~varied] = self._usual_deviation(varied) / self.count
+        return np.asarray(stderr)
+
+    def _usual_deviation(self, varied: NDArray[np.bool_]) -> float:
+        if not varied.any():
+            return float(np.abs(self.mean()).max(initial=0.0))
+        return float(np.sqrt(np.mean(self._state.squares[0][varied]) / (self.count - 1)))
+
+    def _varied(self) -> NDArray[np.bool_]:
+        """Which cells differed between draws, by more than rounding."""
+        squares = self._state.squares[0]
+        least = _ROUNDING * float(np.abs(self.mean()).max(initial=0.0))
+        return np.asarray(squares > (self.count - 1) * least**2)
+
+    @property
+    def varied(self) -> bool:
+        """Whether any cell differed between draws."""
+        return bool(self._varied().any())
 
     @property
     def dof(self) -> float:
@@ -92,7 +119,13 @@ class Moments:
         return float(max(self.count - 1, 1))
 
     def ratio(self) -> float:
-        """Largest standard error of a cell relative to the spread of the means."""
+        """Largest standard error of a cell relative to the spread of the means.
+
+        Where no cell varied there is no error to relate. Then it is the share of all orders that may differ from those
+        drawn: with more, so many draws would have met one with a probability of 95 % (the rule of three).
+        """
+        if self.count > 1 and not self.varied:
+            return float(1.0 - (1.0 - LEVEL) ** (1.0 / self.count))
         return convergence_ratio(self.mean(), self.stderr(), self.dof)
 
     def covariance(self) -> NDArray[np.float64] | None:
@@ -113,7 +146,29 @@ class Moments:
         return named
 
     def restore(self, count: int, arrays: Mapping[str, NDArray[np.float64]]) -> None:
-        """Go on from where :meth:`arrays` was taken."""
+        """Go on from where :meth:`arrays` was taken; a ValueError says in a phrase why that cannot be."""
+        names = [
+            "sums_mean",
+            "products",
+            *(f"{part}_{what}" for part in _PARTS for what in ("mean", "squares")),
+        ]
+        absent = [name for name in names if name not in arrays]
+        if absent or len(arrays) != len(names):
+            raise ValueError(f"it has no {absent[0]}" if absent else "it has more arrays than it should")
+        n, m = arrays["cells_mean"].shape if arrays["cells_mean"].ndim == 2 else (0, 0)
+        k = self._state.sums_mean.size
+        shapes = {"sums_mean": (k,), "products": (k, k)}
+        for part, shape in zip(_PARTS, ((n, m), (n,), (m,)), strict=True):
+            shapes |= {f"{part}_mean": shape, f"{part}_squares": shape}
+        for name, wanted in shapes.items():
+            if arrays[name].shape != wanted or not n * m:
+                raise ValueError(f"its {name} has the shape {arrays[name].shape}, which does not fit")
+            if not np.isfinite(arrays[name]).all():
+                raise ValueError(f"its {name} has entries that are not numbers")
+            if name.endswith("squares") and (arrays[name] < 0).any():
+                raise ValueError(f"its {name} has entries below 0")
+        if self._sums is not None and self._sums.shape[1] != n * m:
+            raise ValueError(f"its values have the shape {(n, m)}, which does not fit")
         self._state = _State(
             count,
             tuple(arrays[f"{part}_mean"] for part in _PARTS),

@@ -43,7 +43,8 @@ def monte_carlo(
     draws : Draws
         Numbered draws of the values.
     tolerance : float
-        Stop when the largest standard error is at most this part of the spread of the values.
+        Stop when the largest standard error is at most this part of the spread of the values. Draws that are all alike
+        are no convergence: then stop when at most this part of all orders can differ (119 draws for 0.025).
     max_draws : int
         Stop there in any case.
     n_jobs : int or None
@@ -61,7 +62,7 @@ def monte_carlo(
     -------
     Estimate
         Its ``info`` says ``n_permutations``, ``converged`` and ``interrupted``: Ctrl-C ends the work and keeps
-        what was computed.
+        what was computed. A ``caveat`` says where all draws were alike.
     """
     state = MonteCarloState(Moments(sums), tolerance, max_draws)
     resumed = state.resume(checkpoint)
@@ -100,9 +101,10 @@ class MonteCarloState:
 
     def resume(self, checkpoint: Checkpoint | None) -> int:
         """Restore what an earlier run has left, and return its number of draws."""
-        saved = None if checkpoint is None else checkpoint.load()
+        if checkpoint is None:
+            return 0
+        saved = checkpoint.load(lambda one: self.moments.restore(one.count, one.arrays))
         if saved is not None:
-            self.moments.restore(saved.count, saved.arrays)
             self._history = list(saved.history)
             self._look()
         return self.moments.count
@@ -134,10 +136,13 @@ class MonteCarloState:
         """Draws in all, by extrapolation: errors shrink with the root of their number."""
         if self._tolerance == 0:
             return float(self._max_draws)
+        power = 2 if self.moments.varied else 1
         steps = self._ratio / self._tolerance
-        if steps >= (self._max_draws / max(1, self.moments.count)) ** 0.5:  # before its square is too large
+        if steps >= (self._max_draws / max(1, self.moments.count)) ** (
+            1 / power
+        ):  # before its square is too large
             return float(self._max_draws)
-        return self.moments.count * steps**2
+        return self.moments.count * float(steps**power)
 
     def fraction(self) -> float:
         if not np.isfinite(self._ratio):
@@ -154,6 +159,8 @@ class MonteCarloState:
         count = f"{self.moments.count} permutations"
         if not np.isfinite(self._ratio):
             return count
+        if not self.moments.varied:
+            return f"all alike so far; {count}"
         if self._tolerance == 0:
             return f"error {self._ratio:.3f} of the spread; {self.moments.count} of {self._max_draws} permutations"
         return f"error {self._ratio:.3f} of the spread, wanted {self._tolerance:g}; {count}"
@@ -163,12 +170,14 @@ class MonteCarloState:
         history = list(self._history)
         if not history or history[-1][0] != moments.count:
             history.append((moments.count, moments.ratio()))
-        info = {
+        info: dict[str, Any] = {
             "n_permutations": moments.count,
             "converged": bool(self._ratio <= self._tolerance),
             "interrupted": interrupted,
             "ratio": history[-1][1],
         }
+        if moments.count > 1 and not moments.varied:
+            info["caveat"] = f"no variation seen in {moments.count} draws"
         if resumed_at:
             info["resumed_at"] = resumed_at
         return Estimate(

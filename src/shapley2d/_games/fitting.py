@@ -6,12 +6,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
 
+from shapley2d._games.constant import ConstantClassifier, ConstantRegressor, most_frequent
 from shapley2d._tables.table import native_rows
 from shapley2d.exceptions import InputError, Place, Setting, UtilityError
 
@@ -64,6 +65,9 @@ class Trainer:
         self._y, self._classes, self._codes = y.y, y.classes, y.codes
         self._y_valid = y_valid.y
         self._classifies = y.task == "classification"
+        self._constants: dict[
+            bytes, float
+        ] = {}  # utilities of constant predictions, by the counts of the classes
         self.model = _prepared(model, y.task, random_state)
         self.takes_missing = _takes_missing(self.model)
         self._score = None if scoring is None else check_scoring(self.model, scoring=scoring)
@@ -107,12 +111,68 @@ class Trainer:
             raise UtilityError(f"{model!r} scored {utility} on {describe()}")
         return utility
 
+    def learns(self, rows: NDArray[np.intp]) -> bool:
+        """Whether the rows show more than one class; numbers always do."""
+        return not self._classifies or bool((self._codes[rows] != self._codes[rows[0]]).any())
+
+    def constant(self, valid: Any, rows: NDArray[np.intp], describe: Callable[[], str]) -> float:
+        """The score on ``valid`` of the best constant prediction from some rows.
+
+        Without any row every class is as likely as any other, and a number is guessed to be the mean of all targets.
+
+        Parameters
+        ----------
+        valid : array or frame
+            Handed to the scorer; its columns do not matter.
+        rows : ndarray of int
+        describe : callable
+            Names the coalition, for the message of a failure.
+        """
+        if not self._classifies:
+            number = float(np.mean(self._y[rows] if rows.size else self._y))
+            return self._constant_score([ConstantRegressor(number)], valid, describe)
+        counts = np.bincount(self._codes[rows], minlength=self._classes.size)
+        key = counts.tobytes()
+        if key not in self._constants:
+            shares = counts / rows.size if rows.size else np.full(counts.size, 1.0 / counts.size)
+            models = [
+                ConstantClassifier(self._classes, code, shares)
+                for code in np.flatnonzero(most_frequent(counts[None])[0]).tolist()
+            ]
+            self._constants[key] = self._constant_score(models, valid, describe)
+        return self._constants[key]
+
+    def _constant_score(self, models: list[Any], valid: Any, describe: Callable[[], str]) -> float:
+        """The mean score of models, each of them constant."""
+        try:
+            utility = float(np.mean([self._plain_score(model, valid) for model in models]))
+        except Exception as error:
+            raise UtilityError(
+                f"the best constant prediction from {describe()} cannot be scored: {error}; "
+                "baseline='zero' does without it"
+            ) from error
+        if not math.isfinite(utility):
+            raise UtilityError(f"the best constant prediction from {describe()} scored {utility}")
+        return utility
+
+    def _plain_score(self, model: Any, valid: Any) -> float:
+        if self._score is not None:
+            return float(self._score(model, valid, self._y_valid))
+        predicted = model.predict(self._y_valid)
+        if self._classifies:
+            return float(np.mean(predicted == self._y_valid))
+        spread = float(np.sum((self._y_valid - self._y_valid.mean()) ** 2))
+        error = float(np.sum((predicted - self._y_valid) ** 2))
+        if spread > 0:
+            return 1.0 - error / spread
+        return 1.0 if error == 0.0 else 0.0  # constant targets, as scikit-learn scores them
+
     def _fit(self, model: Any, train: Any, rows: NDArray[np.intp]) -> Any:
         if not self._classifies:
             return clone(model).fit(native_rows(train, rows), self._y[rows])
         present = np.flatnonzero(np.bincount(self._codes[rows]))
         if present.size == 1:
-            return _SingleClass(self._classes, int(present[0]))
+            return ConstantClassifier(self._classes, int(present[0]))
         fitted = clone(model).fit(native_rows(train, rows), self._y[rows])
         return (
             fitted if present.size == self._classes.size else _WithAllClasses(fitted, self._classes, present)
@@ -158,41 +218,11 @@ def _takes_missing(model: Any) -> bool:
     return True
 
 
-class _SingleClass(BaseEstimator):  # type: ignore[misc]
-    """What every classifier learns from rows of one class: that class."""
-
-    _estimator_type = "classifier"
-
-    def __init__(self, classes: NDArray[Any], code: int) -> None:
-        self.classes_ = classes
-        self._code = code
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        return np.full(len(X), self.classes_[self._code])
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        probabilities = np.zeros((len(X), self.classes_.size))
-        probabilities[:, self._code] = 1.0
-        return probabilities
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "classifier"
-        return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-
-class _WithAllClasses(_SingleClass):
+class _WithAllClasses(ConstantClassifier):
     """A classifier fitted without some classes, which get probability 0."""
 
     def __init__(self, fitted: Any, classes: NDArray[Any], present: NDArray[np.intp]) -> None:
-        self.classes_ = classes
+        super().__init__(classes, int(present[0]))
         self._fitted = fitted
         self._present = present
 

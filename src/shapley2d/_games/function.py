@@ -42,7 +42,7 @@ class FunctionGame:
     def __init__(
         self, function: Callable[[NDArray[np.bool_], NDArray[np.bool_]], float], n_rows: int, n_columns: int
     ) -> None:
-        self._function = function
+        self.function = function
         self.n_rows = n_rows
         self.n_columns = n_columns
 
@@ -60,7 +60,7 @@ class FunctionGame:
 
     def _call(self, row_mask: NDArray[np.bool_], column_mask: NDArray[np.bool_]) -> float:
         try:
-            utility = float(self._function(row_mask.copy(), column_mask.copy()))
+            utility = float(self.function(row_mask.copy(), column_mask.copy()))
         except Exception as error:
             raise UtilityError(
                 f"the game failed on {describe_coalition(row_mask, column_mask)}: {error}"

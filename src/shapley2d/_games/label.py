@@ -1,4 +1,4 @@
-"""The label as one more column: a coalition of columns without it is worth nothing.
+"""The label as one more column: a coalition of columns without it is worth what no rows are.
 
 The label's column comes last. For what a feature is worth beside it, see
 :func:`shapley2d._theory.semivalues.feature_semivalue`.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class LabelGame:
-    """A game with the label as its last column; without the label every coalition is worth 0.
+    """A game with the label as its last column; without the label nothing can be learned, as without rows.
 
     Parameters
     ----------
@@ -40,12 +40,14 @@ class LabelGame:
         self._game = game
         self.n_rows = game.n_rows
         self.n_columns = game.n_columns + 1
+        none = (MaskCoalitions(np.zeros((1, size), dtype=bool)) for size in (game.n_rows, game.n_columns))
+        self._nothing = float(game.utilities(*none)[0, 0])
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Matrix of utilities; only column coalitions with the label and a feature are asked of the game."""
+        """Matrix of utilities; only column coalitions with the label are asked of the game."""
         masks = columns.masks()
-        labelled = np.flatnonzero(masks[:, -1] & masks[:, :-1].any(axis=1))
-        matrix = np.zeros((len(rows), len(columns)))
+        labelled = np.flatnonzero(masks[:, -1])
+        matrix = np.full((len(rows), len(columns)), self._nothing)
         if labelled.size:
             matrix[:, labelled] = self._game.utilities(rows, MaskCoalitions(masks[labelled, :-1]))
         return matrix

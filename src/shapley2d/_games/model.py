@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from shapley2d._base.warnings import without_warnings
 from shapley2d._games.fitting import Trainer
 from shapley2d._games.function import describe_coalition
+from shapley2d._games.pruning import names_columns, prune_columns
 from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.table import native_columns
 from shapley2d._theory.coalitions import NestedCoalitions
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
     from shapley2d._theory.coalitions import Coalitions
+
+    _Data = tuple[Any, Any, Any]  # training table, validation table, and the model that takes them
 
 
 class ModelGame:
@@ -41,15 +44,23 @@ class ModelGame:
     preprocess : {"auto", "none"}
         ``"auto"`` gives the model numbers: categories one-hot, missing numbers as they are if the model takes
         them, else filled by the mean of the coalition's rows. ``"none"`` gives it the table as it came, cut to
-        the coalition's rows and columns, for pipelines that encode by themselves.
+        the coalition's rows and columns, for pipelines that encode by themselves. A model with a
+        ``ColumnTransformer`` always gets the table as it came; columns outside the coalition are taken out of its
+        lists.
     truncation : float or None
         Along a permutation of the rows, once the utility is within ``truncation`` of that of all rows under the same
         columns, train no more under these columns and take that of all rows for the rest. None trains everywhere.
+    baseline : {"constant", "zero"}
+        What a coalition is worth that has nothing to learn from. ``"constant"``: without columns, the score of the best
+        constant prediction from its rows (see :mod:`shapley2d._games.constant`); without rows, that of a guess that
+        knows nothing. A column that is the same in all of a coalition's rows is left out before training, so that
+        one that is the same in all rows of the table changes nothing in any model. ``"zero"``: 0, and every column is
+        trained on, as in the paper.
     random_state : int
 
     Notes
     -----
-    No rows or no columns are worth 0. Rows of a single class predict that class, since many classifiers refuse
+    Rows of a single class predict that class, since many classifiers refuse
     to fit them. Classes that a coalition lacks get probability 0. A model that fails raises
     :class:`~shapley2d.exceptions.UtilityError` with the coalition named; there is no default score.
 
@@ -77,6 +88,7 @@ class ModelGame:
         scoring: Any = None,
         preprocess: Literal["auto", "none"] = "auto",
         truncation: float | None = None,
+        baseline: Literal["constant", "zero"] = "constant",
         random_state: int = 0,
     ) -> None:
         self._trainer = Trainer(model, y, y_valid, scoring=scoring, random_state=random_state)
@@ -84,9 +96,16 @@ class ModelGame:
         self.n_columns = train.n_columns
         self._row_names = train.row_names
         self._column_names = train.column_names
-        self._encoded = encode_tables(train, valid) if preprocess == "auto" else None
-        self._native = (train.native, valid.native) if preprocess == "none" else None
+        self._names_columns = names_columns(self.model)
+        encodes = preprocess == "auto" and not self._names_columns
+        self._encoded = encode_tables(train, valid) if encodes else None
+        self._native = None if encodes else (train.native, valid.native)
+        if self._names_columns:  # wrong names are told before anything is trained
+            prune_columns(self.model, train.native, self._column_names, np.arange(self.n_columns))
         self._truncation = np.nan if truncation is None else float(truncation)
+        self._from_constant = baseline == "constant"
+        self._whole_valid = valid.native if self._encoded is None else self._encoded.valid
+        self._entries = np.stack([column.entries for column in train.columns], axis=1)
 
     @property
     def model(self) -> Any:
@@ -94,36 +113,69 @@ class ModelGame:
         return self._trainer.model
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Train and score the model on every pair of coalitions that has rows and columns."""
+        """Train and score the model on every pair of coalitions that has something to learn from."""
         matrix = np.zeros((len(rows), len(columns)))
         truncates = not math.isnan(self._truncation) and isinstance(rows, NestedCoalitions)
+        teaching: dict[int, NDArray[np.bool_]] = {}  # by row coalition
+        everyone = np.ones(self.n_rows, dtype=bool)
         with without_warnings():  # models warn about coalitions of a few rows, which games are made of
             for b, column_mask in enumerate(columns):
-                members = np.flatnonzero(column_mask)
-                if not members.size:
-                    continue
-                train, valid, model = self._under_columns(members)
+                data: dict[bytes, _Data] = {}
                 full = None
-                if truncates:
-                    full = self._utility(model, train, valid, np.arange(self.n_rows), column_mask)
+                if truncates and column_mask.any():
+                    full = self._utility(everyone, column_mask, self._teaching(everyone), data)
                     matrix[1:, b] = full
                 for a, row_mask in enumerate(rows):
-                    chosen = np.flatnonzero(row_mask)
-                    if not chosen.size:
-                        continue
-                    matrix[a, b] = self._utility(model, train, valid, chosen, column_mask)
-                    if full is not None and abs(matrix[a, b] - full) <= self._truncation:
+                    if a not in teaching:
+                        teaching[a] = self._teaching(row_mask)
+                    matrix[a, b] = self._utility(row_mask, column_mask, teaching[a], data)
+                    if full is not None and row_mask.any() and abs(matrix[a, b] - full) <= self._truncation:
                         break
         return matrix
 
-    def _under_columns(self, members: NDArray[np.intp]) -> tuple[Any, Any, Any]:
-        """Training and validation data under some columns, and the model that takes them."""
+    def _teaching(self, row_mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which columns a model can learn from in a row coalition."""
+        members = np.flatnonzero(row_mask)
+        if not self._from_constant:
+            return np.full(self.n_columns, bool(members.size))
+        if not members.size or not self._trainer.learns(members):
+            return np.zeros(self.n_columns, dtype=bool)
+        first, part = self._entries[members[0]], self._entries[members]
+        same = (part == first) | (np.isnan(part) & np.isnan(first))
+        return np.asarray(~same.all(axis=0))
+
+    def _utility(
+        self,
+        row_mask: NDArray[np.bool_],
+        column_mask: NDArray[np.bool_],
+        teaching: NDArray[np.bool_],
+        data: dict[bytes, _Data],
+    ) -> float:
+        """The utility of one coalition; ``data`` keeps the tables under some of its columns."""
+
+        def describe() -> str:
+            return describe_coalition(row_mask, column_mask, self._row_names, self._column_names)
+
+        rows, members = np.flatnonzero(row_mask), np.flatnonzero(column_mask & teaching)
+        if members.size:
+            key = members.tobytes()
+            if key not in data:
+                data[key] = self._under_columns(members)
+            train, valid, model = data[key]
+            if model is not None:
+                return self._trainer.utility(model, train, valid, rows, describe)
+        if not self._from_constant:
+            return 0.0
+        return self._trainer.constant(self._whole_valid, rows, describe)
+
+    def _under_columns(self, members: NDArray[np.intp]) -> _Data:
+        """Training and validation data under some columns, and the model that takes them, None if it looks at none."""
         if self._native is not None:
-            return (
-                native_columns(self._native[0], members),
-                native_columns(self._native[1], members),
-                self.model,
-            )
+            train, valid = self._native
+            model = self.model
+            if self._names_columns:
+                model = prune_columns(model, train, self._column_names, members)
+            return native_columns(train, members), native_columns(valid, members), model
         encoded = self._encoded
         assert encoded is not None
         width = np.flatnonzero(np.isin(encoded.owners, members))
@@ -135,13 +187,3 @@ class ModelGame:
             np.ascontiguousarray(encoded.valid[:, width]),
             model,
         )
-
-    def _utility(
-        self, model: Any, train: Any, valid: Any, rows: NDArray[np.intp], column_mask: NDArray[np.bool_]
-    ) -> float:
-        def describe() -> str:
-            row_mask = np.zeros(self.n_rows, dtype=bool)
-            row_mask[rows] = True
-            return describe_coalition(row_mask, column_mask, self._row_names, self._column_names)
-
-        return self._trainer.utility(model, train, valid, rows, describe)

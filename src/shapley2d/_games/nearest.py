@@ -4,8 +4,8 @@
 
 the utility behind the closed form of method ``"knn"``; in regression minus the squared error of the K nearest's
 mean, where neighbours that are not there count as the mean of the training targets. Rows at the same distance are
-averaged over all their orders. See :mod:`shapley2d._knn.metric` for the distance, categories and missing entries
-included.
+averaged over all their orders; without any column all rows are, so that their labels alone predict. See
+:mod:`shapley2d._knn.metric` for the distance, categories and missing entries included.
 """
 
 from __future__ import annotations
@@ -43,6 +43,9 @@ class KnnGame:
         Codes of the classes, or numbers in regression.
     task : {"classification", "regression"}
     n_neighbors : int
+    empty : {"ties", "zero"}
+        What no columns are worth: a vote among all rows of the coalition, which tie; or 0. No rows are worth no
+        votes, i.e. 0, and in regression the error of the mean of all training targets (0 with ``"zero"``).
     n_jobs : int or None
         Threads, for coalitions other than those of two permutations; the utilities do not depend on it.
 
@@ -68,6 +71,7 @@ class KnnGame:
         *,
         task: Literal["classification", "regression"],
         n_neighbors: int,
+        empty: Literal["ties", "zero"] = "ties",
         n_jobs: int | None = None,
     ) -> None:
         self.n_rows, self.n_columns = columns.n_rows, columns.n_columns
@@ -77,13 +81,15 @@ class KnnGame:
         self._y_valid = y_valid.astype(np.float64) - centre
         self._train = np.ascontiguousarray(columns.train)
         self._valid = np.ascontiguousarray(columns.valid.T)
-        self._mismatch = columns.mismatch.astype(columns.train.dtype)
-        self._missing = columns.missing.astype(columns.train.dtype)
+        self._measures = columns.measures
         self._k = int(n_neighbors)
+        self._ties = empty == "ties"
+        guesses = self._ties and not self._classifies
+        self._nothing = -float(np.mean(self._y_valid**2)) if guesses else 0.0
         self._n_jobs = n_jobs
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Matrix of utilities; no rows or no columns are worth 0."""
+        """Matrix of utilities."""
         if isinstance(rows, NestedCoalitions) and isinstance(columns, NestedCoalitions):
             return self._swept(rows.order, columns.order)
         groups, row_masks = _common_members(rows.masks())
@@ -97,17 +103,24 @@ class KnnGame:
             parts = Parallel(n_jobs=self._n_jobs, backend="threading", return_as="generator")(tasks)
         for part in parts:
             total += part
-        return total / len(self._valid)
+        total /= len(self._valid)
+        total[~rows.masks().any(axis=1)] = self._nothing
+        return total
 
     def _swept(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
         """Utilities of all prefixes of the rows under all prefixes of the columns, in these orders."""
         train = np.ascontiguousarray(self._train[columns][:, rows])
         valid = np.ascontiguousarray(self._valid[:, columns])
-        table = (train, valid, self._mismatch[columns], self._missing[columns])
-        sums = np.zeros((columns.size, rows.size))
+        measures = tuple(measure[columns] for measure in self._measures)
+        if self._ties:  # no columns: a column of equal entries, in which all rows tie
+            train, valid = np.pad(train, ((1, 0), (0, 0))), np.pad(valid, ((0, 0), (1, 0)))
+            measures = tuple(np.pad(measure, (1, 0)) for measure in measures)
+        sums = np.zeros((len(train), rows.size))
+        table = (train, valid, measures)
         fill_grid(table, self._y[rows], self._y_valid, self._k, self._classifies, sums)
         grid = np.zeros((rows.size + 1, columns.size + 1))
-        grid[1:, 1:] = sums.T / len(self._valid)
+        grid[0] = self._nothing
+        grid[1:, 0 if self._ties else 1 :] = sums.T / len(self._valid)
         return grid
 
     def _chunk(
@@ -119,8 +132,8 @@ class KnnGame:
     ) -> NDArray[np.float64]:
         sums = np.zeros((len(row_masks), len(column_masks)))
         part = slice(start, start + _CHUNK)
-        table = (self._train, self._valid[part], self._mismatch, self._missing)
-        nearest = Nearest(self._y, self._y_valid[part], self._k, self._classifies)
+        table = (self._train, self._valid[part], self._measures)
+        nearest = Nearest(self._y, self._y_valid[part], self._k, self._classifies, self._ties)
         add_utilities(table, nearest, groups, (row_masks, column_masks), sums)
         return sums
 

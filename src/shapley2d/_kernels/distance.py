@@ -9,7 +9,7 @@ from shapley2d._kernels.cache import CACHE
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def column_dissimilarities(train, valid, mismatch, missing, out):  # type: ignore[no-untyped-def]
+def column_dissimilarities(train, valid, measures, out):  # type: ignore[no-untyped-def]
     """Write the dissimilarity of every column and training row from one validation row into ``out``.
 
     Parameters
@@ -17,10 +17,12 @@ def column_dissimilarities(train, valid, mismatch, missing, out):  # type: ignor
     train : ndarray of shape (m, n), int32 or int64
     valid : ndarray of shape (m,), same dtype
         The entries of the validation row.
-    mismatch, missing : ndarray of shape (m,), same dtype
-        As in :class:`~shapley2d._knn.distances.IntegerColumns`.
+    measures : tuple
+        Whether a column is nominal, its weight, and what a missing entry counts, the latter two in the dtype of the
+        entries; see :class:`~shapley2d._knn.distances.IntegerColumns`.
     out : ndarray of shape (m, n), same dtype
     """
+    nominal, weight, missing = measures
     n_columns, n_rows = train.shape
     # The most negative number stands for a missing entry.
     absent = -np.iinfo(train.dtype).max - 1
@@ -29,18 +31,18 @@ def column_dissimilarities(train, valid, mismatch, missing, out):  # type: ignor
         distances = out[j]
         entry = valid[j]
         far = missing[j]
-        step = mismatch[j]
+        step = weight[j]
         if entry == absent:
             for i in range(n_rows):
                 distances[i] = far
-        elif step > 0:
+        elif nominal[j]:
             for i in range(n_rows):
                 unequal = step if entries[i] != entry else 0
                 distances[i] = far if entries[i] == absent else unequal
         else:
             for i in range(n_rows):
                 difference = entries[i] - entry
-                distances[i] = far if entries[i] == absent else difference * difference
+                distances[i] = far if entries[i] == absent else step * difference * difference
 
 
 @numba.njit(nogil=True, cache=CACHE)

@@ -50,7 +50,7 @@ def follow_cells(
         if position >= start:
             if not changed:
                 out[position - start] = out[position - start - 1]
-            elif spreads.max() == 0.0 or present.size == 1:
+            elif VAR_SMOOTHING * spreads.max() == 0.0 or present.size == 1:
                 out[position - start] = blocks[present[0] + 1] - blocks[present[0]]
             else:
                 if VAR_SMOOTHING * spreads.max() != smoothing:

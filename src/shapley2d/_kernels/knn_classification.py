@@ -25,7 +25,7 @@ from shapley2d._kernels.bins import (
     sort_near,
 )
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.sort import sort_packed_rows
+from shapley2d._kernels.sort import rank_rows
 
 
 @numba.njit(nogil=True, cache=CACHE, inline="always")
@@ -83,10 +83,7 @@ def ranked_classification(keys, rows, tail, game, values):  # type: ignore[no-un
 def exact_classification(distances, game, sorting, values):  # type: ignore[no-untyped-def]
     """Write the values of all rows under one coalition, by exact rank."""
     keys, rows, packed, spare = sorting
-    for i in range(rows.size):
-        keys[i] = distances[i]
-        rows[i] = i
-    sort_packed_rows(keys, rows, packed, spare)
+    rank_rows(distances, keys, rows, packed, spare)
     ranked_classification(keys, rows, 0.0, game, values)
 
 

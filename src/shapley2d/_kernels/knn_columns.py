@@ -63,11 +63,11 @@ _TILE = 512
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def add_values(train, valid, mismatch, missing, game, coalitions, sums):  # type: ignore[no-untyped-def]
+def add_values(train, valid, measures, game, coalitions, sums):  # type: ignore[no-untyped-def]
     """Add the row values under each of the coalitions to its row of ``sums``."""
     n_rows = train.shape[1]
     dissimilarities = np.empty_like(train)
-    column_dissimilarities(train, valid, mismatch, missing, dissimilarities)
+    column_dissimilarities(train, valid, measures, dissimilarities)
     distances = np.zeros((LANES, n_rows), train.dtype)
     scratch = make_scratch(game, distances)
     tile = np.empty((LANES, _TILE))
@@ -84,7 +84,7 @@ def add_values(train, valid, mismatch, missing, game, coalitions, sums):  # type
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def add_walk(train, valid, mismatch, missing, game, weights, sums):  # type: ignore[no-untyped-def]
+def add_walk(train, valid, measures, game, weights, sums):  # type: ignore[no-untyped-def]
     """Add the weighted sums over all column coalitions to ``sums``, of shape (m, n), for ``m >= 1``.
 
     The walk follows a reflected Gray code: one column comes or goes at every step, and integers make that exactly
@@ -95,7 +95,7 @@ def add_walk(train, valid, mismatch, missing, game, weights, sums):  # type: ign
 
     Parameters
     ----------
-    train, valid, mismatch, missing : ndarray
+    train, valid, measures
         As in :func:`~shapley2d._kernels.distance.column_dissimilarities`.
     game : tuple
         See :mod:`shapley2d._kernels.knn_row_games`.
@@ -106,7 +106,7 @@ def add_walk(train, valid, mismatch, missing, game, weights, sums):  # type: ign
     weight, rest, of_running, of_shares = weights
     n_columns, n_rows = train.shape
     dissimilarities = np.empty_like(train)
-    column_dissimilarities(train, valid, mismatch, missing, dissimilarities)
+    column_dissimilarities(train, valid, measures, dissimilarities)
     distances = np.zeros((LANES, n_rows), train.dtype)
     scratch = make_scratch(game, distances)
     tile = np.empty((LANES, _TILE))

@@ -26,7 +26,7 @@ from shapley2d._kernels.bins import (
     sort_near,
 )
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.sort import sort_packed_rows
+from shapley2d._kernels.sort import rank_rows
 
 
 @numba.njit(nogil=True, cache=CACHE, inline="always")
@@ -138,10 +138,7 @@ def ranked_regression(keys, rows, tails, game, values):  # type: ignore[no-untyp
 def exact_regression(distances, game, sorting, values):  # type: ignore[no-untyped-def]
     """Write the values of all rows under one coalition, by exact rank."""
     keys, rows, packed, spare = sorting
-    for i in range(rows.size):
-        keys[i] = distances[i]
-        rows[i] = i
-    sort_packed_rows(keys, rows, packed, spare)
+    rank_rows(distances, keys, rows, packed, spare)
     ranked_regression(keys, rows, (0.0, 0.0, 0.0), game, values)
 
 

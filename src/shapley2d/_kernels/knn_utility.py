@@ -10,7 +10,7 @@ from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuple's 
 
 from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.distance import coalition_distances, column_dissimilarities
-from shapley2d._kernels.sort import sort_rows
+from shapley2d._kernels.sort import rank_rows
 
 
 class Nearest(NamedTuple):
@@ -22,12 +22,15 @@ class Nearest(NamedTuple):
         Codes of the classes, or numbers less the mean of the training rows.
     k : int
     classifies : bool
+    ties : bool
+        Whether rows without any column all tie; otherwise such coalitions are left out.
     """
 
     y: NDArray[np.float64]
     y_valid: NDArray[np.float64]
     k: int
     classifies: bool
+    ties: bool
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -37,7 +40,7 @@ def add_utilities(table, nearest, groups, masks, sums):  # type: ignore[no-untyp
     Parameters
     ----------
     table : tuple
-        Training rows (m, n), validation rows (T, m), and what a mismatch and a missing entry count in each column.
+        Training rows (m, n), validation rows (T, m), and how their columns are measured.
     nearest : Nearest
     groups : ndarray of shape (n,), int32
         A number for every training row; rows with the same number are in the same coalitions.
@@ -46,23 +49,22 @@ def add_utilities(table, nearest, groups, masks, sums):  # type: ignore[no-untyp
     sums : ndarray of shape (row coalitions, column coalitions)
         Receives the utilities, summed over the validation rows.
     """
-    train, valid, mismatch, missing = table
+    train, valid, measures = table
     row_masks, column_masks = masks
     y, y_valid, k = nearest.y, nearest.y_valid, nearest.k
     n_rows = train.shape[1]
     apart = np.empty_like(train)
-    keys, spare_keys = np.empty(n_rows, train.dtype), np.empty(n_rows, train.dtype)
-    rows, spare_rows = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
+    distances, keys = np.empty(n_rows, train.dtype), np.empty(n_rows, train.dtype)
+    rows = np.empty(n_rows, np.int32)
+    packed, spare = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
     near_groups, near_y = np.empty(n_rows, np.int32), np.empty(n_rows)
     for t in range(valid.shape[0]):
-        column_dissimilarities(train, valid[t], mismatch, missing, apart)
+        column_dissimilarities(train, valid[t], measures, apart)
         for b in range(column_masks.shape[0]):
-            if not column_masks[b].any():
+            if not nearest.ties and not column_masks[b].any():
                 continue
-            coalition_distances(apart, column_masks[b], keys)
-            for i in range(n_rows):
-                rows[i] = i
-            sort_rows(keys, rows, spare_keys, spare_rows)
+            coalition_distances(apart, column_masks[b], distances)
+            rank_rows(distances, keys, rows, packed, spare)
             for r in range(n_rows):
                 near_groups[r] = groups[rows[r]]
                 near_y[r] = y[rows[r]]

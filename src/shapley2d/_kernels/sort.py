@@ -50,7 +50,11 @@ def sort_rows(keys, rows, spare_keys, spare_rows):  # type: ignore[no-untyped-de
 
 @numba.njit(nogil=True, cache=CACHE)
 def sort_packed_rows(keys, rows, packed, spare):  # type: ignore[no-untyped-def]
-    """Sort rows by key, smallest first, in place: the same, half as long, where key and row fit one number.
+    """Sort rows by key, smallest first, in place: the same, half as long.
+
+    Where they fit, key and row travel in one number. Of longer keys, the leading bits do, which tell most rows apart;
+    rows that agree in them are neighbours then, and are sorted by all their bits. So keys of 64 bits take little
+    longer than keys of 32.
 
     Parameters
     ----------
@@ -67,23 +71,89 @@ def sort_packed_rows(keys, rows, packed, spare):  # type: ignore[no-untyped-def]
     used, differing = _bits_in_use(keys)
     if differing == 0:
         return
-    row_bits = _bit_length(_bits_in_use(rows)[0])
-    if _bit_length(used) + row_bits > 63:
-        sort_rows(keys, rows, np.empty_like(keys), np.empty_like(rows))
-        return
     packed, spare = packed[:n_rows], spare[:n_rows]
-    for i in range(n_rows):
-        packed[i] = (np.int64(keys[i]) << row_bits) | rows[i]
     low, n_digits, bits = _digits(differing, n_rows)
+    row_bits = _bit_length(_bits_in_use(rows)[0])
+    if n_digits <= 3 and _bit_length(used) + row_bits <= 63:
+        for i in range(n_rows):
+            packed[i] = (np.int64(keys[i]) << row_bits) | rows[i]
+        packed, spare = _sort_digits(packed, spare, row_bits + low, n_digits, bits)
+        row_mask = (np.int64(1) << row_bits) - 1
+        for i in range(n_rows):
+            keys[i] = packed[i] >> row_bits
+            rows[i] = packed[i] & row_mask
+        return
+    low = _sort_places(keys, packed, spare)
+    for i in range(n_rows):
+        place = np.uint64(packed[i])
+        spare[i] = keys[place]
+        packed[i] = rows[place]
+    for i in range(n_rows):
+        keys[i] = spare[i]
+        rows[i] = packed[i]
+    _sort_runs(keys, rows, low)
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def rank_rows(distances, keys, rows, packed, spare):  # type: ignore[no-untyped-def]
+    """Write the distances in order, smallest first, into ``keys``, and the rows they belong to into ``rows``.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n,), int32 or int64, not negative
+    keys : ndarray of shape (n,), same dtype
+    rows : ndarray of shape (n,), int32
+    packed, spare : ndarray of shape (n,), int64
+        Scratch.
+    """
+    n_rows = distances.size
+    used, differing = _bits_in_use(distances)
+    _, n_digits, _ = _digits(differing, n_rows)
+    if n_rows <= _FEW or (n_digits <= 3 and _bit_length(used) + _bit_length(n_rows) <= 63):
+        for i in range(n_rows):
+            keys[i] = distances[i]
+            rows[i] = i
+        sort_packed_rows(keys, rows, packed, spare)
+        return
+    low = _sort_places(distances, packed, spare)
+    for i in range(n_rows):
+        place = np.uint64(packed[i])
+        rows[i] = place
+        keys[i] = distances[place]
+    _sort_runs(keys, rows, low)
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _sort_places(keys, packed, spare):  # type: ignore[no-untyped-def]
+    """Put the places of the keys into ``packed``, in order of their leading bits; return the lowest of those."""
+    n_rows = keys.size
+    _, differing = _bits_in_use(keys)
+    _, _, bits = _digits(differing, n_rows)
+    low = max(_bit_length(differing) - 2 * bits, 0)
+    place_bits = _bit_length(n_rows - 1)
+    lead_mask = (np.int64(1) << (2 * bits)) - 1
+    for i in range(n_rows):
+        packed[i] = (((np.int64(keys[i]) >> low) & lead_mask) << place_bits) | i
+    # two rounds, after which the numbers are back where they were
+    _sort_digits(packed, spare, place_bits, 2, bits)
+    place_mask = (np.int64(1) << place_bits) - 1
+    for i in range(n_rows):
+        packed[i] &= place_mask
+    return low
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _sort_digits(packed, spare, low, n_digits, bits):  # type: ignore[no-untyped-def]
+    """Sort numbers by the given digits, and return them and the scratch."""
     mask = np.uint64((1 << bits) - 1)
     counts = np.empty(1 << bits, np.int32)
     for digit in range(n_digits):
-        shift = np.uint64(row_bits + low + digit * bits)
+        shift = np.uint64(low + digit * bits)
         counts.fill(0)
-        for i in range(n_rows):
+        for i in range(packed.size):
             counts[(np.uint64(packed[i]) >> shift) & mask] += np.int32(1)
         _starts(counts)
-        for i in range(n_rows):
+        for i in range(packed.size):
             number = packed[i]
             value = (np.uint64(number) >> shift) & mask
             place = counts[value]
@@ -91,10 +161,35 @@ def sort_packed_rows(keys, rows, packed, spare):  # type: ignore[no-untyped-def]
             # Unsigned, so that no index is checked for counting from the end.
             spare[np.uint32(place)] = number
         packed, spare = spare, packed
-    row_mask = (np.int64(1) << row_bits) - 1
-    for i in range(n_rows):
-        keys[i] = packed[i] >> row_bits
-        rows[i] = packed[i] & row_mask
+    return packed, spare
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _sort_runs(keys, rows, low):  # type: ignore[no-untyped-def]
+    """Sort by all bits what is sorted by the bits from ``low`` on."""
+    n_rows = keys.size
+    begin = 0
+    while begin < n_rows:
+        lead = keys[begin] >> low
+        end = begin + 1
+        while end < n_rows and keys[end] >> low == lead:
+            end += 1
+        if end - begin > _FEW:
+            part = slice(begin, end)
+            sort_rows(
+                keys[part], rows[part], np.empty(end - begin, keys.dtype), np.empty(end - begin, rows.dtype)
+            )
+        elif end - begin > 1:
+            for i in range(begin + 1, end):
+                key, row = keys[i], rows[i]
+                place = i
+                while place > begin and keys[place - 1] > key:
+                    keys[place] = keys[place - 1]
+                    rows[place] = rows[place - 1]
+                    place -= 1
+                keys[place] = key
+                rows[place] = row
+        begin = end
 
 
 @numba.njit(nogil=True, cache=CACHE)

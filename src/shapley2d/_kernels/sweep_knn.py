@@ -24,13 +24,13 @@ def fill_grid(
     sums: NDArray[np.float64],
 ) -> None:
     """Add up the utilities of all prefixes over the validation rows, (columns, rows)."""
-    train, valid, mismatch, missing = table
+    train, valid, measures = table
     width, n_rows = train.shape
     apart = np.empty_like(train)
     distances = np.empty(n_rows, train.dtype)
     keys, worth, right = np.empty(k + 1, train.dtype), np.empty(k + 1), np.empty(n_rows)
     for t in range(valid.shape[0]):
-        column_dissimilarities(train, valid[t], mismatch, missing, apart)
+        column_dissimilarities(train, valid[t], measures, apart)
         for i in range(n_rows):
             right[i] = y[i]
             if classifies:

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.scores import count_right
+from shapley2d._kernels.scores import class_score
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,13 +24,14 @@ def fill_grid(
     codes: NDArray[np.int64],
     valid: NDArray[np.float64],
     blocks: NDArray[np.int64],
+    score: tuple[int, float],
     rows: NDArray[np.intp],
     sizes: NDArray[np.intp],
     columns: NDArray[np.intp],
     ends: NDArray[np.intp],
     grid: NDArray[np.float64],
 ) -> None:
-    """Numbers of validation rows that are predicted right, for all prefixes of rows and columns."""
+    """Scores, see :func:`~shapley2d._kernels.scores.class_score`, for all prefixes of rows and columns."""
     n_classes, width, n_valid = blocks.size - 1, columns.size, valid.shape[1]
     counts = np.zeros(n_classes, np.int64)
     means, squares = np.zeros((n_classes, width)), np.zeros((n_classes, width))
@@ -62,7 +63,7 @@ def fill_grid(
         for b in range(ends.size):
             for k in range(added, ends[b]):
                 largest = max(largest, square[k] / joined)
-            if n_present == 1 or largest == 0.0:
+            if n_present == 1 or VAR_SMOOTHING * largest == 0.0:
                 grid[a, b] = blocks[present[0] + 1] - blocks[present[0]]
                 continue
             if VAR_SMOOTHING * largest != smoothing:  # the earlier columns' variances change as well
@@ -77,7 +78,7 @@ def fill_grid(
                     variance = squares[c, k] / counts[c] + smoothing
                     add_log_density(column, means[c, k], variance, scores[c])
             added = ends[b]
-            grid[a, b] = count_right(scores, present, n_present, blocks, right)
+            grid[a, b] = class_score(score, scores, present, n_present, blocks, right)
 
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})

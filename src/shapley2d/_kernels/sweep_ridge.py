@@ -9,13 +9,16 @@ import numba
 import numpy as np
 
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.scores import count_right, r_squared, squared_error
+from shapley2d._kernels.scores import class_score, r_squared, squared_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ALPHA = 1.0
 """Penalty on the squared coefficients, as in scikit-learn; the intercept is free."""
+
+ROUNDING = 1e-12
+"""Part of a column's sum of squares below which what is left of it is rounding."""
 
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
@@ -48,13 +51,22 @@ def _join(
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def _factor(gram: NDArray[np.float64], factor: NDArray[np.float64]) -> None:
-    """Lower Cholesky factor of ``gram`` plus the penalty; its leading blocks are those of the column prefixes."""
+    """Lower Cholesky factor of ``gram`` plus the penalty; its leading blocks are those of the column prefixes.
+
+    A column that adds nothing to earlier ones but rounding, beside which the penalty is lost, has no factor: it and all
+    later ones are NaN.
+    """
     for k in range(gram.shape[0]):
         for l in range(k + 1):
             total = gram[k, l]
             for q in range(l):
                 total -= factor[k, q] * factor[l, q]
-            factor[k, l] = math.sqrt(total + ALPHA) if l == k else total / factor[l, l]
+            if l < k:
+                factor[k, l] = total / factor[l, l]
+            elif total + ALPHA > ROUNDING * gram[k, k]:
+                factor[k, k] = math.sqrt(total + ALPHA)
+            else:
+                factor[k, k] = math.nan
 
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
@@ -107,7 +119,7 @@ def fill_numbers(
     chain: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]],
     grid: NDArray[np.float64],
 ) -> None:
-    """R squared for all prefixes of rows and columns."""
+    """R squared for all prefixes of rows and columns; NaN where the factor has no numbers."""
     rows, sizes, columns, ends = chain
     width, n_valid = columns.size, valid.shape[1]
     means, y_means, off = np.zeros(width), np.zeros(1), np.zeros(width)
@@ -138,12 +150,14 @@ def fill_classes(
     indicators: NDArray[np.float64],
     valid: NDArray[np.float64],
     blocks: NDArray[np.int64],
+    score: tuple[int, float],
     chain: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]],
     grid: NDArray[np.float64],
 ) -> None:
-    """Numbers of validation rows that are predicted right, for all prefixes of rows and columns.
+    """Scores, see :func:`~shapley2d._kernels.scores.class_score`, for all prefixes of rows and columns.
 
-    A target of -1 and 1 is twice the class's indicator less 1, so the indicators are what is regressed on.
+    They are NaN where the factor has no numbers. A target of -1 and 1 is twice the class's indicator less 1, so the
+    indicators are what is regressed on.
     """
     rows, sizes, columns, ends = chain
     width, n_valid, n_classes = columns.size, valid.shape[1], blocks.size - 1
@@ -186,4 +200,7 @@ def fill_classes(
                     solution[c, k] = _solve_forward(factor, solution[c], k)
                     _add_scaled(scores[c], 2.0 * solution[c, k], basis[k])
             added = ends[b]
-            grid[a, b] = count_right(scores, present, n_present, blocks, right)
+            if added and not factor[added - 1, added - 1] > 0.0:
+                grid[a, b] = math.nan
+                continue
+            grid[a, b] = class_score(score, scores, present, n_present, blocks, right)

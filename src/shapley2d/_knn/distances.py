@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,27 +18,32 @@ class IntegerColumns:
     The dissimilarity of a training entry ``u`` and a validation entry ``v`` of column ``j`` is
 
     - ``missing[j]`` where either of them is missing (coded as the dtype's smallest number),
-    - ``mismatch[j] * (u != v)`` where ``mismatch[j] > 0`` (categories),
-    - ``(u - v) ** 2`` otherwise (numbers).
+    - ``weight[j] * (u != v)`` where ``nominal[j]`` (categories),
+    - ``weight[j] * (u - v) ** 2`` otherwise (numbers).
 
     Attributes
     ----------
     train : ndarray of shape (m, n), int32 or int64
         One contiguous line per column. Distances are added in this dtype.
     valid : ndarray of shape (m, T), same dtype
-    mismatch : ndarray of shape (m,), int64
-        Distance of two different categories; 0 marks a numeric column.
+    nominal : ndarray of shape (m,), bool
+    weight : ndarray of shape (m,), int64
     missing : ndarray of shape (m,), int64
         Distance of a missing entry from any other entry.
     unit : float
         The integer that stands for a dissimilarity of 1.
+    unrounded : dict of int to (ndarray, ndarray)
+        The codes before they were rounded, with NaN for missing entries, of the columns whose numbers lie on no grid
+        that integers can hold. Without any, distances are those of exact arithmetic.
     """
 
     train: NDArray[np.int32] | NDArray[np.int64]
     valid: NDArray[np.int32] | NDArray[np.int64]
-    mismatch: NDArray[np.int64]
+    nominal: NDArray[np.bool_]
+    weight: NDArray[np.int64]
     missing: NDArray[np.int64]
     unit: float = 1.0
+    unrounded: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = field(default_factory=dict)
 
     @property
     def missing_code(self) -> int:
@@ -59,3 +64,47 @@ class IntegerColumns:
     def n_valid(self) -> int:
         """Number of validation rows."""
         return int(self.valid.shape[1])
+
+    @property
+    def measures(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """``nominal``, ``weight`` and ``missing`` as the kernels take them."""
+        dtype = self.train.dtype
+        return self.nominal, self.weight.astype(dtype), self.missing.astype(dtype)
+
+    def distances(self, t: int, coalition: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Distance of every training row from validation row ``t`` over the columns of a coalition.
+
+        Parameters
+        ----------
+        t : int
+        coalition : ndarray of shape (m,), bool
+
+        Returns
+        -------
+        ndarray of shape (n,), int64
+        """
+        total = np.zeros(self.n_rows, dtype=np.int64)
+        for j in np.flatnonzero(coalition):
+            total += self._dissimilarities(int(j), t)
+        return total
+
+    def unrounded_distances(self, t: int, coalition: NDArray[np.bool_]) -> NDArray[np.longdouble]:
+        """The same before any entry was rounded."""
+        rounded = [j for j in self.unrounded if coalition[j]]
+        exact = coalition.copy()
+        exact[rounded] = False
+        total = self.distances(t, exact).astype(np.longdouble)
+        for j in rounded:
+            train, valid = self.unrounded[j]
+            apart = self.weight[j] * (train.astype(np.longdouble) - valid[t]) ** 2
+            total += np.where(np.isnan(apart), self.missing[j], apart)
+        return total
+
+    def _dissimilarities(self, j: int, t: int) -> NDArray[np.int64]:
+        train, entry = self.train[j].astype(np.int64), int(self.valid[j, t])
+        gone = train == self.missing_code
+        if entry == self.missing_code:
+            return np.full(self.n_rows, self.missing[j])
+        apart = np.where(gone, 0, train) - entry
+        measure = (apart != 0).astype(np.int64) if self.nominal[j] else apart**2
+        return np.where(gone, int(self.missing[j]), int(self.weight[j]) * measure)

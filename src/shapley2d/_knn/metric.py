@@ -10,44 +10,48 @@
     - *Categories and booleans*: 0 if equal, 1 if not. A category that training never shows differs from all.
     - *Missing entries*: as far from any entry, missing or not, as two random training rows are on average.
 
-    The scale and the median come from the training rows. Distances are whole multiples of a unit of at most 2^-16
-    (in 32 bits where that leaves room, else in 64), which is part of the metric's definition.
+    The scale and the median come from the training rows.
 
 ``metric="sqeuclidean"``
-    Squared differences of the raw numbers, as in the paper. Decimal numbers of up to six places are represented
-    exactly, so that equal distances tie; others to a resolution of 2^-31 of the diagonal of the table's range.
+    Squared differences of the raw numbers, as in the paper: :mod:`shapley2d._knn.raw_metric`.
+
+Either way a column whose numbers lie on a grid (whole numbers, cents, standardised counts: see
+:mod:`shapley2d._knn.grid`) is counted in steps of that grid, and its squared differences get a whole weight, so that
+distances that are equal tie and others keep their order. Where the cut of ``"auto"`` falls between two numbers of the
+grid, it is at the outer one. Numbers on no grid are rounded as finely as 62 bits allow, and what that can change is
+bounded (:func:`shapley2d._knn.form.rounding_bound`). With 32 bits, which the fast form can do with, weights and
+roundings are coarser, and so is the bound.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from shapley2d._base.checks import one_of
-from shapley2d._knn.distances import IntegerColumns
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._base.warnings import warn
+from shapley2d._knn.coding import ROOM, Coded, Numbers, pack, present
+from shapley2d._knn.raw_metric import raw_columns
+from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
+    from shapley2d._knn.distances import IntegerColumns
     from shapley2d._tables.table import Column, Table
 
 METRICS = ("auto", "sqeuclidean")
 
 _CUT = 3.0  # deviations at which numbers are cut
 _NORMAL_IQR = 1.3489795003921634  # interquartile range of a standard normal
-_FINEST_UNIT = 2.0**24
-_COARSEST_UNIT = 2.0**16
-_MAX_DECIMALS = 6
-_INT32_ROOM = 2**31 - 1
-_INT64_ROOM = 2**62
+_NOTICED = 1e-3  # share of different numbers that count as equal from which on it is said
 
 
-def integer_columns(train: Table, valid: Table, metric: str = "auto") -> IntegerColumns:
+def integer_columns(
+    train: Table, valid: Table, metric: str = "auto", *, bits: Literal[32, 64] = 64
+) -> IntegerColumns:
     """Code a training and a validation table for integer distances.
 
     Parameters
@@ -55,6 +59,8 @@ def integer_columns(train: Table, valid: Table, metric: str = "auto") -> Integer
     train, valid : Table
         Tables with the same columns (see :func:`shapley2d._tables.match.match_columns`).
     metric : {"auto", "sqeuclidean"}
+    bits : {64, 32}
+        The room for a distance. With 32, entries and weights may be rounded coarsely.
 
     Returns
     -------
@@ -65,69 +71,56 @@ def integer_columns(train: Table, valid: Table, metric: str = "auto") -> Integer
     >>> from shapley2d._tables.convert import as_table
     >>> table = as_table([[1.5, 3], [2.0, 4]])
     >>> columns = integer_columns(table, table, "sqeuclidean")
-    >>> columns.train.tolist(), columns.unit
-    ([[0, 5], [0, 10]], 100.0)
+    >>> columns.train.tolist(), columns.weight.tolist(), columns.unit
+    ([[0, 1], [0, 1]], [1, 4], 4.0)
     """
     if metric == "auto":
-        return _auto(train, valid)
+        return _auto(train, valid, bits)
     if metric == "sqeuclidean":
-        return _raw(train, valid)
+        return raw_columns(train, valid, bits)
     raise InputError(Setting("metric", metric), f" is not known: use {one_of(METRICS)}")
 
 
-def _is_nominal(column: Column) -> bool:
-    return column.kind in ("category", "boolean")
+class _Robust(Numbers):
+    """Numbers cut at three units, and what a squared step counts so that two random rows are 1 apart."""
 
-
-def _auto(train: Table, valid: Table) -> IntegerColumns:
-    scaled = [None if _is_nominal(column) else _robust_scale(column.entries) for column in train.columns]
-    # the farthest that two entries of each column are apart decides the unit that 32 bits leave room for
-    most = math.fsum(
-        1.0 if scale is None else max(1.0, scale.farthest(t.entries, v.entries))
-        for t, v, scale in zip(train.columns, valid.columns, scaled, strict=True)
-    )
-    unit = min(_FINEST_UNIT, 2.0 ** math.floor(math.log2(_INT32_ROOM / most) - 0.01))
-    dtype: type[np.int32 | np.int64] = np.int32
-    if unit < _COARSEST_UNIT:
-        unit, dtype = _FINEST_UNIT, np.int64
-    coded = []
-    mismatch = np.zeros(train.n_columns, dtype=np.int64)
-    missing = np.zeros(train.n_columns, dtype=np.int64)
-    for j, (t, v, scale) in enumerate(zip(train.columns, valid.columns, scaled, strict=True)):
-        if scale is None:
-            mismatch[j] = round(unit)
-            missing[j] = round(unit * _mean_mismatch(t.entries))
-            coded.append((t.entries, v.entries))
-        else:
-            missing[j] = round(unit) if scale.factor else 0
-            step = math.sqrt(unit)
-            coded.append((np.round(scale(t.entries) * step), np.round(scale(v.entries) * step)))
-    return _pack(coded, mismatch, missing, dtype, unit)
-
-
-class _robust_scale:  # noqa: N801
-    """Numbers measured from the median, cut, and scaled to a mean squared difference of 1."""
-
-    def __init__(self, entries: NDArray[np.float64]) -> None:
-        present = np.sort(entries[~np.isnan(entries)])  # sorted: the same bits for any order of the rows
-        self.centre, self.spread, self.factor = 0.0, 1.0, 0.0
-        if not present.size or present[0] == present[-1]:
+    def __init__(self, train: Column, valid: Column) -> None:
+        super().__init__(train, valid)
+        self.scale = 0.0
+        there = present(self.train)
+        if not there.size or there[0] == there[-1]:
             return
-        low, self.centre, high = np.percentile(present, [25, 50, 75])
-        off = np.abs(present - self.centre)
-        self.spread = (high - low) / _NORMAL_IQR or float(np.median(off[off > 0]))
-        self.factor = math.sqrt(1 / (2 * float(np.var(self._cut(present)))))
+        low, centre, high = np.percentile(there, [25, 50, 75])
+        off = np.abs(there - centre)
+        reach = _CUT * ((high - low) / _NORMAL_IQR or float(np.median(off[off > 0])))
+        lowest, highest = centre - reach, centre + reach
+        if self.whole:  # cut at a number of the grid
+            lowest, highest = math.floor(lowest + 1e-9), math.ceil(highest - 1e-9)
+        self.train, self.valid = np.clip(self.train, lowest, highest), np.clip(self.valid, lowest, highest)
+        self.scale = 1 / (2 * float(np.var(np.clip(there, lowest, highest))))
+        both = present(np.concatenate([self.train, self.valid]))
+        self.train, self.valid = self.train - both[0], self.valid - both[0]
+        self.extent = float(both[-1] - both[0])
 
-    def _cut(self, entries: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.clip((entries - self.centre) / self.spread, -_CUT, _CUT)
 
-    def __call__(self, entries: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._cut(entries) * self.factor
-
-    def farthest(self, train: NDArray[np.float64], valid: NDArray[np.float64]) -> float:
-        """Largest dissimilarity of two entries."""
-        both = self(np.concatenate([train, valid]))
-        return 0.0 if np.isnan(both).all() else float(np.nanmax(both) - np.nanmin(both)) ** 2
+def _auto(train: Table, valid: Table, bits: Literal[32, 64]) -> IntegerColumns:
+    pairs = list(zip(train.columns, valid.columns, strict=True))
+    robust = [None if t.kind in ("category", "boolean") else _Robust(t, v) for t, v in pairs]
+    # the farthest that two entries of each column are apart decides the unit that there is room for
+    most = math.fsum(1.0 if c is None else max(1.0, c.extent**2 * c.scale) for c in robust)
+    unit = 2.0 ** math.floor(math.log2(ROOM[bits] / max(most, 1.0)) - 0.05)
+    coded = []
+    for (t, v), numbers in zip(pairs, robust, strict=True):
+        if numbers is None:
+            missing = round(unit * _mean_mismatch(t.entries))
+            coded.append(Coded(t.entries, v.entries, round(unit), missing, nominal=True))
+        else:
+            missing = round(unit) if numbers.scale else 0
+            coded.append(numbers.coded(math.sqrt(unit * numbers.scale), missing, bits))
+    columns = pack(coded, np.int32 if bits == 32 else np.int64, unit)
+    if bits == 64:
+        _tell_of_lost_digits(train, columns)
+    return columns
 
 
 def _mean_mismatch(entries: NDArray[np.float64]) -> float:
@@ -139,69 +132,14 @@ def _mean_mismatch(entries: NDArray[np.float64]) -> float:
     return 1.0 - float(np.sum((counts / codes.size) ** 2))
 
 
-def _raw(train: Table, valid: Table) -> IntegerColumns:
-    for column in train.columns:
-        if column.kind == "category":
-            raise InputError(
-                Setting("metric", "sqeuclidean"),
-                f" takes numbers only, but column {column.name!r} holds text: use ",
-                Setting("metric", "auto"),
-                " or drop the column",
+def _tell_of_lost_digits(train: Table, columns: IntegerColumns) -> None:
+    for j, (entries, _) in columns.unrounded.items():
+        numbers = np.unique(present(entries))
+        if numbers.size - np.unique(np.rint(numbers)).size > _NOTICED * numbers.size:
+            warn(
+                InputWarning(
+                    f"column {train.columns[j].name!r} has numbers that differ by less than distances can resolve, "
+                    "next to others that are far apart: those count as equal. Round it, or transform it (its "
+                    "logarithm, its ranks)"
+                )
             )
-    pairs = [(t.entries, v.entries) for t, v in zip(train.columns, valid.columns, strict=True)]
-    lowest = [_extreme(t, v, np.nanmin) for t, v in pairs]
-    ranges = [_extreme(t, v, np.nanmax) - low for (t, v), low in zip(pairs, lowest, strict=True)]
-    diagonal = math.fsum(extent**2 for extent in ranges)
-    step = next((10.0**k for k in range(_MAX_DECIMALS + 1) if _all_whole(pairs, 10.0**k)), 0.0)
-    if step == 0.0 or diagonal * step**2 > _INT64_ROOM:
-        step = math.sqrt(_INT64_ROOM / diagonal) * (1 - 2**-20) if diagonal else 1.0
-    missing = np.zeros(train.n_columns, dtype=np.int64)
-    coded = []
-    for j, ((t, v), low) in enumerate(zip(pairs, lowest, strict=True)):
-        present = np.sort(t[~np.isnan(t)])
-        missing[j] = round(2 * float(np.var(present)) * step**2) if present.size else 0
-        # whole numbers are scaled before they are shifted, so that 0.3 - 0.1 is exactly two steps of 0.1
-        shift = np.round(low * step)
-        coded.append((np.round(t * step) - shift, np.round(v * step) - shift))
-    room = math.fsum((extent * step + 1) ** 2 for extent in ranges) + float(missing.sum())
-    dtype = np.int32 if room < _INT32_ROOM else np.int64
-    return _pack(coded, np.zeros(train.n_columns, dtype=np.int64), missing, dtype, step**2)
-
-
-def _extreme(
-    train: NDArray[np.float64], valid: NDArray[np.float64], extreme: Callable[[NDArray[np.float64]], float]
-) -> float:
-    both = np.concatenate([train, valid])
-    return 0.0 if np.isnan(both).all() else float(extreme(both))
-
-
-def _all_whole(pairs: list[tuple[NDArray[np.float64], NDArray[np.float64]]], step: float) -> bool:
-    for pair in pairs:
-        for entries in pair:
-            scaled = entries[~np.isnan(entries)] * step
-            size = np.abs(scaled)
-            smallest = np.min(size[size > 0], initial=1.0)  # what is tiny is no rounding error of 0
-            if np.any(np.abs(scaled - np.round(scaled)) > 1e-9 * np.maximum(smallest, size / 2**20)):
-                return False
-    return True
-
-
-def _pack(
-    coded: list[tuple[NDArray[np.float64], NDArray[np.float64]]],
-    mismatch: NDArray[np.int64],
-    missing: NDArray[np.int64],
-    dtype: type[np.int32 | np.int64],
-    unit: float,
-) -> IntegerColumns:
-    code = np.iinfo(dtype).min
-
-    def stack(which: int) -> NDArray[np.int32] | NDArray[np.int64]:
-        columns = [pair[which] for pair in coded]
-        return np.stack([np.where(np.isnan(c), 0, c).astype(dtype) for c in columns]) + _missing_codes(
-            columns
-        )
-
-    def _missing_codes(columns: list[NDArray[np.float64]]) -> NDArray[np.int32] | NDArray[np.int64]:
-        return np.stack([np.where(np.isnan(c), code, 0).astype(dtype) for c in columns])
-
-    return IntegerColumns(stack(0), stack(1), mismatch, missing, unit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -26,6 +27,7 @@ from shapley2d._knn.bin_errors import (
     regression_tolerance,
 )
 from shapley2d._knn.rank_weights import rank_weights
+from shapley2d._knn.rounding import classification_bounds, regression_bounds
 from shapley2d._theory.semivalues import check_semivalue
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from shapley2d._knn.distances import IntegerColumns
 
 R = TypeVar("R")
-_Table = tuple["NDArray[Any]", "NDArray[Any]", "NDArray[Any]", "NDArray[Any]"]
+_Table = tuple["NDArray[Any]", "NDArray[Any]", tuple["NDArray[Any]", ...]]
 
 # Coalitions that share one computation of a validation row's column dissimilarities.
 _BLOCK = 16
@@ -84,7 +86,7 @@ class RowValues:
     >>> train, valid = np.array([[0, 1, 3], [0, 0, 5]], dtype=np.int32), np.zeros((2, 1), dtype=np.int32)
     >>> none = np.zeros(2, dtype=np.int64)
     >>> rows = RowValues(
-    ...     IntegerColumns(train, valid, none, none),
+    ...     IntegerColumns(train, valid, none > 0, none + 1, none),
     ...     np.array([0, 1, 0]),
     ...     np.array([0]),
     ...     task="classification",
@@ -95,6 +97,7 @@ class RowValues:
            [ 0.5833, -0.4167,  0.3333]])
     """
 
+    columns: IntegerColumns
     n_rows: int
     n_columns: int
     n_valid: int
@@ -126,6 +129,8 @@ class RowValues:
             raise ValueError("at least one neighbour and one training row are needed")
         self._task, self._form, self._k, self._share = task, form, int(n_neighbors), share
         self._weights = rank_weights(check_semivalue(semivalue), self.n_rows, self._k)
+        # Where all rows vote, distances decide nothing: phi is the same under all columns, here to the bit.
+        self._all_vote = self._k >= self.n_rows
         self._threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
         # Rows of one label lie together, so that a validation row's matches are one run of rows.
         self._order = np.argsort(y, kind="stable")
@@ -134,8 +139,7 @@ class RowValues:
         self._y, self._y_valid = np.asarray(y)[self._order], np.asarray(y_valid)
         self._train = np.ascontiguousarray(columns.train[:, self._order])
         self._valid = np.ascontiguousarray(columns.valid.T)
-        self._mismatch = columns.mismatch.astype(self._train.dtype)
-        self._missing = columns.missing.astype(self._train.dtype)
+        self.columns, self._measures = columns, columns.measures
         self._inverse = np.zeros(self.n_rows + 1)
         self._inverse[1:] = 1.0 / np.arange(1, self.n_rows + 1)
         if task == "regression":
@@ -173,6 +177,11 @@ class RowValues:
         coalitions = np.ascontiguousarray(coalitions, dtype=np.bool_)
         if coalitions.ndim != 2 or coalitions.shape[1] != self.n_columns:
             raise ValueError(f"coalitions of shape {coalitions.shape} do not have {self.n_columns} columns")
+        if self._all_vote and len(coalitions) > 1:
+            same = self.values(np.zeros((1, self.n_columns), dtype=np.bool_), valid=valid, progress=progress)
+            return np.repeat(same, len(coalitions), axis=0)
+        if self._all_vote:
+            coalitions = coalitions & False
         chosen = self._chosen(valid)
         values = np.empty((len(coalitions), self.n_rows))
         block = max(1, min(_BLOCK, -(-len(coalitions) // self._threads)))
@@ -221,6 +230,12 @@ class RowValues:
         chosen = self._chosen(valid)
         if self.n_columns == 0:
             return np.zeros((self.n_rows, 0))
+        if self._all_vote:
+            others = np.array(
+                [math.comb(self.n_columns - 1, size) for size in range(self.n_columns)], dtype=float
+            )
+            phi = self.values(np.zeros((1, self.n_columns), dtype=np.bool_), valid=valid)[0]
+            return np.tile((phi * (others @ (weights_in[1:] - weights_out[:-1])))[:, None], self.n_columns)
         # The length of a lane depends on the table alone, never on the number of threads, so neither do the sums.
         length = int(np.clip(_LANE_WORK // (self.n_rows << self.n_columns), 1, _LANE_ROWS))
 
@@ -284,13 +299,40 @@ class RowValues:
             total += bin_bounds(distances, self._y == self._y_valid[t], self._weights.single, tolerances)
         return np.asarray(total.max(axis=1) / len(sample))
 
+    def average_rounding(
+        self, reference: IntegerColumns, sample: list[tuple[int, NDArray[np.bool_]]]
+    ) -> float:
+        """How far off values can be on average because distances are rounded, for the row where it can be farthest.
+
+        Parameters
+        ----------
+        reference : IntegerColumns
+            The same tables as finely as there is room for.
+        sample : list of (int, ndarray of bool)
+            Validation rows with column coalitions to average over.
+
+        Returns
+        -------
+        float
+        """
+        total = np.zeros(self.n_rows)
+        for t, coalition in sample:
+            rounded = self.columns.distances(t, coalition)[self._order]
+            true = reference.unrounded_distances(t, coalition)[self._order]
+            if self._task == "classification":
+                total += classification_bounds(rounded, true, self._y == self._y_valid[t], self._weights)
+            elif self._magnitude > 0:
+                bounds = regression_bounds(rounded, true, self._z / self._magnitude, self._k, self._weights)
+                total += bounds * float(self._magnitude) ** 2
+        return float(total.max() / max(len(sample), 1))
+
     def _chosen(self, valid: slice | NDArray[np.integer] | None) -> NDArray[np.integer]:
         """The numbers of the chosen validation rows."""
         return np.arange(self.n_valid)[slice(None) if valid is None else valid]
 
     def _table(self, t: int) -> _Table:
         """What the distances from validation row ``t`` are computed from."""
-        return self._train, self._valid[t], self._mismatch, self._missing
+        return self._train, self._valid[t], self._measures
 
     def _game(self, t: int) -> ExactClassification | FastClassification | ExactRegression | FastRegression:
         """The row game of validation row ``t``."""

@@ -89,7 +89,7 @@ def estimate_blocks(
         groups = {"rows": grid.rows.labels, "columns": grid.columns.labels, "owners": sums}
         path = sampling.pop("checkpoint")
         kept = open_checkpoint(
-            path, run, blocks, method="mc of blocks", problem=problem, **settings, **groups
+            path, run, blocks, method="mc of blocks", n_rows=n_groups, problem=problem, **settings, **groups
         )
         estimate = _sampled(
             blocks, members, n_groups, run, sums=sums, uses_knn=uses_knn, checkpoint=kept, **sampling

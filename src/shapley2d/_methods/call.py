@@ -46,10 +46,13 @@ def call_code(
         value = seed if name == "random_state" else given[name]
         if name in _NO_MATTER or (_is(value, parameter.default) and name not in ("method", "random_state")):
             continue
+        named = name in _BY_NAME and not isinstance(
+            value, (str, os.PathLike)
+        )  # files and columns tell their own name
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and name in _BY_NAME:
-            parts.append(name)
+            parts.append(name if named else value_code(value))
         else:
-            parts.append(f"{name}={name if name in _BY_NAME else value_code(value)}")
+            parts.append(f"{name}={name if named else value_code(value)}")
     parts += [
         f"{name}={value_code(value, name)}"
         for name, value in options.items()

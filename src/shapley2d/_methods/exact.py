@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._methods.options import TRAINING
 from shapley2d._methods.record import Method
+from shapley2d._methods.score import score_model
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -77,4 +78,5 @@ METHOD = Method(
     options=TRAINING,
     how="every coalition of rows and columns",
     solve_games=solve_games,
+    score=score_model,
 )

@@ -46,6 +46,7 @@ def model_games(
     model: Any,
     scoring: Any = None,
     preprocess: str = "auto",
+    baseline: str = "constant",
     n_neighbors: int | None = None,
     metric: str | None = None,
     truncation: float | None = None,
@@ -57,7 +58,7 @@ def model_games(
     ----------
     problem : Problem
     run : Run
-    model, scoring, preprocess, n_neighbors, metric, truncation
+    model, scoring, preprocess, baseline, n_neighbors, metric, truncation
         Options of the methods that train.
     threads : int
         For the built-in K nearest neighbours, which a game of few coalitions can share its work among.
@@ -65,6 +66,7 @@ def model_games(
     from shapley2d._games.label import LabelGame
     from shapley2d._games.model import ModelGame
     from shapley2d._games.sweeps import sweep_game
+    from shapley2d._methods.nothing import facts_of_constant, facts_of_knn, warn_of_perfect_zero
 
     task = problem.target.task
     given = {
@@ -79,13 +81,15 @@ def model_games(
     info: dict[str, Any]
     if isinstance(resolved, str):
         info = {"model": resolved}
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = {"baseline": baseline}
         if is_knn(resolved):
             info |= {
                 "n_neighbors": N_NEIGHBORS if n_neighbors is None else int(n_neighbors),
                 "metric": "auto" if metric is None else metric,
             }
-            options = {"n_neighbors": info["n_neighbors"], "metric": info["metric"], "n_jobs": threads}
+            options |= {"n_neighbors": info["n_neighbors"], "metric": info["metric"], "n_jobs": threads}
+        elif scoring not in (None, "r2"):
+            options["scoring"] = scoring
         games = [sweep_game(resolved, split, **options) for split in problem.splits]
     else:
         models = [
@@ -98,11 +102,20 @@ def model_games(
                 scoring=scoring,
                 preprocess=preprocess,  # type: ignore[arg-type]
                 truncation=truncation,
+                baseline=baseline,  # type: ignore[arg-type]
                 random_state=run.seed % 2**32,
             )
             for split in problem.splits
         ]
         games, info = list(models), {"model": repr(models[0].model)}
+    if is_knn(resolved):
+        info |= facts_of_knn(
+            problem, "zero" if baseline == "zero" else "ties", info["n_neighbors"], "baseline"
+        )
+    elif baseline == "constant":
+        info |= facts_of_constant(games, problem)
+    else:
+        warn_of_perfect_zero(scoring)
     if problem.label is not None:
         games = [LabelGame(game) for game in games]
     return ProblemGames(games, [split.rows for split in problem.splits], problem.table.n_rows, info)

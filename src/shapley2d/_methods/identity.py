@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.streams import draw_seeds
 from shapley2d._estimation.fingerprint import describe, fingerprint_games, hash_parts
+from shapley2d._estimation.function_code import function_code, model_code
+from shapley2d._games.function import FunctionGame
+from shapley2d._version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from shapley2d._estimation.checkpoint import Checkpoint
+    from shapley2d._estimation.drawn import DrawnUtilities
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._tables.table import Table
@@ -25,6 +30,7 @@ def open_checkpoint(
     games: Sequence[Game],
     *,
     method: str,
+    n_rows: int,
     problem: Problem | None = None,
     **settings: Any,
 ) -> Checkpoint | None:
@@ -35,8 +41,10 @@ def open_checkpoint(
     path : path-like or None
     run : Run
     games : sequence of Game
-        Their sizes and some of their utilities are compared.
+        Their sizes, their code where it is the user's own, and some of their utilities are compared.
     method : str
+    n_rows : int
+        Rows of the values.
     problem : Problem, optional
         Where the games are made of tables.
     **settings
@@ -44,7 +52,24 @@ def open_checkpoint(
     """
     if path is None:
         return None
-    return checkpoint_of(path, run, fingerprint_games(games), method=method, problem=problem, **settings)
+    from shapley2d._estimation.checkpoint import check_place
+    from shapley2d._estimation.drawn import DrawnUtilities
+    from shapley2d._estimation.draws import PermutationDraws
+
+    check_place(path)  # before a model is trained
+    seeds = draw_seeds(run.seed, len(games))
+    draws = [PermutationDraws(game, run.semivalues, seed) for game, seed in zip(games, seeds, strict=True)]
+    known = {**_game_code(games), **fingerprint_games(games)}
+    return checkpoint_of(
+        path,
+        run,
+        known,
+        method=method,
+        shape=(n_rows, games[0].n_columns),
+        drawn=DrawnUtilities(draws),
+        problem=problem,
+        **settings,
+    )
 
 
 def checkpoint_of(
@@ -53,6 +78,8 @@ def checkpoint_of(
     games: dict[str, Any],
     *,
     method: str,
+    shape: tuple[int, int],
+    drawn: DrawnUtilities | None = None,
     problem: Problem | None = None,
     **settings: Any,
 ) -> Checkpoint:
@@ -60,13 +87,34 @@ def checkpoint_of(
     from shapley2d._estimation.checkpoint import Checkpoint
 
     identity = {
+        "version": __version__,
         "random_state": run.seed,
         "semivalue": run.semivalues,
         **({} if problem is None else fingerprint_problem(problem)),
         **{name: describe(value) for name, value in settings.items()},
+        **_setting_code(settings),
         "method": method,
     }
-    return Checkpoint(path, {**identity, **games})
+    return Checkpoint(path, {**identity, **games}, shape, drawn)
+
+
+def _game_code(games: Sequence[Game]) -> dict[str, Any]:
+    """What games that users wrote are made of; those of the package are known by their tables and settings."""
+    code = {
+        k: function_code(game.function if isinstance(game, FunctionGame) else game)
+        for k, game in enumerate(games)
+    }
+    return {f"game {k}": parts for k, parts in code.items() if parts}
+
+
+def _setting_code(settings: dict[str, Any]) -> dict[str, Any]:
+    """What functions and models that users wrote are made of."""
+    code = {
+        name: model_code(value, name) if hasattr(value, "get_params") else function_code(value, name)
+        for name, value in settings.items()
+        if callable(value) or hasattr(value, "get_params")
+    }
+    return {f"{name} code": parts for name, parts in code.items() if parts}
 
 
 def fingerprint_problem(problem: Problem) -> dict[str, str]:

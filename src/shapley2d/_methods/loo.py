@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._methods.options import TRAINING
 from shapley2d._methods.record import Method, refuse_semivalue
+from shapley2d._methods.score import score_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,4 +61,5 @@ METHOD = Method(
     meaning="what the whole table's performance owes to its row and its column together, all others being there",
     total="",
     solve_games=solve_games,
+    score=score_model,
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._methods.options import SAMPLING, TRAINING, TRUNCATION
 from shapley2d._methods.record import Method
+from shapley2d._methods.score import score_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +37,9 @@ def solve(
     from shapley2d._methods.identity import open_checkpoint
 
     parts = model_games(problem, run, **settings)
-    kept = open_checkpoint(checkpoint, run, parts.games, method="mc", problem=problem, **settings)
+    kept = open_checkpoint(
+        checkpoint, run, parts.games, method="mc", n_rows=parts.n_rows, problem=problem, **settings
+    )
     estimate = _sampled(
         parts.games,
         parts.rows,
@@ -71,7 +74,7 @@ def solve_games(
         run,
         max_permutations=max_permutations,
         tolerance=tolerance,
-        checkpoint=open_checkpoint(checkpoint, run, games, method="mc"),
+        checkpoint=open_checkpoint(checkpoint, run, games, method="mc", n_rows=n_rows),
         cluster=cluster,
     )
 
@@ -105,12 +108,12 @@ def _sampled(
 
 def permutation_draws(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int, run: Run) -> Draws:
     """Draws of one game, or of the mean over games that each have their own part of the rows."""
-    from shapley2d._base.streams import fold_seeds
+    from shapley2d._base.streams import draw_seeds
     from shapley2d._estimation.draws import MeanDraws, PermutationDraws
 
-    seeds = [run.seed] if len(games) == 1 else fold_seeds(run.seed, len(games))
     draws: list[Draws] = [
-        PermutationDraws(game, run.semivalues, seed) for game, seed in zip(games, seeds, strict=True)
+        PermutationDraws(game, run.semivalues, seed)
+        for game, seed in zip(games, draw_seeds(run.seed, len(games)), strict=True)
     ]
     whole = len(games) == 1 and rows[0].size == n_rows
     return draws[0] if whole else MeanDraws(draws, rows, n_rows)
@@ -123,5 +126,6 @@ METHOD = Method(
     options=(*TRAINING, TRUNCATION, *SAMPLING),
     how="Monte Carlo over random orders of rows and columns",
     solve_games=solve_games,
+    score=score_model,
     game_options=tuple(option.name for option in SAMPLING),
 )

@@ -32,6 +32,8 @@ class Model:
         Whether it predicts classes only.
     options : tuple of str
         Options of the method that it takes beside the model's name.
+    scorings : tuple of str
+        The scores that it can compute, where these are not all of scikit-learn's.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Model:
     make: Callable[[str], Any] | None = None
     classifies_only: bool = False
     options: tuple[str, ...] = ("scoring", "preprocess", "truncation")
+    scorings: tuple[str, ...] = ()
 
     @property
     def built_in(self) -> bool:
@@ -84,9 +87,25 @@ def _scaled_ridge(task: str) -> Any:
 MODELS = {
     model.name: model
     for model in (
-        Model("tree", "a decision tree, built in; of equally good splits the first wins", options=()),
-        Model("gaussian_nb", "Gaussian naive Bayes, built in", classifies_only=True, options=()),
-        Model("ridge", "ridge regression or classification, built in, columns not scaled", options=()),
+        Model(
+            "tree",
+            "a decision tree, built in; of equally good splits the first wins",
+            options=("scoring",),
+            scorings=("accuracy", "balanced_accuracy", "f1", "r2"),
+        ),
+        Model(
+            "gaussian_nb",
+            "Gaussian naive Bayes, built in",
+            classifies_only=True,
+            options=("scoring",),
+            scorings=("accuracy", "balanced_accuracy", "f1", "neg_log_loss", "roc_auc"),
+        ),
+        Model(
+            "ridge",
+            "ridge regression or classification, built in, columns not scaled",
+            options=("scoring",),
+            scorings=("accuracy", "balanced_accuracy", "f1", "roc_auc", "r2"),
+        ),
         Model("knn", "the K-nearest-neighbour utility, built in", options=("n_neighbors", "metric")),
         Model("sklearn_tree", "scikit-learn's decision tree", _sklearn_tree),
         Model("forest", "scikit-learn's random forest of 50 trees", _forest),
@@ -174,9 +193,28 @@ def resolve_model(model: Any, task: str, given: dict[str, Any]) -> Any:
             ", or set ",
             Setting("task", "classification"),
         )
+    if record.scorings:
+        _check_scoring(record, task, given.get("scoring"))
     if not isinstance(model, str) or record.make is None:
         return model
     return record.make(task)
+
+
+def _check_scoring(record: Model, task: str, scoring: Any) -> None:
+    """Refuse a score that a built-in model cannot compute, naming those that it can."""
+    known = [name for name in record.scorings if (name == "r2") == (task == "regression")]
+    if scoring is None or scoring in known:
+        return
+    instead = "scaled_ridge" if record.name == "ridge" else "sklearn_tree"
+    if task == "classification" and scoring in ("neg_log_loss", "roc_auc"):
+        instead = "logistic"
+    raise InputError(
+        Setting("scoring", scoring),
+        " cannot be computed by the built-in ",
+        Setting("model", record.name),
+        f" in {task}, which has {', '.join(known)}: use one of these, or a model of scikit-learn, such as ",
+        Setting("model", instead),
+    )
 
 
 def _why_not(record: Model, option: str) -> tuple[Any, ...]:

@@ -62,6 +62,13 @@ SCORING = Option(
     metavar="NAME",
     shown_default="accuracy or R squared",
 )
+BASELINE = choice(
+    "baseline",
+    ("constant", "zero"),
+    "what a coalition is worth that has nothing to learn from: the score of the best constant prediction from its "
+    "rows; or 0, as in the paper",
+    flag="--baseline",
+)
 PREPROCESS = choice(
     "preprocess",
     ("auto", "none"),
@@ -88,7 +95,7 @@ CLUSTER = Option(
     metavar="ADDRESS",
 )
 
-TRAINING = (MODEL, SCORING, PREPROCESS, MODEL_NEIGHBORS, MODEL_METRIC)
+TRAINING = (MODEL, SCORING, PREPROCESS, BASELINE, MODEL_NEIGHBORS, MODEL_METRIC)
 """Of methods that train a model."""
 
 SAMPLING = (MAX_PERMUTATIONS, TOLERANCE, CHECKPOINT, CLUSTER)

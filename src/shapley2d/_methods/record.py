@@ -129,6 +129,8 @@ class Method:
         Completes "a cell's value is ..." in the report.
     total : str
         Completes "the values sum to ..." for Shapley values, likewise; empty where their sum means nothing.
+    total_from_zero : str
+        Instead of a ``total`` with ``{utility_none}``, in runs without one because they count from 0.
     caution : str
         What to know where values are no contributions to a performance; empty where they are.
     certainty : str
@@ -140,6 +142,9 @@ class Method:
         need of a table: it then serves ``value_game`` and ``value_blocks`` too.
     game_options : tuple of str
         The options that ``solve_games`` takes.
+    score : callable, optional
+        ``score(problem, run, **options) -> float``: what the whole table is worth beyond what the values are counted
+        from, which Shapley values sum to; None where no model is evaluated.
     """
 
     name: str
@@ -150,12 +155,14 @@ class Method:
     meaning: str = (
         "what it adds, on average over all ways to build up the table, to the performance of the model"
     )
-    total: str = "the model's score"
+    total: str = "the model's score less {utility_none:.4g}, {nothing}"
+    total_from_zero: str = "the model's score"
     caution: str = ""
     certainty: str = ""
     validates: bool = True
     solve_games: Callable[..., Estimate] | None = None
     game_options: tuple[str, ...] = ()
+    score: Callable[..., float] | None = None
 
     def complete(self, given: dict[str, Any], only: tuple[str, ...] | None = None) -> dict[str, Any]:
         """All options of the method: those given, checked, and the defaults of the others.
@@ -174,10 +181,12 @@ class Method:
 
     def about(self, facts: dict[str, Any]) -> dict[str, str]:
         """The words that a result keeps of its method, with the facts of the run in them."""
+        counts_from_zero = "{utility_none" in self.total and facts.get("utility_none") is None
+        total = self.total_from_zero if counts_from_zero else self.total
         return {
             "how": self.how.format_map(facts),
             "meaning": self.meaning,
-            "total": self.total.format_map(facts),
+            "total": total.format_map(facts),
             "caution": self.caution,
             "certainty": self.certainty,
         }

@@ -64,14 +64,14 @@ class Run:
             return  # a tolerance of 0 asks for a fixed amount of work
         ratio = estimate.info.get("ratio", np.inf)
         cause = ("interrupted",) if interrupted else ("stopped at ", Setting(limit, stopped_at))
-        warn(
-            PrecisionWarning(
-                *cause,
-                f": the largest standard error is {ratio:.3g} of the spread of the values, wanted ",
-                Setting("tolerance", tolerance),
-                "; the values are less precise than asked, as their stderr shows",
+        found = f": the largest standard error is {ratio:.3g} of the spread of the values, wanted "
+        effect = "; the values are less precise than asked, as their stderr shows"
+        if "n_permutations" in estimate.info and "caveat" in estimate.info:
+            found = (
+                f": {estimate.info['caveat']}, so that up to {ratio:.2g} of all orders can differ, wanted "
             )
-        )
+            effect = "; what these would change is not known"
+        warn(PrecisionWarning(*cause, found, Setting("tolerance", tolerance), effect))
 
     def record(self, **facts: Any) -> dict[str, Any]:
         """The run's record for the result: facts, settings, time and versions, as plain JSON values."""

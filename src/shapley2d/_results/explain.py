@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.warnings import warn
 from shapley2d._tables.frames import make_frame
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,14 +65,16 @@ def similar_rows(valuation: Values, row: Any, k: int = 5, *, within: float | Non
     k : int
         Rows to list of either kind; fewer where there are not twice as many candidates.
     within : float, optional
-        Rows whose 1D values differ by no more than this are candidates. By default the closest tenth of the rows,
-        and at least ``4 k`` of them.
+        Rows whose 1D values differ by no more than this are candidates. By default the closest rows, at most a tenth of
+        them or ``4 k`` if that is more, that differ by no more than a tenth of the row's own value or of the standard
+        deviation of all rows' values, whichever is larger.
 
     Returns
     -------
     frame
         ``row``, ``value`` (1D), ``agreement`` (the correlation of the two rows' cells, 1 for the same profile) and
-        ``kind``: ``"most"`` or ``"least"``. In the order of the agreement, highest first.
+        ``kind``: ``"most"`` or ``"least"``. In the order of the agreement, highest first. Empty, with a warning that
+        names the closest row, where no row is worth nearly the same.
 
     Examples
     --------
@@ -85,13 +88,14 @@ def similar_rows(valuation: Values, row: Any, k: int = 5, *, within: float | Non
     i = valuation.row_position(row)
     apart = np.abs(valuation.rows - valuation.rows[i])
     apart[i] = np.inf
-    if within is None:
-        near = np.argsort(apart, kind="stable")[: max(4 * k, apart.size // 10)]
-        near = near[near != i]
-    elif within < 0:
+    if within is not None and within < 0:
         raise InputError(Setting("within", within), " must not be negative")
-    else:
-        near = np.flatnonzero(apart <= within)
+    largest = _nearly(valuation.rows, i) if within is None else within
+    near = np.flatnonzero(apart <= largest)
+    if within is None:
+        near = near[np.argsort(apart[near], kind="stable")[: max(4 * k, apart.size // 10)]]
+    if not near.size:
+        _warn_of_none(valuation, i, largest)
     agreement = _agreement(valuation.values, i)[near]
     order = np.argsort(-agreement, kind="stable")
     most = min(k, (order.size + 1) // 2)
@@ -104,6 +108,26 @@ def similar_rows(valuation: Values, row: Any, k: int = 5, *, within: float | Non
         "kind": ["most"] * most + ["least"] * least,
     }
     return make_frame(columns, valuation.frame)
+
+
+def _nearly(rows: NDArray[np.float64], i: int) -> float:
+    """How far a row's value may be from that of row ``i`` to be nearly the same; a little more, for rounding."""
+    return 0.1 * max(abs(float(rows[i])), float(rows.std())) * (1 + 1e-9) + 1e-15 * float(np.abs(rows).max())
+
+
+def _warn_of_none(valuation: Values, i: int, within: float) -> None:
+    message = f"no row is worth nearly the same as row {valuation.row_names[i]} ({valuation.rows[i]:+.3g})"
+    if valuation.rows.size > 1:
+        apart = np.abs(valuation.rows - valuation.rows[i])
+        apart[i] = np.inf
+        closest = int(apart.argmin())
+        message += (
+            f": the closest, row {valuation.row_names[closest]} ({valuation.rows[closest]:+.3g}), is not within "
+            f"{within:.2g}; for more distant ones raise "
+        )
+        warn(InputWarning(message, Setting("within")))
+    else:
+        warn(InputWarning(message, ": it is the only one"))
 
 
 def _agreement(values: NDArray[np.float64], i: int) -> NDArray[np.float64]:

@@ -1,16 +1,31 @@
-"""Valuations as Parquet files: a tidy table that any reader opens, the record in its metadata, never a pickle."""
+"""Valuations as Parquet files: a tidy table that any reader opens, the record in its metadata, never a pickle.
+
+The metadata holds a checksum of the whole file, so that one flipped bit is noticed. A file may come from anyone: it is
+read within bounds, and whatever does not fit is refused in one line.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from shapley2d._base.atomic_write import atomic_write
-from shapley2d._tables.table import Column, Table
-from shapley2d.exceptions import InputError
+from shapley2d._base.json_record import history_pairs, parse_record, real_number, whole_number
+from shapley2d._base.warnings import warn
+from shapley2d._results import checksum
+from shapley2d._tables.frames import FRAME_KINDS
+from shapley2d._tables.reading.parquet_bounds import (
+    allowed_bytes,
+    check_bounds,
+    check_ends,
+    read_bounded,
+    unpacked_bytes,
+)
+from shapley2d._tables.table import Column, FromText, Table
+from shapley2d.exceptions import InputError, InputWarning
 
 if TYPE_CHECKING:
     import os
@@ -20,7 +35,13 @@ if TYPE_CHECKING:
     from shapley2d._results.values import Values
 
 _KEY = b"shapley2d"
-_FORMAT = 1
+_FORMAT = 2  # the first one had no checksum
+_COLUMNS = ("row", "column", "value", "stderr", "content", "label")
+_KINDS = ("number", "category", "boolean", "date")
+_WORDS = {  # entries of the record that others read, and what they are
+    "about": dict, "settings": dict, "versions": dict, "method": str, "call": str, "task": str, "kind": str,
+    "n_valid": int, "folds": int, "n_utilities": int, "block_owners": list, "semivalue": list,
+}  # fmt: skip
 
 
 def save_valuation(valuation: Values, path: str | os.PathLike[str]) -> None:
@@ -55,60 +76,179 @@ def save_valuation(valuation: Values, path: str | os.PathLike[str]) -> None:
         "kinds": None if valuation.table is None else [column.kind for column in valuation.table.columns],
         "info": valuation.info,
     }
+    notations = [column.from_text.notation for column in valuation.table.columns] if valuation.table else []
+    if any(notations):
+        record["notations"] = notations
     if not np.isinf(valuation.dof):
         record["dof"] = valuation.dof
     if hasattr(valuation, "owner_shares"):
         record["blocks"] = _block_record(valuation)
-    table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(record, ensure_ascii=False).encode()})
+    mark = checksum.placeholder()
+    metadata = {_KEY: json.dumps(record, ensure_ascii=False).encode(), checksum.KEY: mark}
+    table = pa.table(columns).replace_schema_metadata(metadata)
     with atomic_write(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+        if _too_dense(
+            temporary
+        ):  # values that are nearly all the same: as they are, so that they can be read again
+            pq.write_table(
+                table, temporary, compression="none", use_dictionary=["column"], write_page_checksum=True
+            )
+        checksum.seal(temporary, mark)
+
+
+def _too_dense(path: Path) -> bool:
+    """Whether a file unpacks to more than one of its size may."""
+    import pyarrow.parquet as pq
+
+    with path.open("rb") as file:
+        size = check_ends(file)
+        return unpacked_bytes(pq.ParquetFile(file).metadata, file, size) > allowed_bytes(size)
 
 
 def read_fields(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     """Read what a valuation is made of, and its kind, checking that the file is one and that it is whole."""
-    import pyarrow as pa
+    place = Path(path)
+    if place.is_dir():
+        raise InputError(f"{path} is a folder: name a file in it")
+    if not place.is_file():
+        raise InputError(f"there is no file {path}")
+    with place.open("rb") as file:
+        try:
+            check_ends(file)
+        except ValueError as error:
+            raise InputError(f"{path} is not a readable Parquet file: {error}") from None
+        whole = checksum.verify(file)
+        if whole is False:
+            raise InputError(
+                f"{path} is damaged, or another program has changed it: its checksum does not match; use a copy, or "
+                "compute it again"
+            )
+        try:
+            metadata = _metadata(file)
+        except ValueError as error:
+            raise InputError(f"{path} is not a readable Parquet file: {error}") from None
+        if _KEY not in metadata:
+            raise InputError(f"{path} is a Parquet file, but not a valuation saved by shapley2d")
+        try:
+            record = parse_record(metadata[_KEY])
+            _check_format(record, path, sealed=whole is not None)
+            kind, fields = _fields(record, read_bounded(file, _COLUMNS))
+        except InputError:
+            raise
+        except ValueError as error:
+            raise InputError(f"{path} is damaged: {error}") from None
+        except MemoryError:
+            raise InputError(f"{path} needs more memory than there is") from None
+        except Exception as error:  # noqa: BLE001  (whatever a file provokes is the file's fault)
+            raise InputError(
+                f"{path} is damaged: its record cannot be read ({type(error).__name__})"
+            ) from None
+    if whole is None:
+        warn(
+            InputWarning(
+                f"{path} was saved by an earlier shapley2d, without a checksum: damage cannot be noticed; save it "
+                "again to add one"
+            )
+        )
+    return kind, fields
+
+
+def _check_format(record: dict[str, Any], path: str | os.PathLike[str], *, sealed: bool) -> None:
+    version = whole_number(record.get("format"), "its format", 1)
+    if version > _FORMAT:
+        raise InputError(f"{path} was saved by a newer shapley2d: update the package to read it")
+    if not sealed and version > 1:
+        raise ValueError("its checksum is missing")
+
+
+def _metadata(file: BinaryIO) -> dict[bytes, bytes]:
+    """The metadata of a file that is not larger than it may be."""
     import pyarrow.parquet as pq
 
-    if not Path(path).is_file():
-        raise InputError(f"there is no file {path}")
     try:
-        table = pq.read_table(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path} is not a readable Parquet file: {error}") from None
-    metadata = table.schema.metadata or {}
-    if _KEY not in metadata:
-        raise InputError(f"{path} is a Parquet file, but not a valuation saved by shapley2d")
-    try:
-        record = json.loads(metadata[_KEY])
-        if record["format"] > _FORMAT:
-            raise InputError(f"{path} was saved by a newer shapley2d: update the package to read it")
-        n, m = record["shape"]
-        names = table["column"].slice(0, m).to_pylist()
-        if table.num_rows != n * m or len(names) != m:
-            raise InputError(f"{path} is damaged: {table.num_rows} cells for {n} rows x {m} columns")
-        first = np.arange(0, n * m, m)
-        fields: dict[str, Any] = {
-            "values": _matrix(table["value"], n, m),
-            "stderr": _matrix(table["stderr"], n, m),
-            "row_names": _names(table["row"].take(first).to_pylist()),
-            "column_names": names,
-            "row_stderr": _spread(record["row_stderr"], n),
-            "column_stderr": _spread(record["column_stderr"], m),
-            "info": record["info"],
-            "history": [(int(count), float(ratio)) for count, ratio in record["history"]],
-            "frame": record["frame"],
-            "dof": float(record.get("dof", np.inf)),
-            "table": _stored_table(table, record["kinds"], names, n, m),
-            "target": np.array(table["label"].take(first).to_pylist(), dtype=object)
-            if "label" in table.column_names
-            else None,
-        }
-        kind = "blocks" if "blocks" in record else "cells"
-        if kind == "blocks":
-            fields |= _block_fields(record["blocks"], n, m)
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
-        raise InputError(f"{path} is damaged: its record cannot be read ({error})") from None
-    return kind, fields
+        parquet = pq.ParquetFile(file)
+        found = parquet.schema_arrow.metadata or {}
+        if _KEY in found:
+            check_bounds(parquet.metadata, file, check_ends(file))
+    except Exception as error:
+        if type(error) is ValueError:  # of ours, already a phrase
+            raise
+        raise ValueError("its end cannot be read") from None
+    return dict(found)
+
+
+def _fields(record: dict[str, Any], table: Any) -> tuple[str, dict[str, Any]]:
+    """What a valuation is made of; a ValueError says in a phrase what does not fit."""
+    shape = record.get("shape")
+    if not isinstance(shape, list) or len(shape) != 2:
+        raise ValueError("its shape is not known")
+    n, m = (whole_number(size, "a size of its shape", 1) for size in shape)
+    if table.num_rows != n * m:
+        raise ValueError(f"{table.num_rows} cells for {n} rows x {m} columns")
+    row_names, column_names = _axes(table, n, m)
+    fields: dict[str, Any] = {
+        "values": _matrix(table, "value", n, m),
+        "stderr": _matrix(table, "stderr", n, m),
+        "row_names": _names(row_names),
+        "column_names": column_names,
+        "row_stderr": _spread(record.get("row_stderr"), n),
+        "column_stderr": _spread(record.get("column_stderr"), m),
+        "info": _info(record.get("info")),
+        "history": history_pairs(record.get("history")),
+        "frame": record.get("frame"),
+        "dof": real_number(record.get("dof", np.inf), "its degrees of freedom"),
+        "table": _stored_table(table, record.get("kinds"), column_names, n, m, _notations(record, m)),
+        "target": _labels(table, n, m),
+    }
+    if fields["frame"] not in FRAME_KINDS:
+        raise ValueError("its kind of frame is not known")
+    if not np.isfinite(fields["values"]).all():
+        raise ValueError("some of its values are not numbers")
+    if not (fields["stderr"] >= 0).all():
+        raise ValueError("some of its standard errors are below 0 or not numbers")
+    if "blocks" not in record:
+        return "cells", fields
+    return "blocks", fields | _block_fields(record["blocks"], n, m, allowed_bytes(table.nbytes))
+
+
+def _axes(table: Any, n: int, m: int) -> tuple[list[Any], list[str]]:
+    """Names of rows and columns, if the cells stand in their order."""
+    import pyarrow as pa
+
+    names = []
+    for axis, key in enumerate(("row", "column")):
+        column = table[key].combine_chunks()
+        if pa.types.is_nested(column.type):
+            raise ValueError(f"its column {key} holds no names")
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        if column.null_count or column.dictionary.null_count:
+            raise ValueError(f"names are missing in its column {key}")
+        codes = np.asarray(column.indices).reshape(n, m)
+        first = codes[:, :1] if axis == 0 else codes[:1]
+        if (codes != first).any():
+            raise ValueError(f"its cells are not in order: column {key} is not what it should be")
+        names.append(column.dictionary.take(pa.array(first.ravel())).to_pylist())
+    if not all(isinstance(name, str) for name in names[1]):
+        raise ValueError("its columns have no names")
+    return names[0], names[1]
+
+
+def _info(info: Any) -> dict[str, Any]:
+    """The record of the run, if what others read of it is what they expect."""
+    if not isinstance(info, dict):
+        raise ValueError("its record of the run is missing")  # noqa: TRY004  (one kind of error for one cause)
+    for key, kind in _WORDS.items():
+        if info.get(key) is not None and not isinstance(info[key], kind):
+            raise ValueError(f"{key} in its record is not what it should be")
+    words = [*(info.get("about") or {}).values(), *(info.get("versions") or {}).values()]
+    if not all(isinstance(word, str) for word in words):
+        raise ValueError("about or versions in its record is not text")
+    for key in ("tolerance", "seconds"):
+        for place in (info, info.get("settings") or {}):
+            real_number(0 if place.get(key) is None else place[key], f"{key} in its record")
+    return info
 
 
 def _block_record(valuation: Any) -> dict[str, Any]:
@@ -124,21 +264,40 @@ def _block_record(valuation: Any) -> dict[str, Any]:
     }
 
 
-def _block_fields(record: dict[str, Any], n: int, m: int) -> dict[str, Any]:
+def _block_fields(record: Any, n: int, m: int, limit: int) -> dict[str, Any]:
+    owned, names = record["owned"], record["owner_names"]
     shares = None
-    if record["owned"] is not None:
-        holders = np.zeros((len(record["owned"]), n * m))
-        for owner, blocks in enumerate(record["owned"]):
-            holders[owner, blocks] = 1.0
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("its owners have no names")
+    if owned is not None:
+        if len(owned) != len(names) or 8 * len(owned) * n * m > limit:
+            raise ValueError("its owners do not fit")
+        holders = np.zeros((len(owned), n * m))
+        for owner, blocks in enumerate(owned):
+            holders[owner, [whole_number(block, "an owned block", 0, n * m - 1) for block in blocks]] = 1.0
+        if not holders.any(axis=0).all():
+            raise ValueError("a block has no owner")
         shares = (holders / holders.sum(axis=0)).reshape(-1, n, m)  # owners of a block have equal parts
     covariance = record["covariance"]
+    if covariance is not None:
+        covariance = np.array(covariance, dtype=np.float64)
+        size = n * m if owned is None else len(owned)
+        if covariance.shape != (size, size) or np.isnan(covariance).any() or (np.diag(covariance) < 0).any():
+            raise ValueError("its covariance does not fit")
+    sizes = {}
+    for key, count in (("row_sizes", n), ("column_sizes", m)):
+        sizes[key] = np.array(
+            [whole_number(size, f"one of its {key}") for size in record[key]], dtype=np.intp
+        )
+        if sizes[key].size != count:
+            raise ValueError(f"its {key} do not fit")
+    dof = record.get("covariance_dof")
     return {
-        "row_sizes": np.array(record["row_sizes"], dtype=np.intp),
-        "column_sizes": np.array(record["column_sizes"], dtype=np.intp),
-        "owner_names": record["owner_names"],
+        **sizes,
+        "owner_names": names,
         "owner_shares": shares,
-        "covariance": None if covariance is None else np.array(covariance, dtype=np.float64),
-        "covariance_dof": np.inf if record.get("covariance_dof") is None else float(record["covariance_dof"]),
+        "covariance": covariance,
+        "covariance_dof": np.inf if dof is None else real_number(dof, "degrees of freedom of its owners"),
     }
 
 
@@ -157,12 +316,41 @@ def _compact(errors: NDArray[np.float64]) -> list[float] | None:
     return errors.tolist() if errors.any() else None
 
 
-def _spread(errors: list[float] | None, size: int) -> NDArray[np.float64]:
-    return np.zeros(size) if errors is None else np.array(errors, dtype=np.float64)
+def _spread(errors: Any, size: int) -> NDArray[np.float64]:
+    if errors is None:
+        return np.zeros(size)
+    if not isinstance(errors, list) or len(errors) != size:
+        raise ValueError("its standard errors of sums do not fit")
+    return np.array([real_number(error, "a standard error of its sums") for error in errors])
 
 
-def _matrix(cells: Any, n: int, m: int) -> NDArray[np.float64]:
-    return np.array(cells.to_numpy(), dtype=np.float64).reshape(n, m)
+def _matrix(table: Any, key: str, n: int, m: int) -> NDArray[np.float64]:
+    import pyarrow as pa
+
+    if key not in table.column_names or table[key].type != pa.float64() or table[key].null_count:
+        raise ValueError(f"its column {key} does not hold numbers")
+    return np.array(table[key].to_numpy(), dtype=np.float64).reshape(n, m)
+
+
+def _texts(table: Any, key: str) -> NDArray[Any]:
+    """A column of text, None where there is none; equal texts are one object."""
+    import pyarrow as pa
+
+    column = table[key].combine_chunks()
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if column.type != pa.string():
+        raise ValueError(f"its column {key} does not hold text")
+    column = column.dictionary_encode()
+    texts = np.array([*column.dictionary.to_pylist(), None], dtype=object)
+    codes = column.indices.fill_null(len(texts) - 1)
+    return np.asarray(texts[np.asarray(codes)])
+
+
+def _labels(table: Any, n: int, m: int) -> NDArray[Any] | None:
+    if "label" not in table.column_names:
+        return None
+    return _texts(table, "label").reshape(n, m)[:, 0]
 
 
 def _names(names: list[Any]) -> NDArray[Any]:
@@ -171,18 +359,34 @@ def _names(names: list[Any]) -> NDArray[Any]:
     return np.array(names, dtype=object)
 
 
-def _stored_table(table: Any, kinds: Any, names: list[str], n: int, m: int) -> Table | None:
+def _notations(record: dict[str, Any], m: int) -> list[str]:
+    """How the columns' numbers are written; the plain way in files that do not say."""
+    notations = record.get("notations") or [""] * m
+    if (
+        not isinstance(notations, list)
+        or len(notations) != m
+        or not all(isinstance(x, str) for x in notations)
+    ):
+        raise ValueError("the notations of its columns do not fit")
+    return notations
+
+
+def _stored_table(
+    table: Any, kinds: Any, names: list[str], n: int, m: int, notations: list[str]
+) -> Table | None:
     """The table's entries, as text, under the kinds that they had."""
     if "content" not in table.column_names or kinds is None:
         return None
-    texts = np.array(table["content"].to_pylist(), dtype=object).reshape(n, m)
+    if not isinstance(kinds, list) or len(kinds) != m or any(kind not in _KINDS for kind in kinds):
+        raise ValueError("its kinds of columns do not fit")
+    texts = _texts(table, "content").reshape(n, m)
     columns = []
     for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
         present = [text for text in texts[:, j] if text is not None]
         categories = tuple(sorted(set(present)))
         position = {text: float(code) for code, text in enumerate(categories)}
         entries = np.array([np.nan if text is None else position[text] for text in texts[:, j]])
-        columns.append(StoredColumn(name, kind, entries, categories))
+        columns.append(StoredColumn(name, kind, entries, categories, FromText(notation=notations[j])))
     return Table(tuple(columns), np.arange(n), texts)
 
 

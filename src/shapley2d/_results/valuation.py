@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.checks import check_whole
+from shapley2d._base.checks import check_choice, check_flag, check_whole
 from shapley2d._base.printable import printable
 from shapley2d._results.values import Values
-from shapley2d._tables.frames import make_frame
+from shapley2d._tables.frames import FRAME_KINDS, make_frame
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     import os
@@ -67,8 +68,14 @@ class Valuation(Values):
         if kind:
             _KINDS[kind] = cls
 
-    def lowest(self, k: int = 10) -> Any:
+    def lowest(self, k: int = 10, *, contents: bool = False) -> Any:
         """The ``k`` cells of least value, i.e. those that hurt most, as a frame like :meth:`to_frame`.
+
+        Parameters
+        ----------
+        k : int
+        contents : bool
+            Show what the cell says and the label of its row too, as the command line does.
 
         Examples
         --------
@@ -77,14 +84,19 @@ class Valuation(Values):
         >>> v.lowest(1).values.tolist()
         [[1, '0', -1.0, 0.0]]
         """
-        return self._cells(np.argsort(self.values, axis=None, kind="stable")[: _count(k)])
+        return self._cells(np.argsort(self.values, axis=None, kind="stable")[: _count(k)], contents=contents)
 
-    def highest(self, k: int = 10) -> Any:
-        """The ``k`` cells of greatest value, as a frame like :meth:`to_frame`."""
-        return self._cells(np.argsort(-self.values, axis=None, kind="stable")[: _count(k)])
+    def highest(self, k: int = 10, *, contents: bool = False) -> Any:
+        """The ``k`` cells of greatest value, as a frame like :meth:`lowest`."""
+        return self._cells(np.argsort(-self.values, axis=None, kind="stable")[: _count(k)], contents=contents)
 
-    def to_frame(self) -> Any:
+    def to_frame(self, *, contents: bool = False) -> Any:
         """All cells as a tidy frame with the columns ``row``, ``column``, ``value`` and ``stderr``.
+
+        Parameters
+        ----------
+        contents : bool
+            Add the columns ``content``, what the cell says as text, and ``label``, the target of its row.
 
         Examples
         --------
@@ -92,18 +104,54 @@ class Valuation(Values):
         >>> value_game(lambda S, F: S.sum() * F.sum(), 2, 1).to_frame().values.tolist()
         [[0, '0', 1.0, 0.0], [1, '0', 1.0, 0.0]]
         """
-        return self._cells(np.arange(self.values.size))
+        return self._cells(np.arange(self.values.size), contents=contents)
 
-    def _cells(self, flat: NDArray[np.intp]) -> Any:
-        i, j = np.unravel_index(flat, self.values.shape)
-        names = np.array(self.column_names, dtype=object)
+    @property
+    def strays(self) -> Any:
+        """Entries to check first: those that are not what their column holds, such as text among numbers.
+
+        They count as missing. A frame of ``row``, ``column``, ``content`` and ``kind``, which is what the column holds;
+        empty where there are none.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> from shapley2d import value_cells
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     v = value_cells([["1"], ["2"], ["3"], ["7"], ["8"], ["9x"]], list("aaabbb"), folds=2)
+        >>> v.strays.values.tolist()
+        [[5, 'x0', '9x', 'number']]
+        """
+        found = self.stray_entries
         columns = {
-            "row": self.row_names[i],
-            "column": names[j],
-            "value": self.values[i, j],
-            "stderr": self.stderr[i, j],
+            "row": self.row_names[np.array([i for i, *_ in found], dtype=np.intp)],
+            "column": [self.column_names[j] for _, j, *_ in found],
+            "content": [text for *_, text, _ in found],
+            "kind": [kind for *_, kind in found],
         }
         return make_frame(columns, self.frame)
+
+    def _cells(self, flat: NDArray[np.intp], *, contents: bool) -> Any:
+        check_flag(contents, "contents")
+        i, j = np.unravel_index(flat, self.values.shape)
+        names = np.array(self.column_names, dtype=object)
+        columns = {"row": self.row_names[i], "column": names[j]}
+        if contents:
+            columns |= self._said(i, j)
+        columns |= {"value": self.values[i, j], "stderr": self.stderr[i, j]}
+        return make_frame(columns, self.frame)
+
+    def _said(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> dict[str, Any]:
+        """What some cells say, and the labels of their rows."""
+        if self.contents is None:
+            raise InputError(
+                Setting("contents", value=True),
+                " needs the entries of a table, which these values do not come with",
+            )
+        said = {"content": _texts([self.contents[b][a] for a, b in zip(i.tolist(), j.tolist(), strict=True)])}
+        if self.labels is not None:
+            said["label"] = _texts([self.labels[a] for a in i.tolist()])
+        return said
 
     def explain_row(self, row: Any) -> Any:
         """A row's value as the sum of its cells."""
@@ -128,11 +176,22 @@ class Valuation(Values):
         save_valuation(self, path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Valuation:
-        """Read a valuation that :meth:`save` wrote."""
+    def load(cls, path: str | os.PathLike[str], frame: str | None = None) -> Valuation:
+        """Read a valuation that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : path-like
+        frame : {"pandas", "polars", "pyarrow"}, optional
+            The kind of frame that its methods return; by default that of the table that was valued.
+        """
         from shapley2d._results.storage import read_fields
 
+        if frame is not None:
+            check_choice(frame, "frame", FRAME_KINDS)
         kind, fields = read_fields(path)
+        if frame is not None:
+            fields["frame"] = frame
         return _KINDS[kind](**fields)
 
     def to_html(self, path: str | os.PathLike[str], **options: Any) -> None:
@@ -188,6 +247,8 @@ class Valuation(Values):
         lines.append(f"  total    {self.total:+.5g}")
         for what, row, column, value in self._extremes():
             lines.append(f"  {what:<8} {value:+.3g} at row {printable(str(row))}, column {column!r}")
+        if self.stray_entries:
+            lines.append(f"  strays   {len(self.stray_entries)} entries to check first, see strays")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -213,6 +274,13 @@ class Valuation(Values):
             f"<table><thead><tr><th>column</th><th>value</th><th>95 %</th></tr></thead>"
             f"<tbody>{sums}{more}</tbody></table></div>"
         )
+
+
+def _texts(texts: list[str | None]) -> NDArray[Any]:
+    """Texts as a column; None stays None."""
+    column = np.empty(len(texts), dtype=object)
+    column[:] = texts
+    return column
 
 
 def _count(k: int) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.precision import interval_factor
+from shapley2d._tables.texts.column import typed_again
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._tables.table import Table
+    from shapley2d._tables.table import Column, Table
 
 _UNCOMPARED = ("info", "history", "frame", "table", "target")
 
@@ -90,8 +91,13 @@ class Values:
 
     @property
     def exact(self) -> bool:
-        """Whether the values carry no sampling error."""
-        return not self.stderr.any()
+        """Whether the values carry no sampling error: not one that was not seen, as where all draws are alike."""
+        return math.isinf(self.dof) and not self.stderr.any()
+
+    @property
+    def caveat(self) -> str:
+        """What keeps the standard errors and intervals from being trusted, in words; empty where nothing does."""
+        return str(self.info.get("caveat") or "")
 
     @property
     def interval_factor(self) -> float:
@@ -115,7 +121,8 @@ class Values:
         """One line on how certain the values are."""
         if self.exact:
             return str((self.info.get("about") or {}).get("certainty") or "exact")
-        return f"standard error at most {self.stderr.max():.2g}"
+        words = f"standard error at most {self.stderr.max():.2g}"
+        return f"{words}, but {self.caveat}" if self.caveat else words
 
     @cached_property
     def contents(self) -> list[list[str | None]] | None:
@@ -134,9 +141,29 @@ class Values:
         """
         if self.table is None or self.contents is None or self.table.columns[column].kind == "category":
             return None
-        if not self.table.columns[column].categories:
-            return self.table.columns[column].entries
-        return _parse_numbers(self.contents[column])  # read back from a file, which holds text
+        return self._typed[column].entries
+
+    @cached_property
+    def _typed(self) -> list[Column]:
+        """The columns of the table; those read back from a file, which holds text, with their numbers again."""
+        columns = () if self.table is None else self.table.columns
+        return [column if not column.categories else typed_again(column) for column in columns]
+
+    @cached_property
+    def stray_entries(self) -> list[tuple[int, int, str, str]]:
+        """Entries that are not what their columns hold: row and column by position, the text, the column's kind.
+
+        The first of every column comes first.
+        """
+        strays = [
+            (count, i, j, text, column.kind)
+            for j, column in enumerate(self._typed)
+            for count, (i, text) in enumerate(column.from_text.strays.items())
+        ]
+        return [
+            (i, j, text, kind)
+            for _, i, j, text, kind in sorted(strays, key=lambda stray: (stray[0], stray[2]))
+        ]
 
     def row_position(self, row: Any) -> int:
         """Position of a row given by its name."""
@@ -163,21 +190,6 @@ def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray):
         return bool(np.array_equal(one, other))
     return bool(one == other)
-
-
-def _parse_numbers(texts: list[str | None]) -> NDArray[np.float64] | None:
-    numbers = np.full(len(texts), np.nan)
-    for i, text in enumerate(texts):
-        if text is None:
-            continue
-        try:
-            numbers[i] = text == "true" if text in ("true", "false") else float(text)
-        except ValueError:
-            try:
-                numbers[i] = np.datetime64(text, "ms").astype(np.int64) / 86_400_000
-            except ValueError:
-                return None
-    return numbers
 
 
 def _examples(names: Sequence[Any]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,28 +13,42 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import is_missing, is_number
-from shapley2d._tables.arrow_types import plain_types
+from shapley2d._tables.intake import as_frame, is_path, read_path
+from shapley2d._tables.kinds import as_kind, check_kinds
 from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
-from shapley2d._tables.whole_numbers import warn_of_rounding
+from shapley2d._tables.texts.column import as_texts, text_column
+from shapley2d._tables.whole_numbers import are_long, as_digits
 from shapley2d.exceptions import InputError, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+
+Reader = Callable[[Any], Column]
+"""What makes a column of a pyarrow array of text."""
+
+Maker = Callable[[Reader], Column]
+"""What makes a column, given what to do with text."""
 
 MAX_MAGNITUDE = 1e150
 """The largest number that a table may hold: its square is still a number."""
 
 
-def as_table(data: Any, name: str = "X") -> Table:
+def as_table(
+    data: Any, name: str = "X", kinds: Mapping[str, str] | None = None, like: Table | None = None
+) -> Table:
     """Check a table and give every column a kind.
 
     Parameters
     ----------
-    data : 2-D array, or a pandas, polars or pyarrow table
+    data : 2-D array, table of any library, dict of columns, list of dicts, or path of a file
     name : str
         What to call it in messages.
+    kinds : mapping, optional
+        What some columns hold, by name: ``"number"``, ``"date"`` or ``"text"``.
+    like : Table, optional
+        The training table: columns of text are read as they were there.
 
     Returns
     -------
@@ -44,17 +60,14 @@ def as_table(data: Any, name: str = "X") -> Table:
     >>> table.column_names, table.columns[0].kind
     (['x0', 'x1'], 'number')
     """
-    if hasattr(data, "toarray") and hasattr(data, "nnz"):
-        raise TypeError(f"{name} is a sparse matrix, which is not supported: pass {name}.toarray()")
-    if isinstance(data, (nw.DataFrame, nw.LazyFrame)):
-        data = data.to_native()
-    if hasattr(data, "collect") and hasattr(data, "lazy"):
-        data = data.collect()  # a lazy polars frame
-    if nw.dependencies.is_pyarrow_table(data):
-        data = plain_types(data)
-    _check_unique_names(data, name)
+    if isinstance(data, Table):
+        return data
+    from_file = is_path(data)
+    data = read_path(data) if from_file else as_frame(data, name)
     frame = nw.from_native(data, eager_only=True, pass_through=True)
-    table = _from_frame(frame, name) if isinstance(frame, nw.DataFrame) else _from_array(data, name)
+    named = isinstance(frame, nw.DataFrame)
+    makers, row_names, native = _from_frame(frame, name) if named else _from_array(data, name)
+    table = Table(_typed(makers, kinds, _twins(list(makers), like, named=named)), row_names, native)
     for column in table.columns:
         infinite = np.flatnonzero(np.abs(column.entries) > MAX_MAGNITUDE)
         if infinite.size:
@@ -68,16 +81,7 @@ def as_table(data: Any, name: str = "X") -> Table:
                 f": column {column.name!r} holds {size} in row {table.row_names[infinite[0]]}: "
                 "replace it by a number or a missing entry",
             )
-    return table
-
-
-def _check_unique_names(data: Any, name: str) -> None:
-    names = getattr(data, "column_names", getattr(data, "columns", None))
-    if names is None or callable(names):
-        return
-    repeated = [str(key) for key, count in Counter(map(str, names)).items() if count > 1]
-    if repeated:
-        raise InputError(Place(name), f": the column name {repeated[0]!r} occurs twice: rename one of them")
+    return with_typed_native(table) if from_file else table
 
 
 def _check_shape(n_rows: int, n_columns: int, name: str) -> None:
@@ -89,10 +93,42 @@ def _check_shape(n_rows: int, n_columns: int, name: str) -> None:
                          "while a minimum of 1 is required.")  # fmt: skip
 
 
-def _from_frame(frame: nw.DataFrame[Any], name: str) -> Table:
+def _typed(
+    makers: dict[str, Maker], kinds: Mapping[str, str] | None, like: dict[str, Column]
+) -> tuple[Column, ...]:
+    """The columns, each of the kind that was asked for, or else of the one that it has."""
+    asked = check_kinds(kinds, makers)
+
+    def make(key: str, notation: str = "") -> Column:
+        kind, twin = asked.get(key), like.get(key)
+        reader = partial(text_column, key=key, kind=kind, notation=notation, like=twin)
+        column = makers[key](reader)
+        return column if kind is None else as_kind(column, kind)
+
+    columns = {key: make(key) for key in makers}
+    notations = {key: column.from_text.notation for key, column in columns.items()}
+    if "decimal commas" in notations.values():  # then 1,234 is hardly a thousand elsewhere in the table
+        columns |= {
+            key: make(key, "decimal commas") for key in columns if notations[key] == "thousands commas"
+        }
+    return tuple(columns.values())
+
+
+def _twins(names: list[str], like: Table | None, *, named: bool) -> dict[str, Column]:
+    """The columns of the training table under the names that they have here."""
+    if like is None:
+        return {}
+    if named and not isinstance(like.native, np.ndarray):
+        return {column.name: column for column in like.columns}
+    return dict(zip(names, like.columns, strict=False))
+
+
+def _from_frame(frame: nw.DataFrame[Any], name: str) -> tuple[dict[str, Maker], NDArray[Any], Any]:
     _check_shape(frame.shape[0], frame.shape[1], name)
-    columns = tuple(_readable(frame.get_column(key), str(key), name) for key in frame.columns)
-    return Table(columns, _row_names(frame), frame.to_native())
+    makers: dict[str, Maker] = {
+        str(key): partial(_readable, frame.get_column(key), str(key), name) for key in frame.columns
+    }
+    return makers, _row_names(frame), frame.to_native()
 
 
 def _row_names(frame: nw.DataFrame[Any]) -> NDArray[Any]:
@@ -108,10 +144,10 @@ def _row_names(frame: nw.DataFrame[Any]) -> NDArray[Any]:
     return positions if np.array_equal(names, positions) else names
 
 
-def _readable(series: nw.Series[Any], key: str, name: str) -> Column:
+def _readable(series: nw.Series[Any], key: str, name: str, read: Reader) -> Column:
     """A column; what the frame's own library cannot convert is named instead of passed on."""
     try:
-        return _from_series(series, key, name)
+        return _from_series(series, key, name, read)
     except InputError:
         raise
     except (OverflowError, ValueError, NotImplementedError) as error:
@@ -121,7 +157,7 @@ def _readable(series: nw.Series[Any], key: str, name: str) -> Column:
         ) from error
 
 
-def _from_series(series: nw.Series[Any], key: str, name: str) -> Column:
+def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> Column:
     dtype = series.dtype
     if dtype.is_nested() or dtype == nw.Binary:
         raise InputError(
@@ -134,8 +170,8 @@ def _from_series(series: nw.Series[Any], key: str, name: str) -> Column:
         return Column(key, "boolean", _filled(series, missing, fill=False))
     if dtype.is_numeric():
         numbers = _filled(series, missing, fill=0)
-        if not dtype.is_float():
-            warn_of_rounding(numbers, lambda: series.drop_nulls().n_unique(), key, name)
+        if not dtype.is_float() and are_long(numbers):
+            return read(as_texts(as_digits(series.to_list())))
         return Column(key, "number", numbers)
     if isinstance(dtype, (nw.Datetime, nw.Duration)) and dtype.time_unit == "s":
         _check_milliseconds(series, key, name)
@@ -145,7 +181,9 @@ def _from_series(series: nw.Series[Any], key: str, name: str) -> Column:
     if dtype in (nw.Date, nw.Datetime):
         milliseconds = series.dt.timestamp("ms")
         return Column(key, "date", _filled(milliseconds, missing, fill=0) / MILLISECONDS_PER_DAY)
-    return _from_objects(series.to_list(), key, name)
+    if dtype == nw.String:
+        return read(series.to_arrow())
+    return _from_objects(series.to_list(), key, name, read)
 
 
 def _check_milliseconds(series: nw.Series[Any], key: str, name: str) -> None:
@@ -178,7 +216,7 @@ def _filled(series: nw.Series[Any], missing: NDArray[np.bool_], fill: float | bo
     return numbers
 
 
-def _from_array(data: Any, name: str) -> Table:
+def _from_array(data: Any, name: str) -> tuple[dict[str, Maker], NDArray[Any], Any]:
     if isinstance(data, np.ma.MaskedArray):
         numeric = data.dtype.kind in "biuf"
         hidden = np.ma.getmaskarray(data)
@@ -198,19 +236,22 @@ def _from_array(data: Any, name: str) -> Table:
         raise InputError(
             Place(name), ": Complex data not supported: pass the real and imaginary parts as columns"
         )
-    names = [f"x{j}" for j in range(array.shape[1])]
-    if array.dtype.kind in "biuf":
-        kind: Kind = "boolean" if array.dtype.kind == "b" else "number"
-        numbers = array.astype(np.float64)
-        columns = [Column(key, kind, np.ascontiguousarray(numbers[:, j])) for j, key in enumerate(names)]
-        if array.dtype.kind in "iu":
-            for j, column in enumerate(columns):
-                warn_of_rounding(column.entries, partial(_count, array[:, j]), column.name, name)
-    elif array.dtype.kind == "M":
-        columns = [Column(key, "date", _days(array[:, j])) for j, key in enumerate(names)]
-    else:
-        columns = [_from_objects(array[:, j].tolist(), key, name) for j, key in enumerate(names)]
-    return Table(tuple(columns), np.arange(array.shape[0]), array)
+    makers: dict[str, Maker] = {
+        f"x{j}": partial(_from_vector, array[:, j], f"x{j}", name) for j in range(array.shape[1])
+    }
+    return makers, np.arange(array.shape[0]), array
+
+
+def _from_vector(vector: NDArray[Any], key: str, name: str, read: Reader) -> Column:
+    if vector.dtype.kind in "biuf":
+        kind: Kind = "boolean" if vector.dtype.kind == "b" else "number"
+        numbers = vector.astype(np.float64)
+        if vector.dtype.kind in "iu" and are_long(numbers):
+            return read(as_texts(as_digits(vector.tolist())))
+        return Column(key, kind, numbers)
+    if vector.dtype.kind == "M":
+        return Column(key, "date", _days(vector))
+    return _from_objects(vector.tolist(), key, name, read)
 
 
 def _as_array(data: Any, name: str) -> NDArray[Any]:
@@ -224,10 +265,6 @@ def _as_array(data: Any, name: str) -> NDArray[Any]:
         ) from None
 
 
-def _count(numbers: Any) -> int:
-    return len(set(numbers.tolist()))
-
-
 def _days(stamps: NDArray[np.datetime64]) -> NDArray[np.float64]:
     missing = np.isnat(stamps)
     days = stamps.astype("datetime64[ms]").astype(np.int64) / MILLISECONDS_PER_DAY
@@ -235,8 +272,13 @@ def _days(stamps: NDArray[np.datetime64]) -> NDArray[np.float64]:
     return np.asarray(days)
 
 
-def _from_objects(items: Sequence[Any], key: str, name: str) -> Column:
-    """Type a column of Python objects by what it holds."""
+def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Column:
+    """Type a column of Python objects by what it holds; text among them makes a column of text."""
+    types = set(map(type, items))
+    if str in types and types <= {str, type(None), float}:
+        texts = as_texts(items)
+        if texts is not None:
+            return read(texts)
     missing = np.array([is_missing(item) for item in items], dtype=bool)
     present = [item for item, gone in zip(items, missing, strict=True) if not gone]
     for row, item in enumerate(items):
@@ -259,7 +301,12 @@ def _from_objects(items: Sequence[Any], key: str, name: str) -> Column:
             raise InputError(
                 Place(name), f": column {key!r} holds a number beyond {MAX_MAGNITUDE:g}: replace it"
             ) from None
-        warn_of_rounding(entries, lambda: len(set(present)), key, name)
+        if are_long(entries) and all(isinstance(item, (int, np.integer, Decimal)) for item in present):
+            return read(
+                as_texts(
+                    as_digits([None if gone else item for item, gone in zip(items, missing, strict=True)])
+                )
+            )
         return Column(key, "number", entries)
     if all(isinstance(item, timedelta) for item in present):
         entries[~missing] = [item / timedelta(days=1) for item in present]
@@ -267,7 +314,8 @@ def _from_objects(items: Sequence[Any], key: str, name: str) -> Column:
     if all(hasattr(item, "isoformat") and hasattr(item, "year") for item in present):
         entries[~missing] = _days(np.array([_naive(item) for item in present], dtype="datetime64[ms]"))
         return Column(key, "date", entries)
-    return as_category(items, key)
+    texts = [None if gone else str(item) for item, gone in zip(items, missing, strict=True)]
+    return read(as_texts(texts))
 
 
 def as_category(items: Sequence[Any], key: str) -> Column:
@@ -276,6 +324,30 @@ def as_category(items: Sequence[Any], key: str) -> Column:
     position = {label: float(code) for code, label in enumerate(categories)}
     entries = np.array([np.nan if label is None else position[label] for label in labels])
     return Column(key, "category", entries, categories)
+
+
+def with_typed_native(table: Table) -> Table:
+    """The table of a file, whose text may be numbers, as a pyarrow table with the types that were found."""
+    import pyarrow as pa
+
+    native = table.native
+    for place, column in enumerate(table.columns):
+        kind = native.schema.field(place).type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            native = native.set_column(place, column.name, _as_arrow(column))
+    return replace(table, native=native)
+
+
+def _as_arrow(column: Column) -> Any:
+    import pyarrow as pa
+
+    if column.kind == "category":
+        return pa.array(column.text(), pa.string())
+    if column.kind == "date":
+        milliseconds = pa.array(np.round(column.entries * MILLISECONDS_PER_DAY), from_pandas=True)
+        return milliseconds.cast(pa.int64()).cast(pa.timestamp("ms"))
+    entries = pa.array(column.entries, from_pandas=True)
+    return entries.cast(pa.bool_()) if column.kind == "boolean" else entries
 
 
 def _naive(stamp: Any) -> Any:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MAX_CATEGORIES = 50
 """Categories beyond the most frequent ones share one encoded column."""
 
+_ORDINARY = (1e-30, 1e30)  # largest numbers of a column that no model minds
+
 
 @dataclass(frozen=True)
 class EncodedTables:
@@ -80,6 +82,38 @@ def fill_means(matrix: NDArray[np.float64], source: NDArray[np.float64] | None =
     known = ~np.isnan(source)
     means = np.where(known, source, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     return np.where(np.isnan(matrix), means, matrix)
+
+
+def near_one(*matrices: NDArray[np.float64], by_column: bool) -> tuple[NDArray[np.float64], ...]:
+    """The matrices with extremely large or small numbers brought near 1, by the same powers of two in all of them.
+
+    Squares of such numbers, or they themselves as 32-bit numbers, would be 0 or infinite. A power of two rounds
+    nothing, and other numbers stay as they are.
+
+    Parameters
+    ----------
+    *matrices : ndarray of shape (any, width)
+        The first one decides.
+    by_column : bool
+        Whether every column goes by its own largest number, for models to which the scale of a column means nothing;
+        otherwise all go by the largest of the matrix.
+
+    Examples
+    --------
+    >>> (scaled,) = near_one(np.array([[3e-160, 5.0], [-6e-160, 7.0]]), by_column=True)
+    >>> scaled.round(3).tolist()
+    [[0.264, 5.0], [-0.527, 7.0]]
+    >>> near_one(np.array([[3e-160, 5.0]]), by_column=False)[0].tolist()
+    [[3e-160, 5.0]]
+    """
+    largest = np.max(np.abs(np.nan_to_num(matrices[0])), axis=0, initial=0.0)
+    if not by_column:
+        largest = np.full_like(largest, largest.max(initial=0.0))
+    extreme = (largest > 0) & ((largest < _ORDINARY[0]) | (largest > _ORDINARY[1]))
+    if not extreme.any():
+        return matrices
+    shift = np.where(extreme, -np.frexp(largest)[1], 0)
+    return tuple(np.ldexp(matrix, shift) for matrix in matrices)
 
 
 def as_float32(matrix: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -8,6 +8,8 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._tables.table import Table
+
 FRAME_KINDS = ("pandas", "polars", "pyarrow")
 
 
@@ -20,6 +22,8 @@ def frame_kind(data: Any) -> str:
     >>> frame_kind(pa.table({"a": [1]}))
     'pyarrow'
     """
+    if isinstance(data, Table):
+        data = data.native
     frame = nw.from_native(data, pass_through=True)
     if isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
         name = str(frame.implementation)

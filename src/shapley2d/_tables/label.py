@@ -19,14 +19,14 @@ LABEL = "(label)"
 
 
 def label_name(y: Any, column_names: Sequence[str]) -> str:
-    """Name of the label's column: that of the target's series, if it has one that no column bears.
+    """Name of the label's column: that of the target, if it has one that no column bears.
 
     Examples
     --------
     >>> label_name([0, 1], ["age"])
     '(label)'
     """
-    name = getattr(as_series(y), "name", None)
+    name = y if isinstance(y, str) else getattr(as_series(y), "name", None)
     wanted = LABEL if name is None or name == "" else str(name)
     candidates = (wanted, LABEL, *(f"{LABEL} {k}" for k in range(2, len(column_names) + 3)))
     return next(candidate for candidate in candidates if candidate not in column_names)

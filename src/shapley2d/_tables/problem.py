@@ -12,11 +12,16 @@ from shapley2d._base.checks import check_whole
 from shapley2d._base.defaults import FOLDS
 from shapley2d._base.streams import fold_state
 from shapley2d._tables.convert import as_table
+from shapley2d._tables.intake import with_targets
+from shapley2d._tables.keys import warn_of_keys
 from shapley2d._tables.match import match_columns
+from shapley2d._tables.remarks import warn_of_reading
 from shapley2d._tables.target import as_target, match_target
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Table
@@ -45,17 +50,26 @@ class Split:
 
 
 @dataclass(frozen=True)
+class GivenRows:
+    """The names of all rows of the user's table, and the positions of those that were kept."""
+
+    names: NDArray[Any]
+    kept: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
 class Problem:
     """A checked table with its target and the splits to value it on; the value is the mean over the splits.
 
     There are no splits for methods that need no validation. ``label`` names the target where it is to be valued as one
-    more column.
+    more column. ``given`` knows the user's rows where some were left out for their targets.
     """
 
     table: Table
     target: Target
     splits: list[Split]
     label: str | None = None
+    given: GivenRows | None = None
 
     @property
     def n_valid(self) -> int:
@@ -73,6 +87,7 @@ def make_problem(
     folds: int = FOLDS,
     seed: int = 0,
     validates: bool = True,
+    kinds: Mapping[str, str] | None = None,
 ) -> Problem:
     """Check the user's tables once and lay out the splits.
 
@@ -80,19 +95,28 @@ def make_problem(
     validates the others. Where nothing ``validates`` there are no splits; a validation table is still checked.
     """
     check_whole(folds, "folds", 2)
+    X, y, X_valid, y_valid = with_targets(X, y, X_valid, y_valid)
     if (X_valid is None) != (y_valid is None):
         present, absent = ("y_valid", "X_valid") if X_valid is None else ("X_valid", "y_valid")
         raise InputError(
             Place(present), " came without ", Place(absent), ": pass both, or neither for cross-valuation"
         )
-    table = as_table(X, "X")
+    table = as_table(X, "X", kinds)
     target = as_target(y, table, task)
+    given = None
+    if target.kept is not None:
+        given, table = GivenRows(table.row_names, target.kept), table.take_rows(target.kept)
+    warn_of_reading(table)
+    warn_of_keys(table)
     if X_valid is None:
-        return Problem(table, target, _folds(table, target, folds, seed) if validates else [])
-    valid = match_columns(as_table(X_valid, "X_valid"), table)
-    target_valid = match_target(y_valid, valid, target)
+        return Problem(table, target, _folds(table, target, folds, seed) if validates else [], given=given)
+    read = as_table(X_valid, "X_valid", like=table)
+    target_valid = match_target(y_valid, read, target)
+    read = read if target_valid.kept is None else read.take_rows(target_valid.kept)
+    warn_of_reading(read, "X_valid")
+    valid = match_columns(read, table)
     splits = [Split(np.arange(table.n_rows), table, target, valid, target_valid)] if validates else []
-    return Problem(table, target, splits)
+    return Problem(table, target, splits, given=given)
 
 
 def _folds(table: Table, target: Target, folds: int, seed: int) -> list[Split]:

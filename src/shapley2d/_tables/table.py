@@ -9,12 +9,13 @@ date       dates and times                                      days since 1970
 category   text, categoricals, anything else that is mixed      position in ``categories``
 ========== ==================================================== =========================
 
-A missing entry is NaN in all of them. A column is one player however it is encoded later.
+Text that holds numbers, booleans or dates is of that kind (``texts/``). A missing entry is NaN in all of them. A
+column is one player however it is encoded later.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -29,22 +30,73 @@ MILLISECONDS_PER_DAY = 86_400_000.0
 
 
 @dataclass(frozen=True)
+class FromText:
+    """How a column of text came to be numbers or dates.
+
+    Attributes
+    ----------
+    strays : dict of int to str
+        Entries that are neither missing nor of the column's kind, by row; they count as missing.
+    notation : str
+        How it is written, where that had to be decided: ``"decimal commas"``, ``"thousands commas"``, ``"day first"``
+        or ``"month first"``.
+    example : str
+        An entry so written and what it stands for, where that is not self-evident.
+    remark : str
+        What else a user should know.
+    asked : bool
+        Whether the user said what the column holds.
+    distinct : int
+        Different numbers that it held before some became the same by rounding; 0 where none did.
+    words, codes : ndarray or None
+        Different texts, None as the last, and the position of every entry's among them, -1 where it is missing: kept
+        where a computer would write the entries otherwise, as in ``$1,200``.
+    """
+
+    strays: dict[int, str] = field(default_factory=dict)
+    notation: str = ""
+    example: str = ""
+    remark: str = ""
+    asked: bool = False
+    distinct: int = 0
+    words: NDArray[Any] | None = None
+    codes: NDArray[np.int32] | None = None
+
+    def take(self, rows: NDArray[np.intp]) -> FromText:
+        """The same of some rows."""
+        read = self if self.codes is None else replace(self, codes=self.codes[rows])
+        if not read.strays:
+            return read
+        place = np.flatnonzero(np.isin(rows, list(read.strays)))
+        return replace(read, strays={int(k): read.strays[int(rows[k])] for k in place})
+
+
+@dataclass(frozen=True)
 class Column:
-    """One typed column: its name, kind and entries (NaN where missing)."""
+    """One typed column: its name, kind and entries (NaN where missing), and how it was read where it was text."""
 
     name: str
     kind: Kind
     entries: NDArray[np.float64]
     categories: tuple[str, ...] = ()
+    from_text: FromText = field(default=FromText(), compare=False)
 
     def text(self) -> list[str | None]:
-        """The entries as a person would write them; None where missing."""
+        """The entries as they stand, or as a person would write them; None where missing."""
+        if self.from_text.words is not None and self.from_text.codes is not None:
+            return [*self.from_text.words.take(self.from_text.codes).tolist()]
         present = ~np.isnan(self.entries)
         distinct, place = np.unique(self.entries[present], return_inverse=True)
         words = np.array([self._entry_text(entry) for entry in distinct.tolist()], dtype=object)
         texts = np.full(self.entries.size, None, dtype=object)
         texts[present] = words[place]
+        for row, stray in self.from_text.strays.items():
+            texts[row] = stray
         return list(texts.tolist())
+
+    def take(self, rows: NDArray[np.intp]) -> Column:
+        """The column of some rows, in the given order."""
+        return replace(self, entries=self.entries[rows], from_text=self.from_text.take(rows))
 
     def _entry_text(self, entry: float) -> str:
         if self.kind == "category":
@@ -85,16 +137,18 @@ class Table:
         return len(self.columns)
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of columns."""
+        return self.n_rows, self.n_columns
+
+    @property
     def column_names(self) -> list[str]:
         """Names of the columns, in order."""
         return [column.name for column in self.columns]
 
     def take_rows(self, rows: NDArray[np.intp]) -> Table:
         """Return the table of some rows, in the given order."""
-        columns = tuple(
-            Column(column.name, column.kind, column.entries[rows], column.categories)
-            for column in self.columns
-        )
+        columns = tuple(column.take(rows) for column in self.columns)
         return Table(columns, self.row_names[rows], native_rows(self.native, rows))
 
 

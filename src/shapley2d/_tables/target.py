@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -11,7 +11,8 @@ import numpy as np
 from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import is_missing, is_number
 from shapley2d._base.warnings import warn
-from shapley2d.exceptions import InputError, LeakWarning, Place, Setting, UnseenLabelWarning
+from shapley2d._tables.labels import Labels, read_labels
+from shapley2d.exceptions import InputError, InputWarning, LeakWarning, Place, Setting, UnseenLabelWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,9 @@ TASKS = ("auto", "classification", "regression")
 
 MAX_NUMERIC_CLASSES = 20
 """Whole numbers count as classes while they take at most this many different values."""
+
+MAX_TARGET = 1e70
+"""The largest number to predict: values are in its square, and their variances in its fourth power."""
 
 _MIN_LEAK_ROWS = 20  # in fewer rows a column may equal the target by chance
 
@@ -45,19 +49,23 @@ class Target:
         Regression: the numbers as float64.
     classes : ndarray
         The labels that training shows, sorted (empty in regression).
+    kept : ndarray or None
+        Positions of the rows that it is about, where others were left out because their entries are no numbers.
     """
 
     task: Task
     y: NDArray[Any]
     codes: NDArray[Any]
     classes: NDArray[Any]
+    kept: NDArray[np.intp] | None = None
 
     def take(self, rows: NDArray[np.intp]) -> Target:
         """Return the target of some rows."""
         return Target(self.task, self.y[rows], self.codes[rows], self.classes)
 
 
-def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None]:
+def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
+    """The entries, the name of the series, and whether its labels are to be taken as they stand."""
     series = as_series(y, name)
     if isinstance(series, nw.Series):
         items = _items(series.to_list, series.dtype, name)
@@ -65,10 +73,10 @@ def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None]:
         missing = np.array([is_missing(item) for item in items], dtype=bool)
         if not missing.any() and series.dtype.is_numeric():
             numbers = series.cast(nw.Float64) if series.dtype == nw.Decimal else series
-            return np.asarray(numbers.to_numpy()), key
-        return _object_vector(items), key
+            return np.asarray(numbers.to_numpy()), key, True
+        return _object_vector(items), key, series.dtype in (nw.Categorical, nw.Enum)
     if hasattr(y, "to_pylist"):
-        return _object_vector(_items(y.to_pylist, y.type, name)), None
+        return _object_vector(_items(y.to_pylist, y.type, name)), None, hasattr(y, "dictionary")
     if y is None:
         raise InputError(Place(name), " is missing: requires y to be passed, but the target y is None")
     try:
@@ -83,16 +91,21 @@ def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None]:
         vector = vector.ravel()
     if vector.ndim != 1:
         raise InputError(Place(name), f" must be 1-D, got an array of shape {vector.shape}")
-    return _object_vector(vector.tolist()) if vector.dtype.kind == "O" else vector, None
+    return (
+        _object_vector(vector.tolist()) if vector.dtype.kind == "O" else vector,
+        None,
+        hasattr(y, "categories"),
+    )
 
 
 def _items(as_list: Callable[[], list[Any]], kind: Any, name: str) -> list[Any]:
     try:
-        return as_list()
+        items = as_list()
     except (OverflowError, ValueError, NotImplementedError) as error:
         raise InputError(
             Place(name), f" holds {kind} entries that cannot be read ({error}): correct or drop them"
         ) from error
+    return items
 
 
 def as_series(y: Any, name: str = "y") -> Any:
@@ -127,13 +140,6 @@ def _check_present(y: NDArray[Any], row_names: NDArray[Any], name: str) -> None:
         raise InputError(Place(name), ": Complex data not supported")
     gone = np.isnan(y) if y.dtype.kind == "f" else np.array([is_missing(item) for item in y], dtype=bool)
     rows = np.flatnonzero(gone)
-    for row, item in enumerate(y if y.dtype.kind == "O" else ()):
-        if isinstance(item, (list, tuple, dict, set, np.ndarray)):
-            raise InputError(
-                Place(name),
-                f" holds a {type(item).__name__} in row {row_names[row]}, not a label or a number: choose another "
-                "target",
-            )
     if rows.size:
         raise InputError(
             Place(name),
@@ -176,24 +182,53 @@ def as_target(y: Any, table: Table, task: str = "auto", name: str = "y") -> Targ
         What to call it in messages.
     """
     check_choice(task, "task", TASKS)
-    vector, key = _as_vector(y, name)
+    vector, key, as_is = _as_vector(y, name)
     _check_length(vector, table, name)
     if key is not None and key in table.column_names:
         raise InputError(f"the target {key!r} is also a column of the features: drop it from them")
+    labels = Labels(vector) if as_is else read_labels(vector, name, task=task)
+    vector, kept = _without_strays(labels, table, name)
+    table = table if kept is None else table.take_rows(kept)
     _check_present(vector, table.row_names, name)
     chosen: Task = guess_task(vector) if task == "auto" else task  # type: ignore[assignment]
-    target = _regression(vector, name) if chosen == "regression" else _classification(vector, name)
+    target = _regression(vector, table, name) if chosen == "regression" else _classification(vector, name)
     _warn_of_leak(target, table)
-    return target
+    return replace(target, kept=kept)
+
+
+def _without_strays(labels: Labels, table: Table, name: str) -> tuple[NDArray[Any], NDArray[np.intp] | None]:
+    """The entries of the rows that have a number, and which rows those are; a warning for the others."""
+    if not labels.strays:
+        return labels.entries, None
+    kept = np.setdiff1d(np.arange(labels.entries.size), list(labels.strays))
+    entries = _object_vector(labels.entries[kept].tolist())
+    shown = [f"{text[:40]!r} in row {table.row_names[row]}" for row, text in list(labels.strays.items())[:3]]
+    more = ", ..." if len(labels.strays) > 3 else ""
+    classes: list[str | Setting] = []
+    if not any(is_missing(item) for item in entries) and guess_task(entries) == "classification":
+        classes = [", or set ", Setting("task", "classification"), " to take them as classes"]
+    warn(
+        InputWarning(
+            Place(name),
+            f" holds numbers, but not in {len(labels.strays)} of {labels.entries.size} rows "
+            f"({', '.join(shown)}{more}): those rows are left out; correct them",
+            *classes,
+        )
+    )
+    return entries, kept
 
 
 def match_target(y: Any, table: Table, train: Target, name: str = "y_valid") -> Target:
     """Check the target of a validation table against that of the training table."""
-    vector, _ = _as_vector(y, name)
+    vector, _, as_is = _as_vector(y, name)
     _check_length(vector, table, name)
-    _check_present(vector, table.row_names, name)
+    labels = Labels(vector) if as_is else read_labels(vector, name, **_like(train))
+    vector, kept = _without_strays(labels, table, name)
+    row_names = table.row_names if kept is None else table.row_names[kept]
+    _check_present(vector, row_names, name)
     if train.task == "regression":
-        return _regression(vector, name, constant=True)
+        rest = table if kept is None else table.take_rows(kept)
+        return replace(_regression(vector, rest, name, constant=True), kept=kept)
     position = {_plain(label): code for code, label in enumerate(train.classes)}
     if all(
         isinstance(label, str) for label in position
@@ -202,16 +237,25 @@ def match_target(y: Any, table: Table, train: Target, name: str = "y_valid") -> 
     codes = np.array([position.get(_plain(label), -1) for label in vector], dtype=np.int64)
     unseen = codes < 0
     if unseen.any():
-        labels = sorted({str(label) for label in vector[unseen]})
+        names = sorted({str(label) for label in vector[unseen]})
         warn(
             UnseenLabelWarning(
                 f"{int(unseen.sum())} of {codes.size} validation rows have labels that training never shows "
-                f"({', '.join(labels[:5])}{', ...' if len(labels) > 5 else ''}): no model can get them right"
+                f"({', '.join(names[:5])}{', ...' if len(names) > 5 else ''}): no model can get them right"
             )
         )
     if vector.dtype.kind != train.y.dtype.kind:  # so that == compares like with like
         vector = _object_vector(vector.tolist()) if unseen.any() else train.classes[codes]
-    return Target("classification", vector, codes, train.classes)
+    return Target("classification", vector, codes, train.classes, kept)
+
+
+def _like(train: Target) -> dict[str, str]:
+    """How to read a validation target that is text."""
+    if train.task == "regression":
+        return {"kind": "number", "task": "regression"}
+    if train.classes.dtype.kind in "iuf":
+        return {"kind": "number"}
+    return {"task": "classification"}
 
 
 def _plain(label: Any) -> Any:
@@ -227,17 +271,30 @@ def _check_length(y: NDArray[Any], table: Table, name: str) -> None:
         )
 
 
-def _regression(y: NDArray[Any], name: str, *, constant: bool = False) -> Target:
+def _regression(y: NDArray[Any], table: Table, name: str, *, constant: bool = False) -> Target:
     try:
         numbers = y.astype(np.float64)
     except OverflowError:
-        raise InputError(Place(name), " holds a number that is too large: replace it") from None
+        raise InputError(Place(name), f" holds a number beyond {MAX_TARGET:g}, too large to square") from None
     except (TypeError, ValueError):
         raise InputError(
             Place(name), " holds text, which regression cannot use: set ", Setting("task", "classification")
         ) from None
     if not constant and np.unique(numbers).size < 2:
         raise InputError(Place(name), " is the same number in every row: there is nothing to learn")
+    large = np.flatnonzero(np.abs(numbers) > MAX_TARGET)
+    if large.size:
+        raise InputError(
+            Place(name),
+            f" holds a number beyond {MAX_TARGET:g} in row {table.row_names[large[0]]}, too large to square errors of: "
+            "divide it by a constant first",
+        )
+    if not constant and np.ptp(numbers) < 1 / MAX_TARGET:
+        raise InputError(
+            Place(name),
+            f" differs by less than {1 / MAX_TARGET:g} between rows, too little to square errors of: "
+            "multiply it by a constant first",
+        )
     return Target("regression", numbers, numbers, np.array([]))
 
 

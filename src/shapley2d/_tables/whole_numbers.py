@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.warnings import warn
-from shapley2d.exceptions import InputWarning, Place
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -18,39 +16,25 @@ EXACT = 2.0**53
 """Up to here every whole number is a float64 of its own."""
 
 
-def warn_of_rounding(
-    numbers: NDArray[np.float64], count_exact: Callable[[], int], key: str, name: str
-) -> None:
-    """Warn where different whole numbers of a column have become the same.
-
-    Parameters
-    ----------
-    numbers : ndarray
-        The column as float64.
-    count_exact : callable
-        How many different numbers it held before; only asked where some are large.
-    key, name : str
-        The column and its table.
+def are_long(numbers: NDArray[np.float64]) -> bool:
+    """Whether some numbers are so large that whole ones lose their last digits.
 
     Examples
     --------
-    >>> import warnings
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     warn_of_rounding(np.array([1e17, 1e17]), lambda: 2, "account", "X")
-    >>> str(caught[0].message)[:80]
-    "X: column 'account' holds whole numbers of 18 digits, too long for calculations:"
+    >>> are_long(np.array([1.0, np.nan])), are_long(np.array([1e17]))
+    (False, True)
     """
-    present = numbers[~np.isnan(numbers)]
-    if not present.size or np.abs(present).max() <= EXACT:
-        return
-    exact, kept = count_exact(), np.unique(present).size
-    if kept < exact:
-        digits = len(str(int(np.abs(present[np.isfinite(present)]).max())))
-        warn(
-            InputWarning(
-                Place(name),
-                f": column {key!r} holds whole numbers of {digits} digits, too long for calculations: its {exact} "
-                f"different ones are rounded to {kept}; if they are keys or codes, drop the column or make it text",
-            )
-        )
+    return bool(np.nanmax(np.abs(numbers), initial=0.0) > EXACT)
+
+
+def as_digits(items: Sequence[Any]) -> list[str | None]:
+    """Whole numbers of any length, or decimals, as text that has all their digits.
+
+    Examples
+    --------
+    >>> as_digits([12345678901234567, None, Decimal("1E+2")])
+    ['12345678901234567', None, '100']
+    """
+    return [
+        None if item is None else f"{item:f}" if isinstance(item, Decimal) else str(item) for item in items
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import traceback
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError, UtilityError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from shapley2d._results.valuation import Valuation
 
@@ -30,11 +31,30 @@ _DEBUG = "SHAPLEY2D_DEBUG"
 UsageError: Any = typer.BadParameter.__base__
 
 
+class MissingFlagsError(InputError):
+    """Something that flags take care of; the message ends with the command that has them.
+
+    Parameters
+    ----------
+    wrong : str
+        What is wrong.
+    flags : list of str
+    otherwise : str
+        What else can be done.
+    """
+
+    def __init__(self, wrong: str, flags: list[str], otherwise: str) -> None:
+        super().__init__(f"{wrong}: add {' '.join(flags)}, or {otherwise}")
+        self.wrong, self.flags, self.otherwise = wrong, flags, otherwise
+
+
 @contextmanager
 def computing(names: dict[str, str]) -> Iterator[None]:
     """Name files and columns in the library's messages, which call them ``X``, ``y`` and so on; mind Ctrl-C."""
     try:
         yield
+    except MissingFlagsError:
+        raise
     except InputError as error:
         raise InputError(in_words(error, names)) from error
     except KeyboardInterrupt:
@@ -49,9 +69,12 @@ def stop_if_partial(valuation: Valuation) -> None:
         raise typer.Exit(INTERRUPTED)
 
 
-def report_error(error: Exception) -> int:
-    """Print one line on stderr and return the exit code."""
+def report_error(error: Exception, arguments: Sequence[str] = ()) -> int:
+    """Print one line on stderr, with the command that will do where there is one, and return the exit code."""
     code, line = _assess(error)
+    if isinstance(error, MissingFlagsError) and arguments:
+        command = shlex.join(["shapley2d", *arguments, *error.flags])
+        line = f"{error.wrong}: run {command} (or {error.otherwise})"
     if os.environ.get(_DEBUG):
         traceback.print_exception(error)
     elif code == OUR_ERROR:

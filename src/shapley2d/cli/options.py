@@ -15,7 +15,9 @@ _RESULT = "Results"
 Train = Annotated[
     str,
     typer.Argument(
-        metavar="TRAIN", help="The training table: CSV, CSV.gz or Parquet; - reads stdin.", show_default=False
+        metavar="TRAIN",
+        help="The training table: CSV, JSON lines (both also .gz) or Parquet; - reads stdin.",
+        show_default=False,
     ),
 ]
 Target = Annotated[
@@ -35,6 +37,36 @@ Drop = Annotated[
         "--drop",
         metavar="COLUMN",
         help="Columns to leave out; repeat it, or put commas between.",
+        rich_help_panel=_TABLE,
+    ),
+]
+DropKeys = Annotated[
+    bool,
+    typer.Option(
+        "--drop-keys",
+        help="Leave out columns that look like keys: text that is nearly all different, numbers that count the rows.",
+        rich_help_panel=_TABLE,
+    ),
+]
+Number = Annotated[
+    Optional[list[str]],
+    typer.Option(
+        "--number",
+        metavar="COLUMN",
+        help="Columns that hold numbers, whatever they look like; other entries count as missing.",
+        rich_help_panel=_TABLE,
+    ),
+]
+Date = Annotated[
+    Optional[list[str]],
+    typer.Option("--date", metavar="COLUMN", help="Columns that hold dates.", rich_help_panel=_TABLE),
+]
+Text = Annotated[
+    Optional[list[str]],
+    typer.Option(
+        "--text",
+        metavar="COLUMN",
+        help="Columns that hold text, even where it looks like numbers, dates or keys.",
         rich_help_panel=_TABLE,
     ),
 ]

@@ -54,6 +54,8 @@ def in_words(message: object, names: Mapping[str, str] | None = None) -> str:
 def _word(part: Setting | Place, names: Mapping[str, str]) -> str:
     if isinstance(part, Place):
         return names.get(part.name, part.name)
+    if part.name == "kinds" and part.has_value:
+        return " ".join(f"--{kind} {shlex.quote(str(column))}" for column, kind in part.plain.items())
     flag = _flags().get(part.name)
     if flag is None:
         return str(part)

@@ -54,6 +54,7 @@ def work(
         method="exact",
         model=model,
         scoring=scoring,
+        baseline="zero",
         n_jobs=1,
         progress=False,
     )

@@ -109,9 +109,9 @@ def _game(
     data = (parts.X[:, columns], parts.y, parts.X_valid[:, columns], parts.y_valid)
     options: dict[str, Any] = {"task": "classification", "n_jobs": 1, "progress": False}
     if model == "knn":
-        exact = value_cells(*data, columns="exact", n_neighbors=NEIGHBOURS, **options).values
+        exact = value_cells(*data, columns="exact", n_neighbors=NEIGHBOURS, empty="zero", **options).values
     else:
-        exact = value_cells(*data, method="exact", model=model, **options).values
+        exact = value_cells(*data, method="exact", model=model, baseline="zero", **options).values
     n, m = exact.shape
     facts = {"what": "game", "game": model, "method": "Monte Carlo", "n_rows": n, "n_columns": m}
     return [
@@ -147,7 +147,7 @@ def _table(*, dataset: str, counts: list[int], n_train: int, n_valid: int, seed:
 def _pairs(data: tuple[Any, ...], model: str, seed: int) -> PermutationDraws:
     """Draws of one random order of the rows and one of the columns."""
     (split,) = make_problem(*data, task="classification").splits
-    options: dict[str, Any] = {"n_neighbors": NEIGHBOURS} if model == "knn" else {}
+    options: dict[str, Any] = {"baseline": "zero", **({"n_neighbors": NEIGHBOURS} if model == "knn" else {})}
     return PermutationDraws(sweep_game(model, split, **options), ("shapley", "shapley"), seed)
 
 

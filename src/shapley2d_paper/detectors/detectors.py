@@ -138,10 +138,10 @@ def _sampled(**options: Any) -> Callable[[DetectionTask], dict[str, Any]]:
 
 
 DETECTORS: dict[str, Detector] = {
-    "2D-KNN": _ours(_fixed(method="knn"), label_column=True),
-    "2D-MC": _ours(_sampled(method="mc", model="gaussian_nb"), label_column=True),
+    "2D-KNN": _ours(_fixed(method="knn", empty="zero"), label_column=True),
+    "2D-MC": _ours(_sampled(method="mc", model="gaussian_nb", baseline="zero"), label_column=True),
     "1D": _ours(_sampled(method="flat", model="tree")),
-    "2D-LOO": _ours(_fixed(method="loo", model="tree")),
+    "2D-LOO": _ours(_fixed(method="loo", model="tree", baseline="zero")),
     "2D-OOB": _ours(_fixed(method="oob", oob_score="correct", n_trees=1000)),
     "2D-OOB distance": _ours(_fixed(method="oob", oob_score="distance", n_trees=1000)),
     "random": _ours(_fixed(method="random")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shapley2d import value_cells
 from shapley2d_paper.detectors.detectors import DETECTORS
@@ -52,7 +52,8 @@ def _scores(method: str, task: DetectionTask) -> NDArray[np.float64]:
 
 def _raw_values(task: DetectionTask, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     valid = task.valid_numbers, task.valid_labels
-    return value_cells(numbers, task.labels, *valid, metric="sqeuclidean", n_jobs=1, progress=False).values
+    options: dict[str, Any] = {"metric": "sqeuclidean", "empty": "zero", "n_jobs": 1, "progress": False}
+    return value_cells(numbers, task.labels, *valid, **options).values
 
 
 def _clean_values(method: str, injected: InjectedTable) -> NDArray[np.float64]:

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 METHODS: dict[str, dict[str, Any]] = {
-    "2D-KNN": {"method": "knn"},
-    "2D-MC": {"method": "mc", "model": "tree"},
+    "2D-KNN": {"method": "knn", "empty": "zero"},
+    "2D-MC": {"method": "mc", "model": "tree", "baseline": "zero"},
     "1D": {"method": "flat", "model": "tree"},
-    "2D-LOO": {"method": "loo", "model": "tree"},
+    "2D-LOO": {"method": "loo", "model": "tree", "baseline": "zero"},
     "random": {"method": "random"},
 }
-"""Options of ``value_cells`` for every method."""
+"""Options of ``value_cells`` for every method; as in the paper, no columns are worth 0."""
 
 SAMPLED = ("2D-MC", "1D")
 """Methods that draw a given number of permutations; 2D-KNN takes column coalitions up to a tolerance."""

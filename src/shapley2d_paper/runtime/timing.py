@@ -48,6 +48,7 @@ def _knn(parts: Parts, *, columns: str, repeats: int, seed: int) -> Row:
     """Nearest neighbours on all cores, to the tolerance or with every column coalition."""
     data = (parts.X, parts.y, parts.X_valid, parts.y_valid)
     options: dict[str, Any] = {"task": "classification", "random_state": seed, "progress": False}
+    options["empty"] = "zero"
     for form in ("exact", "fast"):  # load the compiled kernels
         few = (parts.X[:1100], parts.y[:1100], parts.X_valid[:8], parts.y_valid[:8])
         value_cells(*few, n_coalitions=32, form=form, **options)
@@ -97,15 +98,15 @@ def _make_game(parts: Parts, model: str) -> Any:
     """The game of a model: scikit-learn's tree, or a built-in one by name."""
     (split,) = make_problem(parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification").splits
     if model == "sklearn":
-        return ModelGame(None, split.train, split.y, split.valid, split.y_valid)
-    return sweep_game(model, split)
+        return ModelGame(None, split.train, split.y, split.valid, split.y_valid, baseline="zero")
+    return sweep_game(model, split, baseline="zero")
 
 
 def _run(parts: Parts, *, permutations: int, seed: int) -> Row:
     """Monte Carlo with the built-in decision tree on all cores, from the call to the values."""
     data = (parts.X, parts.y, parts.X_valid, parts.y_valid)
     options: dict[str, Any] = {"task": "classification", "method": "mc", "model": "tree", "tolerance": 0}
-    options |= {"random_state": seed, "n_jobs": -1, "progress": False}
+    options |= {"baseline": "zero", "random_state": seed, "n_jobs": -1, "progress": False}
     value_cells(parts.X[:8], parts.y[:8], parts.X_valid[:8], parts.y_valid[:8], max_permutations=8, **options)
     started = time.perf_counter()
     valuation = value_cells(*data, max_permutations=permutations, **options)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d_paper.harness.figures import COLOURS, line_with_band, new_figure
-from shapley2d_paper.typos.work import AGES, CELLS, EVERY, GOAL, RAW
+from shapley2d_paper.typos.work import AGES, CELLS, EVERY, GOAL, RAW, RAW_Z
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shapley2d_paper.harness.records import Records
 
 
-_MORE = {RAW: "#5aa0d8"}
+_MORE = {RAW: "#5aa0d8", RAW_Z: "#e58ab5"}
 
 
 def sizes_of(records: Records) -> list[int]:
@@ -106,7 +106,7 @@ def headline(records: Records) -> str:
         scores = records.where(what="score", table_rows=size, scope=EVERY)
         needs = [
             f"{method} {one.mean('first_80'):,.0f}"
-            for method in ("2D-KNN", RAW, "1D", "2D-OOB distance", "random")
+            for method in ("2D-KNN", RAW, "1D", "2D-OOB distance", "z-score", RAW_Z, "random")
             if len(one := scores.where(method=method))
         ]
         parts.append(f"of {scores.mean('cells'):,.0f} cells ({size:,} rows): {', '.join(needs)}")

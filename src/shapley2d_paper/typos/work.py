@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 RAW = "2D-KNN raw"
 """2D-KNN on squared differences of the paper's codes; "2D-KNN" has the package's default metric."""
 
+RAW_Z = "z-score raw"
+"""The z-score with the codes of categories for numbers; "z-score" has minus the logarithm of a category's share."""
+
 GOAL, CELLS = 0.8, 1800
 """The share of the typos that the paper finds, and the inspected cells within which it does."""
 
@@ -69,9 +72,11 @@ def mistyped_census(seed: int, rows: int, valid: int, typos: int) -> tuple[Detec
 def _scores(method: str, task: DetectionTask) -> NDArray[np.float64]:
     # as in the paper, whose codes of categories count as numbers
     of_codes: dict[str, dict[str, Any]] = {
-        RAW: {"metric": "sqeuclidean"},
+        RAW: {"metric": "sqeuclidean", "empty": "zero"},
         "1D": {"method": "flat", "model": "tree", "max_permutations": task.budget, "tolerance": 0},
     }
+    if method == RAW_Z:
+        return DETECTORS["z-score"](replace(task, categorical=np.zeros_like(task.categorical)))
     if method not in of_codes:
         return DETECTORS[method](task)
     return -value_cells(

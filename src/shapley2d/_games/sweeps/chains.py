@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._games.sweeps.baseline import ConstantBaseline
     from shapley2d._theory.coalitions import Coalitions
 
     FillGrid = Callable[
@@ -63,13 +64,16 @@ def chains(coalitions: Coalitions) -> list[Chain]:
 
 
 def sweep_utilities(
-    rows: Coalitions, columns: Coalitions, members: Sequence[NDArray[np.intp]], fill: FillGrid
+    rows: Coalitions,
+    columns: Coalitions,
+    members: Sequence[NDArray[np.intp]],
+    fill: FillGrid,
+    baseline: ConstantBaseline | None = None,
 ) -> NDArray[np.float64]:
     """Utilities of all pairs of coalitions, from a function that fills the grid of a pair of chains.
 
     A chain of nested row coalitions under a chain of nested column coalitions, as one permutation pair of a Monte Carlo
-    draw has them, is filled in one sweep; other coalitions are swept in the chains they fall into. No rows or no
-    columns are worth 0.
+    draw has them, is filled in one sweep; other coalitions are swept in the chains they fall into.
 
     Parameters
     ----------
@@ -79,6 +83,9 @@ def sweep_utilities(
     fill : callable
         ``fill(rows, sizes, columns, ends)``: utilities of the first ``sizes`` of ``rows`` under the first ``ends`` of
         the encoded ``columns``.
+    baseline : ConstantBaseline or None
+        What coalitions are worth that have nothing to learn from; None takes what the model makes of rows that are all
+        alike, and no rows or no columns for 0.
 
     Examples
     --------
@@ -91,14 +98,25 @@ def sweep_utilities(
            [0., 4.]])
     """
     widths = np.array([owned.size for owned in members])
-    matrix = np.zeros((len(rows), len(columns)))
+    matrix = np.full((len(rows), len(columns)), 0.0 if baseline is None else baseline.nothing)
     encoded = []
     for chain in chains(columns):
         order = np.concatenate([members[player] for player in chain.order])
         ends = np.cumsum(widths[chain.order], dtype=np.intp)[chain.sizes - 1]
-        encoded.append((slice(chain.start, chain.start + ends.size), order, ends))
+        start = chain.start + int(np.searchsorted(ends, 1))  # players without encoded columns change nothing
+        ends = ends[ends > 0]
+        if ends.size:
+            encoded.append((slice(start, start + ends.size), order, ends))
     for chain in chains(rows):
         part = slice(chain.start, chain.start + chain.sizes.size)
+        constant = np.zeros((chain.sizes.size, 1))
+        if baseline is not None:
+            constant = baseline.of_prefixes(chain.order, chain.sizes)[:, None]
+            if not baseline.from_zero:
+                matrix[part] = constant
         for columns_part, order, ends in encoded:
-            matrix[part, columns_part] = fill(chain.order, chain.sizes, order, ends)
+            filled = fill(chain.order, chain.sizes, order, ends)
+            if baseline is not None:
+                filled = np.where(baseline.teaches(chain.order, chain.sizes, order, ends), filled, constant)
+            matrix[part, columns_part] = filled
     return matrix

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from shapley2d._tables.encoding import encode_tables, fill_means
+from shapley2d._games.sweeps.baseline import ConstantBaseline, varying_members
+from shapley2d._games.sweeps.scoring import ClassScore, class_score
+from shapley2d._kernels.scores import ACCURACY
+from shapley2d._tables.encoding import encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -26,19 +29,39 @@ class EncodedSplit:
     valid : ndarray of shape (width, T)
         In classification the validation rows are those of :func:`class_blocks`, in that order.
     members : tuple of ndarray
-        The encoded columns of every player, i.e. of every column of the table.
+        The encoded columns of every player, i.e. of every column of the table; none where the table is counted from a
+        ``baseline`` and the player is the same in all rows.
+    score : ClassScore or None
+        Of a classification.
+    baseline : ConstantBaseline or None
+        What coalitions are worth that have nothing to learn from; None leaves it to the model and counts from 0.
     """
 
     train: NDArray[np.float64]
     valid: NDArray[np.float64]
     members: tuple[NDArray[np.intp], ...]
+    score: ClassScore | None
+    baseline: ConstantBaseline | None
 
 
-def encode_split(split: Split) -> EncodedSplit:
-    """Encode a split as for scikit-learn's estimators.
+def encode_split(
+    split: Split,
+    baseline: str = "constant",
+    scoring: str | None = None,
+    *,
+    scale_free: Literal["columns", "table"] | None = None,
+) -> EncodedSplit:
+    """Encode a split as for scikit-learn's estimators, counted from the best constant or, with ``"zero"``, from 0.
 
     A category is one 0/1 column per value, which come and go together. A missing number is filled with the mean of the
     column over the whole training table, so that its value does not depend on the coalition.
+
+    Parameters
+    ----------
+    split : Split
+    scale_free : {"columns", "table"} or None
+        What may be multiplied by a number without changing the model: every column by its own, or all by the same.
+        Numbers that are extremely large or small are then brought near 1.
 
     Examples
     --------
@@ -52,11 +75,20 @@ def encode_split(split: Split) -> EncodedSplit:
     [[0, 1], [2]]
     """
     encoded = encode_tables(split.train, split.valid)
-    valid = fill_means(encoded.valid, encoded.train)
+    train, valid = fill_means(encoded.train), fill_means(encoded.valid, encoded.train)
+    if scale_free is not None:
+        train, valid = near_one(train, valid, by_column=scale_free == "columns")
     if split.y.task == "classification":
         valid = valid[class_blocks(split)[0]]
     members = tuple(np.flatnonzero(encoded.owners == j) for j in range(split.train.n_columns))
-    return EncodedSplit(fill_means(encoded.train), np.ascontiguousarray(valid.T), members)
+    valid = np.ascontiguousarray(valid.T)
+    score = class_score(split, scoring) if split.y.task == "classification" else None
+    if baseline == "zero":
+        plain = score is None or score.kind == ACCURACY
+        constants = None if plain else ConstantBaseline(split, train, score, from_zero=True)
+        return EncodedSplit(train, valid, members, score, constants)
+    constants = ConstantBaseline(split, train, score, from_zero=False)
+    return EncodedSplit(train, valid, varying_members(train, members), score, constants)
 
 
 def class_blocks(split: Split) -> tuple[NDArray[np.intp], NDArray[np.int64]]:

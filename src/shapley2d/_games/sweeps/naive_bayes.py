@@ -19,22 +19,28 @@ if TYPE_CHECKING:
 
 
 class NaiveBayesSweep:
-    """Accuracy of Gaussian naive Bayes, scikit-learn's ``GaussianNB()``, swept over whole grids.
+    """A score of Gaussian naive Bayes, scikit-learn's ``GaussianNB()``, swept over whole grids.
 
-    No rows or no columns are worth 0; rows of a single class predict that class.
+    Rows of a single class predict that class.
 
     Parameters
     ----------
     split : Split
         Of a classification.
+    baseline : {"constant", "zero"}
+        What coalitions with nothing to learn from are worth: the score of the best constant prediction, or 0.
+    scoring : {"accuracy", "balanced_accuracy", "f1", "neg_log_loss", "roc_auc"} or None
+        The score, by scikit-learn's name; by default the accuracy.
 
     Notes
     -----
     The variances are those of ``GaussianNB``: of a coalition's rows of one class, plus 1e-9 times the largest variance
     of any of the coalition's columns over all of its rows. Where that is 0, because all columns are constant over the
-    coalition, likelihoods do not exist; the first class present is predicted, as ``GaussianNB`` does. Sums are added in
+    coalition, likelihoods do not exist; with ``baseline="zero"`` the first class present is predicted, as
+    ``GaussianNB`` does. Sums are added in
     the order in which players join, so that a validation row whose two best classes are equally likely except
-    for rounding may be decided differently.
+    for rounding may be decided differently. The area under the ROC curve ranks by log-odds, which still differ where
+    probabilities are rounded to 0 or 1.
 
     Examples
     --------
@@ -43,26 +49,27 @@ class NaiveBayesSweep:
     >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
     >>> NaiveBayesSweep(split).utilities(NestedCoalitions([0, 2, 1, 3]), NestedCoalitions([0]))[:, 1]
-    array([0.  , 0.5 , 1.  , 0.75, 1.  ])
+    array([0.5 , 0.5 , 1.  , 0.75, 1.  ])
     """
 
-    def __init__(self, split: Split) -> None:
+    def __init__(self, split: Split, *, baseline: str = "constant", scoring: str | None = None) -> None:
         if split.y.task != "classification":
             raise InputError(
                 Setting("model", "gaussian_nb"),
                 " predicts classes, but the task is regression: use ",
                 Setting("model", "ridge"),
             )
-        encoded = encode_split(split)
+        encoded = encode_split(split, baseline, scoring, scale_free="table")
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         self._members, self._train, self._valid = encoded.members, encoded.train, encoded.valid
+        assert encoded.score is not None
+        self._baseline, self._score = encoded.baseline, encoded.score
         self._codes = split.y.codes.astype(np.int64)
         self._blocks = class_blocks(split)[1]
-        self._n_valid = split.valid.n_rows
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Matrix of utilities; no rows or no columns are worth 0."""
-        return sweep_utilities(rows, columns, self._members, self._fill)
+        """Matrix of utilities."""
+        return sweep_utilities(rows, columns, self._members, self._fill, self._baseline)
 
     def _fill(
         self,
@@ -72,5 +79,6 @@ class NaiveBayesSweep:
         ends: NDArray[np.intp],
     ) -> NDArray[np.float64]:
         grid = np.empty((sizes.size, ends.size))
-        fill_grid(self._train, self._codes, self._valid, self._blocks, rows, sizes, columns, ends, grid)
-        return grid / self._n_valid
+        tables = (self._train, self._codes, self._valid, self._blocks)
+        fill_grid(*tables, self._score.asked, rows, sizes, columns, ends, grid)
+        return self._score.finished(grid)

@@ -16,7 +16,7 @@ SWEEPS = ("gaussian_nb", "ridge", "knn", "tree")
 
 
 def sweep_game(name: str, split: Split, **options: Any) -> Game:
-    """The game of a built-in model; its score is the accuracy or R squared, for ``"knn"`` a utility of its own.
+    """The game of a built-in model, by default of its accuracy or R squared; ``"knn"`` has a utility of its own.
 
     Parameters
     ----------
@@ -24,7 +24,8 @@ def sweep_game(name: str, split: Split, **options: Any) -> Game:
     split : Split
         Training and validation rows, checked.
     **options
-        ``"knn"``: ``n_neighbors``, ``metric="auto"``, ``n_jobs=1``.
+        ``baseline="constant"``; ``scoring=None``, except of ``"knn"``, which has ``n_neighbors``, ``metric="auto"`` and
+        ``n_jobs=1``.
 
     Returns
     -------
@@ -56,8 +57,18 @@ def sweep_game(name: str, split: Split, **options: Any) -> Game:
     return TreeSweep(split, **options)
 
 
-def _knn_game(split: Split, *, n_neighbors: int, metric: str = "auto", n_jobs: int | None = 1) -> KnnGame:
-    """The game of nearest neighbours, in one thread where draws are what is shared out to workers."""
+def _knn_game(
+    split: Split,
+    *,
+    n_neighbors: int,
+    metric: str = "auto",
+    baseline: str = "constant",
+    n_jobs: int | None = 1,
+) -> KnnGame:
+    """The game of nearest neighbours, in one thread where draws are what is shared out to workers.
+
+    What the labels alone predict is to nearest neighbours a vote among all rows, which tie without any column.
+    """
     from shapley2d._games.nearest import KnnGame
     from shapley2d._knn.metric import integer_columns
 
@@ -67,5 +78,6 @@ def _knn_game(split: Split, *, n_neighbors: int, metric: str = "auto", n_jobs: i
         split.y_valid.codes,
         task=split.y.task,
         n_neighbors=n_neighbors,
+        empty="zero" if baseline == "zero" else "ties",
         n_jobs=n_jobs,
     )

@@ -8,7 +8,9 @@ import numpy as np
 
 from shapley2d._games.sweeps.chains import sweep_utilities
 from shapley2d._games.sweeps.encoded import class_blocks, encode_split, number_targets
-from shapley2d._kernels.sweep_ridge import fill_classes, fill_numbers
+from shapley2d._games.sweeps.tree import r_squared
+from shapley2d._kernels.scores import class_score
+from shapley2d._kernels.sweep_ridge import ALPHA, fill_classes, fill_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,17 +24,22 @@ class RidgeSweep:
 
     In regression the model is scikit-learn's ``Ridge()``, in classification its ``RidgeClassifier()``: targets of -1
     and 1 for each class that the coalition shows, the largest prediction wins; for two classes, the second wins if
-    its prediction is positive. Features are not scaled. No rows or no columns are worth 0; rows of a single class
-    predict that class.
+    its prediction is positive. Features are not scaled. Rows of a single class predict that class.
 
     Parameters
     ----------
     split : Split
+    baseline : {"constant", "zero"}
+        What coalitions with nothing to learn from are worth: the score of the best constant prediction, or 0.
+    scoring : {"accuracy", "balanced_accuracy", "f1", "roc_auc", "r2"} or None
+        The score, by scikit-learn's name; by default the accuracy, or R squared.
 
     Notes
     -----
     Predictions agree with scikit-learn's to about 1e-8 of the targets' spread (both factor the same matrix by
     Cholesky, in another order of the columns); a validation row that is that close to a tie may be decided differently.
+    Where numbers are so large that the penalty of 1 is lost beside the rounding of their squares, and the coalition has
+    columns that depend on one another, singular values take the place of the factor.
 
     Examples
     --------
@@ -41,16 +48,15 @@ class RidgeSweep:
     >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
     >>> RidgeSweep(split).utilities(NestedCoalitions([0, 2, 1, 3]), NestedCoalitions([0]))[:, 1]
-    array([0. , 0.5, 1. , 1. , 1. ])
+    array([0.5, 0.5, 1. , 1. , 1. ])
     """
 
-    def __init__(self, split: Split) -> None:
-        encoded = encode_split(split)
+    def __init__(self, split: Split, *, baseline: str = "constant", scoring: str | None = None) -> None:
+        encoded = encode_split(split, baseline, scoring)
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         self._members, self._train, self._valid = encoded.members, encoded.train, encoded.valid
-        self._classifies = split.y.task == "classification"
-        self._n_valid = split.valid.n_rows
-        if self._classifies:
+        self._baseline, self._score = encoded.baseline, encoded.score
+        if self._score is not None:
             classes = np.arange(split.y.classes.size)
             self._indicators = (split.y.codes[:, None] == classes[None, :]).astype(np.float64)
             self._blocks = class_blocks(split)[1]
@@ -61,8 +67,8 @@ class RidgeSweep:
             self._spread = float(np.sum((targets_valid - targets_valid.mean()) ** 2))
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Matrix of utilities; no rows or no columns are worth 0."""
-        return sweep_utilities(rows, columns, self._members, self._fill)
+        """Matrix of utilities."""
+        return sweep_utilities(rows, columns, self._members, self._fill, self._baseline)
 
     def _fill(
         self,
@@ -73,8 +79,52 @@ class RidgeSweep:
     ) -> NDArray[np.float64]:
         grid = np.empty((sizes.size, ends.size))
         chain = (rows, sizes, columns, ends)
-        if self._classifies:
-            fill_classes(self._train, self._indicators, self._valid, self._blocks, chain, grid)
-            return grid / self._n_valid
-        fill_numbers(self._train, self._targets, self._valid, self._targets_valid, self._spread, chain, grid)
-        return grid
+        if self._score is not None:
+            tables = (self._train, self._indicators, self._valid, self._blocks)
+            fill_classes(*tables, self._score.asked, chain, grid)
+        else:
+            fill_numbers(
+                self._train, self._targets, self._valid, self._targets_valid, self._spread, chain, grid
+            )
+        for a, b in np.argwhere(~np.isfinite(grid)):
+            grid[a, b] = self._stable(rows[: sizes[a]], columns[: ends[b]])
+        return grid if self._score is None else self._score.finished(grid)
+
+    def _stable(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> float:
+        """One score by singular values, which stand numbers so large that the penalty is lost beside them."""
+        chosen, valid = self._train[np.ix_(rows, columns)], self._valid[columns].T
+        if self._score is None:
+            predictions = _ridge_predictions(chosen, self._targets[rows], valid)
+            error = float(np.sum((predictions[:, 0] - self._targets_valid) ** 2))
+            return float(r_squared(np.array(error), self._spread))
+        indicators = self._indicators[rows]
+        present = np.flatnonzero(indicators.any(axis=0))
+        predictions = _ridge_predictions(chosen, 2.0 * indicators[:, present] - 1.0, valid)
+        if present.size == 2:
+            predictions[:, 0] = 0.0  # of two classes only the second is regressed on
+        scores = np.zeros((indicators.shape[1], len(predictions)))
+        scores[present] = predictions.T
+        right = np.zeros(len(predictions), dtype=np.uint8)
+        return float(class_score(self._score.asked, scores, present, present.size, self._blocks, right))
+
+
+def _ridge_predictions(
+    train: NDArray[np.float64], targets: NDArray[np.float64], valid: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Predictions of a ridge regression; directions in which the rows differ by rounding alone count for nothing.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 0.0], [3e140, 3e140]])
+    >>> _ridge_predictions(X, np.array([[0.0], [1.0]]), np.array([[3e140, 0.0]]))
+    array([[0.5]])
+    """
+    centre, middle = train.mean(axis=0), targets.mean(axis=0)
+    off = train - centre
+    size = float(np.abs(off).max(initial=0.0)) or 1.0
+    left, spectrum, right = np.linalg.svd(off / size, full_matrices=False)
+    usable = spectrum > np.finfo(np.float64).eps * max(off.shape) * spectrum.max(initial=0.0)
+    penalty = ALPHA / size / size
+    shrink = np.where(usable, spectrum / np.where(usable, spectrum**2 + penalty, 1.0), 0.0)
+    onto = (right.T * shrink) @ (left.T @ (targets - middle))
+    return np.asarray(middle + ((valid - centre) / size) @ onto)

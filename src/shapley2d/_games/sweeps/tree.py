@@ -23,12 +23,15 @@ class TreeSweep:
 
     Gini impurity for classes, squared error for numbers; splits halfway between neighbouring values, which differ by
     more than 1e-7 as 32-bit numbers; nodes are split until they are pure or none of their columns varies; a leaf
-    predicts its most frequent class, the first of equally frequent ones, or its mean. No rows or no columns
-    are worth 0.
+    predicts its most frequent class, the first of equally frequent ones, or its mean.
 
     Parameters
     ----------
     split : Split
+    baseline : {"constant", "zero"}
+        What coalitions with nothing to learn from are worth: the score of the best constant prediction, or 0.
+    scoring : {"accuracy", "balanced_accuracy", "f1", "r2"} or None
+        The score, by scikit-learn's name; by default the accuracy, or R squared.
 
     Notes
     -----
@@ -46,23 +49,25 @@ class TreeSweep:
     >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
     >>> TreeSweep(split).utilities(NestedCoalitions([0, 2, 1, 3]), NestedCoalitions([0]))[:, 1]
-    array([0. , 0.5, 1. , 1. , 1. ])
+    array([0.5, 0.5, 1. , 1. , 1. ])
     """
 
-    def __init__(self, split: Split) -> None:
-        encoded = encode_split(split)
+    def __init__(self, split: Split, *, baseline: str = "constant", scoring: str | None = None) -> None:
+        encoded = encode_split(split, baseline, scoring, scale_free="columns")
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
-        self._members = encoded.members
+        self._members, self._baseline, self._score = encoded.members, encoded.baseline, encoded.score
+        asked = (0, 0.0) if self._score is None else self._score.asked
+        blocks = np.zeros(1, dtype=np.int64) if self._score is None else class_blocks(split)[1]
+        self._asked = (asked, blocks)
         self._values, self._values_valid = as_float32(encoded.train.T), as_float32(encoded.valid)
         self._sorted = np.argsort(self._values, axis=1, kind="stable").astype(np.int32)
         self._ranks = np.empty_like(self._sorted)
         np.put_along_axis(self._ranks, self._sorted, np.arange(self.n_rows, dtype=np.int32)[None, :], axis=1)
         self._target = tree_target(split)
-        self._n_valid = split.valid.n_rows
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Matrix of utilities; no rows or no columns are worth 0."""
-        return sweep_utilities(rows, columns, self._members, self._fill)
+        """Matrix of utilities."""
+        return sweep_utilities(rows, columns, self._members, self._fill, self._baseline)
 
     def _fill(
         self,
@@ -74,8 +79,10 @@ class TreeSweep:
         grid = np.empty((sizes.size, ends.size))
         presorted = (self._values, self._sorted, self._ranks)
         target, chain = self._target, (rows, sizes, columns, ends)
-        fill_grid(presorted, target.learned, self._values_valid, target.labels_valid, chain, grid)
-        return target.scores(grid, self._n_valid)
+        fill_grid(
+            presorted, target.learned, self._values_valid, target.labels_valid, self._asked, chain, grid
+        )
+        return r_squared(grid, target.spread) if self._score is None else self._score.finished(grid)
 
 
 class TreeTarget(NamedTuple):

@@ -273,6 +273,11 @@ class OddKernel(_PairEstimator):
             weights -= np.linalg.solve(block, weights[:, ~keep].T).T @ self._inverse[~keep]
         return np.asarray((weights / self._amplitude)[:, keep])
 
+    def scale(self, odd: Floats) -> Floats:
+        """The scale of the games of some rows, as likely as can be, from their odd parts (pairs, rows)."""
+        smooth = odd / self._amplitude[:, None]
+        return np.asarray(np.maximum((smooth * (self._inverse @ smooth)).sum(axis=0) / len(odd), 0.0))
+
 
 class EvenRidge(_PairEstimator):
     """What the even part adds to a semivalue that distinguishes a coalition from its complement: a ridge as in A.

@@ -17,12 +17,13 @@ GROUPS = 10
 
 
 class Replicated(NamedTuple):
-    """Values (n, m), their standard errors, those of the sums of rows (n,) and of columns (m,), degrees of freedom."""
+    """Values (n, m), their standard errors, those of the sums of rows, of columns and of all; degrees of freedom."""
 
     values: Floats
     stderr: Floats
     row_stderr: Floats
     column_stderr: Floats
+    total_stderr: float
     dof: float
 
 
@@ -103,5 +104,6 @@ def jackknife(
         scale * np.sqrt(variance),
         scale * np.sqrt(row_variance),
         scale * np.sqrt(np.square(column_spread).sum(axis=0)),
+        float(scale * np.sqrt(np.square(column_spread.sum(axis=1)).sum())),
         float(n_groups - 1),
     )

@@ -9,6 +9,8 @@ from scipy.linalg import lapack
 from scipy.special import gammaln
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -91,14 +93,21 @@ def kernel_semivalues(joins: Floats, profile: Floats, amplitude: Floats) -> tupl
     return inside, outside
 
 
-def inverse_kernel(coalitions: NDArray[np.bool_], profile: Floats) -> Floats:
-    """Inverse of ``g(d) + noise`` over the pairs, in the memory of one matrix of that size and a little more."""
+def kernel_matrix_blocks(coalitions: NDArray[np.bool_], profile: Floats) -> Iterator[tuple[slice, Floats]]:
+    """The matrix ``g(d)`` over the pairs, some columns of it at a time."""
     n_pairs, m = coalitions.shape
     signs = np.where(coalitions, np.float32(1), np.float32(-1))
-    matrix = np.empty((n_pairs, n_pairs), order="F")
     for start in range(0, n_pairs, _BLOCK):
         agreement = signs @ signs[start : start + _BLOCK].T
-        matrix[:, start : start + _BLOCK] = profile[((m - agreement) / 2).astype(np.intp)]
+        yield slice(start, start + _BLOCK), profile[((m - agreement) / 2).astype(np.intp)]
+
+
+def inverse_kernel(coalitions: NDArray[np.bool_], profile: Floats) -> Floats:
+    """Inverse of ``g(d) + noise`` over the pairs, in the memory of one matrix of that size and a little more."""
+    n_pairs = len(coalitions)
+    matrix = np.empty((n_pairs, n_pairs), order="F")
+    for block, lines in kernel_matrix_blocks(coalitions, profile):
+        matrix[:, block] = lines
     matrix[np.diag_indices(n_pairs)] += KERNEL_NOISE
     factor, failed = lapack.dpotrf(matrix, lower=True, overwrite_a=True)
     inverse, failed_too = lapack.dpotri(factor, lower=True, overwrite_c=True)

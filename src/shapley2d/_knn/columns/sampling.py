@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from shapley2d._base.defaults import MIN_COALITIONS, TOLERANCE
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.estimators import EvenRidge, OddKernel, PairRidge, Target
+from shapley2d._knn.columns.expected_error import expected_error
 from shapley2d._knn.columns.jackknife import GROUPS, Replicated, jackknife, jackknife_groups
 from shapley2d._theory.semivalues import check_semivalue
 
@@ -27,6 +28,12 @@ DEFAULT_MAX_COALITIONS = 8192
 
 KERNEL_MAX_PAIRS = 4096
 """Estimator B inverts a matrix of this many rows at most; beyond, A is used alone."""
+
+FEW_PER_COLUMN = 3
+"""Coalitions to a column below which a column that matters far more than the others can be missed."""
+
+MANY_PER_COLUMN = 10
+"""Coalitions to a column up to which expected errors count as much as the jackknife's; beyond, their share fades."""
 
 STORE_BYTES = 384 * 2**20
 """Memory for evaluated pairs: 3,000 of them for a table of 33,000 rows (in single precision)."""
@@ -48,6 +55,8 @@ class ColumnEstimate:
         Standard error of each row's sum: 0 for Shapley values, whose rows sum exactly.
     column_stderr : ndarray of shape (m,)
         Standard error of each column's sum.
+    total_stderr : float
+        Standard error of the sum of all values.
     n_coalitions : int
         Evaluations spent.
     estimator : str
@@ -67,6 +76,7 @@ class ColumnEstimate:
     stderr: Floats
     row_stderr: Floats
     column_stderr: Floats
+    total_stderr: float
     n_coalitions: int
     estimator: str
     converged: bool
@@ -124,9 +134,13 @@ def estimate_columns(
     If all ``2^m`` coalitions fit into the number asked for, or into the next doubling and ``max_coalitions``,
     all are evaluated and the values are exact.
 
-    On nearest-neighbour games the 95 % intervals of B cover 90-97 %. Those of A, which shrinks, cover less on small
-    samples (80-92 % below 20 evaluations to a column). With several hundred columns and fewer than three pairs to a
-    column, the standard errors of B are too large (intervals cover 99 %).
+    A variance of B is the mean of the jackknife's and of what :mod:`~shapley2d._knn.columns.expected_error` expects.
+    The former does not see how far few coalitions make all estimates lean to the mean; the latter takes all columns to
+    matter alike and games to be rougher than most are, and fades out with many coalitions. On nearest-neighbour games
+    95 % intervals of B so cover 92-99 % of all values, and from three evaluations to a column on that holds for the
+    worst columns, too. With fewer (:func:`few_coalitions`) a column that matters far more than the others can be missed
+    more often than not. The intervals of A, which shrinks, cover less on small samples (80-92 % below 20 evaluations
+    to a column).
 
     Examples
     --------
@@ -178,6 +192,17 @@ def estimate_columns(
         history.append((best.n_coalitions, convergence_ratio(best.values, best.stderr, best.dof)))
     assert best is not None
     return replace(best, history=history)
+
+
+def few_coalitions(n_coalitions: int, n_columns: int) -> bool:
+    """Whether intervals from so many sampled coalitions cannot be trusted for every column.
+
+    Examples
+    --------
+    >>> few_coalitions(20, 10), few_coalitions(30, 10)
+    (True, False)
+    """
+    return n_coalitions < FEW_PER_COLUMN * n_columns
 
 
 def _schedule(
@@ -251,11 +276,11 @@ class _Evaluations:
         """The values, once all pairs are evaluated."""
         assert self._exact is not None
         n, m = self._exact.shape
-        exact = Replicated(self._exact.copy(), np.zeros((n, m)), np.zeros(n), np.zeros(m), math.inf)
+        exact = Replicated(self._exact.copy(), np.zeros((n, m)), np.zeros(n), np.zeros(m), 0.0, math.inf)
         return _unassessed(exact, 2 * self.n_pairs, "all")
 
     def estimate(self, estimator: str) -> ColumnEstimate:
-        """Estimate from the stored pairs, with the errors of a jackknife."""
+        """Estimate from the stored pairs; its variances are the means of a jackknife's and of those to be expected."""
         target, coalitions = self._target, np.concatenate(self._coalitions)
         if estimator == "auto":
             estimator = "B" if len(coalitions) <= KERNEL_MAX_PAIRS else "A"
@@ -269,9 +294,35 @@ class _Evaluations:
             weights.append(EvenRidge(target, coalitions).weights)
         group = jackknife_groups(coalitions.sum(axis=1), target.counts)
         result = jackknife(weights, self._chunks(), group, self._base)
+        if isinstance(odd, OddKernel):
+            expected = self._expected(odd, coalitions)
+            if not target.symmetric:  # the kernel knows the odd part alone
+                chunks = ((rows, lines[1:]) for rows, lines in self._chunks())
+                even = jackknife(weights[1:], chunks, group, self._base)
+                expected = result._replace(**_mix(np.hypot, expected, even))
+            share = 0.5 * min(1.0, MANY_PER_COLUMN * target.n_columns / (2 * len(coalitions)))
+            result = result._replace(**_mix(_averaged(share), result, expected))
         if target.efficient:
-            result = result._replace(row_stderr=np.zeros(len(self._base)))
+            result = result._replace(row_stderr=np.zeros(len(self._base)), total_stderr=0.0)
         return _unassessed(result, 2 * len(coalitions), estimator)
+
+    def _expected(self, odd: OddKernel, coalitions: NDArray[np.bool_]) -> Replicated:
+        """Standard errors that the kernel expects of games as varied as those of the rows."""
+        everything = np.ones(len(coalitions), dtype=np.bool_)
+        squared = expected_error(self._target, coalitions, odd.weights(everything))
+        scale, together = np.empty(len(self._base)), np.zeros((len(coalitions), 1))
+        for rows, lines in self._chunks():
+            scale[rows] = odd.scale(lines[0])
+            together += lines[0].sum(axis=1, keepdims=True)
+        whole = float(odd.scale(together)[0])  # of the game whose value is the sum over all rows
+        return Replicated(
+            np.empty(0),
+            np.sqrt(scale[:, None] * squared.columns),
+            np.sqrt(scale * squared.row_sum),
+            np.sqrt(whole * squared.columns),
+            math.sqrt(whole * squared.row_sum),
+            math.inf,
+        )
 
     def _chunks(self) -> Iterator[tuple[slice, list[Floats]]]:
         """The parts on all stored pairs, a few rows of the table at a time."""
@@ -282,12 +333,24 @@ class _Evaluations:
             yield rows, [np.concatenate([b[:, rows] for b in part], dtype=np.float64) for part in self._parts]
 
 
+def _mix(mean: Callable[[Any, Any], Any], one: Replicated, other: Replicated) -> dict[str, Any]:
+    """The standard errors of two results, each pair of them made one."""
+    names = ("stderr", "row_stderr", "column_stderr", "total_stderr")
+    return {name: mean(getattr(one, name), getattr(other, name)) for name in names}
+
+
+def _averaged(share: float) -> Callable[[Any, Any], Any]:
+    """Standard errors whose variances are weighted means, the second of them with its share."""
+    return lambda one, other: np.hypot(math.sqrt(1 - share) * one, math.sqrt(share) * other)
+
+
 def _unassessed(result: Replicated, n_coalitions: int, estimator: str) -> ColumnEstimate:
     return ColumnEstimate(
         result.values,
         result.stderr,
         result.row_stderr,
         result.column_stderr,
+        result.total_stderr,
         n_coalitions=n_coalitions,
         estimator=estimator,
         converged=False,

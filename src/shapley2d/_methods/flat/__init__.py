@@ -21,6 +21,17 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     return flat_cells(problem, run, **options)
 
 
+def score(problem: Problem, run: Run, **options: Any) -> float:
+    """The score of the table, less that of a table of means."""
+    import numpy as np
+
+    from shapley2d._methods.flat.cells import flat_game
+
+    settings = {name: options[name] for name in ("model", "scoring", "preprocess")}
+    games = [flat_game(split, seed=run.seed, **settings) for split in problem.splits]
+    return float(np.mean([game.utility_all - game.utility_none for game in games]))
+
+
 METHOD = Method(
     name="flat",
     summary="any model, every cell a player of its own (1D-Shapley), absent cells filled with their column's mean",
@@ -36,4 +47,5 @@ METHOD = Method(
     how="every cell as a player of its own, absent cells filled with the mean (1D-Shapley)",
     meaning="what it adds to the performance of the model, on average over all orders in which cells replace means",
     total="the model's score less {utility_none:.4g}, that of a table of means",
+    score=score,
 )

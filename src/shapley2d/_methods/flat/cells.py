@@ -55,6 +55,10 @@ def flat_cells(
             Setting("method", "flat"),
             " has one game of all cells, so rows and columns cannot differ in their semivalue: pass one",
         )
+    if checkpoint is not None:
+        from shapley2d._estimation.checkpoint import check_place
+
+        check_place(checkpoint)  # before a model is trained
     settings = {"model": model, "scoring": scoring, "preprocess": preprocess, "truncation": truncation}
     games = [flat_game(split, seed=run.seed, **settings) for split in problem.splits]
     estimate = monte_carlo(
@@ -67,12 +71,23 @@ def flat_cells(
         checkpoint=None if checkpoint is None else _checkpoint(checkpoint, problem, run, games, settings),
         cluster=cluster,
     )
+    estimate.stderr[~_can_matter(problem)] = 0.0
     run.warn_of_precision(estimate, tolerance, "max_permutations", max_permutations)
     return estimate.noting(
         model=model if is_built_in(model) else repr(getattr(games[0], "model", None)),
         utility_none=float(np.mean([game.utility_none for game in games])),
         utility_all=float(np.mean([game.utility_all for game in games])),
     )
+
+
+def _can_matter(problem: Problem) -> NDArray[np.bool_]:
+    """Which cells differ, in some split, from what stands in for them; the others are worth 0 for certain."""
+    from shapley2d._methods.flat.fill import encode_cells
+
+    matters = np.zeros((problem.table.n_rows, problem.table.n_columns), dtype=np.bool_)
+    for split in problem.splits:
+        matters[split.rows] |= encode_cells(split.train, split.valid, keep_missing=True).matters()
+    return matters
 
 
 def flat_game(
@@ -113,6 +128,16 @@ def flat_game(
             " has no ",
             Setting("model", model),
             f", which is built in for rows and columns only: use {', '.join(FLAT_MODELS)}, or one of scikit-learn's",
+        )
+    if is_built_in(model) and scoring is not None:
+        raise InputError(
+            Setting("scoring", scoring),
+            " does not go with ",
+            Setting("method", "flat"),
+            " and the built-in ",
+            Setting("model", model),
+            ", which has its own: leave it out, or use another model, such as ",
+            Setting("model", "sklearn_tree"),
         )
     resolved = resolve_model(model, split.y.task, {"scoring": scoring, "preprocess": preprocess})
     if not isinstance(resolved, str):
@@ -176,4 +201,12 @@ def _checkpoint(
     from shapley2d._methods.identity import checkpoint_of
 
     utilities = [utility for game in games for utility in (game.utility_none, game.utility_all)]
-    return checkpoint_of(path, run, {"utilities": utilities}, method="flat", problem=problem, **settings)
+    return checkpoint_of(
+        path,
+        run,
+        {"utilities": utilities},
+        method="flat",
+        shape=(problem.table.n_rows, problem.table.n_columns),
+        problem=problem,
+        **settings,
+    )

@@ -9,6 +9,7 @@ import numpy as np
 from shapley2d._games.sweeps.encoded import class_blocks
 from shapley2d._kernels.flat_naive_bayes import follow_cells
 from shapley2d._methods.flat.fill import encode_cells
+from shapley2d._tables.encoding import near_one
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,9 +44,10 @@ class FlatNaiveBayes:
         self._codes = split.y.codes.astype(np.int64)
         order, self._blocks = class_blocks(split)
         cells = encode_cells(split.train, split.valid, keep_missing=False)
-        self._train = np.ascontiguousarray(cells.train.T)
-        self._valid = np.ascontiguousarray(cells.valid[order].T)
-        self._absent = cells.absent
+        train, valid, absent = near_one(cells.train, cells.valid, cells.absent[None, :], by_column=False)
+        self._train = np.ascontiguousarray(train.T)
+        self._valid = np.ascontiguousarray(valid[order].T)
+        self._absent = absent[0]
         self._starts = cells.starts
 
     def follow(self, order: NDArray[np.intp], start: int, stop: tuple[float, float]) -> NDArray[np.float64]:

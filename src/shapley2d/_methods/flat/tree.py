@@ -10,7 +10,7 @@ from shapley2d._games.sweeps.encoded import class_blocks
 from shapley2d._games.sweeps.tree import tree_target
 from shapley2d._kernels.flat_tree import follow_cells
 from shapley2d._methods.flat.fill import encode_cells
-from shapley2d._tables.encoding import as_float32
+from shapley2d._tables.encoding import as_float32, near_one
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,9 +45,10 @@ class FlatTree:
         classifies = split.y.task == "classification"
         self.unit = float(self._n_valid) if classifies else self._target.spread
         cells = encode_cells(split.train, split.valid, keep_missing=False)
-        valid = cells.valid[class_blocks(split)[0]] if classifies else cells.valid
-        self._values, self._values_valid = as_float32(cells.train.T), as_float32(valid.T)
-        self._absent = as_float32(cells.absent)
+        train, valid, absent = near_one(cells.train, cells.valid, cells.absent[None, :], by_column=True)
+        valid = valid[class_blocks(split)[0]] if classifies else valid
+        self._values, self._values_valid = as_float32(train.T), as_float32(valid.T)
+        self._absent = as_float32(absent[0])
         self._starts = cells.starts
 
     def follow(self, order: NDArray[np.intp], start: int, stop: tuple[float, float]) -> NDArray[np.float64]:

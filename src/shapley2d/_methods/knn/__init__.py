@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._base.defaults import MIN_COALITIONS
 from shapley2d._methods.options import METRIC, N_NEIGHBORS, TOLERANCE
 from shapley2d._methods.record import Method, choice, whole
+from shapley2d._methods.score import score_knn
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
@@ -18,8 +19,16 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     """Values under the K-nearest-neighbour utility, whose row axis has a closed form."""
     from shapley2d._methods.knn.cells import value_knn
     from shapley2d._methods.knn.label import value_knn_label
+    from shapley2d._methods.knn.varying import take_columns, varying_columns, with_zeros
+    from shapley2d._methods.nothing import facts_of_knn
 
-    return (value_knn if problem.label is None else value_knn_label)(problem, run, **options)
+    value = value_knn if problem.label is None else value_knn_label
+    facts = facts_of_knn(problem, options["empty"], options["n_neighbors"])
+    if options["empty"] == "zero":
+        return value(problem, run, **options).noting(**facts)
+    kept, n_columns = varying_columns(problem.table), problem.table.n_columns
+    part = problem if kept.size == n_columns else take_columns(problem, kept)
+    return with_zeros(value(part, run, **options), kept, n_columns).noting(**facts)
 
 
 METHOD = Method(
@@ -46,8 +55,9 @@ METHOD = Method(
         TOLERANCE,
         choice(
             "empty",
-            ("zero", "ties"),
-            "what no columns are worth: 0, or a vote among all rows, which all tie",
+            ("ties", "zero"),
+            "what no columns are worth: what the rows' labels alone predict, by a vote among all rows, which tie; "
+            "or 0, as in the paper",
             flag="--empty",
         ),
         choice("backend", ("auto", "cpu"), "where to compute", flag="--backend"),
@@ -59,4 +69,5 @@ METHOD = Method(
         ),
     ),
     how="the {n_neighbors} nearest neighbours",
+    score=score_knn,
 )

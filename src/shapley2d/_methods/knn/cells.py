@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -10,20 +10,22 @@ from shapley2d._base.defaults import MIN_COALITIONS
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import reporting
 from shapley2d._base.streams import generator, seed_sequence
+from shapley2d._base.warnings import warn
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._knn.bin_errors import SHARE
-from shapley2d._knn.columns.sampling import estimate_columns
-from shapley2d._knn.form import SPREAD_SHARE, choose_share
+from shapley2d._knn.columns.sampling import FEW_PER_COLUMN, estimate_columns, few_coalitions
+from shapley2d._knn.form import SMALL_WORK, SPREAD_SHARE, choose_form, rounding_bound
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import RowValues
 from shapley2d._theory.semivalues import marginal_weights
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from shapley2d._knn.distances import IntegerColumns
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -63,16 +65,19 @@ def value_knn(
     columns : {"auto", "exact", "sampled"}
         All column coalitions, a sample of them, or whichever is cheaper for the tolerance.
     n_coalitions : int, optional
-        Column coalitions to evaluate when sampled; without it they are doubled until ``tolerance`` is met.
+        Column coalitions to evaluate when sampled; without it they are doubled until ``tolerance`` is met. With fewer
+        than three to a column the result says that its intervals are not to be trusted (``info["caveat"]``), and a
+        :class:`~shapley2d.exceptions.PrecisionWarning` does.
     tolerance : float
         Largest standard error that is good enough, relative to the spread of the values.
-    empty : {"zero", "ties"}
-        What no columns are worth: 0, or a vote among all rows, which all tie.
+    empty : {"ties", "zero"}
+        What no columns are worth: a vote among all rows, which all tie, or 0.
     backend : {"auto", "cpu"}
     form : {"auto", "exact", "fast"}
         Rank all rows exactly; or the near ones only, with far rows binned under a proven bound; or the fast form
         where its bound is below 0.001 of the spread of the values or below the sampling error that ``tolerance``
-        allows (``info["form"]`` and ``info["form_bound"]`` say what was taken).
+        allows (``info["form"]`` and ``info["form_bound"]`` say what was taken). ``info["metric_bound"]`` says how
+        far off a value can be because distances are rounded: 0 where the numbers of all columns lie on grids.
     """
     game = _KnnGame(problem, run, n_neighbors, metric, empty)
     if columns == "exact" and game.n_columns > MAX_EXACT_COLUMNS:
@@ -82,6 +87,8 @@ def value_knn(
             Setting("columns", "sampled"),
         )
     game.use_form("exact" if form == "auto" else form)
+    if form == "fast":
+        game.use_fewer_bits()
     if columns == "exact" or (
         columns == "auto" and _exact_is_cheaper(game.n_columns, n_coalitions, tolerance)
     ):
@@ -95,11 +102,24 @@ def value_knn(
         return _exact_columns(game, run, form)
     if n_coalitions is None or estimate.info["interrupted"]:
         run.warn_of_precision(estimate, tolerance, "n_coalitions", estimate.info["n_coalitions"])
+    elif "caveat" in estimate.info:
+        warn(
+            PrecisionWarning(
+                Setting("n_coalitions", n_coalitions),
+                f" is few for {game.n_columns} columns: the values of columns that matter most come out too near to "
+                "the others, and their 95 % intervals hold the truth less often than that; use ",
+                Setting("n_coalitions", FEW_PER_COLUMN * game.n_columns),
+                " or more",
+            )
+        )
     return estimate
 
 
 def _choose_form(game: _KnnGame, run: Run, n_coalitions: int, tolerance: float) -> None:
-    """Take the fast form where its bound is below what the values need."""
+    """Take the fast form where its bounds are below what the values need."""
+    if float(game.n_rows) * game.n_valid * n_coalitions < SMALL_WORK or not game.can_be_fast:
+        game.use_form("exact")
+        return
 
     def allowed() -> float:
         game.use_form("fast")
@@ -112,10 +132,10 @@ def _choose_form(game: _KnnGame, run: Run, n_coalitions: int, tolerance: float) 
         )
         return max(tolerance, SPREAD_SHARE) * float(np.ptp(pilot.values))
 
-    work = float(game.n_rows) * game.n_valid * n_coalitions
-    share, bound = choose_share(game.parts, work, allowed, run.seed)
-    game.use_form("exact" if share is None else "fast", share)
-    game.bound = bound
+    fine, coarse = game.make_parts("fast"), game.make_parts("fast", bits=32)
+    choice = choose_form(fine, coarse, game.columns(64), allowed(), run.seed)
+    game.use_form("exact" if choice.share is None else "fast", choice.share, choice.bits)
+    game.bound, game.rounding = choice.form_bound, choice.rounding_bound
 
 
 def _exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float) -> bool:
@@ -131,7 +151,7 @@ class _KnnGame:
         self.n_rows = problem.table.n_rows
         self.n_columns = problem.table.n_columns
         self.empty = empty
-        self.info = {"metric": metric, "n_neighbors": int(n_neighbors)}
+        self.info: dict[str, Any] = {"metric": metric, "n_neighbors": int(n_neighbors)}
         self.column_semivalue = run.semivalues[1]
         self.rows = [split.rows for split in problem.splits]
         self._options = {
@@ -140,21 +160,58 @@ class _KnnGame:
             "semivalue": run.semivalues[0],
             "n_jobs": run.n_jobs,
         }
-        self._data = [
-            (integer_columns(split.train, split.valid, metric), split.y.codes, split.y_valid.codes)
-            for split in problem.splits
-        ]
-        self.n_valid = sum(columns.n_valid for columns, _, _ in self._data)
+        self._splits = problem.splits
+        self._columns: dict[int, list[IntegerColumns]] = {}
+        self.n_valid = sum(split.valid.n_rows for split in problem.splits)
+        self.seed = run.seed
         self.parts: list[RowValues] = []
         self.form = ""
         self.bound = 0.0
+        self.rounding: float | None = None
 
-    def use_form(self, form: str, share: float | None = None) -> None:
+    def columns(self, bits: Literal[32, 64]) -> list[IntegerColumns]:
+        """The tables of the splits in code."""
+        if bits not in self._columns:
+            self._columns[bits] = [
+                integer_columns(split.train, split.valid, self.info["metric"], bits=bits)
+                for split in self._splits
+            ]
+        return self._columns[bits]
+
+    def make_parts(
+        self, form: str, share: float | None = None, bits: Literal[32, 64] = 64
+    ) -> list[RowValues]:
+        """The row kernels of every split."""
+        options: dict[str, Any] = {**self._options, "form": form, "share": SHARE if share is None else share}
+        return [
+            RowValues(columns, split.y.codes, split.y_valid.codes, **options)
+            for columns, split in zip(self.columns(bits), self._splits, strict=True)
+        ]
+
+    @property
+    def can_be_fast(self) -> bool:
+        """Whether the fast form is another than the exact one, with known errors."""
+        return all(part.can_be_fast for part in self.parts)
+
+    def use_form(self, form: str, share: float | None = None, bits: Literal[32, 64] = 64) -> None:
         """Set up the row kernels in their exact or their fast form."""
         self.form = form
-        options: dict[str, Any] = {**self._options, "form": form, "share": SHARE if share is None else share}
-        self.parts = [RowValues(*data, **options) for data in self._data]
+        self.parts = self.make_parts(form, share, bits)
         self.bound = 2 * max(part.error_bound() for part in self.parts)
+        self.rounding = None
+
+    def use_fewer_bits(self) -> None:
+        """Add up distances in 32 bits where that changes less than not ranking far rows does."""
+        fewer = self.make_parts(self.form, bits=32)
+        rounding = rounding_bound(fewer, self.columns(64), self.seed)
+        if rounding <= self.bound:
+            self.parts, self.rounding = fewer, rounding
+
+    def bounds(self) -> dict[str, float]:
+        """How far off values can be because far rows are not ranked, and because distances are rounded."""
+        if self.rounding is None:
+            self.rounding = rounding_bound(self.parts, self.columns(64), self.seed)
+        return {"form_bound": self.bound, "metric_bound": self.rounding}
 
     def values(self, coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
         """One row of row values per column coalition, mean over the splits."""
@@ -192,18 +249,19 @@ def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
                 raise
             interrupted = True
     values, variance = np.zeros((game.n_rows, m)), np.zeros((game.n_rows, m))
-    row_variance, column_variance = np.zeros(game.n_rows), np.zeros(m)
+    row_variance, column_variance, total_variance = np.zeros(game.n_rows), np.zeros(m), 0.0
     for part, rows in zip(sums, game.rows, strict=True):
         values[rows] += part.mean() / len(sums)
         variance[rows] += part.variance(0) / len(sums) ** 2
         row_variance[rows] += part.variance(1) / len(sums) ** 2
         column_variance += part.variance(2) / len(sums) ** 2
+        total_variance += float(part.variance(3)) / len(sums) ** 2
     info = {
         **game.info,
         "columns": "exact",
         "n_coalitions": 2**m,
         "form": game.form,
-        "form_bound": game.bound,
+        **game.bounds(),
         "n_valid_used": done,
         "interrupted": interrupted,
         "converged": not interrupted,
@@ -212,7 +270,15 @@ def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
     dof = float(min(part.chunks for part in sums) - 1) if interrupted else np.inf
     if interrupted:
         info["ratio"] = convergence_ratio(values, stderr, dof)
-    estimate = Estimate(values, stderr, np.sqrt(row_variance), np.sqrt(column_variance), info, dof=dof)
+    estimate = Estimate(
+        values,
+        stderr,
+        np.sqrt(row_variance),
+        np.sqrt(column_variance),
+        info,
+        dof=dof,
+        total_stderr=float(np.sqrt(total_variance)),
+    )
     run.warn_of_precision(estimate, 0.0)
     return estimate
 
@@ -225,14 +291,14 @@ class _ChunkSums:
         self._seen = 0
         self.chunks = 0
         n, m = shape
-        self._sums = [np.zeros((n, m)), np.zeros(n), np.zeros(m)]
-        self._squares = [np.zeros((n, m)), np.zeros(n), np.zeros(m)]
+        self._sums = [np.zeros((n, m)), np.zeros(n), np.zeros(m), np.zeros(())]
+        self._squares = [np.zeros((n, m)), np.zeros(n), np.zeros(m), np.zeros(())]
 
     def add(self, mean: NDArray[np.float64], size: int) -> None:
         self._seen += size
         self.chunks += 1
         for part, total, squares in zip(
-            (mean, mean.sum(axis=1), mean.sum(axis=0)), self._sums, self._squares, strict=True
+            (mean, mean.sum(axis=1), mean.sum(axis=0), mean.sum()), self._sums, self._squares, strict=True
         ):
             np.add(total, size * part, out=total)
             np.add(squares, size * part**2, out=squares)
@@ -241,7 +307,10 @@ class _ChunkSums:
         return self._sums[0] / self._seen
 
     def variance(self, part: int) -> NDArray[np.float64]:
-        """Variance of the mean over the rows seen, as an estimate of the mean over all; 0 when all are seen."""
+        """Variance of the mean over the rows seen, as an estimate of the mean over all; 0 when all are seen.
+
+        Of the cells (0), the row sums (1), the column sums (2) or the sum of all (3).
+        """
         if self._seen == self._n_valid:
             return np.zeros_like(self._sums[part])
         mean = self._sums[part] / self._seen
@@ -265,7 +334,7 @@ def _chunks(game: _KnnGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
 def _sampled_columns(
     game: _KnnGame, run: Run, n_coalitions: int | None, tolerance: float, limit: int | None
 ) -> Estimate:
-    """A sample of column coalitions, with estimators A and B and jackknife standard errors."""
+    """A sample of column coalitions, with estimators A and B and their standard errors."""
     with reporting(run.progress, "sampled KNN values") as report:
         result = estimate_columns(
             game.values,
@@ -284,11 +353,15 @@ def _sampled_columns(
         "n_coalitions": result.n_coalitions,
         "estimator": result.estimator,
         "form": game.form,
-        "form_bound": game.bound,
+        **game.bounds(),
         "converged": result.converged,
         "interrupted": result.interrupted,
         "ratio": ratio,
     }
+    if result.estimator != "all" and few_coalitions(result.n_coalitions, game.n_columns):
+        info["caveat"] = (
+            f"{result.n_coalitions} column coalitions are too few for {game.n_columns} columns to trust the intervals"
+        )
     return Estimate(
         result.values,
         result.stderr,
@@ -297,6 +370,7 @@ def _sampled_columns(
         info,
         list(result.history),
         dof=result.dof,
+        total_stderr=result.total_stderr,
     )
 
 

@@ -1,6 +1,6 @@
 """The label as one more column of the K-nearest-neighbour game.
 
-With the label phi(F + label) = phi(F), and without it nothing is worth anything. So the features' values are a
+With the label phi(F + label) = phi(F), and without it nothing can be learned. So the features' values are a
 semivalue of the game without the label (:func:`shapley2d._theory.semivalues.feature_semivalue`), and the label's value
 in a row is the mean of phi(F) over random coalitions F of the features, of size s with weight p(s; m + 1) each. For
 Shapley's value it is what the features leave of phi(M).
@@ -49,8 +49,8 @@ def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
     if column_semivalue == "shapley":
         everything = game.values(np.ones((1, problem.table.n_columns), dtype=bool))[0]
         label, label_stderr = everything - values.sum(axis=1), row_stderr
-        # the errors of the columns' sums are correlated in a way that is not kept: as if independent
-        label_sum_stderr = float(np.sqrt(np.sum(column_stderr**2)))
+        assert features.total_stderr is not None
+        label_sum_stderr = factor * features.total_stderr
         row_stderr = np.zeros_like(row_stderr)
     else:
         if features.info["columns"] == "exact":
@@ -77,6 +77,13 @@ class _RowGame:
     def __init__(self, problem: Problem, run: Run, options: dict[str, Any]) -> None:
         self.n_rows, self.n_columns = problem.table.n_rows, problem.table.n_columns
         self._empty = options["empty"]
+        self._joining = np.zeros(self.n_rows)
+        if self._empty == "ties" and problem.target.task == "regression":
+            # a row that joins none is measured from the mean of all targets, not from an error of 0
+            for split in problem.splits:
+                off = split.y_valid.codes - split.y.codes.mean()
+                alone = marginal_weights(run.semivalues[0], split.rows.size)[0]
+                self._joining[split.rows] += alone * float(np.mean(off**2)) / len(problem.splits)
         self._parts = [
             (
                 split.rows,
@@ -99,14 +106,14 @@ class _RowGame:
             mean[:, rows] += part.values(coalitions) / len(self._parts)
         if self._empty == "zero":
             mean[~coalitions.any(axis=1)] = 0.0
-        return mean
+        return mean + self._joining
 
     def mean(self, semivalue: Semivalue) -> NDArray[np.float64]:
         """Mean over all coalitions of columns, as the label meets them: one walk that weighs in and out alike."""
         weights = marginal_weights(semivalue, self.n_columns + 1)
         if self._empty == "zero":
             weights[0] = 0.0
-        mean = np.zeros(self.n_rows)
+        mean = self._joining.copy()
         for rows, part in self._parts:
             mean[rows] += part.walk(weights, -weights)[:, 0] / len(self._parts)
         return mean

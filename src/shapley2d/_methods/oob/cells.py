@@ -23,7 +23,7 @@ from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._methods.oob.means import TreeMeans, tree_means
 from shapley2d._methods.record import refuse_semivalue
-from shapley2d._tables.encoding import as_float32, encode_tables, fill_means
+from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Trees:
         self.right_or_wrong = score == "correct" and target.task == "classification"
         self._n_drawn, self._score, self._seed = n_drawn, score, seed
         encoded = encode_tables(table, table)
-        matrix = fill_means(encoded.train)
+        (matrix,) = near_one(fill_means(encoded.train), by_column=True)
         self._members = [np.flatnonzero(encoded.owners == j) for j in range(table.n_columns)]
         values = as_float32(matrix.T)
         order = np.argsort(values, axis=1, kind="stable").astype(np.int32)

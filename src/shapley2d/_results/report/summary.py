@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from shapley2d._results.values import Values
 
+_STRAYS = 6  # that the summary shows
 _TIMES, _MINUS = "\N{MULTIPLICATION SIGN}", "\N{MINUS SIGN}"
 
 
@@ -34,16 +35,30 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Stray:
+    """An entry that is not what its column holds."""
+
+    row: str
+    column: str
+    entry: str
+    kind: str
+    label: str | None
+
+
+@dataclass(frozen=True)
 class Summary:
     """The words and figures at the head of the report."""
 
     valued: str
     meaning: str
+    sums: str
     against: str
     certainty: str
     harmful: str
     kept: str
     marked: str
+    n_strays: int
+    strays: list[Stray]
     findings: list[Finding]
     tiles: list[tuple[str, str]]
     noun: str
@@ -76,11 +91,14 @@ def summarise(
     return Summary(
         valued=f"{_count(n * m, noun)}, {_count(n, *parts[0])} by {_count(m, *parts[1])}",
         meaning=_about(valuation).get("meaning") or "what it adds to the performance",
+        sums=_sums(valuation),
         against=_against(valuation.info),
         certainty=_certainty(valuation, noun),
         harmful=_harmful(valuation, negative, sure, noun),
         kept=kept,
         marked=_marked(marked, lowest, noun),
+        n_strays=len(valuation.stray_entries),
+        strays=[_stray(valuation, *stray) for stray in valuation.stray_entries[:_STRAYS]],
         findings=[_finding(valuation, int(flat), typical) for flat in lowest[:3]],
         tiles=tiles,
         noun=noun,
@@ -119,6 +137,14 @@ def _method(info: dict[str, Any]) -> str:
     return f"{words} with {model}" if model not in (None, "None") else words
 
 
+def _sums(valuation: Values) -> str:
+    """What the sum of the values is, where it has a name."""
+    total = _about(valuation).get("total")
+    if not total or valuation.info.get("semivalue") != ["shapley"] * 2:
+        return ""
+    return f"All values sum to {number_text(valuation.total, 4)}, {total}."
+
+
 def _about(valuation: Values) -> dict[str, str]:
     """The words that the result keeps of its method."""
     return valuation.info.get("about") or {}
@@ -130,7 +156,8 @@ def _certainty_tile(valuation: Values, noun: str) -> tuple[str, str]:
     if not errors_known(valuation):
         return "unknown", "sampling error"
     typical = valuation.interval_factor * float(np.median(valuation.stderr))
-    return f"± {number_text(typical, 2)}", f"typical 95 % interval of a {noun}"
+    trusted = "" if not valuation.caveat else ", not to be trusted"
+    return f"± {number_text(typical, 2)}", f"typical 95 % interval of a {noun}{trusted}"
 
 
 def _certainty(valuation: Values, noun: str) -> str:
@@ -145,6 +172,8 @@ def _certainty(valuation: Values, noun: str) -> str:
         f"The values are estimates. The standard error of a {noun} is typically {number_text(typical, 2)}, "
         f"at most {number_text(worst, 2)}."
     )
+    if valuation.caveat:
+        words += f" But {valuation.caveat}: do not rely on them."
     if valuation.info.get("converged") is False:
         words += " Sampling ended before it reached the precision that was asked for: read small differences with care."
     return words
@@ -156,9 +185,10 @@ def _harmful(valuation: Values, negative: int, sure: int, noun: str) -> str:
         return _about(valuation)["caution"]
     if not negative:
         return f"No {noun} has a negative value: taking any of them away would not help the model on average."
+    helps = "their columns help the model less with their rows" if noun == "block" else ""
     words = (
         f"{negative:,} of {size:,} {noun}s ({_share(negative, size)}) have a negative value: "
-        f"on average the model does better without them."
+        f"on average {helps or 'their column helps the model less with their row'} than without."
     )
     if not valuation.exact and errors_known(valuation):
         words += f" For {sure:,} of them the whole 95 % interval is below 0."
@@ -190,6 +220,16 @@ def _finding(valuation: Values, flat: int, typical: Sequence[str]) -> Finding:
         known=valuation.contents is not None,
         value=value,
         typical=typical[j],
+        label=None if valuation.labels is None else shorten(valuation.labels[i], 60),
+    )
+
+
+def _stray(valuation: Values, i: int, j: int, text: str, kind: str) -> Stray:
+    return Stray(
+        row=shorten(str(valuation.row_names[i]), 60) or "",
+        column=shorten(valuation.column_names[j], 60) or "",
+        entry=shorten(text, 80) or "",
+        kind=kind,
         label=None if valuation.labels is None else shorten(valuation.labels[i], 60),
     )
 

@@ -1,4 +1,4 @@
-"""Tables from files: CSV, compressed CSV and Parquet, recognised by their content."""
+"""Tables from files: CSV, JSON lines, both also compressed, and Parquet, recognised by their content."""
 
 from __future__ import annotations
 
@@ -9,17 +9,13 @@ import sys
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shapley2d._tables.arrow_types import plain_types
-from shapley2d._tables.reading.column_types import typed_column
 from shapley2d._tables.reading.csv_text import decode, find_separator, first_lines, read_strings
-from shapley2d.exceptions import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from shapley2d.exceptions import Note
+from shapley2d._tables.reading.json_text import looks_like_json, read_json
+from shapley2d._tables.reading.parquet_bounds import read_bounded
+from shapley2d.exceptions import InputError, Note
 
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
@@ -41,6 +37,7 @@ class Source:
     path : str
         The file as the user named it.
     table : pyarrow.Table
+        The columns of a CSV file are text as it stands; what they hold is found out when the table is typed.
     lined : bool
         Whether row k stands on line k + 2 of the file.
     lines : list of int
@@ -62,13 +59,7 @@ class Source:
         return f"line {self.lines[row]}" if self.lines else f"row {row}"
 
 
-def read_table(
-    path: str,
-    *,
-    separator: str | None = None,
-    encoding: str | None = None,
-    text_columns: Collection[str] = (),
-) -> Source:
+def read_table(path: str, *, separator: str | None = None, encoding: str | None = None) -> Source:
     """Read a table from a file, or from stdin where the path is ``-``.
 
     Parameters
@@ -76,8 +67,6 @@ def read_table(
     path : str
     separator, encoding : str, optional
         Of a CSV file; found out where they are not given.
-    text_columns : collection of str
-        Columns of a CSV file to leave as text.
     """
     data = _contents(path)
     name = "stdin" if path == "-" else path
@@ -91,22 +80,25 @@ def read_table(
     if data.startswith((_ZIP, _OLD_EXCEL)):
         raise InputError(f"{name} is a spreadsheet or an archive, not a table: save it as CSV or Parquet")
     text, guess = decode(data, name, encoding)
+    notes = [guess] if guess else []
+    if len(data) > _MUCH_TEXT:
+        notes.append(
+            Note(f"{name} holds {_size(len(data))} of text: reading it takes several times as much memory")
+        )
     if not text.strip():
         raise InputError(f"{name} is empty: it needs a header line and rows")
+    if separator is None and looks_like_json(text, path):
+        return Source(name, read_json(text, name), notes=notes)
     mark = find_separator(text, name, separator)
-    strings = read_strings(text, mark, name)
-    columns = [
-        typed_column(strings[key], decimal_comma=mark != ",", as_text=key in text_columns)
-        for key in strings.column_names
-    ]
+    table = read_strings(text, mark, name)
     n_lines = len(text.splitlines()) if "\r" in text else text.count("\n") + (not text.endswith("\n"))
-    lined = n_lines == strings.num_rows + 1
+    lined = n_lines == table.num_rows + 1
     return Source(
         path=name,
-        table=_table(columns, strings.column_names),
+        table=table,
         lined=lined,
-        lines=[] if lined or len(text) > _MAX_COUNTED else first_lines(text, mark, strings.num_rows),
-        notes=[guess] if guess else [],
+        lines=[] if lined or len(text) > _MAX_COUNTED else first_lines(text, mark, table.num_rows),
+        notes=notes,
     )
 
 
@@ -153,12 +145,9 @@ def _nearest_file(file: Path) -> str:
 
 
 def _read_parquet(data: bytes, name: str) -> Source:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
-        table = pq.read_table(pa.BufferReader(data))
-    except (pa.ArrowInvalid, OSError) as error:
+        table = read_bounded(io.BytesIO(data))
+    except ValueError as error:
         cause = "" if data.startswith(_PARQUET) else ": rename it if it is CSV"
         detail = f" ({error})" if data.startswith(_PARQUET) else ""
         raise InputError(f"{name} is not a readable Parquet file{detail}{cause}") from None
@@ -170,9 +159,3 @@ def _read_parquet(data: bytes, name: str) -> Source:
     if not table.num_rows:
         raise InputError(f"{name} has no rows")
     return Source(name, table)
-
-
-def _table(columns: list[Any], names: list[str]) -> Any:
-    import pyarrow as pa
-
-    return pa.table(columns, names=names)

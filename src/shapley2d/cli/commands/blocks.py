@@ -19,7 +19,7 @@ from shapley2d.cli.method_options import (
 )
 from shapley2d.cli.reading.inputs import read_inputs
 from shapley2d.cli.reading.owners import read_owners
-from shapley2d.cli.writing.outputs import check_outputs, write_html, write_values
+from shapley2d.cli.writing.outputs import check_outputs, stop_if_unwritten, write_outputs
 from shapley2d.cli.writing.summary import as_json, headline, print_files, print_json
 from shapley2d.exceptions import InputError
 
@@ -54,10 +54,14 @@ def blocks(
     owners: Owners,
     pay: Pay = None,
     drop: o.Drop = None,
+    drop_keys: o.DropKeys = False,
     row_id: o.RowId = None,
     valid: o.Valid = None,
     folds: o.Folds = None,
     task: o.TaskOption = "auto",
+    number: o.Number = None,
+    date: o.Date = None,
+    text: o.Text = None,
     separator: o.Separator = None,
     encoding: o.Encoding = None,
     drop_missing_target: o.DropMissingTarget = False,
@@ -74,7 +78,7 @@ def blocks(
     if valid is not None and folds is not None:
         raise InputError("--valid and --folds exclude each other: give one of them")
     given_files = [train, owners, *([valid] if valid else [])]
-    check_outputs(output, report, given_files)
+    check_outputs(output, report, given_files, given.get("checkpoint"))
     weights = parse_semivalue(semivalue)
     inputs = read_inputs(
         train,
@@ -85,6 +89,9 @@ def blocks(
         separator=separator,
         encoding=encoding,
         drop_missing_target=drop_missing_target,
+        drop_keys=drop_keys,
+        kinds={"number": number or (), "date": date or (), "text": text or ()},
+        task=task,
     )
     parts = read_owners(owners, inputs, encoding=encoding)
     for message in inputs.notes:
@@ -102,6 +109,7 @@ def blocks(
             owners=parts,
             method=method,
             task=task,
+            kinds=inputs.kinds or None,
             folds=FOLDS if folds is None else folds,
             semivalue=weights,
             random_state=seed,
@@ -110,13 +118,7 @@ def blocks(
             **settings,
         )
     payments = payment_records(valuation, 100 if pay is None else pay)
-    files = {}
-    if output is not None:
-        write_values(valuation, output)
-        files["values"] = output
-    if report is not None:
-        write_html(valuation, report, payments=payments if pay is not None else None)
-        files["report"] = report
+    files, failed = write_outputs(valuation, output, report, payments=payments if pay is not None else None)
     if as_json_:
         owned = {"owners": payments, "paid": pay}
         print_json(as_json("blocks", valuation, inputs, [], files, **owned))
@@ -125,6 +127,7 @@ def blocks(
         console.print(Text(headline(valuation, inputs, "blocks")))
         console.print(_payment_table(payments, paid=pay is not None))
         print_files(files, console)
+    stop_if_unwritten(failed)
     stop_if_partial(valuation)
 
 

@@ -15,7 +15,7 @@ from shapley2d.cli.method_options import (
     with_method_options,
 )
 from shapley2d.cli.reading.inputs import read_inputs
-from shapley2d.cli.writing.outputs import check_outputs, write_html, write_values
+from shapley2d.cli.writing.outputs import check_outputs, stop_if_unwritten, write_outputs
 from shapley2d.cli.writing.summary import as_json, lowest_cells, print_json, print_summary
 from shapley2d.exceptions import InputError
 
@@ -28,10 +28,14 @@ def cells(
     train: o.Train,
     target: o.Target,
     drop: o.Drop = None,
+    drop_keys: o.DropKeys = False,
     row_id: o.RowId = None,
     valid: o.Valid = None,
     folds: o.Folds = None,
     task: o.TaskOption = "auto",
+    number: o.Number = None,
+    date: o.Date = None,
+    text: o.Text = None,
     separator: o.Separator = None,
     encoding: o.Encoding = None,
     drop_missing_target: o.DropMissingTarget = False,
@@ -49,7 +53,7 @@ def cells(
     if valid is not None and folds is not None:
         raise InputError("--valid and --folds exclude each other: give one of them")
     given_files = [train, *([valid] if valid else [])]
-    check_outputs(output, report, given_files)
+    check_outputs(output, report, given_files, given.get("checkpoint"))
     weights = parse_semivalue(semivalue)
     inputs = read_inputs(
         train,
@@ -60,6 +64,9 @@ def cells(
         separator=separator,
         encoding=encoding,
         drop_missing_target=drop_missing_target,
+        drop_keys=drop_keys,
+        kinds={"number": number or (), "date": date or (), "text": text or ()},
+        task=task,
     )
     for message in inputs.notes:
         note(message)
@@ -75,6 +82,7 @@ def cells(
             inputs.y_valid,
             method,
             task=task,
+            kinds=inputs.kinds or None,
             folds=FOLDS if folds is None else folds,
             semivalue=weights,
             random_state=seed,
@@ -83,16 +91,11 @@ def cells(
             **settings,
         )
     valuation = dataclasses.replace(valuation, row_names=inputs.row_names)
-    files = {}
-    if output is not None:
-        write_values(valuation, output)
-        files["values"] = output
-    if report is not None:
-        write_html(valuation, report)
-        files["report"] = report
+    files, failed = write_outputs(valuation, output, report)
     lowest = lowest_cells(valuation, inputs, top)
     if as_json_:
         print_json(as_json("cells", valuation, inputs, lowest, files))
     else:
         print_summary(valuation, inputs, lowest, files)
+    stop_if_unwritten(failed)
     stop_if_partial(valuation)

@@ -11,7 +11,7 @@ from rich.text import Text
 from shapley2d._base.printable import printable
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, shown, warnings_as_notes
-from shapley2d.cli.writing.outputs import write_csv, write_html, write_values
+from shapley2d.cli.writing.outputs import check_file, write_csv, write_html, write_values
 from shapley2d.cli.writing.summary import print_files, print_json
 from shapley2d.exceptions import InputError
 
@@ -42,6 +42,9 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     from shapley2d.evaluation import detection_curve, inject_errors
 
     _make_folder(out)
+    files = {"table": out / "table.csv", "values": out / "values.parquet", "report": out / "report.html"}
+    for path in files.values():
+        check_file(path, "--out")
     X, y = load_breast_cancer_original("pyarrow")
     entries = np.column_stack([_numbers(X[name]) for name in X.column_names])
     corrupted = inject_errors(
@@ -72,7 +75,6 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
                 "by_chance": total * count / corrupted.cells.size,
             }
         )
-    files = {"table": out / "table.csv", "values": out / "values.parquet", "report": out / "report.html"}
     write_csv(table.append_column("class", [y.tolist()]), files["table"])
     write_values(valuation, files["values"])
     write_html(valuation, files["report"], marked=corrupted.cells, title="Demo: injected errors")

@@ -12,6 +12,7 @@ from shapley2d._base.printable import printable
 from shapley2d._base.progress import format_seconds
 from shapley2d.cli.console import ResultConsole, note
 from shapley2d.cli.errors import INTERRUPTED
+from shapley2d.cli.writing.outputs import check_file
 from shapley2d.exceptions import InputError
 from shapley2d_paper.experiments import EXPERIMENTS
 
@@ -76,10 +77,8 @@ def paper(
     from shapley2d_paper.harness.run import run_experiments, show_experiments
 
     chosen, every = find_experiments(experiments or []), find_experiments()
-    if page is not None and not page.parent.is_dir():
-        raise InputError(f"--page {page}: the folder {page.parent} does not exist: make it first")
-    if page is not None and page.is_dir():
-        raise InputError(f"--page {page} is a folder: name a file in it")
+    if page is not None:
+        check_file(page, "--page")
     if jobs is not None and (jobs == 0 or jobs < -1):
         raise InputError(f"--jobs {jobs} must be a number of workers, or -1 for all cores")
     if pages_only and (quick or again or experiments):

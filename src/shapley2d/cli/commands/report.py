@@ -5,7 +5,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from shapley2d.cli.console import ResultConsole
+from shapley2d.cli.console import ResultConsole, warnings_as_notes
 from shapley2d.cli.writing.outputs import check_report_path, write_html
 from shapley2d.cli.writing.summary import print_files
 from shapley2d.exceptions import InputError
@@ -45,7 +45,8 @@ def report(values: Values, output: ReportPath = None, title: Title = None, pay: 
 
     path = values.with_suffix(".html") if output is None else output
     check_report_path(path, [str(values)], "--output")
-    valuation = Valuation.load(values)
+    with warnings_as_notes():
+        valuation = Valuation.load(values)
     payments = None
     if pay is not None:
         if not hasattr(valuation, "payments"):

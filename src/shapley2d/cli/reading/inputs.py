@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+import shlex
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._tables.reading.column_types import not_numbers
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.keys import find_keys, in_words
 from shapley2d._tables.reading.files import Source, read_table
-from shapley2d._tables.whole_numbers import EXACT
+from shapley2d._tables.texts.column import clean_texts
+from shapley2d.cli.errors import MissingFlagsError, computing
+from shapley2d.cli.reading.target import check_target, read_target
 from shapley2d.exceptions import InputError, Note
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-_KEY_ROWS = 20  # in fewer rows all texts may differ by chance
-_KEY_SHARE = 0.9
+    from shapley2d._tables.table import Table
 
 
 @dataclass(frozen=True)
@@ -30,13 +33,15 @@ class Inputs:
     ----------
     train : Source
     target : str
-    X : pyarrow.Table
+    X : Table
         The features.
-    y : ndarray
+    y : ndarray or pyarrow array
     rows : ndarray
         Positions of the rows of ``X`` in the file.
     row_names : ndarray
         Those positions, or the entries of the column that names the rows.
+    kinds : dict
+        What the user says that columns hold.
     valid : Source or None
     X_valid, y_valid
         Of the validation file, or None.
@@ -44,21 +49,19 @@ class Inputs:
 
     train: Source
     target: str
-    X: Any
-    y: NDArray[Any]
+    X: Table
+    y: Any
     rows: NDArray[np.intp]
     row_names: NDArray[Any]
+    kinds: dict[str, str]
     valid: Source | None = None
-    X_valid: Any = None
-    y_valid: NDArray[Any] | None = None
+    X_valid: Table | None = None
+    y_valid: Any = None
 
     @property
     def names(self) -> dict[str, str]:
         """What the library's messages call ``X``, ``y`` and so on."""
-        names = {"X": self.train.path, "y": f"{self.train.path}: column {self.target!r}"}
-        if self.valid is not None:
-            names |= {"X_valid": self.valid.path, "y_valid": f"{self.valid.path}: column {self.target!r}"}
-        return names
+        return _names(self.train, self.valid, self.target)
 
     @property
     def notes(self) -> list[Note]:
@@ -76,45 +79,109 @@ def read_inputs(
     separator: str | None = None,
     encoding: str | None = None,
     drop_missing_target: bool = False,
+    drop_keys: bool = False,
+    kinds: Mapping[str, Sequence[str]] | None = None,
+    task: str = "auto",
 ) -> Inputs:
-    """Read and check the training file and, where there is one, the validation file."""
+    """Read and check the training file and, where there is one, the validation file.
+
+    Parameters
+    ----------
+    kinds : mapping, optional
+        Columns that hold a number, a date or text, as the options ``--number`` and so on name them.
+    """
     source = read_table(train, separator=separator, encoding=encoding)
     names = source.table.column_names
     _find(target, names, "--target", source.path)
     if row_id is not None:
         _find(row_id, names, "--id", source.path)
-    other = None
-    if valid is not None:
-        text = [key for key in names if _is_text(source.table[key])]
-        other = read_table(valid, separator=separator, encoding=encoding, text_columns=text)
+    other = read_table(valid, separator=separator, encoding=encoding) if valid is not None else None
     known = [*names, *(other.table.column_names if other else [])]
-    dropped = _dropped(drop, known, source.path)
+    dropped = _listed(drop, known, source.path, "--drop")
     if target in dropped:
         raise InputError(f"--drop {target} is the target: drop another column, or choose another --target")
     without = {*dropped, *([row_id] if row_id is not None else [])}
-    rows = _rows_with_target(source, target, drop_missing_target=drop_missing_target)
-    features = [key for key in names if key != target and key not in without]
-    if not features:
-        raise InputError(f"{source.path} has no columns beside the target {target!r} and the dropped ones")
-    kept = source.table.take(rows)
-    _check_target(source, kept[target], target)
-    for key in features:
-        _check_feature(source, key, rows)
+    asked = _kinds(kinds or {}, names, source.path, without)
+    with computing(_names(source, other, target)):
+        found = read_target(source, target, kind=asked.get(target), task=task)
+        features = [key for key in names if key != target and key not in without]
+        if not features:
+            raise InputError(
+                f"{source.path} has no columns beside the target {target!r} and the dropped ones"
+            )
+        kept = source.table.take(found.rows)
+        X = as_table(kept.select(features), "X", {key: kind for key, kind in asked.items() if key != target})
+    n_missing = 0 if drop_missing_target else found.missing.size
+    X = _without_keys(source, X, found.missing[:n_missing], target, drop_keys=drop_keys)
+    check_target(source, target, found.y)
     inputs = Inputs(
         train=source,
         target=target,
-        X=kept.select(features),
-        y=as_vector(kept[target], f"{source.path}: the target {target!r}"),
-        rows=rows,
-        row_names=rows if row_id is None else _row_names(kept[row_id], f"{source.path}: column {row_id!r}"),
+        X=X,
+        y=found.y,
+        rows=found.rows,
+        row_names=found.rows if row_id is None else _row_names(kept.select([row_id])),
+        kinds=asked,
     )
     if other is None:
         return inputs
-    return _with_validation(inputs, other, without, drop_missing_target=drop_missing_target)
+    without |= set(features) - set(X.column_names)
+    return _with_validation(inputs, other, without, drop_missing_target=drop_missing_target, task=task)
+
+
+def _without_keys(
+    source: Source, X: Table, missing: NDArray[np.intp], target: str, *, drop_keys: bool
+) -> Table:
+    """The table without keys, where that was asked for; everything that a flag can take care of in one message."""
+    keys = find_keys(X)
+    if drop_keys and keys:
+        names = {key.name for key in keys}
+        source.notes.append(Note(f"{source.path}: left out as keys: {in_words(keys)}"))
+        left = [column for column in X.columns if column.name not in names]
+        if not left:
+            raise InputError(
+                f"{source.path}: all columns look like keys: {in_words(keys)}: leave out --drop-keys"
+            )
+        X, keys = (
+            replace(X, columns=tuple(left), native=X.native.select([column.name for column in left])),
+            [],
+        )
+    wrong, flags = [], []
+    if missing.size:
+        rows = f"{missing.size} of {source.table.num_rows} rows"
+        wrong.append(f"the target {target!r} is empty in {rows}, first in {source.where(int(missing[0]))}")
+        flags.append("--drop-missing-target")
+    texts = [key for key in keys if key.text]
+    if texts:
+        wrong.append(
+            f"{'column' if len(texts) == 1 else 'columns'} {in_words(texts)} "
+            f"{'looks like a key' if len(texts) == 1 else 'look like keys'}"
+        )
+        flags.append("--drop-keys")
+    if wrong:
+        raise MissingFlagsError(
+            f"{source.path}: {'; '.join(wrong)}", flags, _other_ways(texts, missing.size > 0)
+        )
+    if keys:
+        source.notes.append(
+            Note(
+                f"{source.path}: may be keys: {in_words(keys)}: if they say nothing else, leave them out with "
+                "--drop-keys"
+            )
+        )
+    return X
+
+
+def _other_ways(texts: Sequence[Any], missing: bool) -> str:
+    ways = ["fill it"] if missing else []
+    if texts:
+        name = shlex.quote(texts[0].name)
+        ways.append(f"name the rows by a key with --id {name}, or keep it with --text {name}")
+    return "; or ".join(ways)
 
 
 def _with_validation(
-    inputs: Inputs, other: Source, without: set[str], *, drop_missing_target: bool
+    inputs: Inputs, other: Source, without: set[str], *, drop_missing_target: bool, task: str
 ) -> Inputs:
     wanted = [*inputs.X.column_names, inputs.target]
     present = [key for key in other.table.column_names if key not in without]
@@ -128,50 +195,65 @@ def _with_validation(
     if extra:
         raise InputError(
             f"{other.path} has a column {extra[0]!r} that {inputs.train.path} does not have: leave it out with "
-            f"--drop {_shell(extra[0])}"
+            f"--drop {shlex.quote(extra[0])}"
         )
-    rows = _rows_with_target(other, inputs.target, drop_missing_target=drop_missing_target)
-    kept = other.table.take(rows)
-    return Inputs(
-        **{name: getattr(inputs, name) for name in ("train", "target", "X", "y", "rows", "row_names")},
-        valid=other,
-        X_valid=kept.select(inputs.X.column_names),
-        y_valid=as_vector(kept[inputs.target], f"{other.path}: the target {inputs.target!r}"),
-    )
+    with computing(_names(inputs.train, other, inputs.target)):
+        numeric = isinstance(inputs.y, np.ndarray) and inputs.y.dtype.kind in "iuf"
+        found = read_target(other, inputs.target, kind="number" if numeric else "text", task=task)
+        if found.missing.size and not drop_missing_target:
+            first = other.where(int(found.missing[0]))
+            raise MissingFlagsError(
+                f"{other.path}: the target {inputs.target!r} is empty in {found.missing.size} of "
+                f"{other.table.num_rows} rows, first in {first}",
+                ["--drop-missing-target"],
+                "fill it",
+            )
+        table = other.table.take(found.rows).select(inputs.X.column_names)
+        X_valid = as_table(table, "X_valid", like=inputs.X)
+    return replace(inputs, valid=other, X_valid=X_valid, y_valid=found.y)
 
 
-def as_vector(column: Any, what: str) -> NDArray[Any]:
-    """A pyarrow column without nulls as a numpy vector; text as objects. ``what`` names it in messages."""
-    import pyarrow as pa
-
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        return np.asarray(column.to_numpy())
-    try:
-        items = column.to_pylist()
-    except (OverflowError, ValueError) as error:
-        raise InputError(f"{what} holds {column.type} entries that cannot be read ({error})") from None
-    if pa.types.is_decimal(column.type) and column.type.scale == 0:
-        items = [int(item) for item in items]
-    vector = np.empty(len(items), dtype=object)
-    vector[:] = items
-    return vector
+def _names(train: Source, valid: Source | None, target: str) -> dict[str, str]:
+    names = {"X": train.path, "y": f"{train.path}: column {target!r}"}
+    if valid is not None:
+        names |= {"X_valid": valid.path, "y_valid": f"{valid.path}: column {target!r}"}
+    return names
 
 
 def _find(name: str, names: Sequence[str], option: str, path: str) -> None:
     if name not in names:
         raise InputError(
-            f"{option} {_shell(name)}: {path} has no such column{_hint(name, names) or _listing(names)}"
+            f"{option} {shlex.quote(name)}: {path} has no such column{_hint(name, names) or _listing(names)}"
         )
 
 
-def _dropped(drop: Sequence[str], names: Sequence[str], path: str) -> set[str]:
-    """Names of dropped columns; one option may hold several with commas between."""
-    dropped: set[str] = set()
-    for given in drop:
-        for name in [given] if given in names else [part.strip() for part in given.split(",")]:
-            _find(name, names, "--drop", path)
-            dropped.add(name)
-    return dropped
+def _listed(given: Sequence[str], names: Sequence[str], path: str, option: str) -> set[str]:
+    """Names of columns; one option may hold several with commas between."""
+    listed: set[str] = set()
+    for text in given:
+        for name in [text] if text in names else [part.strip() for part in text.split(",")]:
+            _find(name, names, option, path)
+            listed.add(name)
+    return listed
+
+
+def _kinds(
+    given: Mapping[str, Sequence[str]], names: Sequence[str], path: str, without: set[str]
+) -> dict[str, str]:
+    """The kind of every column that ``--number``, ``--date`` or ``--text`` names."""
+    kinds: dict[str, str] = {}
+    for kind, listed in given.items():
+        for name in sorted(_listed(listed, names, path, f"--{kind}")):
+            if name in kinds:
+                raise InputError(
+                    f"--{kind} {shlex.quote(name)} and --{kinds[name]} {shlex.quote(name)}: give one of them"
+                )
+            if name in without:
+                raise InputError(
+                    f"--{kind} {shlex.quote(name)} is left out by --drop or --id: give one of them"
+                )
+            kinds[name] = kind
+    return kinds
 
 
 def _hint(name: str, names: Sequence[str]) -> str:
@@ -185,120 +267,16 @@ def _listing(names: Sequence[str], most: int = 8) -> str:
     return f": it has {', '.join(map(repr, names[:most]))}{more}"
 
 
-def _shell(name: str) -> str:
-    import shlex
-
-    return shlex.quote(name)
-
-
-def _rows_with_target(source: Source, target: str, *, drop_missing_target: bool) -> NDArray[np.intp]:
-    column = source.table[target]
-    missing = np.asarray(column.is_null(nan_is_null=True).to_numpy(), dtype=bool)
-    gone = np.flatnonzero(missing)
-    if gone.size == len(column):
-        raise InputError(f"{source.path}: the target {target!r} is empty in all {gone.size} rows")
-    if gone.size and not drop_missing_target:
+def _row_names(table: Any) -> NDArray[Any]:
+    """The entries of a column, as whole numbers where they are nothing else."""
+    try:
+        names = [str(name) for name in clean_texts(table).column(0).to_pylist()]
+    except (OverflowError, ValueError) as error:
         raise InputError(
-            f"{source.path}: the target {target!r} is empty in {gone.size} of {len(column)} rows, first in "
-            f"{source.where(int(gone[0]))}: fill it, or leave those rows out with --drop-missing-target"
-        )
-    return np.flatnonzero(~missing)
-
-
-def _check_target(source: Source, column: Any, target: str) -> None:
-    import pyarrow as pa
-
-    if pa.types.is_nested(column.type):
-        raise InputError(
-            f"{source.path}: the target {target!r} holds {column.type}, not labels or numbers: choose another --target"
-        )
-    distinct = column.unique()
-    if len(distinct) == 1:
-        raise InputError(
-            f"{source.path}: the target {target!r} is {str(distinct[0].as_py())!r} in every row: there is nothing to "
-            "learn, choose another --target"
-        )
-    if _is_text(column) and _is_key(len(distinct), len(column)):
-        raise InputError(
-            f"{source.path}: the target {target!r} looks like a key ({len(distinct)} distinct texts in {len(column)} "
-            "rows): choose another --target"
-        )
-
-
-def _check_feature(source: Source, key: str, rows: NDArray[np.intp]) -> None:
-    column = source.table[key]
-    if not _is_text(column):
-        _note_of_counter(source, key, column)
-        _note_of_long_key(source, key, column.take(rows).drop_null())
-        return
-    column = column.cast("string")
-    odd = np.asarray(not_numbers(column.combine_chunks()))
-    present = len(column) - column.null_count
-    mostly_numbers = 0 < odd.size < (1 - _KEY_SHARE) * present
-    present = column.take(rows).drop_null()
-    distinct = len(present.unique())
-    if mostly_numbers:
-        first = int(odd[0])
-        text = column[first].as_py()
-        what = (
-            f"column {key!r} holds numbers except for {odd.size} of its entries, first {text[:40]!r} in "
-            + (source.where(first))
-        )
-        if _is_key(distinct, len(present)):
-            raise InputError(f"{source.path}: {what}: correct them or leave the fields empty")
-        source.notes.append(Note(f"{source.path}: {what}: taken as text"))
-    elif _is_key(distinct, len(present)):
-        raise InputError(
-            f"{source.path}: column {key!r} looks like a key ({distinct} distinct texts in {len(present)} rows): "
-            f"drop it with --drop {_shell(key)}, or name the rows by it with --id {_shell(key)}"
-        )
-
-
-def _note_of_counter(source: Source, key: str, column: Any) -> None:
-    import pyarrow as pa
-
-    if not pa.types.is_integer(column.type) or column.null_count or len(column) < _KEY_ROWS:
-        return
-    if (np.diff(column.to_numpy()) == 1).all():
-        source.notes.append(
-            Note(
-                f"{source.path}: column {key!r} only counts the rows: if it means nothing else, drop it with "
-                f"--drop {_shell(key)}"
-            )
-        )
-
-
-def _note_of_long_key(source: Source, key: str, column: Any) -> None:
-    """Account numbers and the like: whole numbers that are too long to be measurements, hardly one of them twice."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    whole = pa.types.is_integer(column.type) or (pa.types.is_decimal(column.type) and column.type.scale == 0)
-    if not whole or len(column) < _KEY_ROWS:
-        return
-    ends = pc.min_max(column)
-    longest = max(abs(int(ends[end].as_py())) for end in ("min", "max"))
-    if longest > EXACT and _is_key(distinct := len(column.unique()), len(column)):
-        source.notes.append(
-            Note(
-                f"{source.path}: column {key!r} looks like a key ({distinct} distinct whole numbers of up to "
-                f"{len(str(longest))} digits in {len(column)} rows): drop it with --drop {_shell(key)}, or name the "
-                f"rows by it with --id {_shell(key)}"
-            )
-        )
-
-
-def _is_text(column: Any) -> bool:
-    import pyarrow as pa
-
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
-def _is_key(distinct: int, count: int) -> bool:
-    return count >= _KEY_ROWS and distinct >= _KEY_SHARE * count
-
-
-def _row_names(column: Any, what: str) -> NDArray[Any]:
-    names = as_vector(column, what)
-    return names if names.dtype.kind in "iu" else np.array([str(name) for name in names], dtype=object)
+            f"--id {shlex.quote(table.column_names[0])}: its entries cannot be read ({error})"
+        ) from error
+    if all(
+        name.isdecimal() and (name == "0" or not name.startswith("0")) and len(name) < 19 for name in names
+    ):
+        return np.array(names, dtype=np.int64)
+    return np.array(names, dtype=object)

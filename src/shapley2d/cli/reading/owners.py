@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._ownership.owners import FIELDS, AxisNames, read_claims
+from shapley2d._ownership.owners import AxisNames, read_claims
 from shapley2d._tables.reading.files import read_table
+from shapley2d._tables.texts.column import clean_texts
 
 if TYPE_CHECKING:
     from shapley2d.cli.reading.inputs import Inputs
@@ -28,12 +29,12 @@ def read_owners(path: str, inputs: Inputs, *, encoding: str | None = None) -> li
     list of dict
         With the positions of rows and the names of columns, so that nothing is left to look up.
     """
-    source = read_table(path, encoding=encoding, text_columns=FIELDS)
+    source = read_table(path, encoding=encoding)
     rows = AxisNames("row", inputs.row_names.tolist())
     columns = AxisNames("column", inputs.X.column_names)
     inputs.train.notes.extend(source.notes)
     name = f"--owners {path}"
-    claims = read_claims(source.table, name, lambda row: f"{name}, {source.where(row)}")
+    claims = read_claims(clean_texts(source.table), name, lambda row: f"{name}, {source.where(row)}")
     return [
         {
             "owner": claim.owner,

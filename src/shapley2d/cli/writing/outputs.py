@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._base.atomic_write import atomic_write
+from shapley2d._base.atomic_write import atomic_write, real_path, why_unwritable
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from shapley2d._results.valuation import Valuation
 
@@ -22,36 +23,93 @@ _FORMULA = re.compile(
 )  # full-width signs too
 
 
-def check_outputs(values: Path | None, report: Path | None, inputs: Sequence[str]) -> None:
-    """Refuse files that could not be written after the work."""
+def check_outputs(
+    values: Path | None, report: Path | None, inputs: Sequence[str], checkpoint: Path | None = None
+) -> None:
+    """Refuse files that could not be written after the work, or that would overwrite each other or an input."""
     if values is not None:
         if values.suffix.lower() not in _VALUES:
             raise InputError(f"--output {values}: the name must end in .parquet or .csv")
-        _check_place(values, "--output", inputs)
+        check_file(values, "--output", inputs)
     if report is not None:
         check_report_path(report, inputs)
+    if checkpoint is not None:
+        from shapley2d._estimation.checkpoint import check_place, previous_path
+
+        check_file(checkpoint, "--checkpoint", inputs)
+        check_place(checkpoint)
+        before = previous_path(real_path(checkpoint))
+        check_distinct([("--checkpoint", before), ("--output", values), ("--report", report)])
+    check_distinct([("--output", values), ("--report", report), ("--checkpoint", checkpoint)])
 
 
 def check_report_path(path: Path, inputs: Sequence[str], option: str = "--report") -> None:
     """Refuse a file for a report that could not be written."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{option} {path}: the name must end in .html")
-    _check_place(path, option, inputs)
+    check_file(path, option, inputs)
 
 
-def _check_place(path: Path, option: str, inputs: Sequence[str]) -> None:
-    if not path.parent.is_dir():
-        raise InputError(f"{option} {path}: the folder {path.parent} does not exist: make it first")
-    if path.is_dir():
-        raise InputError(f"{option} {path} is a folder: name a file in it")
-    if not os.access(path.parent, os.W_OK):
-        raise InputError(f"{option} {path}: the folder {path.parent} cannot be written to: choose another")
+def check_file(path: Path, option: str, inputs: Sequence[str] = ()) -> None:
+    """Refuse a file that could not be written, or that is an input."""
+    reason = why_unwritable(path)
+    if reason.startswith("it is "):
+        raise InputError(f"{option} {path} {': '.join(reason[3:].rsplit(', ', 1))}")
+    if reason:
+        raise InputError(f"{option} {path}: {': '.join(reason.rsplit(', ', 1))}")
     if any(_same(path, other) for other in inputs):
         raise InputError(f"{option} {path} would overwrite an input: choose another name")
 
 
+def check_distinct(outputs: Sequence[tuple[str, Path | None]]) -> None:
+    """Refuse outputs that are one file: by the same name, by a link, or by a folder that takes A for a."""
+    there = [(option, path, real_path(path)) for option, path in outputs if path is not None]
+    for k, (option, path, target) in enumerate(there):
+        for other, _, second in there[:k]:
+            alike = str(target).casefold() == str(second).casefold()
+            if target == second or _same(target, str(second)) or (alike and _ignores_case(target.parent)):
+                raise InputError(
+                    f"{other} and {option} both name {path}: one would overwrite the other, choose two names"
+                )
+
+
 def _same(path: Path, other: str) -> bool:
-    return path.exists() and os.path.exists(other) and os.path.samefile(path, other)  # noqa: PTH110, PTH121
+    try:
+        return os.path.samefile(path, other)  # noqa: PTH121
+    except OSError:
+        return False
+
+
+def _ignores_case(folder: Path) -> bool:
+    """Whether a folder takes a small letter for a capital one, as on macOS and Windows."""
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".case-", suffix=".part") as probe:
+        return Path(probe.name).with_name(Path(probe.name).name.swapcase()).exists()
+
+
+def write_outputs(
+    valuation: Valuation, values: Path | None, report: Path | None, **options: Any
+) -> tuple[dict[str, Path], list[Exception]]:
+    """Write what was asked for, and return the files with what went wrong: one full disk must not cost the rest."""
+    files: dict[str, Path] = {}
+    failed: list[Exception] = []
+    for what, path, write in (
+        ("values", values, write_values),
+        ("report", report, lambda v, place: write_html(v, place, **options)),
+    ):
+        if path is None:
+            continue
+        try:
+            write(valuation, path)
+            files[what] = path
+        except (OSError, InputError) as error:
+            failed.append(error)
+    return files, failed
+
+
+def stop_if_unwritten(failed: list[Exception]) -> None:
+    """Report that a file could not be written, after the others and the results are out."""
+    if failed:
+        raise failed[0]
 
 
 def write_values(valuation: Valuation, path: Path) -> None:
@@ -105,5 +163,7 @@ def _writing(path: Path) -> Iterator[None]:
     """Name the file in what goes wrong."""
     try:
         yield
+    except BrokenPipeError as error:
+        raise InputError(f"{path}: its reader went away before all was written") from error
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error

@@ -29,7 +29,7 @@ def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[st
         row = valuation.row_names[i]
         cells.append(
             {
-                "row": row.item() if isinstance(row, np.generic) else row,
+                "row": _plain(row),
                 "line": int(inputs.rows[i]) + 2 if inputs.train.lined else None,
                 "column": valuation.column_names[j],
                 "content": contents[j][i] if contents else None,
@@ -39,6 +39,26 @@ def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[st
             }
         )
     return cells
+
+
+def stray_cells(valuation: Valuation, inputs: Inputs) -> list[dict[str, Any]]:
+    """The entries that are not what their columns hold, with what a person needs to find them."""
+    labels = valuation.labels
+    return [
+        {
+            "row": _plain(valuation.row_names[i]),
+            "line": int(inputs.rows[i]) + 2 if inputs.train.lined else None,
+            "column": valuation.column_names[j],
+            "content": text,
+            "kind": kind,
+            "label": labels[i] if labels else None,
+        }
+        for i, j, text, kind in valuation.stray_entries
+    ]
+
+
+def _plain(name: Any) -> Any:
+    return name.item() if isinstance(name, np.generic) else name
 
 
 def as_json(
@@ -69,6 +89,7 @@ def as_json(
                 valuation.column_names, valuation.columns, valuation.column_stderr, strict=True
             )
         ],
+        "strays": stray_cells(valuation, inputs),
         "lowest": cells,
         **more,
         "settings": valuation.info,
@@ -101,6 +122,12 @@ def print_summary(
     """Print what was valued, how certain it is, and what to look at first."""
     console = ResultConsole()
     console.print(Text(headline(valuation, inputs)))
+    strays = stray_cells(valuation, inputs)
+    if strays and cells:
+        shown_first = strays[: len(cells)]
+        more = "" if len(strays) == len(shown_first) else f" ({len(shown_first)} of {len(strays)})"
+        console.print(_stray_table(shown_first, f"Entries to check first{more}"))
+        console.print()
     if cells:
         title = "Lowest cells" if _about(valuation).get("caution") else "Cells that hurt most"
         console.print(_cell_table(cells, title, exact=valuation.exact))
@@ -142,25 +169,42 @@ def _whole(valuation: Valuation) -> str:
     return f", {total}" if total and valuation.info.get("semivalue") == ["shapley"] * 2 else ""
 
 
+def _stray_table(strays: list[dict[str, Any]], title: str) -> Table:
+    table = _start_table(strays, title)
+    table.add_column("is no", style="dim")
+    for cell in strays:
+        table.add_row(*_place(cell), cell["kind"])
+    return table
+
+
 def _cell_table(cells: list[dict[str, Any]], title: str, *, exact: bool) -> Table:
-    lined = cells[0]["line"] is not None
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    table.add_column("row", justify="right")
-    if lined:
-        table.add_column("line", justify="right", style="dim")
-    for heading in ("column", "content", "label"):
-        table.add_column(heading)
+    table = _start_table(cells, title)
     table.add_column("value", justify="right")
     if not exact:
         table.add_column("stderr", justify="right", style="dim")
     for cell in cells:
-        fields: list[Any] = [shown(str(cell["row"]), 24)]
-        fields += [str(cell["line"])] if lined else []
-        fields += [shown(cell["column"]), shown(cell["content"]), shown(cell["label"], 24)]
+        fields = _place(cell)
         fields += [f"{cell['value']:+.3e}"]
         fields += [] if exact else [f"{cell['stderr']:.1e}"]
         table.add_row(*fields)
     return table
+
+
+def _start_table(cells: list[dict[str, Any]], title: str) -> Table:
+    """A table of cells, so far with the columns that say which cell."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("row", justify="right")
+    if cells[0]["line"] is not None:
+        table.add_column("line", justify="right", style="dim")
+    for heading in ("column", "content", "label"):
+        table.add_column(heading)
+    return table
+
+
+def _place(cell: dict[str, Any]) -> list[Any]:
+    fields: list[Any] = [shown(str(cell["row"]), 24)]
+    fields += [] if cell["line"] is None else [str(cell["line"])]
+    return [*fields, shown(cell["column"]), shown(cell["content"]), shown(cell["label"], 24)]
 
 
 def print_files(files: dict[str, Path], console: ResultConsole) -> None:

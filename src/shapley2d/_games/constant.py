@@ -1,0 +1,76 @@
+"""Models that predict one thing whatever they are asked: what the labels alone say, without any column.
+
+The *best constant* of some rows is their mean in regression. In classification its probabilities are the shares of the
+classes, and it predicts the most frequent class; where several are, a utility is the mean over them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def most_frequent(counts: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Which classes are the most frequent, for each line of counts.
+
+    Examples
+    --------
+    >>> most_frequent(np.array([[1, 3, 3], [0, 0, 0]])).tolist()
+    [[False, True, True], [True, True, True]]
+    """
+    return np.asarray(counts == counts.max(axis=1, keepdims=True))
+
+
+class ConstantClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that always predicts one class, with the same probabilities for every row.
+
+    Parameters
+    ----------
+    classes : ndarray
+    code : int
+        Position of the class that it predicts.
+    probabilities : ndarray, optional
+        Of the classes; by default that class is certain.
+    """
+
+    def __init__(
+        self, classes: NDArray[Any], code: int, probabilities: NDArray[np.float64] | None = None
+    ) -> None:
+        self.classes_ = classes
+        self._code = code
+        self._probabilities = np.eye(classes.size)[code] if probabilities is None else probabilities
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class, once per row."""
+        return np.full(len(X), self.classes_[self._code])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probabilities, once per row."""
+        return np.tile(self._probabilities, (len(X), 1))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Their logarithms."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class ConstantRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """A regressor that always predicts the same number."""
+
+    def __init__(self, number: float) -> None:
+        self._number = number
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The number, once per row."""
+        return np.full(len(X), self._number)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True

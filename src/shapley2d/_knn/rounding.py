@@ -1,0 +1,112 @@
+"""What it can change in the values that entries or weights were rounded, bounded for any labels.
+
+Rounded distances may tie where true ones differ, and the other way round. Between two places of the ranking where the
+rows before are nearer than the rows after by both distances, only the order within a *block* of rows is in doubt. For
+the members of a block, and for nearer rows, that matters as the order within a bin of the fast form does, so
+:mod:`shapley2d._knn.bin_errors` has the bounds. Blocks whose members tie either way are not in doubt.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._knn.bin_errors import drop_variation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._knn.rank_weights import RankWeights
+
+
+def classification_bounds(
+    rounded: NDArray[np.integer],
+    true: NDArray[np.floating],
+    matches: NDArray[np.bool_],
+    weights: RankWeights,
+) -> NDArray[np.float64]:
+    """How far off every row's value can be for one validation row and one coalition.
+
+    Parameters
+    ----------
+    rounded, true : ndarray of shape (n,)
+        The distances that rows are ranked by, and those that they should be ranked by.
+    matches : ndarray of shape (n,)
+        Which rows have the label of the validation row.
+    weights : RankWeights
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> from shapley2d._knn.rank_weights import rank_weights
+    >>> weights = rank_weights("shapley", 4, 1)
+    >>> rounded, true = np.array([0, 5, 5, 9]), np.array([0.0, 4.9, 5.1, 9.0])
+    >>> classification_bounds(rounded, true, np.array([True, False, True, True]), weights).round(3)
+    array([0.167, 0.167, 0.167, 0.   ])
+    """
+    place, start, end, doubt = _blocks(rounded, true)
+    matching = np.bincount(place[matches], minlength=start.size)
+    doubt &= (matching > 0) & (
+        matching < end - start
+    )  # rows of one label have one value whatever their order
+    single = weights.single
+    variation = drop_variation(single)
+    mixed = matching * (end - start - matching) / (end - start)
+    own = single[start + 1] - single[end]
+    taken = np.minimum(single[start] - single[end], mixed * (variation[end] - variation[start + 1]))
+    return _add_up(place, doubt, own, taken)
+
+
+def regression_bounds(
+    rounded: NDArray[np.integer],
+    true: NDArray[np.floating],
+    targets: NDArray[np.float64],
+    n_neighbors: int,
+    weights: RankWeights,
+) -> NDArray[np.float64]:
+    """The same for regression, for centred targets of magnitude 1."""
+    place, start, end, doubt = _blocks(rounded, true)
+    size = end - start
+    single, pair = weights.single, weights.pair
+    sums = np.cumsum(np.bincount(place, weights=targets, minlength=start.size))
+    reach = np.minimum(np.abs(np.append(0.0, sums[:-1])), start)
+    drop_pair = pair[start] - pair[end]
+    swing, swing_pair = (
+        variation[end] - variation[start + 1] for variation in (drop_variation(single), drop_variation(pair))
+    )
+    factor, scale = 4.0 + 1.0 / n_neighbors, 1.0 / n_neighbors**2
+    own = factor * (single[start + 1] - single[end]) + (6.0 * reach + 8.0 * size) * drop_pair * scale
+    taken = (
+        factor * np.minimum(single[start] - single[end], 0.25 * size * swing)
+        + (size * drop_pair + (reach + size) * size * swing_pair) * scale
+    )
+    return _add_up(place, doubt, own, taken)
+
+
+def _blocks(
+    rounded: NDArray[np.integer], true: NDArray[np.floating]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
+    """The block of every row; where blocks start and end in the ranking; whether their order is in doubt."""
+    order = np.argsort(rounded, kind="stable")
+    near, far = rounded[order], true[order]
+    nearest = np.minimum.accumulate(far[::-1])[::-1]
+    cut = (near[:-1] < near[1:]) & (np.maximum.accumulate(far)[:-1] < nearest[1:])
+    place = np.empty(order.size, dtype=np.intp)
+    place[order] = np.append(0, np.cumsum(cut))
+    start = np.append(0, np.flatnonzero(cut) + 1)
+    end = np.append(start[1:], order.size)
+    tied = near[start] == near[end - 1]
+    tied &= np.maximum.reduceat(far, start) == np.minimum.reduceat(far, start)
+    return place, start, end, ~tied
+
+
+def _add_up(
+    place: NDArray[np.intp], doubt: NDArray[np.bool_], own: NDArray[np.float64], taken: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    taken = np.where(doubt, taken, 0.0)
+    beyond = np.cumsum(taken[::-1])[::-1] - taken
+    return np.asarray((np.where(doubt, own, 0.0) + beyond)[place])

@@ -1,0 +1,112 @@
+"""What values are counted from: what is taken off the score in the sum of all values, as facts for the record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.warnings import warn
+from shapley2d._theory.coalitions import MaskCoalitions
+from shapley2d.exceptions import InputWarning, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shapley2d._tables.problem import Problem, Split
+    from shapley2d._theory.game import Game
+
+LABELS_ALONE = "what the rows' labels alone predict"
+MEAN_OF_ALL = "that of the mean of all targets"
+BEST_CONSTANT = "that of the best constant prediction"
+BLIND_GUESS = "that of a guess that knows no labels"
+
+
+def facts_of_knn(problem: Problem, empty: str, n_neighbors: int, option: str = "empty") -> dict[str, Any]:
+    """What nearest neighbours count from, and in words what it is; no facts where that is 0.
+
+    Parameters
+    ----------
+    problem : Problem
+    empty : {"ties", "zero"}
+    n_neighbors : int
+    option : str
+        What the user calls ``empty``, for the warning about a score in which 0 is perfect.
+
+    Examples
+    --------
+    >>> from shapley2d._tables.problem import make_problem
+    >>> X, y = [[0], [1], [2], [3]], ["a", "a", "a", "b"]
+    >>> facts_of_knn(make_problem(X, y, X, y), "ties", 2)
+    {'utility_none': 0.625, 'nothing': "what the rows' labels alone predict"}
+    """
+    classifies = problem.target.task == "classification"
+    if empty == "zero":
+        if not classifies:
+            _warn_of_perfect_zero(option, "minus the squared error")
+        return {}
+    if problem.label is not None:
+        if classifies:
+            return {}
+        worth = [_error_of_mean(split) for split in problem.splits]
+        return {"utility_none": float(np.mean(worth)), "nothing": MEAN_OF_ALL}
+    worth = [labels_alone(split, int(n_neighbors)) for split in problem.splits]
+    return {"utility_none": float(np.mean(worth)), "nothing": LABELS_ALONE}
+
+
+def labels_alone(split: Split, n_neighbors: int) -> float:
+    """The utility of all rows without any column: all tie, so K random ones of them vote."""
+    y, y_valid = split.y.codes, split.y_valid.codes
+    n = y.size
+    taken = min(n_neighbors, n)
+    if split.y.task == "classification":
+        counts = np.bincount(y, minlength=split.y.classes.size)
+        right = np.where(y_valid >= 0, counts[y_valid], 0) / n
+        return float(np.mean(right) * taken / n_neighbors)
+    spread = taken * (n - taken) / max(n - 1, 1) * float(np.var(y)) / n_neighbors**2
+    return _error_of_mean(split) - spread
+
+
+def _error_of_mean(split: Split) -> float:
+    return -float(np.mean((split.y_valid.codes - split.y.codes.mean()) ** 2))
+
+
+def facts_of_constant(games: Sequence[Game], problem: Problem) -> dict[str, Any]:
+    """What models count from: the score of the best constant prediction from all rows.
+
+    Where the label is valued too, knowing it is part of what is valued, and a guess without it is what is left.
+
+    Parameters
+    ----------
+    games : sequence of Game
+        Of the features, one per split.
+    problem : Problem
+    """
+    labelled = problem.label is not None
+    worth = []
+    for game in games:
+        rows = MaskCoalitions(np.full((1, game.n_rows), not labelled))
+        worth.append(game.utilities(rows, MaskCoalitions(np.zeros((1, game.n_columns), dtype=bool)))[0, 0])
+    return {"utility_none": float(np.mean(worth)), "nothing": BLIND_GUESS if labelled else BEST_CONSTANT}
+
+
+def warn_of_perfect_zero(scoring: Any) -> None:
+    """Warn where nothing counts as 0 and so does a perfect model."""
+    if scoring is None:
+        return
+    from sklearn.metrics import get_scorer
+
+    if getattr(get_scorer(scoring), "_sign", 1) < 0:
+        _warn_of_perfect_zero("baseline", str(Setting("scoring", scoring)))
+
+
+def _warn_of_perfect_zero(option: str, score: str) -> None:
+    warn(
+        InputWarning(
+            Setting(option, "zero"),
+            f" counts from a score of 0, and {score} is 0 where a model is perfect: nearly every cell will look "
+            "harmful; leave ",
+            Setting(option),
+            " out to count from what the labels alone predict",
+        )
+    )

@@ -1,0 +1,174 @@
+"""Tables as people hold them, brought to a frame or an array: files, DuckDB, Arrow, dictionaries, lists of records."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d._base.warnings import warn
+from shapley2d._tables.arrow_types import plain_types
+from shapley2d._tables.frames import frame_kind, make_frame
+from shapley2d.exceptions import InputError, InputWarning, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def is_path(data: Any) -> bool:
+    """Whether a table is given by the name of its file."""
+    return isinstance(data, (str, os.PathLike))
+
+
+def read_path(path: Any) -> Any:
+    """The table in a file, as text where the file is text."""
+    from shapley2d._tables.reading.files import read_table
+
+    source = read_table(os.fspath(path))
+    for note in source.notes:
+        warn(InputWarning(*note.args))
+    return source.table
+
+
+def as_frame(data: Any, name: str = "X") -> Any:
+    """A frame that narwhals knows, or the thing itself where it is an array or a list.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> as_frame(pa.record_batch({"a": [1, 2]})).column_names
+    ['a']
+    """
+    if isinstance(data, (nw.DataFrame, nw.LazyFrame)):
+        data = data.to_native()
+    if isinstance(data, np.ndarray):
+        return data
+    if hasattr(data, "toarray") and hasattr(data, "nnz"):
+        raise TypeError(f"{name} is a sparse matrix, which is not supported: pass {name}.toarray()")
+    if hasattr(data, "collect") and hasattr(data, "lazy"):
+        data = data.collect()  # a lazy polars frame
+    if nw.dependencies.is_pyarrow_table(data):
+        data = plain_types(data)
+    _check_unique_names(data, name)
+    if isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame):
+        return data
+    if isinstance(data, dict):
+        return _from_columns(data, name)
+    if isinstance(data, (list, tuple)) and data and all(isinstance(record, dict) for record in data):
+        return _from_records(data, name)
+    return _from_arrow(data)
+
+
+def _check_unique_names(data: Any, name: str) -> None:
+    names = getattr(data, "column_names", getattr(data, "columns", None))
+    if names is None or callable(names):
+        return
+    repeated = [str(key) for key, count in Counter(map(str, names)).items() if count > 1]
+    if repeated:
+        raise InputError(Place(name), f": the column name {repeated[0]!r} occurs twice: rename one of them")
+
+
+def with_targets(X: Any, y: Any, X_valid: Any, y_valid: Any) -> tuple[Any, Any, Any, Any]:
+    """The tables and their targets, where a target is given by the name of its column."""
+    if not isinstance(y, str):
+        if is_path(X):
+            raise InputError(
+                Place("y"),
+                " must be the name of the column to predict where ",
+                Place("X"),
+                " is the path of a file",
+            )
+        return X, y, X_valid, y_valid
+    X, target = _without(X, y, "X")
+    if X_valid is not None and (y_valid is None or isinstance(y_valid, str)):
+        X_valid, y_valid = _without(X_valid, y if y_valid is None else y_valid, "X_valid")
+    return X, target, X_valid, y_valid
+
+
+def _without(data: Any, key: str, name: str) -> tuple[Any, Any]:
+    """A table without one of its columns, and that column."""
+    from_file = is_path(data)
+    frame = nw.from_native(
+        read_path(data) if from_file else as_frame(data, name), eager_only=True, pass_through=True
+    )
+    if not isinstance(frame, nw.DataFrame):
+        raise InputError(
+            Place("y"), f"={key!r} names a column, but ", Place(name), " has no names: pass the entries"
+        )
+    if key not in frame.columns:
+        near = difflib.get_close_matches(key, frame.columns, 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise InputError(Place(name), f" has no column {key!r} to predict{hint}")
+    rest = frame.drop(key).to_native()
+    return rest, frame.get_column(key).to_native()
+
+
+def _from_arrow(data: Any) -> Any:
+    """Whatever hands out Arrow data, such as a relation of DuckDB; anything else as it is."""
+    import pyarrow as pa
+
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if hasattr(data, "__arrow_c_stream__"):
+        try:
+            return pa.RecordBatchReader.from_stream(data).read_all()
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # a stream of values, not of records
+            return data
+    for method in ("to_arrow_table", "fetch_arrow_table", "arrow"):
+        if callable(getattr(data, method, None)):
+            given = getattr(data, method)()
+            return given.read_all() if hasattr(given, "read_all") else given
+    return data
+
+
+def _from_columns(columns: Mapping[Any, Any], name: str) -> Any:
+    plain = {str(key): _as_list(part, str(key), name) for key, part in columns.items()}
+    lengths = {key: len(part) for key, part in plain.items()}
+    if len(set(lengths.values())) > 1:
+        one = next(iter(lengths))
+        other = next(key for key in lengths if lengths[key] != lengths[one])
+        raise InputError(
+            Place(name),
+            f": column {one!r} has {lengths[one]} entries, but column {other!r} has {lengths[other]}",
+        )
+    return _frame(plain)
+
+
+def _as_list(part: Any, key: str, name: str) -> list[Any]:
+    series = nw.from_native(part, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series.to_list()
+    if hasattr(part, "to_pylist"):
+        return list(part.to_pylist())
+    if isinstance(part, (str, bytes)) or not hasattr(part, "__len__"):
+        raise InputError(
+            Place(name), f": column {key!r} is a single {type(part).__name__}, not a list of entries"
+        )
+    return list(part)
+
+
+def _from_records(records: Sequence[Mapping[Any, Any]], name: str) -> Any:
+    keys = dict.fromkeys(key for record in records for key in record)
+    if not keys:
+        raise InputError(Place(name), " has no columns: its records are empty")
+    return _frame({str(key): [record.get(key) for record in records] for key in keys})
+
+
+def _frame(columns: dict[str, list[Any]]) -> Any:
+    """A frame of the columns; one that holds things of several types is as good as text."""
+    kind = frame_kind(None)
+    if kind == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame({key: pd.Series(part, dtype=_dtype(part)) for key, part in columns.items()})
+    return make_frame({key: part if _dtype(part) is None else [None if item is None else str(item) for item in part]
+                       for key, part in columns.items()}, kind)  # fmt: skip
+
+
+def _dtype(part: list[Any]) -> str | None:
+    kinds = {type(item) for item in part} - {type(None)}
+    return "object" if str in kinds and len(kinds) > 1 else None

@@ -1,0 +1,190 @@
+"""A typed column from a column of text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._tables.table import Column, FromText
+from shapley2d._tables.texts.rule import Reading, read_texts
+from shapley2d._tables.texts.words import MISSING
+from shapley2d._tables.whole_numbers import are_long
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+def text_column(
+    texts: Any, key: str, *, kind: str | None = None, notation: str = "", like: Column | None = None
+) -> Column:
+    """Give a column of text its kind; see :func:`~shapley2d._tables.texts.rule.read_texts` for the rule.
+
+    Parameters
+    ----------
+    texts : pyarrow array of strings
+    key : str
+        Its name.
+    kind : {None, "number", "date", "text"}
+        What the user says that it holds.
+    notation : str
+        How the table writes its numbers elsewhere.
+    like : Column, optional
+        The same column of the training table: this one is read alike, as far as it can be.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> column = text_column(pa.array(["1", " 2", "?", "4", "5", "6", "l"]), "age")
+    >>> column.kind, column.entries.tolist(), column.from_text.strays
+    ('number', [1.0, 2.0, nan, 4.0, 5.0, 6.0, nan], {6: 'l'})
+    """
+    words, codes = encode_texts(texts)
+    counts = np.bincount(codes[codes >= 0], minlength=len(words)).astype(np.int64)
+    reading = _read_like(words, counts, like) if like is not None else None
+    if reading is None:
+        reading = read_texts(words, counts, kind=kind, notation=notation)
+    if kind in ("number", "date") and np.isnan(reading.values).all() and reading.strays.any():
+        first = words[int(np.flatnonzero(reading.strays)[0])].as_py()
+        raise InputError(
+            Setting("kinds", {key: kind}),
+            f": no entry of column {key!r} is a {kind}, the first is {first[:40]!r}",
+        )
+    read = FromText(
+        _strays(reading, words, codes),
+        reading.notation,
+        _example(reading, words),
+        reading.remark,
+        kind is not None,
+    )
+    if reading.kind == "category":
+        return _category(words, codes, key, read)
+    distinct = _before_rounding(reading, words)
+    if distinct:
+        read = replace(read, distinct=distinct)
+    if distinct or not reading.plain:
+        read = replace(read, words=_objects(words), codes=codes.astype(np.int32))
+    return Column(key, reading.kind, np.append(reading.values, np.nan)[codes], (), read)
+
+
+def _before_rounding(reading: Reading, words: Any) -> int:
+    """How many different numbers there are, where rounding makes some of them the same; 0 where it does not."""
+    import pyarrow.compute as pc
+
+    if reading.kind != "number" or not are_long(reading.values):
+        return 0
+    found = ~np.isnan(reading.values)
+    texts = pc.utf8_ltrim(words.filter(pa_array(found)), "+0")  # 007 and 7 are no two numbers
+    distinct = len(pc.unique(texts))
+    return distinct if np.unique(reading.values[found]).size < distinct else 0
+
+
+def typed_again(column: Column) -> Column:
+    """A column whose entries are known as text, as a file of values keeps them, by the kind that it had."""
+    if column.kind == "category":
+        return column
+    texts = pa_array(np.array(column.text(), dtype=object)).cast("string")
+    words, codes = encode_texts(texts)
+    counts = np.bincount(codes[codes >= 0], minlength=len(words)).astype(np.int64)
+    kind = None if column.kind == "boolean" else column.kind
+    reading = read_texts(words, counts, kind=kind, notation=column.from_text.notation)
+    read = FromText(_strays(reading, words, codes))
+    return Column(column.name, column.kind, np.append(reading.values, np.nan)[codes], (), read)
+
+
+def as_texts(items: Sequence[Any]) -> Any:
+    """Texts, with gaps, for pyarrow; None where something else is among them."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(items, pa.string(), from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return None
+
+
+def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64]]:
+    """The different texts, trimmed, and the position of every entry's among them, -1 where it is missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(texts, pa.ChunkedArray):
+        texts = texts.combine_chunks()
+    if not pa.types.is_large_string(texts.type):
+        texts = texts.cast(pa.string())  # a column of nulls, or views of strings
+    encoded = pc.dictionary_encode(pc.utf8_trim_whitespace(texts))
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    words = encoded.dictionary
+    codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
+    gone = np.asarray(pc.is_in(words, value_set=pa.array(MISSING, words.type)).to_numpy(zero_copy_only=False))
+    if gone.any():
+        codes = np.append(np.where(gone, -1, np.arange(len(words))), -1)[codes]
+        words = pc.if_else(pa.array(gone), None, words)
+    return words, codes
+
+
+def clean_texts(table: Any) -> Any:
+    """A pyarrow table whose columns of text are trimmed, with nulls where an entry is missing."""
+    import pyarrow as pa
+
+    for place, key in enumerate(table.column_names):
+        if pa.types.is_string(table[key].type) or pa.types.is_large_string(table[key].type):
+            words, codes = encode_texts(table[key])
+            positions = pa.array(codes, mask=codes < 0)
+            table = table.set_column(place, key, words.take(positions))
+    return table
+
+
+def _read_like(words: Any, counts: NDArray[np.int64], train: Column) -> Reading | None:
+    """Read a column as its twin in the training table was read; None where that makes nothing of most entries."""
+    if train.kind == "category":
+        return read_texts(words, counts, kind="text")
+    if train.kind == "boolean":
+        return None
+    reading = read_texts(words, counts, kind=train.kind, notation=train.from_text.notation)
+    regular, strays = counts[~np.isnan(reading.values)].sum(), counts[reading.strays].sum()
+    return reading if regular >= strays else None
+
+
+def _category(words: Any, codes: NDArray[np.int64], key: str, read: FromText) -> Column:
+    texts = words.to_pylist()
+    categories = tuple(sorted(text for text in texts if text is not None))
+    position = {text: float(code) for code, text in enumerate(categories)}
+    places = np.array([np.nan if text is None else position[text] for text in texts] + [np.nan])
+    return Column(key, "category", places[codes], categories, read)
+
+
+def _strays(reading: Reading, words: Any, codes: NDArray[np.int64]) -> dict[int, str]:
+    if not reading.strays.any():
+        return {}
+    rows = np.flatnonzero(np.append(reading.strays, False)[codes])
+    return dict(zip(rows.tolist(), words.take(pa_array(codes[rows])).to_pylist(), strict=True))
+
+
+def _example(reading: Reading, words: Any) -> str:
+    """An entry in a notation that is not self-evident, and what it stands for."""
+    if not reading.notation or not (reading.doubtful or reading.notation == "decimal commas"):
+        return ""
+    places = np.flatnonzero(~np.isnan(reading.values))
+    texts = words.take(pa_array(places)).to_pylist()
+    mark = "," if reading.notation.endswith("commas") else "/"
+    place = next((k for k, text in enumerate(texts) if mark in text), 0)
+    shown = Column("", reading.kind, reading.values[places[place : place + 1]]).text()[0]
+    return f"{texts[place]!r} is {shown}"
+
+
+def _objects(words: Any) -> NDArray[Any]:
+    texts = np.full(len(words) + 1, None, dtype=object)
+    texts[:-1] = words.to_pylist()
+    return texts
+
+
+def pa_array(array: NDArray[Any]) -> Any:
+    """A numpy array for pyarrow."""
+    import pyarrow as pa
+
+    return pa.array(array)

@@ -1,0 +1,158 @@
+"""Dates and times as people write them: 2024-02-29, 29.2.2024, 2/29/24, each with or without a time of day."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._tables.table import MILLISECONDS_PER_DAY
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?$"
+_LIKELY = (
+    r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"
+    r"($|[T ]+\d{1,2}:\d{2}[:\d.]*( ?[AaPp]\.?[Mm]\.?)?( ?(Z|[+-]\d{2}(:?\d{2})?))?$)"
+)
+_TIME = (
+    r"(?:(?:T| +)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.(?P<fraction>\d{1,9}))?)?"
+    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?(?: ?(?P<zone>Z|[+-]\d{2}(?::?\d{2})?))?)?"
+)
+_YEAR_FIRST = re.compile(rf"(?P<year>\d{{4}})([-/])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}}){_TIME}", re.ASCII)
+_WITH_POINTS = re.compile(
+    rf"(?:(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.(?P<year>\d{{4}})|"
+    rf"(?P<day2>\d{{2}})\.(?P<month2>\d{{2}})\.(?P<year2>\d{{2}})){_TIME}",
+    re.ASCII,
+)
+_YEAR_LAST = re.compile(
+    rf"(?P<one>\d{{1,2}})([-/])(?P<other>\d{{1,2}})\2(?P<year>\d{{4}}|\d{{2}}){_TIME}", re.ASCII
+)
+_PIVOT = 69  # of two digits: 69 is 1969, 68 is 2068
+_START = dt.datetime(1970, 1, 1)  # noqa: DTZ001
+_MILLISECOND = dt.timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True)
+class Dates:
+    """The dates behind some texts.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n,)
+        Days since 1970; NaN where a text is no date.
+    found : ndarray of bool of shape (n,)
+    notation : str
+        ``"day first"`` or ``"month first"`` where dates are written as 1/2/2024, else empty.
+    plain : bool
+        Whether all are written as a computer would.
+    doubtful : bool
+        Whether the other order makes as many dates.
+    """
+
+    values: NDArray[np.float64]
+    found: NDArray[np.bool_]
+    notation: str = ""
+    plain: bool = True
+    doubtful: bool = False
+
+
+def may_be_dates(texts: Any) -> NDArray[np.bool_]:
+    """Which texts may be dates, at a glance."""
+    import pyarrow.compute as pc
+
+    return _flags(pc.match_substring_regex(texts, _LIKELY))
+
+
+def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Dates:
+    """Read dates; whether 1/2/2024 is in January or in February is decided for all texts together.
+
+    The day comes first where that makes dates of more entries (31/1/2024), else the month.
+
+    Parameters
+    ----------
+    texts : pyarrow.StringArray
+        Different texts, without space around them; null where one is missing.
+    counts : ndarray of int
+        How often each occurs.
+    order : {"", "day first", "month first"}
+        What to take where both are possible.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> parse_dates(pa.array(["1970-01-02", "1970-01-01 12:00", "31.12.1969", "x"]), np.ones(4, dtype=int)).values
+    array([ 1. ,  0.5, -1. ,  nan])
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    likely = may_be_dates(texts)
+    iso = likely & _flags(pc.match_substring_regex(texts, _ISO))
+    try:
+        stamps = pc.if_else(pa.array(iso), texts, None).cast(pa.timestamp("us"))
+        values = _days(stamps)
+    except pa.ArrowInvalid:  # 2024-02-31
+        iso[:], values = False, np.full(len(texts), np.nan)
+    odd = np.flatnonzero(likely & ~iso)
+    both: list[tuple[int, float, float]] = []
+    for k, text in zip(odd.tolist(), texts.take(pa.array(odd)).to_pylist(), strict=True):
+        if found := _YEAR_FIRST.fullmatch(text):
+            values[k] = _one(found, found["year"], found["month"], found["day"])
+        elif found := _WITH_POINTS.fullmatch(text):
+            year, month, day = (found[name] or found[name + "2"] for name in ("year", "month", "day"))
+            values[k] = _one(found, year, month, day)
+        elif found := _YEAR_LAST.fullmatch(text):
+            day_first = _one(found, found["year"], found["other"], found["one"])
+            both.append((k, day_first, _one(found, found["year"], found["one"], found["other"])))
+    if not both:
+        return Dates(values, ~np.isnan(values), "", not odd.size)
+    rows = np.array([k for k, _, _ in both])
+    day_first, month_first = np.array([days for _, *days in both]).T
+    by_day, by_month = (int(counts[rows[~np.isnan(days)]].sum()) for days in (day_first, month_first))
+    day = by_day > by_month or (by_day == by_month and order == "day first")
+    values[rows] = day_first if day else month_first
+    notation = "day first" if day else "month first"
+    return Dates(values, ~np.isnan(values), notation, plain=False, doubtful=by_day == by_month)
+
+
+def _days(stamps: Any) -> NDArray[np.float64]:
+    """Timestamps of microseconds as days, to the millisecond."""
+    missing = ~_flags(stamps.is_valid())
+    microseconds = np.asarray(stamps.cast("int64").fill_null(0))
+    return np.where(missing, np.nan, microseconds // 1000 / MILLISECONDS_PER_DAY)
+
+
+def _one(found: re.Match[str], year: str, month: str, day: str) -> float:
+    """Days since 1970; NaN where there is no such day or time."""
+    number = int(year)
+    if len(year) == 2:
+        number += 2000 if number < _PIVOT else 1900
+    hour = int(found["hour"] or 0)
+    if found["half"]:
+        if not 1 <= hour <= 12:
+            return np.nan
+        hour = hour % 12 + (12 if found["half"] in "pP" else 0)
+    micro = int(((found["fraction"] or "") + "000000")[:6])
+    try:
+        stamp = dt.datetime(  # noqa: DTZ001  (all are kept in UTC)
+            number, int(month), int(day), hour, int(found["minute"] or 0), int(found["second"] or 0), micro
+        )
+    except ValueError:
+        return np.nan
+    zone = found["zone"]
+    milliseconds = (stamp - _START) // _MILLISECOND
+    if zone and zone != "Z":
+        digits = zone[1:].replace(":", "")
+        ahead = 60 * int(digits[:2]) + int(digits[2:] or 0)
+        milliseconds -= 60_000 * (ahead if zone[0] == "+" else -ahead)
+    return milliseconds / MILLISECONDS_PER_DAY
+
+
+def _flags(array: Any) -> NDArray[np.bool_]:
+    """A pyarrow array of booleans, null being false."""
+    return np.asarray(array.fill_null(fill_value=False).to_numpy(zero_copy_only=False), dtype=bool)

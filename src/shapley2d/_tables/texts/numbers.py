@@ -1,0 +1,175 @@
+"""Numbers as people write them: with thousands separators, decimal commas, currencies, percent signs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_PLAIN = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$"
+_SPACE = r"[ \x{a0}\x{2007}\x{2009}\x{202f}]"
+_QUOTE = r"['\x{2019}]"
+_SIGN = r"[+\x{2212}-]"
+_CURRENCY = (
+    r"(?:[A-Z]{0,2}\$|[€£¥₹₽₩₺₴₪₫₱₿]|(?i:usd|eur|gbp|chf|jpy|cny|inr|cad|aud|nzd|sek|nok|dkk|pln|czk|huf|rub|brl|mxn|krw|"
+    r"zar|try|sgd|hkd|kr|zł|kč))"
+)
+
+
+def _pattern(decimal: str, grouping: str) -> str:
+    """A number with a currency or a percent sign, in brackets where it is negative."""
+    first = r"[1-9]\d{0,2}"
+    whole = rf"(?:\d+|{first}(?:{grouping}\d{{3}})+|{first}(?:{_SPACE}\d{{3}})+|{first}(?:{_QUOTE}\d{{3}})+)"
+    digits = rf"(?:{whole}(?:{decimal}\d*)?|{decimal}\d+)"
+    front = rf"(?:{_SIGN}?{_SPACE}?{_CURRENCY}?|{_CURRENCY}{_SPACE}?{_SIGN}){_SPACE}?"
+    written = rf"{front}{digits}{_SPACE}?(?:{_CURRENCY}|%)?"
+    return rf"^(?:{written}|\({written}\))$"
+
+
+_POINT = _pattern(r"\.", ",")
+_COMMA = _pattern(",", r"\.")
+_UNMARKED = r"[0-9.,'()+\-\x{2019}\x{2212}\s\x{a0}\x{2007}\x{2009}\x{202f}]+"
+_FEW = 0.1
+_THOUSANDS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"  # plain numbers that may have no fraction
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers behind some texts.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n,)
+        NaN where a text is no number.
+    found : ndarray of bool of shape (n,)
+        Which texts are numbers.
+    marks : ndarray of str of shape (n,)
+        The currency or the percent sign that stands with each; empty for most.
+    notation : str
+        ``"decimal commas"`` or ``"thousands commas"`` where a comma stands in a number, else empty.
+    plain : bool
+        Whether all are written as a computer would.
+    doubtful : bool
+        Whether the other notation makes as many numbers.
+    """
+
+    values: NDArray[np.float64]
+    found: NDArray[np.bool_]
+    marks: NDArray[Any]
+    notation: str = ""
+    plain: bool = True
+    doubtful: bool = False
+
+
+def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") -> Numbers:
+    """Read numbers; whether a comma is a decimal comma is decided for all texts together.
+
+    It is one where more entries are numbers that way than with decimal points. ``1,234`` by itself may be either:
+    then ``commas`` decides, and without it commas group thousands. Plain numbers are read as such where no entry says
+    otherwise.
+
+    Parameters
+    ----------
+    texts : pyarrow.StringArray
+        Different texts, without space around them; null where one is missing.
+    counts : ndarray of int
+        How often each occurs.
+    commas : {"", "decimal commas"}
+        What to take where both are possible.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> texts = pa.array(["1.5", "$1,200", "(5)", "abc"])
+    >>> parse_numbers(texts, np.ones(4, dtype=np.int64)).values.tolist()
+    [1.5, 1200.0, -5.0, nan]
+    """
+    import pyarrow as pa
+
+    no_marks = np.full(len(texts), "", dtype=object)
+    try:
+        return Numbers(_floats(texts.cast(pa.float64())), _flags(texts.is_valid()), no_marks)
+    except pa.ArrowInvalid:
+        pass
+    plain = _matches(texts, _PLAIN)
+    point, comma = (_matches(texts, form) & ~plain for form in (_POINT, _COMMA))
+    # plain numbers as decimal commas have it: 1.500 is 1500, and 1.5 is none
+    thousands = plain & _matches(texts, _THOUSANDS)
+    fractions = plain & ~thousands & _matches(texts, "[.eEiI]")
+    by_point, by_comma = counts[point].sum(), counts[comma].sum() - counts[fractions].sum()
+    with_comma = _matches(texts, ",")
+    decimal = by_comma > by_point or (
+        by_comma == by_point and commas == "decimal commas" and with_comma.any()
+    )
+    decimal = (
+        decimal and counts[comma].sum() > _FEW * counts[comma | thousands].sum()
+    )  # else the commas are strays
+    chosen = comma if decimal else point
+    found = (plain & ~fractions if decimal else plain) | chosen
+    values = _plain_values(texts, found & plain) + _marked_values(texts, chosen, "," if decimal else ".")
+    if decimal:
+        values[thousands] = np.round(1000.0 * values[thousands])
+    marks, found = _one_mark(_marks(texts, chosen), found, counts)
+    notation = ("decimal commas" if decimal else "thousands commas") if (with_comma & chosen).any() else ""
+    values = np.where(found, values, np.nan)
+    return Numbers(values, found, marks, notation, not chosen.any(), bool(by_point == by_comma))
+
+
+def _plain_values(texts: Any, which: NDArray[np.bool_]) -> NDArray[np.float64]:
+    import pyarrow as pa
+
+    values = np.zeros(len(texts))
+    values[which] = _floats(texts.filter(pa.array(which)).cast(pa.float64()))
+    return values
+
+
+def _marked_values(texts: Any, which: NDArray[np.bool_], decimal: str) -> NDArray[np.float64]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = np.zeros(len(texts))
+    some = texts.filter(pa.array(which))
+    digits = pc.replace_substring(pc.replace_substring_regex(some, f"[^0-9{decimal}]+", ""), decimal, ".")
+    numbers = _floats(digits.cast(pa.float64()))
+    values[which] = np.where(_matches(some, r"^\(|[\x{2212}-]"), -numbers, numbers)
+    return values
+
+
+def _marks(texts: Any, which: NDArray[np.bool_]) -> NDArray[Any]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    marks = np.full(len(texts), "", dtype=object)
+    rest = pc.replace_substring_regex(texts.filter(pa.array(which)), _UNMARKED, "")
+    marks[which] = pc.utf8_upper(rest).to_pylist()
+    return marks
+
+
+def _one_mark(
+    marks: NDArray[Any], found: NDArray[np.bool_], counts: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Amounts in another currency than most are not numbers of the same column."""
+    different = {mark: int(counts[marks == mark].sum()) for mark in set(marks.tolist()) - {""}}
+    if len(different) > 1:
+        most = max(sorted(different), key=lambda mark: different[mark])
+        found = found & ((marks == "") | (marks == most))
+    return np.where(found, marks, ""), found
+
+
+def _matches(texts: Any, pattern: str) -> NDArray[np.bool_]:
+    import pyarrow.compute as pc
+
+    return _flags(pc.match_substring_regex(texts, pattern))
+
+
+def _floats(array: Any) -> NDArray[np.float64]:
+    return np.array(array.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _flags(array: Any) -> NDArray[np.bool_]:
+    """A pyarrow array of booleans, null being false."""
+    return np.asarray(array.fill_null(fill_value=False).to_numpy(zero_copy_only=False), dtype=bool)

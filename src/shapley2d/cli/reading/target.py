@@ -1,0 +1,124 @@
+"""The target column of a file: which rows have one, and what they hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.entries import is_missing
+from shapley2d._tables.keys import looks_like_key
+from shapley2d._tables.labels import read_labels
+from shapley2d.exceptions import InputError, Note, Place
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.reading.files import Source
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class TargetColumn:
+    """A target, and the rows of the file that have one.
+
+    Attributes
+    ----------
+    rows : ndarray
+        Positions in the file.
+    y : ndarray or pyarrow array
+        Their entries: numbers, or labels to be taken as they stand.
+    missing : ndarray
+        Positions of rows without a target.
+    """
+
+    rows: NDArray[np.intp]
+    y: Any
+    missing: NDArray[np.intp]
+
+
+def read_target(source: Source, target: str, *, kind: str | None, task: str) -> TargetColumn:
+    """Read the target; rows whose entry is no number where the others are get left out, with a note."""
+    import pyarrow as pa
+
+    column = source.table[target]
+    if pa.types.is_dictionary(column.type):
+        column, kind = column.cast(column.type.value_type), kind or "text"
+    labels = read_labels(_as_vector(column), "y", kind=kind, task=task)
+    strays = np.array(list(labels.strays), dtype=np.intp)
+    gone = _missing(labels.entries)
+    gone[strays] = False
+    missing = np.flatnonzero(gone)
+    kept = ~gone
+    kept[strays] = False
+    rows = np.flatnonzero(kept)
+    if not rows.size:
+        raise InputError(f"{source.path}: the target {target!r} is empty in all {len(column)} rows")
+    if labels.strays:
+        shown = [
+            f"{text[:40]!r} in {source.where(row)}" for row, text in list(labels.strays.items())[:_SHOWN]
+        ]
+        more = ", ..." if len(labels.strays) > _SHOWN else ""
+        source.notes.append(
+            Note(
+                f"{source.path}: the target {target!r} holds numbers, but not in {len(labels.strays)} of {len(column)} "
+                f"rows ({', '.join(shown)}{more}): those rows are left out"
+            )
+        )
+    return TargetColumn(rows, _entries(labels.entries[rows]), missing)
+
+
+def check_target(source: Source, target: str, y: Any) -> None:
+    """Refuse a target that cannot be learnt."""
+    distinct = y.unique().to_pylist() if hasattr(y, "unique") else list(set(y.tolist()))
+    if len(distinct) == 1:
+        raise InputError(
+            f"{source.path}: the target {target!r} is {str(distinct[0])!r} in every row: there is nothing to learn, "
+            "choose another --target"
+        )
+    if isinstance(distinct[0], str) and looks_like_key(len(distinct), len(y)):
+        raise InputError(
+            f"{source.path}: the target {target!r} looks like a key ({len(distinct)} different texts in "
+            f"{len(y)} rows): choose another --target"
+        )
+
+
+def _as_vector(column: Any) -> NDArray[Any]:
+    import pyarrow as pa
+
+    if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return np.asarray(column.to_numpy())
+    try:
+        items = column.to_pylist()
+    except (OverflowError, ValueError) as error:
+        raise InputError(
+            Place("y"), f" holds {column.type} entries that cannot be read ({error}): correct or drop them"
+        ) from error
+    if pa.types.is_decimal(column.type) and column.type.scale == 0:
+        items = [None if item is None else int(item) for item in items]
+    vector = np.empty(len(items), dtype=object)
+    vector[:] = items
+    return vector
+
+
+def _missing(entries: NDArray[Any]) -> NDArray[np.bool_]:
+    if entries.dtype.kind == "f":
+        return np.asarray(np.isnan(entries))
+    if entries.dtype.kind != "O":
+        return np.zeros(entries.size, dtype=bool)
+    if set(map(type, entries.tolist())) <= {str, type(None)}:
+        return np.array([item is None for item in entries.tolist()], dtype=bool)
+    return np.array([is_missing(item) for item in entries], dtype=bool)
+
+
+def _entries(entries: NDArray[Any]) -> Any:
+    """Numbers and the like as they are; labels of text so that nobody reads them as numbers again."""
+    import pyarrow as pa
+
+    items = entries.tolist()
+    if set(map(type, items)) == {str}:
+        return pa.chunked_array([pa.array(items, pa.string()).dictionary_encode()])
+    whole = entries.dtype.kind == "f" and np.array_equal(entries, np.round(entries))
+    return entries.astype(np.int64) if whole and (np.abs(entries) < 2**53).all() else entries

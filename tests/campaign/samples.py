@@ -1,0 +1,101 @@
+"""Small files of every kind that the package writes or reads, and what it means that one was read unharmed."""
+
+from __future__ import annotations
+
+import gzip
+import warnings
+from dataclasses import fields
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shapley2d import Valuation, value_blocks, value_cells, value_game
+
+ROWS, COLUMNS = 8, 3
+X = np.random.default_rng(5).normal(size=(ROWS, COLUMNS)).round(2)
+Y = np.array(["no", "yes"] * (ROWS // 2))
+X_VALID, Y_VALID = X[::-1] + 0.25, Y
+SAMPLING = {"max_permutations": 6, "tolerance": 0, "progress": False, "method": "mc", "model": "gaussian_nb"}
+
+
+def game(S, F):
+    """A game that is cheap and not additive."""
+    return float(np.sqrt(S.sum() * F[0] + S[0]) + 0.1 * F.sum())
+
+
+def cells(path=None, **changes):
+    """Values of cells, sampled."""
+    return value_cells(X, Y, X_VALID, Y_VALID, **{**SAMPLING, "checkpoint": path, **changes})
+
+
+def blocks(path=None, **changes):
+    """Values of blocks with owners, sampled."""
+    owners = [
+        {"owner": "Ann", "row": "0-3", "column": ""},
+        {"owner": "Bob é", "row": "4-7", "column": "0"},
+        {"owner": "Cem", "row": "4-7", "column": "0"},
+    ]
+    table = pa.table(list(X.T), names=["0", "b", "c"])
+    given = {**SAMPLING, "checkpoint": path, **changes}
+    return value_blocks(table, Y, table, Y, owners=pa.Table.from_pylist(owners), **given)
+
+
+def flat(path=None, **changes):
+    """Values of cells as single players."""
+    return cells(path, **{"method": "flat", "model": "gaussian_nb", "max_permutations": 4, **changes})
+
+
+def of_game(path=None, **changes):
+    """Values of a game without a table."""
+    given = {"method": "mc", "max_permutations": 6, "tolerance": 0, "progress": False, "checkpoint": path}
+    return value_game(game, 5, 3, **{**given, **changes})
+
+
+RUNS = {"cells": cells, "blocks": blocks, "flat": flat, "game": of_game}
+"""Every kind of run that has a checkpoint."""
+
+
+def write_samples(folder):
+    """Write valuations, checkpoints and tables into a folder, and return their paths by kind."""
+    found = {"valuation": [], "checkpoint": [], "table": []}
+    table = pa.table({"number": X[:, 0], "city": ["A", "B", None, "é"] * 2, "label": Y})
+    for name, run in RUNS.items():
+        checkpoint, path = folder / f"{name}.npz", folder / f"{name}.parquet"
+        run(checkpoint, max_permutations=2)
+        run(checkpoint).save(path)
+        found["valuation"].append(path)
+        found["checkpoint"].append(checkpoint)
+    typed = value_cells(table.drop_columns("label"), Y, folds=2, progress=False, n_neighbors=1)
+    typed.save(folder / "typed.parquet")
+    found["valuation"].append(folder / "typed.parquet")
+    text = "number,city,label\n" + "".join(
+        f"{row['number']},{row['city'] or ''},{row['label']}\n" for row in table.to_pylist()
+    )
+    (folder / "table.csv").write_text(text, encoding="utf-8")
+    (folder / "table.csv.gz").write_bytes(gzip.compress(text.encode()))
+    pq.write_table(table, folder / "in.parquet")
+    found["table"] = [folder / name for name in ("table.csv", "table.csv.gz", "in.parquet")]
+    return found
+
+
+def content(valuation):
+    """Everything in a valuation, to the bit, as one comparable value."""
+    parts = []
+    for field in fields(valuation):
+        value = getattr(valuation, field.name)
+        if field.name == "table":
+            value = None if value is None else (valuation.contents, [column.kind for column in value.columns])
+        parts.append(
+            (field.name, value.dtype.str, value.tolist() if value.dtype.hasobject else value.tobytes())
+            if isinstance(value, np.ndarray)
+            else (field.name, value)
+        )
+    return repr(parts)
+
+
+def loaded(path):
+    """The content of a saved valuation, without its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return content(Valuation.load(path))

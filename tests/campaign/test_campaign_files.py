@@ -1,0 +1,126 @@
+"""The short form of the campaign's parts on files: kills, damage, crafted files with bounded memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .common import run_cases, summary
+from .crafted import (
+    Crafted,
+    bomb_checkpoint,
+    named_checkpoints,
+    named_valuations,
+    use_checkpoint,
+)
+from .damage import Damage
+from .samples import write_samples
+
+ROOT = Path(__file__).parents[2]
+MAX_GROWTH = 400  # MB
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("campaign")
+
+
+@pytest.fixture(scope="module")
+def samples(folder):
+    return write_samples(folder)
+
+
+def run_short(name, case, count):
+    outcomes, failures = run_cases(name, case, range(count), seed=1)
+    assert not failures, summary(outcomes, failures)
+    return outcomes
+
+
+def test_damaged_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    outcomes = run_short("damage", Damage(tmp_path), 100)
+    assert outcomes["valuations refused"] > 20
+    assert outcomes["checkpoints refused"] and outcomes["checkpoints identical"]
+
+
+def test_crafted_records(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    outcomes = run_short("crafted", Crafted(tmp_path), 150)
+    assert outcomes["valuations refused"] > 20
+    assert outcomes["checkpoints refused"] > 20
+
+
+@pytest.mark.parametrize("kind", ["game", "flat"])
+def test_crafted_checkpoints_are_refused(folder, samples, kind):
+    target = folder / "crafted.npz"
+    accepted = []
+    for name, data in named_checkpoints(folder / f"{kind}.npz").items():
+        target.write_bytes(data)
+        if use_checkpoint(kind, target) != "refused":
+            accepted.append(name)
+        assert target.read_bytes() == data or name in accepted
+        target.unlink()
+        target.with_name("crafted.npz.previous").unlink(missing_ok=True)
+    assert accepted == []
+
+
+CHILD = """
+import json, resource, sys
+from pathlib import Path
+from campaign.crafted import named_checkpoints, named_valuations, use_checkpoint, use_valuation
+folder = Path(sys.argv[1])
+use_valuation(folder / "cells.parquet")  # everything is imported
+outcomes = {}
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for path in sorted(folder.glob("bad-*")):
+    outcomes[path.name] = use_checkpoint("cells", path) if path.suffix == ".npz" else use_valuation(path)
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps([outcomes, (after - before) / 1024]))
+"""
+
+
+def test_crafted_valuations_and_bombs_are_refused_with_bounded_memory(folder, samples):
+    """Files of a few kilobytes that claim or unpack to gigabytes, read in a process whose memory is measured."""
+    target = folder / "crafted.parquet"
+    names = {}
+    for k, name in enumerate(named_valuations(folder / "cells.parquet", target)):
+        target.rename(folder / f"bad-{k}.parquet")
+        names[f"bad-{k}.parquet"] = name
+    wide = named_checkpoints(folder / "cells.npz")["8 TB header"]
+    for name, data in {"bad-bomb.npz": bomb_checkpoint(), "bad-wide.npz": wide}.items():
+        (folder / name).write_bytes(data)
+        names[name] = name
+    with (folder / "bad-huge.npz").open("wb") as huge:
+        huge.truncate(2**40)  # a hole: no disk holds it
+    names["bad-huge.npz"] = "a terabyte of nothing"
+    assert all(path.stat().st_blocks < 2**13 for path in folder.glob("bad-*"))
+    ended = subprocess.run(
+        [sys.executable, "-c", CHILD, str(folder)],
+        capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": _path()},
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    outcomes, growth = json.loads(ended.stdout)
+    for path in folder.glob("bad-*"):
+        path.unlink()
+    assert {names[file] for file, outcome in outcomes.items() if outcome != "refused"} == set()
+    assert len(outcomes) == len(names) > 30
+    assert growth < MAX_GROWTH
+
+
+def test_kills():
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.campaign.kills", "--count", "8", "--seed", "3", "--modes", "forked"],
+        capture_output=True, text=True, check=False, cwd=ROOT, env=os.environ | {"PYTHONPATH": _path()},
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stdout + ended.stderr[-2000:]
+    assert "runs=8" in ended.stdout and "failures=0" in ended.stdout
+    assert "killed with a state" in ended.stdout or "killed with results" in ended.stdout
+
+
+def _path():
+    return os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])

@@ -1,0 +1,165 @@
+"""Dirty tables run at the first try, or get one message with the command that will."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shlex
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow.csv as pa_csv
+import pytest
+
+from shapley2d import Valuation, value_cells
+from shapley2d.cli import main
+
+RNG = np.random.default_rng(3)
+N = 60
+AMOUNT = RNG.uniform(500, 5000, N).round(2)
+KIND = np.where(AMOUNT + RNG.normal(0, 900, N) > 2500, "yes", "no")
+
+
+def dirty_csv():
+    """Strays, words for nothing, thousands separators, percent signs, dates, decimal commas, codes, text."""
+    frame = pd.DataFrame(
+        {
+            "amount": [f"{x:,.2f}" for x in AMOUNT],
+            "share": [f"{x:.1f}%" for x in RNG.uniform(0, 100, N)],
+            "size": RNG.normal(size=N).round(3).astype(str),
+            "weight": [f"{x:.1f}".replace(".", ",") for x in RNG.uniform(1, 9, N)],
+            "day": [f"{k % 28 + 1}.{k % 12 + 1}.2023" for k in range(N)],
+            "code": RNG.choice(["1", "2", "K"], N),
+            "kind": KIND,
+        }
+    )
+    frame.loc[4, "amount"], frame.loc[9, "amount"], frame.loc[11, "share"] = "see note", "-", "N/A"
+    frame.loc[7, "size"], frame.loc[8, "size"], frame.loc[5, "day"] = "??", "?", "soon"
+    return frame.to_csv(index=False)
+
+
+DIRTY = dirty_csv()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    (tmp_path / "dirty.csv").write_text(DIRTY)
+    return tmp_path
+
+
+READERS = {
+    "pandas": lambda text: pd.read_csv(io.StringIO(text)),
+    "pandas texts": lambda text: pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False),
+    "pandas objects": lambda text: pd.read_csv(io.StringIO(text)).astype(object),
+    "polars": lambda text: pl.read_csv(io.StringIO(text)),
+    "pyarrow": lambda text: pa_csv.read_csv(io.BytesIO(text.encode())),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_the_command_line_and_frames_agree_to_the_bit(capsys, reader):
+    assert main(["cells", "dirty.csv", "-t", "kind", "-o", "values.parquet"]) == 0
+    capsys.readouterr()
+    saved = Valuation.load("values.parquet")
+    frame = READERS[reader](DIRTY)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        v = value_cells(frame, "kind", progress=False)
+    np.testing.assert_array_equal(saved.values, v.values)
+    assert saved.stray_entries == v.stray_entries == [
+        (4, 0, "see note", "number"), (7, 2, "??", "number"), (5, 4, "soon", "date")]  # fmt: skip
+
+
+def test_strays_are_noted_and_listed_first(capsys):
+    assert main(["cells", "dirty.csv", "-t", "kind", "--top", "2"]) == 0
+    out, err = capsys.readouterr()
+    assert (
+        "note: dirty.csv: 3 entries are not what the column holds and count as missing: column 'amount' has 1 that is"
+        in err
+    )
+    assert "take the column as text by --text amount --text size --text day" in err
+    assert "column 'weight': read with decimal commas" in err
+    lines = out.splitlines()
+    start = lines.index("Entries to check first (2 of 3)".ljust(len(lines[3])))
+    assert lines[start + 2].split() == ["4", "6", "amount", "see", "note", KIND[4], "number"]
+    assert lines[start + 3].split()[:4] == ["7", "9", "size", "??"]
+    assert any(line.startswith("Cells that hurt most") for line in lines[start + 4 :])
+
+
+def test_strays_for_machines_and_in_the_result(capsys):
+    assert main(["cells", "dirty.csv", "-t", "kind", "--json", "-o", "v.parquet"]) == 0
+    out, _ = capsys.readouterr()
+    strays = json.loads(out)["strays"]
+    assert strays[0] == {
+        "row": 4, "line": 6, "column": "amount", "content": "see note", "kind": "number", "label": KIND[4]}  # fmt: skip
+    v = Valuation.load("v.parquet")
+    assert v.strays.to_pylist()[1] == {"row": 7, "column": "size", "content": "??", "kind": "number"}
+    assert "3 entries to check first" in repr(v)
+    v.to_html("report.html")
+    page = Path("report.html").read_text()
+    assert "3 entries are not what the column holds and count as missing." in page
+    assert page.index('<bdi class="entry">see note</bdi>') < page.index("Then look at these")
+    assert v.contents[0][0] == f"{AMOUNT[0]:,.2f}"  # as it stands in the file
+    np.testing.assert_array_equal(v.numbers(0), np.where(np.isin(range(N), [4, 9]), np.nan, AMOUNT))
+    assert v.numbers(3)[0] < 10  # decimal commas survive the file
+
+
+def test_kinds_are_as_the_user_says(capsys):
+    options = "--number code --text size --date day --text share"
+    assert main(["cells", "dirty.csv", "-t", "kind", "--json", *options.split()]) == 0
+    out, _ = capsys.readouterr()
+    summary = json.loads(out)
+    assert {stray["column"] for stray in summary["strays"]} == {"amount", "code", "day"}
+    kinds = {"code": "number", "size": "text", "day": "date", "share": "text"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        twin = value_cells(READERS["pandas"](DIRTY), "kind", kinds=kinds, progress=False)
+    assert summary["total"] == twin.total
+    assert "kinds={" in summary["settings"]["call"]
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("hospital", "condition"), ("hospital", "score"), ("hospital", "emergency_service"), ("hospital", "provider_number"),
+        ("flights", "src"), ("flights", "sched_dep_time"), ("flights", "flight"),
+        ("beers", "style"), ("beers", "abv"), ("beers", "ibu"), ("beers", "ounces"), ("beers", "state"),
+        ("rayyan", "article_language"), ("rayyan", "article_jvolumn"), ("rayyan", "article_jissue"),
+    ],
+)  # fmt: skip
+def test_real_tables_need_one_message_at_most(capsys, paper_data, name, target):
+    command = [
+        "cells",
+        str(paper_data / "dirty" / f"{name}-dirty.csv.gz"),
+        "-t",
+        target,
+        "--method",
+        "random",
+    ]
+    code = main(command)
+    err = capsys.readouterr().err
+    if code:
+        assert err.count("\n") == 1
+        better = re.search(r": run shapley2d (.*?) \(or ", err)
+        assert main(shlex.split(better[1])) == 0
+
+
+def test_real_columns_have_the_kinds_that_a_person_would_give_them(paper_data):
+    from shapley2d._tables.convert import as_table
+
+    def kinds(name):
+        table = as_table(paper_data / "dirty" / f"{name}-dirty.csv.gz")
+        return {column.name: (column.kind, len(column.from_text.strays)) for column in table.columns}
+
+    hospital, beers, rayyan, flights = map(kinds, ("hospital", "beers", "rayyan", "flights"))
+    assert hospital["zip"] == ("number", 30) and hospital["score"] == ("number", 23)
+    assert hospital["state"] == hospital["measure_code"] == hospital["address_2"] == ("category", 0)
+    assert beers["abv"] == beers["ibu"] == ("number", 0) and beers["ounces"] == ("category", 0)
+    assert rayyan["article_jcreated_at"] == ("date", 0) and rayyan["article_pagination"] == ("category", 0)
+    assert rayyan["journal_issn"] == ("category", 0) and flights["sched_dep_time"] == ("category", 0)

@@ -1,0 +1,140 @@
+"""Outputs are checked before the work, never overwrite each other, and one that fails does not cost the others."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from shapley2d import Valuation
+from shapley2d.cli import main
+from shapley2d.cli.writing import outputs
+from shapley2d.exceptions import InputError
+
+QUICK = ["cells", "t.csv", "-t", "y", "-m", "random"]
+SAMPLED = ["cells", "t.csv", "-t", "y", "-m", "mc", "--model", "gaussian_nb", "--folds", "2"]
+SAMPLED += ["--max-permutations", "3", "--tolerance", "0"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text(
+        "a,b,y\n" + "".join(f"{k},{k * k % 7},{'uv'[k % 2]}\n" for k in range(12))
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("-o run.csv --checkpoint run.csv", "--output and --checkpoint both name run.csv"),
+        ("-o run.csv --checkpoint ./sub/../run.csv", "--output and --checkpoint both name"),
+        ("--report r.html --checkpoint link.html", "--report and --checkpoint both name link.html"),
+        ("-o v.csv --checkpoint link.html --report r.htm", None),
+        ("-o a.npz.previous.csv --checkpoint a.npz", None),
+        ("--report x.html --checkpoint t.csv", "--checkpoint t.csv would overwrite an input"),
+        ("-o " + "v" * 300 + ".csv", "the name is too long: choose a shorter one"),
+        ("--report " + "v" * 300 + ".html", "the name is too long: choose a shorter one"),
+        ("--checkpoint " + "v" * 250, "the name is too long"),
+        ("--checkpoint sub", "--checkpoint sub is a folder: name a file in it"),
+        ("--checkpoint no/run.npz", "--checkpoint no/run.npz: the folder no does not exist: make it first"),
+        ("--checkpoint pipe.csv", "it is a pipe or a device, which keeps nothing"),
+        ("-o loop.csv", "--output loop.csv is a link that leads to itself: choose another name"),
+        ("--checkpoint mine.npz", "would overwrite {}/mine.npz.previous, which is not a checkpoint"),
+    ],
+)
+def test_impossible_outputs_are_told_before_the_work(folder, capsys, monkeypatch, options, message):
+    (folder / "sub").mkdir()
+    (folder / "link.html").symlink_to("r.html")
+    (folder / "loop.csv").symlink_to("loop.csv")
+    os.mkfifo(folder / "pipe.csv")
+    (folder / "mine.npz.previous").write_text("mine")
+    before = sorted(folder.iterdir())
+
+    def read(*_, **__):
+        raise InputError("the work began")
+
+    monkeypatch.setattr("shapley2d.cli.commands.cells.read_inputs", read)
+    assert main([*SAMPLED, *options.split()]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and (message or "the work began").format(folder) in err
+    assert sorted(folder.iterdir()) == before
+
+
+def test_the_previous_checkpoint_is_an_output_too(folder):
+    with pytest.raises(InputError, match=r"--checkpoint and --output both name run\.csv\.previous"):
+        outputs.check_distinct(
+            [("--checkpoint", Path("run.csv.previous")), ("--output", Path("run.csv.previous"))]
+        )
+
+
+def test_a_folder_that_does_not_tell_capitals_apart(folder, monkeypatch):
+    pair = [("--output", Path("V.csv")), ("--checkpoint", Path("v.csv"))]
+    outputs.check_distinct(pair)
+    monkeypatch.setattr(outputs, "_ignores_case", lambda _: True)
+    with pytest.raises(InputError, match=r"--output and --checkpoint both name v\.csv"):
+        outputs.check_distinct(pair)
+
+
+def test_demo_and_paper_and_report_check_their_files(folder, capsys, monkeypatch):
+    (folder / "out").mkdir()
+    (folder / "out" / "report.html").mkdir()
+    monkeypatch.setattr("shapley2d.datasets.load_breast_cancer_original", None)
+    assert main(["demo", "--out", "out"]) == 2
+    assert "--out out/report.html is a folder: name a file in it" in capsys.readouterr().err
+    assert main(["paper", "budget", "--out", "there", "--page", "v" * 300]) == 2
+    assert "the name is too long: choose a shorter one" in capsys.readouterr().err
+    assert main(["report", "t.csv", "-o", "v" * 300 + ".html"]) == 2
+    assert "the name is too long: choose a shorter one" in capsys.readouterr().err
+
+
+def test_links_stay_and_pipes_are_written_to(folder, capsys):
+    (folder / "sub").mkdir()
+    (folder / "v.parquet").symlink_to("sub/real.parquet")
+    os.mkfifo(folder / "r.html")
+    read = []
+    reader = threading.Thread(target=lambda: read.append((folder / "r.html").read_text(encoding="utf-8")))
+    reader.start()
+    assert main([*QUICK, "-o", "v.parquet", "--report", "r.html"]) == 0
+    reader.join()
+    assert (folder / "v.parquet").is_symlink() and (folder / "r.html").is_fifo()
+    assert Valuation.load("v.parquet").shape == (12, 2) and pq.read_table("sub/real.parquet").num_rows == 24
+    assert read[0].rstrip().endswith("</html>")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_one_output_that_fails_does_not_cost_the_others(folder, capsys):
+    (folder / "v.csv").symlink_to("/dev/full")
+    assert main([*QUICK, "-o", "v.csv", "--report", "r.html"]) == 2
+    out, err = capsys.readouterr()
+    assert "report: r.html" in out and "values:" not in out
+    assert (folder / "r.html").read_text(encoding="utf-8").rstrip().endswith("</html>")
+    assert err.splitlines()[-1].startswith("shapley2d: error: v.csv: the disk is full")
+    assert Path("/dev/full").is_char_device()
+
+
+def test_a_reader_that_goes_away_is_an_error(folder, capsys, monkeypatch):
+    def gone(*_, **__):
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    monkeypatch.setattr("shapley2d._base.atomic_write.shutil.copyfileobj", gone)
+    (folder / "v.csv").symlink_to("/dev/null")
+    assert main([*QUICK, "-o", "v.csv"]) == 2
+    assert "v.csv: its reader went away before all was written" in capsys.readouterr().err
+
+
+def test_a_full_disk_under_the_checkpoint_is_a_note(folder, capsys, monkeypatch):
+    def full(self, *_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shapley2d._estimation.checkpoint.atomic_write", full)
+        assert main([*SAMPLED, "--checkpoint", "run.npz", "-o", "v.parquet"]) == 0
+    err = capsys.readouterr().err
+    assert err.count("note: the checkpoint") == 1 and "the run goes on without it" in err
+    assert Valuation.load("v.parquet").info["n_permutations"] == 3 and not (folder / "run.npz").exists()

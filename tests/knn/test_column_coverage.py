@@ -1,0 +1,145 @@
+"""Intervals of the sampled column axis, against the exact one on nearest-neighbour games of ten columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from shapley2d._base.precision import interval_factor
+from shapley2d._knn.columns.design import PairSequence
+from shapley2d._knn.columns.estimators import OddKernel, Target
+from shapley2d._knn.columns.expected_error import expected_error
+from shapley2d._knn.columns.kernel import KERNEL_NOISE, kernel_profile
+from shapley2d._knn.columns.sampling import estimate_columns, few_coalitions
+from shapley2d._knn.metric import integer_columns
+from shapley2d._knn.rows import RowValues
+from shapley2d._tables.problem import make_problem
+from shapley2d._theory.semivalues import check_semivalue, marginal_weights
+
+M = 10
+COALITIONS = ((np.arange(2**M)[:, None] >> np.arange(M)) & 1).astype(bool)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_blas_thread():
+    with threadpool_limits(1):
+        yield
+
+
+def knn_game(task, seed):
+    """Row values under all coalitions; half of the columns matter, by very different amounts."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(60, M))
+    X[:, ::3] = X[:, ::3].round()
+    score = X[:, :5] @ random.normal(size=5) + 0.5 * X[:, 0] * X[:, 1] + 0.5 * random.normal(size=60)
+    y = (score > np.median(score)).astype(int) if task == "classification" else score
+    (split,) = make_problem(X[:30], y[:30], X[30:], y[30:], task=task).splits
+    rows = RowValues(
+        integer_columns(split.train, split.valid, "auto"),
+        split.y.codes,
+        split.y_valid.codes,
+        task=task,
+        n_neighbors=5,
+        n_jobs=1,
+    )
+    return rows.values(COALITIONS)
+
+
+@pytest.fixture(scope="module")
+def games():
+    return {task: [knn_game(task, seed) for seed in range(2)] for task in ("classification", "regression")}
+
+
+def exact_values(utilities, semivalue):
+    weights = marginal_weights(check_semivalue(semivalue), M)
+    values = np.zeros((utilities.shape[1], M))
+    for j in range(M):
+        without = np.flatnonzero(~COALITIONS[:, j])
+        gains = utilities[without + 2**j] - utilities[without]
+        values[:, j] = weights[COALITIONS[without].sum(axis=1)] @ gains
+    return values
+
+
+def coverage(games, semivalue, n_coalitions, n_seeds):
+    """Shares of seeds in which the 95 % intervals of cells, columns and rows hold, and the size of the errors."""
+    cells, columns, rows, errors, stated = [], [], [], [], []
+    for utilities in games:
+        exact = exact_values(utilities, semivalue)
+        runs = [
+            estimate_columns(
+                lambda asked, known=utilities: known[asked @ (1 << np.arange(M))],
+                M,
+                n_coalitions=n_coalitions,
+                semivalue=semivalue,
+                random_state=seed,
+            )
+            for seed in range(n_seeds)
+        ]
+        off = np.array([run.values - exact for run in runs])
+        factor = interval_factor(runs[0].dof)
+        stderr = np.array([run.stderr for run in runs])
+        cells.append(np.mean(np.abs(off) <= factor * stderr, axis=0))
+        of_columns = factor * np.array([run.column_stderr for run in runs])
+        columns.append(np.mean(np.abs(off.sum(axis=1)) <= of_columns, axis=0))
+        of_rows = factor * np.array([run.row_stderr for run in runs]) + 1e-12
+        rows.append(np.mean(np.abs(off.sum(axis=2)) <= of_rows, axis=0))
+        errors.append(np.mean(off**2))
+        stated.append(np.mean(stderr**2))
+    ratio = float(np.sqrt(np.mean(stated) / np.mean(errors)))
+    return np.array(cells), np.array(columns), np.array(rows), ratio
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("semivalue", ["shapley", "banzhaf", ("beta", 4, 1), ("beta", 1, 2)])
+def test_intervals_cover_at_three_evaluations_to_a_column(games, task, semivalue):
+    cells, columns, rows, ratio = coverage(games[task], semivalue, 3 * M, 40)
+    assert 0.93 <= cells.mean() <= 0.995
+    assert (
+        np.quantile(cells, 0.01) >= 0.75
+    )  # 40 seeds: of intervals that cover 95 %, one in a hundred has 0.85
+    assert columns.mean() >= 0.93
+    assert columns.min() >= 0.75
+    assert rows.mean() >= 0.93
+    assert 0.9 <= ratio <= 1.8
+
+
+@pytest.mark.parametrize("n_coalitions", [8, 20, 60])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_errors_include_that_few_coalitions_lean_to_the_mean(games, task, n_coalitions):
+    """A jackknife alone covers 70 % of the values from 8 coalitions, and 91 % from 20."""
+    cells, columns, _, _ = coverage(games[task], "shapley", n_coalitions, 30)
+    assert 0.93 <= cells.mean() <= 0.99
+    assert columns.mean() >= 0.92
+
+
+def test_a_column_that_matters_most_is_missed_with_few_coalitions(games):
+    """Why fewer than three to a column are marked: the mean over cells does not tell."""
+    cells, _, _, _ = coverage(games["classification"], "shapley", 8, 30)
+    assert np.quantile(cells, 0.01) < 0.8
+    assert few_coalitions(8, M) and few_coalitions(3 * M - 1, M) and not few_coalitions(3 * M, M)
+
+
+@pytest.mark.parametrize("semivalue", ["shapley", "banzhaf", ("beta", 4, 1)])
+def test_expected_errors_are_those_of_the_random_game(semivalue):
+    """By brute force: the covariance over all pairs, and the weights of the value less those of the estimate."""
+    m = 7
+    target = Target(m, check_semivalue(semivalue))
+    everything = PairSequence(m, np.random.SeedSequence(1)).take(10**6)
+    sampled = np.arange(len(everything)) < 12
+    profile, amplitude = kernel_profile(m)
+    size = everything.sum(axis=1)
+    covariance = profile[(everything[:, None] ^ everything).sum(axis=2)] + KERNEL_NOISE * np.eye(len(size))
+    covariance *= np.outer(amplitude[size], amplitude[size])
+    for weights in (
+        np.zeros((m, 12)),
+        OddKernel(target, everything[sampled]).weights(np.ones(12, dtype=bool)),
+    ):
+        off = target.exact_weights(everything)[0]
+        off[:, sampled] -= weights
+        expected = expected_error(target, everything[sampled], weights)
+        np.testing.assert_allclose(
+            expected.columns, np.einsum("jp,pq,jq->j", off, covariance, off), atol=1e-10
+        )
+        together = off.sum(axis=0)
+        assert expected.row_sum == pytest.approx(together @ covariance @ together, abs=1e-10)

@@ -1,0 +1,434 @@
+"""What nothing is worth: values count from what the labels alone predict, so a column that changes nothing gets 0."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.metrics import get_scorer, make_scorer, r2_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from shapley2d import value_blocks, value_cells
+from shapley2d._games.sweeps import sweep_game
+from shapley2d._tables.problem import make_problem
+from shapley2d._theory.coalitions import MaskCoalitions
+from shapley2d.exceptions import InputWarning, UtilityError
+
+from oracles import brute_force
+
+TASKS = ["classification", "regression"]
+SEMIVALUES = ["shapley", "banzhaf", ("beta", 4.0, 1.0)]
+BUILT_IN = [("tree", "classification"), ("tree", "regression"), ("ridge", "classification"),
+            ("ridge", "regression"), ("gaussian_nb", "classification")]  # fmt: skip
+ESTIMATORS = {
+    ("tree", "classification"): DecisionTreeClassifier(random_state=0),
+    ("tree", "regression"): DecisionTreeRegressor(random_state=0),
+    ("ridge", "classification"): RidgeClassifier(),
+    ("ridge", "regression"): Ridge(),
+    ("gaussian_nb", "classification"): GaussianNB(),
+}
+
+
+def small(task, n=5, T=7, m=3, seed=0, n_classes=3, *, repeats=True):
+    """A few rows: numbers of which some repeat, and a column that is the same in all training rows.
+
+    Repeated numbers make classes tie exactly for ridge, where rounding decides.
+    """
+    rng = np.random.default_rng(seed)
+    X, X_valid = rng.normal(size=(n, m)), rng.normal(size=(T, m))
+    X[:, 1] = rng.integers(0, 2, n) if repeats else X[:, 1]
+    X[:, 2] = 4.0
+    if task == "regression":
+        return X, rng.normal(3, 1, n), X_valid, rng.normal(3, 1, T)
+    return X, np.arange(n) % n_classes, X_valid, rng.integers(0, n_classes, T)
+
+
+# ---- against the definition ------------------------------------------------------------------------------------
+
+
+def votes(members, distances, y, target, k, task):
+    """The utility of the K nearest members, from the definition: the mean over all orders of tied rows."""
+    centre, rows = (0.0 if task == "classification" else float(np.mean(y))), sorted(members)
+    worth = []
+    for order in itertools.permutations(rows):
+        if any(distances[a] > distances[b] for a, b in itertools.pairwise(order)):
+            continue
+        near = order[:k]
+        if task == "classification":
+            worth.append(sum(y[i] == target for i in near) / k)
+        else:
+            worth.append(-((sum(y[i] - centre for i in near) / k - (target - centre)) ** 2))
+    return math.fsum(worth) / len(worth)
+
+
+def knn_game(X, y, X_valid, y_valid, k, task):
+    """h(S, F) by the definition: without columns all rows are at distance 0."""
+
+    def h(S, F):
+        columns = sorted(F)
+        return float(np.mean([
+            votes(S, ((X[:, columns] - row[columns]) ** 2).sum(axis=1), y, target, k, task)
+            for row, target in zip(X_valid, y_valid, strict=True)
+        ]))  # fmt: skip
+
+    return functools.cache(h)
+
+
+@pytest.mark.parametrize("semivalue", SEMIVALUES)
+@pytest.mark.parametrize("task", TASKS)
+def test_nearest_neighbours_are_the_definition(task, semivalue):
+    data = small(task, n=4, T=3)
+    h = knn_game(*data, 2, task)
+    options = {"task": task, "n_neighbors": 2, "metric": "sqeuclidean", "semivalue": semivalue}
+    v = value_cells(*data, columns="exact", progress=False, **options)
+    np.testing.assert_allclose(v.values, brute_force(h, 4, 3, semivalue, semivalue), atol=1e-10)
+    blocks = value_blocks(*data, rows=range(4), columns=list("abc"), model="knn", method="exact", **options)
+    np.testing.assert_allclose(blocks.values, v.values, atol=1e-10)
+    sampled = value_cells(*data, method="mc", model="knn", progress=False, max_permutations=500,
+                          tolerance=0, **options)  # fmt: skip
+    assert (np.abs(sampled.values - v.values) <= 4.5 * sampled.stderr + 1e-12).all()
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_nearest_neighbours_with_labels_are_the_definition(task):
+    data = small(task, n=4, T=3)
+    plain = knn_game(*data, 2, task)
+
+    def h(S, F):  # the label is column 3; without it nothing can be learned, as without rows
+        return plain(frozenset(S), F - {3}) if 3 in F else plain(frozenset(), frozenset())
+
+    for semivalue in SEMIVALUES:
+        options = {"task": task, "n_neighbors": 2, "metric": "sqeuclidean", "include_label": True,
+                   "semivalue": semivalue, "progress": False}  # fmt: skip
+        v = value_cells(*data, **options)
+        np.testing.assert_allclose(v.values, brute_force(h, 4, 4, semivalue, semivalue), atol=1e-10)
+        blocks = value_blocks(
+            *data, rows=range(4), columns=list("abc"), model="knn", method="exact", **options
+        )
+        np.testing.assert_allclose(blocks.values, v.values, atol=1e-10)
+
+
+def model_game(model, X, y, X_valid, y_valid, task):
+    """h(S, F) by the definition: the model on the columns that vary in S, else the best constant of S.
+
+    The built-in tree, which decides between equally good splits in its own way, is asked itself.
+    """
+    (split,) = make_problem(X, y, X_valid, y_valid, task=task).splits
+    tree = sweep_game("tree", split, baseline="zero") if model == "tree" else None
+    estimator = ESTIMATORS.get((model, task), model)
+
+    def scored(predictions):
+        return np.mean(predictions == y_valid) if task == "classification" else r2_score(y_valid, predictions)
+
+    def constant(rows):
+        if task == "regression":
+            return scored(np.full(len(y_valid), y[rows].mean() if rows else y.mean()))
+        labels, counts = (
+            np.unique(y[rows], return_counts=True) if rows else (np.unique(y), np.ones(len(set(y))))
+        )
+        return np.mean([scored(np.full(len(y_valid), label)) for label in labels[counts == counts.max()]])
+
+    def h(S, F):
+        rows = sorted(S)
+        columns = [j for j in sorted(F) if np.unique(X[rows, j]).size > 1]
+        if not columns or (task == "classification" and np.unique(y[rows]).size < 2):
+            return float(constant(rows))
+        if tree is not None:
+            masks = (np.isin(np.arange(k), part)[None] for k, part in ((len(X), rows), (X.shape[1], columns)))
+            return float(tree.utilities(*map(MaskCoalitions, masks))[0, 0])
+        return float(scored(estimator.fit(X[np.ix_(rows, columns)], y[rows]).predict(X_valid[:, columns])))
+
+    return functools.cache(h)
+
+
+@pytest.mark.parametrize(("name", "task"), BUILT_IN)
+def test_models_are_the_definition(name, task):
+    data = small(task, n=4, repeats=name != "ridge")
+    for model in (name, ESTIMATORS[name, task]):
+        expected = brute_force(model_game(model, *data, task), 4, 3)
+        v = value_cells(*data, task=task, method="exact", model=model, progress=False)
+        np.testing.assert_allclose(v.values, expected, atol=1e-10)
+        np.testing.assert_allclose(v.values[:, 2], 0.0, atol=1e-15)
+        blocks = value_blocks(
+            *data, task=task, rows=range(4), columns=list("abc"), model=model, method="exact"
+        )
+        np.testing.assert_allclose(blocks.values, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize(("name", "task"), BUILT_IN)
+def test_models_with_labels_are_the_definition(name, task):
+    data = small(task, n=4, repeats=name != "ridge")
+    for model in (name, ESTIMATORS[name, task]) if name == "ridge" else (name,):
+        plain = model_game(model, *data, task)
+
+        def h(S, F, plain=plain):
+            return plain(frozenset(S), F - {3}) if 3 in F else plain(frozenset(), frozenset())
+
+        expected = brute_force(h, 4, 4)
+        v = value_cells(*data, task=task, method="exact", model=model, include_label=True, progress=False)
+        np.testing.assert_allclose(v.values, expected, atol=1e-10)
+        everyone, nobody = frozenset(range(4)), frozenset()
+        assert v.total == pytest.approx(h(everyone, everyone) - h(nobody, nobody), abs=1e-10)
+        assert v.info["utility_none"] == pytest.approx(h(nobody, nobody))
+
+
+def test_leave_one_out_of_a_single_column_counts_from_the_constant():
+    X, y, X_valid, y_valid = small("classification", n_classes=2)
+    h = model_game("tree", X[:, :1], y, X_valid[:, :1], y_valid, "classification")
+    everyone, column, none = frozenset(range(5)), frozenset({0}), frozenset()
+    expected = [h(everyone, column) + h(everyone - {i}, none) - h(everyone - {i}, column) - h(everyone, none)
+                for i in range(5)]  # fmt: skip
+    v = value_cells(X[:, :1], y, X_valid[:, :1], y_valid, method="loo", model="tree", progress=False)
+    np.testing.assert_allclose(v.values[:, 0], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc", "f1", "balanced_accuracy"])
+def test_any_score_counts_from_its_own_constant(scoring):
+    rng = np.random.default_rng(1)
+    X, X_valid = rng.normal(size=(5, 2)), rng.normal(size=(9, 2))
+    y, y_valid = np.array([0, 1, 0, 1, 1]), (X_valid[:, 0] > 0).astype(int)
+    model = LogisticRegression()
+    v = value_cells(X, y, X_valid, y_valid, method="exact", model=model, scoring=scoring, progress=False)
+    score = get_scorer(scoring)(model.fit(X, y), X_valid, y_valid)
+    share = y_valid.mean()
+    constant = {
+        "neg_log_loss": share * math.log(3 / 5) + (1 - share) * math.log(2 / 5),
+        "roc_auc": 0.5,
+        "f1": 2 * share / (1 + share),
+        "balanced_accuracy": 0.5,
+    }[scoring]
+    assert v.total == pytest.approx(score - constant, abs=1e-10)
+    assert v.info["utility_none"] == pytest.approx(constant)
+
+
+# ---- columns that change nothing -------------------------------------------------------------------------------
+
+
+def with_idle_columns(task, n=24, T=20, seed=0):
+    """Two columns that matter; one of one number, one of one category, one all missing, one that validates otherwise."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"a": rng.normal(size=n + T), "idle number": 5.0, "b": rng.integers(0, 3, n + T),
+                      "idle category": "red", "missing": np.nan, "moves later": 2.0})  # fmt: skip
+    X.loc[n:, "moves later"] = rng.normal(size=T)
+    X.loc[3, "a"] = np.nan
+    signal = X["a"].fillna(0) + X["b"] + rng.normal(size=n + T)
+    y = signal if task == "regression" else pd.Series(np.where(signal > 1, "high", "low"))
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+IDLE = [1, 3, 4, 5]
+
+
+@pytest.mark.parametrize("include_label", [False, True])
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"columns": "exact"},
+        {"columns": "sampled"},
+        {"columns": "exact", "semivalue": "banzhaf"},
+        {"columns": "exact", "form": "fast", "n_neighbors": 3},
+        {"method": "mc", "model": "knn"},
+    ],
+)
+def test_idle_columns_get_nothing_of_nearest_neighbours(task, options, include_label):
+    if options.get("method") == "mc":
+        options = {**options, "max_permutations": 5, "tolerance": 0}
+    v = value_cells(*with_idle_columns(task), include_label=include_label, progress=False, **options)
+    np.testing.assert_allclose(v.values[:, IDLE], 0.0, atol=1e-12)
+    np.testing.assert_array_equal(v.stderr[:, IDLE], 0.0)
+    assert np.abs(v.values[:, [0, 2]]).max() > 1e-3
+
+
+def test_idle_columns_get_nothing_where_many_columns_are_sampled():
+    rng = np.random.default_rng(0)
+    X, X_valid = rng.normal(size=(40, 14)), rng.normal(size=(30, 14))
+    X[:, 5] = X_valid[:, 5] = 1.0
+    y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
+    for more in ({}, {"include_label": True, "semivalue": "banzhaf"}):
+        v = value_cells(X, y, X_valid, y_valid, columns="sampled", n_coalitions=64, progress=False, **more)
+        assert v.stderr.max() > 0
+        np.testing.assert_array_equal(v.values[:, 5], 0.0)
+
+
+def test_a_table_of_nothing_but_idle_columns_is_worth_nothing():
+    X, y = np.ones((12, 3)), [0, 1, 1] * 4
+    for options in (
+        {},
+        {"method": "exact", "folds": 2, "model": "tree"},
+        {"method": "loo", "model": "ridge"},
+    ):
+        few = (X[:6], y[:6], X[6:], y[6:]) if options.get("method") == "exact" else (X, y)
+        v = value_cells(*few, progress=False, **options)
+        np.testing.assert_allclose(v.values, 0.0, atol=1e-15)
+
+
+@pytest.mark.parametrize("include_label", [False, True])
+@pytest.mark.parametrize(
+    ("model", "task"),
+    [
+        *BUILT_IN,
+        ("sklearn_tree", "classification"),
+        ("scaled_ridge", "regression"),
+        ("logistic", "classification"),
+    ],
+)
+def test_idle_columns_get_nothing_of_models(model, task, include_label):
+    X, y, X_valid, y_valid = with_idle_columns(task, n=9)
+    options = {"model": model, "include_label": include_label, "progress": False}
+    v = value_cells(X, y, X_valid, y_valid, method="mc", max_permutations=6, tolerance=0, **options)
+    np.testing.assert_allclose(v.values[:, IDLE], 0.0, atol=1e-12)
+    assert np.abs(v.values[:, [0, 2]]).max() > 0
+    loo = value_cells(X, y, X_valid, y_valid, method="loo", **options)
+    np.testing.assert_allclose(loo.values[:, IDLE], 0.0, atol=1e-12)
+    groups = ["used", "idle", "used", "idle", "idle", "idle"]
+    blocks = value_blocks(X, y, X_valid, y_valid, rows=[0, 1, 1] * 3, columns=groups, **options)
+    np.testing.assert_allclose(blocks.values[:, blocks.column_names.index("idle")], 0.0, atol=1e-12)
+
+
+def test_a_model_that_draws_columns_draws_none_that_say_nothing():
+    from sklearn.ensemble import RandomForestClassifier
+
+    X, y, X_valid, y_valid = with_idle_columns("classification", n=10)
+    model = RandomForestClassifier(5, max_features=1)
+    v = value_cells(
+        X, y, X_valid, y_valid, method="mc", model=model, max_permutations=2, tolerance=0, progress=False
+    )
+    np.testing.assert_array_equal(v.values[:, IDLE], 0.0)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_noise_is_worth_nothing_to_nearest_neighbours(task):
+    """Columns of noise: over many tables their value is 0 within its error, where it was a share of chance before."""
+    worth, from_zero = [], []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X, X_valid = rng.normal(size=(40, 2)), rng.normal(size=(40, 2))
+        y, y_valid = (rng.normal(size=40), rng.normal(size=40)) if task == "regression" else (
+            rng.permutation(np.arange(40) % 2), rng.permutation(np.arange(40) % 2))  # fmt: skip
+        worth.append(value_cells(X, y, X_valid, y_valid, progress=False).columns)
+        if task == "classification":
+            from_zero.append(value_cells(X, y, X_valid, y_valid, empty="zero", progress=False).columns)
+    mean, error = np.mean(worth, axis=0), np.std(worth, axis=0, ddof=1) / np.sqrt(60)
+    assert (np.abs(mean) <= 3.5 * error).all() and error.max() < 0.03
+    if from_zero:
+        assert np.mean(from_zero, axis=0) == pytest.approx([0.25, 0.25], abs=0.03)
+
+
+@pytest.mark.parametrize(("model", "task"), BUILT_IN)
+def test_noise_is_never_credited_by_models(model, task):
+    """Classes balance, so that guessing by noise is no worse than guessing; a tree of numbers does worse than the mean."""
+    worth = []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        X, X_valid = rng.normal(size=(16, 2)), rng.normal(size=(30, 2))
+        y, y_valid = (rng.normal(size=16), rng.normal(size=30)) if task == "regression" else (
+            rng.permutation(np.arange(16) % 2), rng.permutation(np.arange(30) % 2))  # fmt: skip
+        v = value_cells(X, y, X_valid, y_valid, method="mc", model=model, max_permutations=20, tolerance=0,
+                        progress=False)  # fmt: skip
+        worth.append(v.columns)
+    mean, error = np.mean(worth, axis=0), np.std(worth, axis=0, ddof=1) / np.sqrt(25)
+    assert (mean <= 3.5 * error).all()
+    if task == "classification":
+        assert (mean >= -3.5 * error).all()
+
+
+# ---- what the sum is -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_sum_says_what_it_is(task):
+    X, y, X_valid, y_valid = with_idle_columns(task)
+    for options in ({}, {"method": "mc", "model": "tree", "max_permutations": 3, "tolerance": 0}):
+        v = value_cells(X, y, X_valid, y_valid, progress=False, **options)
+        name = {"empty": "zero"} if not options else {"baseline": "zero"}
+        if task == "regression" and not options:
+            with pytest.warns(
+                InputWarning, match="empty='zero' counts from a score of 0, and minus the squared error"
+            ):
+                zero = value_cells(X, y, X_valid, y_valid, progress=False, **name)
+        else:
+            zero = value_cells(X, y, X_valid, y_valid, progress=False, **options, **name)
+        assert v.total == pytest.approx(zero.total - v.info["utility_none"], abs=1e-12)
+        words = (
+            "what the rows' labels alone predict" if not options else "that of the best constant prediction"
+        )
+        assert v.info["about"]["total"] == f"the model's score less {v.info['utility_none']:.4g}, {words}"
+        assert zero.info["about"]["total"] == "the model's score" and "utility_none" not in zero.info
+
+
+def test_the_sum_of_folds_is_the_mean_over_them():
+    X, y, _, _ = with_idle_columns("classification", n=30)
+    v = value_cells(X, y, folds=3, progress=False)
+    zero = value_cells(X, y, folds=3, empty="zero", progress=False)
+    assert v.total == pytest.approx(zero.total - v.info["utility_none"], abs=1e-12)
+
+
+def test_columns_of_a_good_regression_are_not_harmful():
+    from sklearn.datasets import load_diabetes
+
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    v = value_cells(
+        X[["bmi", "s5", "bp"]][:300], y[:300], X[["bmi", "s5", "bp"]][300:], y[300:], progress=False
+    )
+    assert (v.columns > 0).all() and v.total > 0
+
+
+@pytest.mark.parametrize(
+    "scoring", ["neg_mean_squared_error", make_scorer(r2_score, greater_is_better=False)]
+)
+def test_a_score_whose_zero_is_perfect_is_warned_about_with_zero(scoring):
+    data = small("regression")
+    options = {"method": "exact", "model": Ridge(), "scoring": scoring, "progress": False}
+    with pytest.warns(InputWarning, match="baseline='zero' counts from a score of 0"):
+        value_cells(*data, baseline="zero", **options)
+    v = value_cells(*data, **options)  # and says nothing by default
+    np.testing.assert_allclose(v.values[:, 2], 0.0, atol=1e-15)
+
+
+def test_zero_is_the_game_of_the_paper():
+    X, y, X_valid, y_valid = small("classification", n=4, repeats=False)
+    X, X_valid = X[:, :2], X_valid[:, :2]
+
+    def h(S, F):
+        rows, columns = sorted(S), sorted(F)
+        if not rows or not columns:
+            return 0.0
+        if np.unique(y[rows]).size == 1:
+            return float(np.mean(y_valid == y[rows[0]]))
+        model = RidgeClassifier().fit(X[np.ix_(rows, columns)], y[rows])
+        return float(np.mean(model.predict(X_valid[:, columns]) == y_valid))
+
+    for model in ("ridge", RidgeClassifier()):
+        v = value_cells(X, y, X_valid, y_valid, method="exact", model=model, baseline="zero", progress=False)
+        np.testing.assert_allclose(v.values, brute_force(functools.cache(h), 4, 2), atol=1e-12)
+
+
+def test_a_scorer_that_cannot_take_a_constant_says_so():
+    def coefficient(model, X, y):
+        return float(model.coef_[0])
+
+    data = small("regression")
+    with pytest.raises(
+        UtilityError, match=r"the best constant prediction from .* cannot be scored: .*baseline='zero'"
+    ):
+        value_cells(*data, method="exact", model=Ridge(), scoring=coefficient, progress=False)
+
+
+def test_truncation_keeps_what_no_rows_are_worth():
+    X, y, X_valid, y_valid = with_idle_columns("classification", n=12)
+    options = {
+        "method": "mc",
+        "model": GaussianNB(),
+        "max_permutations": 4,
+        "tolerance": 0,
+        "progress": False,
+    }
+    v = value_cells(X, y, X_valid, y_valid, truncation=10.0, **options)  # ends after the first row
+    assert v.total == pytest.approx(value_cells(X, y, X_valid, y_valid, **options).total)

@@ -1,0 +1,90 @@
+"""Saved valuations: one flipped bit is noticed, earlier files are read with a warning, dense ones can be read again."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from campaign.crafted import check_line, valuation_parts, write_valuation
+from campaign.samples import blocks, cells, content, loaded, of_game
+from shapley2d import Valuation, value_cells
+from shapley2d._tables.reading import parquet_bounds
+from shapley2d.cli import main
+from shapley2d.exceptions import InputError, InputWarning
+
+TABLE = pa.table({"age": [20, 30, 41, 50], "city": ["A", None, "é", "A"]})
+SAVED = {
+    "cells": cells,
+    "blocks": blocks,
+    "game": of_game,
+    "table": lambda: value_cells(TABLE, ["a", "b", "a", "b"], folds=2, n_neighbors=1, progress=False),
+}
+
+
+@pytest.mark.parametrize("kind", SAVED)
+def test_every_flipped_bit_is_noticed(tmp_path, kind):
+    path, flipped = tmp_path / "v.parquet", tmp_path / "flipped.parquet"
+    SAVED[kind]().save(path)
+    good, before = path.read_bytes(), loaded(path)
+    random = np.random.default_rng(7)
+    refused = 0
+    for place in random.choice(8 * len(good), size=300, replace=False):
+        data = bytearray(good)
+        data[place // 8] ^= 1 << int(place % 8)
+        flipped.write_bytes(data)
+        try:
+            assert loaded(flipped) == before
+        except InputError as error:
+            check_line(error)
+            refused += 1
+    assert refused == 300
+
+
+def test_files_of_earlier_versions_are_read_with_a_warning(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    v = SAVED["table"]()
+    v.save("v.parquet")
+    record, table = valuation_parts("v.parquet")
+    write_valuation("old.parquet", {**record, "format": 1}, table, sealed=False)
+    with pytest.warns(
+        InputWarning, match="old.parquet was saved by an earlier shapley2d, without a checksum"
+    ):
+        old = Valuation.load("old.parquet")
+    assert content(old) == loaded("v.parquet")
+    assert main(["report", "old.parquet"]) == 0
+    assert "note: old.parquet was saved by an earlier shapley2d" in capsys.readouterr().err
+
+
+def test_a_file_that_another_program_wrote_again_is_told_from_a_good_one(tmp_path):
+    path = tmp_path / "v.parquet"
+    of_game().save(path)
+    pq.write_table(pq.read_table(path).sort_by("value"), path)  # the record comes along, the checksum with it
+    with pytest.raises(InputError, match="is damaged, or another program has changed it"):
+        Valuation.load(path)
+    with pytest.raises(InputError, match="is a folder"):
+        Valuation.load(tmp_path)
+
+
+def test_what_is_saved_can_be_loaded_however_dense(tmp_path, monkeypatch):
+    """Values that are all the same shrink to next to nothing, as files do that somebody made to fill the memory."""
+    path = tmp_path / "v.parquet"
+    v = Valuation(np.zeros((500, 40)), np.zeros((500, 40)), np.arange(500), [f"c{k}" for k in range(40)])
+    monkeypatch.setattr(parquet_bounds, "FREE_BYTES", 1000)
+    v.save(path)
+    assert path.stat().st_size > 8 * v.values.size
+    assert Valuation.load(path) == v
+    record, table = valuation_parts(path)
+    write_valuation(path, record, table, compression="zstd")
+    with pytest.raises(InputError, match=r"its [\d,]+ bytes would unpack to \S+ [kMG]B, which is refused"):
+        Valuation.load(path)
+
+
+def test_the_record_is_still_plain_metadata(tmp_path):
+    of_game().save(tmp_path / "v.parquet")
+    metadata = pq.read_table(tmp_path / "v.parquet").schema.metadata
+    assert json.loads(metadata[b"shapley2d"])["format"] == 2
+    assert len(metadata[b"shapley2d.sha256"]) == 64
