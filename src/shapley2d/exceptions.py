@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _NAME_ONLY: Any = object()
+_LONGEST = 200  # characters of a value in a message
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,15 @@ class Setting:
         return self.value is not _NAME_ONLY
 
     def __str__(self) -> str:
-        return f"{self.name}={self.plain!r}" if self.has_value else self.name
+        return f"{self.name}={self.shown(repr)}" if self.has_value else self.name
+
+    def shown(self, write: Callable[[Any], str]) -> str:
+        """The value as ``write`` puts it, shortened where it is long; its type where it cannot be written at all."""
+        try:
+            text = write(self.plain)
+        except Exception:  # noqa: BLE001  (a representation that fails must not hide the message)
+            return f"<{type(self.value).__name__}>"
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
     @property
     def plain(self) -> Any:
@@ -121,6 +130,10 @@ class LeakWarning(Worded, UserWarning):
 
 class PrecisionWarning(Worded, UserWarning):
     """An estimate ended before it reached the precision that was asked for."""
+
+
+class CacheWarning(Worded, UserWarning):
+    """Compiled code cannot be kept where it usually is; the values are the same."""
 
 
 class CheckpointWarning(Worded, UserWarning):

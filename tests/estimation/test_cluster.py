@@ -151,3 +151,8 @@ def test_without_dask(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with pytest.raises(InputError, match=r"cluster needs Dask: pip install 'shapley2d\[distributed\]'"):
         value_game(make_game(), 20, 3, cluster="tcp://127.0.0.1:9", **OPTIONS)
+
+
+def test_an_address_that_is_none_is_told_at_once():
+    with pytest.raises(InputError, match=r"cluster='nowhere' does not answer: .*missing port number"):
+        value_game(make_game(), 20, 3, cluster="nowhere", **OPTIONS)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import time
 import tracemalloc
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -228,3 +232,55 @@ def test_progress_tells_the_time_left():
     assert reports[0] == (0.0, "1 permutations")
     assert reports[14][0] == 0.75
     assert "error" in reports[14][1] and reports[14][1].endswith("15 of 20 permutations; 0 s left")
+
+
+ORPHANS = """
+import os, sys, time
+from shapley2d import value_game
+def h(S, F):
+    time.sleep(0.05)
+    return float(S.sum() * F.sum())
+print("started", flush=True)
+value_game(h, 9, 4, "mc", n_jobs=2, tolerance=0, max_permutations=10**6, progress=lambda *_: print("drawn", flush=True))
+"""
+
+
+def children_of(parent):
+    """Processes that a process has started, by the kernel's own list."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            if (
+                folder.name.isdigit()
+                and int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == parent
+            ):
+                found.append(int(folder.name))
+    return found
+
+
+def is_running(pid):
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+@pytest.mark.parametrize("moment", ["while they work", "while they start"])
+def test_workers_go_when_their_parent_is_killed(moment):
+    process = subprocess.Popen([sys.executable, "-c", ORPHANS], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "started\n"
+    if moment == "while they work":
+        assert process.stdout.readline() == "drawn\n"
+    deadline = time.monotonic() + 60
+    while len(workers := children_of(process.pid)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    deadline = time.monotonic() + 60  # they look every second; the rest is for a slow machine
+    while any(map(is_running, workers)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    left = [pid for pid in workers if is_running(pid)]
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left

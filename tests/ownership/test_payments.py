@@ -164,3 +164,16 @@ def test_the_owners_frame():
         {"owner": ["A", "B"], "value": [0.5, 0.1], "stderr": [0.2, 0.1], "n_cells": [1.0, 1.0]}
     )
     pd.testing.assert_frame_equal(v.owners, expected)
+
+
+@pytest.mark.parametrize(
+    "total", [10**30, 10**400, 10**5000, 1e308, Decimal("1e999999"), 10**16], ids=range(6)
+)
+def test_amounts_whose_cents_no_number_can_tell_are_refused(total):
+    with pytest.raises(InputError, match=r"^total=.* (is too large to be divided|must be a positive number)"):
+        divide_total(total, [1.0, 2.0])
+
+
+def test_the_largest_amounts_are_divided_to_the_cent():
+    parts = divide_total(90_000_000_000_000, [1.0, 1.0, 1.0])
+    assert sum(round(100 * part) for part in parts) == 9_000_000_000_000_000

@@ -210,7 +210,7 @@ def test_unknown_names_are_named(valuation):
         valuation.row_position("p9")
     with pytest.raises(InputError, match=r"there is no column 'height': columns are 'age'"):
         valuation.column_position("height")
-    with pytest.raises(InputError, match="k=-1 must not be negative"):
+    with pytest.raises(InputError, match="k=-1 must be a whole number of at least 0"):
         valuation.lowest(-1)
 
 

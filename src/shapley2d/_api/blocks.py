@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._api.docstrings import methods_list, with_method_docs
-from shapley2d._base.checks import check_flag
+from shapley2d._base.checks import check_flag, check_whole
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.checkpoint import check_place
@@ -105,6 +105,7 @@ def value_blocks(
     given = dict(locals())
     run = Run.create(random_state, semivalue, n_jobs, progress)
     check_flag(include_label, "include_label")
+    check_whole(validation_groups, "validation_groups", 0)
     complete = complete_options(method, options)
     _check_checkpoints(complete, validation_groups)
     problem = make_problem(X, y, X_valid, y_valid, task=task, folds=folds, seed=run.seed, kinds=kinds)
@@ -230,7 +231,7 @@ def _row_groups(problem: Problem, rows: Any) -> Groups:
 def _claims(owners: Any) -> list[Claim]:
     if not isinstance(owners, (str, os.PathLike)):
         return read_claims(owners)
-    if not Path(owners).exists():
+    if not _exists(owners):
         raise InputError(Setting("owners", os.fspath(owners)), ": there is no such file")
     source = read_table(os.fspath(owners))
     for note in source.notes:
@@ -238,6 +239,13 @@ def _claims(owners: Any) -> list[Claim]:
     return read_claims(
         clean_texts(source.table), source.path, lambda row: f"{source.path}, {source.where(row)}"
     )
+
+
+def _exists(path: str | os.PathLike[str]) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # a name that cannot be one
+        return False
 
 
 def _sums(ownership: Ownership | None, grid: Grid) -> NDArray[np.float64] | None:

@@ -112,6 +112,9 @@ def _names(names: Sequence[Any] | None, count: int, option: str) -> NDArray[Any]
     """Names of players, one each; positions by default."""
     if names is None:
         return np.arange(count)
+    listed = hasattr(names, "__len__") and hasattr(names, "__getitem__") and getattr(names, "ndim", 1) == 1
+    if isinstance(names, (str, bytes)) or not listed:
+        raise InputError(Setting(option, names), f" must be a list of {count} names")
     if len(names) != count:
         raise InputError(Setting(option), f" has {len(names)} entries for {count} players")
     if all(isinstance(name, (str, int, float, np.generic)) for name in names):

@@ -14,6 +14,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+MOST = 2**53
+"""The largest whole number that an option may be: as a float64 it is still itself."""
+
+MOST_JOBS = 4096
+"""Workers that one machine can be asked for."""
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond any float
+        return False
+
+
 def check_number(value: Any, name: str, *, whole: bool = False, zero: bool = False) -> None:
     """Check that an option is a positive finite number.
 
@@ -24,7 +38,7 @@ def check_number(value: Any, name: str, *, whole: bool = False, zero: bool = Fal
     shapley2d.exceptions.InputError: n_neighbors=0 must be a whole number and be positive
     """
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-    good = isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
+    good = isinstance(value, kinds) and not isinstance(value, bool) and _is_finite(value)
     if not good or value < 0 or (value == 0 and not zero):
         least = "not be negative" if zero else "be positive"
         raise InputError(Setting(name, value), f" must be a {'whole ' if whole else ''}number and {least}")
@@ -34,6 +48,8 @@ def check_whole(value: Any, name: str, least: int) -> None:
     """Check that an option is a whole number of at least ``least``."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
         raise InputError(Setting(name, value), f" must be a whole number of at least {least}")
+    if value > MOST:
+        raise InputError(Setting(name, value), f" is too large: it may be {MOST:,}")
 
 
 def check_choice(value: Any, name: str, choices: Iterable[Any]) -> None:
@@ -70,6 +86,10 @@ def check_jobs(n_jobs: Any) -> None:
         return
     if not isinstance(n_jobs, (int, np.integer)) or isinstance(n_jobs, (bool, np.bool_)) or n_jobs == 0:
         raise InputError(Setting("n_jobs", n_jobs), " must be a whole number of workers, or -1 for all cores")
+    if not -MOST_JOBS <= n_jobs <= MOST_JOBS:
+        raise InputError(
+            Setting("n_jobs", n_jobs), f" are more workers than the {MOST_JOBS:,} that are possible"
+        )
 
 
 def one_of(words: Iterable[Any]) -> str:

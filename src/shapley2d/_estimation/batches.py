@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import pickle
+import sys
 import threading
 import time
 import uuid
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 LARGE_BYTES = 2**20
 """Arrays of more bytes are shared between the processes of a machine."""
 
+_LOOK_S = 1.0  # between two looks at whether the parent is still there
 _MAX_KEPT = 2  # works that a worker keeps unpacked
 
 
@@ -76,6 +80,34 @@ def do_parcel(start: int, stop: int, token: NDArray[Any], body: NDArray[Any], *l
             _kept[key] = pickle.loads(body.data, buffers=buffers)  # noqa: S301  (packed by our own main process)
         work = _kept[key]
     return do_batch(work, start, stop)
+
+
+def do_parcel_for(
+    parent: int, start: int, stop: int, token: NDArray[Any], body: NDArray[Any], *large: NDArray[Any]
+) -> Batch:
+    """The same in a worker process of ``parent``, which goes when its parent has gone."""
+    watch_parent(parent)
+    return do_parcel(start, stop, token, body, *large)
+
+
+def watch_parent(parent: int) -> None:
+    """End this process soon after its parent, which may be killed without a word; idle, it would wait for minutes."""
+    with _lock:
+        if parent in _watched or sys.platform == "win32":
+            return
+        _watched.add(parent)
+    if os.getppid() != parent and not multiprocessing.current_process().name.startswith("Loky"):
+        return  # someone else's workers, on another machine perhaps
+    threading.Thread(target=_leave_with, args=(parent,), daemon=True, name="shapley2d-parent").start()
+
+
+_watched: set[int] = set()
+
+
+def _leave_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_LOOK_S)
+    os._exit(1)
 
 
 class _Threads:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import time
 from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from shapley2d._estimation.batches import Batch, Work
 
 _PATIENCE_S = 30  # for the scheduler to answer and for a first worker to join
+_AGAIN_S = 0.2  # between two tries
 _AHEAD = 2  # batches under way per thread of the cluster, so that no worker waits for the next one
 
 
@@ -69,6 +72,25 @@ def _submit(
         under_way.append(client.submit(do_parcel, *batch, *parcel, pure=False))
 
 
+def _await_scheduler(address: str) -> None:
+    """Wait until the scheduler takes connections: a client that finds none is in the way for another minute."""
+    from distributed.comm.addressing import get_address_host_port, parse_address
+
+    if parse_address(address)[0] not in ("tcp", "tls"):
+        return
+    place = get_address_host_port(address)
+    patience = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            socket.create_connection(place, timeout=_PATIENCE_S).close()
+        except ConnectionRefusedError:
+            if time.monotonic() > patience:
+                raise
+            time.sleep(_AGAIN_S)
+        else:
+            return
+
+
 @contextmanager
 def _connected(cluster: Any) -> Iterator[Any]:
     """A client of the cluster, closed afterwards if it was made here."""
@@ -82,6 +104,8 @@ def _connected(cluster: Any) -> Iterator[Any]:
             Setting("cluster", cluster), " must be the address of a Dask scheduler, or a Dask client"
         )
     try:
+        if not given:
+            _await_scheduler(cluster)
         client = cluster if given else distributed.Client(cluster, timeout=_PATIENCE_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise InputError(

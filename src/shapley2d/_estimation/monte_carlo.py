@@ -137,7 +137,12 @@ class MonteCarloState:
         if self._tolerance == 0:
             return float(self._max_draws)
         power = 2 if self.moments.varied else 1
-        return min(float(self._max_draws), self.moments.count * (self._ratio / self._tolerance) ** power)
+        steps = self._ratio / self._tolerance
+        if steps >= (self._max_draws / max(1, self.moments.count)) ** (
+            1 / power
+        ):  # before its square is too large
+            return float(self._max_draws)
+        return self.moments.count * float(steps**power)
 
     def fraction(self) -> float:
         if not np.isfinite(self._ratio):

@@ -7,6 +7,8 @@ batches, and which worker does them, changes no bit.
 
 from __future__ import annotations
 
+import inspect
+import os
 import sys
 import warnings
 from concurrent.futures import CancelledError
@@ -18,7 +20,14 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
-from shapley2d._estimation.batches import LARGE_BYTES, do_batch, do_parcel, pack, single_threaded
+from shapley2d._estimation.batches import (
+    LARGE_BYTES,
+    do_batch,
+    do_parcel_for,
+    pack,
+    single_threaded,
+    watch_parent,
+)
 from shapley2d.exceptions import UtilityError
 
 if TYPE_CHECKING:
@@ -128,7 +137,7 @@ def _by_joblib(
 ) -> Generator[Batch, None, None]:
     shares_memory = getattr(backend, "supports_sharedmem", False)  # threads
     parcel = () if shares_memory else pack(work)
-    do = partial(do_batch, work) if shares_memory else do_parcel
+    do = partial(do_batch, work) if shares_memory else partial(do_parcel_for, os.getpid())
     tasks = (delayed(do)(start, stop, *parcel) for start, stop in batches)
     # copy on write: workers share large arrays and still see them writeable, as compiled code may want them
     streams = getattr(backend, "supports_return_generator", False)  # multiprocessing does not
@@ -140,6 +149,7 @@ def _by_joblib(
         batch_size=1,
         max_nbytes=LARGE_BYTES,
         mmap_mode="c",
+        **({} if shares_memory else _from_the_start(backend, streams=streams)),
     )
     results = parallel(tasks)
     try:
@@ -151,6 +161,14 @@ def _by_joblib(
                 "ignore", UserWarning
             )  # work ahead is lost when the end is near; it is meant
             results.close()
+
+
+def _from_the_start(backend: Any, *, streams: bool) -> dict[str, Any]:
+    """Let workers watch for their parent before they get any work, where joblib can pass that on."""
+    takes_more = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(Parallel).parameters.values())
+    if not takes_more or (streams and type(backend).__name__ != "LokyBackend"):
+        return {}
+    return {"initializer": watch_parent, "initargs": (os.getpid(),)}
 
 
 def lost_worker_errors() -> tuple[type[Exception], ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numba
 import numpy as np
 
+from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.sort import sort_packed_rows
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class BinScratch(NamedTuple):
     spare: NDArray[np.int64]
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def bin_scratch(distances, kinds, n_sums, coefficients):  # type: ignore[no-untyped-def]
     """Allocate a BinScratch for distances of shape (4, n)."""
     n_rows = distances.shape[1]
@@ -79,13 +80,13 @@ def bin_scratch(distances, kinds, n_sums, coefficients):  # type: ignore[no-unty
     )
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@numba.njit(nogil=True, cache=CACHE, inline="always")
 def bin_of(distance):  # type: ignore[no-untyped-def]
     """The bin of one distance: 0 for 0, and never decreasing."""
     return max(np.int32((np.float32(distance).view(np.int32) >> _SHIFT) - _OFFSET), _ZERO)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def bin_words(distances, bins):  # type: ignore[no-untyped-def]
     """Write the bins of all rows under four coalitions.
 
@@ -103,7 +104,7 @@ def bin_words(distances, bins):  # type: ignore[no-untyped-def]
         bins[4 * i + 3] = bin_of(d3[i])
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def count_rows(words, counts):  # type: ignore[no-untyped-def]
     """Count rows by lane and bin; four histograms at a time keep repeated bins from waiting for each other."""
     h0, h1, h2, h3 = counts[0], counts[1], counts[2], counts[3]
@@ -116,7 +117,7 @@ def count_rows(words, counts):  # type: ignore[no-untyped-def]
         h3[word >> LANE_3] += one
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def all_tied(distances, code):  # type: ignore[no-untyped-def]
     """Whether all rows in a bin have the same distance, so that it is a tie group already."""
     n_rows = distances.size
@@ -137,7 +138,7 @@ def all_tied(distances, code):  # type: ignore[no-untyped-def]
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def find_near(scratch):  # type: ignore[no-untyped-def]
     """Collect, in order, the rows that lie in a near bin of at least one lane.
 
@@ -155,7 +156,7 @@ def find_near(scratch):  # type: ignore[no-untyped-def]
     scratch.n_hits[0] = count
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def sort_near(distances, lane, scratch):  # type: ignore[no-untyped-def]
     """Sort the near rows of one lane by exact distance, to the front of the scratch; return how many there are."""
     words, starts, hits = scratch.words, scratch.starts[lane], scratch.hits
@@ -188,7 +189,7 @@ def sort_near(distances, lane, scratch):  # type: ignore[no-untyped-def]
     return count
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _insertion_sort(keys, rows, begin, end):  # type: ignore[no-untyped-def]
     """Sort a few rows by key."""
     for i in range(begin + 1, end):
@@ -203,7 +204,7 @@ def _insertion_sort(keys, rows, begin, end):  # type: ignore[no-untyped-def]
         rows[place] = row
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def patch_near(begin, end, scratch, tile):  # type: ignore[no-untyped-def]
     """Put the values of near rows into a tile whose front holds the rows ``begin .. end - 1``."""
     words, hits, edges = scratch.words, scratch.hits, scratch.edges

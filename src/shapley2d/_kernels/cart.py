@@ -8,6 +8,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuples' annotations)
 
+from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.cart_splits import best_binary, best_classes, best_numbers
 
 
@@ -35,7 +36,7 @@ class Leaves(NamedTuple):
     predictions: NDArray[np.float64]
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def make_scratch(size: int, n_valid: int) -> tuple[Leaves, Scratch]:
     """Room for trees of up to ``size`` training rows, each as often as it counts, and ``n_valid`` validation rows."""
     leaves = Leaves(np.empty((size + 1, 2), np.int64), np.empty(size + 1))
@@ -49,7 +50,7 @@ def make_scratch(size: int, n_valid: int) -> tuple[Leaves, Scratch]:
     return leaves, scratch
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def grow_tree(
     values: NDArray[np.float32],
     target: tuple[Any, ...],
@@ -154,7 +155,7 @@ def grow_tree(
     return count
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def pure_prediction(rows: NDArray[np.int32], labels: NDArray[np.float64], averages: bool) -> float:
     """What a leaf of equal labels predicts: their mean as it is summed, or the label."""
     if not averages:
@@ -165,7 +166,7 @@ def pure_prediction(rows: NDArray[np.int32], labels: NDArray[np.float64], averag
     return total / rows.size
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def split_threshold(lower: float, upper: float) -> float:
     """Halfway between two neighbouring 32-bit values; the lower one where that rounds to the upper."""
     low, high = np.float64(lower), np.float64(upper)
@@ -173,7 +174,7 @@ def split_threshold(lower: float, upper: float) -> float:
     return low if threshold >= high else threshold
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def score_leaves(
     leaves: Leaves,
     count: int,
@@ -195,7 +196,7 @@ def score_leaves(
     return score
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def right_by_class(
     leaves: Leaves,
     count: int,
@@ -213,7 +214,7 @@ def right_by_class(
     return right
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def is_pure(rows: NDArray[np.int32], labels: NDArray[np.float64]) -> bool:
     """Whether all rows have one label."""
     first = labels[rows[0]]
@@ -223,7 +224,7 @@ def is_pure(rows: NDArray[np.int32], labels: NDArray[np.float64]) -> bool:
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def leaf_prediction(
     rows: NDArray[np.int32], labels: NDArray[np.float64], n_classes: int, counts: NDArray[np.int64]
 ) -> float:
@@ -239,7 +240,7 @@ def leaf_prediction(
     return float(np.argmax(counts))
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def part_valid(
     x: NDArray[np.float32], threshold: float, below: NDArray[np.int32], spare: NDArray[np.int32]
 ) -> int:
@@ -257,7 +258,7 @@ def part_valid(
     return first
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def part_rows(
     rows: NDArray[np.int32],
     goes_left: NDArray[np.uint8],

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numba
 import numpy as np
 
+from shapley2d._kernels.cache import CACHE
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -18,7 +20,7 @@ _APART = np.float64(1e-7)  # values closer than this are not split, as in scikit
 _TIED_CLASSES, _TIED_NUMBERS = 1.0 + 1e-12, 1.0 + 1e-9
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def best_binary(
     values: NDArray[np.float32],
     codes: NDArray[np.int32],
@@ -55,7 +57,7 @@ def best_binary(
     return best, position
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def best_classes(
     values: NDArray[np.float32],
     codes: NDArray[np.int32],
@@ -96,7 +98,7 @@ def best_classes(
     return best, position
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def best_numbers(
     values: NDArray[np.float32],
     labels: NDArray[np.float64],

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 
+from shapley2d._kernels.cache import CACHE
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ROUNDING = 1e-9  # distances over columns of variance 1 that differ by less do so by rounding
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def add_closeness(
     scaled: NDArray[np.float64],
     target: tuple[Any, ...],

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from shapley2d._kernels.cache import CACHE
 
-@numba.njit(nogil=True, cache=True)
+
+@numba.njit(nogil=True, cache=CACHE)
 def column_dissimilarities(train, valid, measures, out):  # type: ignore[no-untyped-def]
     """Write the dissimilarity of every column and training row from one validation row into ``out``.
 
@@ -43,7 +45,7 @@ def column_dissimilarities(train, valid, measures, out):  # type: ignore[no-unty
                 distances[i] = far if entries[i] == absent else step * difference * difference
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def coalition_distances(dissimilarities, coalition, out):  # type: ignore[no-untyped-def]
     """Add up the dissimilarities of the columns in a coalition, three at a time to touch the sums less often."""
     members = np.empty(coalition.size, np.int64)

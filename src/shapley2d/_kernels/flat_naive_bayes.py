@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numba
 import numpy as np
 
+from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.scores import count_right
 from shapley2d._kernels.sweep_naive_bayes import VAR_SMOOTHING, add_log_density
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def follow_cells(
     entries: NDArray[np.float64],
     absent: NDArray[np.float64],
@@ -71,7 +72,7 @@ def follow_cells(
                     stale[codes[row], k] = True
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _rescore(
     now: NDArray[np.float64],
     codes: NDArray[np.int64],
@@ -97,7 +98,7 @@ def _rescore(
             scores[c] += densities[c, k]
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _variance(x: NDArray[np.float64], codes: NDArray[np.int64], own: int, count: int) -> tuple[float, float]:
     """Mean and variance over the ``count`` rows of a class, or over all rows where ``own`` is negative.
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 
+from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.cart import grow_tree, make_scratch, score_leaves
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def follow_cells(
     tables: tuple[Any, ...],
     target: tuple[Any, ...],
@@ -85,7 +86,7 @@ def follow_cells(
                     _move(sorted_rows[k], now[k], row, entries[k, row])
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _move(order: NDArray[np.int32], x: NDArray[np.float32], row: int, value: float) -> None:
     """Give a row another value, and put it where it belongs among the rows sorted by value."""
     at = 0

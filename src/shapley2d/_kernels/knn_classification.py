@@ -24,10 +24,11 @@ from shapley2d._kernels.bins import (
     patch_near,
     sort_near,
 )
+from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.sort import rank_rows
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@numba.njit(nogil=True, cache=CACHE, inline="always")
 def group_values(start, end, matches, tail, single, beyond, inverse):  # type: ignore[no-untyped-def]
     """Values of the members of one tie group, which holds the ranks ``start + 1 .. end``.
 
@@ -59,7 +60,7 @@ def group_values(start, end, matches, tail, single, beyond, inverse):  # type: i
     return other, match, tail + matches * inverse[size] * (single[start] - last)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def ranked_classification(keys, rows, tail, game, values):  # type: ignore[no-untyped-def]
     """Write the values of rows sorted by distance, whose farther rows take ``tail`` from them."""
     first, last = game.first, game.last
@@ -78,7 +79,7 @@ def ranked_classification(keys, rows, tail, game, values):  # type: ignore[no-un
         end = start
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def exact_classification(distances, game, sorting, values):  # type: ignore[no-untyped-def]
     """Write the values of all rows under one coalition, by exact rank."""
     keys, rows, packed, spare = sorting
@@ -86,7 +87,7 @@ def exact_classification(distances, game, sorting, values):  # type: ignore[no-u
     ranked_classification(keys, rows, 0.0, game, values)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def bin_classification(distances, others, matches, game, tables, starts):  # type: ignore[no-untyped-def]
     """Value the bins of one coalition as tie groups, from the far end to the last bin that has to be ranked.
 
@@ -144,7 +145,7 @@ def bin_classification(distances, others, matches, game, tables, starts):  # typ
     return -1, tail
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def prepare_fast_classification(distances, lanes, game, scratch):  # type: ignore[no-untyped-def]
     """Fill the tables, and the values of near rows, of the first ``lanes`` of four coalitions."""
     words, counts = scratch.words, scratch.counts
@@ -172,7 +173,7 @@ def prepare_fast_classification(distances, lanes, game, scratch):  # type: ignor
             ranked_classification(keys, rows, tails[lane], game, scratch.near_values[lane])
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def gather_fast_classification(begin, end, game, scratch, tile):  # type: ignore[no-untyped-def]
     """Write the values of the rows ``begin .. end - 1`` under four coalitions to the front of the tile."""
     first, last = min(max(game.first, begin), end), min(max(game.last, begin), end)
@@ -183,7 +184,7 @@ def gather_fast_classification(begin, end, game, scratch, tile):  # type: ignore
     patch_near(begin, end, scratch, tile)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _look_up(words, tables, label, offset, tile):  # type: ignore[no-untyped-def]
     """Read the values of rows of one label off the tables of four coalitions, into the tile from an offset on."""
     t0, t1, t2, t3 = tables[0, label], tables[1, label], tables[2, label], tables[3, label]

@@ -8,6 +8,7 @@ import numba
 import numpy as np
 
 from shapley2d._kernels.bins import LANES
+from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.distance import coalition_distances, column_dissimilarities
 from shapley2d._kernels.knn_row_games import gather, make_scratch, prepare
 
@@ -61,7 +62,7 @@ def walk_weights(
 _TILE = 512
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def add_values(train, valid, measures, game, coalitions, sums):  # type: ignore[no-untyped-def]
     """Add the row values under each of the coalitions to its row of ``sums``."""
     n_rows = train.shape[1]
@@ -82,7 +83,7 @@ def add_values(train, valid, measures, game, coalitions, sums):  # type: ignore[
                 _add(sums[first + lane, begin:end], tile[lane])
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def add_walk(train, valid, measures, game, weights, sums):  # type: ignore[no-untyped-def]
     """Add the weighted sums over all column coalitions to ``sums``, of shape (m, n), for ``m >= 1``.
 
@@ -157,19 +158,19 @@ def add_walk(train, valid, measures, game, weights, sums):  # type: ignore[no-un
         _subtract(sums[j], common)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _add(total, values):  # type: ignore[no-untyped-def]
     for i in range(total.size):
         total[i] += values[i]
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _subtract(total, values):  # type: ignore[no-untyped-def]
     for i in range(total.size):
         total[i] -= values[i]
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _spread(distances, one, two):  # type: ignore[no-untyped-def]
     """Distances with the first column, with both, and with the second, from those without."""
     d0, d1, d2, d3 = distances[0], distances[1], distances[2], distances[3]
@@ -179,7 +180,7 @@ def _spread(distances, one, two):  # type: ignore[no-untyped-def]
         d3[i] = d0[i] + two[i]
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _add_four(tile, w, running, share_one, share_two):  # type: ignore[no-untyped-def]
     """Add the values of a tile, under the four subsets of the first two columns, to the sums of the walk."""
     v0, v1, v2, v3 = tile[0], tile[1], tile[2], tile[3]
@@ -193,7 +194,7 @@ def _add_four(tile, w, running, share_one, share_two):  # type: ignore[no-untype
         running[i] += (w0 * v0[i] + first) + (both + second)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _add_rest(tile, r, common):  # type: ignore[no-untyped-def]
     """Add what the running sum and the shares do not account for to the common sum."""
     v0, v1, v2, v3 = tile[0], tile[1], tile[2], tile[3]

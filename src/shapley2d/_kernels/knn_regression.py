@@ -25,10 +25,11 @@ from shapley2d._kernels.bins import (
     patch_near,
     sort_near,
 )
+from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.sort import rank_rows
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@numba.njit(nogil=True, cache=CACHE, inline="always")
 def group_quadratic(start, end, nearer, total, squares, tails, target, k, tables):  # type: ignore[no-untyped-def]
     """Coefficients of one tie group, which holds the ranks ``start + 1 .. end``.
 
@@ -102,7 +103,7 @@ def group_quadratic(start, end, nearer, total, squares, tails, target, k, tables
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def ranked_regression(keys, rows, tails, game, values):  # type: ignore[no-untyped-def]
     """Write the values of rows sorted by distance, to which farther rows contribute ``tails``."""
     z, target, tables = game.z, game.target, game.tables
@@ -133,7 +134,7 @@ def ranked_regression(keys, rows, tails, game, values):  # type: ignore[no-untyp
         end = start
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def exact_regression(distances, game, sorting, values):  # type: ignore[no-untyped-def]
     """Write the values of all rows under one coalition, by exact rank."""
     keys, rows, packed, spare = sorting
@@ -141,7 +142,7 @@ def exact_regression(distances, game, sorting, values):  # type: ignore[no-untyp
     ranked_regression(keys, rows, (0.0, 0.0, 0.0), game, values)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def bin_regression(distances, counts, sums, game, tables, starts):  # type: ignore[no-untyped-def]
     """Value the bins of one coalition as tie groups, from the far end to the last bin that has to be ranked.
 
@@ -214,7 +215,7 @@ def bin_regression(distances, counts, sums, game, tables, starts):  # type: igno
     return -1, tails
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def prepare_fast_regression(distances, lanes, game, scratch):  # type: ignore[no-untyped-def]
     """Fill the tables, and the values of near rows, of the first ``lanes`` of four coalitions."""
     counts, sums = scratch.counts[0], scratch.sums
@@ -239,7 +240,7 @@ def prepare_fast_regression(distances, lanes, game, scratch):  # type: ignore[no
             ranked_regression(keys, rows, parts, game, scratch.near_values[lane])
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _add_targets(words, z, sums):  # type: ignore[no-untyped-def]
     """Sum ``z`` and ``z^2`` by lane and bin."""
     s0, s1, s2, s3 = sums[0], sums[1], sums[2], sums[3]
@@ -258,7 +259,7 @@ def _add_targets(words, z, sums):  # type: ignore[no-untyped-def]
         s3[b3, 1] += square
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def gather_fast_regression(begin, end, game, scratch, tile):  # type: ignore[no-untyped-def]
     """Write the values of the rows ``begin .. end - 1`` under four coalitions to the front of the tile."""
     words, z, tables = scratch.words[begin:end], game.z[begin:end], scratch.tables

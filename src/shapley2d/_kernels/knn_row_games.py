@@ -14,6 +14,7 @@ import numpy as np
 from numba.extending import overload
 
 from shapley2d._kernels.bins import LANES, bin_scratch
+from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.knn_classification import (
     exact_classification,
     gather_fast_classification,
@@ -75,7 +76,7 @@ class FastRegression(NamedTuple):
     tolerance: float
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _exact_scratch(distances):  # type: ignore[no-untyped-def]
     """Room for a sort, and for the values of all rows under four coalitions."""
     n_rows = distances.shape[1]
@@ -90,39 +91,37 @@ def _exact_scratch(distances):  # type: ignore[no-untyped-def]
 
 def make_scratch(game: Any, distances: Any) -> Any:
     """Allocate what ``prepare`` and ``gather`` need for a game and distances of shape (4, n)."""
-    raise NotImplementedError("for compiled callers")
+    return _make_scratch_for(type(game))(game, distances)
 
 
 def prepare(game: Any, distances: Any, lanes: int, scratch: Any) -> None:
     """Digest the distances of all rows under the first ``lanes`` of four coalitions."""
-    raise NotImplementedError("for compiled callers")
+    _prepare_for(type(game))(game, distances, lanes, scratch)
 
 
 def gather(game: Any, begin: int, end: int, scratch: Any, tile: Any) -> None:
     """Write the values of the rows ``begin .. end - 1`` to the front of the tile, of shape (4, any)."""
-    raise NotImplementedError("for compiled callers")
+    _gather_for(type(game))(game, begin, end, scratch, tile)
 
 
-@overload(make_scratch)
-def _make_scratch(game, distances):  # type: ignore[no-untyped-def]  # noqa: ARG001
-    if game.instance_class is FastClassification:
+def _make_scratch_for(kind: type) -> Any:
+    if kind is FastClassification:
         return lambda game, distances: bin_scratch(distances, 2, 0, 2)  # noqa: ARG005
-    if game.instance_class is FastRegression:
+    if kind is FastRegression:
         return lambda game, distances: bin_scratch(distances, 1, 2, 3)  # noqa: ARG005
     return lambda game, distances: _exact_scratch(distances)  # noqa: ARG005
 
 
-@overload(prepare)
-def _prepare(game, distances, lanes, scratch):  # type: ignore[no-untyped-def]  # noqa: ARG001
-    if game.instance_class is FastClassification:
+def _prepare_for(kind: type) -> Any:
+    if kind is FastClassification:
         return lambda game, distances, lanes, scratch: prepare_fast_classification(
             distances, lanes, game, scratch
         )
-    if game.instance_class is FastRegression:
+    if kind is FastRegression:
         return lambda game, distances, lanes, scratch: prepare_fast_regression(
             distances, lanes, game, scratch
         )
-    kernel = exact_classification if game.instance_class is ExactClassification else exact_regression
+    kernel = exact_classification if kind is ExactClassification else exact_regression
 
     def exact(game, distances, lanes, scratch):  # type: ignore[no-untyped-def]
         sorting, values = scratch
@@ -132,13 +131,12 @@ def _prepare(game, distances, lanes, scratch):  # type: ignore[no-untyped-def]  
     return exact
 
 
-@overload(gather)
-def _gather(game, begin, end, scratch, tile):  # type: ignore[no-untyped-def]  # noqa: ARG001
-    if game.instance_class is FastClassification:
+def _gather_for(kind: type) -> Any:
+    if kind is FastClassification:
         return lambda game, begin, end, scratch, tile: gather_fast_classification(
             begin, end, game, scratch, tile
         )
-    if game.instance_class is FastRegression:
+    if kind is FastRegression:
         return lambda game, begin, end, scratch, tile: gather_fast_regression(begin, end, game, scratch, tile)
 
     def exact(game, begin, end, scratch, tile):  # type: ignore[no-untyped-def]  # noqa: ARG001
@@ -149,3 +147,19 @@ def _gather(game, begin, end, scratch, tile):  # type: ignore[no-untyped-def]  #
                 target[i] = line[i]
 
     return exact
+
+
+# compiled callers find the same kernels by the type of the game
+@overload(make_scratch)
+def _make_scratch(game, distances):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    return _make_scratch_for(game.instance_class)
+
+
+@overload(prepare)
+def _prepare(game, distances, lanes, scratch):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    return _prepare_for(game.instance_class)
+
+
+@overload(gather)
+def _gather(game, begin, end, scratch, tile):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    return _gather_for(game.instance_class)

@@ -8,6 +8,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuple's annotations)
 
+from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.distance import coalition_distances, column_dissimilarities
 from shapley2d._kernels.sort import rank_rows
 
@@ -32,7 +33,7 @@ class Nearest(NamedTuple):
     ties: bool
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def add_utilities(table, nearest, groups, masks, sums):  # type: ignore[no-untyped-def]
     """Add the utilities of all pairs of coalitions for some validation rows.
 
@@ -78,7 +79,7 @@ def add_utilities(table, nearest, groups, masks, sums):  # type: ignore[no-untyp
                         sums[a, b] -= (total / k - y_valid[t]) ** 2 + variance / (k * k)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def nearest_sum(keys, groups, y, mask, k):  # type: ignore[no-untyped-def]
     """Mean and variance, over tie orders, of the sum of ``y`` over the ``k`` nearest members of a coalition.
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 
+from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.cart import grow_tree, make_scratch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def predict_out_of_bag(
     presorted: tuple[Any, ...],
     target: tuple[Any, ...],
@@ -52,7 +53,7 @@ def predict_out_of_bag(
             predicted[below[i]] = leaves.predictions[leaf]
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _fill_bag(order: NDArray[np.int32], counts: NDArray[np.int64], out: NDArray[np.int32]) -> None:
     """Rows in the bag, in the order of all rows, each as often as it was drawn."""
     filled = 0

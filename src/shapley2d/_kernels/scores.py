@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numba
 import numpy as np
 
+from shapley2d._kernels.cache import CACHE
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -17,7 +19,7 @@ ACCURACY, BALANCED_ACCURACY, F1, LOG_LOSS, ROC_AUC = range(5)
 _LEAST = np.finfo(np.float64).eps  # probabilities are cut there, as in scikit-learn
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def class_score(
     score: tuple[int, float],
     scores: NDArray[np.float64],
@@ -50,7 +52,7 @@ def class_score(
     return answers_score(score, by_class, blocks)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def answers_score(
     score: tuple[int, float], by_class: NDArray[np.float64], blocks: NDArray[np.int64]
 ) -> float:
@@ -82,7 +84,7 @@ def answers_score(
     return total
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _log_likelihood(
     scores: NDArray[np.float64], present: NDArray[np.int64], n_present: int, blocks: NDArray[np.int64]
 ) -> float:
@@ -102,7 +104,7 @@ def _log_likelihood(
     return float(total / blocks[blocks.size - 1])
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _area(margins: NDArray[np.float64], first: int) -> float:
     """The share of pairs, of a row of the second class (from ``first`` on) and one of the first, in the right order."""
     low = np.sort(margins[:first])
@@ -113,7 +115,7 @@ def _area(margins: NDArray[np.float64], first: int) -> float:
     return float(total / (first * (margins.size - first)))
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def count_right(
     scores: NDArray[np.float64],
     present: NDArray[np.int64],
@@ -151,7 +153,7 @@ def count_right(
     return count
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract", "reassoc", "nsz"})
 def squared_error(predictions: NDArray[np.float64], targets: NDArray[np.float64]) -> float:
     """Sum of squared differences."""
     total = 0.0
@@ -161,7 +163,7 @@ def squared_error(predictions: NDArray[np.float64], targets: NDArray[np.float64]
     return total
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def r_squared(error: float, spread: float) -> float:
     """R squared from the squared error and that of the mean; for constant targets 1 if exact, else 0."""
     if spread > 0.0:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from shapley2d._kernels.cache import CACHE
+
 # Up to this many rows a shell sort beats clearing the buckets of a radix sort.
 _FEW = 96
 # Gaps of the shell sort (Ciura).
 _GAPS = (57, 23, 10, 4, 1)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def sort_rows(keys, rows, spare_keys, spare_rows):  # type: ignore[no-untyped-def]
     """Sort rows by key, smallest first, in place.
 
@@ -46,7 +48,7 @@ def sort_rows(keys, rows, spare_keys, spare_rows):  # type: ignore[no-untyped-de
             rows[i] = spare_rows[i]
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def sort_packed_rows(keys, rows, packed, spare):  # type: ignore[no-untyped-def]
     """Sort rows by key, smallest first, in place: the same, half as long.
 
@@ -92,7 +94,7 @@ def sort_packed_rows(keys, rows, packed, spare):  # type: ignore[no-untyped-def]
     _sort_runs(keys, rows, low)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def rank_rows(distances, keys, rows, packed, spare):  # type: ignore[no-untyped-def]
     """Write the distances in order, smallest first, into ``keys``, and the rows they belong to into ``rows``.
 
@@ -121,7 +123,7 @@ def rank_rows(distances, keys, rows, packed, spare):  # type: ignore[no-untyped-
     _sort_runs(keys, rows, low)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _sort_places(keys, packed, spare):  # type: ignore[no-untyped-def]
     """Put the places of the keys into ``packed``, in order of their leading bits; return the lowest of those."""
     n_rows = keys.size
@@ -140,7 +142,7 @@ def _sort_places(keys, packed, spare):  # type: ignore[no-untyped-def]
     return low
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _sort_digits(packed, spare, low, n_digits, bits):  # type: ignore[no-untyped-def]
     """Sort numbers by the given digits, and return them and the scratch."""
     mask = np.uint64((1 << bits) - 1)
@@ -162,7 +164,7 @@ def _sort_digits(packed, spare, low, n_digits, bits):  # type: ignore[no-untyped
     return packed, spare
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _sort_runs(keys, rows, low):  # type: ignore[no-untyped-def]
     """Sort by all bits what is sorted by the bits from ``low`` on."""
     n_rows = keys.size
@@ -190,7 +192,7 @@ def _sort_runs(keys, rows, low):  # type: ignore[no-untyped-def]
         begin = end
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _shell_sort(keys, rows):  # type: ignore[no-untyped-def]
     n_rows = keys.size
     for gap in _GAPS:
@@ -206,7 +208,7 @@ def _shell_sort(keys, rows):  # type: ignore[no-untyped-def]
             rows[place] = row
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _bits_in_use(keys):  # type: ignore[no-untyped-def]
     """The bits that any key has, and those in which not all keys agree."""
     some, every = keys[0], keys[0]
@@ -216,7 +218,7 @@ def _bits_in_use(keys):  # type: ignore[no-untyped-def]
     return np.int64(some), np.int64(some ^ every)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _digits(differing, n_rows):  # type: ignore[no-untyped-def]
     """Lowest bit, number and width of the digits of a radix sort on the given bits."""
     if differing == 0:
@@ -231,7 +233,7 @@ def _digits(differing, n_rows):  # type: ignore[no-untyped-def]
     return low, n_digits, (span + n_digits - 1) // n_digits
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _starts(counts):  # type: ignore[no-untyped-def]
     """Turn counts by bucket into the places at which buckets start."""
     place = counts[0] - counts[0]
@@ -241,7 +243,7 @@ def _starts(counts):  # type: ignore[no-untyped-def]
         place += count
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _bit_length(number):  # type: ignore[no-untyped-def]
     bits = 0
     while number >> bits:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 
+from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.distance import column_dissimilarities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def fill_grid(
     table: tuple[Any, ...],
     y: NDArray[np.float64],
@@ -41,7 +42,7 @@ def fill_grid(
             _sweep_rows(distances, right, y_valid[t], k, classifies, keys, worth, sums[b])
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _sweep_rows(
     distances: NDArray[np.int64],
     right: NDArray[np.float64],
@@ -87,7 +88,7 @@ def _sweep_rows(
         sums[i] += utility
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _utility(
     target: float,
     k: int,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numba
 import numpy as np
 
+from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.scores import class_score
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ VAR_SMOOTHING = 1e-9
 """Part of the largest variance that is added to all variances, as in scikit-learn."""
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def fill_grid(
     train: NDArray[np.float64],
     codes: NDArray[np.int64],
@@ -80,7 +81,7 @@ def fill_grid(
             grid[a, b] = class_score(score, scores, present, n_present, blocks, right)
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def add_log_density(
     x: NDArray[np.float64], mean: float, variance: float, scores: NDArray[np.float64]
 ) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numba
 import numpy as np
 
+from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.scores import class_score, r_squared, squared_error
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ ROUNDING = 1e-12
 """Part of a column's sum of squares below which what is left of it is rounding."""
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def _join(
     x: NDArray[np.float64],
     y: NDArray[np.float64],
@@ -48,7 +49,7 @@ def _join(
             gram[k, l] += scaled * off[l]
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def _factor(gram: NDArray[np.float64], factor: NDArray[np.float64]) -> None:
     """Lower Cholesky factor of ``gram`` plus the penalty; its leading blocks are those of the column prefixes.
 
@@ -68,7 +69,7 @@ def _factor(gram: NDArray[np.float64], factor: NDArray[np.float64]) -> None:
                 factor[k, k] = math.nan
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def _solve_forward(factor: NDArray[np.float64], products: NDArray[np.float64], k: int) -> float:
     """Entry ``k`` of the solution z of L z = products; the earlier ones stand in ``products`` already."""
     total = products[k]
@@ -77,7 +78,7 @@ def _solve_forward(factor: NDArray[np.float64], products: NDArray[np.float64], k
     return float(total / factor[k, k])
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def _basis(
     x: NDArray[np.float64], mean: float, factor: NDArray[np.float64], k: int, basis: NDArray[np.float64]
 ) -> None:
@@ -102,13 +103,13 @@ def _basis(
         out[t] *= inverse
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def _add_scaled(out: NDArray[np.float64], weight: float, column: NDArray[np.float64]) -> None:
     for t in range(out.size):
         out[t] += weight * column[t]
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def fill_numbers(
     train: NDArray[np.float64],
     targets: NDArray[np.float64],
@@ -143,7 +144,7 @@ def fill_numbers(
             grid[a, b] = r_squared(squared_error(predictions, targets_valid), spread)
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def fill_classes(
     train: NDArray[np.float64],
     indicators: NDArray[np.float64],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 
+from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.cart import grow_tree, make_scratch, right_by_class, score_leaves
 from shapley2d._kernels.scores import ACCURACY, answers_score
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def fill_grid(
     presorted: tuple[Any, ...],
     target: tuple[Any, ...],
@@ -78,7 +79,7 @@ def fill_grid(
                 grid[a, b] = score_leaves(leaves, count, below, labels_valid, target[2])
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _filter(order: NDArray[np.int32], member: NDArray[np.bool_], out: NDArray[np.int32]) -> None:
     """Members in the order of all rows."""
     count = 0
@@ -88,7 +89,7 @@ def _filter(order: NDArray[np.int32], member: NDArray[np.bool_], out: NDArray[np
             count += 1
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=CACHE)
 def _insert(order: NDArray[np.int32], count: int, row: int, ranks: NDArray[np.int32]) -> None:
     """Put one more row into a sorted list of ``count`` rows."""
     low, high = 0, count

@@ -38,7 +38,7 @@ def solve_games(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int
 
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._estimation.exact import evaluate_design
-    from shapley2d._methods.games import fold_title
+    from shapley2d._methods.games import fold_progress, fold_title
     from shapley2d._theory.designs import AllSubsets
 
     check_exact(games)
@@ -49,7 +49,7 @@ def solve_games(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int
             AllSubsets(game.n_rows, run.semivalues[0]),
             AllSubsets(game.n_columns, run.semivalues[1]),
             n_jobs=run.n_jobs,
-            progress=run.progress,
+            progress=fold_progress(run.progress, k, len(games)),
             title=fold_title("exact values", k, len(games)),
         )
         values[members] += part / len(games)

@@ -34,7 +34,7 @@ def solve_games(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int
 
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._estimation.exact import evaluate_design
-    from shapley2d._methods.games import fold_title
+    from shapley2d._methods.games import fold_progress, fold_title
     from shapley2d._theory.designs import LeaveOneOut
 
     refuse_semivalue("loo", run.semivalues, "it only looks at the whole table")
@@ -45,7 +45,7 @@ def solve_games(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int
             LeaveOneOut(game.n_rows),
             LeaveOneOut(game.n_columns),
             n_jobs=run.n_jobs,
-            progress=run.progress,
+            progress=fold_progress(run.progress, k, len(games)),
             title=fold_title("leave one out", k, len(games)),
         )
         values[members] += part / len(games)

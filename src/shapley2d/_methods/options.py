@@ -14,9 +14,13 @@ from shapley2d.exceptions import InputError, Setting
 
 
 def check_scoring(scoring: Any, name: str) -> None:
-    """Check a score that is given by name, or suggest the nearest; anything else is left to scikit-learn."""
-    if not isinstance(scoring, str):
+    """Check a score that is given by name, or suggest the nearest; a scorer is left to scikit-learn."""
+    if callable(scoring) and not isinstance(scoring, type):
         return
+    if not isinstance(scoring, str):
+        raise InputError(
+            Setting(name, scoring), " must be the name of one of scikit-learn's scores, or a scorer"
+        )
     from sklearn.metrics import get_scorer_names
 
     known = get_scorer_names()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from shapley2d._base.progress import check_progress
 from shapley2d._base.warnings import warn
 from shapley2d._theory.semivalues import Semivalue, axis_semivalues
 from shapley2d._version import __version__
-from shapley2d.exceptions import InputError, PrecisionWarning, Setting
+from shapley2d.exceptions import CacheWarning, InputError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
@@ -75,6 +76,7 @@ class Run:
 
     def record(self, **facts: Any) -> dict[str, Any]:
         """The run's record for the result: facts, settings, time and versions, as plain JSON values."""
+        _warn_of_cache()
         packages = ("numpy", "numba", "scikit-learn", "scipy")
         record = {
             **facts,
@@ -89,6 +91,17 @@ class Run:
             },
         }
         return {key: _plain(value) for key, value in record.items()}
+
+
+_said: set[str] = set()
+
+
+def _warn_of_cache() -> None:
+    """Say once where compiled code is kept, if any was needed and the usual places cannot be written to."""
+    cache = sys.modules.get("shapley2d._kernels.cache")  # importing it would import numba
+    if cache is not None and cache.NOTE and cache.NOTE not in _said:
+        _said.add(cache.NOTE)
+        warn(CacheWarning(cache.NOTE))
 
 
 def _plain(value: Any) -> Any:
@@ -123,7 +136,7 @@ def as_seed(random_state: Any) -> int:
     if (
         isinstance(random_state, (int, np.integer))
         and not isinstance(random_state, bool)
-        and random_state >= 0
+        and 0 <= random_state < 2**128
     ):
         return int(random_state)
     raise InputError(

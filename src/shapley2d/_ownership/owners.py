@@ -164,6 +164,8 @@ def _counted(name: str) -> Callable[[int], str]:
 
 def _records(owners: Any, name: str, where: Callable[[int], str]) -> Iterator[tuple[dict[str, Any], str]]:
     if isinstance(owners, dict):
+        if not all(hasattr(part, "__len__") for part in owners.values()):
+            raise InputError(Setting("owners", owners), " must have a list for every column")
         lengths = {len(part) for part in owners.values()}
         if len(lengths) > 1:
             raise InputError(Setting("owners"), ": its columns differ in length")

@@ -172,13 +172,27 @@ def _whole_units(total: Any, digits: Any) -> int:
     try:
         amount = Decimal(str(total))
         good = not isinstance(total, (bool, str)) and amount.is_finite() and amount > 0
-    except InvalidOperation:
+    except (InvalidOperation, ValueError):  # the latter: a number of thousands of digits
         good = False
     if not good:
         raise InputError(Setting("total", total), " must be a positive number")
+    if amount.adjusted() + digits > 16:
+        raise InputError(*_too_large(total, digits))
     units = int((amount * 10 ** int(digits)).to_integral_value(ROUND_HALF_EVEN))
+    if units > 2**53:
+        raise InputError(*_too_large(total, digits))
     if units == 0:
         raise InputError(
             Setting("total", total), " is less than a unit of the last of ", Setting("digits", digits)
         )
     return units
+
+
+def _too_large(total: Any, digits: Any) -> tuple[Any, ...]:
+    """Why an amount is refused whose last digit a floating-point number cannot tell."""
+    return (
+        Setting("total", total),
+        " is too large to be divided to the last of ",
+        Setting("digits", digits),
+        ": divide thousands or millions instead",
+    )

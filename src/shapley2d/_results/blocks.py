@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (dataclasses and their readers resolve it)
 
 from shapley2d._base.precision import interval_factor
+from shapley2d._base.printable import printable
 from shapley2d._ownership.owners import UNOWNED
 from shapley2d._ownership.payments import divide_total, payment_intervals, uncertain_pairs
 from shapley2d._results.valuation import Valuation
@@ -181,13 +182,14 @@ class BlockValuation(Valuation, kind="blocks"):
         order = np.argsort(-self._owner_values, kind="stable")
         for k in order[:12]:
             error = f" +- {self.owner_interval_factor * errors[k]:.2g}" if errors[k] else ""
-            lines.append(f"  {self._owner_names[k]:<24} {self._owner_values[k]:+.4g}{error}")
+            lines.append(f"  {printable(self._owner_names[k]):<24} {self._owner_values[k]:+.4g}{error}")
         if order.size > 12:
             lines.append(f"  and {order.size - 12} more")
         higher, lower, _, _ = uncertain_pairs(self._owner_values, self._owner_covariance, self._owner_dof)
         if higher.size:
             pairs = [
-                f"{self._owner_names[a]} / {self._owner_names[b]}" for a, b in zip(higher, lower, strict=True)
+                printable(f"{self._owner_names[a]} / {self._owner_names[b]}")
+                for a, b in zip(higher, lower, strict=True)
             ]
             more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
             lines.append(f"  order not certain: {'; '.join(pairs[:3])}{more}")

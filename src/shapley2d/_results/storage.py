@@ -307,7 +307,7 @@ def _name_array(names: list[Any]) -> Any:
 
     try:
         array = pa.array(names)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         return pa.array([str(name) for name in names], pa.string())
     return array if array.null_count == 0 else pa.array([str(name) for name in names], pa.string())
 

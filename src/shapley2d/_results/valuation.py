@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.checks import check_choice, check_flag
+from shapley2d._base.checks import check_choice, check_flag, check_whole
+from shapley2d._base.printable import printable
 from shapley2d._results.values import Values
 from shapley2d._tables.frames import FRAME_KINDS, make_frame
 from shapley2d.exceptions import InputError, Setting
@@ -245,7 +246,7 @@ class Valuation(Values):
         lines = [f"Valuation of {n} rows x {m} columns, method {method}, {self.describe()}"]
         lines.append(f"  total    {self.total:+.5g}")
         for what, row, column, value in self._extremes():
-            lines.append(f"  {what:<8} {value:+.3g} at row {row}, column {column!r}")
+            lines.append(f"  {what:<8} {value:+.3g} at row {printable(str(row))}, column {column!r}")
         if self.stray_entries:
             lines.append(f"  strays   {len(self.stray_entries)} entries to check first, see strays")
         return "\n".join(lines)
@@ -283,8 +284,7 @@ def _texts(texts: list[str | None]) -> NDArray[Any]:
 
 
 def _count(k: int) -> int:
-    if k < 0:
-        raise InputError(Setting("k", k), " must not be negative")
+    check_whole(k, "k", 0)
     return k
 
 

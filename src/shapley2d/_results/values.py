@@ -11,7 +11,7 @@ import numpy as np
 
 from shapley2d._base.precision import interval_factor
 from shapley2d._tables.texts.column import typed_again
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -167,9 +167,14 @@ class Values:
 
     def row_position(self, row: Any) -> int:
         """Position of a row given by its name."""
-        found = [k for k, name in enumerate(self.row_names.tolist()) if str(name) == str(row)]
+        try:
+            wanted = str(row)
+        except Exception:  # noqa: BLE001  (a row may be anything at all)
+            wanted = ""
+        found = [k for k, name in enumerate(self.row_names.tolist()) if str(name) == wanted]
         if not found:
-            raise InputError(f"there is no row {row!r}: rows are named {_examples(self.row_names.tolist())}")
+            shown = Setting("row", row).shown(repr)
+            raise InputError(f"there is no row {shown}: rows are named {_examples(self.row_names.tolist())}")
         return found[0]
 
     def column_position(self, column: str) -> int:

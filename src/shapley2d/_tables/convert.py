@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from shapley2d._tables.intake import as_frame, is_path, read_path
 from shapley2d._tables.kinds import as_kind, check_kinds
 from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
 from shapley2d._tables.texts.column import as_texts, text_column
+from shapley2d._tables.whole_numbers import are_long, as_digits
 from shapley2d.exceptions import InputError, Place
 
 if TYPE_CHECKING:
@@ -124,7 +126,7 @@ def _twins(names: list[str], like: Table | None, *, named: bool) -> dict[str, Co
 def _from_frame(frame: nw.DataFrame[Any], name: str) -> tuple[dict[str, Maker], NDArray[Any], Any]:
     _check_shape(frame.shape[0], frame.shape[1], name)
     makers: dict[str, Maker] = {
-        str(key): partial(_from_series, frame.get_column(key), str(key), name) for key in frame.columns
+        str(key): partial(_readable, frame.get_column(key), str(key), name) for key in frame.columns
     }
     return makers, _row_names(frame), frame.to_native()
 
@@ -142,6 +144,19 @@ def _row_names(frame: nw.DataFrame[Any]) -> NDArray[Any]:
     return positions if np.array_equal(names, positions) else names
 
 
+def _readable(series: nw.Series[Any], key: str, name: str, read: Reader) -> Column:
+    """A column; what the frame's own library cannot convert is named instead of passed on."""
+    try:
+        return _from_series(series, key, name, read)
+    except InputError:
+        raise
+    except (OverflowError, ValueError, NotImplementedError) as error:
+        raise InputError(
+            Place(name),
+            f": column {key!r} holds {series.dtype} entries that cannot be read ({error}): correct or drop them",
+        ) from error
+
+
 def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> Column:
     dtype = series.dtype
     if dtype.is_nested() or dtype == nw.Binary:
@@ -154,7 +169,12 @@ def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> C
     if dtype == nw.Boolean:
         return Column(key, "boolean", _filled(series, missing, fill=False))
     if dtype.is_numeric():
-        return Column(key, "number", _filled(series, missing, fill=0))
+        numbers = _filled(series, missing, fill=0)
+        if not dtype.is_float() and are_long(numbers):
+            return read(as_texts(as_digits(series.to_list())))
+        return Column(key, "number", numbers)
+    if isinstance(dtype, (nw.Datetime, nw.Duration)) and dtype.time_unit == "s":
+        _check_milliseconds(series, key, name)
     if dtype == nw.Duration:
         milliseconds = series.dt.total_milliseconds()
         return Column(key, "number", _filled(milliseconds, missing, fill=0) / MILLISECONDS_PER_DAY)
@@ -164,6 +184,16 @@ def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> C
     if dtype == nw.String:
         return read(series.to_arrow())
     return _from_objects(series.to_list(), key, name, read)
+
+
+def _check_milliseconds(series: nw.Series[Any], key: str, name: str) -> None:
+    """Refuse seconds of which the milliseconds are beyond 64 bits and would come back as other times."""
+    seconds = np.abs(np.asarray(series.drop_nulls().cast(nw.Int64).to_numpy(), dtype=np.float64))
+    if seconds.size and seconds.max() > 2**63 / 1000:
+        raise InputError(
+            Place(name),
+            f": column {key!r} holds a time of {seconds.max():.3g} seconds: correct it or drop the column",
+        )
 
 
 def _decoded(series: nw.Series[Any]) -> list[Any]:
@@ -178,7 +208,10 @@ def _decoded(series: nw.Series[Any]) -> list[Any]:
 def _filled(series: nw.Series[Any], missing: NDArray[np.bool_], fill: float | bool) -> NDArray[np.float64]:
     if missing.any():
         series = series.fill_null(fill)
-    numbers = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    if series.dtype.is_integer() and not series.implementation.is_polars():
+        numbers = np.array(series.to_numpy(), dtype=np.float64)  # pyarrow's own cast refuses to round
+    else:
+        numbers = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
     numbers[missing] = np.nan
     return numbers
 
@@ -189,7 +222,7 @@ def _from_array(data: Any, name: str) -> tuple[dict[str, Maker], NDArray[Any], A
         hidden = np.ma.getmaskarray(data)
         data = np.array(np.ma.getdata(data), dtype=np.float64 if numeric else object)
         data[hidden] = np.nan if numeric else None
-    array = np.asarray(data)
+    array = _as_array(data, name)
     if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
         array = np.asarray(data, dtype=object)  # a list of mixed entries: keep numbers numbers
     if array.ndim != 2:
@@ -212,10 +245,24 @@ def _from_array(data: Any, name: str) -> tuple[dict[str, Maker], NDArray[Any], A
 def _from_vector(vector: NDArray[Any], key: str, name: str, read: Reader) -> Column:
     if vector.dtype.kind in "biuf":
         kind: Kind = "boolean" if vector.dtype.kind == "b" else "number"
-        return Column(key, kind, vector.astype(np.float64))
+        numbers = vector.astype(np.float64)
+        if vector.dtype.kind in "iu" and are_long(numbers):
+            return read(as_texts(as_digits(vector.tolist())))
+        return Column(key, kind, numbers)
     if vector.dtype.kind == "M":
         return Column(key, "date", _days(vector))
     return _from_objects(vector.tolist(), key, name, read)
+
+
+def _as_array(data: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(data)
+    except ValueError:
+        widths = sorted({len(row) if hasattr(row, "__len__") else 0 for row in data})
+        raise InputError(
+            Place(name),
+            f" must be a 2-D table, but its rows have different lengths ({', '.join(map(str, widths[:5]))})",
+        ) from None
 
 
 def _days(stamps: NDArray[np.datetime64]) -> NDArray[np.float64]:
@@ -248,7 +295,18 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
         entries[~missing] = [float(item) for item in present]
         return Column(key, "boolean", entries)
     if all(is_number(item) for item in present):
-        entries[~missing] = [float(item) for item in present]
+        try:
+            entries[~missing] = [float(item) for item in present]
+        except OverflowError:
+            raise InputError(
+                Place(name), f": column {key!r} holds a number beyond {MAX_MAGNITUDE:g}: replace it"
+            ) from None
+        if are_long(entries) and all(isinstance(item, (int, np.integer, Decimal)) for item in present):
+            return read(
+                as_texts(
+                    as_digits([None if gone else item for item, gone in zip(items, missing, strict=True)])
+                )
+            )
         return Column(key, "number", entries)
     if all(isinstance(item, timedelta) for item in present):
         entries[~missing] = [item / timedelta(days=1) for item in present]

@@ -11,6 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.warnings import warn
+from shapley2d._tables.arrow_types import plain_types
 from shapley2d._tables.frames import frame_kind, make_frame
 from shapley2d.exceptions import InputError, InputWarning, Place
 
@@ -50,6 +51,8 @@ def as_frame(data: Any, name: str = "X") -> Any:
         raise TypeError(f"{name} is a sparse matrix, which is not supported: pass {name}.toarray()")
     if hasattr(data, "collect") and hasattr(data, "lazy"):
         data = data.collect()  # a lazy polars frame
+    if nw.dependencies.is_pyarrow_table(data):
+        data = plain_types(data)
     _check_unique_names(data, name)
     if isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame):
         return data

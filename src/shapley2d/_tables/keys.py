@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.warnings import warn
+from shapley2d._tables.whole_numbers import EXACT
 from shapley2d.exceptions import InputWarning, Place, Setting
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _MIN_ROWS = 20  # in fewer rows all entries may differ by chance
 _SHARE = 0.9
-_LONGEST = 2.0**53  # whole numbers beyond are no measurements
 _KEY_NAME = re.compile(r"(?i)(^|[^a-z])(id|idx|index|uuid|guid|key|nr|no)$|^unnamed: \d+$|[a-z]I[dD]$")
 
 
@@ -73,9 +73,11 @@ def _key(column: Column) -> Key | None:
             return None
         if present.size == column.entries.size and (np.diff(present) == 1).all():
             return Key(column.name, "it only counts the rows", text=False)
-        if not _KEY_NAME.search(column.name) and np.abs(present).max() <= _LONGEST:
+        if (
+            not _KEY_NAME.search(column.name) and np.abs(present).max() <= EXACT
+        ):  # longer ones are no measurements
             return None
-    distinct = np.unique(present).size
+    distinct = max(np.unique(present).size, column.from_text.distinct)  # before rounding
     if not looks_like_key(distinct, present.size):
         return None
     text = column.kind == "category"

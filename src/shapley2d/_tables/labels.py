@@ -59,6 +59,7 @@ def read_labels(entries: NDArray[Any], name: str, *, kind: str | None = None, ta
     if entries.dtype.kind not in "USO":
         return Labels(entries)
     items = entries.tolist()
+    _check_plain(items, name)
     if str not in set(map(type, items)):
         present = [item for item in items if not is_missing(item)]
         dates = bool(present) and all(
@@ -82,6 +83,15 @@ def read_labels(entries: NDArray[Any], name: str, *, kind: str | None = None, ta
     if column.kind == "number":
         column = text_column(texts, name, kind="text")
     return Labels(_texts(column))
+
+
+def _check_plain(items: list[Any], name: str) -> None:
+    for row, item in enumerate(items):
+        if isinstance(item, (list, tuple, dict, set, np.ndarray)):
+            raise InputError(
+                Place(name),
+                f" holds a {type(item).__name__} in row {row}, not a label or a number: choose another target",
+            )
 
 
 def _dates(entries: NDArray[Any], name: str, kind: str | None, task: str) -> Labels:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from shapley2d._base.warnings import warn
 from shapley2d.exceptions import InputWarning, Place, Setting
 
@@ -33,6 +35,16 @@ def warn_of_reading(table: Table, name: str = "X") -> None:
                 Setting("kinds", {column.name: "text" for column in strays}),
             )
         )
+    rounded = [column for column in table.columns if column.from_text.distinct]
+    if rounded:
+        warn(
+            InputWarning(
+                Place(name),
+                f": {'; '.join(map(_rounded, rounded))}: if they are keys or codes, drop the column, or take it as "
+                "text by ",
+                Setting("kinds", {column.name: "text" for column in rounded}),
+            )
+        )
     decided = [column for column in table.columns if column.from_text.example or column.from_text.remark]
     if decided:
         warn(
@@ -59,3 +71,12 @@ def _notation(column: Column) -> str:
     parts = [f"read {_READ[read.notation]} ({read.example})"] if read.example else []
     parts += [read.remark] if read.remark else []
     return f"column {column.name!r}: {', '.join(parts)}"
+
+
+def _rounded(column: Column) -> str:
+    numbers = column.entries[~np.isnan(column.entries)]
+    digits = len(str(int(np.abs(numbers).max())))
+    return (
+        f"column {column.name!r} holds whole numbers of {digits} digits, too long for calculations: its "
+        f"{column.from_text.distinct} different ones are rounded to {np.unique(numbers).size}"
+    )

@@ -46,6 +46,8 @@ class FromText:
         What else a user should know.
     asked : bool
         Whether the user said what the column holds.
+    distinct : int
+        Different numbers that it held before some became the same by rounding; 0 where none did.
     words, codes : ndarray or None
         Different texts, None as the last, and the position of every entry's among them, -1 where it is missing: kept
         where a computer would write the entries otherwise, as in ``$1,200``.
@@ -56,6 +58,7 @@ class FromText:
     example: str = ""
     remark: str = ""
     asked: bool = False
+    distinct: int = 0
     words: NDArray[Any] | None = None
     codes: NDArray[np.int32] | None = None
 

@@ -15,6 +15,8 @@ from shapley2d._tables.labels import Labels, read_labels
 from shapley2d.exceptions import InputError, InputWarning, LeakWarning, Place, Setting, UnseenLabelWarning
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Table
@@ -66,7 +68,7 @@ def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
     """The entries, the name of the series, and whether its labels are to be taken as they stand."""
     series = as_series(y, name)
     if isinstance(series, nw.Series):
-        items = series.to_list()
+        items = _items(series.to_list, series.dtype, name)
         key = None if series.name is None else str(series.name)
         missing = np.array([is_missing(item) for item in items], dtype=bool)
         if not missing.any() and series.dtype.is_numeric():
@@ -74,10 +76,13 @@ def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
             return np.asarray(numbers.to_numpy()), key, True
         return _object_vector(items), key, series.dtype in (nw.Categorical, nw.Enum)
     if hasattr(y, "to_pylist"):
-        return _object_vector(y.to_pylist()), None, hasattr(y, "dictionary")
+        return _object_vector(_items(y.to_pylist, y.type, name)), None, hasattr(y, "dictionary")
     if y is None:
         raise InputError(Place(name), " is missing: requires y to be passed, but the target y is None")
-    vector = np.asarray(y)
+    try:
+        vector = np.asarray(y)
+    except ValueError:
+        raise InputError(Place(name), " must be 1-D, got a list of lists of different lengths") from None
     if vector.ndim == 2 and vector.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
@@ -91,6 +96,16 @@ def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
         None,
         hasattr(y, "categories"),
     )
+
+
+def _items(as_list: Callable[[], list[Any]], kind: Any, name: str) -> list[Any]:
+    try:
+        items = as_list()
+    except (OverflowError, ValueError, NotImplementedError) as error:
+        raise InputError(
+            Place(name), f" holds {kind} entries that cannot be read ({error}): correct or drop them"
+        ) from error
+    return items
 
 
 def as_series(y: Any, name: str = "y") -> Any:
@@ -146,6 +161,8 @@ def guess_task(y: NDArray[Any]) -> Task:
     """
     if y.dtype.kind == "O":
         y = _object_vector(y.tolist())
+    if y.dtype.kind == "O" and y.size and all(is_number(item) for item in y):  # beyond 64 bits
+        return "classification" if len(set(y.tolist())) <= MAX_NUMERIC_CLASSES else "regression"
     if y.dtype.kind not in "iuf":
         return "classification"
     whole = y.dtype.kind in "iu" or np.array_equal(y, np.round(y))
@@ -257,6 +274,8 @@ def _check_length(y: NDArray[Any], table: Table, name: str) -> None:
 def _regression(y: NDArray[Any], table: Table, name: str, *, constant: bool = False) -> Target:
     try:
         numbers = y.astype(np.float64)
+    except OverflowError:
+        raise InputError(Place(name), f" holds a number beyond {MAX_TARGET:g}, too large to square") from None
     except (TypeError, ValueError):
         raise InputError(
             Place(name), " holds text, which regression cannot use: set ", Setting("task", "classification")
@@ -289,7 +308,12 @@ def _classification(y: NDArray[Any], name: str) -> Target:
         )
     if y.dtype.kind == "O" and len({type(_plain(label)) for label in y}) > 1:
         y = np.array([str(label) for label in y], dtype=object)
-    classes, codes = np.unique(y, return_inverse=True)
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:
+        raise InputError(
+            Place(name), f" holds labels of type {type(y[0]).__name__}, which have no order: make them text"
+        ) from None
     if classes.size < 2:
         raise InputError(
             Place(name), f" holds a single class ({classes[0]}): there is nothing to learn from 1 class"

@@ -32,6 +32,9 @@ Semivalue = Literal["shapley", "banzhaf"] | tuple[Literal["beta"], float, float]
 """The name of a semivalue: ``"shapley"``, ``"banzhaf"`` or ``("beta", a, b)``."""
 
 
+_LARGEST = 1e6  # of the parameters of a beta semivalue: beyond, its weights drown in rounding
+
+
 def check_semivalue(semivalue: object) -> Semivalue:
     """Return the semivalue in its canonical form, or name what is wrong with it.
 
@@ -46,16 +49,16 @@ def check_semivalue(semivalue: object) -> Semivalue:
         return "shapley"
     if isinstance(semivalue, str) and semivalue.lower() == "banzhaf":
         return "banzhaf"
-    if isinstance(semivalue, (tuple, list)) and len(semivalue) == 3 and semivalue[0] == "beta":
+    if isinstance(semivalue, (tuple, list)) and len(semivalue) == 3 and str(semivalue[0]) == "beta":
         try:
             a, b = float(semivalue[1]), float(semivalue[2])
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             a = b = math.nan
-        if 0 < a < math.inf and 0 < b < math.inf:
+        if min(a, b) >= 1 / _LARGEST and max(a, b) <= _LARGEST:
             return ("beta", a, b)
     raise InputError(
         Setting("semivalue", semivalue),
-        " is not known: use 'shapley', 'banzhaf' or ('beta', a, b) with a, b > 0 and finite",
+        " is not known: use 'shapley', 'banzhaf' or ('beta', a, b) with a and b from 1e-6 to 1e6",
     )
 
 

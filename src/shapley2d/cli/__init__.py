@@ -28,11 +28,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from typer import Abort
 
     from shapley2d.cli.app import app
-    from shapley2d.cli.console import silence_stdout
+    from shapley2d.cli.console import open_streams, silence_stdout
     from shapley2d.cli.errors import INTERRUPTED, report_error
 
     code = 0
     try:
+        open_streams()
         code = app(arguments, prog_name="shapley2d", standalone_mode=False) or 0
         sys.stdout.flush()
     except BrokenPipeError:
@@ -43,4 +44,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = INTERRUPTED
     except Exception as error:  # noqa: BLE001  (the last stop: a person gets a line, never a traceback)
         code = report_error(error, sys.argv[1:] if arguments is None else list(arguments))
+        silence_stdout()  # what could not be written now cannot be written later either
     return code

@@ -4,19 +4,35 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
 from rich.text import Text
 
+from shapley2d._base.printable import printable
+from shapley2d._base.progress import format_seconds
 from shapley2d.cli.wording import in_words
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+_SILENT_S = 10.0  # work that ends sooner is not worth a word
 _PIPE_WIDTH = 200  # lines are not folded in a pipe
+
+
+def open_streams() -> None:
+    """See that there is somewhere to print to, and that any letter can be: one that the encoding lacks is escaped."""
+    if sys.stderr is None:  # closed by the caller, as in ``2>&-``
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    if sys.stdout is None:
+        raise InputError("standard output is closed: send it to a file or to /dev/null")
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 class ResultConsole(Console):
@@ -33,14 +49,62 @@ class ResultConsole(Console):
 
 
 def silence_stdout() -> None:
-    """Send what is left to nowhere, so that the interpreter's last flush does not complain."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Send what cannot be written to nowhere, so that the interpreter's last flush does not complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (AttributeError, ValueError):  # there is none, or it is closed
+        pass
+
+
+def say(line: str) -> None:
+    """Print a line on stderr, if anyone still reads it."""
+    with suppress(OSError, ValueError):
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+
+
+class _NoteConsole(Console):
+    """stderr; that nobody reads it is no reason to stop."""
+
+    def __init__(self) -> None:
+        super().__init__(file=sys.stderr, highlight=False, soft_wrap=True)
+
+    def on_broken_pipe(self) -> None:
+        pass
 
 
 def note(message: object, names: Mapping[str, str] | None = None) -> None:
     """Print something beside the results, on stderr; a message of the library in the words of the command line."""
-    console = Console(file=sys.stderr, highlight=False, soft_wrap=True)
-    console.print(Text("note: ", style="yellow"), Text(in_words(message, names)), sep="")
+    _NoteConsole().print(Text("note: ", style="yellow"), Text(printable(in_words(message, names))), sep="")
+
+
+class ProgressNotes:
+    """Long work without a terminal: a note on how long it takes, then one whenever the time has doubled."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._next = _SILENT_S
+
+    def __call__(self, fraction: float, words: str) -> None:
+        """Hear of progress."""
+        elapsed = time.monotonic() - self._start
+        if elapsed < self._next or fraction >= 1:
+            return
+        self._next = 2 * elapsed
+        if fraction <= 0:
+            note(f"after {format_seconds(elapsed)}: {words}")
+            return
+        left = elapsed * (1 - fraction) / fraction
+        if left >= _SILENT_S:
+            known = "" if words.endswith(" left") else f", about {format_seconds(left)} left"
+            note(f"{fraction:.0%} done after {format_seconds(elapsed)}{known} ({words})")
+
+
+def progress() -> Any:
+    """The option ``progress`` of a command: a bar on a terminal, a few notes elsewhere."""
+    return "auto" if sys.stderr.isatty() else ProgressNotes()
 
 
 @contextmanager
@@ -71,5 +135,5 @@ def shown(text: str | None, width: int = 40) -> Text:
     if text is None:
         return Text("(empty)", style="dim")
     start = text[: width + 1]
-    safe = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in start)
+    safe = printable(start)
     return Text(safe if len(safe) <= width else safe[: width - 1] + "…")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import shlex
-import sys
 import traceback
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from shapley2d._base.printable import printable
+from shapley2d.cli.console import say
 from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError, UtilityError
 
@@ -57,14 +58,14 @@ def computing(names: dict[str, str]) -> Iterator[None]:
     except InputError as error:
         raise InputError(in_words(error, names)) from error
     except KeyboardInterrupt:
-        sys.stderr.write("shapley2d: interrupted before there were values; nothing was written\n")
+        say("shapley2d: interrupted before there were values; nothing was written")
         raise typer.Exit(INTERRUPTED) from None
 
 
 def stop_if_partial(valuation: Valuation) -> None:
     """Report that Ctrl-C ended the work early, after its results are out."""
     if valuation.info.get("interrupted"):
-        sys.stderr.write("shapley2d: interrupted: these are the values so far, stderr shows how precise\n")
+        say("shapley2d: interrupted: these are the values so far, stderr shows how precise")
         raise typer.Exit(INTERRUPTED)
 
 
@@ -78,7 +79,7 @@ def report_error(error: Exception, arguments: Sequence[str] = ()) -> int:
         traceback.print_exception(error)
     elif code == OUR_ERROR:
         line += f" (this is a bug in shapley2d; to see where, run it again with {_DEBUG}=1)"
-    sys.stderr.write(f"shapley2d: error: {line}\n")
+    say(f"shapley2d: error: {printable(line)}")
     return code
 
 

@@ -59,4 +59,4 @@ def _word(part: Setting | Place, names: Mapping[str, str]) -> str:
     flag = _flags().get(part.name)
     if flag is None:
         return str(part)
-    return f"{flag} {shlex.quote(str(part.plain))}" if part.has_value else flag
+    return f"{flag} {shlex.quote(part.shown(str))}" if part.has_value else flag

@@ -43,6 +43,12 @@ def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, Note | No
                 f"{path}, line {_line(data, error.start)}: not written in {encoding}: try another ",
                 Setting("encoding"),
             ) from None
+        except ValueError:  # punycode, idna and the like are no encodings of files
+            raise InputError(
+                f"{path} cannot be read with ",
+                Setting("encoding", encoding),
+                ": use for instance utf-8, cp1252 or latin-1",
+            ) from None
     for mark, name in _MARKS:
         if data.startswith(mark):
             return decode(data, path, name)
@@ -78,9 +84,10 @@ def find_separator(text: str, path: str, asked: str | None) -> str:
     """
     if asked is not None:
         separator = SEPARATORS.get(asked, "\t" if asked == "\\t" else asked)
-        if len(separator) != 1 or separator in '"\r\n':
+        if len(separator) != 1 or separator in '"\r\n\0' or not separator.isascii():
             raise InputError(
-                Setting("separator", asked), f" is not known: use one character, or {', '.join(SEPARATORS)}"
+                Setting("separator", asked),
+                f" is not known: use one ASCII character, or {', '.join(SEPARATORS)}",
             )
         return separator
     scores = {separator: _agreement(text, separator) for separator in SEPARATORS.values()}

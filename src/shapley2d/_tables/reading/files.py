@@ -9,20 +9,21 @@ import sys
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from shapley2d._tables.arrow_types import plain_types
 from shapley2d._tables.reading.csv_text import decode, find_separator, first_lines, read_strings
 from shapley2d._tables.reading.json_text import looks_like_json, read_json
 from shapley2d._tables.reading.parquet_bounds import read_bounded
-from shapley2d.exceptions import InputError
-
-if TYPE_CHECKING:
-    from shapley2d.exceptions import Note
+from shapley2d.exceptions import InputError, Note
 
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _ZIP = b"PK\x03\x04"
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+_RATIO = 200  # how many times its size a packed table may have
+_FREE = 2**26  # bytes that any packed file may have
+_MUCH_TEXT = 2**28  # bytes of text that are worth a word
 _MAX_COUNTED = 2**20  # characters of a file whose rows are looked up line by line
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
@@ -71,7 +72,7 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
     name = "stdin" if path == "-" else path
     if data.startswith(_GZIP):
         try:
-            data = gzip.decompress(data)
+            data = _unpacked(data, name)
         except (OSError, EOFError, zlib.error):
             raise InputError(f"{name} is a damaged gzip file: copy or download it again") from None
     if data.startswith(_PARQUET) or Path(path).suffix.lower() in (".parquet", ".pq"):
@@ -80,6 +81,10 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
         raise InputError(f"{name} is a spreadsheet or an archive, not a table: save it as CSV or Parquet")
     text, guess = decode(data, name, encoding)
     notes = [guess] if guess else []
+    if len(data) > _MUCH_TEXT:
+        notes.append(
+            Note(f"{name} holds {_size(len(data))} of text: reading it takes several times as much memory")
+        )
     if not text.strip():
         raise InputError(f"{name} is empty: it needs a header line and rows")
     if separator is None and looks_like_json(text, path):
@@ -99,6 +104,8 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
 
 def _contents(path: str) -> bytes:
     if path == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed: name a file instead of -")
         return sys.stdin.buffer.read()
     file = Path(path)
     if file.is_dir():
@@ -106,6 +113,26 @@ def _contents(path: str) -> bytes:
     if not file.exists():
         raise InputError(f"there is no file {path}{_nearest_file(file)}")
     return file.read_bytes()
+
+
+def _unpacked(data: bytes, name: str) -> bytes:
+    """A gzip file's content, unless it is far more than a table's would be: then memory is all that it is after."""
+    most = max(_FREE, _RATIO * len(data))
+    parts, size = [], 0
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+        while part := stream.read(2**20):
+            parts.append(part)
+            size += len(part)
+            if size > most:
+                raise InputError(
+                    f"{name} unpacks to more than {_size(most)}, over {_RATIO} times its size; hardly a table: "
+                    "if it is one, unpack it first with gunzip, or keep fewer of its rows"
+                )
+    return b"".join(parts)
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 2**20:,.0f} MiB"
 
 
 def _nearest_file(file: Path) -> str:
@@ -124,6 +151,7 @@ def _read_parquet(data: bytes, name: str) -> Source:
         cause = "" if data.startswith(_PARQUET) else ": rename it if it is CSV"
         detail = f" ({error})" if data.startswith(_PARQUET) else ""
         raise InputError(f"{name} is not a readable Parquet file{detail}{cause}") from None
+    table = plain_types(table)
     table = table.drop_columns([key for key in table.column_names if _PANDAS_INDEX.fullmatch(key)])
     repeated = {key for key in table.column_names if table.column_names.count(key) > 1}
     if repeated:

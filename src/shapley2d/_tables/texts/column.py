@@ -10,6 +10,7 @@ import numpy as np
 from shapley2d._tables.table import Column, FromText
 from shapley2d._tables.texts.rule import Reading, read_texts
 from shapley2d._tables.texts.words import MISSING
+from shapley2d._tables.whole_numbers import are_long
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -62,9 +63,24 @@ def text_column(
     )
     if reading.kind == "category":
         return _category(words, codes, key, read)
-    if not reading.plain:
+    distinct = _before_rounding(reading, words)
+    if distinct:
+        read = replace(read, distinct=distinct)
+    if distinct or not reading.plain:
         read = replace(read, words=_objects(words), codes=codes.astype(np.int32))
     return Column(key, reading.kind, np.append(reading.values, np.nan)[codes], (), read)
+
+
+def _before_rounding(reading: Reading, words: Any) -> int:
+    """How many different numbers there are, where rounding makes some of them the same; 0 where it does not."""
+    import pyarrow.compute as pc
+
+    if reading.kind != "number" or not are_long(reading.values):
+        return 0
+    found = ~np.isnan(reading.values)
+    texts = pc.utf8_ltrim(words.filter(pa_array(found)), "+0")  # 007 and 7 are no two numbers
+    distinct = len(pc.unique(texts))
+    return distinct if np.unique(reading.values[found]).size < distinct else 0
 
 
 def typed_again(column: Column) -> Column:

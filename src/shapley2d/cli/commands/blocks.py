@@ -9,7 +9,7 @@ from rich.text import Text
 from shapley2d._base.defaults import FOLDS
 from shapley2d._methods.registry import METHODS, block_methods, game_methods
 from shapley2d.cli import options as o
-from shapley2d.cli.console import ResultConsole, note, shown, warnings_as_notes
+from shapley2d.cli.console import ResultConsole, note, progress, shown, warnings_as_notes
 from shapley2d.cli.errors import computing, stop_if_partial
 from shapley2d.cli.method_options import (
     block_takers,
@@ -114,6 +114,7 @@ def blocks(
             semivalue=weights,
             random_state=seed,
             n_jobs=jobs,
+            progress=progress(),
             **settings,
         )
     payments = payment_records(valuation, 100 if pay is None else pay)

@@ -6,7 +6,7 @@ from typing import Any
 from shapley2d._base.defaults import FOLDS
 from shapley2d._methods.registry import METHODS
 from shapley2d.cli import options as o
-from shapley2d.cli.console import note, warnings_as_notes
+from shapley2d.cli.console import note, progress, warnings_as_notes
 from shapley2d.cli.errors import computing, stop_if_partial
 from shapley2d.cli.method_options import (
     cell_takers,
@@ -87,6 +87,7 @@ def cells(
             semivalue=weights,
             random_state=seed,
             n_jobs=jobs,
+            progress=progress(),
             **settings,
         )
     valuation = dataclasses.replace(valuation, row_names=inputs.row_names)

@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from shapley2d._base.printable import printable
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, shown, warnings_as_notes
 from shapley2d.cli.writing.outputs import check_file, write_csv, write_html, write_values
@@ -112,7 +113,9 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     console.print(_first_errors(valuation, entries, corrupted.kinds))
     console.print()
     print_files(files, console)
-    console.print(Text(f"The same by hand: shapley2d cells {files['table']} --target class"), soft_wrap=True)
+    console.print(
+        Text(printable(f"The same by hand: shapley2d cells {files['table']} --target class")), soft_wrap=True
+    )
 
 
 def _make_folder(out: Path) -> None:

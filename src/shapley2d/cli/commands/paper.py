@@ -8,6 +8,7 @@ from typing import Annotated, Optional
 import typer
 from rich.text import Text
 
+from shapley2d._base.printable import printable
 from shapley2d._base.progress import format_seconds
 from shapley2d.cli.console import ResultConsole, note
 from shapley2d.cli.errors import INTERRUPTED
@@ -109,7 +110,8 @@ def paper(
                 )
     except KeyboardInterrupt:
         sys.stderr.write(
-            f"shapley2d: interrupted: what was computed is kept in {out}; the same command goes on from there\n"
+            f"shapley2d: interrupted: what was computed is kept in {printable(str(out))}; the same command goes on "
+            "from there\n"
         )
         raise typer.Exit(INTERRUPTED) from None
     console.print()
@@ -124,4 +126,4 @@ def _print_pages(console: ResultConsole, heading: str, out: Path, page: Path | N
     console.print(Text(heading))
     for path in (out / "index.html", page or out / "reproduction.md"):
         if path.exists():
-            console.print(Text(f"  {path}"), soft_wrap=True)
+            console.print(Text(printable(f"  {path}")), soft_wrap=True)

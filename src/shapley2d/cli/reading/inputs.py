@@ -269,7 +269,12 @@ def _listing(names: Sequence[str], most: int = 8) -> str:
 
 def _row_names(table: Any) -> NDArray[Any]:
     """The entries of a column, as whole numbers where they are nothing else."""
-    names = [str(name) for name in clean_texts(table).column(0).to_pylist()]
+    try:
+        names = [str(name) for name in clean_texts(table).column(0).to_pylist()]
+    except (OverflowError, ValueError) as error:
+        raise InputError(
+            f"--id {shlex.quote(table.column_names[0])}: its entries cannot be read ({error})"
+        ) from error
     if all(
         name.isdecimal() and (name == "0" or not name.startswith("0")) and len(name) < 19 for name in names
     ):

@@ -10,7 +10,7 @@ import numpy as np
 from shapley2d._base.entries import is_missing
 from shapley2d._tables.keys import looks_like_key
 from shapley2d._tables.labels import read_labels
-from shapley2d.exceptions import InputError, Note
+from shapley2d.exceptions import InputError, Note, Place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,7 +90,14 @@ def _as_vector(column: Any) -> NDArray[Any]:
 
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         return np.asarray(column.to_numpy())
-    items = column.to_pylist()
+    try:
+        items = column.to_pylist()
+    except (OverflowError, ValueError) as error:
+        raise InputError(
+            Place("y"), f" holds {column.type} entries that cannot be read ({error}): correct or drop them"
+        ) from error
+    if pa.types.is_decimal(column.type) and column.type.scale == 0:
+        items = [None if item is None else int(item) for item in items]
     vector = np.empty(len(items), dtype=object)
     vector[:] = items
     return vector

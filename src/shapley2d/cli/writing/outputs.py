@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from shapley2d._results.valuation import Valuation
 
 _VALUES = (".parquet", ".pq", ".csv")
-_FORMULA = ("=", "@", "+", "-", "\t", "\r")
+_FORMULA = re.compile(
+    r"[\t\r\n]|[\s\x00-\x20\x7f\ufeff\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d]"
+)  # full-width signs too
 
 
 def check_outputs(
@@ -144,7 +147,7 @@ def _harmless(column: Any) -> Any:
 
     if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
         return column
-    return pa.array([f"'{text}" if text.startswith(_FORMULA) else text for text in column.to_pylist()])
+    return pa.array([f"'{text}" if text and _FORMULA.match(text) else text for text in column.to_pylist()])
 
 
 def write_html(valuation: Valuation, path: Path, **options: Any) -> None:

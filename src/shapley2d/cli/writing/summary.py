@@ -9,6 +9,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
+from shapley2d._base.printable import is_harmless, printable
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, shown
 
@@ -98,7 +99,21 @@ def as_json(
 
 def print_json(summary: dict[str, Any]) -> None:
     """Print one JSON object."""
-    ResultConsole().out(json.dumps(summary, ensure_ascii=False, indent=2), highlight=False)
+    ResultConsole().out(json_text(summary), highlight=False)
+
+
+def json_text(summary: dict[str, Any]) -> str:
+    r"""JSON that a terminal can show: what JSON itself lets through, such as DEL and C1, is escaped as well.
+
+    Examples
+    --------
+    >>> json_text({"name": "é\x7f\x9b"})
+    '{\n  "name": "é\\u007f\\u009b"\n}'
+    """
+    text = json.dumps(summary, ensure_ascii=False, indent=2)
+    return "".join(
+        letter if letter == "\n" or is_harmless(letter) else json.dumps(letter)[1:-1] for letter in text
+    )
 
 
 def print_summary(
@@ -130,7 +145,7 @@ def headline(valuation: Valuation, inputs: Inputs, players: str = "cells") -> st
         f"{below} of {valuation.values.size} have a value below 0"
     )
     return (
-        f"{inputs.train.path}: {n} rows x {m} columns, predicting {inputs.target!r} ({info.get('task')}), "
+        f"{printable(inputs.train.path)}: {n} rows x {m} columns, predicting {inputs.target!r} ({info.get('task')}), "
         f"{_evaluated(inputs, info)}\n"
         f"method {info.get('method')}: {_about(valuation).get('caution') or sums}\n"
     )
@@ -140,7 +155,7 @@ def _evaluated(inputs: Inputs, info: dict[str, Any]) -> str:
     if not info.get("n_valid"):
         return "evaluated on no other rows"
     if inputs.valid:
-        return f"evaluated on {inputs.valid.path} ({info['n_valid']} rows)"
+        return f"evaluated on {printable(inputs.valid.path)} ({info['n_valid']} rows)"
     return f"evaluated on each of {info.get('folds')} folds in turn"
 
 
@@ -195,4 +210,4 @@ def _place(cell: dict[str, Any]) -> list[Any]:
 def print_files(files: dict[str, Path], console: ResultConsole) -> None:
     """Print where the files are."""
     for what, path in files.items():
-        console.print(Text(f"{what}: {path}"), soft_wrap=True)
+        console.print(Text(printable(f"{what}: {path}")), soft_wrap=True)

@@ -2,11 +2,11 @@
 
 const FIRST_CELLS = 25;
 
-/** A field of a CSV file. A spreadsheet must not take text for a formula, so such text gets an apostrophe. */
+/** A field of a CSV file. A spreadsheet must not take text for a formula, so such text gets an apostrophe; full-width signs count too. */
 function csvField(value) {
   let text = value === null ? "" : String(value);
   const plainNumber = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text);
-  if (/^[=+\-@\t\r]/.test(text) && !plainNumber) text = "'" + text;
+  if (/^([\t\r\n]|[\s\u0000-\u0020\u007f\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d])/.test(text) && !plainNumber) text = "'" + text;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

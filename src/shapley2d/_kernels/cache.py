@@ -1,0 +1,74 @@
+"""Where compiled code is kept between processes.
+
+numba keeps it beside the source or in the user's home. A service account may write to neither, and numba then refuses
+to compile at all. Such a user gets a folder of their own among the temporary files, or no cache where that fails too.
+
+Loading compiled code is unpickling: a folder that anyone else could have made or can write to is never used.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+import numba
+
+
+def _probe() -> None:
+    """Nothing; numba looks for a place to keep it."""
+
+
+def numba_finds_a_place() -> bool:
+    """Whether numba can keep compiled code where it does by itself, ``NUMBA_CACHE_DIR`` included."""
+    try:
+        numba.njit(cache=True)(_probe)
+    except RuntimeError:  # no locator available
+        return False
+    return True
+
+
+def private_folder() -> Path | None:
+    """A folder among the temporary files that this user alone can write to; None where there can be none."""
+    try:
+        parent = Path(tempfile.gettempdir())
+        folder = parent / f"shapley2d-compiled-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+        if parent == Path.cwd():  # the last resort of tempfile, where the user has other things
+            return None
+        folder.mkdir(mode=0o700, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return None
+    return folder if _is_ours(folder) and _keeps_others_out(parent) else None
+
+
+def _is_ours(folder: Path) -> bool:
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode):  # a link that someone has laid
+        return False
+    return not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
+
+
+def _keeps_others_out(parent: Path) -> bool:
+    """Whether nobody but us, or the machine's owner, can put another folder in the place of ours."""
+    found = parent.stat()
+    if not hasattr(os, "getuid") or found.st_mode & stat.S_ISVTX:
+        return True
+    return found.st_uid in (0, os.getuid()) and not found.st_mode & 0o022
+
+
+def _choose() -> tuple[bool, str]:
+    if numba_finds_a_place():
+        return True, ""
+    folder = private_folder()
+    why = "neither the package's folder nor a home folder can be written to: "
+    advice = "; set NUMBA_CACHE_DIR to a folder of your own to keep it there"
+    if folder is None:
+        return False, f"{why}compiled code is not kept, every process compiles again{advice}"
+    numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+    return True, f"{why}compiled code is kept in {folder}{advice}"
+
+
+CACHE, NOTE = _choose()
+"""Whether compiled code is kept, and what the user should know about it (empty where all is as usual)."""

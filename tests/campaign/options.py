@@ -1,0 +1,272 @@
+"""Options of every function, method and command with values of every wrong kind.
+
+The options come from the methods' records, so a new one is covered as soon as it exists. From Python a case ends with values
+or with an error of ours that says what is wrong; from the command line with 0 or 2, and one line.
+
+    python -m tests.campaign.options --count 20000
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import tempfile
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+import shapley2d
+from shapley2d import CellValuer, value_blocks, value_cells, value_game
+from shapley2d._methods.registry import METHODS, block_methods, block_options, game_methods
+from shapley2d.cli import main as command
+from shapley2d.cli.app import app
+from shapley2d.exceptions import InputError, OptionError, UtilityError
+
+from .common import main
+
+COUNT = 20_000
+OURS = (InputError, OptionError, UtilityError)
+
+X = np.array([[k * 7 % 5, k * 3 % 11] for k in range(8)], dtype=float)
+Y = np.array(["u", "v"] * 4)
+SHARED = ("task", "folds", "semivalue", "random_state", "n_jobs", "progress", "include_label")
+
+
+class Strange:
+    """An object that hates to be looked at."""
+
+    def __repr__(self):
+        raise RuntimeError("no")
+
+    __hash__ = None
+
+
+JUNK = [
+    None, True, False, -1, 0, 1, 2, 3.0, 0.5, -0.5, 1e-300, 1e300, 5e-324, float("nan"), float("inf"), -float("inf"), 10**30,
+    10**400, 10**5000, -(10**30), 2**63, "", "x", "auto", "None", "1", "é\x1b[1m", "a" * 10_000, b"x", [], [1], ["x"], [[]], {},
+    {"a": 1}, {1}, (), (1, 2), ("beta", 1, 2), ("beta", "x", None), ("beta", 10**400, 1), object(), object, Ellipsis, range(3),
+    np.array([1, 2]), np.array([]), np.array("x"), np.float64("nan"), np.int64(3), np.float32(0.5), np.bool_(1), np.str_("x"),
+    1j, Decimal("NaN"), Decimal("sNaN"), Fraction(1, 3), lambda *_: 0.0, print, Path("/nowhere/x"), Path(), "/nowhere/x",
+    Strange(), InputError, memoryview(b"x"), iter([]), np.ma.masked, np.datetime64("NaT"), float,
+]  # fmt: skip
+WORDS = [
+    "", "x", "-1", "0", "1", "2", "0.5", "nan", "inf", "-inf", "1e-300", "1e400", "9" * 30, "1_0", "0x1", "é", "\x1b[1m\x9b", "a,b",
+    ",", "--", "-", ".", "/", "/nowhere/x.csv", "true", "None", "auto", "beta:", "beta:1", "beta:1,2,3", "beta:nan,1", "\u202e",
+    "a" * 5000, "knn", "t.csv", "t.csv/x", "*", "$(id)", "'", '"', "\\", "\n", "\t", "utf-16", "punycode", "y", "a", "٣", "１",  # noqa: RUF001
+]  # fmt: skip
+
+
+def left_out(option, value):
+    """An address is waited for, and a function that fails when it is told of progress fails by itself."""
+    return (option == "cluster" and isinstance(value, str)) or (option == "progress" and callable(value))
+
+
+def quiet(function, *arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*arguments, **options)
+
+
+def game(S, F):
+    return float(S.sum() * F.sum())
+
+
+def python_calls():
+    """Every function with every option that it takes: what it is called, the option, and the call."""
+    calls = []
+    for name, method in METHODS.items():
+        call = partial(value_cells, X, Y, method=name, **cheap(method.options, folds=2))
+        calls += [
+            (f"value_cells {name}", option, call) for option in (*SHARED, *(o.name for o in method.options))
+        ]
+        calls += [(f"CellValuer {name}", option, partial(fit, method=name)) for option in SHARED]
+    for name in block_methods():
+        options = block_options(name)
+        call = partial(
+            value_blocks,
+            X,
+            Y,
+            method=name,
+            rows=list("ab") * 4,
+            columns=["p", "q"],
+            **cheap(options.values(), folds=2),
+        )
+        known = (*SHARED, "rows", "columns", "owners", "validation_groups", *options)
+        calls += [(f"value_blocks {name}", option, call) for option in known]
+    for name in game_methods():
+        call = partial(value_game, h=game, n_rows=3, n_columns=2, method=name)
+        known = (
+            *SHARED[2:6],
+            "n_rows",
+            "n_columns",
+            "row_names",
+            "column_names",
+            "h",
+            *METHODS[name].game_options,
+        )
+        calls += [(f"value_game {name}", option, call) for option in known]
+    calls += [(f.__name__, "method", partial(f, X, Y)) for f in (value_cells, value_blocks)]
+    calls += [("value_game", "method", partial(value_game, game, 3, 2))]
+    for option in ("X", "y", "X_valid", "y_valid"):
+        calls.append(("value_cells tables", option, table_call))
+    valuation = value_cells(X, Y, method="random")
+    blocks = value_blocks(X, Y, rows=list("ab") * 4, columns=["p", "q"], model="knn", folds=2, progress=False)
+    for name, option in (("lowest", "k"), ("highest", "k"), ("explain_row", "row"), ("similar_rows", "row")):
+        calls.append((f"Valuation.{name}", option, getattr(valuation, name)))
+    calls += [("payments", option, partial(pay, blocks)) for option in ("total", "negative", "digits")]
+    return calls
+
+
+def fit(**options):
+    return CellValuer(**{"folds": 2, **options}).fit(X, Y)
+
+
+def pay(blocks, total=100, **options):
+    return blocks.payments(total, **options)
+
+
+def table_call(**changed):
+    given = {"X": X, "y": Y, "X_valid": X, "y_valid": Y, **changed}
+    return value_cells(given.pop("X"), given.pop("y"), **given, method="random")
+
+
+def cheap(options, **more):
+    """Settings that keep a method short."""
+    short = {"max_permutations": 3, "n_trees": 60, "tolerance": 0, "model": "knn"}
+    names = {option.name for option in options}
+    return {
+        **more,
+        "progress": False,
+        **{key: value for key, value in short.items() if key in names and key != "model"},
+    }
+
+
+class Options:
+    """Cases by number: first every option with every value, then two at a time."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        rows = "\n".join(f"{k * k % 7},{k % 3},{'uv'[k % 2]}" for k in range(12))
+        (self.folder / "t.csv").write_text(f"a,b,y\n{rows}\n")
+        (self.folder / "o.csv").write_text("owner,row,column\nAnn,0-5,\nBob,6-11,\n")
+        self.calls = python_calls()
+        self.flags = command_flags()
+
+    def total(self):
+        """Cases that try every option with every value once."""
+        return len(self.calls) * len(JUNK) + len(self.flags) * len(WORDS)
+
+    def __call__(self, number, random):
+        n_python = len(self.calls) * len(JUNK)
+        # a large step that shares no factor visits all of them in an order that mixes everything
+        place = (number * 1_000_003) % self.total()
+        if place < n_python:
+            what, option, call = self.calls[place // len(JUNK)]
+            given = {option: JUNK[place % len(JUNK)]}
+            if number >= self.total():
+                others = [c for c in self.calls if c[0] == what]
+                given[others[random.integers(len(others))][1]] = JUNK[random.integers(len(JUNK))]
+            return self.python(what, call, given)
+        place -= n_python
+        name, flag, extra = self.flags[place // len(WORDS)]
+        given = [flag, WORDS[place % len(WORDS)]]
+        return self.shell(name, [*extra, *given])
+
+    def describe(self, number):
+        """What a case is."""
+        place = (number * 1_000_003) % self.total()
+        if place < len(self.calls) * len(JUNK):
+            return self.calls[place // len(JUNK)][:2], describe(JUNK[place % len(JUNK)])
+        place -= len(self.calls) * len(JUNK)
+        return self.flags[place // len(WORDS)], WORDS[place % len(WORDS)][:50]
+
+    def python(self, what, call, given):
+        if any(left_out(name, value) for name, value in given.items()):
+            return "left out"
+        try:
+            result = quiet(call, **given)
+        except OURS as error:
+            text = str(error)
+            assert text and "\n" not in text.strip(), (what, given.keys(), text)
+            assert len(text) < 2000, (what, given.keys(), len(text))
+            return "refused"
+        except Exception as error:
+            shown = {name: describe(value) for name, value in given.items()}
+            raise AssertionError(f"{what} {shown}: {type(error).__name__}: {error}") from error
+        values = getattr(result, "values", None)
+        if (
+            isinstance(values, np.ndarray)
+            and values.dtype.kind == "f"
+            and isinstance(result, shapley2d.Valuation)
+        ):
+            assert np.isfinite(values).all(), (what, {name: describe(value) for name, value in given.items()})
+        return "valued"
+
+    def shell(self, name, arguments):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), contextlib.chdir(self.folder):
+            code = command(arguments)
+        assert code in (0, 2), (arguments, code, err.getvalue())
+        errors = [line for line in err.getvalue().splitlines() if not line.startswith("note: ")]
+        assert len(errors) == (1 if code else 0), (arguments, err.getvalue())
+        assert "\x1b" not in out.getvalue() + err.getvalue(), arguments
+        return f"command {code}"
+
+
+def describe(value):
+    try:
+        return repr(value)[:80]
+    except Exception:  # noqa: BLE001
+        return f"<{type(value).__name__}>"
+
+
+def command_flags():
+    """Every option of every command, with the words that come before it."""
+    import typer
+
+    found = []
+    before = {
+        "cells": ["cells", "t.csv", "-t", "y", "--folds", "2", "--top", "1"],
+        "blocks": ["blocks", "t.csv", "-t", "y", "--owners", "o.csv", "--folds", "2"],
+        "report": ["report", "v.parquet"],
+        "paper": ["paper", "outliers", "--pages-only", "--out", "paper"],
+        "demo": ["demo", "--json"],
+    }
+    takers = {option.flag: name for name, method in METHODS.items() for option in method.options}
+    for name, entry in typer.main.get_command(app).commands.items():
+        for parameter in entry.params:
+            flag = (getattr(parameter, "opts", None) or [""])[0]
+            if (
+                not flag.startswith("-")
+                or getattr(parameter, "is_flag", False)
+                or name == "demo"
+                or flag == "--cluster"
+            ):
+                continue
+            extra = before[name]
+            if name == "cells":
+                extra = [
+                    *extra,
+                    "-m",
+                    takers.get(flag, "random"),
+                ]
+                if takers.get(flag) in ("mc", "flat") and flag != "--max-permutations":
+                    extra = [*extra, "--max-permutations", "3"]
+            if flag in ("--method", "--folds", "--top", "--owners", "--target"):
+                extra = [
+                    word
+                    for k, word in enumerate(extra)
+                    if word not in (flag, "-m", "-t") and (k == 0 or extra[k - 1] not in (flag, "-m", "-t"))
+                ]
+            found.append((name, flag, extra))
+    return found
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as place:
+        sys.exit(main("options", __doc__, Options(place), COUNT))

@@ -1,0 +1,206 @@
+"""Text of a table on the terminal does nothing but stand there; streams that are closed or full are no bugs."""
+
+import json
+import os
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from shapley2d._base.printable import printable
+from shapley2d._results.blocks import BlockValuation
+from shapley2d._results.valuation import Valuation
+from shapley2d.cli import main
+from shapley2d.cli.writing.outputs import _harmless, write_values
+
+COMMAND = [sys.executable, "-m", "shapley2d"]
+EVIL = "a\x1b]0;owned\x07\x1b[2J\x7f\x9b31m\u202eb\u2028\x00\r"
+BAD = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def control(text):
+    return [letter for letter in text if letter != "\n" and unicodedata.category(letter) in BAD]
+
+
+@pytest.fixture
+def evil(tmp_path, monkeypatch):
+    """Files whose names, columns, entries and labels all carry escape sequences."""
+    monkeypatch.chdir(tmp_path)
+    name = "t\x1b[31m\u202e.csv"
+    column = EVIL.replace("\r", "").replace("\0", "") + "z"
+    header = f'"{column}","n{column}","key{column}","y{column}"'
+    rows = [f"{column}{k % 3},{k % 5 if k else 'x' + column},{column}{k},u{column}{k % 2}" for k in range(30)]
+    (tmp_path / name).write_text("\n".join([header, *rows]), encoding="utf-8")
+    return name, column
+
+
+CALLS = [
+    lambda name, c: ["cells", name, "-t", f"y{c}", "-m", "random", "--drop", f"key{c}"],
+    lambda name, c: ["cells", name, "-t", f"y{c}", "-m", "random", "--drop", f"key{c}", "--json"],
+    lambda name, c: ["cells", name, "-t", f"y{c}", "-m", "random", "--id", f"key{c}", "-o", f"v{c}.csv"],
+    lambda name, c: [
+        "cells",
+        name,
+        "-t",
+        f"y{c}",
+        "-m",
+        "random",
+        "--id",
+        f"key{c}",
+        "--report",
+        f"v{c}.html",
+    ],
+    lambda name, c: ["cells", name, "-t", f"y{c}", "-m", "random"],  # looks like a key
+    lambda name, c: ["cells", name, "-t", f"key{c}"],
+    lambda name, c: ["cells", name, "-t", c + "z"],  # did you mean
+    lambda name, c: ["cells", name, "-t", f"y{c}", "--drop", "\x1b[1m"],
+    lambda name, c: ["cells", "no" + name, "-t", c],
+    lambda name, c: ["cells", name, "-t", f"y{c}", "--encoding", c],
+    lambda name, c: ["cells", name, "-t", f"y{c}", "--separator", "\x1b[1m"],
+    lambda name, c: ["cells", name, "-t", f"y{c}", "-o", f"nowhere\x1b[1m/{c}.csv"],
+    lambda name, c: ["cells", name, "-t", f"y{c}", "--semivalue", c],
+    lambda name, c: ["cells", name, "-t", f"y{c}", "--task", c],
+    lambda name, c: [f"cells{c}"],
+    lambda name, c: ["report", f"no{c}.parquet"],
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_no_escape_sequence_reaches_the_terminal(evil, capsys, call):
+    code = main(call(*evil))
+    out, err = capsys.readouterr()
+    assert code in (0, 2)
+    assert not control(out)
+    assert not control(err)
+
+
+def test_json_is_still_json(evil, capsys):
+    name, column = evil
+    assert main(["cells", name, "-t", f"y{column}", "-m", "random", "--drop", f"key{column}", "--json"]) == 0
+    out, _ = capsys.readouterr()
+    assert json.loads(out)["target"] == f"y{column}"
+    assert json.loads(out)["file"] == name
+
+
+@pytest.mark.parametrize("letter", ["é", "日", "👩\u200d💻", "a\u200cb", " "])
+def test_letters_of_all_languages_stay(letter):
+    assert printable(letter) == letter
+
+
+def test_representations_in_python_are_printable():
+    values, zeros = np.array([[0.5, 0.25]]), np.zeros((1, 2))
+    assert not control(repr(Valuation(values, zeros, np.array([EVIL]), [EVIL, "b"])))
+    assert not control(repr(BlockValuation(values, zeros, np.array([EVIL]), [EVIL, "b"])))
+
+
+FORMULAS = [
+    "=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\n\n=1", " =1", "\n", "\uff1d1+1", "\uff0b1", "\uff0d1", "\uff20SUM",
+    "\ufeff=1", "\u3000\uff1d1", "\x0b=1", "\xa0=1", "\u200b=1", "\x00=1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_a_spreadsheet_runs_nothing(text):
+    assert _harmless(pa.chunked_array([[text, "plain", "a=b", ""]])).to_pylist() == [
+        f"'{text}",
+        "plain",
+        "a=b",
+        "",
+    ]
+
+
+def test_the_file_of_values_is_guarded(tmp_path):
+    v = Valuation(
+        np.ones((2, 1)),
+        np.zeros((2, 1)),
+        np.array(["\n=cmd|x", "\uff1d1"], dtype=object),
+        ["@a"],
+        frame="pyarrow",
+    )
+    write_values(v, tmp_path / "v.csv")
+    text = (tmp_path / "v.csv").read_text(encoding="utf-8")
+    assert '"\'\n=cmd|x"' in text
+    assert '"\'\uff1d1"' in text
+    assert '"\'@a"' in text
+
+
+# streams
+
+
+@pytest.fixture
+def table(tmp_path):
+    rows = [f"{k * k % 11},{k % 3},{'uv'[k % 2]}" for k in range(24)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,y", *rows]))
+    return tmp_path
+
+
+def shell(folder, line, **more):
+    return subprocess.run(
+        ["/bin/sh", "-c", line.replace("RUN", f"{sys.executable} -m shapley2d cells t.csv -t y -m random")],
+        cwd=folder, capture_output=True, text=True, timeout=120, check=False, env=os.environ | more,
+    )  # fmt: skip
+
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+
+
+@posix
+@pytest.mark.parametrize(
+    ("line", "code", "message"),
+    [
+        ("RUN >&-", 2, "shapley2d: error: standard output is closed: send it to a file or to /dev/null\n"),
+        (
+            "RUN --json >&-",
+            2,
+            "shapley2d: error: standard output is closed: send it to a file or to /dev/null\n",
+        ),
+        ("RUN >&- 2>&-", 2, ""),
+        ("RUN 2>&- >/dev/null", 0, ""),
+        ("RUN 1</dev/null", 2, "shapley2d: error: Bad file descriptor\n"),
+    ],
+)
+def test_closed_streams(table, line, code, message):
+    done = shell(table, line)
+    assert (done.returncode, done.stderr) == (code, message)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_under_stdout(table):
+    done = shell(table, "RUN >/dev/full")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "the disk is full" in done.stderr
+
+
+@posix
+def test_nobody_reads_stderr(table):
+    assert shell(table, "{ RUN --drop z 2>&1 >/dev/null; echo $? >code; } | true").returncode == 0
+    assert (table / "code").read_text() == "2\n"
+
+
+@posix
+def test_closed_input(table):
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{sys.executable} -m shapley2d cells - -t y <&-"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (
+        2,
+        "shapley2d: error: standard input is closed: name a file instead of -\n",
+    )
+
+
+@posix
+def test_letters_that_the_encoding_does_not_have_are_escaped(table):
+    (table / "t.csv").write_text(
+        (table / "t.csv").read_text().replace("a,b,y", "größe,b,y"), encoding="utf-8"
+    )
+    done = shell(table, "RUN", PYTHONIOENCODING="ascii", COLUMNS="200")
+    assert done.returncode == 0, done.stderr
+    assert r"gr\xf6\xdfe" in done.stdout

@@ -1,0 +1,189 @@
+"""Where compiled code is kept: it runs for a user who can write to neither the package nor a home, and safely."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import shapley2d
+from service_account import NOBODY, installed_read_only, reason_to_skip, run_as_nobody
+from shapley2d import value_cells
+from shapley2d._kernels import cache
+from shapley2d._methods import run
+from shapley2d.exceptions import CacheWarning
+
+posix = pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX owners and permissions")
+
+SERVICE = """
+import importlib, json, pkgutil, warnings
+import shapley2d, shapley2d._kernels
+for module in pkgutil.iter_modules(shapley2d._kernels.__path__):
+    importlib.import_module(f"shapley2d._kernels.{module.name}")  # numba looks for its place here
+X = [[0, 5], [1, 5], [9, 5], [8, 5]]
+y = ["low", "low", "high", "high"]
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        v = shapley2d.value_cells(X, y, X, y, "mc", model="knn", n_neighbors=1, max_permutations=10, tolerance=0)
+said = [str(w.message) for w in caught if w.category.__name__ == "CacheWarning"]
+print(json.dumps([v.values.tolist(), said]))
+"""
+
+
+@pytest.mark.skipif(bool(reason_to_skip()), reason=reason_to_skip() or "-")
+@pytest.mark.parametrize("has_temporary", [True, False])
+def test_a_service_account_values_cells_and_is_told_once(has_temporary):
+    X, y = [[0, 5], [1, 5], [9, 5], [8, 5]], ["low", "low", "high", "high"]
+    expected = value_cells(
+        X, y, X, y, "mc", model="knn", n_neighbors=1, max_permutations=10, tolerance=0
+    ).values
+    with installed_read_only() as package, tempfile.TemporaryDirectory(dir="/tmp") as temporary:
+        script = SERVICE
+        if has_temporary:
+            os.chown(temporary, NOBODY, NOBODY)
+        else:  # nowhere at all
+            script = f"import tempfile; tempfile.gettempdir = lambda: {temporary!r}\n" + SERVICE
+            Path(temporary).chmod(0o755)
+        done = run_as_nobody(["-c", script], package, Path(temporary), NUMBA_OPT="0")
+        assert done.returncode == 0, done.stderr
+        values, said = json.loads(done.stdout)
+        kept = sorted(Path(temporary).rglob("*.nbi"))
+        folders = [path.name for path in Path(temporary).iterdir()]
+        assert not list(package.rglob("*.nbi"))
+    assert np.array_equal(values, expected)
+    assert len(said) == 1
+    assert "NUMBA_CACHE_DIR" in said[0]
+    if has_temporary:
+        assert kept
+        assert folders == [f"shapley2d-compiled-{NOBODY}"]
+        assert f"shapley2d-compiled-{NOBODY}" in said[0]
+    else:
+        assert not folders
+        assert "every process compiles again" in said[0]
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    folder = tmp_path / "temporary"
+    folder.mkdir(mode=0o1777)
+    folder.chmod(0o1777)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@posix
+def test_a_folder_of_ones_own(temporary):
+    folder = cache.private_folder()
+    assert folder is not None
+    assert folder.parent == temporary
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert cache.private_folder() == folder  # and again
+
+
+@posix
+def test_a_folder_that_others_can_write_to_is_not_used(temporary):
+    cache.private_folder().chmod(0o770)
+    assert cache.private_folder() is None
+
+
+@posix
+def test_a_link_that_someone_has_laid_is_not_followed(temporary, tmp_path):
+    (tmp_path / "theirs").mkdir(mode=0o700)
+    (temporary / f"shapley2d-compiled-{os.getuid()}").symlink_to(tmp_path / "theirs")
+    assert cache.private_folder() is None
+
+
+@pytest.mark.skipif(bool(reason_to_skip()), reason=reason_to_skip() or "-")
+def test_a_folder_of_another_user_is_not_used(temporary):
+    os.chown(cache.private_folder(), NOBODY, NOBODY)
+    assert cache.private_folder() is None
+
+
+@posix
+def test_a_place_where_others_could_exchange_the_folder_is_not_used(temporary):
+    temporary.chmod(0o777)  # everyone may rename, without the sticky bit
+    assert cache.private_folder() is None
+
+
+def test_temporary_files_in_the_working_folder_are_not_added_to(temporary, monkeypatch):
+    monkeypatch.chdir(temporary)
+    assert cache.private_folder() is None
+    assert not list(temporary.iterdir())
+
+
+def test_where_numba_finds_a_place_nothing_is_said():
+    assert cache.numba_finds_a_place()
+    assert (cache.CACHE, cache.NOTE) == (True, "")
+
+
+def test_said_once(monkeypatch):
+    monkeypatch.setattr(cache, "NOTE", "kept elsewhere")
+    monkeypatch.setattr(run, "_said", set())
+    X, y = [[0], [1], [9], [8]], [0, 0, 1, 1]
+    with pytest.warns(CacheWarning, match="kept elsewhere"):
+        value_cells(X, y, X, y, "random")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        value_cells(X, y, X, y, "random")
+
+
+def test_every_kernel_asks_whether_there_is_a_cache():
+    for path in (Path(shapley2d.__file__).parent / "_kernels").glob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        for decorator in re.findall(r"^@numba\.njit\(.*\)$", source, re.MULTILINE):
+            assert "cache=CACHE" in decorator, path.name
+
+
+CASES = [
+    *({"method": "knn", "form": form, "columns": columns} for form in ("exact", "fast") for columns in ("exact", "sampled")),
+    {"method": "knn", "metric": "sqeuclidean", "include_label": True},
+    {"method": "oob", "n_trees": 120},
+    *({"method": method, "model": model} for model in ("tree", "ridge", "knn") for method in ("mc", "loo")),
+    {"method": "mc", "model": "gaussian_nb"},
+    {"method": "flat", "model": "tree"},
+    {"method": "flat", "model": "gaussian_nb"},
+]  # fmt: skip
+PLAIN = """
+import json, sys, warnings
+import numba, numpy as np
+from shapley2d import value_cells
+def every(cases):
+    assert numba.config.DISABLE_JIT == DISABLED
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(14, 3)).round(1)
+    X[2, 1] = np.nan
+    numbers = X[:, 0] + rng.normal(size=14) / 3
+    targets = {"classes": (numbers > 0).astype(int), "numbers": numbers}
+    for case in cases:
+        for kind, y in targets.items():
+            if kind == "numbers" and case.get("model") == "gaussian_nb":
+                continue
+            more = {"max_permutations": 4, "tolerance": 0} if case["method"] in ("mc", "flat") else {}
+            more |= {"n_neighbors": 3} if "knn" in case.values() else {}
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # numpy mentions integers that wrap around
+                v = value_cells(X, y, folds=2, progress=False, **case, **more)
+            yield np.stack([v.values, v.stderr]).tolist()
+"""
+
+
+def test_without_the_compiler_the_values_are_the_same():
+    done = subprocess.run(
+        [sys.executable, "-c", PLAIN.replace("DISABLED", "1") + "print(json.dumps(list(every(json.loads(sys.argv[1])))))",
+         json.dumps(CASES)],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    space: dict[str, object] = {}
+    exec(PLAIN.replace("DISABLED", "0"), space)
+    for plain, compiled in zip(json.loads(done.stdout), space["every"](CASES), strict=True):
+        np.testing.assert_allclose(plain, compiled, rtol=1e-9, atol=1e-12)

@@ -1,0 +1,118 @@
+"""Types that nobody asked for: an entry of any of them is read, or named in one message."""
+
+from __future__ import annotations
+
+import decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from shapley2d import InputError, value_cells
+from shapley2d.cli import main
+
+N = 24
+FAR = 10**9  # days: beyond the years that Python knows
+
+READ = {
+    "string_view": pa.array(["p", "q"] * 12, pa.string_view()),
+    "dictionary of numbers": pa.array([1, 2] * 12).dictionary_encode(),
+    "half floats": pa.array(np.array([1, 2] * 12, np.float16)),
+    "decimals of 60 digits": pa.array(
+        [decimal.Decimal("9" * 60), decimal.Decimal(1)] * 12, pa.decimal256(76, 0)
+    ),
+    "times of day": pa.array([1, 2] * 12, pa.time32("s")),
+    "durations": pa.array([1, 2] * 12, pa.duration("us")),
+    "unsigned": pa.array([2**63, 2**63 + 2**20] * 12, pa.uint64()),
+    "nulls": pa.nulls(N),
+    "fixed bytes": pa.array([b"p", b"q"] * 12, pa.binary(1)),
+}
+REFUSED = {
+    "lists": pa.array([[1], [2, 3]] * 12),
+    "lists by view": pa.array([[1], [2, 3]] * 12, pa.list_view(pa.int64())),
+    "records": pa.array([{"k": 1}, {"k": 2}] * 12),
+    "maps": pa.array([[("k", 1)], [("k", 2)]] * 12, pa.map_(pa.string(), pa.int64())),
+}
+TARGETS_REFUSED = {
+    **REFUSED,
+    "far dates": pa.array([FAR, 2] * 12, pa.date32()),
+    "far times": pa.array([10**15, 2] * 12, pa.timestamp("ms")),
+    "times of no zone": pa.array([10**15, 2] * 12, pa.timestamp("us", "No/Where")),
+    "nulls": pa.nulls(N),
+}
+
+
+def write(tmp_path, **columns):
+    path = tmp_path / "t.parquet"
+    a = pa.array([float(k * k % 11) for k in range(N)])
+    pq.write_table(pa.table({"a": a, "y": pa.array(["u", "v"] * 12), **columns}), path)
+    return str(path)
+
+
+@pytest.mark.parametrize("column", READ.values(), ids=READ)
+def test_features_that_are_read(tmp_path, column):
+    assert main(["cells", write(tmp_path, b=column), "-t", "y", "--method", "random"]) == 0
+    report, saved = tmp_path / "r.html", tmp_path / "v.parquet"
+    outputs = ["--report", str(report), "-o", str(saved)]
+    assert (
+        main(["cells", write(tmp_path, b=column), "-t", "y", "--id", "b", "--method", "random", *outputs])
+        == 0
+    )
+
+
+@pytest.mark.parametrize(
+    "column", [*READ.values(), pa.array([FAR, 2] * 12, pa.date32())], ids=[*READ, "far dates"]
+)
+def test_features_from_python(column):
+    X = pa.table({"a": [float(k * k % 11) for k in range(N)], "b": column})
+    assert np.isfinite(
+        value_cells(X, [0, 1] * 12, folds=2, method="loo", model="knn", progress=False).values
+    ).all()
+
+
+def test_repeated_entries_written_short():
+    short = pa.RunEndEncodedArray.from_arrays(pa.array([12, N], pa.int32()), pa.array(["p", "q"]))
+    v = value_cells(pa.table({"a": short, "b": list(range(N))}), [0, 1] * 12, method="random")
+    assert v.contents[0] == ["p"] * 12 + ["q"] * 12
+
+
+@pytest.mark.parametrize("column", REFUSED.values(), ids=REFUSED)
+def test_features_that_are_refused(tmp_path, capsys, column):
+    assert main(["cells", write(tmp_path, b=column), "-t", "y"]) == 2
+    assert "column 'b'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("column", TARGETS_REFUSED.values(), ids=TARGETS_REFUSED)
+def test_targets_that_are_refused(tmp_path, capsys, column):
+    assert main(["cells", write(tmp_path, y=column), "-t", "y"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "column 'y' holds" in err or "the target 'y'" in err
+    X = np.arange(2.0 * N).reshape(N, 2)
+    with pytest.raises(InputError, match=r"^y "):
+        value_cells(X, column)
+    with pytest.raises(InputError, match=r"^y "):
+        value_cells(X, pa.chunked_array([column]))
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp("s"), pa.duration("s")])
+def test_times_whose_milliseconds_are_beyond_64_bits(kind):
+    with pytest.raises(InputError, match=r"column 'a' holds a time of 4.61e\+18 seconds"):
+        value_cells(pa.table({"a": pa.array([2**62, 1] * 12, kind)}), [0, 1] * 12)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        ([[1, 2], [3]], [0, 1], r"X must be a 2-D table, but its rows have different lengths \(1, 2\)"),
+        ([[1], [2]], [[0], [1, 2]], "y must be 1-D, got a list of lists"),
+        ([[1], [2]], [{"k": 1}, {"k": 2}], "y holds a dict in row 0"),
+        ([[1], [2]], [{1}, {2}], "y holds a set in row 0"),
+        ([[1], [2]], [object(), object()], "y holds labels of type object, which have no order"),
+    ],
+)
+def test_python_lists_that_are_no_tables(X, y, message):
+    with pytest.raises(InputError, match=message):
+        value_cells(X, y, method="random")
