@@ -75,8 +75,9 @@ def plain():
 
 
 @pytest.fixture
-def path(tmp_path):
+def path(tmp_path, monkeypatch):
     """A checkpoint of a third of the run, with one of fewer draws before it."""
+    monkeypatch.setattr(checkpoint, "EVERY_S", 1e9)  # one file per run, however slow the machine
     path = tmp_path / "run.npz"
     value(path, max_permutations=7)
     value(path, max_permutations=COUNT // 3)
@@ -195,8 +196,7 @@ def damaged_versions(good):
 
 
 @pytest.mark.parametrize("kind", ["cut", "empty", "flipped", "other"])
-def test_a_damaged_file_is_said_so_and_the_last_good_one_is_used(path, plain, kind, monkeypatch):
-    monkeypatch.setattr(checkpoint, "EVERY_S", 1e9)  # one file per run, however slow the machine
+def test_a_damaged_file_is_said_so_and_the_last_good_one_is_used(path, plain, kind):
     assert count(path.with_name("run.npz.previous")) == 7
     path.write_bytes(damaged_versions(path.read_bytes())[kind])
     with pytest.warns(CheckpointWarning, match=r"run.npz is damaged .* going on from .*previous, at 7 perm"):
