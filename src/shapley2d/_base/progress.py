@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _PATIENCE_S = 0.7  # work that ends sooner shows no bar
+LONG_S = 120.0
+"""Time left from which on a run says how it could be shorter."""
+
+SHORTER = (
+    "It takes less time with a larger tolerance, fewer validation rows or folds, or a random part of the rows; "
+    "Ctrl-C ends it and keeps what there is"
+)
+_SURE_S = 5.0  # before that, the time left is a guess
 _FIRST_NOTE = "starting; code is compiled on the first run"
 _MARKS = 60  # at least a second apart: the pace is that of the last minute or so
 
@@ -86,7 +94,7 @@ class _Bar:
         self._start = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
-        self._closed = False
+        self._closed = self._hinted = False
         self._lock = threading.Lock()
         self._timer = threading.Timer(_PATIENCE_S, self._open)
         self._timer.daemon = True
@@ -103,6 +111,9 @@ class _Bar:
             seconds_left = elapsed * (1 - fraction) / fraction
         left = "" if seconds_left is None else f"{format_seconds(seconds_left)} left"
         self._bar.update(self._task, completed=fraction, note=note, left=left)
+        if not self._hinted and elapsed >= _SURE_S and seconds_left is not None and seconds_left >= LONG_S:
+            self._hinted = True
+            self._bar.console.print(f"{self._title}: about {format_seconds(seconds_left)} left. {SHORTER}.")
 
     def _open(self) -> None:
         with self._lock:

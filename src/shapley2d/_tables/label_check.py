@@ -70,7 +70,8 @@ def disagreeing_rows(table: Table, target: Target, seed: int = 0) -> NDArray[np.
     for column in codes[near].T:
         votes[np.arange(rows.size), column] += 1
     predicted = votes.argmax(axis=1)
-    right = [float(np.mean(predicted[codes == c] == c)) for c in np.unique(codes)]
+    classes, sizes = np.unique(codes, return_counts=True)
+    right = [float(np.mean(predicted[codes == c] == c)) for c in classes[sizes > _RARE]]
     if np.mean(right) < _PREDICTABLE:
         return none
     return np.asarray(rows[(predicted != codes) & (votes.max(axis=1) >= _MOST_OTHERS)])

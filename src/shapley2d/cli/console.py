@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from shapley2d._base.printable import printable
-from shapley2d._base.progress import format_seconds
+from shapley2d._base.progress import LONG_S, SHORTER, format_seconds
 from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _SILENT_S = 10.0  # work that ends sooner is not worth a word
 _PIPE_WIDTH = 200  # lines are not folded in a pipe
+_notes: list[str] = []
 
 
 def open_streams() -> None:
@@ -75,9 +76,22 @@ class _NoteConsole(Console):
         pass
 
 
-def note(message: object, names: Mapping[str, str] | None = None) -> None:
-    """Print something beside the results, on stderr; a message of the library in the words of the command line."""
-    _NoteConsole().print(Text("note: ", style="yellow"), Text(printable(in_words(message, names))), sep="")
+def collect_notes() -> list[str]:
+    """A list that takes up the notes from now on, until the next one is asked for."""
+    global _notes  # noqa: PLW0603  (one command to a process)
+    _notes = []
+    return _notes
+
+
+def note(message: object, names: Mapping[str, str] | None = None, *, keep: bool = True) -> None:
+    """Print something beside the results, on stderr; a message of the library in the words of the command line.
+
+    It is kept for the report, unless it is about the progress of the run.
+    """
+    words = in_words(message, names)
+    if keep:
+        _notes.append(words)
+    _NoteConsole().print(Text("note: ", style="yellow"), Text(printable(words)), sep="")
 
 
 class ProgressNotes:
@@ -86,6 +100,7 @@ class ProgressNotes:
     def __init__(self) -> None:
         self._start = time.monotonic()
         self._next = _SILENT_S
+        self._hinted = False
 
     def __call__(self, fraction: float, words: str) -> None:
         """Hear of progress."""
@@ -94,12 +109,14 @@ class ProgressNotes:
             return
         self._next = 2 * elapsed
         if fraction <= 0:
-            note(f"after {format_seconds(elapsed)}: {words}")
+            note(f"after {format_seconds(elapsed)}: {words}", keep=False)
             return
         left = elapsed * (1 - fraction) / fraction
         if left >= _SILENT_S:
             known = "" if words.endswith(" left") else f", about {format_seconds(left)} left"
-            note(f"{fraction:.0%} done after {format_seconds(elapsed)}{known} ({words})")
+            hint = f". {SHORTER}" if left >= LONG_S and not self._hinted else ""
+            self._hinted = self._hinted or bool(hint)
+            note(f"{fraction:.0%} done after {format_seconds(elapsed)}{known} ({words}){hint}", keep=False)
 
 
 def progress() -> Any:

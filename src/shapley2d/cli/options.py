@@ -48,6 +48,14 @@ DropKeys = Annotated[
         rich_help_panel=_TABLE,
     ),
 ]
+IncludeLabel = Annotated[
+    bool,
+    typer.Option(
+        "--include-label",
+        help="Value the labels too, as one more column: rows whose label harms come out first.",
+        rich_help_panel=_TABLE,
+    ),
+]
 Number = Annotated[
     Optional[list[str]],
     typer.Option(

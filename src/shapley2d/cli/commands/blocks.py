@@ -9,7 +9,7 @@ from rich.text import Text
 from shapley2d._base.defaults import FOLDS
 from shapley2d._methods.registry import METHODS, block_methods, game_methods
 from shapley2d.cli import options as o
-from shapley2d.cli.console import ResultConsole, note, progress, shown, warnings_as_notes
+from shapley2d.cli.console import ResultConsole, collect_notes, note, progress, shown, warnings_as_notes
 from shapley2d.cli.errors import computing, stop_if_partial
 from shapley2d.cli.method_options import (
     block_takers,
@@ -19,7 +19,7 @@ from shapley2d.cli.method_options import (
 )
 from shapley2d.cli.reading.inputs import read_inputs
 from shapley2d.cli.reading.owners import read_owners
-from shapley2d.cli.writing.outputs import check_outputs, stop_if_unwritten, write_outputs
+from shapley2d.cli.writing.outputs import check_outputs, report_facts, stop_if_unwritten, write_outputs
 from shapley2d.cli.writing.summary import as_json, headline, print_files, print_json
 from shapley2d.exceptions import InputError
 
@@ -80,6 +80,7 @@ def blocks(
     given_files = [train, owners, *([valid] if valid else [])]
     check_outputs(output, report, given_files, given.get("checkpoint"))
     weights = parse_semivalue(semivalue)
+    notes = collect_notes()
     inputs = read_inputs(
         train,
         target,
@@ -118,7 +119,14 @@ def blocks(
             **settings,
         )
     payments = payment_records(valuation, 100 if pay is None else pay)
-    files, failed = write_outputs(valuation, output, report, payments=payments if pay is not None else None)
+    files, failed = write_outputs(
+        valuation,
+        output,
+        report,
+        payments=payments if pay is not None else None,
+        facts=report_facts(inputs),
+        notes=notes,
+    )
     if as_json_:
         owned = {"owners": payments, "paid": pay}
         print_json(as_json("blocks", valuation, inputs, [], files, **owned))

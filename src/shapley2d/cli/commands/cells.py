@@ -1,12 +1,14 @@
 """``shapley2d cells``: what every cell of a table is worth."""
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 from shapley2d._base.defaults import FOLDS
+from shapley2d._base.progress import reporting
 from shapley2d._methods.registry import METHODS
 from shapley2d.cli import options as o
-from shapley2d.cli.console import note, progress, warnings_as_notes
+from shapley2d.cli.console import collect_notes, note, progress, warnings_as_notes
 from shapley2d.cli.errors import computing, stop_if_partial
 from shapley2d.cli.method_options import (
     cell_takers,
@@ -15,7 +17,8 @@ from shapley2d.cli.method_options import (
     with_method_options,
 )
 from shapley2d.cli.reading.inputs import read_inputs
-from shapley2d.cli.writing.outputs import check_outputs, stop_if_unwritten, write_outputs
+from shapley2d.cli.reading.label_notes import label_notes
+from shapley2d.cli.writing.outputs import check_outputs, report_facts, stop_if_unwritten, write_outputs
 from shapley2d.cli.writing.summary import as_json, lowest_cells, print_json, print_summary
 from shapley2d.exceptions import InputError
 
@@ -33,6 +36,7 @@ def cells(
     valid: o.Valid = None,
     folds: o.Folds = None,
     task: o.TaskOption = "auto",
+    include_label: o.IncludeLabel = False,
     number: o.Number = None,
     date: o.Date = None,
     text: o.Text = None,
@@ -55,20 +59,23 @@ def cells(
     given_files = [train, *([valid] if valid else [])]
     check_outputs(output, report, given_files, given.get("checkpoint"))
     weights = parse_semivalue(semivalue)
-    inputs = read_inputs(
-        train,
-        target,
-        drop=drop or (),
-        row_id=row_id,
-        valid=valid,
-        separator=separator,
-        encoding=encoding,
-        drop_missing_target=drop_missing_target,
-        drop_keys=drop_keys,
-        kinds={"number": number or (), "date": date or (), "text": text or ()},
-        task=task,
-    )
-    for message in inputs.notes:
+    notes = collect_notes()
+    with reporting(progress(), f"reading {Path(train).name}"):
+        inputs = read_inputs(
+            train,
+            target,
+            drop=drop or (),
+            row_id=row_id,
+            valid=valid,
+            separator=separator,
+            encoding=encoding,
+            drop_missing_target=drop_missing_target,
+            drop_keys=drop_keys,
+            kinds={"number": number or (), "date": date or (), "text": text or ()},
+            task=task,
+        )
+        suspicions = label_notes(inputs, task, valued=include_label)
+    for message in [*inputs.notes, *suspicions]:
         note(message)
     settings = given_options(method, given, _TAKERS)
 
@@ -82,6 +89,7 @@ def cells(
             inputs.y_valid,
             method,
             task=task,
+            include_label=include_label,
             kinds=inputs.kinds or None,
             folds=FOLDS if folds is None else folds,
             semivalue=weights,
@@ -91,7 +99,7 @@ def cells(
             **settings,
         )
     valuation = dataclasses.replace(valuation, row_names=inputs.row_names)
-    files, failed = write_outputs(valuation, output, report)
+    files, failed = write_outputs(valuation, output, report, facts=report_facts(inputs), notes=notes)
     lowest = lowest_cells(valuation, inputs, top)
     if as_json_:
         print_json(as_json("cells", valuation, inputs, lowest, files))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from shapley2d._results.valuation import Valuation
+    from shapley2d.cli.reading.inputs import Inputs
 
 _VALUES = (".parquet", ".pq", ".csv")
 _FORMULA = re.compile(
@@ -104,6 +107,14 @@ def write_outputs(
         except (OSError, InputError) as error:
             failed.append(error)
     return files, failed
+
+
+def report_facts(inputs: Inputs) -> dict[str, str]:
+    """What the report says of where its numbers come from: the files, the target, the command."""
+    facts = {"table": Path(inputs.train.path).name, "target": inputs.target}
+    if inputs.valid is not None:
+        facts["validated on"] = Path(inputs.valid.path).name
+    return facts | {"command": shlex.join(["shapley2d", *sys.argv[1:]])}
 
 
 def stop_if_unwritten(failed: list[Exception]) -> None:

@@ -1,0 +1,55 @@
+"""Notes on the labels of a table: those that look wrong, and classes that may be misspelt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shapley2d._base.warnings import without_warnings
+from shapley2d._tables.label_check import disagreeing_rows, rare_classes
+from shapley2d._tables.target import as_target
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from shapley2d.cli.reading.inputs import Inputs
+
+_FEWEST = 3  # suspicious labels that are worth a note
+_SHARE = 0.01
+_NAMED = 3
+
+
+def label_notes(inputs: Inputs, task: str, *, valued: bool) -> list[str]:
+    """What a cheap look at the labels finds.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    task : str
+    valued : bool
+        Whether the labels are valued anyway.
+    """
+    try:
+        with without_warnings():
+            target = as_target(inputs.y, inputs.X, task)
+    except InputError:  # said where it is used
+        return []
+    table, names = inputs.X, inputs.row_names
+    if target.kept is not None:
+        table, names = table.take_rows(target.kept), names[target.kept]
+    found = disagreeing_rows(table, target)
+    notes = []
+    if found.size >= max(_FEWEST, _SHARE * table.n_rows):
+        rows = ", ".join(str(names[row]) for row in found[:_NAMED]) + (", ..." if found.size > _NAMED else "")
+        advice = "" if valued else "; see which with --include-label"
+        notes.append(
+            f"{found.size} of {table.n_rows} labels in {inputs.target!r} look wrong: nearly all rows like theirs have "
+            f"another one (rows {rows}){advice}"
+        )
+    rare = rare_classes(target)
+    if rare:
+        words = [
+            f"{name!r} {'once' if count == 1 else 'twice'}" + (f", perhaps {like!r}" if like else "")
+            for name, count, like in sorted(rare, key=lambda one: one[2] is None)[:_NAMED]
+        ]
+        more = ", ..." if len(rare) > _NAMED else ""
+        notes.append(f"classes of {inputs.target!r} that hardly occur: {'; '.join(words)}{more}")
+    return notes
