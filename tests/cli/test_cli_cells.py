@@ -160,7 +160,10 @@ def test_oob_needs_no_validation(capsys):
 @pytest.mark.parametrize(
     ("method", "said"),
     [
-        ("knn", ", the model's score;"),
+        ("knn", "what the rows' labels alone predict;"),
+        ("knn --empty zero", ", the model's score;"),
+        ("mc --model tree --max-permutations 2 --tolerance 0", "that of the best constant prediction;"),
+        ("mc --model tree --max-permutations 2 --tolerance 0 --baseline zero", ", the model's score;"),
         ("flat --max-permutations 2 --tolerance 0", "that of a table of means;"),
         ("random", "method random: The values are random numbers"),
         (
@@ -170,8 +173,10 @@ def test_oob_needs_no_validation(capsys):
     ],
 )
 def test_what_the_values_sum_to(capsys, method, said):
-    out, _ = run(capsys, f"cells train.csv -t kind --drop name --folds 2 --method {method}")
+    out, _ = run(capsys, f"cells train.csv -t kind --drop name --folds 2 --method {method} --report page.html")
     assert said in out
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert ("All values sum to" in page) == (method.split()[0] in ("knn", "mc", "flat"))
 
 
 @pytest.mark.parametrize(

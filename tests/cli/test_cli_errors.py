@@ -147,8 +147,8 @@ CASES = [
     (GOOD + "--method loo --model ridge --tolerance 0.1", "not with loo: set --method mc or leave --tolerance out"),
     (GOOD + "--method loo --model ridge --trees 3", "--trees goes with --method oob, not with loo: leave --trees out"),
     (GOOD + "-k 0", "--neighbors 0 must be a whole number of at least 1"),
-    (GOOD + "--model tree --method mc --scoring f1", ("--scoring f1 does not go with --model tree, which has its own: leave it "
-     "out, or use another model, such as --model sklearn_tree")),
+    (GOOD + "--model tree --method mc --scoring roc_auc", ("--scoring roc_auc cannot be computed by the built-in --model tree "
+     "in classification, which has accuracy, balanced_accuracy, f1: use one of these")),
     (GOOD + "--model forrest --method mc", "'forrest' is not one of 'tree'"),
     (GOOD + "--method loo --scoring acuracy", ("--scoring acuracy is not one of scikit-learn's scores: did you mean "
      "'accuracy'?")),

@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import roc_auc_score
 
 from shapley2d import InputError, value_cells
-from shapley2d.exceptions import PrecisionWarning, UnseenLabelWarning
+from shapley2d.exceptions import InputWarning, PrecisionWarning, UnseenLabelWarning
 
 from oracles import brute_force
 
@@ -85,15 +85,16 @@ def test_classification_equals_brute_force(n, m, classes, K, semivalue, empty):
     assert v.exact
 
 
+@pytest.mark.filterwarnings("ignore:empty='zero' counts from a score of 0")
+@pytest.mark.parametrize("empty", ["zero", "ties"])
 @pytest.mark.parametrize(("K", "semivalue"), [(1, "shapley"), (2, "shapley"), (3, "banzhaf"), (8, "shapley")])
-def test_regression_equals_brute_force(K, semivalue):
+def test_regression_equals_brute_force(K, semivalue, empty):
     rng = np.random.default_rng(K)
     X, X_valid = rng.integers(0, 3, (5, 2)), rng.integers(0, 3, (3, 2))
     y, y_valid = rng.normal(size=5).round(2), rng.normal(size=3).round(2)
-    h = knn_utility(X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), K, regression=True)
-    v = value_cells(
-        X, y, X_valid, y_valid, metric="sqeuclidean", n_neighbors=K, semivalue=semivalue, progress=False
-    )
+    h = knn_utility(X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), K, empty=empty, regression=True)
+    options = {"metric": "sqeuclidean", "n_neighbors": K, "semivalue": semivalue, "empty": empty}
+    v = value_cells(X, y, X_valid, y_valid, progress=False, **options)
     assert v.info["task"] == "regression"
     np.testing.assert_allclose(v.values, brute_force(h, 5, 2, semivalue, semivalue), rtol=0, atol=1e-10)
 
@@ -104,10 +105,14 @@ def test_regression_sums_to_minus_the_squared_error_of_scikit_learn():
 
     X, y = load_diabetes(return_X_y=True)
     X, y = X[:, :4], y + np.random.default_rng(0).normal(size=y.size)
-    v = value_cells(X[:300], y[:300], X[300:], y[300:], metric="sqeuclidean", n_neighbors=7, progress=False)
+    options = {"metric": "sqeuclidean", "n_neighbors": 7, "progress": False}
+    with pytest.warns(InputWarning, match="minus the squared error is 0 where a model is perfect"):
+        v = value_cells(X[:300], y[:300], X[300:], y[300:], empty="zero", **options)
     guess = KNeighborsRegressor(7).fit(X[:300], y[:300]).predict(X[300:])
     # the table has tied neighbours at the seventh rank, which scikit-learn breaks and we average
     assert v.total == pytest.approx(-np.mean((guess - y[300:]) ** 2), rel=0.02)
+    saved = value_cells(X[:300], y[:300], X[300:], y[300:], **options)
+    assert saved.total == pytest.approx(v.total - saved.info["utility_none"]) and saved.total > 0
 
 
 @given(st.integers(0, 10**6))
@@ -309,6 +314,7 @@ def test_the_injected_cells_of_the_authors_table_are_found(authors):
         authors["y_test"],
         metric="sqeuclidean",
         n_neighbors=10,
+        empty="zero",
         progress=False,
     )
     injected = authors["X_train"] != authors["X_train_outlier"]

@@ -63,9 +63,9 @@ def test_the_label_counts_as_a_vote_of_all_where_no_columns_tie():
     data = small()
     v = value_cells(*data, method="knn", n_neighbors=2, empty="ties", include_label=True)
     plain = value_cells(*data, method="knn", n_neighbors=2, empty="ties")
-    ties = value_cells(*data, method="knn", n_neighbors=2)
-    vote = ties.total - plain.total  # what no columns are worth
-    assert v.total == pytest.approx(ties.total) and vote > 0
+    zero = value_cells(*data, method="knn", n_neighbors=2, empty="zero")
+    vote = zero.total - plain.total  # what no columns are worth
+    assert v.total == pytest.approx(zero.total) and vote > 0
 
 
 @pytest.mark.parametrize("semivalue", ["shapley", "banzhaf"])
@@ -93,7 +93,8 @@ def test_models_value_the_label_too(method):
         # without the label all is lost, so its cell is the loss of the row
         np.testing.assert_allclose(v.values[:, 2], whole_row_loss(X, y, X_valid, y_valid))
         return
-    assert v.total == pytest.approx(GaussianNB().fit(X, y).score(X_valid, y_valid))
+    # less a guess between the two classes, which is what is left without labels
+    assert v.total == pytest.approx(GaussianNB().fit(X, y).score(X_valid, y_valid) - 0.5)
     exact = value_cells(X, y, X_valid, y_valid, method="exact", model=GaussianNB(), include_label=True)
     assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
 
@@ -123,6 +124,10 @@ def test_owners_of_labels():
     X, y, X_valid, y_valid = small(n=12)
     owners = [{"owner": "annotator", "column": LABEL}, {"owner": "bank", "column": "x0;x1"}]
     v = value_blocks(X, y, X_valid, y_valid, owners=owners, include_label=True, model="knn")
+    # labels without columns still predict by their shares, and columns without labels nothing
+    columns_add = value_blocks(X, y, X_valid, y_valid, columns=["x", "x"], model="knn").total
+    assert v.owners["value"].tolist() == pytest.approx([v.total - columns_add / 2, columns_add / 2])
+    v = value_blocks(X, y, X_valid, y_valid, owners=owners, include_label=True, model="knn", baseline="zero")
     assert v.shape == (1, 2)
     # neither is worth anything without the other, so they share alike
     assert v.owners["value"].tolist() == pytest.approx([v.total / 2] * 2)

@@ -212,8 +212,8 @@ def test_a_built_in_model_and_scikit_learns_have_different_names():
     [
         (
             "tree",
-            {"scoring": "f1"},
-            "scoring='f1' does not go with model='tree', .* or use another model, such as model='sklearn_tree'",
+            {"scoring": "roc_auc"},
+            "scoring='roc_auc' cannot be computed by the built-in model='tree' .*: use one of these, or a model of",
         ),
         ("ridge", {"preprocess": "none"}, "preprocess='none' does not go with model='ridge'"),
         (
