@@ -204,3 +204,35 @@ def test_letters_that_the_encoding_does_not_have_are_escaped(table):
     done = shell(table, "RUN", PYTHONIOENCODING="ascii", COLUMNS="200")
     assert done.returncode == 0, done.stderr
     assert r"gr\xf6\xdfe" in done.stdout
+
+
+# long work without a terminal
+
+
+def test_long_work_is_announced_without_a_terminal(capsys, monkeypatch):
+    from shapley2d.cli import console
+
+    clock = iter([0.0, 1.0, 12.0, 13.0, 30.0, 70.0, 71.0])
+    monkeypatch.setattr(console.time, "monotonic", lambda: next(clock))
+    tell = console.ProgressNotes()
+    tell(0.01, "1 of 100")
+    tell(0.1, "10 of 100")  # 12 s
+    tell(0.11, "11 of 100")
+    tell(0.2, "20 of 100; 2 min 0 s left")  # 30 s
+    tell(0.95, "95 of 100")  # 70 s: nearly done
+    tell(1.0, "100 of 100")
+    assert capsys.readouterr().err.splitlines() == [
+        "note: 10% done after 12 s, about 1 min 48 s left (10 of 100)",
+        "note: 20% done after 30 s (20 of 100; 2 min 0 s left)",
+    ]
+
+
+def test_commands_announce_long_work(tmp_path, capsys, monkeypatch):
+    from shapley2d.cli import console
+
+    monkeypatch.setattr(console, "_SILENT_S", 0.0)
+    rows = [f"{k * k % 7},{k},{'uv'[k % 2]}" for k in range(8)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,y", *rows]))
+    assert main(["cells", str(tmp_path / "t.csv"), "-t", "y", "-m", "exact", "--model", "gaussian_nb", "--folds", "2"]) == 0
+    _, err = capsys.readouterr()
+    assert "% done after 0 s, about 0 s left (fold 1 of 2: " in err

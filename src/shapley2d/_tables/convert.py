@@ -159,6 +159,8 @@ def _readable(series: nw.Series[Any], key: str, name: str, read: Reader) -> Colu
 
 def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> Column:
     dtype = series.dtype
+    if dtype == nw.String:
+        return read(series.to_arrow())
     if dtype.is_nested() or dtype == nw.Binary:
         raise InputError(
             Place(name), f": column {key!r} holds {dtype}, not plain entries: drop it or unpack it"
@@ -181,8 +183,6 @@ def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> C
     if dtype in (nw.Date, nw.Datetime):
         milliseconds = series.dt.timestamp("ms")
         return Column(key, "date", _filled(milliseconds, missing, fill=0) / MILLISECONDS_PER_DAY)
-    if dtype == nw.String:
-        return read(series.to_arrow())
     return _from_objects(series.to_list(), key, name, read)
 
 

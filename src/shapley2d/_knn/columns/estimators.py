@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 _PENALTIES = np.concatenate([[0.0], np.logspace(-6, 1, 36)])
 
 
+_COUNTLESS = 10**300  # pairs: more than float64 can count
+
+
 class Target:
     """A semivalue of ``n_columns`` players, as the estimators need it.
 
@@ -74,7 +77,7 @@ class Target:
         # Both halves of a pair count, folded onto the smaller one; the middle size is its own mirror image.
         half = size[: m // 2 + 1]
         twice = np.where(2 * half == m, 1.0, 2.0)
-        self.counts = np.array(pair_counts(m), dtype=np.float64)
+        self.counts = np.array([min(count, _COUNTLESS) for count in pair_counts(m)], dtype=np.float64)
         self.odd_slope = twice * (slope + slope[::-1])[half] / 2
         self.odd_level = twice * (level - level[::-1])[half] / 2
         self.even_slope = twice * (slope - slope[::-1])[half] / 2

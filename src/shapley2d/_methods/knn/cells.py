@@ -35,6 +35,9 @@ FEW_COLUMNS = 10
 MAX_EXACT_COLUMNS = 24
 """Beyond here the exact column axis is refused: it would take 2^25 evaluations and more."""
 
+MAX_SAMPLED_COLUMNS = 1024
+"""Beyond here the sampled column axis is refused, too: its regressions take the third power of their number."""
+
 _CHUNK_WORK = 2**28  # row-coalition pairs in a chunk of validation rows of the exact column axis
 _TYPICAL_COALITIONS = 512  # what sampling to the default tolerance takes, give or take a doubling
 
@@ -79,6 +82,7 @@ def value_knn(
         allows (``info["form"]`` and ``info["form_bound"]`` say what was taken). ``info["metric_bound"]`` says how
         far off a value can be because distances are rounded: 0 where the numbers of all columns lie on grids.
     """
+    refuse_wide(problem.table.n_columns)
     game = _KnnGame(problem, run, n_neighbors, metric, empty)
     if columns == "exact" and game.n_columns > MAX_EXACT_COLUMNS:
         raise InputError(
@@ -113,6 +117,20 @@ def value_knn(
             )
         )
     return estimate
+
+
+def refuse_wide(n_columns: int) -> None:
+    """Refuse, before anything long is done, more columns than the regression over coalitions of them can take."""
+    if n_columns > MAX_SAMPLED_COLUMNS:
+        raise InputError(
+            f"{n_columns:,} columns are more than the {MAX_SAMPLED_COLUMNS:,} that ",
+            Setting("method", "knn"),
+            " can take: use ",
+            Setting("method", "mc"),
+            " with ",
+            Setting("model", "knn"),
+            ", value groups of columns as blocks, or drop columns",
+        )
 
 
 def _choose_form(game: _KnnGame, run: Run, n_coalitions: int, tolerance: float) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._tables.table import Column, FromText
+from shapley2d._tables.texts.numbers import plain_numbers
 from shapley2d._tables.texts.rule import Reading, read_texts
 from shapley2d._tables.texts.words import MISSING
 from shapley2d._tables.whole_numbers import are_long
@@ -43,6 +44,13 @@ def text_column(
     >>> column.kind, column.entries.tolist(), column.from_text.strays
     ('number', [1.0, 2.0, nan, 4.0, 5.0, 6.0, nan], {6: 'l'})
     """
+    import pyarrow as pa
+
+    if isinstance(texts, pa.ChunkedArray):
+        texts = texts.combine_chunks()
+    numbers = plain_numbers(texts) if kind in (None, "number") and like is None else None
+    if numbers is not None:
+        return Column(key, "number", numbers, (), FromText(asked=kind is not None))
     words, codes = encode_texts(texts)
     counts = np.bincount(codes[codes >= 0], minlength=len(words)).astype(np.int64)
     reading = _read_like(words, counts, like) if like is not None else None

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._tables.whole_numbers import are_long
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -63,6 +65,37 @@ class Numbers:
     notation: str = ""
     plain: bool = True
     doubtful: bool = False
+
+
+def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
+    """The numbers of a column that holds nothing else, as most do: a few calls, where the rule takes twenty.
+
+    Parameters
+    ----------
+    texts : pyarrow array of strings
+
+    Returns
+    -------
+    ndarray or None
+        NaN for nulls; None where the rule must have a closer look.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> plain_numbers(pa.array(["1.5", "2", None])), plain_numbers(pa.array(["1", "?"]))
+    (array([1.5, 2. , nan]), None)
+    """
+    import pyarrow as pa
+
+    try:
+        numbers = texts.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    values = np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+    known = np.isfinite(values)
+    if known.sum() != len(values) - texts.null_count or not known.any() or are_long(values):
+        return None
+    return values
 
 
 def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") -> Numbers:
