@@ -150,7 +150,7 @@ def test_nearest_neighbours_at_every_point_of_the_grid(classifies):
 
     for kernel in twins(sweep_knn.fill_grid):
         sums = np.zeros((3, 7))
-        kernel((train, valid, plain, plain), y, y_valid, k, classifies, sums)
+        kernel((train, valid, (plain > 0, plain + 1, plain)), y, y_valid, k, classifies, sums)
         for b, a in itertools.product(range(3), range(7)):
             apart = ((train[: b + 1, None, :] - valid.T[: b + 1, :, None]) ** 2).sum(axis=0)
             expected = sum(utility(range(a + 1), apart[t], t) for t in range(4))
