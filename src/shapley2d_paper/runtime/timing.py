@@ -51,7 +51,7 @@ def _knn(parts: Parts, *, columns: str, repeats: int, seed: int) -> Row:
     options["empty"] = "zero"
     for form in ("exact", "fast"):  # load the compiled kernels
         few = (parts.X[:1100], parts.y[:1100], parts.X_valid[:8], parts.y_valid[:8])
-        value_cells(*few, n_coalitions=32, form=form, **options)
+        value_cells(*few, n_coalitions=64, form=form, **options)
         if columns == "exact":
             few = (parts.X[:1100, :5], parts.y[:1100], parts.X_valid[:8, :5], parts.y_valid[:8])
             value_cells(*few, columns="exact", form=form, **options)
