@@ -173,7 +173,9 @@ def test_oob_needs_no_validation(capsys):
     ],
 )
 def test_what_the_values_sum_to(capsys, method, said):
-    out, _ = run(capsys, f"cells train.csv -t kind --drop name --folds 2 --method {method} --report page.html")
+    out, _ = run(
+        capsys, f"cells train.csv -t kind --drop name --folds 2 --method {method} --report page.html"
+    )
     assert said in out
     page = Path("page.html").read_text(encoding="utf-8")
     assert ("All values sum to" in page) == (method.split()[0] in ("knn", "mc", "flat"))

@@ -92,7 +92,9 @@ def test_regression_equals_brute_force(K, semivalue, empty):
     rng = np.random.default_rng(K)
     X, X_valid = rng.integers(0, 3, (5, 2)), rng.integers(0, 3, (3, 2))
     y, y_valid = rng.normal(size=5).round(2), rng.normal(size=3).round(2)
-    h = knn_utility(X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), K, empty=empty, regression=True)
+    h = knn_utility(
+        X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), K, empty=empty, regression=True
+    )
     options = {"metric": "sqeuclidean", "n_neighbors": K, "semivalue": semivalue, "empty": empty}
     v = value_cells(X, y, X_valid, y_valid, progress=False, **options)
     assert v.info["task"] == "regression"
