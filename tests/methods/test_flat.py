@@ -340,7 +340,7 @@ def test_as_an_estimator():
         ({"model": "tre"}, "did you mean 'tree'"),
         (
             {"scoring": "accuracy"},
-            "scoring='accuracy' does not go with model='tree', which has its own: leave it out, or use another model, such as model='skl",
+            "scoring='accuracy' does not go with method='flat' and the built-in model='tree', which has its own: leave it out",
         ),
         ({"preprocess": "none"}, "preprocess='none' does not go with model='tree', which has its own"),
         ({"preprocess": "some", "model": None}, "preprocess='some' is not known: use 'auto' or 'none'"),

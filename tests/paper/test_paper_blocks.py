@@ -90,6 +90,7 @@ def test_values_stand_beside_the_group_they_belong_to():
         rows=rows,
         columns=names,
         model=DecisionTreeClassifier(random_state=5),
+        baseline="zero",
         progress=False,
     )
     for a, row in enumerate(sized.row_names):

@@ -210,9 +210,18 @@ def test_every_detector_answers_one_call(name):
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("2D-KNN", {"method": "knn"}),
-        ("2D-MC", {"method": "mc", "model": "gaussian_nb", "max_permutations": 4, "tolerance": 0}),
-        ("2D-LOO", {"method": "loo", "model": "tree"}),
+        ("2D-KNN", {"method": "knn", "empty": "zero"}),
+        (
+            "2D-MC",
+            {
+                "method": "mc",
+                "model": "gaussian_nb",
+                "baseline": "zero",
+                "max_permutations": 4,
+                "tolerance": 0,
+            },
+        ),
+        ("2D-LOO", {"method": "loo", "model": "tree", "baseline": "zero"}),
         ("2D-OOB", {"method": "oob", "oob_score": "correct", "n_trees": 1000}),
         ("2D-OOB distance", {"method": "oob", "oob_score": "distance", "n_trees": 1000}),
         ("1D", {"method": "flat", "model": "tree", "max_permutations": 4, "tolerance": 0}),

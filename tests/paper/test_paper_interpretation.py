@@ -49,7 +49,7 @@ def test_a_machine_without_the_authors_table_leaves_it_out(monkeypatch):
 def test_the_pairs_shown_are_the_most_and_the_least_alike(read_back):
     records = read_back(work(seed=2, table="split", within=0.01))
     parts = split_table("breast_cancer", 2)
-    values = value_cells(parts.X, parts.y, parts.X_valid, parts.y_valid, progress=False).values
+    values = value_cells(parts.X, parts.y, parts.X_valid, parts.y_valid, empty="zero", progress=False).values
     rows, limit = values.sum(axis=1), 0.01 * values.sum(axis=1).std(ddof=1)
     near = {
         (i, j): np.corrcoef(values[i], values[j])[0, 1]

@@ -72,7 +72,8 @@ BASELINE = choice(
 PREPROCESS = choice(
     "preprocess",
     ("auto", "none"),
-    "auto gives a model numbers, one-hot where needed; none hands a pipeline of your own the table as it is",
+    "auto gives a model numbers, one-hot where needed; none hands a pipeline of your own the table as it is, which one "
+    "with a ColumnTransformer gets in any case",
 )
 TRUNCATION = number(
     "truncation",

@@ -9,6 +9,7 @@ import numpy as np
 
 from shapley2d._base.warnings import without_warnings
 from shapley2d._games.fitting import Trainer
+from shapley2d._games.pruning import names_columns
 from shapley2d._methods.flat.fill import EncodedCells, NativeCells, encode_cells
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class FlatModelGame:
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         self._truncation = np.nan if truncation is None else float(truncation)
         self._cells: EncodedCells | NativeCells
-        if preprocess == "none":
+        if preprocess == "none" or names_columns(self.model):
             self._cells, self._valid = NativeCells(split.train), split.valid.native
         else:
             keep_missing = self._trainer.takes_missing
