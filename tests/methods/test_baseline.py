@@ -242,7 +242,8 @@ def test_idle_columns_get_nothing_of_nearest_neighbours(task, options, include_l
         options = {**options, "max_permutations": 5, "tolerance": 0}
     v = value_cells(*with_idle_columns(task), include_label=include_label, progress=False, **options)
     np.testing.assert_allclose(v.values[:, IDLE], 0.0, atol=1e-12)
-    np.testing.assert_array_equal(v.stderr[:, IDLE], 0.0)
+    if options.get("method") != "mc":  # five draws that were alike do not prove that all are
+        np.testing.assert_array_equal(v.stderr[:, IDLE], 0.0)
     assert np.abs(v.values[:, [0, 2]]).max() > 1e-3
 
 
