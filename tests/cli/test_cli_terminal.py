@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from shapley2d._base.printable import printable
+from shapley2d._base.progress import SHORTER
 from shapley2d._results.blocks import BlockValuation
 from shapley2d._results.valuation import Valuation
 from shapley2d.cli import main
@@ -223,7 +224,7 @@ def test_long_work_is_announced_without_a_terminal(capsys, monkeypatch):
     tell(1.0, "100 of 100")
     assert capsys.readouterr().err.splitlines() == [
         "note: 10% done after 12 s, about 1 min 48 s left (10 of 100)",
-        "note: 20% done after 30 s (20 of 100; 2 min 0 s left)",
+        "note: 20% done after 30 s (20 of 100; 2 min 0 s left). " + SHORTER,
     ]
 
 
