@@ -179,6 +179,7 @@ def test_numbers_beyond_single_precision_are_the_last_within():
     largest = np.finfo(np.float32).max
     assert as_float32(X[:, 0]).tolist() == [largest, -largest, 3.0, np.float32(1e38)]
     assert as_float32(X.T).flags.c_contiguous and np.isnan(as_float32(np.array([np.nan]))).all()
+    X[3, 0] = 1e58  # trees scale such columns, so that it is not the same as 1e60
     (split,) = make_problem(X, y, X, y).splits
     assert flat_game(split, model="tree").utility_all == 1.0
     rows, columns = MaskCoalitions(np.ones((1, 4))), MaskCoalitions([[1, 0]])

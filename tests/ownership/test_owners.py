@@ -43,7 +43,7 @@ def by_owner(v):
 
 
 def test_owners_of_a_partition_share_the_whole_utility():
-    v = valued(FOUR, model=GaussianNB())
+    v = valued(FOUR, model=GaussianNB(), baseline="zero")
     X, y = table()
     assert v.shape == (2, 2) and v.info["method"] == "exact"
     assert sum(by_owner(v).values()) == pytest.approx(GaussianNB().fit(X, y).score(*table(1, 60)))
@@ -129,7 +129,7 @@ def test_the_error_of_the_validation_rows_is_that_of_a_mean_over_them():
 
 @pytest.mark.parametrize("groups", [1, 61, 2.5])
 def test_impossible_groups_of_validation_rows(groups):
-    with pytest.raises(InputError, match="must be a whole number from 2 to 60"):
+    with pytest.raises(InputError, match="must be a whole number"):
         valued(FOUR, model="knn", validation_groups=groups)
 
 

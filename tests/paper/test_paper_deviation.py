@@ -193,7 +193,7 @@ def detection_task(seed=3, budget=4):
 def frame(numbers):
     columns = dict(zip(("a", "b", "c", "flat"), numbers.T, strict=False))
     kinds = [None if np.isnan(code) else str(code) for code in numbers[:, 4]]
-    return pd.DataFrame({**columns, "kind": pd.Series(kinds, dtype=object)})
+    return pd.DataFrame({**columns, "kind": pd.Series(kinds, dtype="category")})
 
 
 @pytest.mark.parametrize("name", DETECTORS)
