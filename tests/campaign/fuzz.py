@@ -37,7 +37,7 @@ from .common import main
 COUNT = 10_000
 LETTERS = ["a", "b", "é", "ß", "日", "😀", "\u202e", "\x1b[31m", "\x00", "\n", '"', ",", ";", "'", "<b>", "=1+1", " ", "\t", "\x7f", "\x9b",
            "\ufeff", "{", "}", "[red]", "%s", "\\", "$", "&amp;"]  # fmt: skip
-STRAYS = ["x", "?", "NA", "n/a", "-", "1,5", "1.000,5", "$3", "12%", "1e5", "0x10", "١", "l0", "inf", "nan", "TRUE", "2024-01-01",
+STRAYS = ["x", "?", "NA", "n/a", "-", "1,5", "1.000,5", "$3", "12%", "1e5", "0x10", "\u0661", "l0", "inf", "nan", "TRUE", "2024-01-01",
           "", " ", "1 2", "(5)", "#REF!", "1e999", "--1"]  # fmt: skip
 BAD = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
@@ -179,7 +179,11 @@ class Fuzz:
         self.folder = Path(folder)
 
     def __call__(self, number, random):
-        n = int(random.choice([1, 2, 5, 8, 10, 12, 16, 24, 40], p=[0.03, 0.03, 0.06, 0.2, 0.2, 0.2, 0.15, 0.1, 0.03]))
+        n = int(
+            random.choice(
+                [1, 2, 5, 8, 10, 12, 16, 24, 40], p=[0.03, 0.03, 0.06, 0.2, 0.2, 0.2, 0.15, 0.1, 0.03]
+            )
+        )
         m = int(random.choice([1, 2, 3, 4, 6, 12, 40], p=[0.1, 0.25, 0.3, 0.2, 0.11, 0.03, 0.01]))
         columns, target = make_columns(random, n, m), make_target(random, n)
         kind = random.random()
@@ -194,7 +198,13 @@ class Fuzz:
         options = METHODS[method](random)
         n = len(target)
         X, valid = as_frame(random, columns), random.random() < 0.5
-        more = {"folds": int(random.integers(2, 4)), "method": method, "progress": False, "n_jobs": 1, **options}
+        more = {
+            "folds": int(random.integers(2, 4)),
+            "method": method,
+            "progress": False,
+            "n_jobs": 1,
+            **options,
+        }
         # some rows again, so that no validation label is unseen
         rows = random.integers(0, n, size=int(random.integers(1, 7)))
         some = {name: [part[i] for i in rows] for name, part in columns.items()}
@@ -219,7 +229,9 @@ class Fuzz:
         other = {names[j]: some[names[j]] for j in order}
         exact = v.info.get("columns") == "exact"
         try:
-            w = quiet(value_cells, _like(X, moved), y, _like(X, other), y_valid, progress=False, n_jobs=1, **options)
+            w = quiet(
+                value_cells, _like(X, moved), y, _like(X, other), y_valid, progress=False, n_jobs=1, **options
+            )
         except InputError as error:
             raise AssertionError(f"refused once moved: {error}") from error
         scale = np.abs(v.values).max()
@@ -227,14 +239,20 @@ class Fuzz:
             found = w.values[np.argsort(rows)]
             n_label = v.values.shape[1] - len(names)
             place = np.concatenate([np.argsort(order), len(names) + np.arange(n_label)]).astype(int)
-            assert close(found[:, place], v.values, scale), "the values depend on the order of rows or columns"
+            assert close(found[:, place], v.values, scale), (
+                "the values depend on the order of rows or columns"
+            )
         else:
-            assert close(w.total, v.total, scale * v.values.size), "the total depends on the order of rows or columns"
+            assert close(w.total, v.total, scale * v.values.size), (
+                "the total depends on the order of rows or columns"
+            )
         if options["empty"] == "ties" and not options["include_label"]:
             u = quiet(value_cells, X, target, _like(X, some), y_valid, "mc", model="knn", n_neighbors=options["n_neighbors"],
                       metric=options["metric"], max_permutations=1, tolerance=0, progress=False)  # fmt: skip
             one, two = (r.total + r.info["utility_none"] for r in (u, v))
-            assert close(one, two, max(abs(one), abs(two), abs(v.info["utility_none"]))), f"totals differ: {one} and {two}"
+            assert close(one, two, max(abs(one), abs(two), abs(v.info["utility_none"]))), (
+                f"totals differ: {one} and {two}"
+            )
 
     def as_blocks(self, random, columns, target):
         groups = [f"g{k}" for k in random.integers(0, 3, len(target))]
@@ -271,8 +289,14 @@ class Fuzz:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = command(arguments)
         assert code in (0, 2), f"exit {code}: {err.getvalue()[:300]} {arguments}"
-        wrong = [letter for letter in out.getvalue() + err.getvalue() if letter != "\n" and unicodedata.category(letter) in BAD]
-        assert not [letter for letter in wrong if letter not in "\u200c\u200d"], f"{wrong} reached the terminal"
+        wrong = [
+            letter
+            for letter in out.getvalue() + err.getvalue()
+            if letter != "\n" and unicodedata.category(letter) in BAD
+        ]
+        assert not [letter for letter in wrong if letter not in "\u200c\u200d"], (
+            f"{wrong} reached the terminal"
+        )
         lines = [line for line in err.getvalue().splitlines() if not line.startswith("note: ")]
         assert len(lines) == (1 if code else 0), err.getvalue()
         if code == 0 and "--json" in arguments:
@@ -314,7 +338,12 @@ def _like(X, columns):
     if isinstance(X, pa.Table):
         return pa.table({name: pa.array(part, X.schema.field(name).type) for name, part in columns.items()})
     if isinstance(X, pl.DataFrame):
-        return pl.DataFrame({name: pl.Series(name, part, dtype=X.schema[name], strict=False) for name, part in columns.items()})
+        return pl.DataFrame(
+            {
+                name: pl.Series(name, part, dtype=X.schema[name], strict=False)
+                for name, part in columns.items()
+            }
+        )
     return pd.DataFrame({name: pd.Series(part, dtype=X[name].dtype) for name, part in columns.items()})
 
 

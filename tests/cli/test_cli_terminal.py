@@ -233,6 +233,22 @@ def test_commands_announce_long_work(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(console, "_SILENT_S", 0.0)
     rows = [f"{k * k % 7},{k},{'uv'[k % 2]}" for k in range(8)]
     (tmp_path / "t.csv").write_text("\n".join(["a,b,y", *rows]))
-    assert main(["cells", str(tmp_path / "t.csv"), "-t", "y", "-m", "exact", "--model", "gaussian_nb", "--folds", "2"]) == 0
+    assert (
+        main(
+            [
+                "cells",
+                str(tmp_path / "t.csv"),
+                "-t",
+                "y",
+                "-m",
+                "exact",
+                "--model",
+                "gaussian_nb",
+                "--folds",
+                "2",
+            ]
+        )
+        == 0
+    )
     _, err = capsys.readouterr()
     assert "% done after 0 s, about 0 s left (fold 1 of 2: " in err

@@ -311,3 +311,16 @@ def test_grids(seed):
         assert np.unique(codes).size == entries.size
         np.testing.assert_array_equal(codes, (steps - steps[0]) // np.gcd.reduce(np.diff(steps)))
     assert find_grid(np.sort(rng.normal(size=50)), 2.0**30) is None
+
+
+@pytest.mark.parametrize("constant", [5.0, np.nan, 0.0005])
+def test_constant_columns_beside_tiny_ones_count_nothing(constant):
+    """A column that never differs has no scale of its own; beside numbers of 1e-160 its weight was beyond 64 bits."""
+    tiny = np.array([-2.0, -1.0, 0.0, 1.0, 3.0]) * 1e-160
+    X, y = np.column_stack([np.arange(5.0), np.full(5, constant), tiny]), [0, 1, 0, 1, 1]
+    options = {"n_neighbors": 1, "metric": "sqeuclidean", "empty": "zero", "progress": False}
+    with pytest.warns(InputWarning, match="too small to count"):
+        both = value_cells(X, y, X, y, **options)
+    with pytest.warns(InputWarning, match="too small to count"):
+        alone = value_cells(X[:, [0, 2]], y, X[:, [0, 2]], y, **options)
+    assert both.total == pytest.approx(alone.total)

@@ -20,7 +20,9 @@ def test_a_small_file_that_unpacks_to_far_too_much_is_refused_in_little_memory(t
             file.write(b"1,0\n" * 2**18)  # a mebibyte
     assert path.stat().st_size < 2**20
     tracemalloc.start()
-    with pytest.raises(InputError, match=r"bomb.csv.gz unpacks to more than \d+ MiB, over 200 times its size"):
+    with pytest.raises(
+        InputError, match=r"bomb.csv.gz unpacks to more than \d+ MiB, over 200 times its size"
+    ):
         read_table(str(path))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -92,7 +92,7 @@ class _Resolution:
         return numbers.extent * self._root(numbers) < _FEWEST_LEVELS
 
     def _root(self, numbers: Numbers) -> float:
-        return numbers.step / self._largest * self._levels
+        return numbers.step / self._largest * self._levels if numbers.extent else 0.0
 
     def code(self, numbers: Numbers, bits: int) -> tuple[Coded, int]:
         """A coded column, and the farthest that two of its entries are apart."""
