@@ -156,6 +156,13 @@ def quiet(function, *arguments, **options):
             raise AssertionError(f"{type(panic).__name__}: {panic}") from panic
 
 
+def one_line(error):
+    """How a refused table ends: with a message that is one line."""
+    text = str(error)
+    assert "\n" not in text.strip(), text
+    return "refused"
+
+
 def check(valuation):
     """What holds for every result."""
     assert np.isfinite(valuation.values).all(), "values are not finite"
@@ -212,8 +219,7 @@ class Fuzz:
         try:
             v = quiet(value_cells, X, target, *tables, **more)
         except InputError as error:
-            assert "\n" not in str(error).strip(), str(error)
-            return "refused"
+            return one_line(error)
         check(v)
         if valid and method == "knn" and len(v.row_names) == n:
             self.compare(random, X, columns, target, some, tables[1], v, options)

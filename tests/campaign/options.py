@@ -192,7 +192,8 @@ class Options:
         if any(left_out(name, value) for name, value in given.items()):
             return "left out"
         try:
-            result = quiet(call, **given)
+            with contextlib.chdir(self.folder):  # a checkpoint may be called anything
+                result = quiet(call, **given)
         except OURS as error:
             text = str(error)
             assert text and "\n" not in text.strip(), (what, given.keys(), text)

@@ -29,14 +29,14 @@ from .common import main
 COUNT = 2000
 TEMPLATE = (Path(report_room.__file__).parent / "template.html.jinja").read_text(encoding="utf-8")
 PAYLOADS = [
-    "</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<svg/onload=alert(1)>", "\"><script>alert(1)</script>",
+    "</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<svg/onload=alert(1)>", '"><script>alert(1)</script>',
     "javascript:alert(1)", "<!--", "-->", "]]>", "<style>*{display:none}</style>", "{{7*7}}", "${7*7}", "{%raw%}", "</title><script>alert(1)</script>",
     "<iframe srcdoc='<script>alert(1)</script>'>", "<a href='javascript:alert(1)'>x</a>", "&lt;script&gt;", "\\u003cscript\\u003e", "<base href=//evil>",
     "<meta http-equiv=refresh content=0;url=//evil>", "<link rel=stylesheet href=//evil>", "__proto__", "constructor", "toString", "hasOwnProperty",
     "\x1b[2J", "\x1b]0;owned\x07", "\x1b]8;;http://evil\x1b\\x", "\x9b31m", "\x7f\x7f", "\u202egnp.exe", "\u2028", "\u2029", "\ufeff", "\x08\x08\x08", "\r\n",
     "\n\nshapley2d: error: fake", "note: fake", "[bold red]x[/]", "[link=http://evil]x[/link]", "%s%n", "\\", "'", '"', "`id`", "$(id)", "; rm -rf /", "|x",
-    "=1+1", "+1", "-1+1", "@SUM(1)", "\t=1", "\n=1", "\uff1d1", "=cmd|' /C calc'!A0", "=HYPERLINK(\"http://evil\")", "\u200b=1", " ", "", "NaN", "null",
-    "../../etc/passwd", "con", "é" * 300, "𝕏" * 50, "a\u0300" * 40, "\U000e0041\U000e0042", "👩\u200d💻", "١٢", "ﷺ",
+    "=1+1", "+1", "-1+1", "@SUM(1)", "\t=1", "\n=1", "\uff1d1", "=cmd|' /C calc'!A0", '=HYPERLINK("http://evil")', "\u200b=1", " ", "", "NaN", "null",
+    "../../etc/passwd", "con", "é" * 300, "\U0001d54f" * 50, "a\u0300" * 40, "\U000e0041\U000e0042", "👩\u200d💻", "١٢", "ﷺ",
 ]  # fmt: skip
 N_SCRIPTS = TEMPLATE.count("<script")
 TERMINAL = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -73,7 +73,9 @@ class Strings:
         self.check_terminal(out.getvalue() + err.getvalue())
         lines = err.getvalue().splitlines()
         assert all(line.startswith(("note: ", "shapley2d: error: ")) for line in lines), err.getvalue()
-        assert len([line for line in lines if not line.startswith("note: ")]) == (1 if code else 0), err.getvalue()
+        assert len([line for line in lines if not line.startswith("note: ")]) == (1 if code else 0), (
+            err.getvalue()
+        )
         if code:
             return "refused"
         if as_json:
@@ -109,15 +111,32 @@ class Strings:
         if random.random() < 0.2:
             owners = io.StringIO()
             writer = csv.writer(owners)
-            writer.writerows([["owner", "row", "column"], [hostile(random), "0-3", ""], [hostile(random) + "2", "4-7", ""]])
+            writer.writerows(
+                [["owner", "row", "column"], [hostile(random), "0-3", ""], [hostile(random) + "2", "4-7", ""]]
+            )
             (self.folder / "o.csv").write_text(owners.getvalue(), encoding="utf-8", newline="")
-            return ["blocks", *shared, "--owners", str(self.folder / "o.csv"), "-m", "knn", "-k", "2", "--pay", "10"], True
+            return [
+                "blocks",
+                *shared,
+                "--owners",
+                str(self.folder / "o.csv"),
+                "-m",
+                "knn",
+                "-k",
+                "2",
+                "--pay",
+                "10",
+            ], True
         if random.random() < 0.2:
             shared += ["--id", names[int(random.integers(3))]]
         return ["cells", *shared, *method, "--top", "20"], False
 
     def check_terminal(self, printed):
-        wrong = {c for c in printed if c != "\n" and c not in "\u200c\u200d" and unicodedata.category(c) in TERMINAL}
+        wrong = {
+            c
+            for c in printed
+            if c != "\n" and c not in "\u200c\u200d" and unicodedata.category(c) in TERMINAL
+        }
         assert not wrong, f"{wrong!r} reached the terminal"
 
     def check_csv(self, written):
@@ -137,7 +156,12 @@ class Strings:
             page.goto(report.as_uri())
             page.wait_for_selector("html[data-ready]", timeout=30_000)
             assert page.locator("script").count() == N_SCRIPTS
-            assert page.locator("iframe, object, embed, base, svg[onload], img[onerror], link[rel=stylesheet]").count() == 0
+            assert (
+                page.locator(
+                    "iframe, object, embed, base, svg[onload], img[onerror], link[rel=stylesheet]"
+                ).count()
+                == 0
+            )
             button = page.locator("#cell-download")
             if button.count() and button.is_enabled():
                 with page.expect_download() as download:
@@ -147,7 +171,11 @@ class Strings:
             page.close()
         assert not seen["dialogs"], "a script of the table ran"
         assert not seen["errors"], seen["errors"]
-        outside = [url for url in seen["requests"] if url != report.as_uri() and not url.startswith(("data:", "blob:"))]
+        outside = [
+            url
+            for url in seen["requests"]
+            if url != report.as_uri() and not url.startswith(("data:", "blob:"))
+        ]
         assert not outside, outside
 
 
@@ -163,7 +191,13 @@ def chromium():
         print("strings: no browser: those cases are left out")
         yield None
         return
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--no-first-run",
+    ]
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=flags)
         yield browser
