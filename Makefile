@@ -21,6 +21,10 @@ campaign: $(READY)
 	$(BIN)/python -m tests.campaign.kills --count 1000 --seed $(SEED)
 	$(BIN)/python -m tests.campaign.damage --count 2000 --seed $(SEED)
 	$(BIN)/python -m tests.campaign.crafted --count 2000 --seed $(SEED)
+	$(BIN)/python -m tests.campaign.fuzz --count 10000 --seed $(SEED)
+	$(BIN)/python -m tests.campaign.options --count 20000 --seed $(SEED)
+	$(BIN)/python -m tests.campaign.strings --count 2000 --seed $(SEED)
+	$(BIN)/python -m tests.campaign.environments --count 120 --seed $(SEED)
 
 # the comparisons with other detectors, in an environment of their own: robpy wants an older scikit-learn
 test-baselines: $(BASELINES_READY)

@@ -20,7 +20,9 @@ def with_method_docs(**lists: str) -> Callable[[F], F]:
     """A decorator that puts lists into a docstring, where ``{name}`` stands on a line of its own."""
 
     def fill(documented: F) -> F:
-        text = documented.__doc__ or ""
+        text = documented.__doc__
+        if text is None:  # python -OO leaves them out
+            return documented
         for name, entries in lists.items():
             marker = f"{{{name}}}"
             line = next(line for line in text.splitlines() if line.strip() == marker)

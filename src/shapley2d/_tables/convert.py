@@ -160,7 +160,7 @@ def _readable(series: nw.Series[Any], key: str, name: str, read: Reader) -> Colu
 def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> Column:
     dtype = series.dtype
     if dtype == nw.String:
-        return read(series.to_arrow())
+        return read(series.alias("entries").to_arrow())  # polars panics at some names
     if dtype.is_nested() or dtype == nw.Binary:
         raise InputError(
             Place(name), f": column {key!r} holds {dtype}, not plain entries: drop it or unpack it"

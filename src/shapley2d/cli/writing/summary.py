@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,10 +100,15 @@ def as_json(
 
 def print_json(summary: dict[str, Any]) -> None:
     """Print one JSON object."""
-    ResultConsole().out(json_text(summary), highlight=False)
+    text = json_text(summary)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:  # escaped by the stream it would be no JSON any more
+        text = json_text(summary, only_ascii=True)
+    ResultConsole().out(text, highlight=False)
 
 
-def json_text(summary: dict[str, Any]) -> str:
+def json_text(summary: dict[str, Any], *, only_ascii: bool = False) -> str:
     r"""JSON that a terminal can show: what JSON itself lets through, such as DEL and C1, is escaped as well.
 
     Examples
@@ -110,7 +116,7 @@ def json_text(summary: dict[str, Any]) -> str:
     >>> json_text({"name": "é\x7f\x9b"})
     '{\n  "name": "é\\u007f\\u009b"\n}'
     """
-    text = json.dumps(summary, ensure_ascii=False, indent=2)
+    text = json.dumps(summary, ensure_ascii=only_ascii, indent=2)
     return "".join(
         letter if letter == "\n" or is_harmless(letter) else json.dumps(letter)[1:-1] for letter in text
     )

@@ -1,0 +1,358 @@
+"""Ugly random tables through the functions and through the command: mixed kinds, gaps, strays, any letters, huge and tiny
+numbers, constants, single rows, wide ones.
+
+A table is valued or refused with an error of ours, and nothing else. Values are finite, sum to what the result says, agree
+between methods that value the same game, and follow rows and columns wherever they are moved.
+
+    python -m tests.campaign.fuzz --count 10000
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import datetime as dt
+import gzip
+import io
+import json
+import sys
+import tempfile
+import unicodedata
+import warnings
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shapley2d import value_blocks, value_cells
+from shapley2d.cli import main as command
+from shapley2d.exceptions import InputError
+
+from .common import main
+
+COUNT = 10_000
+LETTERS = ["a", "b", "é", "ß", "日", "😀", "\u202e", "\x1b[31m", "\x00", "\n", '"', ",", ";", "'", "<b>", "=1+1", " ", "\t", "\x7f", "\x9b",
+           "\ufeff", "{", "}", "[red]", "%s", "\\", "$", "&amp;"]  # fmt: skip
+STRAYS = ["x", "?", "NA", "n/a", "-", "1,5", "1.000,5", "$3", "12%", "1e5", "0x10", "\u0661", "l0", "inf", "nan", "TRUE", "2024-01-01",
+          "", " ", "1 2", "(5)", "#REF!", "1e999", "--1"]  # fmt: skip
+BAD = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def text(random, length=6):
+    return "".join(LETTERS[k] for k in random.integers(len(LETTERS), size=int(random.integers(1, length))))
+
+
+def gaps(random, items, share=None):
+    """Some entries missing."""
+    share = [0, 0, 0.1, 0.5][random.integers(4)] if share is None else share
+    gone = random.random(len(items)) < share
+    return [None if g else item for item, g in zip(items, gone, strict=True)]
+
+
+def numbers(random, n):
+    scale = 10.0 ** random.choice([0, 0, 0, 0, 3, -3, 10, -10, 100, -100, 148, -160, -300])
+    digits = int(random.choice([0, 1, 2, 17]))
+    return (random.normal(size=n).round(digits) * scale).tolist()
+
+
+COLUMNS = {
+    "numbers": numbers,
+    "small whole": lambda random, n: random.integers(0, 4, n).tolist(),
+    "whole": lambda random, n: random.integers(-(10**6), 10**6, n).tolist(),
+    "long": lambda random, n: [int(k) + 12345678901234567 for k in random.integers(0, 50, n)],
+    "longer": lambda random, n: [int(k) + 10**30 for k in random.integers(0, 50, n)],
+    "constant": lambda random, n: [float(random.normal())] * n,
+    "nothing": lambda random, n: [None] * n,
+    "flags": lambda random, n: (random.random(n) < 0.5).tolist(),
+    "dates": lambda random, n: [dt.date(2020, 1, 1) + dt.timedelta(days=int(k)) for k in random.integers(-10000, 10000, n)],
+    "times": lambda random, n: [dt.datetime(2020, 1, 1) + dt.timedelta(seconds=int(k)) for k in random.integers(-(10**9), 10**9, n)],
+    "spans": lambda random, n: [dt.timedelta(seconds=int(k)) for k in random.integers(-(10**6), 10**6, n)],
+    "decimals": lambda random, n: [Decimal(int(k)) / 100 for k in random.integers(-1000, 1000, n)],
+    "codes": lambda random, n: [f"c{k}" for k in random.integers(0, 3, n)],
+    "texts": lambda random, n: [text(random) for _ in range(n)],
+    "key": lambda random, n: [f"{text(random)}{k}" for k in range(n)],
+    "strays": lambda random, n: [STRAYS[random.integers(len(STRAYS))] if random.random() < 0.15 else str(k) for k in random.integers(0, 99, n)],
+    "commas": lambda random, n: [f"{k // 10},{k % 10}" for k in random.integers(0, 999, n)],
+    "mixed": lambda random, n: [[1, 2.5, "x", True, None, dt.date(2020, 1, 1), "3"][k] for k in random.integers(0, 7, n)],
+    "counter": lambda random, n: list(range(n)),
+    "odd numbers": lambda random, n: [[0.0, -0.0, float("nan"), float("inf"), 1e308, 5e-324, 1.0][k] for k in random.integers(0, 7, n)],
+    "nested": lambda random, n: [[1]] * n,
+}  # fmt: skip
+SHARES = {"numbers": 8, "small whole": 4, "codes": 4, "strays": 3, "flags": 2, "odd numbers": 0.3, "nested": 0.1, "mixed": 0.5, "key": 0.5,
+          "texts": 0.7, "longer": 0.5}  # fmt: skip
+_NAMES = list(COLUMNS)
+_CHANCES = np.array([SHARES.get(name, 1.0) for name in _NAMES])
+_CHANCES /= _CHANCES.sum()
+
+
+def make_columns(random, n, m):
+    columns = {}
+    for j in range(m):
+        kind = _NAMES[random.choice(len(_NAMES), p=_CHANCES)]
+        name = text(random) + str(j) if random.random() < 0.15 else f"c{j}"
+        columns[name] = gaps(random, COLUMNS[kind](random, n))
+    return columns
+
+
+def make_target(random, n):
+    kind = random.integers(10)
+    if kind < 4:
+        return [["no", "yes", "maybe"][k] for k in random.integers(0, int(random.integers(2, 4)), n)]
+    if kind < 6:
+        return random.integers(0, 2, n).tolist()
+    if kind < 8:
+        return (random.normal(size=n) * 10.0 ** random.choice([0, 0, 3, -5, 60])).tolist()
+    name = _NAMES[random.choice(len(_NAMES), p=_CHANCES)]
+    return gaps(random, COLUMNS[name](random, n), [0, 0, 0.1][random.integers(3)])
+
+
+def as_frame(random, columns):
+    """The table as something that a user may hold."""
+    kind = ["dict", "pandas", "polars", "pyarrow", "array", "list", "objects"][random.integers(7)]
+    try:
+        if kind == "pandas":
+            return pd.DataFrame(columns)
+        if kind == "polars":
+            return pl.DataFrame(columns, strict=False)
+        if kind == "pyarrow":
+            return pa.table(columns)
+    except (ValueError, TypeError, OverflowError, pa.ArrowException, pl.exceptions.PolarsError):
+        return columns  # the library itself cannot hold it
+    if kind in ("array", "objects"):
+        lines = np.empty((len(next(iter(columns.values()))), len(columns)), dtype=object)
+        for j, part in enumerate(columns.values()):
+            lines[:, j] = part
+        if kind == "array":
+            with contextlib.suppress(ValueError, TypeError, OverflowError):
+                return lines.astype(float)
+        return lines
+    return columns if kind == "dict" else [list(line) for line in zip(*columns.values(), strict=True)]
+
+
+METHODS = {
+    "knn": lambda random: {"n_neighbors": int(random.integers(1, 6)), "metric": ["auto", "auto", "sqeuclidean"][random.integers(3)],
+                           "empty": ["ties", "zero"][random.integers(2)], "include_label": bool(random.random() < 0.1)},
+    "mc": lambda random: {"model": ["knn", "gaussian_nb", "ridge", "tree"][random.integers(4)], "max_permutations": 2, "tolerance": 0},
+    "loo": lambda random: {"model": ["knn", "ridge", "tree"][random.integers(3)]},
+    "flat": lambda random: {"model": ["tree", "gaussian_nb"][random.integers(2)], "max_permutations": 2, "tolerance": 0},
+    "oob": lambda random: {"n_trees": 200},
+    "random": lambda random: {},
+}  # fmt: skip
+METHOD_SHARES = [0.62, 0.12, 0.06, 0.05, 0.07, 0.08]
+
+
+def quiet(function, *arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return function(*arguments, **options)
+        except (Exception, KeyboardInterrupt):
+            raise
+        except BaseException as panic:  # of a library written in Rust
+            raise AssertionError(f"{type(panic).__name__}: {panic}") from panic
+
+
+def one_line(error):
+    """How a refused table ends: with a message that is one line."""
+    text = str(error)
+    assert "\n" not in text.strip(), text
+    return "refused"
+
+
+def check(valuation):
+    """What holds for every result."""
+    assert np.isfinite(valuation.values).all(), "values are not finite"
+    assert np.isfinite(valuation.stderr).all() and (valuation.stderr >= 0).all(), "stderr"
+    assert valuation.values.shape == (len(valuation.row_names), len(valuation.column_names))
+    scale = np.abs(valuation.values).sum() + 1e-300
+    assert abs(valuation.rows.sum() - valuation.total) <= 1e-9 * scale, "rows do not sum to the total"
+    assert abs(valuation.columns.sum() - valuation.total) <= 1e-9 * scale, "columns do not sum to the total"
+    assert repr(valuation)
+    json.dumps(valuation.info, allow_nan=False)
+
+
+def close(one, other, scale):
+    return np.allclose(one, other, rtol=1e-7, atol=1e-9 * scale + 1e-300)
+
+
+class Fuzz:
+    """Cases by number: one table each."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+
+    def __call__(self, number, random):
+        n = int(
+            random.choice(
+                [1, 2, 5, 8, 10, 12, 16, 24, 40], p=[0.03, 0.03, 0.06, 0.2, 0.2, 0.2, 0.15, 0.1, 0.03]
+            )
+        )
+        m = int(random.choice([1, 2, 3, 4, 6, 12, 40], p=[0.1, 0.25, 0.3, 0.2, 0.11, 0.03, 0.01]))
+        columns, target = make_columns(random, n, m), make_target(random, n)
+        kind = random.random()
+        if kind < 0.25:
+            return self.through_command(random, columns, target)
+        if kind < 0.35:
+            return self.as_blocks(random, columns, target)
+        return self.through_python(random, columns, target)
+
+    def through_python(self, random, columns, target):
+        method = list(METHODS)[random.choice(len(METHODS), p=METHOD_SHARES)]
+        options = METHODS[method](random)
+        n = len(target)
+        X, valid = as_frame(random, columns), random.random() < 0.5
+        more = {
+            "folds": int(random.integers(2, 4)),
+            "method": method,
+            "progress": False,
+            "n_jobs": 1,
+            **options,
+        }
+        # some rows again, so that no validation label is unseen
+        rows = random.integers(0, n, size=int(random.integers(1, 7)))
+        some = {name: [part[i] for i in rows] for name, part in columns.items()}
+        tables = (_like(X, some), [target[i] for i in rows]) if valid else ()
+        try:
+            v = quiet(value_cells, X, target, *tables, **more)
+        except InputError as error:
+            return one_line(error)
+        check(v)
+        if valid and method == "knn" and len(v.row_names) == n:
+            self.compare(random, X, columns, target, some, tables[1], v, options)
+            return "valued and compared"
+        return "valued"
+
+    def compare(self, random, X, columns, target, some, y_valid, v, options):
+        """The same table with its rows and columns moved, and the same game by permutations."""
+        rows, order = random.permutation(len(target)), random.permutation(len(columns))
+        names = list(columns)
+        moved = {names[j]: [columns[names[j]][i] for i in rows] for j in order}
+        y = [target[i] for i in rows]
+        other = {names[j]: some[names[j]] for j in order}
+        exact = v.info.get("columns") == "exact"
+        try:
+            w = quiet(
+                value_cells, _like(X, moved), y, _like(X, other), y_valid, progress=False, n_jobs=1, **options
+            )
+        except InputError as error:
+            raise AssertionError(f"refused once moved: {error}") from error
+        scale = np.abs(v.values).max()
+        if exact and w.info.get("columns") == "exact":
+            found = w.values[np.argsort(rows)]
+            n_label = v.values.shape[1] - len(names)
+            place = np.concatenate([np.argsort(order), len(names) + np.arange(n_label)]).astype(int)
+            assert close(found[:, place], v.values, scale), (
+                "the values depend on the order of rows or columns"
+            )
+        else:
+            assert close(w.total, v.total, scale * v.values.size), (
+                "the total depends on the order of rows or columns"
+            )
+        if options["empty"] == "ties" and not options["include_label"]:
+            u = quiet(value_cells, X, target, _like(X, some), y_valid, "mc", model="knn", n_neighbors=options["n_neighbors"],
+                      metric=options["metric"], max_permutations=1, tolerance=0, progress=False)  # fmt: skip
+            one, two = (r.total + r.info["utility_none"] for r in (u, v))
+            assert close(one, two, max(abs(one), abs(two), abs(v.info["utility_none"]))), (
+                f"totals differ: {one} and {two}"
+            )
+
+    def as_blocks(self, random, columns, target):
+        groups = [f"g{k}" for k in random.integers(0, 3, len(target))]
+        labels = [f"h{k}" for k in random.integers(0, 2, len(columns))]
+        try:
+            v = quiet(value_blocks, as_frame(random, columns), target, rows=groups, columns=labels, method="knn", folds=2,
+                      progress=False, n_neighbors=3)  # fmt: skip
+        except InputError:
+            return "refused"
+        check(v)
+        with contextlib.suppress(InputError):
+            payments = v.payments(100)
+            paid = sum(round(100 * amount) for amount in np.asarray(payments["amount"]).tolist())
+            assert paid == 10_000, "the payments do not add up"
+        return "blocks valued"
+
+    def through_command(self, random, columns, target):
+        path = self.write(random, {**columns, "target": target})
+        names = list(columns)
+        arguments = ["cells", str(path), "-t", "target", "--folds", "2", "-k", "2", "--top", "3"]
+        if random.random() < 0.5:
+            arguments += ["--drop-keys"]
+        if random.random() < 0.3:
+            arguments += ["--drop-missing-target"]
+        if random.random() < 0.2:
+            arguments += ["--id", names[random.integers(len(names))]]
+        if random.random() < 0.3:
+            arguments += ["--json"]
+        if random.random() < 0.15:
+            arguments += ["-o", str(self.folder / ["v.parquet", "v.csv"][random.integers(2)])]
+        if random.random() < 0.1:
+            arguments += ["--report", str(self.folder / "r.html")]
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = command(arguments)
+        assert code in (0, 2), f"exit {code}: {err.getvalue()[:300]} {arguments}"
+        wrong = [
+            letter
+            for letter in out.getvalue() + err.getvalue()
+            if letter != "\n" and unicodedata.category(letter) in BAD
+        ]
+        assert not [letter for letter in wrong if letter not in "\u200c\u200d"], (
+            f"{wrong} reached the terminal"
+        )
+        lines = [line for line in err.getvalue().splitlines() if not line.startswith("note: ")]
+        assert len(lines) == (1 if code else 0), err.getvalue()
+        if code == 0 and "--json" in arguments:
+            found = json.loads(out.getvalue())
+            assert np.isfinite(found["total"])
+        return "command refused" if code else "command valued"
+
+    def write(self, random, columns):
+        kind = ["csv", "csv", "tsv", "gz", "parquet"][random.integers(5)]
+        if kind == "parquet":
+            try:
+                pq.write_table(pa.table(columns), self.folder / "t.parquet")
+            except (pa.ArrowException, ValueError, TypeError, OverflowError):
+                pass
+            else:
+                return self.folder / "t.parquet"
+        buffer = io.StringIO()
+        mark = "\t" if kind == "tsv" else [",", ";"][random.integers(2)]
+        writer = csv.writer(buffer, delimiter=mark)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+        data = buffer.getvalue().encode(["utf-8", "utf-8", "utf-16"][random.integers(3)], errors="replace")
+        path = self.folder / ("t.csv.gz" if kind == "gz" else "t.csv")
+        path.write_bytes(gzip.compress(data) if kind == "gz" else data)
+        return path
+
+
+def _like(X, columns):
+    """Other rows as the same kind of thing."""
+    if isinstance(X, dict):
+        return columns
+    if isinstance(X, np.ndarray):
+        lines = np.empty((len(next(iter(columns.values()))), len(columns)), dtype=object)
+        for j, part in enumerate(columns.values()):
+            lines[:, j] = part
+        return lines.astype(X.dtype)
+    if isinstance(X, list):
+        return [list(line) for line in zip(*columns.values(), strict=True)]
+    if isinstance(X, pa.Table):
+        return pa.table({name: pa.array(part, X.schema.field(name).type) for name, part in columns.items()})
+    if isinstance(X, pl.DataFrame):
+        return pl.DataFrame(
+            {
+                name: pl.Series(name, part, dtype=X.schema[name], strict=False)
+                for name, part in columns.items()
+            }
+        )
+    return pd.DataFrame({name: pd.Series(part, dtype=X[name].dtype) for name, part in columns.items()})
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as place:
+        sys.exit(main("fuzz", __doc__, Fuzz(place), COUNT))

@@ -1,0 +1,85 @@
+"""The short form of the campaign's parts on tables, options, surroundings and hostile text."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shapley2d import value_cells
+from shapley2d.exceptions import InputError
+
+from .common import run_cases, summary
+from .environments import ENVIRONMENTS, Environments
+from .fuzz import Fuzz, check, quiet
+from .options import Options
+from .strings import Strings
+
+
+def run_short(name, case, cases):
+    outcomes, failures = run_cases(name, case, cases, seed=0)
+    assert not failures, summary(outcomes, failures)
+    return outcomes
+
+
+def test_fuzzed_tables(tmp_path):
+    outcomes = run_short("fuzz", Fuzz(tmp_path), range(120))
+    assert outcomes["valued and compared"] > 5
+    assert outcomes["command valued"] > 5
+
+
+def test_options_of_wrong_types(tmp_path):
+    outcomes = run_short("options", Options(tmp_path), range(250))
+    assert outcomes["refused"] > 50
+    assert outcomes["command 2"] > 5
+
+
+def test_hostile_text(tmp_path):
+    assert run_short("strings", Strings(tmp_path), range(1, 100))["valued"] > 20
+
+
+def test_odd_surroundings(tmp_path):
+    few = (
+        "as usual",
+        "no home",
+        "LANG=C",
+        "ASCII streams",
+        "20 columns",
+        "python -OO",
+        "no folder for temporary files",
+    )
+    places = [list(ENVIRONMENTS).index(name) for name in few]
+    assert run_short("environments", Environments(tmp_path, only_cheap=True), places) == {
+        "as expected": len(few)
+    }
+
+
+entries = st.one_of(
+    st.none(),
+    st.integers(-(10**20), 10**20),
+    st.floats(),
+    st.text(max_size=4),
+    st.booleans(),
+    st.dates(),
+    st.decimals(),
+)
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(4, 8).flatmap(
+        lambda n: st.tuples(
+            st.lists(st.lists(entries, min_size=n, max_size=n), min_size=1, max_size=3),
+            st.lists(st.one_of(st.integers(0, 2), st.sampled_from("ab")), min_size=n, max_size=n),
+        )
+    )
+)
+def test_columns_of_anything(drawn):
+    columns, y = drawn
+    X = {f"c{j}": part for j, part in enumerate(columns)}
+    try:
+        v = quiet(value_cells, X, y, X, y, n_neighbors=1, progress=False)
+    except InputError:
+        return
+    check(v)
+    assert np.array_equal(v.values, quiet(value_cells, X, y, X, y, n_neighbors=1, progress=False).values)
