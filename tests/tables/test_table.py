@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -267,7 +268,6 @@ def test_categoricals_stay_categories():
 
 
 def test_numbers_of_every_kind():
-    from decimal import Decimal
     from fractions import Fraction
 
     items = [[Decimal("0.5"), dt.timedelta(hours=12), Fraction(1, 4)], [Decimal(2), None, 3]]
@@ -279,6 +279,17 @@ def test_numbers_of_every_kind():
         as_target(np.array([np.int64(k) for k in range(3)], dtype=object), as_table(FRAME)).y.dtype.kind
         == "i"
     )
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, np.array, list, dict])
+def test_signalling_nans_are_missing(make):
+    entries = [Decimal("sNaN"), Decimal(1), Decimal("NaN"), 2]
+    data = {"c": entries} if make in (dict, pd.DataFrame) else [[entry] for entry in entries]
+    table = as_table(np.array(data, dtype=object) if make is np.array else make(data))
+    assert table.columns[0].kind == "number"
+    assert np.array_equal(table.columns[0].entries, [np.nan, 1.0, np.nan, 2.0], equal_nan=True)
+    with pytest.raises(InputError, match="missing"):
+        as_target(pd.Series([1, 2, Decimal("sNaN")]), as_table([[1], [2], [3]]))
 
 
 def test_masked_entries_are_missing():

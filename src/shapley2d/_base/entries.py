@@ -32,5 +32,7 @@ def is_missing(item: Any) -> bool:
         return True
     if isinstance(item, (str, bytes, int)):
         return False
+    if isinstance(item, Decimal):
+        return item.is_nan()  # a signalling NaN cannot be compared, not even with itself
     equal = item == item  # noqa: PLR0124
     return equal is not True and not (isinstance(equal, (bool, np.bool_)) and bool(equal))

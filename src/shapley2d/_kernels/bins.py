@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.sort import sort_packed_rows
+from shapley2d._kernels.sort import insertion_sort, sort_packed_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -184,24 +184,9 @@ def sort_near(distances, lane, scratch):  # type: ignore[no-untyped-def]
             part = slice(begin, end)
             sort_packed_rows(keys[part], rows[part], scratch.packed, scratch.spare)
         elif end - begin > 1:
-            _insertion_sort(keys, rows, begin, end)
+            insertion_sort(keys, rows, begin, end)
         begin = end
     return count
-
-
-@numba.njit(nogil=True, cache=CACHE)
-def _insertion_sort(keys, rows, begin, end):  # type: ignore[no-untyped-def]
-    """Sort a few rows by key."""
-    for i in range(begin + 1, end):
-        key = keys[i]
-        row = rows[i]
-        place = i
-        while place > begin and keys[place - 1] > key:
-            keys[place] = keys[place - 1]
-            rows[place] = rows[place - 1]
-            place -= 1
-        keys[place] = key
-        rows[place] = row
 
 
 @numba.njit(nogil=True, cache=CACHE)

@@ -180,16 +180,23 @@ def _sort_runs(keys, rows, low):  # type: ignore[no-untyped-def]
                 keys[part], rows[part], np.empty(end - begin, keys.dtype), np.empty(end - begin, rows.dtype)
             )
         elif end - begin > 1:
-            for i in range(begin + 1, end):
-                key, row = keys[i], rows[i]
-                place = i
-                while place > begin and keys[place - 1] > key:
-                    keys[place] = keys[place - 1]
-                    rows[place] = rows[place - 1]
-                    place -= 1
-                keys[place] = key
-                rows[place] = row
+            insertion_sort(keys, rows, begin, end)
         begin = end
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def insertion_sort(keys, rows, begin, end):  # type: ignore[no-untyped-def]
+    """Sort the few rows of the places ``begin .. end - 1`` by key."""
+    for i in range(begin + 1, end):
+        key = keys[i]
+        row = rows[i]
+        place = i
+        while place > begin and keys[place - 1] > key:
+            keys[place] = keys[place - 1]
+            rows[place] = rows[place - 1]
+            place -= 1
+        keys[place] = key
+        rows[place] = row
 
 
 @numba.njit(nogil=True, cache=CACHE)

@@ -167,6 +167,8 @@ def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> C
         )
     if dtype in (nw.Categorical, nw.Enum):
         return as_category(_decoded(series), key)  # codes that the user calls nominal stay so
+    if dtype == nw.Object:
+        return _from_objects(series.to_list(), key, name, read)  # pandas cannot compare some of them
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
     if dtype == nw.Boolean:
         return Column(key, "boolean", _filled(series, missing, fill=False))

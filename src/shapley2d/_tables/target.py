@@ -127,7 +127,9 @@ def _object_vector(items: list[Any]) -> NDArray[Any]:
         return np.array(items)
     if items and all(is_number(item) for item in items):
         whole = all(isinstance(item, (int, np.integer)) for item in items)
-        return np.array(items, dtype=None if whole else np.float64)
+        return np.array(
+            [np.nan if is_missing(item) else item for item in items], dtype=None if whole else np.float64
+        )
     vector = np.empty(len(items), dtype=object)
     vector[:] = items
     return vector

@@ -1,11 +1,9 @@
 """``shapley2d cells``: what every cell of a table is worth."""
 
 import dataclasses
-from pathlib import Path
 from typing import Any
 
 from shapley2d._base.defaults import FOLDS
-from shapley2d._base.progress import reporting
 from shapley2d._methods.registry import METHODS
 from shapley2d.cli import options as o
 from shapley2d.cli.console import collect_notes, note, progress, warnings_as_notes
@@ -60,22 +58,20 @@ def cells(
     check_outputs(output, report, given_files, given.get("checkpoint"))
     weights = parse_semivalue(semivalue)
     notes = collect_notes()
-    with reporting(progress(), f"reading {Path(train).name}"):
-        inputs = read_inputs(
-            train,
-            target,
-            drop=drop or (),
-            row_id=row_id,
-            valid=valid,
-            separator=separator,
-            encoding=encoding,
-            drop_missing_target=drop_missing_target,
-            drop_keys=drop_keys,
-            kinds={"number": number or (), "date": date or (), "text": text or ()},
-            task=task,
-        )
-        suspicions = label_notes(inputs, task, valued=include_label)
-    for message in [*inputs.notes, *suspicions]:
+    inputs = read_inputs(
+        train,
+        target,
+        drop=drop or (),
+        row_id=row_id,
+        valid=valid,
+        separator=separator,
+        encoding=encoding,
+        drop_missing_target=drop_missing_target,
+        drop_keys=drop_keys,
+        kinds={"number": number or (), "date": date or (), "text": text or ()},
+        task=task,
+    )
+    for message in [*inputs.notes, *label_notes(inputs, task, valued=include_label)]:
         note(message)
     settings = given_options(method, given, _TAKERS)
 

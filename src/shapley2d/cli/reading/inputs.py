@@ -5,14 +5,18 @@ from __future__ import annotations
 import difflib
 import shlex
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.printable import printable
+from shapley2d._base.progress import reporting
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.keys import find_keys, in_words
 from shapley2d._tables.reading.files import Source, read_table
 from shapley2d._tables.texts.column import clean_texts
+from shapley2d.cli.console import progress
 from shapley2d.cli.errors import MissingFlagsError, computing
 from shapley2d.cli.reading.target import check_target, read_target
 from shapley2d.exceptions import InputError, Note
@@ -90,12 +94,12 @@ def read_inputs(
     kinds : mapping, optional
         Columns that hold a number, a date or text, as the options ``--number`` and so on name them.
     """
-    source = read_table(train, separator=separator, encoding=encoding)
+    source = _read(train, separator, encoding)
     names = source.table.column_names
     _find(target, names, "--target", source.path)
     if row_id is not None:
         _find(row_id, names, "--id", source.path)
-    other = read_table(valid, separator=separator, encoding=encoding) if valid is not None else None
+    other = _read(valid, separator, encoding) if valid is not None else None
     known = [*names, *(other.table.column_names if other else [])]
     dropped = _listed(drop, known, source.path, "--drop")
     if target in dropped:
@@ -127,6 +131,11 @@ def read_inputs(
         return inputs
     without |= set(features) - set(X.column_names)
     return _with_validation(inputs, other, without, drop_missing_target=drop_missing_target, task=task)
+
+
+def _read(path: str, separator: str | None, encoding: str | None) -> Source:
+    with reporting(progress(), f"reading {printable(Path(path).name)}"):
+        return read_table(path, separator=separator, encoding=encoding)
 
 
 def _without_keys(
