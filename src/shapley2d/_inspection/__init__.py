@@ -1,0 +1,1 @@
+"""Which entries of a table are wrong and what they should say; knows typed tables, no values and no models."""
