@@ -50,7 +50,9 @@ def main(name: str, doc: str | None, case: Callable[[int, np.random.Generator], 
     parser = argparse.ArgumentParser(prog=f"python -m tests.campaign.{name}", description=doc)
     parser.add_argument("--count", type=int, default=count, help="how many cases (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of all cases (default: %(default)s)")
-    parser.add_argument("--first", type=int, default=0, help="number of the first case, to go on from (default: 0)")
+    parser.add_argument(
+        "--first", type=int, default=0, help="number of the first case, to go on from (default: 0)"
+    )
     parser.add_argument("--only", type=int, default=None, metavar="NUMBER", help="one case alone")
     given = parser.parse_args()
     cases = range(given.first, given.count) if given.only is None else [given.only]
