@@ -147,7 +147,7 @@ class Inspection(Inspected):
                 f"  {self.findings.probability[i, j]:.0%}".replace("%", " %") + f"  row {printable(str(self.row_names[i]))}, "
                 f"{self.all_names[j]!r}: {self.entries[j][i]!r}, expected {self.expected_text(i, j)!r}"
             )
-        lines += [f"  column {printable(finding.text)}" for finding in self.columns[:3]]
+        lines += [f"  {printable(finding.text)}" for finding in self.columns[:3]]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
