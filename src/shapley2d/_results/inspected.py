@@ -174,7 +174,7 @@ class Inspected:
         if by == "wrong":
             keys = (-scores.ravel(), -self.findings.probability.ravel())
         else:
-            keys = (-scores.ravel(), -(self._harm() if by == "harm" else self._both()).ravel())
+            keys = (-scores.ravel(), -(self._harm() if by == "harm" else self.both()).ravel())
         order = np.lexsort(keys)
         if by == "harm":
             order = order[np.isfinite(self._harm().ravel()[order])]
@@ -243,7 +243,8 @@ class Inspected:
             )
         return -self.values
 
-    def _both(self) -> NDArray[np.float64]:
+    def both(self) -> NDArray[np.float64]:
+        """Score and harm in one number, the first to look at largest."""
         harm = self._harm()
         terms = np.zeros_like(harm)
         for part in (slice(0, self.shape[1]), slice(self.shape[1], None)):  # labels are worth more than cells
