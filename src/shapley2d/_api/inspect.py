@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.warnings import without_warnings
@@ -16,7 +17,7 @@ from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import with_targets
 from shapley2d._tables.label import label_name
 from shapley2d._tables.table import Table
-from shapley2d._tables.target import as_target
+from shapley2d._tables.target import as_series, as_target
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ def inspect_cells(
     with without_warnings():  # what a column holds, strays and keys are findings here
         table = as_table(X, "X", kinds)
         name = None if y is None else named or label_name(y, table.column_names)
+        series = as_series(y)
+        y = series.to_native() if isinstance(series, nw.Series) else y
         label = None if name is None else as_table({name: y}, "y", _label_kind(kinds, name))
         target = None if y is None else _target(y, table, task)
     if label is not None and label.n_rows != table.n_rows:

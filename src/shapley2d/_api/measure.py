@@ -24,7 +24,7 @@ from shapley2d._tables.label import label_name
 from shapley2d._tables.match import match_columns
 from shapley2d._tables.problem import Problem, Split
 from shapley2d._tables.table import Table, native_rows
-from shapley2d._tables.target import as_target, guess_task, match_target
+from shapley2d._tables.target import as_series, as_target, guess_task, match_target
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import InputError, Place, Setting
 
@@ -149,6 +149,8 @@ class _Data:
     def of(cls, X: Any, y: Any, named: str | None, task: str, kinds: Any) -> _Data:
         table = as_table(X, "X", kinds)
         name = named or label_name(y, table.column_names)
+        series = as_series(y)
+        y = series.to_native() if isinstance(series, nw.Series) else y
         label = as_table({name: y}, "y").columns[0]
         if label.entries.size != table.n_rows:
             raise InputError(

@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shapley2d._inspection.findings import Findings
 
+_WORDS = {
+    "class": "unusual among rows of its label",
+    "repeat": "rare in a column whose entries repeat",
+    "text": "not written like the others",
+}
+
 LEAST_SHARE = 0.1
 """Reasons that make up less of a score are not worth a word."""
 
@@ -27,17 +33,15 @@ def reasons_of(
     """
     parts = {name: max(0.0, float(part[row, column])) for name, part in findings.parts.items()}
     whole = sum(parts.values())
-    found = []
+    kind = findings.columns[column].kind
     known = findings.suspects.get((row, column))
-    if known:
-        found.append((known, 0.0))
-    if whole > 0:
-        kind = findings.columns[column].kind
-        shares = sorted(((name, part / whole) for name, part in parts.items()), key=lambda one: -one[1])
-        for name, share in shares:
-            if share >= LEAST_SHARE:
-                found.append((_phrase(name, kind, expected, likely), share))
-    return found
+    found = [(known, 0.0)] if known else []
+    shares: dict[str, float] = {}
+    for name, part in parts.items():
+        words = _phrase(name, kind, expected, likely)
+        shares[words] = shares.get(words, 0.0) + (part / whole if whole > 0 else 0.0)
+    listed = sorted(shares.items(), key=lambda one: -one[1])
+    return found + [(words, share) for words, share in listed if share >= LEAST_SHARE]
 
 
 def reasons_text(reasons: list[tuple[str, float]]) -> str:
@@ -48,25 +52,15 @@ def reasons_text(reasons: list[tuple[str, float]]) -> str:
     >>> reasons_text([("far from what the row says: expected 34 to 41", 0.62), ("rare in the column", 0.3)])
     'far from what the row says: expected 34 to 41 (62 %); rare in the column (30 %)'
     """
-    return "; ".join(words if not share else f"{words} ({share:.0%})".replace("%", " %") for words, share in reasons)
+    return "; ".join(words if not share else f"{words} ({100 * share:.0f} %)" for words, share in reasons)
 
 
 def _phrase(name: str, kind: str, expected: str | None, likely: str) -> str:
-    numeric = kind in ("number", "date")
-    wanted = f": expected {likely}" if likely else ""
-    if name in ("distance",):
-        return f"far from what the row says{wanted}"
-    if name in ("surprise",):
-        return "unlikely beside the rest of the row" + ("" if numeric else wanted)
-    if name in ("stories",):
-        return "an error explains it better than the row does"
-    if name in ("class", "class z"):
-        return "unusual among rows of its label"
-    if name in ("repeat",):
-        return "rare in a column whose entries repeat"
-    if name in ("repair gain", "gain"):
+    """A part of the score in words; several that say the same to a reader share them."""
+    if name in ("distance", "surprise", "stories"):
+        start = "far from what the row says" if kind in ("number", "date") else "does not go with the rest of the row"
+        return f"{start}: expected {likely}" if likely else start
+    if name == "gain":
         instead = "nothing" if expected is None else repr(expected)
         return f"with {instead} instead, the rest of the row fits better"
-    if name in ("text",):
-        return "not written like the others"
-    return name
+    return _WORDS.get(name, name)

@@ -79,7 +79,7 @@ class SuspectList {
         cell.value === null ? "" : meter(Math.abs(cell.value) / this.largest, cell.value < 0 ? "harm" : "help")));
     }
     const [first] = cell.why;
-    parts.push(make("td", { className: "context why", role: "gridcell" }, first ? quoted(first[0], 90) : ""));
+    parts.push(make("td", { className: "context why", role: "gridcell" }, first ? quoted(first[0].split(": expected ")[0], 90) : ""));
     const acts = make("td", { className: "acts", role: "gridcell" });
     for (const [label, hint, verdict] of [["✓", "Accept", "accept"], ["✎", "Edit", "edit"], ["=", "This is right", "right"]]) {
       const button = make("button", { type: "button", tabIndex: -1, title: hint, "aria-label": `${hint}: row ${cell.name}, ${cell.columnName}` }, label);
