@@ -150,18 +150,23 @@ def _record(run: Run, findings: Findings, kinds: Any) -> dict[str, Any]:
 def _values(valuation: Any, findings: Findings, row_names: NDArray[Any]) -> NDArray[np.float64]:
     """The values of a valuation at the cells of the inspected table, NaN where it has none."""
     if not hasattr(valuation, "values") or not hasattr(valuation, "column_names"):
-        raise InputError(Setting("valuation"), f" is a {type(valuation).__name__}, not the result of value_cells")
+        raise InputError(
+            Setting("valuation"), f" is a {type(valuation).__name__}, not the result of value_cells"
+        )
     places = {str(name): i for i, name in enumerate(row_names.tolist())}
     rows = np.array([places.get(str(name), -1) for name in valuation.row_names.tolist()], dtype=np.intp)
     if (rows < 0).any() or np.unique(rows).size < rows.size:
         raise InputError(
-            Setting("valuation"), " is of another table: its rows are not those of ", Place("X"), "; value the same table"
+            Setting("valuation"),
+            " is of another table: its rows are not those of ",
+            Place("X"),
+            "; value the same table",
         )
     names = [column.name for column in findings.columns]
     if not set(valuation.column_names) <= set(names):
         other = next(name for name in valuation.column_names if name not in names)
         raise InputError(
-            Setting("valuation"), f" is of another table: ", Place("X"), f" has no column {other!r}"
+            Setting("valuation"), " is of another table: ", Place("X"), f" has no column {other!r}"
         )
     values = np.full(findings.scores.shape, np.nan)
     for k, name in enumerate(valuation.column_names):
@@ -170,7 +175,9 @@ def _values(valuation: Any, findings: Findings, row_names: NDArray[Any]) -> NDAr
         label = findings.has_label and j == len(names) - 1
         if valuation.contents is not None and not label:
             texts = findings.columns[j].text()
-            wrong = [i for i, text in zip(rows.tolist(), valuation.contents[k], strict=True) if texts[i] != text]
+            wrong = [
+                i for i, text in zip(rows.tolist(), valuation.contents[k], strict=True) if texts[i] != text
+            ]
             if wrong:
                 raise InputError(
                     Setting("valuation"),

@@ -1,4 +1,4 @@
-"""Does repairing help a model? The same model and folds before and after, on rows that the repairs could not have seen."""
+"""Does repairing help a model? The same model and folds before and after, on rows that the repairs never saw."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from shapley2d._tables.intake import with_targets
 from shapley2d._tables.label import label_name
 from shapley2d._tables.match import match_columns
 from shapley2d._tables.problem import Problem, Split
-from shapley2d._tables.table import Table, native_rows
+from shapley2d._tables.table import native_rows
 from shapley2d._tables.target import as_series, as_target, guess_task, match_target
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import InputError, Place, Setting
@@ -57,17 +57,17 @@ def measure_repair(
     """Measure what repairs do for a model.
 
     The rows are split into folds. Each fold in turn is held out as it is, errors included: its entries and labels are
-    neither repaired nor seen by what repairs the others. The model is trained on the other rows three times: as they are,
-    repaired, and with as many random repairs in the same columns. All three are scored on the same held-out rows.
+    neither repaired nor seen by what repairs the others. The model is trained on the other rows three times: as they
+    are, repaired, and with as many random repairs in the same columns. All three are scored on the held-out rows.
 
     Parameters
     ----------
     repairs : Inspection, or the log of a repair
-        An inspection: the training rows of every fold are inspected by themselves, and repaired by the rule that ``most``
-        or ``probability`` gives. So nothing of the held-out rows, not even their labels, has a part in any repair. A log
-        (of :meth:`~shapley2d.Inspection.repair`, or a frame of ``row``, ``column`` and ``after``): those of its changes
-        that are in the training rows are made. Its entries were suggested with all rows in view; how much that flatters
-        is seen by passing the inspection instead.
+        An inspection: the training rows of every fold are inspected by themselves, and repaired by the rule that
+        ``most`` or ``probability`` gives. So nothing of the held-out rows, not even their labels, has a part in any
+        repair. A log (of :meth:`~shapley2d.Inspection.repair`, or a frame of ``row``, ``column`` and ``after``): those
+        of its changes that are in the training rows are made. Its entries were suggested with all rows in view; how
+        much that flatters is seen by passing the inspection instead.
     X, y : the table as it was before the repairs, and its target
     most : int
         With an inspection: the cells most likely wrong, so many in the whole table.
@@ -130,7 +130,8 @@ def measure_repair(
                     scores[which, k] = _score(own.changed(part), data.take(held), model, scoring, run)
             report((k + 1) / len(parts), f"fold {k + 1} of {len(parts)}")
     words = scoring if isinstance(scoring, str) else "score" if scoring else _score_name(data.task)
-    return RepairGain(*scores, changed=changed, folds=folds, scoring=words, frame=given_frame)
+    before, after, control = scores
+    return RepairGain(before, after, control, changed=changed, folds=folds, scoring=words, frame=given_frame)
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,9 @@ class _Data:
             raise InputError(
                 Place("y"), f" has {label.entries.size} entries, but its table has {table.n_rows} rows"
             )
-        known = np.flatnonzero(~np.isnan(label.entries))  # rows without a label can neither train nor be scored
+        known = np.flatnonzero(
+            ~np.isnan(label.entries)
+        )  # rows without a label can neither train nor be scored
         vector = np.array(label.text(), dtype=object)
         if label.kind == "number":
             vector = label.entries
@@ -210,7 +213,13 @@ def _inspected(
 ) -> tuple[Changes, Changes]:
     """Repairs of training rows by an inspection of nothing else, and as many random ones."""
     found = inspect_cells(
-        own.native, own.y, task=own.task, kinds=own.kinds, random_state=run.seed, n_jobs=run.n_jobs, progress=False
+        own.native,
+        own.y,
+        task=own.task,
+        kinds=own.kinds,
+        random_state=run.seed,
+        n_jobs=run.n_jobs,
+        progress=False,
     )
     order = found.order("wrong")
     if most is not None:
@@ -269,7 +278,8 @@ def _log_changes(log: Any, data: _Data) -> Changes:
     wanted = ("row", "column", "after")
     if not isinstance(frame, nw.DataFrame) or any(name not in frame.columns for name in wanted):
         raise InputError(
-            Setting("repairs"), " must be an Inspection, or the log of its repair: a frame of row, column and after"
+            Setting("repairs"),
+            " must be an Inspection, or the log of its repair: a frame of row, column and after",
         )
     places = {str(name): i for i, name in enumerate(data.row_names.tolist())}
     if len(places) < data.row_names.size:
@@ -278,7 +288,9 @@ def _log_changes(log: Any, data: _Data) -> Changes:
     changes: Changes = {}
     for row, column, after in frame.select(wanted).rows():
         if str(row) not in places or str(column) not in known:
-            raise InputError(Setting("repairs"), f" changes row {row!r}, column {column!r}, which ", Place("X"), " lacks")
+            raise InputError(
+                Setting("repairs"), f" changes row {row!r}, column {column!r}, which ", Place("X"), " lacks"
+            )
         gone = after is None or after != after  # noqa: PLR0124  (NaN)
         changes.setdefault(str(column), {})[places[str(row)]] = None if gone else str(after)
     return changes
@@ -300,7 +312,9 @@ def _folds(data: _Data, folds: int, seed: int) -> list[tuple[NDArray[np.intp], N
     labels = data.y[data.rows].astype(str)
     _, sizes = np.unique(labels, return_counts=True)
     stratify = data.task == "classification" and sizes.max() >= folds
-    splitter = (StratifiedKFold if stratify else KFold)(n_splits=folds, shuffle=True, random_state=seed % 2**32)
+    splitter = (StratifiedKFold if stratify else KFold)(
+        n_splits=folds, shuffle=True, random_state=seed % 2**32
+    )
     return list(splitter.split(np.zeros(count), labels if stratify else None))
 
 

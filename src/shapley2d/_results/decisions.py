@@ -1,11 +1,11 @@
 """What a person decided about suspect cells, as a CSV file: to change an entry, or that it is right.
 
-One line per cell: ``row`` (its position in the table, from 0), ``name`` (of the row, where it has one), ``column``, ``entry`` (what
-stands there), ``decision`` (``accept``, ``edit`` or ``right``), ``new`` (what shall stand there), ``probability``, ``why``,
-``target`` (the column to predict) and ``table`` (the fingerprint of the table that was inspected).
+One line per cell: ``row`` (its position in the table, from 0), ``name`` (of the row, where it has one), ``column``,
+``entry`` (what stands there), ``decision`` (``accept``, ``edit`` or ``right``), ``new`` (what shall stand there),
+``probability``, ``why``, ``target`` (the column to predict) and ``table`` (the fingerprint of the table).
 
-Text that a spreadsheet would run as a formula has an apostrophe before it, which is taken away when the file is read: so every
-entry comes back as it was.
+Text that a spreadsheet would run as a formula has an apostrophe before it, which is taken away when the file is read:
+so every entry comes back as it was.
 """
 
 from __future__ import annotations
@@ -127,14 +127,19 @@ def parse_decisions(text: str, path: str = "decisions") -> Decisions:
     """
     csv.field_size_limit(2**31 - 1)
     start = text.split("\n", 1)[0]
-    mark = ";" if start.count(";") > start.count(",") else "\t" if start.count("\t") > start.count(",") else ","
+    mark = (
+        ";" if start.count(";") > start.count(",") else "\t" if start.count("\t") > start.count(",") else ","
+    )
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
     try:
         header = [field.strip() for field in next(reader, [])]
-        lacks = [field for field in ("row", "column", "entry", "decision", "new", "table") if field not in header]
+        lacks = [
+            field for field in ("row", "column", "entry", "decision", "new", "table") if field not in header
+        ]
         if lacks:
             raise InputError(
-                f"{path} is no file of decisions: it has no column {lacks[0]!r}; the page of shapley2d inspect downloads one"
+                f"{path} is no file of decisions: it has no column {lacks[0]!r}; the page of shapley2d inspect "
+                "downloads one"
             )
         made: list[Decision] = []
         tables: dict[str, int] = {}
@@ -143,7 +148,9 @@ def parse_decisions(text: str, path: str = "decisions") -> Decisions:
         for fields in reader:
             if fields and any(fields):
                 if len(fields) != len(header):
-                    raise InputError(f"{path}, line {line}: {len(fields)} fields, but the header has {len(header)}")
+                    raise InputError(
+                        f"{path}, line {line}: {len(fields)} fields, but the header has {len(header)}"
+                    )
                 record = dict(zip(header, fields, strict=True))
                 made.append(_decision(record, path, line))
                 tables.setdefault(record["table"].strip(), line)
@@ -153,7 +160,9 @@ def parse_decisions(text: str, path: str = "decisions") -> Decisions:
         raise InputError(f"{path}, line {reader.line_num}: not readable as CSV ({error})") from None
     for what, found in (("tables", tables), ("targets", targets)):
         if len(found) > 1:
-            raise InputError(f"{path}, line {list(found.values())[1]}: decisions about two {what}: keep those of one")
+            raise InputError(
+                f"{path}, line {list(found.values())[1]}: decisions about two {what}: keep those of one"
+            )
     cells: dict[tuple[int, str], int] = {}
     for decision in made:
         first = cells.setdefault((decision.row, decision.column), decision.line)
@@ -170,7 +179,9 @@ def _decision(record: dict[str, str], path: str, line: int) -> Decision:
     if not row.isdecimal() or len(row) > 15:
         raise InputError(f"{path}, line {line}: row {row[:40]!r} is not the position of a row")
     if verdict not in VERDICTS:
-        raise InputError(f"{path}, line {line}: decision {verdict[:40]!r} is not known: write accept, edit or right")
+        raise InputError(
+            f"{path}, line {line}: decision {verdict[:40]!r} is not known: write accept, edit or right"
+        )
     try:
         probability = float(record.get("probability", "") or "nan")
     except ValueError:
@@ -195,12 +206,25 @@ def decisions_text(made: Iterable[Decision], table: str, target: str = "") -> st
     writer.writerow(FIELDS)
     for one in made:
         chance = "" if one.probability is None else f"{one.probability:.4g}"
-        fields = (str(one.row), one.name, one.column, one.entry, one.verdict, one.new, chance, one.why, target, table)
+        fields = (
+            str(one.row),
+            one.name,
+            one.column,
+            one.entry,
+            one.verdict,
+            one.new,
+            chance,
+            one.why,
+            target,
+            table,
+        )
         writer.writerow([_guarded(field or "") for field in fields])
     return stream.getvalue()
 
 
-def write_decisions(path: str | os.PathLike[str], made: Iterable[Decision], table: str, target: str = "") -> None:
+def write_decisions(
+    path: str | os.PathLike[str], made: Iterable[Decision], table: str, target: str = ""
+) -> None:
     """Write a file of decisions, whole or not at all."""
     with atomic_write(path) as temporary:
         temporary.write_bytes(("\ufeff" + decisions_text(made, table, target)).encode("utf-8", "replace"))

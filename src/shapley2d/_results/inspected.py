@@ -189,8 +189,8 @@ class Inspected:
         Parameters
         ----------
         by : {"wrong", "harm", "gain"}
-            ``"wrong"``: the likeliest wrong first. ``"harm"``: those that hurt a model most first. ``"gain"``: both, for
-            a small table whose model is to become better. The last two need the ``valuation`` that was passed to
+            ``"wrong"``: the likeliest wrong first. ``"harm"``: those that hurt a model most first. ``"gain"``: both,
+            for a small table whose model is to become better. The last two need the ``valuation`` that was passed to
             :func:`~shapley2d.inspect_cells`.
         most : int or None
             How many; None for all.
@@ -239,7 +239,10 @@ class Inspected:
     def _harm(self) -> NDArray[np.float64]:
         if self.values is None:
             raise InputError(
-                Setting("by"), " needs cell values: pass ", Setting("valuation"), " to inspect_cells, or rank by 'wrong'"
+                Setting("by"),
+                " needs cell values: pass ",
+                Setting("valuation"),
+                " to inspect_cells, or rank by 'wrong'",
             )
         return -self.values
 

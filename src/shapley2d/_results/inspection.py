@@ -61,8 +61,8 @@ class Inspection(Inspected):
     ) -> Any:
         """A repaired copy of the table, and a log of what was changed. X itself is never changed.
 
-        Give one or more of ``cells``, ``most``, ``probability`` and ``findings``; what several of them choose is changed
-        once. Cells called right stay as they are.
+        Give one or more of ``cells``, ``most``, ``probability`` and ``findings``; what several of them choose is
+        changed once. Cells called right stay as they are.
 
         Parameters
         ----------
@@ -82,8 +82,8 @@ class Inspection(Inspected):
         Returns
         -------
         table, log
-            Or table, y, log where ``y`` was given. The table is of the kind of X, its columns of the same types wherever
-            the new entries fit. The log is a frame of ``row``, ``column``, ``before``, ``after`` and ``why``.
+            Or table, y, log where ``y`` was given. The table is of the kind of X, its columns of the same types
+            wherever the new entries fit. The log is a frame of ``row``, ``column``, ``before``, ``after`` and ``why``.
 
         Examples
         --------
@@ -137,14 +137,15 @@ class Inspection(Inspected):
     def __repr__(self) -> str:
         n, m = self.shape
         label = f" and the label {printable(self.label_name or '')!r}" if self.has_label else ""
+        head = f"Inspection of {n} rows x {m} columns{label}"
         lines = [
-            f"Inspection of {n} rows x {m} columns{label}: about {self.expected_errors:,.0f} of "
-            f"{self.findings.scores.size:,} entries are wrong"
+            f"{head}: about {self.expected_errors:,.0f} of {self.findings.scores.size:,} entries are wrong"
         ]
         for flat in self.order("wrong", 3).tolist():
             i, j = divmod(flat, self.findings.scores.shape[1])
             lines.append(
-                f"  {self.findings.probability[i, j]:.0%}".replace("%", " %") + f"  row {printable(str(self.row_names[i]))}, "
+                f"  {self.findings.probability[i, j]:.0%}".replace("%", " %")
+                + f"  row {printable(str(self.row_names[i]))}, "
                 f"{self.all_names[j]!r}: {self.entries[j][i]!r}, expected {self.expected_text(i, j)!r}"
             )
         lines += [f"  {printable(finding.text)}" for finding in self.columns[:3]]

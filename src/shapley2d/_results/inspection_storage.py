@@ -15,7 +15,14 @@ from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.json_record import real_number, whole_number
 from shapley2d._inspection.findings import ColumnFinding, Expected, Findings
 from shapley2d._results import checksum
-from shapley2d._results.storage import axis_names, name_array, read_sealed, row_name_array, texts_of, too_dense
+from shapley2d._results.storage import (
+    axis_names,
+    name_array,
+    read_sealed,
+    row_name_array,
+    texts_of,
+    too_dense,
+)
 from shapley2d._tables.frames import FRAME_KINDS
 from shapley2d._tables.table import Column, FromText
 
@@ -49,7 +56,9 @@ def save_inspection(inspection: Inspected, path: str | os.PathLike[str]) -> None
     columns: dict[str, Any] = {
         "row": row.cast(names.type),
         "column": column,
-        "content": pa.array([text for line in zip(*inspection.entries, strict=True) for text in line], pa.string()),
+        "content": pa.array(
+            [text for line in zip(*inspection.entries, strict=True) for text in line], pa.string()
+        ),
         "expected": pa.array([text for line in zip(*suggested, strict=True) for text in line], pa.string()),
         "probability": found.probability.ravel(),
         "score": found.scores.ravel(),
@@ -60,7 +69,9 @@ def save_inspection(inspection: Inspected, path: str | os.PathLike[str]) -> None
     columns["suggested"] = _by_row([one.entries for one in found.expected])
     for end in ("low", "high"):
         columns[end] = _by_row([getattr(one, end) for one in found.expected], n)
-    width = max((one.alternatives.shape[1] for one in found.expected if one.alternatives is not None), default=0)
+    width = max(
+        (one.alternatives.shape[1] for one in found.expected if one.alternatives is not None), default=0
+    )
     for k in range(width):
         columns[f"alternative {k + 1}"] = _by_row([_at(one.alternatives, k) for one in found.expected], n)
         columns[f"chance {k + 1}"] = _by_row([_at(one.chances, k) for one in found.expected], n)
@@ -108,7 +119,8 @@ def save_inspection(inspection: Inspected, path: str | os.PathLike[str]) -> None
 
 def read_inspection(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read what an inspection is made of, checking that the file is one and that it is whole."""
-    return read_sealed(path, _KEY, "an inspection", _FORMAT, _fields)
+    found: dict[str, Any] = read_sealed(path, _KEY, "an inspection", _FORMAT, _fields)
+    return found
 
 
 def _fields(record: dict[str, Any], table: Any) -> dict[str, Any]:
@@ -129,7 +141,7 @@ def _fields(record: dict[str, Any], table: Any) -> dict[str, Any]:
         raise ValueError("some of its probabilities are not from 0 to 1")
     for key in ("info", "facts", "digests"):
         if not isinstance(record.get(key), dict):
-            raise ValueError(f"{key} of its record is missing")
+            raise ValueError(f"{key} of its record is missing")  # noqa: TRY004  (one kind of error for one cause)
     columns = _columns(record, table, column_names, n, p)
     findings = Findings(
         columns=columns,
@@ -170,7 +182,9 @@ def _columns(record: dict[str, Any], table: Any, names: list[str], n: int, p: in
         entries = np.array(held[:, j])
         if kind == "category":
             _check_codes(entries[~np.isnan(entries)], len(known))
-        distinct = {text: code for code, text in enumerate(dict.fromkeys(t for t in texts[:, j] if t is not None))}
+        distinct = {
+            text: code for code, text in enumerate(dict.fromkeys(t for t in texts[:, j] if t is not None))
+        }
         words = np.array([*distinct, None], dtype=object)
         codes = np.array([-1 if text is None else distinct[text] for text in texts[:, j]], dtype=np.int32)
         strays = {
@@ -194,11 +208,11 @@ def _expected(
         alternatives = chances = None
         if width:
             parts = [_matrix(table, f"alternative {k + 1}", n, p)[:, j] for k in range(width)]
-            alternatives = np.column_stack(parts)
-            _check_codes(alternatives[alternatives >= 0], max(2, len(column.categories)), least=-2)
-            alternatives = alternatives.astype(np.int32)
-            chances = np.column_stack([_matrix(table, f"chance {k + 1}", n, p)[:, j] for k in range(width)])
-            chances = chances.astype(np.float32)
+            codes = np.column_stack(parts)
+            _check_codes(codes.ravel(), max(2, len(column.categories)), least=-2)
+            alternatives = codes.astype(np.int32)
+            shares = np.column_stack([_matrix(table, f"chance {k + 1}", n, p)[:, j] for k in range(width)])
+            chances = shares.astype(np.float32)
         entries = np.array(suggested[:, j])
         if column.kind == "category":
             _check_codes(entries[~np.isnan(entries)], len(column.categories))

@@ -58,7 +58,11 @@ def reasons_text(reasons: list[tuple[str, float]]) -> str:
 def _phrase(name: str, kind: str, expected: str | None, likely: str) -> str:
     """A part of the score in words; several that say the same to a reader share them."""
     if name in ("distance", "surprise", "stories"):
-        start = "far from what the row says" if kind in ("number", "date") else "does not go with the rest of the row"
+        start = (
+            "far from what the row says"
+            if kind in ("number", "date")
+            else "does not go with the rest of the row"
+        )
         return f"{start}: expected {likely}" if likely else start
     if name == "gain":
         instead = "nothing" if expected is None else repr(expected)

@@ -78,7 +78,8 @@ def check_same_table(inspection: Inspected, native: Any, y: Any = None) -> list[
             place = "y" if name == inspection.label_name and y is not None else "X"
             raise InputError(
                 Place(place),
-                f" is not the table that was inspected: column {name!r} is different; pass that table, or inspect this one",
+                f" is not the table that was inspected: column {name!r} is different; pass that table, or inspect "
+                "this one",
             )
     return [name for name in inspection.all_names if name in digests]
 
@@ -144,7 +145,9 @@ def _chosen(
 
 
 def _check_probability(probability: Any) -> None:
-    number = isinstance(probability, (int, float, np.integer, np.floating)) and not isinstance(probability, bool)
+    number = isinstance(probability, (int, float, np.integer, np.floating)) and not isinstance(
+        probability, bool
+    )
     if not number or not 0 <= probability <= 1:
         raise InputError(Setting("probability", probability), " must be a number from 0 to 1")
 
@@ -158,7 +161,8 @@ def _from_findings(inspection: Inspected, findings: Iterable[int]) -> Chosen:
     for k in findings:
         if not isinstance(k, (int, np.integer)) or not 0 <= k < len(inspection.columns):
             raise InputError(
-                Setting("findings", k), f" is not the position of one of the {len(inspection.columns)} findings in columns"
+                Setting("findings", k),
+                f" is not the position of one of the {len(inspection.columns)} findings in columns",
             )
         finding = inspection.columns[k]
         j = inspection.all_names.index(finding.columns[0])
@@ -179,7 +183,9 @@ def _from_cells(inspection: Inspected, cells: Any) -> Chosen:
     if isinstance(frame, nw.DataFrame):
         lacks = [name for name in ("row", "column") if name not in frame.columns]
         if lacks:
-            raise InputError(Setting("cells"), f" has no column {lacks[0]!r}: it needs row, column and perhaps after")
+            raise InputError(
+                Setting("cells"), f" has no column {lacks[0]!r}: it needs row, column and perhaps after"
+            )
         new = next((name for name in ("after", "new", "expected") if name in frame.columns), None)
         wanted = ["row", "column", *([new] if new else [])]
         cells = frame.select(wanted).rows()
@@ -189,7 +195,9 @@ def _from_cells(inspection: Inspected, cells: Any) -> Chosen:
     chosen: Chosen = {}
     for cell in cells:
         if not isinstance(cell, (tuple, list)) or len(cell) not in (2, 3):
-            raise InputError(Setting("cells"), f" holds {cell!r}, which is not (row, column) or (row, column, entry)")
+            raise InputError(
+                Setting("cells"), f" holds {cell!r}, which is not (row, column) or (row, column, entry)"
+            )
         row, column = str(cell[0]), str(cell[1])
         if row not in rows:
             raise InputError(Setting("cells"), f": there is no row {cell[0]!r}")
@@ -207,8 +215,9 @@ def _from_cells(inspection: Inspected, cells: Any) -> Chosen:
 def _text(entry: Any) -> str | None:
     if entry is None or entry != entry:  # noqa: PLR0124  (NaN)
         return None
-    if isinstance(entry, (float, np.floating)) and float(entry).is_integer() and abs(entry) < 2**53:
-        return str(int(entry))
+    if isinstance(entry, (float, np.floating)):
+        number = float(entry)
+        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
     return str(entry)
 
 
@@ -216,8 +225,8 @@ def _from_file(inspection: Inspected, path: str | os.PathLike[str]) -> Chosen:
     decisions = read_decisions(path)
     if decisions.table != inspection.fingerprint:
         raise InputError(
-            f"{decisions.path} was made for another table (fingerprint {decisions.table[:16] or 'missing'}, this one has "
-            f"{inspection.fingerprint}): use the decisions that go with this one"
+            f"{decisions.path} was made for another table (fingerprint {decisions.table[:16] or 'missing'}, this one "
+            f"has {inspection.fingerprint}): use the decisions that go with this one"
         )
     chosen: Chosen = {}
     for one in decisions.made:

@@ -84,8 +84,8 @@ def _signed(gain: float, ends: tuple[float, float]) -> str:
 def paired_interval(differences: NDArray[np.float64], folds: int) -> tuple[float, float]:
     """A 95 % interval of the mean of differences between two models over repeated folds.
 
-    Nadeau and Bengio's correction: the training rows of the folds overlap, so their differences are not independent, and
-    their variance counts for 1/J + 1/(folds - 1) instead of 1/J.
+    Nadeau and Bengio's correction: the training rows of the folds overlap, so their differences are not independent,
+    and their variance counts for 1/J + 1/(folds - 1) instead of 1/J.
 
     Examples
     --------

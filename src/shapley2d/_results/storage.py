@@ -183,9 +183,7 @@ def read_sealed(
     return made
 
 
-def _check_format(
-    record: dict[str, Any], path: str | os.PathLike[str], newest: int, *, sealed: bool
-) -> None:
+def _check_format(record: dict[str, Any], path: str | os.PathLike[str], newest: int, *, sealed: bool) -> None:
     version = whole_number(record.get("format"), "its format", 1)
     if version > newest:
         raise InputError(f"{path} was saved by a newer shapley2d: update the package to read it")

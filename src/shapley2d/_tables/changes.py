@@ -1,4 +1,4 @@
-"""Entries of the caller's own table replaced, in a copy of the same kind and, where the new ones fit, of the same types."""
+"""Entries of the caller's own table replaced, in a copy of the same kind and, where they fit, of the same types."""
 
 from __future__ import annotations
 
@@ -139,9 +139,11 @@ def _parsed(text: str, kind: str) -> Any:
     if kind == "float":
         return float(text)
     if kind == "boolean":
-        return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(
-            text.lower()
-        ) if text.lower() in ("true", "1", "yes", "false", "0", "no") else _refuse(text)
+        return (
+            {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(text.lower())
+            if text.lower() in ("true", "1", "yes", "false", "0", "no")
+            else _refuse(text)
+        )
     stamp = datetime.fromisoformat(text)
     return stamp if kind == "datetime" else stamp.date()
 
@@ -165,7 +167,7 @@ def _in_array(array: NDArray[Any], changes: Mapping[int, Mapping[int, str | None
             gone = any(value is None for value in values)
             if needed == "text" and kind != "text":
                 changed = changed.astype(object)
-            elif gone and changed.dtype.kind in "iu" or (needed == "float" and kind == "integer"):
+            elif (gone and changed.dtype.kind in "iu") or (needed == "float" and kind == "integer"):
                 changed = changed.astype(np.float64)
             elif gone and changed.dtype.kind in "bUS":
                 changed = changed.astype(object)

@@ -63,9 +63,7 @@ def file_digest(table: Any) -> str:
     parts = {}
     for name in table.column_names:
         digest = hashlib.blake2b(digest_size=_BYTES)
-        _add_texts(
-            digest, [None if item is None else str(item) for item in table[name].to_pylist()]
-        )
+        _add_texts(digest, [None if item is None else str(item) for item in table[name].to_pylist()])
         parts[name] = digest.hexdigest()
     return table_digest(parts)
 

@@ -22,6 +22,7 @@ LEAST_PROBABILITY = 0.01
 """Entries less likely wrong are listed only where there are hardly any others."""
 
 _FEWEST = 100
+_SURE = 0.2  # listed even where what stands there is what was expected
 _MOST_AROUND = 60  # columns of a row that are shown whole
 _NEAR = 15  # columns to either side of a suspect, in wider tables
 _MOST_SUGGESTIONS = 20_000  # entries that findings about columns can change at one stroke
@@ -30,13 +31,25 @@ _LONGEST = 120
 
 def suspects(inspection: Inspected, most: int) -> NDArray[np.intp]:
     """Positions of the cells to list, flat: the likeliest wrong and, where harm is known, the most harmful of them."""
-    order = inspection.order("wrong", most)
+    order = _telling(inspection, inspection.order("wrong", 2 * most))[:most]
     likely = inspection.findings.probability.ravel()[order] >= LEAST_PROBABILITY
     order = order[: max(_FEWEST, int(likely.sum()))]
     if inspection.values is None:
         return order
-    both = inspection.order("gain", min(most, max(_FEWEST, order.size)) // 4)
+    both = _telling(inspection, inspection.order("gain", min(most, max(_FEWEST, order.size)) // 4))
     return np.concatenate([order, both[~np.isin(both, order)]])[:most]
+
+
+def _telling(inspection: Inspected, flat: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Those with something else to suggest, and those so likely wrong that a person should look all the same."""
+    p = inspection.findings.scores.shape[1]
+    kept = [
+        k
+        for k in flat.tolist()
+        if inspection.findings.probability.flat[k] >= _SURE
+        or inspection.expected_text(*divmod(k, p)) != inspection.entries[k % p][k // p]
+    ]
+    return np.array(kept, dtype=np.intp)
 
 
 def make_payload(

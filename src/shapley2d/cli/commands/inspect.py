@@ -141,7 +141,8 @@ def inspect(
         saved = saved or quick_values(given, task, seed, workers, wanted=report is not None or by != "wrong")
         if by != "wrong" and saved is None:
             raise InputError(
-                f"--by {by} needs cell values: give --target, or for a large table --valuation with what shapley2d cells -o wrote"
+                f"--by {by} needs cell values: give --target, or for a large table --valuation with what shapley2d "
+                "cells -o wrote"
             )
         inspection = given.inspect(
             valuation=saved, task=task, random_state=seed, n_jobs=workers, progress=progress()
@@ -163,7 +164,13 @@ def inspect(
             else:
                 with naming(path):
                     inspection.report(
-                        path, by=by, target=target, facts=given.facts, notes=notes, remembered=remembered, table=table
+                        path,
+                        by=by,
+                        target=target,
+                        facts=given.facts,
+                        notes=notes,
+                        remembered=remembered,
+                        table=table,
                     )
             files[what] = path
         except (OSError, InputError) as error:
@@ -184,22 +191,20 @@ def _load(path: Path) -> Any:
     return Valuation.load(path)
 
 
-def quick_values(
-    given: InspectedFile, task: str, seed: int, workers: int | None, *, wanted: bool
-) -> Any:
+def quick_values(given: InspectedFile, task: str, seed: int, workers: int | None, *, wanted: bool) -> Any:
     """Cell values of a small table with a target, from a few column coalitions; None where they would take long."""
     if not wanted or given.y is None:
         return None
     n, m = given.X.shape
     if n * n * m > _AFFORDABLE:
         note(
-            "harm is not shown, as valuing so many rows takes a while: run shapley2d cells with -o values.parquet, and give "
-            "--valuation values.parquet"
+            "harm is not shown, as valuing so many rows takes a while: run shapley2d cells with -o values.parquet, "
+            "and give --valuation values.parquet"
         )
         return None
     from shapley2d import value_cells
 
-    few = {} if m <= 6 else {"columns": "sampled", "n_coalitions": 64}
+    few: dict[str, Any] = {} if m <= 6 else {"columns": "sampled", "n_coalitions": 64}
     try:
         with without_warnings():
             return value_cells(

@@ -32,7 +32,13 @@ DecisionFile = Annotated[
 ]
 CleanTable = Annotated[
     Path,
-    typer.Option("--output", "-o", metavar="FILE", help="The repaired table, in the format of TABLE.", show_default=False),
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="The repaired table, in the format of TABLE.",
+        show_default=False,
+    ),
 ]
 AfterPage = Annotated[
     Optional[Path],
@@ -45,7 +51,9 @@ AfterPage = Annotated[
 ]
 Target = Annotated[
     Optional[str],
-    typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict. (default: as in DECISIONS)"),
+    typer.Option(
+        "--target", "-t", metavar="COLUMN", help="The column to predict. (default: as in DECISIONS)"
+    ),
 ]
 ModelName = Annotated[
     str, typer.Option("--model", metavar="NAME", help="The model that the gain is measured by, or none.")
@@ -69,8 +77,8 @@ def repair(
 ) -> None:
     """Apply decisions to a table, and see what changed, what that gained, and what is left.
 
-    The table keeps its format, and every entry that was not decided on stays as it is, byte for byte. The gain is that of
-    a model trained before and after and scored on rows held out.
+    The table keeps its format, and every entry that was not decided on stays as it is, byte for byte. The gain is that
+    of a model trained before and after and scored on rows held out.
     """
     check_file(output, "--output", [table, decisions])
     if report is not None:
@@ -88,7 +96,12 @@ def repair(
         raise InputError(f"{decisions} holds no decisions")
     _check_entries(made, source)
     wanted = target or (made.target if made.target in source.table.column_names else None)
-    settings: dict[str, Any] = {"drop": drop or (), "row_id": row_id, "separator": separator, "encoding": encoding}
+    settings: dict[str, Any] = {
+        "drop": drop or (),
+        "row_id": row_id,
+        "separator": separator,
+        "encoding": encoding,
+    }
     before = read_inspected(table, wanted, source=source, **settings)
     changes: Changes = {}
     for one in chosen:
@@ -106,7 +119,8 @@ def repair(
     files = {"table": output}
     if report is not None:
         lines = [
-            (one.name or str(one.row), one.column, one.entry, one.new, one.why or one.verdict) for one in chosen
+            (one.name or str(one.row), one.column, one.entry, one.new, one.why or one.verdict)
+            for one in chosen
         ]
         with naming(report):
             left.report(
@@ -149,7 +163,9 @@ def _check_entries(made: Decisions, source: Any) -> None:
             )
 
 
-def _gain(given: InspectedFile, chosen: Sequence[Decision], model: str, seed: int, workers: int | None) -> Any:
+def _gain(
+    given: InspectedFile, chosen: Sequence[Decision], model: str, seed: int, workers: int | None
+) -> Any:
     """What the changes do for a model; None where there is nothing to predict or to compare."""
     from shapley2d import measure_repair
     from shapley2d._tables.frames import make_frame
@@ -166,7 +182,7 @@ def _gain(given: InspectedFile, chosen: Sequence[Decision], model: str, seed: in
         },
         "pyarrow",
     )
-    repeats = 4 if given.X.n_rows <= _MANY_ROWS else 1
+    repeats = 2 if given.X.n_rows <= _MANY_ROWS else 1
     try:
         return measure_repair(
             log, given.X, given.y, model=model, repeats=repeats, random_state=seed, n_jobs=workers,
@@ -191,7 +207,9 @@ def _gain_record(gain: Any) -> dict[str, Any] | None:
     }
 
 
-def _print(made: Decisions, gain: Any, left: Any, cells: list[dict[str, Any]], files: dict[str, Path]) -> None:
+def _print(
+    made: Decisions, gain: Any, left: Any, cells: list[dict[str, Any]], files: dict[str, Path]
+) -> None:
     console = ResultConsole()
     chosen = [one for one in made.made if one.changes]
     right = len(made.made) - len(chosen)
@@ -203,8 +221,15 @@ def _print(made: Decisions, gain: Any, left: Any, cells: list[dict[str, Any]], f
     for cell in cells:
         console.print(
             Text.assemble(
-                "  ", shown(str(cell["row"]), 24), ", ", shown(cell["column"], 24), ": ", shown(cell["entry"], 28),
-                " -> ", shown(cell["expected"], 28), f"  {100 * cell['probability']:.0f} %",
-            )  # fmt: skip
+                "  ",
+                shown(str(cell["row"]), 24),
+                ", ",
+                shown(cell["column"], 24),
+                ": ",
+                shown(cell["entry"], 28),
+                " -> ",
+                shown(cell["expected"], 28),
+                f"  {100 * cell['probability']:.0f} %",
+            )
         )
     print_files(files, console)

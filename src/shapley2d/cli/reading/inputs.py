@@ -134,6 +134,7 @@ def read_inputs(
 
 
 def read_file(path: str, separator: str | None, encoding: str | None) -> Source:
+    """Read a table, with a word on a large one."""
     with reporting(progress(), f"reading {printable(Path(path).name)}"):
         return read_table(path, separator=separator, encoding=encoding)
 
@@ -230,6 +231,7 @@ def _names(train: Source, valid: Source | None, target: str) -> dict[str, str]:
 
 
 def find_column(name: str, names: Sequence[str], option: str, path: str) -> None:
+    """Refuse the name of a column that a file does not have."""
     if name not in names:
         raise InputError(
             f"{option} {shlex.quote(name)}: {path} has no such column{_hint(name, names) or _listing(names)}"

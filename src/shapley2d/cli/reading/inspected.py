@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._results.decisions import Decision, Decisions
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest, file_digest, table_digest
 from shapley2d.cli.errors import computing
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._results.decisions import Decision, Decisions
     from shapley2d._results.inspection import Inspection
     from shapley2d._tables.reading.files import Source
     from shapley2d._tables.table import Table
@@ -101,7 +101,9 @@ def read_inspected(
     if not features:
         raise InputError(f"{source.path} has no columns to inspect beside the target and the dropped ones")
     with computing({"X": source.path}):
-        X = as_table(source.table.select(features), "X", {key: kind for key, kind in asked.items() if key != target})
+        X = as_table(
+            source.table.select(features), "X", {key: kind for key, kind in asked.items() if key != target}
+        )
     row_names = np.arange(X.n_rows) if row_id is None else id_names(source.table.select([row_id]))
     return InspectedFile(
         source=source,
@@ -119,12 +121,15 @@ def check_decisions(decisions: Decisions, source: Source) -> None:
     if decisions.table not in _fingerprints(source):
         raise InputError(
             f"{decisions.path} was made for another table, or {source.path} has changed since (fingerprint "
-            f"{decisions.table[:16] or 'missing'}, this one has {file_digest(source.table)}): inspect this one and decide again"
+            f"{decisions.table[:16] or 'missing'}, this one has {file_digest(source.table)}): inspect this one and "
+            "decide again"
         )
     for one in decisions.made:
         where = decisions.where(one)
         if one.row >= source.table.num_rows:
-            raise InputError(f"{where}: there is no row {one.row} in {source.path}, which has {source.table.num_rows}")
+            raise InputError(
+                f"{where}: there is no row {one.row} in {source.path}, which has {source.table.num_rows}"
+            )
         if one.column not in source.table.column_names:
             raise InputError(f"{where}: there is no column {one.column!r} in {source.path}")
 
@@ -139,7 +144,9 @@ def _fingerprints(source: Source) -> list[str]:
     return [*known, table_digest({column.name: column_digest(column) for column in table.columns})]
 
 
-def known_decisions(decisions: Decisions, inspection: Inspection) -> tuple[list[tuple[int, int]], list[Decision], int]:
+def known_decisions(
+    decisions: Decisions, inspection: Inspection
+) -> tuple[list[tuple[int, int]], list[Decision], int]:
     """Cells that need not be asked about again, the decisions behind those called right, and how many fit no more.
 
     A decision fits where the cell still says what was called right, or already says what was decided on: so those about

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.atomic_write import atomic_write
@@ -18,11 +17,16 @@ from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 Changes = dict[str, dict[int, str | None]]
 """New entries as text, by column and row."""
 
-_FORMATS = {"parquet": (".parquet", ".pq"), "json": (".json", ".jsonl", ".ndjson"), "csv": (".csv", ".tsv", ".txt")}
+_FORMATS = {
+    "parquet": (".parquet", ".pq"),
+    "json": (".json", ".jsonl", ".ndjson"),
+    "csv": (".csv", ".tsv", ".txt"),
+}
 
 
 def file_format(path: str, separator: str | None = None, encoding: str | None = None) -> str:
@@ -41,13 +45,22 @@ def check_format(output: Path, path: str, kind: str) -> None:
     name = output.name.lower().removesuffix(".gz")
     if not name.endswith(_FORMATS[kind]):
         words = " or ".join(_FORMATS[kind][:2])
-        raise InputError(f"--output {output}: {path} is {kind.upper()} and stays so: the name must end in {words}")
+        raise InputError(
+            f"--output {output}: {path} is {kind.upper()} and stays so: the name must end in {words}"
+        )
     if kind == "parquet" and output.name.lower().endswith(".gz"):
         raise InputError(f"--output {output}: Parquet is packed already: leave out .gz")
 
 
 def write_changed(
-    output: Path, path: str, kind: str, table: Any, changes: Changes, *, separator: str | None, encoding: str | None
+    output: Path,
+    path: str,
+    kind: str,
+    table: Any,
+    changes: Changes,
+    *,
+    separator: str | None,
+    encoding: str | None,
 ) -> None:
     """Write a file again with some entries replaced, whole or not at all."""
     data = unpacked_contents(path)
@@ -69,8 +82,8 @@ def write_changed(
         written = text.encode(name)
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{path} is written in {name}, which has no letter {error.object[error.start]!r}: write another one, or read "
-            "the table with another ",
+            f"{path} is written in {name}, which has no letter {error.object[error.start]!r}: write another one, or "
+            "read the table with another ",
             Setting("encoding"),
         ) from None
     if output.name.lower().endswith(".gz"):
@@ -82,7 +95,9 @@ def write_changed(
         temporary.write_bytes(written)
 
 
-def changed_csv(text: str, separator: str, names: list[str], changes: Mapping[str, Mapping[int, str | None]]) -> str:
+def changed_csv(
+    text: str, separator: str, names: list[str], changes: Mapping[str, Mapping[int, str | None]]
+) -> str:
     r"""The text of a CSV file with some fields replaced.
 
     Examples
@@ -121,20 +136,20 @@ def changed_json(text: str, changes: Mapping[str, Mapping[int, str | None]]) -> 
     """
     by_row: dict[int, dict[str, str | None]] = {}
     for name, part in changes.items():
-        for row, new in part.items():
-            by_row.setdefault(row, {})[name] = new
+        for place, entry in part.items():
+            by_row.setdefault(place, {})[name] = entry
     if text.lstrip("\ufeff \t\r\n").startswith("["):
         records = json.loads(text.removeprefix("\ufeff"))
-        for row, part in by_row.items():
-            records[row] |= {name: _typed(records[row].get(name), new) for name, new in part.items()}
+        for row, fields in by_row.items():
+            records[row] |= {name: _typed(records[row].get(name), new) for name, new in fields.items()}
         return "[\n" + ",\n".join(json.dumps(record, ensure_ascii=False) for record in records) + "\n]\n"
     lines, row = [], 0
     for line in text.splitlines(keepends=True):
-        part = by_row.get(row, {}) if line.strip("\ufeff \t\r\n") else None
-        row += part is not None
-        if part:
+        new = by_row.get(row, {}) if line.strip("\ufeff \t\r\n") else None
+        row += new is not None
+        if new:
             record = json.loads(line.lstrip("\ufeff"))
-            record |= {name: _typed(record.get(name), new) for name, new in part.items()}
+            record |= {name: _typed(record.get(name), text) for name, text in new.items()}
             end = line[len(line.rstrip("\r\n")) :]
             line = json.dumps(record, ensure_ascii=False) + end  # noqa: PLW2901
         lines.append(line)

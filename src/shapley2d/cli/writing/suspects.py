@@ -61,7 +61,11 @@ def finding_records(inspection: Inspection) -> list[dict[str, Any]]:
 
 
 def inspection_json(
-    inspection: Inspection, given: InspectedFile, cells: list[dict[str, Any]], files: dict[str, Path], **more: Any
+    inspection: Inspection,
+    given: InspectedFile,
+    cells: list[dict[str, Any]],
+    files: dict[str, Path],
+    **more: Any,
 ) -> dict[str, Any]:
     """Everything that a machine may want to know of an inspection."""
     n, m = inspection.shape
@@ -142,6 +146,8 @@ def write_inspection(inspection: Inspection, path: Path) -> None:
     import pyarrow as pa
 
     frame = inspection.to_frame()
-    table = frame if isinstance(frame, pa.Table) else pa.table({key: list(frame[key]) for key in frame.columns})
+    table = (
+        frame if isinstance(frame, pa.Table) else pa.table({key: list(frame[key]) for key in frame.columns})
+    )
     columns = [harmless(table[key]) for key in table.column_names]
     write_csv(pa.table(columns, names=table.column_names), path)
