@@ -87,3 +87,12 @@ CHUNK_CELLS = 2**21
 
 GAIN_ROWS = 4096
 """Rows whose repairs are tried at a time."""
+
+SUSPECT_CHANCE, SUSPECT_SHARE, MOST_SUSPECTS = 0.05, 0.02, 5000
+"""Entries that are looked at for slips: from this chance of being wrong on, at least this share, at most so many."""
+
+SPELLING_LENGTH, SPELLING_TIMES = 4, 5
+"""A rare spelling has at least so many characters, and the right one is at least so many times as frequent."""
+
+SLIP_RANGE = 0.3
+"""A slip is named where the expected range is at most so much of the entry's distance from its middle."""

@@ -17,6 +17,7 @@ from shapley2d._inspection.deviation import deviation
 from shapley2d._inspection.findings import Findings
 from shapley2d._inspection.forests import Bags, grow, repair_gains, row_chunks
 from shapley2d._inspection.recipe import LABEL_WEIGHT, WEIGHTS
+from shapley2d._inspection.suspects import explain_suspects
 from shapley2d._tables.label import with_label
 
 if TYPE_CHECKING:
@@ -86,14 +87,17 @@ def inspect_table(
         )
         parts = _weighted([raw for _, raw, _ in done], gains, columns, target)
         scores = np.sum([part.astype(np.float64) for part in parts.values()], axis=0)
+        probability = _probability(scores, columns, target)
+        suspects, expected = explain_suspects(columns, [expected for _, _, expected in done], probability)
         report(1.0, "")
     return Findings(
         columns=columns,
         has_label=target is not None,
         scores=scores,
-        probability=_probability(scores, columns, target),
-        expected=tuple(expected for _, _, expected in done),
+        probability=probability,
+        expected=expected,
         parts=parts,
+        suspects=suspects,
         info={
             "rows_per_tree": int(work.bags.rows.shape[1]),
             "trees": int(work.bags.rows.shape[0]),
