@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,8 +31,7 @@ def number_text(number: float) -> str:
 def meant_numbers(number: float) -> Iterator[tuple[str, float]]:
     """Numbers from which one slip leads to this one, with the slip's name; the most telling slips first.
 
-    A digit left out is not among them: too many numbers may have been meant, and to suggest one of them made suggestions
-    no better.
+    A digit left out is not among them: too many numbers may have been meant, and suggestions were no better for it.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def _neighbours() -> dict[str, str]:
     near: dict[str, set[str]] = {digit: set() for digit in _TOP}
     rows = [*_PAD, *("".join(column) for column in zip(*_PAD, strict=True)), _TOP]
     for row in rows:
-        for a, b in zip(row, row[1:], strict=False):
+        for a, b in pairwise(row):
             if a != " " and b != " ":
                 near[a].add(b)
                 near[b].add(a)

@@ -27,7 +27,9 @@ def misspellings(words: Sequence[str], counts: NDArray[np.int64]) -> dict[int, l
     {1: [0]}
     """
     found: dict[int, list[int]] = {}
-    reach = defaultdict(list)  # words by what is left of them without one character, or by themselves
+    reach: defaultdict[str, list[int]] = defaultdict(
+        list
+    )  # words by what is left of them without one character, or by themselves
     order = [
         int(k) for k in np.argsort(-counts, kind="stable") if counts[k] and len(words[k]) >= SPELLING_LENGTH
     ]
@@ -36,9 +38,9 @@ def misspellings(words: Sequence[str], counts: NDArray[np.int64]) -> dict[int, l
     for k in order:
         for key in _shortened(words[k]):
             for other in reach.get(key, ()):
-                if counts[other] >= SPELLING_TIMES * counts[k] and other not in found.get(k, ()):
-                    if is_edit(words[other], words[k]):
-                        found.setdefault(k, []).append(other)
+                far = counts[other] < SPELLING_TIMES * counts[k] or not is_edit(words[other], words[k])
+                if not far and other not in found.get(k, ()):
+                    found.setdefault(k, []).append(other)
         if counts[k] >= SPELLING_TIMES:
             for key in _shortened(words[k]):
                 reach[key].append(k)

@@ -32,10 +32,8 @@ def explain_suspects(
         entry = float(column.entries[i])
         if np.isnan(entry):
             continue
-        if column.kind == "category":
-            found = spelt[j].meant(int(entry), one, i)
-        else:
-            found = _slip(column, entry, one, i)
+        is_category = column.kind == "category"
+        found = spelt[j].meant(int(entry), one, i) if is_category else _slip(column, entry, one, i)
         if found is not None:
             entries[j][i], words[i, j] = found
     return words, tuple(replace(one, entries=new) for one, new in zip(expected, entries, strict=True))
