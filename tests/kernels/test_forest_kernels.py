@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -167,7 +169,7 @@ def _stretches(forest):
         int((forest.lefts[a:b] < 0).sum()) for a, b in zip(forest.roots[:-1], forest.roots[1:], strict=True)
     ]
     ends = np.cumsum([0, *counts])
-    return list(zip(ends[:-1], ends[1:], strict=True))
+    return list(pairwise(ends))
 
 
 @pytest.mark.parametrize("is_category", [False, True])

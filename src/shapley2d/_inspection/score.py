@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from shapley2d._base.progress import reporting
-from shapley2d._inspection.chance import chance_of_error
+from shapley2d._inspection.chance import cell_chances, label_chances
 from shapley2d._inspection.coding import code_column
 from shapley2d._inspection.column_alone import class_distance, odd_writing, standing_alone
 from shapley2d._inspection.deviation import deviation
@@ -184,9 +184,9 @@ def _probability(
     """The chance of being wrong of all cells; class labels, whose scores are others, by themselves."""
     probability = np.empty_like(scores)
     label = len(columns) - 1 if target is not None and target.task == "classification" else len(columns)
-    probability[:, :label] = chance_of_error(scores[:, :label])
+    probability[:, :label] = cell_chances(scores[:, :label])
     if label < len(columns):
-        probability[:, label] = chance_of_error(scores[:, label])
+        probability[:, label] = label_chances(scores[:, label] / LABEL_WEIGHT)
     return probability
 
 
