@@ -1,4 +1,13 @@
-"""From scores to the chance of being wrong: how many errors a table seems to have, and which cells they are."""
+"""From scores to the chance of being wrong.
+
+Cells: a logistic formula of how far a score lies above the others of its table and of how many scores of the table are
+high. Its constants were fitted to errors planted in eight tables, at shares from 0 to 5 %, and checked on each table
+with constants from the others. The root in it keeps the sure from being too sure: real data have far outliers of their
+own, and no table tells how many.
+
+Class labels: Bayes' rule. A forest that gives a label the chance P says that it is wrong with odds (1 - P) / P times
+those of any label's being wrong, which the labels themselves tell.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +15,63 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._inspection.recipe import (
+    HIGH_SCORE,
+    LABEL_TRUST,
+    LOGIT_BASE,
+    LOGIT_HEIGHT,
+    LOGIT_HIGH_SHARE,
+    LOGIT_ROOT,
+    MOST_HEIGHT,
+    PRIOR_CELLS,
+    PRIOR_SHARE,
+)
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SCORE, STANDARDISED, OFFSET = 0.099, 1.560, -1.543
-"""Log-likelihood ratio of an error: so much per unit of score, per unit of the standardised score, and a constant."""
-
-PRIOR_SHARE, PRIOR_CELLS = 0.02, 50
-"""The share of errors that is expected before a look at the table, and the cells that this counts as."""
-
-_ROUNDS = 50
+_ROUNDS = 100
 
 
-def chance_of_error(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The chance of being wrong for every score of one kind of column."""
-    middle, high = np.quantile(scores, [0.5, 0.9])
-    spread = high - middle
-    standardised = (scores - middle) / spread if spread > 0 else np.zeros_like(scores)
-    ratio = np.exp(np.clip(SCORE * scores + STANDARDISED * standardised + OFFSET, -30, 30))
+def cell_chances(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The chance of being wrong of every cell.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, p)
+        Columns in which all scores are alike say nothing about what is usual.
+
+    Examples
+    --------
+    >>> scores = np.random.default_rng(0).exponential(size=(100, 10))
+    >>> scores[5, 5] = 20.0
+    >>> chances = cell_chances(scores)
+    >>> chances.argmax() == 55, bool(chances.max() > 0.5), bool(chances.mean() < 0.03)
+    (np.True_, True, True)
+    """
+    varied = scores[:, np.ptp(scores, axis=0) > 0]
+    if not varied.size:
+        return np.full(scores.shape, PRIOR_SHARE)
+    middle, high = np.quantile(varied, [0.5, 0.9])
+    height = np.maximum(0.0, (scores - middle) / ((high - middle) or 1.0))
+    prior = PRIOR_SHARE * PRIOR_CELLS
+    share = ((varied > HIGH_SCORE).sum() + prior) / (varied.size + PRIOR_CELLS)
+    logit = LOGIT_BASE + LOGIT_HIGH_SHARE * np.log(share)
+    logit = logit + LOGIT_ROOT * np.sqrt(height) + LOGIT_HEIGHT * np.minimum(height, MOST_HEIGHT)
+    return np.asarray(1 / (1 + np.exp(-logit)))
+
+
+def label_chances(surprise: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The chance of being wrong of every label, from minus the log of the chance that its row gives it.
+
+    Examples
+    --------
+    >>> label_chances(-np.log([0.9] * 98 + [0.5, 0.01])).round(2)[-2:]
+    array([0.01, 0.76])
+    """
+    odds = np.expm1(np.maximum(surprise, 0.0)) ** LABEL_TRUST
     share = PRIOR_SHARE
-    for _ in range(_ROUNDS):
-        chance = share * ratio / (share * ratio + 1 - share)
-        share = (chance.sum() + PRIOR_SHARE * PRIOR_CELLS) / (scores.size + PRIOR_CELLS)
-    return np.asarray(chance)
+    for _ in range(_ROUNDS):  # the share of wrong labels is the mean of the chances that it leads to
+        chances = share * odds / (share * odds + 1 - share)
+        share = (chances.sum() + PRIOR_SHARE * PRIOR_CELLS) / (odds.size + PRIOR_CELLS)
+    return np.asarray(chances)

@@ -87,3 +87,25 @@ CHUNK_CELLS = 2**21
 
 GAIN_ROWS = 4096
 """Rows whose repairs are tried at a time."""
+
+SUSPECT_CHANCE, SUSPECT_SHARE, MOST_SUSPECTS = 0.05, 0.02, 5000
+"""Entries that are looked at for slips: from this chance of being wrong on, at least this share, at most so many."""
+
+SPELLING_LENGTH, SPELLING_TIMES = 4, 5
+"""A rare spelling has at least so many characters, and the right one is at least so many times as frequent."""
+
+SLIP_RANGE = 0.3
+"""A slip is named where the expected range is at most so much of the entry's distance from its middle."""
+
+PRIOR_SHARE, PRIOR_CELLS = 0.02, 50
+"""The share of errors that is expected before a look at the table, and the number of cells that this counts as."""
+
+HIGH_SCORE = 7.0
+"""Scores that few sound cells reach: their share tells how many errors there may be."""
+
+LOGIT_BASE, LOGIT_HIGH_SHARE, LOGIT_ROOT, LOGIT_HEIGHT, MOST_HEIGHT = -2.59, 0.865, 1.015, 1.5, 3.0
+"""The chance of being wrong as a logit: a constant, per log of the share of high scores, per root of the height of the
+score above the median in units of the 90 % quantile's, and per unit of that height up to the last."""
+
+LABEL_TRUST = 1.2
+"""Power of the odds that a forest gives to a label: somewhat surer than it says, as the mean of many trees should be."""

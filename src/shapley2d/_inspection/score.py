@@ -10,13 +10,14 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from shapley2d._base.progress import reporting
-from shapley2d._inspection.chance import chance_of_error
+from shapley2d._inspection.chance import cell_chances, label_chances
 from shapley2d._inspection.coding import code_column
 from shapley2d._inspection.column_alone import class_distance, odd_writing, standing_alone
 from shapley2d._inspection.deviation import deviation
 from shapley2d._inspection.findings import Findings
 from shapley2d._inspection.forests import Bags, grow, repair_gains, row_chunks
 from shapley2d._inspection.recipe import LABEL_WEIGHT, WEIGHTS
+from shapley2d._inspection.suspects import explain_suspects
 from shapley2d._tables.label import with_label
 
 if TYPE_CHECKING:
@@ -86,14 +87,17 @@ def inspect_table(
         )
         parts = _weighted([raw for _, raw, _ in done], gains, columns, target)
         scores = np.sum([part.astype(np.float64) for part in parts.values()], axis=0)
+        probability = _probability(scores, columns, target)
+        suspects, expected = explain_suspects(columns, [expected for _, _, expected in done], probability)
         report(1.0, "")
     return Findings(
         columns=columns,
         has_label=target is not None,
         scores=scores,
-        probability=_probability(scores, columns, target),
-        expected=tuple(expected for _, _, expected in done),
+        probability=probability,
+        expected=expected,
         parts=parts,
+        suspects=suspects,
         info={
             "rows_per_tree": int(work.bags.rows.shape[1]),
             "trees": int(work.bags.rows.shape[0]),
@@ -180,9 +184,9 @@ def _probability(
     """The chance of being wrong of all cells; class labels, whose scores are others, by themselves."""
     probability = np.empty_like(scores)
     label = len(columns) - 1 if target is not None and target.task == "classification" else len(columns)
-    probability[:, :label] = chance_of_error(scores[:, :label])
+    probability[:, :label] = cell_chances(scores[:, :label])
     if label < len(columns):
-        probability[:, label] = chance_of_error(scores[:, label])
+        probability[:, label] = label_chances(scores[:, label] / LABEL_WEIGHT)
     return probability
 
 
