@@ -230,6 +230,19 @@ def write_decisions(
         temporary.write_bytes(("\ufeff" + decisions_text(made, table, target)).encode("utf-8", "replace"))
 
 
+def same_entry(one: str | None, other: str | None) -> bool:
+    """Whether two texts are the same entry: a number may be written with more or fewer zeros.
+
+    Examples
+    --------
+    >>> same_entry("30.0", "30"), same_entry("x", " x"), same_entry(None, ""), same_entry("1", "2")
+    (True, True, True, False)
+    """
+    first, second = (one or "").strip(), (other or "").strip()
+    numbers = _PLAIN_NUMBER.fullmatch(first) and _PLAIN_NUMBER.fullmatch(second)
+    return first == second or bool(numbers and float(first) == float(second))
+
+
 def _guarded(text: str) -> str:
     """Text that no spreadsheet takes for a formula.
 

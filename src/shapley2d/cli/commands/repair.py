@@ -8,7 +8,7 @@ from typing import Annotated, Any, Optional
 import typer
 from rich.text import Text
 
-from shapley2d._results.decisions import Decision, Decisions, read_decisions
+from shapley2d._results.decisions import Decision, Decisions, read_decisions, same_entry
 from shapley2d._tables.texts.words import MISSING
 from shapley2d.cli import options as o
 from shapley2d.cli.commands.inspect import Inspected, Seed, Workers, quick_values
@@ -17,7 +17,7 @@ from shapley2d.cli.errors import computing
 from shapley2d.cli.reading.inputs import read_file
 from shapley2d.cli.reading.inspected import InspectedFile, check_decisions, known_decisions, read_inspected
 from shapley2d.cli.writing.outputs import check_distinct, check_file, check_report_path, naming
-from shapley2d.cli.writing.rewrite import Changes, check_format, file_format, write_changed
+from shapley2d.cli.writing.rewrite import Changes, as_written, check_format, file_format, write_changed
 from shapley2d.cli.writing.summary import print_files, print_json
 from shapley2d.cli.writing.suspects import inspection_json, suspect_cells
 from shapley2d.exceptions import InputError, UtilityError
@@ -105,7 +105,8 @@ def repair(
     before = read_inspected(table, wanted, source=source, **settings)
     changes: Changes = {}
     for one in chosen:
-        changes.setdefault(one.column, {})[one.row] = one.new
+        new = as_written(one.new, source.table[one.column]) if kind == "csv" and one.verdict == "accept" else one.new
+        changes.setdefault(one.column, {})[one.row] = new
     write_changed(output, table, kind, source.table, changes, separator=separator, encoding=encoding)
     for message in source.notes:
         note(message)
@@ -155,7 +156,7 @@ def _check_entries(made: Decisions, source: Any) -> None:
     for one in made.made:
         there = columns[one.column][one.row].as_py()
         text = "" if there is None else str(there).strip()
-        same = text == (one.entry or "").strip() or (one.entry is None and text in MISSING)
+        same = same_entry(text, one.entry) or (one.entry is None and text in MISSING)
         if not same and isinstance(there, str):
             raise InputError(
                 f"{made.where(one)}: row {one.row}, column {one.column!r} of {source.path} says {text[:40]!r}, not "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._results.decisions import same_entry
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest, file_digest, table_digest
 from shapley2d.cli.errors import computing
@@ -158,7 +159,7 @@ def known_decisions(
         j = names.get(one.column)
         known = j is not None and one.row < inspection.shape[0]
         says = inspection.entries[j][one.row] if known and j is not None else None
-        if not known or says != (one.new if one.changes else one.entry):
+        if not known or not same_entry(says, one.new if one.changes else one.entry):
             stale += not one.changes
             continue
         assert j is not None

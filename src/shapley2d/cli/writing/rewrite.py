@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.atomic_write import atomic_write
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 Changes = dict[str, dict[int, str | None]]
 """New entries as text, by column and row."""
 
+_DECIMAL = re.compile(r"-?\d+(?:\.(\d*))?")
 _FORMATS = {
     "parquet": (".parquet", ".pq"),
     "json": (".json", ".jsonl", ".ndjson"),
@@ -124,6 +126,25 @@ def _field(text: str, separator: str, *, quoted: bool) -> str:
     needed = any(mark in text for mark in (separator, '"', "\r", "\n"))
     doubled = text.replace('"', '""')
     return f'"{doubled}"' if needed or quoted else text
+
+
+def as_written(new: str | None, column: Any) -> str | None:
+    """A suggested number with as many decimals as all entries of its column have in the file.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> as_written("7", pa.array(["1.50", "2.25", ""])), as_written("7", pa.array(["1.5", "2"]))
+    ('7.00', '7')
+    """
+    if new is None or not _DECIMAL.fullmatch(new):
+        return new
+    found = {_DECIMAL.fullmatch(text.strip()) for text in column.to_pylist() if text and text.strip()}
+    decimals = {None if one is None else len(one[1] or "") for one in found}
+    (only, *others) = decimals or {None}
+    if others or only is None or len(_DECIMAL.fullmatch(new)[1] or "") >= only:  # type: ignore[index]
+        return new
+    return f"{float(new):.{only}f}"
 
 
 def changed_json(text: str, changes: Mapping[str, Mapping[int, str | None]]) -> str:
