@@ -34,7 +34,15 @@ def open_file(browser):
 
     def open_page(path, *, width=1280, scheme="light", context=None):
         page = (context or browser).new_page(
-            **({} if context else {"viewport": {"width": width, "height": 900}, "color_scheme": scheme, "accept_downloads": True})
+            **(
+                {}
+                if context
+                else {
+                    "viewport": {"width": width, "height": 900},
+                    "color_scheme": scheme,
+                    "accept_downloads": True,
+                }
+            )
         )
         seen = SimpleNamespace(page=page, uri=path.as_uri(), errors=[], requests=[], dialogs=[])
         page.on(

@@ -17,19 +17,26 @@ from shapley2d.cli import main
 
 HOSTILE = [
     "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", '"><b>', "</script>", "=cmd|' /C calc'!A0",
-    "\u202eevil", "line\nbreak, \"quote\"", "'=1+1", "\u2028", "{{7*7}}",
+    "\u202eevil", 'line\nbreak, "quote"', "'=1+1", "\u2028", "{{7*7}}",
 ]  # fmt: skip
 
 
 def inspected(n=120, **options):
     table, label = people(n)
     finding = ColumnFinding(
-        ("note",), "codes", "column 'note' says 'ok' <b>everywhere</b>", np.array([1, 2, 3]), {1: "fine", 2: "fine"}, 0.4
+        ("note",),
+        "codes",
+        "column 'note' says 'ok' <b>everywhere</b>",
+        np.array([1, 2, 3]),
+        {1: "fine", 2: "fine"},
+        0.4,
     )
     values = np.random.default_rng(0).normal(size=table.shape) / 1000
     v = dataclasses.replace(value_cells(table, label, method="random"), values=values)
     found = inspect_cells(table, label, valuation=v, progress=False, **options)
-    return dataclasses.replace(found, findings=dataclasses.replace(found.findings, column_findings=(finding,)))
+    return dataclasses.replace(
+        found, findings=dataclasses.replace(found.findings, column_findings=(finding,))
+    )
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +150,11 @@ def test_the_mouse_does_the_same(open_inspection, inspection, tmp_path):
 def test_orders_filters_and_the_scatter(open_inspection, inspection):
     page = open_inspection(inspection)
     page.select_option("#order", "harm")
-    harms = [float(text.split("\n")[0].replace("\N{MINUS SIGN}", "-")) for text in page.locator("#suspects td.harm").all_inner_texts() if text]
+    harms = [
+        float(text.split("\n")[0].replace("\N{MINUS SIGN}", "-"))
+        for text in page.locator("#suspects td.harm").all_inner_texts()
+        if text
+    ]
     assert harms == sorted(harms, reverse=True)
     page.select_option("#order", "wrong")
     page.select_option("#filter-column", label="city")
@@ -174,8 +185,12 @@ def test_a_reload_keeps_the_decisions(browser, open_inspection, inspection):
     assert page.inner_text("#tally") == "1 accepted, 1 right"
     assert page.locator("#suspects tr.is-accept").count() == 1
     other = open_inspection(dataclasses.replace(inspection, fingerprint="another"), context=context)
-    assert other.inner_text("#tally") == "nothing decided yet"  # those of another table are none of its business
-    page.evaluate("localStorage.setItem(Object.keys(localStorage).find((k) => !k.includes('another')), '{broken')")
+    assert (
+        other.inner_text("#tally") == "nothing decided yet"
+    )  # those of another table are none of its business
+    page.evaluate(
+        "localStorage.setItem(Object.keys(localStorage).find((k) => !k.includes('another')), '{broken')"
+    )
     page.reload()
     page.wait_for_selector("html[data-ready]")
     assert page.inner_text("#tally") == "nothing decided yet"
@@ -183,24 +198,32 @@ def test_a_reload_keeps_the_decisions(browser, open_inspection, inspection):
 
 def test_hostile_text_stays_text_and_comes_back_as_it_was(open_inspection, tmp_path):
     rng = np.random.default_rng(0)
-    table = pd.DataFrame({"<u>a</u>": rng.choice(HOSTILE, 80), "b": rng.choice(HOSTILE, 80), "n": rng.normal(size=80)})
+    table = pd.DataFrame(
+        {"<u>a</u>": rng.choice(HOSTILE, 80), "b": rng.choice(HOSTILE, 80), "n": rng.normal(size=80)}
+    )
     label = rng.choice(["<i>x</i>", "y"], 80)
     found = inspect_cells(table, label, progress=False)
     finding = ColumnFinding(("b",), "<s>", "<img src=x onerror=alert(1)>", np.array([0]), {0: "<b>"}, 0.5)
-    found = dataclasses.replace(found, findings=dataclasses.replace(found.findings, column_findings=(finding,)))
+    found = dataclasses.replace(
+        found, findings=dataclasses.replace(found.findings, column_findings=(finding,))
+    )
     rows = [("<script>alert(2)</script>", "<b>", None, "<i>", "<svg onload=alert(3)>")]
-    page = open_inspection(found, title="<script>alert(4)</script>", changes=rows, facts={"table": "<b>x</b>"})
+    page = open_inspection(
+        found, title="<script>alert(4)</script>", changes=rows, facts={"table": "<b>x</b>"}
+    )
     assert page.evaluate("document.querySelectorAll('main u, main s, main img, main svg').length") == 0
     for _ in range(8):
         page.keyboard.press("Shift+J")
     page.keyboard.press("a")
     page.keyboard.press("j")
     page.keyboard.press("e")
-    page.keyboard.type("=HYPERLINK(\"x\")")
+    page.keyboard.type('=HYPERLINK("x")')
     page.keyboard.press("Enter")
     made = downloaded(page, tmp_path).made
     assert len(made) == 10 and made[-1].new == '=HYPERLINK("x")'
-    entries = {name: column.text() for name, column in zip(found.all_names, found.findings.columns, strict=True)}
+    entries = {
+        name: column.text() for name, column in zip(found.all_names, found.findings.columns, strict=True)
+    }
     assert all(one.entry == entries[one.column][one.row] for one in made)
 
 
@@ -208,7 +231,9 @@ def test_what_was_right_before_goes_into_the_file_again(open_inspection, inspect
     earlier = Decision(50, "age", "x", "right", why="I know her")
     page = open_inspection(inspection.settle([(50, 0)]), remembered=[earlier])
     made = downloaded(page, tmp_path).made
-    assert [(one.row, one.column, one.verdict, one.why) for one in made] == [(50, "age", "right", "I know her")]
+    assert [(one.row, one.column, one.verdict, one.why) for one in made] == [
+        (50, "age", "right", "I know her")
+    ]
 
 
 def test_many_suspects_are_loaded_as_one_goes(open_inspection):
@@ -229,7 +254,12 @@ def test_the_whole_loop(open_file, tmp_path, monkeypatch, capsys):
     rng = np.random.default_rng(5)
     n = 160
     level = rng.uniform(0, 100, n)
-    truth = pd.DataFrame({name: (level * scale + rng.normal(0, 1, n)).round(1) for name, scale in (("a", 1), ("b", 2), ("c", 0.5))})
+    truth = pd.DataFrame(
+        {
+            name: (level * scale + rng.normal(0, 1, n)).round(1)
+            for name, scale in (("a", 1), ("b", 2), ("c", 0.5))
+        }
+    )
     truth["grade"] = np.where(level > 50, "high", "low")
     dirty = truth.copy()
     planted = [(int(row), str(rng.choice(["a", "b", "c"]))) for row in rng.choice(n, 30, replace=False)]
@@ -244,13 +274,25 @@ def test_the_whole_loop(open_file, tmp_path, monkeypatch, capsys):
     made = downloaded(page, tmp_path, "d")
     found = {(one.row, one.column) for one in made.made} & set(planted)
     assert len(found) >= 24
-    command = ["repair", "mine.csv", "decisions.csv", "-o", "clean.csv", "--model", "logistic", "--report", "after.html"]
+    command = [
+        "repair",
+        "mine.csv",
+        "decisions.csv",
+        "-o",
+        "clean.csv",
+        "--model",
+        "logistic",
+        "--report",
+        "after.html",
+    ]
     assert main(command) == 0
     out = capsys.readouterr().out
     assert "30 entries changed, 0 called right" in out
     clean = read_table("clean.csv").table.to_pandas()
     for row, column in found:
-        assert abs(float(clean.loc[row, column]) - truth.loc[row, column]) < abs(dirty.loc[row, column] - truth.loc[row, column])
+        assert abs(float(clean.loc[row, column]) - truth.loc[row, column]) < abs(
+            dirty.loc[row, column] - truth.loc[row, column]
+        )
     after = open_file(tmp_path / "after.html")
     assert "30 entries were changed" in after.inner_text("#changes")
     gain = float(after.locator("#gain tbody tr").nth(1).locator("b").inner_text())

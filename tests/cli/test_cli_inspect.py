@@ -57,7 +57,9 @@ def test_the_list_says_what_is_wrong_and_what_it_should_say(capsys):
 
 
 def test_no_target_is_needed_and_keys_are_welcome(capsys):
-    assert "8 columns; about" in run(capsys, "inspect people.csv --drop bought").out.replace("7 columns", "8 columns")
+    assert "8 columns; about" in run(capsys, "inspect people.csv --drop bought").out.replace(
+        "7 columns", "8 columns"
+    )
     assert "80 rows x 9 columns" in run(capsys, "inspect people.csv").out
 
 
@@ -76,7 +78,9 @@ def test_outputs(capsys):
 
 def test_harm_beside_it(capsys):
     value_cells(TABLE, LABEL, method="random").save("values.parquet")
-    out = run(capsys, "inspect people.csv -t bought --drop id --valuation values.parquet --by harm --top 2").out
+    out = run(
+        capsys, "inspect people.csv -t bought --drop id --valuation values.parquet --by harm --top 2"
+    ).out
     assert " value " in out
     run(capsys, "inspect people.csv -t bought --drop id --report page.html --valuation values.parquet")
     assert 'id="scatter"' in Path("page.html").read_text(encoding="utf-8")
@@ -86,7 +90,10 @@ def test_harm_beside_it(capsys):
 
 def test_decisions_are_applied_and_nothing_else_changes(capsys):
     decide()
-    out = run(capsys, "repair people.csv decisions.csv -o clean.csv --drop id --model sklearn_tree --report after.html").out
+    out = run(
+        capsys,
+        "repair people.csv decisions.csv -o clean.csv --drop id --model sklearn_tree --report after.html",
+    ).out
     before, after = (Path(name).read_bytes().decode().split("\n") for name in ("people.csv", "clean.csv"))
     assert [k for k, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1]] == [4, 6, 8]
     assert '"Birm""ingham, ""Old"""' in after[8]
@@ -115,14 +122,26 @@ def test_what_was_called_right_is_not_asked_again(capsys):
 
 @pytest.mark.parametrize(
     ("separator", "encoding", "end", "packed"),
-    [(";", "utf-8", "\n", False), ("\t", "cp1252", "\r\n", False), (",", "utf-8-sig", "\r\n", True), (",", "utf-16", "\n", False)],
+    [
+        (";", "utf-8", "\n", False),
+        ("\t", "cp1252", "\r\n", False),
+        (",", "utf-8-sig", "\r\n", True),
+        (",", "utf-16", "\n", False),
+    ],
 )
 def test_csv_keeps_its_format_byte_for_byte(capsys, separator, encoding, end, packed):
-    lines = [["a", "b", "größe"], *([str(k), f'"q{k}"' if k % 2 else f" q{k} ", f"{k}.50"] for k in range(12))]
+    lines = [
+        ["a", "b", "größe"],
+        *([str(k), f'"q{k}"' if k % 2 else f" q{k} ", f"{k}.50"] for k in range(12)),
+    ]
     data = (end.join(separator.join(line) for line in lines) + end).encode(encoding)
     name = "t.csv.gz" if packed else "t.csv"
     Path(name).write_bytes(gzip.compress(data) if packed else data)
-    made = [Decision(1, "b", "q1", "edit", "ä"), Decision(2, "größe", "2.50", "edit", None), Decision(4, "b", "q4", "edit", "x")]
+    made = [
+        Decision(1, "b", "q1", "edit", "ä"),
+        Decision(2, "größe", "2.50", "edit", None),
+        Decision(4, "b", "q4", "edit", "x"),
+    ]
     decide(table=name, made=made)
     out = "clean.csv.gz" if packed else "clean.csv"
     run(capsys, f"repair {name} decisions.csv -o {out} --model none")
@@ -157,14 +176,26 @@ def test_fields_of_several_lines():
     ("command", "words"),
     [
         ("repair people.csv decisions.csv -o people.csv", "would overwrite an input"),
-        ("repair people.csv decisions.csv -o clean.parquet", "people.csv is CSV and stays so: the name must end in .csv"),
+        (
+            "repair people.csv decisions.csv -o clean.parquet",
+            "people.csv is CSV and stays so: the name must end in .csv",
+        ),
         ("repair people.csv decisions.csv -o clean.csv --report clean.csv", "the name must end in .html"),
         ("repair people.csv nothing.csv -o clean.csv", "there is no file nothing.csv"),
         ("repair people.csv people.csv -o clean.csv", "people.csv is no file of decisions"),
         ("repair people.csv decisions.csv -o clean.csv --model forrest", "did you mean 'forest'?"),
-        ("repair people.csv decisions.csv -o clean.csv --target boght", "has no such column (did you mean 'bought'?)"),
-        ("repair other.csv decisions.csv -o clean.csv", "was made for another table, or other.csv has changed since"),
-        ("repair people.csv tampered.csv -o clean.csv", "line 2: row 5, column 'age' of people.csv says '433', not '44'"),
+        (
+            "repair people.csv decisions.csv -o clean.csv --target boght",
+            "has no such column (did you mean 'bought'?)",
+        ),
+        (
+            "repair other.csv decisions.csv -o clean.csv",
+            "was made for another table, or other.csv has changed since",
+        ),
+        (
+            "repair people.csv tampered.csv -o clean.csv",
+            "line 2: row 5, column 'age' of people.csv says '433', not '44'",
+        ),
         ("repair people.csv far.csv -o clean.csv", "line 2: there is no row 500 in people.csv, which has 80"),
         ("repair people.csv wide.csv -o clean.csv", "line 2: there is no column 'agee' in people.csv"),
         ("repair people.csv empty.csv -o clean.csv", "was made for another table"),
@@ -198,7 +229,9 @@ def test_mistakes_get_one_line_and_no_file(capsys, monkeypatch, folder, command,
 def test_decisions_made_in_python_fit_the_file(capsys):
     TABLE.assign(bought=LABEL).to_csv("same.csv", index=False)
     found = inspect_cells(TABLE, LABEL, progress=False)
-    write_decisions("d.csv", [Decision(7, "city", "Brimingham", "accept", "Birmingham")], found.fingerprint, "bought")
+    write_decisions(
+        "d.csv", [Decision(7, "city", "Brimingham", "accept", "Birmingham")], found.fingerprint, "bought"
+    )
     run(capsys, "repair same.csv d.csv -o clean.csv --model none")
     assert found.repair(TABLE, cells="d.csv")[0].loc[7, "city"] == "Birmingham"
 

@@ -7,7 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shapley2d import InputError
-from shapley2d._results.decisions import Decision, decisions_text, parse_decisions, read_decisions, write_decisions
+from shapley2d._results.decisions import (
+    Decision,
+    decisions_text,
+    parse_decisions,
+    read_decisions,
+    write_decisions,
+)
 
 HEAD = "row,column,entry,decision,new,table\n"
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -18,7 +24,9 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 def test_any_text_comes_back_as_it_was(column, entry, new, why, target):
     made = Decision(3, column, entry or None, "edit", new or None, name="x", why=why, probability=0.25)
     back = parse_decisions(decisions_text([made], "9f", target).removeprefix("\ufeff"))
-    assert back.made == [Decision(3, column, entry or None, "edit", new or None, "x", why, 0.25, line=back.made[0].line)]
+    assert back.made == [
+        Decision(3, column, entry or None, "edit", new or None, "x", why, 0.25, line=back.made[0].line)
+    ]
     assert (back.table, back.target) == ("9f", target)
 
 
@@ -52,7 +60,10 @@ def test_a_spreadsheet_may_have_saved_it(tmp_path):
         (HEAD + "1,a,1,perhaps,2,9f\n", "line 2: decision 'perhaps' is not known"),
         (HEAD + "1,a,1,edit,2\n", "line 2: 5 fields, but the header has 6"),
         (HEAD + "1,a,1,edit,2,9f\n2,a,1,edit,2,8e\n", "line 3: decisions about two tables"),
-        (HEAD + "1,a,1,edit,2,9f\n1,a,1,right,,9f\n", "line 3: row 1, column 'a' was decided in line 2 already"),
+        (
+            HEAD + "1,a,1,edit,2,9f\n1,a,1,right,,9f\n",
+            "line 3: row 1, column 'a' was decided in line 2 already",
+        ),
         (HEAD + '1,a,1,edit,"2,9f\n', "not readable as CSV"),
     ],
 )

@@ -107,7 +107,14 @@ def test_save_and_load(valued, tmp_path):
     assert loaded.fingerprint == saved.fingerprint
     assert loaded.repair(TABLE, most=5)[1].equals(saved.repair(TABLE, most=5)[1])
     assert isinstance(Inspection.load(path, "polars").rank(), pl.DataFrame)
-    assert pq.read_table(path).column_names[:6] == ["row", "column", "content", "expected", "probability", "score"]
+    assert pq.read_table(path).column_names[:6] == [
+        "row",
+        "column",
+        "content",
+        "expected",
+        "probability",
+        "score",
+    ]
 
 
 def test_files_that_are_not_whole_are_refused_in_one_line(inspection, tmp_path):
@@ -132,8 +139,8 @@ def as_kind(kind):
         "pandas": lambda: TABLE,
         "polars": lambda: pl.from_pandas(TABLE),
         "pyarrow": lambda: pa.Table.from_pandas(TABLE),
-        "numpy": lambda: TABLE[["age", "income"]].to_numpy(),
-        "objects": lambda: TABLE.to_numpy(),
+        "numpy": TABLE[["age", "income"]].to_numpy,
+        "objects": TABLE.to_numpy,
     }[kind]()
 
 
@@ -150,9 +157,13 @@ def test_repairs_keep_kind_and_types_and_change_nothing_in_place(kind):
     if kind in ("numpy", "objects"):
         assert clean.dtype == X.dtype
         assert clean[5, 0] != 433 and X[5, 0] == 433
-        touched = {(row, int(column[1:])) for row, column in zip(changed["row"], changed["column"], strict=True)}
+        touched = {
+            (row, int(column[1:])) for row, column in zip(changed["row"], changed["column"], strict=True)
+        }
         same = [(a, b) for a in range(X.shape[0]) for b in range(X.shape[1]) if (a, b) not in touched]
-        assert all(clean[cell] == X[cell] or clean[cell] is X[cell] or clean[cell] != clean[cell] for cell in same)
+        assert all(
+            clean[cell] == X[cell] or clean[cell] is X[cell] or clean[cell] != clean[cell] for cell in same
+        )
         return
     as_pandas = {"pandas": lambda t: t}.get(kind, lambda t: t.to_pandas())
     before, after, was = as_pandas(X), as_pandas(clean), as_pandas(copy)
@@ -176,8 +187,12 @@ def test_what_to_repair_can_be_said_in_many_ways(inspection, tmp_path):
     mask[7, 2] = True
     assert inspection.repair(TABLE, cells=mask)[0].equals(one)
     assert inspection.repair(TABLE, cells=log)[0].equals(one)
-    finding = ColumnFinding(("city",), "spellings", "'Brimingham' is 'Leeds'", np.array([7]), {7: "Leeds"}, 0.9)
-    told = dataclasses.replace(inspection, findings=dataclasses.replace(inspection.findings, column_findings=(finding,)))
+    finding = ColumnFinding(
+        ("city",), "spellings", "'Brimingham' is 'Leeds'", np.array([7]), {7: "Leeds"}, 0.9
+    )
+    told = dataclasses.replace(
+        inspection, findings=dataclasses.replace(inspection.findings, column_findings=(finding,))
+    )
     assert told.repair(TABLE, findings=[0])[0].loc[7, "city"] == "Leeds"
     for options, words in (
         ({}, "needs to know what to change"),

@@ -51,7 +51,10 @@ def test_types_stay_where_the_new_entry_fits(make):
     assert [column.text()[0] for column in new.columns] == ["7", "2", "false", "z", "2024-03-01"]
     assert [column.text()[1] for column in new.columns] == [column.text()[1] for column in was.columns]
     assert [column.text()[0] for column in was.columns] == ["1", "0.5", "true", "x", "2024-01-01"]
-    kinds = [list(getattr(one, "dtypes", None) if one is not None and hasattr(one, "dtypes") else one.schema.types) for one in (table, changed)]
+    kinds = [
+        list(getattr(one, "dtypes", None) if one is not None and hasattr(one, "dtypes") else one.schema.types)
+        for one in (table, changed)
+    ]
     assert kinds[0] == kinds[1]
 
 
@@ -69,7 +72,13 @@ def test_types_widen_where_it_does_not(make):
 
 
 def test_categories_and_nullable_types():
-    frame = pd.DataFrame({"c": pd.Categorical(["a", "b"]), "n": pd.array([1, None], "Int64"), "s": pd.array(["x", None], "string")})
+    frame = pd.DataFrame(
+        {
+            "c": pd.Categorical(["a", "b"]),
+            "n": pd.array([1, None], "Int64"),
+            "s": pd.array(["x", None], "string"),
+        }
+    )
     changed = change_cells(frame, {"c": {0: "b", 1: "new"}, "n": {0: None, 1: "5"}, "s": {1: "y"}})
     assert changed["c"].tolist() == ["b", "new"] and isinstance(changed["c"].dtype, pd.CategoricalDtype)
     assert changed["n"].dtype == "Int64" and changed["n"].tolist()[1] == 5

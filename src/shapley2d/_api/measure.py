@@ -13,6 +13,7 @@ from shapley2d._base.checks import check_whole
 from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import without_warnings
 from shapley2d._methods.games import model_games
+from shapley2d._methods.models import is_knn
 from shapley2d._methods.run import Run
 from shapley2d._results.inspected import Inspected
 from shapley2d._results.repair_gain import RepairGain
@@ -25,6 +26,7 @@ from shapley2d._tables.match import match_columns
 from shapley2d._tables.problem import Problem, Split
 from shapley2d._tables.table import native_rows
 from shapley2d._tables.target import as_series, as_target, guess_task, match_target
+from shapley2d._tables.wording import Wording
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import InputError, Place, Setting
 
@@ -129,7 +131,7 @@ def measure_repair(
                 for which, part in enumerate(({}, new, random)):
                     scores[which, k] = _score(own.changed(part), data.take(held), model, scoring, run)
             report((k + 1) / len(parts), f"fold {k + 1} of {len(parts)}")
-    words = scoring if isinstance(scoring, str) else "score" if scoring else _score_name(data.task)
+    words = scoring if isinstance(scoring, str) else "score" if scoring else _score_name(data.task, model)
     before, after, control = scores
     return RepairGain(before, after, control, changed=changed, folds=folds, scoring=words, frame=given_frame)
 
@@ -240,36 +242,35 @@ def _inspected(
 
 def _random(own: _Data, new: Changes, found: Inspected | None, rng: np.random.Generator) -> Changes:
     """As many changes in the same columns, at random rows: to what is expected there, or is usual in the column."""
-    names = [] if found is None else [*found.column_names, own.label]
     random: Changes = {}
     for name, part in new.items():
-        others = np.setdiff1d(own.rows, list(part))
+        entries, wanted = _expected(own, name, found)
+        others = np.array(
+            [i for i in own.rows.tolist() if i not in part and wanted[i] != entries[i]], dtype=np.intp
+        )
         rows = rng.choice(others, size=min(len(part), others.size), replace=False)
-        if found is not None:
-            texts = {int(i): found.expected_text(int(i), names.index(name)) for i in rows}
-        else:
-            usual = _usual(own, name)
-            texts = dict.fromkeys(rows.tolist(), usual)
-        random[name] = texts
+        random[name] = {int(i): wanted[i] for i in rows}
     return random
 
 
-def _usual(own: _Data, name: str) -> str | None:
-    """The median of a column of numbers, the commonest entry of any other."""
-    from shapley2d._tables.wording import Wording
-
+def _expected(own: _Data, name: str, found: Inspected | None) -> tuple[list[str | None], list[str | None]]:
+    """The entries of a column, and what an inspection expects; without one the median, or the commonest entry."""
+    if found is not None:
+        j = [*found.column_names, own.label].index(name)
+        return found.entries[j], found.expected_texts(j)
     column = (
         as_table({name: own.y}, "y").columns[0]
         if name == own.label
         else next(one for one in as_table(own.native, "X", own.kinds).columns if one.name == name)
     )
     known = column.entries[~np.isnan(column.entries)]
-    if not known.size:
-        return None
-    if column.kind in ("number", "date"):
-        return Wording.of(column).text(float(np.median(known)))
-    values, counts = np.unique(known, return_counts=True)
-    return Wording.of(column).text(float(values[counts.argmax()]))
+    usual = None
+    if known.size and column.kind in ("number", "date"):
+        usual = Wording.of(column).text(float(np.median(known)))
+    elif known.size:
+        values, counts = np.unique(known, return_counts=True)
+        usual = Wording.of(column).text(float(values[counts.argmax()]))
+    return column.text(), [usual] * column.entries.size
 
 
 def _log_changes(log: Any, data: _Data) -> Changes:
@@ -318,5 +319,7 @@ def _folds(data: _Data, folds: int, seed: int) -> list[tuple[NDArray[np.intp], N
     return list(splitter.split(np.zeros(count), labels if stratify else None))
 
 
-def _score_name(task: str) -> str:
+def _score_name(task: str, model: Any) -> str:
+    if is_knn(model):
+        return "share of right neighbours" if task == "classification" else "neighbours' score"
     return "accuracy" if task == "classification" else "R squared"

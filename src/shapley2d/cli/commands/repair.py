@@ -105,7 +105,11 @@ def repair(
     before = read_inspected(table, wanted, source=source, **settings)
     changes: Changes = {}
     for one in chosen:
-        new = as_written(one.new, source.table[one.column]) if kind == "csv" and one.verdict == "accept" else one.new
+        new = (
+            as_written(one.new, source.table[one.column])
+            if kind == "csv" and one.verdict == "accept"
+            else one.new
+        )
         changes.setdefault(one.column, {})[one.row] = new
     write_changed(output, table, kind, source.table, changes, separator=separator, encoding=encoding)
     for message in source.notes:
