@@ -46,13 +46,16 @@ def summary(outcomes: Counter[str], failures: list[str]) -> str:
 
 
 def main(name: str, doc: str | None, case: Callable[[int, np.random.Generator], str], count: int) -> int:
-    """Run a script: ``--count`` cases of ``--seed``, or ``--only`` one of them."""
+    """Run a script: the cases of ``--seed`` up to ``--count``, or ``--only`` one of them."""
     parser = argparse.ArgumentParser(prog=f"python -m tests.campaign.{name}", description=doc)
     parser.add_argument("--count", type=int, default=count, help="how many cases (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of all cases (default: %(default)s)")
+    parser.add_argument(
+        "--first", type=int, default=0, help="number of the first case, to go on from (default: 0)"
+    )
     parser.add_argument("--only", type=int, default=None, metavar="NUMBER", help="one case alone")
     given = parser.parse_args()
-    cases = range(given.count) if given.only is None else [given.only]
+    cases = range(given.first, given.count) if given.only is None else [given.only]
     begin = time.monotonic()
     outcomes, failures = run_cases(name, case, cases, given.seed)
     for failure in failures:

@@ -324,3 +324,16 @@ def test_constant_columns_beside_tiny_ones_count_nothing(constant):
     with pytest.warns(InputWarning, match="too small to count"):
         alone = value_cells(X[:, [0, 2]], y, X[:, [0, 2]], y, **options)
     assert both.total == pytest.approx(alone.total)
+
+
+@pytest.mark.parametrize("absurd", [1e17, -1e17, 1e100, -1e100, 1e150])
+@pytest.mark.parametrize(
+    "numbers", [[1.0, 2, 3, 4, 4], [0.1, 0.25, 0.5, 2**0.5, 2], [0.0, -0.0, 5e-324, 0.0, 0.0]]
+)
+def test_one_absurd_number_does_not_coarsen_the_others(numbers, absurd):
+    X = np.array(numbers)[:, None]
+    plain = distances(X, X, "auto")[0][0]
+    beside = distances(X, np.vstack([X, [[absurd]]]), "auto")[0][0]
+    for t, row in enumerate(plain):
+        assert np.array_equal(rankdata(beside[t]), rankdata(row))
+    assert beside[-1].max() > beside[-1].min()

@@ -389,6 +389,9 @@ def test_rows_that_agree_in_their_leading_bits_are_ranked_by_the_others():
     keys, rows = np.empty_like(distances), np.empty(4001, np.int32)
     rank_rows(distances, keys, rows, *np.empty((2, 4001), dtype=np.int64))
     check_ranking(distances, keys, rows)
+    tied = distances >> 35 << 35  # now with ties among them
+    rank_rows(tied, keys, rows, *np.empty((2, 4001), dtype=np.int64))
+    check_ranking(tied, keys, rows)
 
 
 def check_ranking(distances, keys, rows):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -385,3 +386,10 @@ def test_the_published_values_are_reproduced(authors, paper_data, tmp_path):
             env=environment,
         )
         np.testing.assert_allclose(np.load(result), published[name].T, rtol=0, atol=1e-12)
+
+
+def test_text_is_refused_even_where_it_is_the_same_in_every_row():
+    X = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": ["x"] * 4})
+    for empty in ("ties", "zero"):
+        with pytest.raises(InputError, match=r"column 'b' holds text"):
+            value_cells(X, [0, 1, 0, 1], X, [0, 1, 0, 1], metric="sqeuclidean", empty=empty, n_neighbors=1)

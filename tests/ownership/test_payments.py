@@ -177,3 +177,16 @@ def test_amounts_whose_cents_no_number_can_tell_are_refused(total):
 def test_the_largest_amounts_are_divided_to_the_cent():
     parts = divide_total(90_000_000_000_000, [1.0, 1.0, 1.0])
     assert sum(round(100 * part) for part in parts) == 9_000_000_000_000_000
+
+
+class Unspeakable:
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
+@pytest.mark.parametrize(
+    "total", [Unspeakable(), "100", True, None, [100], 1j, float("nan"), Decimal("sNaN")], ids=range(8)
+)
+def test_what_is_no_amount_is_refused(total):
+    with pytest.raises(InputError, match=r"^total=.* must be a positive number"):
+        divide_total(total, [1.0, 2.0])

@@ -58,3 +58,8 @@ def test_rare_classes_are_named_with_what_they_may_mean():
     few = as_table(np.arange(4)[:, None])
     assert rare_classes(as_target(["a", "b", "a", "b"], few)) == []
     assert rare_classes(as_target([1.5, 2.5, 3.5, 4.25], few)) == []
+
+
+def test_rare_classes_alone_are_no_ground_for_suspicion():
+    table = as_table(np.arange(24)[:, None])
+    assert not disagreeing_rows(table, as_target([f"class {k // 2}" for k in range(24)], table)).size

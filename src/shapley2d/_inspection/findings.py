@@ -58,7 +58,9 @@ class ColumnFinding:
     suggestions : dict of int to str
         What the entry of a row should say by this finding, as text; may be empty.
     probability : float
-        How likely an entry of these rows is wrong by this finding.
+        How likely an entry of these rows is wrong by this finding, in the mean.
+    chances : ndarray or None
+        The same row by row, where it differs.
     """
 
     columns: tuple[str, ...]
@@ -67,6 +69,7 @@ class ColumnFinding:
     rows: NDArray[np.intp]
     suggestions: dict[int, str] = field(default_factory=dict)
     probability: float = 0.0
+    chances: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)

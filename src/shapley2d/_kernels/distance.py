@@ -45,24 +45,41 @@ def column_dissimilarities(train, valid, measures, out):  # type: ignore[no-unty
                 distances[i] = far if entries[i] == absent else step * difference * difference
 
 
+# Rows of which all columns stay in the second cache while several coalitions add them up.
+_TILE = 1024
+
+
 @numba.njit(nogil=True, cache=CACHE)
-def coalition_distances(dissimilarities, coalition, out):  # type: ignore[no-untyped-def]
-    """Add up the dissimilarities of the columns in a coalition, three at a time to touch the sums less often."""
-    members = np.empty(coalition.size, np.int64)
-    size = 0
-    for j in range(coalition.size):
-        if coalition[j]:
-            members[size] = j
-            size += 1
-    out.fill(0)
-    start = size % 3
-    for k in range(start):
-        one = dissimilarities[members[k]]
-        for i in range(out.size):
-            out[i] += one[i]
-    for k in range(start, size, 3):
-        one = dissimilarities[members[k]]
-        two = dissimilarities[members[k + 1]]
-        three = dissimilarities[members[k + 2]]
-        for i in range(out.size):
-            out[i] += one[i] + two[i] + three[i]
+def coalition_distances(dissimilarities, coalitions, out):  # type: ignore[no-untyped-def]
+    """Add up the dissimilarities of the columns in each of some coalitions.
+
+    Parameters
+    ----------
+    dissimilarities : ndarray of shape (m, n), int32 or int64
+    coalitions : ndarray of bool of shape (c, m)
+    out : ndarray of shape (c, n), same dtype
+    """
+    n_rows = dissimilarities.shape[1]
+    members = np.empty(coalitions.shape[1], np.int64)
+    for begin in range(0, n_rows, _TILE):
+        end = min(begin + _TILE, n_rows)
+        for c in range(len(coalitions)):
+            size = 0
+            for j in range(members.size):
+                if coalitions[c, j]:
+                    members[size] = j
+                    size += 1
+            sums = out[c][begin:end]
+            sums.fill(0)
+            first = size % 3
+            for k in range(first):
+                one = dissimilarities[members[k]][begin:end]
+                for i in range(sums.size):
+                    sums[i] += one[i]
+            # three at a time, to touch the sums less often
+            for k in range(first, size, 3):
+                one = dissimilarities[members[k]][begin:end]
+                two = dissimilarities[members[k + 1]][begin:end]
+                three = dissimilarities[members[k + 2]][begin:end]
+                for i in range(sums.size):
+                    sums[i] += one[i] + two[i] + three[i]

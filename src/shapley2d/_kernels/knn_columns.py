@@ -73,8 +73,7 @@ def add_values(train, valid, measures, game, coalitions, sums):  # type: ignore[
     tile = np.empty((LANES, _TILE))
     for first in range(0, len(coalitions), LANES):
         lanes = min(LANES, len(coalitions) - first)
-        for lane in range(lanes):
-            coalition_distances(dissimilarities, coalitions[first + lane], distances[lane])
+        coalition_distances(dissimilarities, coalitions[first : first + lanes], distances)
         prepare(game, distances, lanes, scratch)
         for begin in range(0, n_rows, _TILE):
             end = min(begin + _TILE, n_rows)

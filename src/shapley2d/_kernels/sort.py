@@ -83,9 +83,9 @@ def sort_packed_rows(keys, rows, packed, spare):  # type: ignore[no-untyped-def]
             keys[i] = packed[i] >> row_bits
             rows[i] = packed[i] & row_mask
         return
-    low = _sort_places(keys, packed, spare)
+    low, place_mask = _sort_places(keys, differing, packed, spare)
     for i in range(n_rows):
-        place = np.uint64(packed[i])
+        place = np.uint64(packed[i] & place_mask)
         spare[i] = keys[place]
         packed[i] = rows[place]
     for i in range(n_rows):
@@ -115,19 +115,21 @@ def rank_rows(distances, keys, rows, packed, spare):  # type: ignore[no-untyped-
             rows[i] = i
         sort_packed_rows(keys, rows, packed, spare)
         return
-    low = _sort_places(distances, packed, spare)
+    low, place_mask = _sort_places(distances, differing, packed, spare)
     for i in range(n_rows):
-        place = np.uint64(packed[i])
+        place = np.uint64(packed[i] & place_mask)
         rows[i] = place
         keys[i] = distances[place]
     _sort_runs(keys, rows, low)
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def _sort_places(keys, packed, spare):  # type: ignore[no-untyped-def]
-    """Put the places of the keys into ``packed``, in order of their leading bits; return the lowest of those."""
+def _sort_places(keys, differing, packed, spare):  # type: ignore[no-untyped-def]
+    """Put the keys' leading bits, and their places in the bits below, into ``packed``, in order.
+
+    Returns the lowest of the leading bits, and a mask of the places.
+    """
     n_rows = keys.size
-    _, differing = _bits_in_use(keys)
     _, _, bits = _digits(differing, n_rows)
     low = max(_bit_length(differing) - 2 * bits, 0)
     place_bits = _bit_length(n_rows - 1)
@@ -136,10 +138,7 @@ def _sort_places(keys, packed, spare):  # type: ignore[no-untyped-def]
         packed[i] = (((np.int64(keys[i]) >> low) & lead_mask) << place_bits) | i
     # two rounds, after which the numbers are back where they were
     _sort_digits(packed, spare, place_bits, 2, bits)
-    place_mask = (np.int64(1) << place_bits) - 1
-    for i in range(n_rows):
-        packed[i] &= place_mask
-    return low
+    return low, (np.int64(1) << place_bits) - 1
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -166,12 +165,18 @@ def _sort_digits(packed, spare, low, n_digits, bits):  # type: ignore[no-untyped
 
 @numba.njit(nogil=True, cache=CACHE)
 def _sort_runs(keys, rows, low):  # type: ignore[no-untyped-def]
-    """Sort by all bits what is sorted by the bits from ``low`` on."""
+    """Sort by all bits what is sorted by those from ``low`` on: the runs in which a neighbour is out of order."""
     n_rows = keys.size
-    begin = 0
-    while begin < n_rows:
-        lead = keys[begin] >> low
-        end = begin + 1
+    i = 1
+    while i < n_rows:
+        if keys[i] >= keys[i - 1]:
+            i += 1
+            continue
+        lead = keys[i] >> low
+        begin = i - 1
+        while begin > 0 and keys[begin - 1] >> low == lead:
+            begin -= 1
+        end = i + 1
         while end < n_rows and keys[end] >> low == lead:
             end += 1
         if end - begin > _FEW:
@@ -179,9 +184,9 @@ def _sort_runs(keys, rows, low):  # type: ignore[no-untyped-def]
             sort_rows(
                 keys[part], rows[part], np.empty(end - begin, keys.dtype), np.empty(end - begin, rows.dtype)
             )
-        elif end - begin > 1:
+        else:
             insertion_sort(keys, rows, begin, end)
-        begin = end
+        i = end
 
 
 @numba.njit(nogil=True, cache=CACHE)

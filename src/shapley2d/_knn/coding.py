@@ -35,14 +35,23 @@ class Numbers:
     step : float
         How far apart in the table two entries are that differ by 1 here.
     extent : float
-        The largest entry.
+        The largest entry within bounds.
+
+    Parameters
+    ----------
+    train, valid : Column
+    lowest, highest : float
+        Entries beyond these do not matter for the grid and the range: they will be cut.
     """
 
-    def __init__(self, train: Column, valid: Column) -> None:
+    def __init__(
+        self, train: Column, valid: Column, lowest: float = -np.inf, highest: float = np.inf
+    ) -> None:
         self.name = train.name
         self.train, self.valid = train.entries, valid.entries
         self.whole, self.step, self.extent = True, 1.0, 0.0
         both = np.unique(present(np.concatenate([self.train, self.valid])))
+        both = both[(both >= lowest) & (both <= highest)]
         if not both.size:
             return
         # made smaller where differences might overflow
@@ -50,10 +59,11 @@ class Numbers:
         self.train, self.valid, both = self.train * shrink, self.valid * shrink, both * shrink
         grid = find_grid(both, _MOST_STEPS)
         self.whole, step = grid is not None, grid or float(both[-1] - both[0])
-        self.train, self.valid, both = (
-            np.rint(steps) if self.whole else steps
-            for steps in ((entries - both[0]) / step for entries in (self.train, self.valid, both))
-        )
+        with np.errstate(over="ignore"):  # what is out of bounds may be any number of steps away
+            self.train, self.valid, both = (
+                np.rint(steps) if self.whole else steps
+                for steps in ((entries - both[0]) / step for entries in (self.train, self.valid, both))
+            )
         self.step, self.extent = step / shrink, float(both[-1])
 
     def coded(self, root: float, missing: int, bits: int) -> Coded:

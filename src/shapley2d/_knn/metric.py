@@ -85,14 +85,16 @@ class _Robust(Numbers):
     """Numbers cut at three units, and what a squared step counts so that two random rows are 1 apart."""
 
     def __init__(self, train: Column, valid: Column) -> None:
-        super().__init__(train, valid)
         self.scale = 0.0
-        there = present(self.train)
+        there = present(train.entries)
         if not there.size or there[0] == there[-1]:
+            super().__init__(train, valid)
             return
-        low, centre, high = np.percentile(there, [25, 50, 75])
-        off = np.abs(there - centre)
-        reach = _CUT * ((high - low) / _NORMAL_IQR or float(np.median(off[off > 0])))
+        centre, reach = _middle(there)
+        # one absurd number must not coarsen all others, so what lies well beyond the cut has no part in the grid
+        super().__init__(train, valid, centre - 2 * reach, centre + 2 * reach)
+        there = present(self.train)
+        centre, reach = _middle(there)
         lowest, highest = centre - reach, centre + reach
         if self.whole:  # cut at a number of the grid
             lowest, highest = math.floor(lowest + 1e-9), math.ceil(highest - 1e-9)
@@ -101,6 +103,13 @@ class _Robust(Numbers):
         both = present(np.concatenate([self.train, self.valid]))
         self.train, self.valid = self.train - both[0], self.valid - both[0]
         self.extent = float(both[-1] - both[0])
+
+
+def _middle(entries: NDArray[np.float64]) -> tuple[float, float]:
+    """The median of sorted numbers, and three robust standard deviations."""
+    low, centre, high = np.percentile(entries, [25, 50, 75])
+    off = np.abs(entries - centre)
+    return float(centre), _CUT * float((high - low) / _NORMAL_IQR or np.median(off[off > 0]))
 
 
 def _auto(train: Table, valid: Table, bits: Literal[32, 64]) -> IntegerColumns:

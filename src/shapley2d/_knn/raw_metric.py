@@ -28,9 +28,9 @@ _MOST_SCALES = 3
 _LARGE_RATIO = 2.0**12
 
 
-def raw_columns(train: Table, valid: Table, bits: Literal[32, 64]) -> IntegerColumns:
-    """Code tables of numbers for squared Euclidean distances; see :func:`shapley2d._knn.metric.integer_columns`."""
-    for column in train.columns:
+def check_numbers(table: Table) -> None:
+    """Refuse text, of which no difference can be taken."""
+    for column in table.columns:
         if column.kind == "category":
             raise InputError(
                 Setting("metric", "sqeuclidean"),
@@ -38,6 +38,11 @@ def raw_columns(train: Table, valid: Table, bits: Literal[32, 64]) -> IntegerCol
                 Setting("metric", "auto"),
                 " or drop the column",
             )
+
+
+def raw_columns(train: Table, valid: Table, bits: Literal[32, 64]) -> IntegerColumns:
+    """Code tables of numbers for squared Euclidean distances; see :func:`shapley2d._knn.metric.integer_columns`."""
+    check_numbers(train)
     columns = [Numbers(t, v) for t, v in zip(train.columns, valid.columns, strict=True)]
     scales = [columns]
     if bits == 64:

@@ -295,7 +295,7 @@ class RowValues:
         distances = np.empty(self.n_rows, dtype=self._train.dtype)
         for t, coalition in sample:
             column_dissimilarities(*self._table(t), dissimilarities)
-            coalition_distances(dissimilarities, coalition, distances)
+            coalition_distances(dissimilarities, coalition[None, :], distances[None, :])
             total += bin_bounds(distances, self._y == self._y_valid[t], self._weights.single, tolerances)
         return np.asarray(total.max(axis=1) / len(sample))
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.checks import check_choice
+from shapley2d._base.entries import is_number
 from shapley2d._base.precision import LEVEL, interval_factor
 from shapley2d.exceptions import InputError, Setting
 
@@ -169,9 +170,10 @@ def _whole_units(total: Any, digits: Any) -> int:
         or not 0 <= digits <= _MAX_DIGITS
     ):
         raise InputError(Setting("digits", digits), f" must be a whole number from 0 to {_MAX_DIGITS}")
+    good = is_number(total)
     try:
-        amount = Decimal(str(total))
-        good = not isinstance(total, (bool, str)) and amount.is_finite() and amount > 0
+        amount = Decimal(str(total)) if good else Decimal(0)
+        good = amount.is_finite() and amount > 0
     except (InvalidOperation, ValueError):  # the latter: a number of thousands of digits
         good = False
     if not good:

@@ -72,7 +72,7 @@ def disagreeing_rows(table: Table, target: Target, seed: int = 0) -> NDArray[np.
     predicted = votes.argmax(axis=1)
     classes, sizes = np.unique(codes, return_counts=True)
     right = [float(np.mean(predicted[codes == c] == c)) for c in classes[sizes > _RARE]]
-    if np.mean(right) < _PREDICTABLE:
+    if not right or np.mean(right) < _PREDICTABLE:  # or all classes are rare
         return none
     return np.asarray(rows[(predicted != codes) & (votes.max(axis=1) >= _MOST_OTHERS)])
 

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
 def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     """Values under the K-nearest-neighbour utility, whose row axis has a closed form."""
+    from shapley2d._knn.raw_metric import check_numbers
     from shapley2d._methods.knn.cells import value_knn
     from shapley2d._methods.knn.label import value_knn_label
     from shapley2d._methods.knn.varying import take_columns, varying_columns, with_zeros
     from shapley2d._methods.nothing import facts_of_knn
 
+    if options["metric"] == "sqeuclidean":
+        check_numbers(problem.table)  # a text that is the same in every row too, though no distance needs it
     value = value_knn if problem.label is None else value_knn_label
     facts = facts_of_knn(problem, options["empty"], options["n_neighbors"])
     if options["empty"] == "zero":
