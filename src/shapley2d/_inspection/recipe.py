@@ -76,6 +76,9 @@ HALF_WIDTH = 1.35
 SHAPE_WEIGHT, PAIR_WEIGHT, STRAY = 0.5, 0.5, 5.0
 """Parts of the text's score: a rare shape, a rare pair of characters, no number among numbers."""
 
+STRAY_CHANCE = 0.9
+"""How likely text among numbers is wrong, at least."""
+
 ALTERNATIVES = 3
 """Likeliest categories that are named."""
 

@@ -16,7 +16,7 @@ from shapley2d._inspection.column_alone import class_distance, odd_writing, stan
 from shapley2d._inspection.deviation import deviation
 from shapley2d._inspection.findings import Findings
 from shapley2d._inspection.forests import Bags, grow, repair_gains, row_chunks
-from shapley2d._inspection.recipe import LABEL_WEIGHT, WEIGHTS
+from shapley2d._inspection.recipe import LABEL_WEIGHT, STRAY_CHANCE, WEIGHTS
 from shapley2d._inspection.suspects import explain_suspects
 from shapley2d._tables.label import with_label
 
@@ -187,6 +187,9 @@ def _probability(
     probability[:, :label] = cell_chances(scores[:, :label])
     if label < len(columns):
         probability[:, label] = label_chances(scores[:, label] / LABEL_WEIGHT)
+    for j, column in enumerate(columns):
+        strays = [row for row in column.from_text.strays if np.isnan(column.entries[row])]
+        probability[strays, j] = np.maximum(probability[strays, j], STRAY_CHANCE)
     return probability
 
 
