@@ -78,7 +78,8 @@ def _judge(
         there = np.flatnonzero(~stray & ~empty)
         if not (coded.graded and coded.filled <= 2):
             stories[there] = number_stories(coded, scale, values[there], bins[there], predicted[there])
-        distance[there] = _distance(coded, values[there], predicted[there, : coded.filled])
+        # a wide bin that is expected makes no entry of it far off
+        distance[there] = (1 - own[there]) * _distance(coded, values[there], predicted[there, : coded.filled])
     expected = _category(coded, predicted, values) if coded.is_category else _number(coded, predicted)
     return Deviation(surprise, stories, distance, expected)
 

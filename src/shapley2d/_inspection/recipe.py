@@ -7,10 +7,10 @@ errors and checked on others; none is learnt from the table at hand.
 from __future__ import annotations
 
 WEIGHTS = {
-    "surprise": 0.5,
+    "surprise": 0.25,
     "stories": 0.5,
     "distance": 2.0,
-    "class": 1.0,
+    "class": 1.5,
     "repeat": 0.5,
     "gain": 0.5,
     "text": 1.0,
@@ -20,7 +20,7 @@ WEIGHTS = {
 =========== =====================================================================================================
 surprise    how unlikely the entry is given the rest of its row
 stories     how much likelier an error would have made it than the row
-distance    how far a number is from the middle of what is expected
+distance    how far a number is from the middle of what is expected, as far as its bin is not expected itself
 class       how unusual it is among the rows of its label
 repeat      it stands alone in a column whose entries come back
 gain        how much better the rest of the row fits once the entry is replaced
@@ -76,6 +76,9 @@ HALF_WIDTH = 1.35
 SHAPE_WEIGHT, PAIR_WEIGHT, STRAY = 0.5, 0.5, 5.0
 """Parts of the text's score: a rare shape, a rare pair of characters, no number among numbers."""
 
+STRAY_CHANCE = 0.9
+"""How likely text among numbers is wrong, at least."""
+
 ALTERNATIVES = 3
 """Likeliest categories that are named."""
 
@@ -100,12 +103,18 @@ SLIP_RANGE = 0.3
 PRIOR_SHARE, PRIOR_CELLS = 0.02, 50
 """The share of errors that is expected before a look at the table, and the number of cells that this counts as."""
 
-HIGH_SCORE = 7.0
-"""Scores that few sound cells reach: their share tells how many errors there may be."""
+HIGH_SCORE, HIGH_SHARES = 7.0, (0.006, 0.1)
+"""Scores that few sound cells reach: their share, within bounds, tells how many errors there may be."""
 
-LOGIT_BASE, LOGIT_HIGH_SHARE, LOGIT_ROOT, LOGIT_HEIGHT, MOST_HEIGHT = -2.59, 0.865, 1.015, 1.5, 3.0
-"""The chance of being wrong as a logit: a constant, per log of the share of high scores, per root of the height of the
-score above the median in units of the 90 % quantile's, and per unit of that height up to the last."""
+LOGIT = {"base": -7.05, "share": -0.276, "height": 4.33, "height and share": 0.792, "root": 1.49}
+"""The chance of being wrong as a logit. The share is the logarithm of that of high scores; the height is a score's
+distance from the median of the table, in units of the distance of the 90 % quantile."""
+
+MOST_HEIGHTS = (3.0, 9.0)
+"""Heights beyond which neither the height counts more, nor its root."""
+
+MOST_CHANCE = 0.91
+"""No cell is surer to be wrong: where so much was said of tables unseen before, about so many were."""
 
 LABEL_TRUST = 1.2
-"""Power of the odds that a forest gives to a label: somewhat surer than it says, as the mean of many trees should be."""
+"""Power of the odds that a forest gives to a label: a mean of many trees is too cautious."""

@@ -16,7 +16,7 @@ from shapley2d._inspection.column_alone import class_distance, odd_writing, stan
 from shapley2d._inspection.deviation import deviation
 from shapley2d._inspection.findings import Findings
 from shapley2d._inspection.forests import Bags, grow, repair_gains, row_chunks
-from shapley2d._inspection.recipe import LABEL_WEIGHT, WEIGHTS
+from shapley2d._inspection.recipe import LABEL_WEIGHT, STRAY_CHANCE, WEIGHTS
 from shapley2d._inspection.suspects import explain_suspects
 from shapley2d._tables.label import with_label
 
@@ -78,25 +78,25 @@ def inspect_table(
         work = _Work(columns, target, seed)
         threads = max(1, effective_n_jobs(-1 if n_jobs is None else n_jobs))
         n_columns = len(columns)
-        done = []
-        for j, piece in enumerate(_in_order(work.column, range(n_columns), threads)):
-            done.append(piece)
+        forests, expected = [], []
+        for j, (forest, of_column) in enumerate(_in_order(work.column, range(n_columns), threads)):
+            forests.append(forest)
+            expected.append(of_column)
             report(_GROWN * (j + 1) / n_columns, f"predicting {columns[j].name!r}")
-        gains = _gains(
-            work, [expected for _, _, expected in done], [forest for forest, _, _ in done], threads, report
-        )
-        parts = _weighted([raw for _, raw, _ in done], gains, columns, target)
-        scores = np.sum([part.astype(np.float64) for part in parts.values()], axis=0)
-        probability = _probability(scores, columns, target)
-        suspects, expected = explain_suspects(columns, [expected for _, _, expected in done], probability)
+        _note_gains(work, expected, forests, threads, report)
+        scores = np.zeros(work.codes.shape)
+        for part in work.parts.values():
+            scores += part
+        probability = _probability(scores, columns, work.label)
+        suspects, suggested = explain_suspects(columns, expected, probability)
         report(1.0, "")
     return Findings(
         columns=columns,
         has_label=target is not None,
         scores=scores,
         probability=probability,
-        expected=expected,
-        parts=parts,
+        expected=suggested,
+        parts=work.parts,
         suspects=suspects,
         info={
             "rows_per_tree": int(work.bags.rows.shape[1]),
@@ -115,37 +115,42 @@ class _Work:
         self.codes = np.column_stack([coded.codes_of(coded.values) for coded in self.coded])
         n_rows = len(self.codes)
         self.bags = Bags.draw(n_rows, seed)
-        self.classes = target is not None and target.task == "classification"
-        self.groups = (
-            target.codes.astype(np.intp) if self.classes and target else np.zeros(n_rows, dtype=np.intp)
-        )
+        # class labels are judged by themselves, and their rows by class
+        self.label, self.groups = len(columns), np.zeros(n_rows, dtype=np.intp)
+        if target is not None and target.task == "classification":
+            self.label, self.groups = len(columns) - 1, target.codes.astype(np.intp)
+        self.parts = {name: np.zeros(self.codes.shape, dtype=np.float32) for name in WEIGHTS}
 
-    def column(self, j: int) -> tuple[Forest | None, dict[str, NDArray[np.float64]], Expected]:
-        """The forest of a column, what speaks against its entries, and what they should be."""
+    def column(self, j: int) -> tuple[Forest | None, Expected]:
+        """Note what speaks against the entries of a column; its forest, and what they should be."""
         coded = self.coded[j]
-        is_label = self.classes and j == len(self.columns) - 1
+        is_label = j == self.label
         forest = grow(self.coded, self.codes, self.bags, j, self.seed)
         off = deviation(coded, forest, self.codes, self.bags, plain=is_label)
-        raw = {"surprise": off.surprise}
-        if not is_label:
-            raw |= {
-                "stories": off.stories,
-                "distance": off.distance,
-                "class": class_distance(coded, self.groups),
-                "repeat": standing_alone(coded),
-                "text": odd_writing(self.columns[j]),
-            }
-        return forest, raw, off.expected
+        if is_label:
+            self.parts["surprise"][:, j] = LABEL_WEIGHT * off.surprise
+        else:
+            self.note("surprise", j, off.surprise)
+            self.note("stories", j, off.stories)
+            self.note("distance", j, off.distance)
+            self.note("class", j, class_distance(coded, self.groups))
+            self.note("repeat", j, standing_alone(coded))
+            self.note("text", j, odd_writing(self.columns[j]))
+        return forest, off.expected
+
+    def note(self, reason: str, j: int, against: NDArray[np.float64]) -> None:
+        """Weigh what speaks against the entries of a column."""
+        self.parts[reason][:, j] = WEIGHTS[reason] * against
 
 
-def _gains(
+def _note_gains(
     work: _Work,
     expected: list[Expected],
     forests: list[Forest | None],
     threads: int,
     report: Callable[..., None],
-) -> NDArray[np.float64]:
-    """How much better the rest of a row fits once an entry is what was expected."""
+) -> None:
+    """Note how much better the rest of a row fits once an entry is what was expected."""
     new = np.column_stack(
         [coded.codes_of(one.entries) for coded, one in zip(work.coded, expected, strict=True)]
     )
@@ -154,39 +159,20 @@ def _gains(
     def gain(rows: slice) -> NDArray[np.float64]:
         return repair_gains(work.coded, forests, work.codes, new, work.bags, rows)
 
-    gains = np.empty(new.shape)
-    for k, (rows, piece) in enumerate(zip(chunks, _in_order(gain, chunks, threads), strict=True)):
-        gains[rows] = piece
+    for k, (rows, gains) in enumerate(zip(chunks, _in_order(gain, chunks, threads), strict=True)):
+        work.parts["gain"][rows, : work.label] = WEIGHTS["gain"] * np.arcsinh(gains[:, : work.label])
         report(_GROWN + (1 - _GROWN) * (k + 1) / len(chunks), "trying repairs")
-    return gains
 
 
-def _weighted(
-    raw: list[dict[str, NDArray[np.float64]]],
-    gains: NDArray[np.float64],
-    columns: tuple[Column, ...],
-    target: Target | None,
-) -> dict[str, NDArray[np.float32]]:
-    """The parts of the scores, weighted, one array for each reason."""
-    label = len(columns) - 1 if target is not None and target.task == "classification" else -1
-    parts = {name: np.zeros(gains.shape, dtype=np.float32) for name in WEIGHTS}
-    for j, of_column in enumerate(raw):
-        for name, values in of_column.items():
-            parts[name][:, j] = values * (LABEL_WEIGHT if j == label else WEIGHTS[name])
-        if j != label:
-            parts["gain"][:, j] = WEIGHTS["gain"] * np.arcsinh(gains[:, j])
-    return parts
-
-
-def _probability(
-    scores: NDArray[np.float64], columns: tuple[Column, ...], target: Target | None
-) -> NDArray[np.float64]:
+def _probability(scores: NDArray[np.float64], columns: tuple[Column, ...], label: int) -> NDArray[np.float64]:
     """The chance of being wrong of all cells; class labels, whose scores are others, by themselves."""
     probability = np.empty_like(scores)
-    label = len(columns) - 1 if target is not None and target.task == "classification" else len(columns)
     probability[:, :label] = cell_chances(scores[:, :label])
     if label < len(columns):
         probability[:, label] = label_chances(scores[:, label] / LABEL_WEIGHT)
+    for j, column in enumerate(columns):
+        strays = [row for row in column.from_text.strays if np.isnan(column.entries[row])]
+        probability[strays, j] = np.maximum(probability[strays, j], STRAY_CHANCE)
     return probability
 
 

@@ -118,7 +118,7 @@ def number_stories(
     near = logistic_density((place[:, None] - scale.positions) / scale.widths) / scale.widths
     filled = coded.filled
     belongs = np.einsum("ij,ij->i", chances[:, :filled], near)
-    another = near @ coded.shares[:filled]
+    another = np.einsum("ij,j->i", near, coded.shares[:filled])  # BLAS may round otherwise on other machines
     anything = 1 / (np.pi * WIDE * (1 + (place / WIDE) ** 2))
     mass = 1.0 / (coded.n_bins + 1)
     atom = scale.atoms[bins]
