@@ -96,14 +96,17 @@ def test_cells_called_right_are_not_listed_again(inspection):
 
 def test_save_and_load(valued, tmp_path):
     path = tmp_path / "cells.parquet"
-    finding = ColumnFinding(("age",), "codes", "column 'age' holds 433", np.array([5]), {5: "43"}, 0.5)
+    finding = ColumnFinding(
+        ("age",), "codes", "column 'age' holds 433", np.array([5]), {5: "43"}, 0.5, np.array([0.5])
+    )
     findings = dataclasses.replace(valued.findings, column_findings=(finding,))
     saved = dataclasses.replace(valued, findings=findings).settle([(0, 0)])
     saved.save(path)
     loaded = Inspection.load(path)
     pd.testing.assert_frame_equal(loaded.rank(most=None), saved.rank(most=None))
     pd.testing.assert_frame_equal(loaded.expected, saved.expected)
-    assert loaded.columns[0].suggestions == {5: "43"} and loaded.settled == {(0, 0)}
+    assert loaded.columns[0].suggestions == {5: "43"} and loaded.columns[0].chances.tolist() == [0.5]
+    assert loaded.settled == {(0, 0)}
     assert loaded.fingerprint == saved.fingerprint
     assert loaded.repair(TABLE, most=5)[1].equals(saved.repair(TABLE, most=5)[1])
     assert isinstance(Inspection.load(path, "polars").rank(), pl.DataFrame)

@@ -98,6 +98,10 @@ def inspect_cells(
             f" has {label.n_rows} entries, but its table has {table.n_rows} rows: inconsistent numbers of samples",
         )
     findings = _findings(table, label, target, run)
+    if not findings.column_findings:
+        from shapley2d._inspection.columns.find import find_in_columns
+
+        findings = replace(findings, column_findings=find_in_columns(table))
     columns = {column.name: column_digest(column) for column in table.columns}
     if label is not None:
         columns[label.column_names[0]] = column_digest(label.columns[0])

@@ -97,6 +97,13 @@ class Inspected:
         """What is odd about whole columns: units, formats, codes, spellings, rules that rows break."""
         return list(self.findings.column_findings)
 
+    @property
+    def columns_first(self) -> list[ColumnFinding]:
+        """The findings about columns in the order to look at them: first what can be changed, last what only is so."""
+        return sorted(
+            self.columns, key=lambda one: (not one.suggestions, one.kind in ("key", "constant", "empty"))
+        )
+
     @cached_property
     def entries(self) -> list[list[str | None]]:
         """What stands in the table as text, one list per column, the label's last."""

@@ -99,6 +99,7 @@ def save_inspection(inspection: Inspected, path: str | os.PathLike[str]) -> None
                 "rows": np.asarray(one.rows).tolist(),
                 "suggestions": [[int(i), text] for i, text in one.suggestions.items()],
                 "probability": float(one.probability),
+                "chances": None if one.chances is None else one.chances.tolist(),
             }
             for one in found.column_findings
         ],
@@ -234,11 +235,16 @@ def _finding(record: Any, names: list[str], n: int) -> ColumnFinding:
     concerned = tuple(_word(name) for name in _list(record.get("columns")))
     if not concerned or concerned[0] not in names:
         raise ValueError("a finding of its record is about no column of it")
+    rows = np.array([_row(i, n) for i in _list(record.get("rows"))], dtype=np.intp)
+    chances = record.get("chances")
+    if chances is not None:
+        chances = np.array([real_number(one, "a chance of a finding") for one in _list(chances, rows.size)])
     return ColumnFinding(
         columns=concerned,
         kind=_word(record.get("kind")),
         text=_word(record.get("text")),
-        rows=np.array([_row(i, n) for i in _list(record.get("rows"))], dtype=np.intp),
+        rows=rows,
+        chances=chances,
         suggestions={_row(i, n): _word(text) for i, text in _list(record.get("suggestions"))},
         probability=real_number(record.get("probability"), "the probability of a finding"),
     )

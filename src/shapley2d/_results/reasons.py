@@ -39,6 +39,8 @@ def reasons_of(
     shares: dict[str, float] = {}
     for name, part in parts.items():
         words = _phrase(name, kind, expected, likely)
+        if name == "class" and not findings.has_label:
+            words = "unusual in its column"
         shares[words] = shares.get(words, 0.0) + (part / whole if whole > 0 else 0.0)
     listed = sorted(shares.items(), key=lambda one: -one[1])
     return found + [(words, share) for words, share in listed if share >= LEAST_SHARE]

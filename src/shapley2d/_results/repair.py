@@ -166,7 +166,7 @@ def _from_findings(inspection: Inspected, findings: Iterable[int]) -> Chosen:
             )
         finding = inspection.columns[k]
         j = inspection.all_names.index(finding.columns[0])
-        chosen |= {(i, j): (text, finding.text) for i, text in finding.suggestions.items()}
+        chosen |= {(i, j): (text or None, finding.text) for i, text in finding.suggestions.items()}
     return chosen
 
 

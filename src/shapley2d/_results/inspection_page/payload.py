@@ -128,7 +128,7 @@ def _rows(inspection: Inspected, cells: list[tuple[int, int]]) -> dict[int, Any]
 def _findings(inspection: Inspected) -> list[dict[str, Any]]:
     left = _MOST_SUGGESTIONS
     found = []
-    for finding in inspection.columns:
+    for finding in inspection.columns_first:
         changes = _changes(inspection, finding)[:left]
         left -= len(changes)
         found.append(
@@ -150,7 +150,7 @@ def _changes(inspection: Inspected, finding: ColumnFinding) -> list[list[Any]]:
         return []
     j = inspection.all_names.index(finding.columns[0])
     return [
-        [i, j, str(inspection.row_names[i]), inspection.entries[j][i], text]
+        [i, j, str(inspection.row_names[i]), inspection.entries[j][i], text or None]
         for i, text in finding.suggestions.items()
-        if text != inspection.entries[j][i]
+        if (text or None) != inspection.entries[j][i]
     ]

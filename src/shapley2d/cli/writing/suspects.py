@@ -102,8 +102,8 @@ def print_inspection(
     )
     if inspection.columns:
         console.print(Text("Columns", style="italic"))
-        for finding in inspection.columns[:_SHOWN_FINDINGS]:
-            console.print(Text(f"- {printable(finding.text)}"), soft_wrap=True)
+        for finding in inspection.columns_first[:_SHOWN_FINDINGS]:
+            console.print(Text.assemble("- ", shown(finding.text, 240)), soft_wrap=True)
         left = len(inspection.columns) - _SHOWN_FINDINGS
         if left > 0:
             console.print(Text(f"- and {left} more, in the page and with --json"))
