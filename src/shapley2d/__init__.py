@@ -18,16 +18,24 @@ if TYPE_CHECKING:
     from shapley2d._api.cells import value_cells
     from shapley2d._api.estimator import CellValuer
     from shapley2d._api.game import value_game
+    from shapley2d._api.inspect import inspect_cells
+    from shapley2d._api.inspector import CellInspector
+    from shapley2d._api.measure import measure_repair
     from shapley2d._results.blocks import BlockValuation
+    from shapley2d._results.inspection import Inspection
     from shapley2d._results.valuation import Valuation
     from shapley2d.exceptions import InputError
 
 __all__ = [
     "BlockValuation",
+    "CellInspector",
     "CellValuer",
     "InputError",
+    "Inspection",
     "Valuation",
     "__version__",
+    "inspect_cells",
+    "measure_repair",
     "value_blocks",
     "value_cells",
     "value_game",
@@ -36,9 +44,13 @@ __all__ = [
 # numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is quick
 _HOMES = {
     "BlockValuation": "shapley2d._results.blocks",
+    "CellInspector": "shapley2d._api.inspector",
     "CellValuer": "shapley2d._api.estimator",
     "InputError": "shapley2d.exceptions",
+    "Inspection": "shapley2d._results.inspection",
     "Valuation": "shapley2d._results.valuation",
+    "inspect_cells": "shapley2d._api.inspect",
+    "measure_repair": "shapley2d._api.measure",
     "value_blocks": "shapley2d._api.blocks",
     "value_cells": "shapley2d._api.cells",
     "value_game": "shapley2d._api.game",

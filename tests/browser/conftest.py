@@ -28,15 +28,21 @@ def browser():
 
 
 @pytest.fixture
-def open_report(browser, tmp_path):
-    """Write a valuation's report and open it; at the end check that the page was quiet and asked for nothing."""
+def open_file(browser):
+    """Open a page; at the end check that it was quiet and asked for nothing."""
     opened = []
 
-    def open_page(valuation, *, width=1280, scheme="light", **options):
-        path = tmp_path / f"report-{len(opened)}.html"
-        write_report(valuation, path, **options)
-        page = browser.new_page(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
+    def open_page(path, *, width=1280, scheme="light", context=None):
+        page = (context or browser).new_page(
+            **(
+                {}
+                if context
+                else {
+                    "viewport": {"width": width, "height": 900},
+                    "color_scheme": scheme,
+                    "accept_downloads": True,
+                }
+            )
         )
         seen = SimpleNamespace(page=page, uri=path.as_uri(), errors=[], requests=[], dialogs=[])
         page.on(
@@ -59,3 +65,16 @@ def open_report(browser, tmp_path):
         assert [
             url for url in seen.requests if url != seen.uri and not url.startswith(("data:", "blob:"))
         ] == []
+
+
+@pytest.fixture
+def open_report(open_file, tmp_path):
+    """Write a valuation's report and open it."""
+    count = iter(range(100))
+
+    def open_page(valuation, *, width=1280, scheme="light", **options):
+        path = tmp_path / f"report-{next(count)}.html"
+        write_report(valuation, path, **options)
+        return open_file(path, width=width, scheme=scheme)
+
+    return open_page

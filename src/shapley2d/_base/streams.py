@@ -15,6 +15,8 @@ pilot pairs         (3)                column coalitions of the pilot that sizes
 validation groups   (3, split)         groups of validation rows that are left out in turn
 form sample         (4)                validation rows and coalitions on which the fast form is assessed
 random values       ("random")         the order of the values of ``"random"``
+inspection bags     ("bags")           rows that the trees of an inspection learn from
+inspection trees    ("trees", column)  columns and random targets in the nodes of the forest of one column
 folds               no key             rows of the folds; the folds' own seeds are spawned from it
 =================== ================== =============================================================================
 
@@ -35,6 +37,8 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "validation groups": (3,),
     "form sample": (4,),
     "random values": (int.from_bytes(b"random"),),
+    "inspection bags": (int.from_bytes(b"bags"),),
+    "inspection trees": (int.from_bytes(b"trees"),),
 }
 STREAMS = tuple(_KEYS)
 """Names of the streams."""

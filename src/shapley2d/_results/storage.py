@@ -29,6 +29,7 @@ from shapley2d.exceptions import InputError, InputWarning
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -50,7 +51,7 @@ def save_valuation(valuation: Values, path: str | os.PathLike[str]) -> None:
     import pyarrow.parquet as pq
 
     n, m = valuation.shape
-    names = _name_array(valuation.row_names.tolist())
+    names = name_array(valuation.row_names.tolist())
     row = pa.DictionaryArray.from_arrays(np.repeat(np.arange(n, dtype=np.int32), m), names)
     column = pa.DictionaryArray.from_arrays(
         np.tile(np.arange(m, dtype=np.int32), n), pa.array(valuation.column_names, pa.string())
@@ -88,7 +89,7 @@ def save_valuation(valuation: Values, path: str | os.PathLike[str]) -> None:
     table = pa.table(columns).replace_schema_metadata(metadata)
     with atomic_write(path) as temporary:
         pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
-        if _too_dense(
+        if too_dense(
             temporary
         ):  # values that are nearly all the same: as they are, so that they can be read again
             pq.write_table(
@@ -97,7 +98,7 @@ def save_valuation(valuation: Values, path: str | os.PathLike[str]) -> None:
         checksum.seal(temporary, mark)
 
 
-def _too_dense(path: Path) -> bool:
+def too_dense(path: Path) -> bool:
     """Whether a file unpacks to more than one of its size may."""
     import pyarrow.parquet as pq
 
@@ -108,6 +109,34 @@ def _too_dense(path: Path) -> bool:
 
 def read_fields(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     """Read what a valuation is made of, and its kind, checking that the file is one and that it is whole."""
+    found: tuple[str, dict[str, Any]] = read_sealed(path, _KEY, "a valuation", _FORMAT, _fields, _COLUMNS)
+    return found
+
+
+def read_sealed(
+    path: str | os.PathLike[str],
+    key: bytes,
+    what: str,
+    version: int,
+    make: Callable[[dict[str, Any], Any], Any],
+    columns: Sequence[str] | None = None,
+) -> Any:
+    """What ``make`` makes of the record and the table in a file of ours, once it is known to be one and to be whole.
+
+    Parameters
+    ----------
+    path : path-like
+    key : bytes
+        The metadata's name for the record.
+    what : str
+        What the file should hold, in words.
+    version : int
+        The newest format that can be read.
+    make : callable
+        Takes the record and the table; a ValueError says in a phrase what does not fit.
+    columns : sequence of str, optional
+        Those that are read, where not all are.
+    """
     place = Path(path)
     if place.is_dir():
         raise InputError(f"{path} is a folder: name a file in it")
@@ -125,15 +154,15 @@ def read_fields(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
                 "compute it again"
             )
         try:
-            metadata = _metadata(file)
+            metadata = _metadata(file, key)
         except ValueError as error:
             raise InputError(f"{path} is not a readable Parquet file: {error}") from None
-        if _KEY not in metadata:
-            raise InputError(f"{path} is a Parquet file, but not a valuation saved by shapley2d")
+        if key not in metadata:
+            raise InputError(f"{path} is a Parquet file, but not {what} saved by shapley2d")
         try:
-            record = parse_record(metadata[_KEY])
-            _check_format(record, path, sealed=whole is not None)
-            kind, fields = _fields(record, read_bounded(file, _COLUMNS))
+            record = parse_record(metadata[key])
+            _check_format(record, path, version, sealed=whole is not None)
+            made = make(record, read_bounded(file, columns))
         except InputError:
             raise
         except ValueError as error:
@@ -151,25 +180,25 @@ def read_fields(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
                 "again to add one"
             )
         )
-    return kind, fields
+    return made
 
 
-def _check_format(record: dict[str, Any], path: str | os.PathLike[str], *, sealed: bool) -> None:
+def _check_format(record: dict[str, Any], path: str | os.PathLike[str], newest: int, *, sealed: bool) -> None:
     version = whole_number(record.get("format"), "its format", 1)
-    if version > _FORMAT:
+    if version > newest:
         raise InputError(f"{path} was saved by a newer shapley2d: update the package to read it")
     if not sealed and version > 1:
         raise ValueError("its checksum is missing")
 
 
-def _metadata(file: BinaryIO) -> dict[bytes, bytes]:
+def _metadata(file: BinaryIO, key: bytes) -> dict[bytes, bytes]:
     """The metadata of a file that is not larger than it may be."""
     import pyarrow.parquet as pq
 
     try:
         parquet = pq.ParquetFile(file)
         found = parquet.schema_arrow.metadata or {}
-        if _KEY in found:
+        if key in found:
             check_bounds(parquet.metadata, file, check_ends(file))
     except Exception as error:
         if type(error) is ValueError:  # of ours, already a phrase
@@ -186,11 +215,11 @@ def _fields(record: dict[str, Any], table: Any) -> tuple[str, dict[str, Any]]:
     n, m = (whole_number(size, "a size of its shape", 1) for size in shape)
     if table.num_rows != n * m:
         raise ValueError(f"{table.num_rows} cells for {n} rows x {m} columns")
-    row_names, column_names = _axes(table, n, m)
+    row_names, column_names = axis_names(table, n, m)
     fields: dict[str, Any] = {
         "values": _matrix(table, "value", n, m),
         "stderr": _matrix(table, "stderr", n, m),
-        "row_names": _names(row_names),
+        "row_names": row_name_array(row_names),
         "column_names": column_names,
         "row_stderr": _spread(record.get("row_stderr"), n),
         "column_stderr": _spread(record.get("column_stderr"), m),
@@ -212,7 +241,7 @@ def _fields(record: dict[str, Any], table: Any) -> tuple[str, dict[str, Any]]:
     return "blocks", fields | _block_fields(record["blocks"], n, m, allowed_bytes(table.nbytes))
 
 
-def _axes(table: Any, n: int, m: int) -> tuple[list[Any], list[str]]:
+def axis_names(table: Any, n: int, m: int) -> tuple[list[Any], list[str]]:
     """Names of rows and columns, if the cells stand in their order."""
     import pyarrow as pa
 
@@ -301,7 +330,7 @@ def _block_fields(record: Any, n: int, m: int, limit: int) -> dict[str, Any]:
     }
 
 
-def _name_array(names: list[Any]) -> Any:
+def name_array(names: list[Any]) -> Any:
     """Row names of any kind; as text where Parquet has no kind for them."""
     import pyarrow as pa
 
@@ -332,7 +361,7 @@ def _matrix(table: Any, key: str, n: int, m: int) -> NDArray[np.float64]:
     return np.array(table[key].to_numpy(), dtype=np.float64).reshape(n, m)
 
 
-def _texts(table: Any, key: str) -> NDArray[Any]:
+def texts_of(table: Any, key: str) -> NDArray[Any]:
     """A column of text, None where there is none; equal texts are one object."""
     import pyarrow as pa
 
@@ -350,10 +379,10 @@ def _texts(table: Any, key: str) -> NDArray[Any]:
 def _labels(table: Any, n: int, m: int) -> NDArray[Any] | None:
     if "label" not in table.column_names:
         return None
-    return _texts(table, "label").reshape(n, m)[:, 0]
+    return texts_of(table, "label").reshape(n, m)[:, 0]
 
 
-def _names(names: list[Any]) -> NDArray[Any]:
+def row_name_array(names: list[Any]) -> NDArray[Any]:
     if all(isinstance(name, int) for name in names):
         return np.array(names, dtype=np.int64)
     return np.array(names, dtype=object)
@@ -379,7 +408,7 @@ def _stored_table(
         return None
     if not isinstance(kinds, list) or len(kinds) != m or any(kind not in _KINDS for kind in kinds):
         raise ValueError("its kinds of columns do not fit")
-    texts = _texts(table, "content").reshape(n, m)
+    texts = texts_of(table, "content").reshape(n, m)
     columns = []
     for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
         present = [text for text in texts[:, j] if text is not None]

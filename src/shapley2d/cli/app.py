@@ -8,7 +8,9 @@ from shapley2d._version import __version__
 from shapley2d.cli.commands.blocks import blocks
 from shapley2d.cli.commands.cells import cells
 from shapley2d.cli.commands.demo import demo
+from shapley2d.cli.commands.inspect import inspect
 from shapley2d.cli.commands.paper import paper
+from shapley2d.cli.commands.repair import repair
 from shapley2d.cli.commands.report import report
 
 # \b keeps the lines of a paragraph apart
@@ -24,6 +26,17 @@ _BLOCKS = """\b
 Examples:
   shapley2d blocks patients.csv --target outcome --owners owners.csv --pay 100000
   shapley2d blocks patients.csv -t outcome --owners owners.csv --report blocks.html
+"""
+_INSPECT = """\b
+Examples:
+  shapley2d inspect patients.csv
+  shapley2d inspect patients.csv --target outcome --report page.html
+  shapley2d inspect clean.csv -t outcome --decisions decisions.csv --report page.html
+"""
+_REPAIR = """\b
+Examples:
+  shapley2d repair patients.csv decisions.csv -o clean.csv
+  shapley2d repair patients.csv decisions.csv -o clean.csv --report after.html
 """
 _REPORT = """\b
 Examples:
@@ -44,7 +57,8 @@ Examples:
 
 app = typer.Typer(
     name="shapley2d",
-    help="What every cell of a training table, and every contributor's block of it, is worth to a model.",
+    help="What every cell of a training table, and every contributor's block of it, is worth to a model, and which "
+    "entries are wrong.",
     epilog="\b\nExamples:\n  shapley2d demo\n  shapley2d cells patients.csv --target outcome --report report.html\n",
     context_settings={"help_option_names": ["--help", "-h"]},
     pretty_exceptions_enable=False,
@@ -52,6 +66,8 @@ app = typer.Typer(
 )
 app.command(epilog=_CELLS)(cells)
 app.command(epilog=_BLOCKS)(blocks)
+app.command(epilog=_INSPECT)(inspect)
+app.command(epilog=_REPAIR)(repair)
 app.command(epilog=_REPORT)(report)
 app.command(epilog=_DEMO)(demo)
 app.command(epilog=_PAPER)(paper)

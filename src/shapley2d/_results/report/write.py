@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.checks import check_whole
+from shapley2d._results.page import asset, policy_hash, template
 from shapley2d._results.report.owners import block_owners, owner_lines, payment_lines
 from shapley2d._results.report.payload import (
     as_marked,
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
 
     from shapley2d._results.values import Values
 
+_HOME = "shapley2d._results.report"
 _SCRIPTS = (
     "dom.js", "table.js", "palette.js", "heatmap.js", "map.js", "row.js", "cells.js", "sums.js", "figures.js",
     "main.js",
@@ -130,8 +128,8 @@ def render_report(
         max_cells=max_cells,
         owners=block_owners(valuation),
     )
-    style, script = _asset("report.css"), "\n".join(_asset(name) for name in _SCRIPTS)
-    page: str = _template().render(
+    style, script = asset(_HOME, "report.css"), "\n".join(asset(_HOME, name) for name in _SCRIPTS)
+    page: str = template(_HOME).render(
         title=title or f"What every {summary.noun} is worth",
         summary=summary,
         facts={**(facts or {}), **known_facts(valuation.info)},
@@ -148,8 +146,8 @@ def render_report(
         versions=valuation.info.get("versions") or {},
         style=style,
         script=script,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+        style_hash=policy_hash(style),
+        script_hash=policy_hash(script),
     )
     return page
 
@@ -162,25 +160,3 @@ def _lowest(valuation: Values, count: int) -> Any:
     order = np.argsort(valuation.values, axis=None, kind="stable")[:count]
     negative = order[valuation.values.ravel()[order] < 0]
     return negative if negative.size or is_blocks(valuation) else order[:10]
-
-
-def _hash(text: str) -> str:
-    """The digest by which the page's policy knows its own style and script."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
-
-
-@cache
-def _asset(name: str) -> str:
-    return files("shapley2d._results.report").joinpath("assets", name).read_text(encoding="utf-8")
-
-
-@cache
-def _template() -> Any:
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(
-        files("shapley2d._results.report").joinpath("template.html.jinja").read_text(encoding="utf-8")
-    )

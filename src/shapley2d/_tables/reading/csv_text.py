@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import itertools
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,59 @@ def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, Note | No
         f"{path} is not UTF-8 (first in line {line}): read as {name}; if letters look wrong, set ",
         Setting("encoding"),
     )
+
+
+def encoding_of(data: bytes, path: str, encoding: str | None) -> str:
+    """The encoding that :func:`decode` reads a file in, under a name that keeps its first mark.
+
+    Examples
+    --------
+    >>> encoding_of("größe".encode("cp1252"), "sizes.csv", None), encoding_of(codecs.BOM_UTF8 + b"a", "a.csv", None)
+    ('cp1252', 'utf-8')
+    """
+    marks = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+    for mark, name in marks.items():
+        if data.startswith(mark):
+            return name
+    if encoding is not None:
+        return encoding
+    _, note = decode(data, path, None)
+    if note is None:
+        return "utf-8"
+    try:
+        data.decode("cp1252")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "cp1252"
+
+
+def field_spans(text: str, separator: str) -> Iterator[list[tuple[int, int]]]:
+    r"""Where the fields of each line that holds something stand, quotes included.
+
+    Examples
+    --------
+    >>> text = 'a,b\n1,"x, y"\n\n2,z'
+    >>> [[text[start:stop] for start, stop in spans] for spans in field_spans(text, ",")]
+    [['a', 'b'], ['1', '"x, y"'], ['2', 'z']]
+    """
+    other = f"[^{re.escape(separator)}\r\n]*"
+    field = re.compile(f'"(?:[^"]|"")*"{other}|{other}')
+    place = 1 if text.startswith("\ufeff") else 0
+    spans: list[tuple[int, int]] = []
+    while place <= len(text):
+        found = field.match(text, place)
+        assert found is not None
+        spans.append(found.span())
+        place = found.end()
+        if text.startswith(separator, place):
+            place += 1
+            continue
+        if len(spans) > 1 or spans[0][0] < spans[0][1]:
+            yield spans
+        if place >= len(text):
+            return
+        place += 2 if text.startswith("\r\n", place) else 1
+        spans = []
 
 
 def _line(data: bytes, position: int) -> int:

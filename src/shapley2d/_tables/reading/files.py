@@ -102,6 +102,12 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
     )
 
 
+def unpacked_contents(path: str) -> bytes:
+    """The bytes of a file, unpacked where it is compressed."""
+    data = _contents(path)
+    return _unpacked(data, path) if data.startswith(_GZIP) else data
+
+
 def _contents(path: str) -> bytes:
     if path == "-":
         if sys.stdin is None:

@@ -1,4 +1,4 @@
-"""``shapley2d demo``: errors injected into a bundled table, found by their cell values."""
+"""``shapley2d demo``: errors injected into a bundled table, found by an inspection and by cell values, repaired."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,18 +31,20 @@ Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to wri
 
 
 def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
-    """Inject errors into a bundled table, value its cells, and see how many errors are among the lowest.
+    """Inject errors into a bundled table, look for them in two ways, and see what repairing them gains.
 
     The table is Breast Cancer Wisconsin (Original): 699 patients, 9 gradings from 1 to 10. The errors are values
-    unlikely for the patient's diagnosis, entries swapped between patients, and typos. It takes some seconds and
-    writes the table, the values and a report with the injected errors marked.
+    unlikely for the patient's diagnosis, entries swapped between patients, and typos. An inspection says which entries
+    are likely wrong, cell values say which harm a model. It takes some seconds and writes the table, the values, a
+    report with the injected errors marked, and the page on which to decide about the likeliest errors.
     """
-    from shapley2d import value_cells
+    from shapley2d import inspect_cells, measure_repair, value_cells
     from shapley2d.datasets import load_breast_cancer_original
     from shapley2d.evaluation import detection_curve, inject_errors
 
     _make_folder(out)
     files = {"table": out / "table.csv", "values": out / "values.parquet", "report": out / "report.html"}
+    files["page"] = out / "page.html"
     for path in files.values():
         check_file(path, "--out")
     X, y = load_breast_cancer_original("pyarrow")
@@ -59,10 +61,14 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     table = _table(corrupted.numbers, X.column_names)
     with warnings_as_notes():
         valuation = value_cells(table, y)
+        inspection = inspect_cells(table, y, valuation=valuation)
+        _, log = inspection.repair(table, most=round(SHARE * corrupted.cells.size))
+        gain = measure_repair(log, table, y, model="knn")
     rows = np.broadcast_to(valuation.rows[:, None], valuation.shape)
     total = int(corrupted.cells.sum())
     counts = [round(part * corrupted.cells.size) for part in _PARTS]
     by_cells = total * detection_curve(-valuation.values, corrupted.cells, counts)
+    by_inspection = total * detection_curve(inspection.probability, corrupted.cells, counts)
     by_rows = total * detection_curve(-rows, corrupted.cells, counts)
     inspected = []
     for k, (part, count) in enumerate(zip(_PARTS, counts, strict=True)):
@@ -70,6 +76,7 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
             {
                 "share": part,
                 "cells": count,
+                "found_by_inspection": float(by_inspection[k]),
                 "found": float(by_cells[k]),
                 "found_by_rows": float(by_rows[k]),
                 "by_chance": total * count / corrupted.cells.size,
@@ -78,10 +85,14 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     write_csv(table.append_column("class", [y.tolist()]), files["table"])
     write_values(valuation, files["values"])
     write_html(valuation, files["report"], marked=corrupted.cells, title="Demo: injected errors")
+    inspection.report(
+        files["page"], title="Demo: which entries are wrong", target="class", table=str(files["table"])
+    )
     if as_json_:
         print_json(
             {
                 "command": "demo",
+                "gain": {"gain": gain.gain, "interval": gain.interval, "random_gain": gain.random_gain},
                 "injected": total,
                 "inspected": inspected,
                 "seconds": valuation.info["seconds"],
@@ -94,19 +105,26 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     console.print(
         Text(
             f"Breast Cancer Wisconsin (Original): {n} patients x {m} gradings, benign or malignant.\n"
-            f"{total} of its {n * m} cells were corrupted; all cells were valued in "
-            f"{valuation.info['seconds']:.1f} s.\n"
+            f"{total} of its {n * m} cells were corrupted; all cells were inspected in "
+            f"{inspection.info['seconds']:.1f} s and valued in {valuation.info['seconds']:.1f} s.\n"
         )
     )
     console.print(
         Text(
-            f"Of the {total} injected errors, how many are among the first cells to inspect?", style="italic"
+            f"Of the {total} injected errors, how many are among the first cells to look at?", style="italic"
         )
     )
     console.print(_found_table(inspected))
     console.print(
         Text(
-            "\nThe first of them, by their place in the order of inspection (between them are entries as they came)",
+            "\nThe likeliest wrong first, with what was expected instead",
+            style="italic",
+        )
+    )
+    console.print(_suspects(inspection, entries, corrupted.kinds))
+    console.print(
+        Text(
+            "\nThe most harmful to a model first, errors only: between them are entries as they came",
             style="italic",
         )
     )
@@ -114,7 +132,21 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     console.print()
     print_files(files, console)
     console.print(
-        Text(printable(f"The same by hand: shapley2d cells {files['table']} --target class")), soft_wrap=True
+        Text(
+            printable(
+                f"The same by hand: shapley2d inspect {files['table']} --target class --report page.html\n"
+                f"                  shapley2d cells {files['table']} --target class",
+                keep="\n",
+            )
+        ),
+        soft_wrap=True,
+    )
+    console.print(
+        Text(
+            f"Repairing the first {SHARE:.0%} as expected, {len(log)} entries: {gain.in_words()}",
+            style="bold",
+        ),
+        soft_wrap=True,
     )
 
 
@@ -137,14 +169,36 @@ def _table(entries: Any, names: list[str]) -> Any:
 
 def _found_table(inspected: list[dict[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("inspected", "by cell value", "by row value (1D)", "by chance"):
+    for heading in ("looked at", "by inspection", "by cell value", "by row value (1D)", "by chance"):
         table.add_column(heading, justify="right")
     for part in inspected:
         table.add_row(
             f"{part['share']:.0%} = {part['cells']} cells",
-            Text(f"{part['found']:.0f}", style="bold green"),
+            Text(f"{part['found_by_inspection']:.0f}", style="bold green"),
+            f"{part['found']:.0f}",
             f"{part['found_by_rows']:.0f}",
             f"{part['by_chance']:.0f}",
+        )
+    return table
+
+
+def _suspects(inspection: Any, original: Any, kinds: Any) -> Table:
+    """The entries likeliest wrong, with what they were."""
+    table = Table(box=None, pad_edge=False)
+    for heading, side in (("row", "right"), ("column", "left"), ("content", "right"), ("expected", "right"),
+                          ("wrong", "right"), ("error", "left")):  # fmt: skip
+        table.add_column(heading, justify=side)  # type: ignore[arg-type]
+    _, m = inspection.shape
+    places = [divmod(flat, m + 1) for flat in inspection.order("wrong").tolist()]
+    for i, j in [(i, j) for i, j in places if j < m][:_SHOWN]:
+        injected = f"{kinds[i, j]}, was {original[i, j]:.0f}" if kinds[i, j] else "as it came"
+        table.add_row(
+            str(i),
+            shown(inspection.all_names[j]),
+            shown(inspection.entries[j][i]),
+            shown(inspection.expected_text(i, j)),
+            f"{100 * inspection.probability[i, j]:.0f} %",
+            injected,
         )
     return table
 

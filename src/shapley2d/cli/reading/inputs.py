@@ -123,15 +123,15 @@ def _check_inputs(
     task: str,
 ) -> Inputs:
     names = source.table.column_names
-    _find(target, names, "--target", source.path)
+    find_column(target, names, "--target", source.path)
     if row_id is not None:
-        _find(row_id, names, "--id", source.path)
+        find_column(row_id, names, "--id", source.path)
     known = [*names, *(other.table.column_names if other else [])]
-    dropped = _listed(drop, known, source.path, "--drop")
+    dropped = listed_columns(drop, known, source.path, "--drop")
     if target in dropped:
         raise InputError(f"--drop {target} is the target: drop another column, or choose another --target")
     without = {*dropped, *([row_id] if row_id is not None else [])}
-    asked = _kinds(kinds, names, source.path, without)
+    asked = asked_kinds(kinds, names, source.path, without)
     with computing(_names(source, other, target)):
         found = read_target(source, target, kind=asked.get(target), task=task)
         features = [key for key in names if key != target and key not in without]
@@ -150,13 +150,19 @@ def _check_inputs(
         X=X,
         y=found.y,
         rows=found.rows,
-        row_names=found.rows if row_id is None else _row_names(kept.select([row_id])),
+        row_names=found.rows if row_id is None else id_names(kept.select([row_id])),
         kinds=asked,
     )
     if other is None:
         return inputs
     without |= set(features) - set(X.column_names)
     return _with_validation(inputs, other, without, drop_missing_target=drop_missing_target, task=task)
+
+
+def read_file(path: str, separator: str | None, encoding: str | None) -> Source:
+    """Read a table, with a word on a large one."""
+    with reporting(progress(), f"reading {printable(Path(path).name)}"):
+        return read_table(path, separator=separator, encoding=encoding)
 
 
 def _without_keys(
@@ -250,30 +256,31 @@ def _names(train: Source, valid: Source | None, target: str) -> dict[str, str]:
     return names
 
 
-def _find(name: str, names: Sequence[str], option: str, path: str) -> None:
+def find_column(name: str, names: Sequence[str], option: str, path: str) -> None:
+    """Refuse the name of a column that a file does not have."""
     if name not in names:
         raise InputError(
             f"{option} {shlex.quote(name)}: {path} has no such column{_hint(name, names) or _listing(names)}"
         )
 
 
-def _listed(given: Sequence[str], names: Sequence[str], path: str, option: str) -> set[str]:
+def listed_columns(given: Sequence[str], names: Sequence[str], path: str, option: str) -> set[str]:
     """Names of columns; one option may hold several with commas between."""
     listed: set[str] = set()
     for text in given:
         for name in [text] if text in names else [part.strip() for part in text.split(",")]:
-            _find(name, names, option, path)
+            find_column(name, names, option, path)
             listed.add(name)
     return listed
 
 
-def _kinds(
+def asked_kinds(
     given: Mapping[str, Sequence[str]], names: Sequence[str], path: str, without: set[str]
 ) -> dict[str, str]:
     """The kind of every column that ``--number``, ``--date`` or ``--text`` names."""
     kinds: dict[str, str] = {}
     for kind, listed in given.items():
-        for name in sorted(_listed(listed, names, path, f"--{kind}")):
+        for name in sorted(listed_columns(listed, names, path, f"--{kind}")):
             if name in kinds:
                 raise InputError(
                     f"--{kind} {shlex.quote(name)} and --{kinds[name]} {shlex.quote(name)}: give one of them"
@@ -297,7 +304,7 @@ def _listing(names: Sequence[str], most: int = 8) -> str:
     return f": it has {', '.join(map(repr, names[:most]))}{more}"
 
 
-def _row_names(table: Any) -> NDArray[Any]:
+def id_names(table: Any) -> NDArray[Any]:
     """The entries of a column, as whole numbers where they are nothing else."""
     try:
         names = [str(name) for name in clean_texts(table).column(0).to_pylist()]

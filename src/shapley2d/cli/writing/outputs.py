@@ -126,7 +126,7 @@ def stop_if_unwritten(failed: list[Exception]) -> None:
 def write_values(valuation: Valuation, path: Path) -> None:
     """Write all values, as the file's name asks: Parquet with the record of the run, or a tidy CSV."""
     if path.suffix.lower() != ".csv":
-        with _writing(path):
+        with naming(path):
             valuation.save(path)
         return
     import pyarrow as pa
@@ -135,7 +135,7 @@ def write_values(valuation: Valuation, path: Path) -> None:
     table = (
         frame if isinstance(frame, pa.Table) else pa.table({key: list(frame[key]) for key in frame.columns})
     )
-    columns = [_harmless(table[key]) for key in table.column_names]
+    columns = [harmless(table[key]) for key in table.column_names]
     write_csv(pa.table(columns, names=table.column_names), path)
 
 
@@ -148,11 +148,11 @@ def write_csv(table: Any, path: Path) -> None:
         pa.BufferOutputStream()
     )  # written to a file at once, pyarrow would not notice that the disk is full
     csv.write_csv(table, stream)
-    with _writing(path), atomic_write(path) as temporary:
+    with naming(path), atomic_write(path) as temporary:
         temporary.write_bytes(stream.getvalue())
 
 
-def _harmless(column: Any) -> Any:
+def harmless(column: Any) -> Any:
     """Text that a spreadsheet would run as a formula, with a quote before it."""
     import pyarrow as pa
 
@@ -165,12 +165,12 @@ def write_html(valuation: Valuation, path: Path, **options: Any) -> None:
     """Write the report."""
     from shapley2d._results.report import write_report
 
-    with _writing(path):
+    with naming(path):
         write_report(valuation, path, **options)
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def naming(path: Path) -> Iterator[None]:
     """Name the file in what goes wrong."""
     try:
         yield

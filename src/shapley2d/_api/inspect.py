@@ -1,0 +1,191 @@
+"""Which entries of a table are wrong, and what they should say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d._base.warnings import without_warnings
+from shapley2d._methods.run import Run
+from shapley2d._results.inspection import Inspection
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.digest import column_digest, table_digest
+from shapley2d._tables.frames import frame_kind
+from shapley2d._tables.intake import with_targets
+from shapley2d._tables.label import label_name
+from shapley2d._tables.table import Table
+from shapley2d._tables.target import as_series, as_target
+from shapley2d.exceptions import InputError, Place, Setting
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._inspection.findings import Findings
+    from shapley2d._tables.target import Target
+
+
+def inspect_cells(
+    X: Any,
+    y: Any = None,
+    *,
+    valuation: Any = None,
+    task: str = "auto",
+    kinds: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: Any = "auto",
+) -> Inspection:
+    """Find the entries of a table that are likely wrong, and what they should say.
+
+    Every entry is predicted from the rest of its row and its label. First come those least likely and farthest off, and
+    whose replacement makes the rest of the row fit better.
+
+    Parameters
+    ----------
+    X : 2-D array, table, dict of columns, list of dicts, or path of a CSV, JSON or Parquet file
+        As for :func:`~shapley2d.value_cells`: numbers, text, categories, dates, booleans, missing entries. Text among
+        numbers and numbers among text are inspected like everything else, and so are keys.
+    y : 1-D array, list or series, or the name of a column of X, optional
+        Labels or numbers to predict, inspected too. Some may be missing.
+    valuation : Valuation, optional
+        Of the same table: what each cell is worth is shown beside how likely it is wrong, and can be ranked by.
+    task : {"auto", "classification", "regression"}
+        ``"auto"``: text, booleans and up to 20 different whole numbers are classes.
+    kinds : dict, optional
+        What columns hold, by name: ``"number"``, ``"date"`` or ``"text"``, for those that are not what they look like.
+    random_state : int, numpy generator or None
+    n_jobs : int or None
+        Workers; -1 for all cores, all by default. What is found does not depend on it.
+    progress : {"auto", True, False} or callable
+        A bar on a terminal by default; a function is handed ``(fraction, note)``.
+
+    Returns
+    -------
+    Inspection
+
+    See Also
+    --------
+    measure_repair : whether repairing what was found helps a model.
+
+    Examples
+    --------
+    >>> from shapley2d import inspect_cells
+    >>> X = {"height": [150 + k % 40 for k in range(80)], "weight": [50.0 + k % 40 for k in range(80)]}
+    >>> X["weight"][7] = 570.0
+    >>> inspection = inspect_cells(X, progress=False)
+    >>> i, j = divmod(int(inspection.probability.argmax()), 2)
+    >>> i, inspection.column_names[j]
+    (7, 'weight')
+    """
+    run = Run.create(random_state, "shapley", n_jobs, progress)
+    named = y if isinstance(y, str) else None
+    given = X
+    if y is not None:
+        X, y, _, _ = with_targets(X, y, None, None)
+    with without_warnings():  # what a column holds, strays and keys are findings here
+        table = as_table(X, "X", kinds)
+        name = None if y is None else named or label_name(y, table.column_names)
+        series = as_series(y)
+        y = series.to_native() if isinstance(series, nw.Series) else y
+        label = None if name is None else as_table({name: y}, "y", _label_kind(kinds, name))
+        target = None if y is None else _target(y, table, task)
+    if label is not None and label.n_rows != table.n_rows:
+        raise InputError(
+            Place("y"),
+            f" has {label.n_rows} entries, but its table has {table.n_rows} rows: inconsistent numbers of samples",
+        )
+    findings = _findings(table, label, target, run)
+    if not findings.column_findings:
+        from shapley2d._inspection.columns.find import find_in_columns
+
+        findings = replace(findings, column_findings=find_in_columns(table))
+    columns = {column.name: column_digest(column) for column in table.columns}
+    if label is not None:
+        columns[label.column_names[0]] = column_digest(label.columns[0])
+    return Inspection(
+        findings=findings,
+        row_names=table.row_names,
+        values=None if valuation is None else _values(valuation, findings, table.row_names),
+        frame=frame_kind(given),
+        digests=columns,
+        fingerprint=table_digest(columns),
+        info=_record(run, findings, kinds),
+    )
+
+
+def _findings(table: Table, label: Table | None, target: Target | None, run: Run) -> Findings:
+    from shapley2d._inspection.score import inspect_table
+
+    settings: dict[str, Any] = {"seed": run.seed, "n_jobs": run.n_jobs, "progress": run.progress}
+    if label is None:
+        return inspect_table(table, None, **settings)
+    if target is not None:
+        return inspect_table(table, target, label_name=label.column_names[0], **settings)
+    # labels that are missing in part, or that teach nothing: one more column like the others
+    both = Table((*table.columns, label.columns[0]), table.row_names, None)
+    return replace(inspect_table(both, None, **settings), has_label=True)
+
+
+def _target(y: Any, table: Table, task: str) -> Target | None:
+    """The target, or None where it is not whole or has a single class: a label to be inspected, not learnt."""
+    try:
+        target = as_target(y, table, task)
+    except InputError as error:
+        if error.option == "task":
+            raise
+        return None
+    return target if target.kept is None else None
+
+
+def _label_kind(kinds: Any, name: str) -> dict[str, str] | None:
+    return {name: kinds[name]} if isinstance(kinds, dict) and name in kinds else None
+
+
+def _record(run: Run, findings: Findings, kinds: Any) -> dict[str, Any]:
+    facts = {key: value for key, value in findings.info.items() if isinstance(value, (str, int, float))}
+    record = run.record(**facts, kinds=dict(kinds) if kinds else None)
+    record.pop("semivalue")
+    return record
+
+
+def _values(valuation: Any, findings: Findings, row_names: NDArray[Any]) -> NDArray[np.float64]:
+    """The values of a valuation at the cells of the inspected table, NaN where it has none."""
+    if not hasattr(valuation, "values") or not hasattr(valuation, "column_names"):
+        raise InputError(
+            Setting("valuation"), f" is a {type(valuation).__name__}, not the result of value_cells"
+        )
+    places = {str(name): i for i, name in enumerate(row_names.tolist())}
+    rows = np.array([places.get(str(name), -1) for name in valuation.row_names.tolist()], dtype=np.intp)
+    if (rows < 0).any() or np.unique(rows).size < rows.size:
+        raise InputError(
+            Setting("valuation"),
+            " is of another table: its rows are not those of ",
+            Place("X"),
+            "; value the same table",
+        )
+    names = [column.name for column in findings.columns]
+    if not set(valuation.column_names) <= set(names):
+        other = next(name for name in valuation.column_names if name not in names)
+        raise InputError(
+            Setting("valuation"), " is of another table: ", Place("X"), f" has no column {other!r}"
+        )
+    values = np.full(findings.scores.shape, np.nan)
+    for k, name in enumerate(valuation.column_names):
+        j = names.index(name)
+        values[rows, j] = valuation.values[:, k]
+        label = findings.has_label and j == len(names) - 1
+        if valuation.contents is not None and not label:
+            texts = findings.columns[j].text()
+            wrong = [
+                i for i, text in zip(rows.tolist(), valuation.contents[k], strict=True) if texts[i] != text
+            ]
+            if wrong:
+                raise InputError(
+                    Setting("valuation"),
+                    f" is of another table: column {name!r} differs in {len(wrong)} rows, first in row "
+                    f"{row_names[wrong[0]]}; value the same table",
+                )
+    return values

@@ -1,0 +1,159 @@
+"""A typed column as a forest sees it: bins to be predicted and codes to be split on.
+
+Numbers and dates fall into bins of equal shares, or into one per value where there are few; a category, a boolean and
+"nothing stands there" are bins of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._inspection.recipe import FEWEST_BINS, MOST_BINS, ROWS_PER_BIN
+from shapley2d._kernels.forest import CODES, Predicted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.table import Column
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column in bins.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n,)
+        The entries, NaN where there is none.
+    is_category : bool
+        Whether bins have no order.
+    graded : bool
+        Whether every different entry has a bin of its own.
+    bins : ndarray of shape (n,)
+        ``filled`` where a cell is empty, -1 where the entry is not of the column's kind.
+    filled : int
+        Bins of entries.
+    has_empty : bool
+        Whether one more bin is for empty cells.
+    shares : ndarray of shape (bins,)
+        How much of the column each bin holds.
+    ordered : ndarray
+        The entries that are there, ascending: bin b is ``ordered[starts[b] : starts[b + 1]]``.
+    starts : ndarray of shape (filled + 1,)
+    ranks : ndarray of shape (n,)
+        Mid-ranks between 0 and 1, 0 where there is no entry.
+    distinct : ndarray
+        Different entries, ascending.
+    input_codes : ndarray
+        The code of each as an input; 0 is for no entry.
+    """
+
+    values: NDArray[np.float64]
+    is_category: bool
+    graded: bool
+    bins: NDArray[np.int32]
+    filled: int
+    has_empty: bool
+    shares: NDArray[np.float64]
+    ordered: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    ranks: NDArray[np.float64]
+    distinct: NDArray[np.float64]
+    input_codes: NDArray[np.uint8]
+
+    @property
+    def n_bins(self) -> int:
+        """Bins, that of empty cells included."""
+        return self.filled + self.has_empty
+
+    @property
+    def blurred(self) -> bool:
+        """Whether neighbouring bins lend each other weight: where cuts between them are arbitrary."""
+        return not self.graded and self.filled > 3
+
+    @property
+    def centres(self) -> NDArray[np.float64]:
+        """The entry that stands for each bin: its lower median."""
+        return np.asarray(self.ordered[(self.starts[:-1] + self.starts[1:] - 1) // 2])
+
+    @property
+    def predicted(self) -> Predicted:
+        """What a forest needs to know."""
+        empty = self.filled if self.has_empty else -1
+        return Predicted(self.bins, self.ranks, empty, self.n_bins, self.is_category, self.blurred)
+
+    def codes_of(self, values: NDArray[np.float64]) -> NDArray[np.uint8]:
+        """The codes of entries of this column, as inputs."""
+        codes = np.zeros(values.size, dtype=np.uint8)
+        there = ~np.isnan(values)
+        if self.distinct.size:
+            place = np.searchsorted(self.distinct, values[there]).clip(max=self.distinct.size - 1)
+            codes[there] = self.input_codes[place]
+        return codes
+
+
+def code_column(column: Column) -> Coded:
+    """Put a column into bins.
+
+    Examples
+    --------
+    >>> from shapley2d._tables.table import Column
+    >>> coded = code_column(Column("size", "number", np.array([1.0, 2.0, np.nan, 2.0])))
+    >>> coded.bins, coded.shares
+    (array([0, 1, 2, 1], dtype=int32), array([0.25, 0.5 , 0.25]))
+    """
+    values = column.entries
+    is_category = column.kind in ("category", "boolean")
+    there = ~np.isnan(values)
+    entries = values[there]
+    distinct, place, counts = np.unique(entries, return_inverse=True, return_counts=True)
+    most = int(np.clip(entries.size / ROWS_PER_BIN, FEWEST_BINS, MOST_BINS))
+    graded = is_category or distinct.size <= most
+    bin_of = np.arange(distinct.size) if graded else _equal_shares(entries, distinct, most)
+    filled = int(bin_of[-1]) + 1 if distinct.size else 0
+    bins = np.full(values.size, filled, dtype=np.int32)
+    bins[there] = bin_of[place]
+    strays = [row for row in column.from_text.strays if not there[row]]
+    bins[strays] = -1
+    has_empty = bool((bins == filled).any())
+    held = np.bincount(bins[bins >= 0], minlength=filled + has_empty).astype(np.float64)
+    middle = (np.cumsum(counts) - 0.5 * counts) / max(1, entries.size)
+    ranks = np.zeros(values.size)
+    ranks[there] = middle[place]
+    return Coded(
+        values=values,
+        is_category=is_category,
+        graded=graded,
+        bins=bins,
+        filled=filled,
+        has_empty=has_empty,
+        shares=held / max(1.0, held.sum()),
+        ordered=np.repeat(distinct, counts),
+        starts=np.concatenate([[0], np.cumsum(held[:filled])]).astype(np.int64),
+        ranks=ranks,
+        distinct=distinct,
+        input_codes=_input_codes(counts, middle, is_category=is_category),
+    )
+
+
+def _equal_shares(
+    entries: NDArray[np.float64], distinct: NDArray[np.float64], most: int
+) -> NDArray[np.int64]:
+    """The bin of every different number, such that bins hold about as many entries; none is empty."""
+    edges = np.unique(np.quantile(entries, np.linspace(0, 1, most + 1)[1:-1]))
+    place = np.searchsorted(edges, distinct, side="right")
+    return np.cumsum(np.concatenate([[False], np.diff(place) > 0]))
+
+
+def _input_codes(
+    counts: NDArray[np.int64], middle: NDArray[np.float64], *, is_category: bool
+) -> NDArray[np.uint8]:
+    """Codes from 1 on: numbers by rank, categories by how frequent they are."""
+    place = np.argsort(np.argsort(-counts, kind="stable")) if is_category else np.arange(counts.size)
+    if counts.size >= CODES:
+        scaled = place / counts.size if is_category else middle
+        place = (scaled * (CODES - 1)).astype(np.int64)
+    return (1 + np.minimum(place, CODES - 2)).astype(np.uint8)

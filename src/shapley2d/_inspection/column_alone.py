@@ -1,0 +1,110 @@
+"""What speaks against an entry without a look at the rest of its row: its class, its repetition, how it is written."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._inspection.recipe import PAIR_WEIGHT, SHAPE_WEIGHT, STRAY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._inspection.coding import Coded
+    from shapley2d._tables.table import Column
+
+_RUN = re.compile(r"[^\W\d_]+|\d+")
+_FEWEST = 3  # entries of a column that can be compared
+
+
+def class_distance(coded: Coded, groups: NDArray[np.intp]) -> NDArray[np.float64]:
+    """How unusual an entry is among the rows of its label, in standard deviations or by the share of its category."""
+    off = np.zeros(coded.bins.size)
+    for group in np.unique(groups):
+        rows = np.flatnonzero((groups == group) & ~np.isnan(coded.values))
+        if rows.size < 2:
+            continue
+        if coded.is_category:
+            counts = np.bincount(coded.bins[rows])
+            rarity = -np.log(counts[coded.bins[rows]] / rows.size)
+            off[rows] = np.log1p(np.maximum(0.0, rarity - rarity.mean()))
+        else:
+            entries = coded.values[rows]
+            away = entries - entries.mean()
+            size = np.abs(away).max()
+            if size > 1e-12 * np.abs(entries).max():
+                away /= size  # squares of tiny numbers would vanish
+                off[rows] = np.log1p(np.abs(away) / np.sqrt(np.mean(away**2)))
+    return off
+
+
+def standing_alone(coded: Coded) -> NDArray[np.float64]:
+    """How much rarer an entry's repetition is than is usual in its column: the mean log of the count, minus its own."""
+    alone = np.zeros(coded.bins.size)
+    there = ~np.isnan(coded.values)
+    if there.sum() >= _FEWEST:
+        counts = np.searchsorted(coded.ordered, coded.distinct, side="right")
+        counts = np.diff(np.concatenate([[0], counts]))
+        repeated = np.log(counts[np.searchsorted(coded.distinct, coded.values[there])])
+        alone[there] = repeated.mean() - repeated
+    return alone
+
+
+def odd_writing(column: Column) -> NDArray[np.float64]:
+    """How unusual an entry is written in its column: its shape and its rarest pair of characters, beyond the mean."""
+    odd = np.zeros(column.entries.size)
+    words, codes = _words(column)
+    there = codes >= 0
+    if there.sum() >= _FEWEST and len(words) > 1:
+        counts = np.bincount(codes[there], minlength=len(words))
+        for weight, rarity in ((SHAPE_WEIGHT, rare_shapes(words, counts)), (PAIR_WEIGHT, rare_pairs(words))):
+            usual = float((rarity * counts).sum() / counts.sum())
+            odd[there] += weight * np.maximum(0.0, rarity - usual)[codes[there]]
+    odd[[row for row in column.from_text.strays if np.isnan(column.entries[row])]] += STRAY
+    return odd
+
+
+def _words(column: Column) -> tuple[Sequence[str], NDArray[np.int64]]:
+    """The different texts of a column that was text, and which each entry is; -1 where there is none."""
+    read = column.from_text
+    if read.words is not None and read.codes is not None:
+        return [str(word) for word in read.words[:-1]], np.asarray(read.codes, dtype=np.int64)
+    if column.kind == "category":
+        return column.categories, np.where(np.isnan(column.entries), -1, column.entries).astype(np.int64)
+    return (), np.full(column.entries.size, -1)
+
+
+def shape_of(text: str) -> str:
+    """A text with every run of letters as ``a`` and every run of digits as ``9``.
+
+    Examples
+    --------
+    >>> shape_of("12.0 oz"), shape_of("St. Mary's")
+    ('9.9 a', "a. a'a")
+    """
+    return _RUN.sub(lambda run: "9" if run[0][0].isdigit() else "a", text)
+
+
+def rare_shapes(words: Sequence[str], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Minus the log of the share of entries that have the shape of each word."""
+    shapes = [shape_of(word) for word in words]
+    held: Counter[str] = Counter()
+    for shape, count in zip(shapes, counts.tolist(), strict=True):
+        held[shape] += count
+    total = float(counts.sum())
+    return -np.log(np.array([max(held[shape], 1) for shape in shapes]) / total)
+
+
+def rare_pairs(words: Sequence[str]) -> NDArray[np.float64]:
+    """Minus the log of the share of different words that have the rarest pair of characters of each."""
+    pairs = [list(zip("^" + word, word + "$", strict=True)) for word in words]
+    held: Counter[tuple[str, str]] = Counter()
+    for of_word in pairs:
+        held.update(set(of_word))
+    rarest = np.array([min(held[pair] for pair in of_word) for of_word in pairs])
+    return -np.log(rarest / (len(words) + 1))

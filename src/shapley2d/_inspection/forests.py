@@ -1,0 +1,145 @@
+"""One forest per column: what every entry is expected to be, given the rest of its row.
+
+Every column's forest has a random stream of its own and is grown by one thread, so that the number of threads changes
+nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._base.streams import seed_sequence
+from shapley2d._inspection.recipe import (
+    BAG_SHARE,
+    FEWEST_ROWS,
+    FLOOR_MIXED,
+    GAIN_ROWS,
+    MOST_BAG_ROWS,
+    MOST_CATEGORIES,
+    MOST_CHANCES,
+    SHARE_MIXED,
+    SMALLEST_LEAF,
+    TREES,
+    TRIED_SHARE,
+)
+from shapley2d._kernels.forest import Forest, add_replaced, add_shares, draw_bags, grow_forest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._inspection.coding import Coded
+
+
+@dataclass(frozen=True)
+class Bags:
+    """The rows that the trees learn from, the same for every column.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (trees, size)
+    seen : ndarray of shape (n, words)
+        One bit per tree.
+    """
+
+    rows: NDArray[np.int32]
+    seen: NDArray[np.uint64]
+
+    @classmethod
+    def draw(cls, n_rows: int, seed: int) -> Bags:
+        """Draw them without replacement."""
+        size = int(min(MOST_BAG_ROWS, BAG_SHARE * n_rows))
+        return cls(*draw_bags(n_rows, size, TREES, _word(seed, "inspection bags")))
+
+
+def _word(seed: int, stream: str, *numbers: int) -> np.uint64:
+    return np.uint64(seed_sequence(seed, stream, *numbers).generate_state(1, np.uint64)[0])
+
+
+def is_predicted(coded: Coded) -> bool:
+    """Whether a column can be predicted: several entries, several rows for each, and not too many of both."""
+    n_rows = int((coded.bins >= 0).sum())
+    if coded.n_bins < 2 or n_rows < FEWEST_ROWS or coded.n_bins * coded.bins.size > MOST_CHANCES:
+        return False
+    return not coded.is_category or coded.filled <= max(2, MOST_CATEGORIES * coded.bins.size)
+
+
+def grow(columns: Sequence[Coded], codes: NDArray[np.uint8], bags: Bags, j: int, seed: int) -> Forest | None:
+    """The forest of column j; None where it cannot be predicted."""
+    inputs = np.array(
+        [k for k, other in enumerate(columns) if k != j and other.distinct.size + other.has_empty > 1],
+        dtype=np.int64,
+    )
+    if not inputs.size or not is_predicted(columns[j]):
+        return None
+    tried = max(1, round(TRIED_SHARE * inputs.size))
+    word = _word(seed, "inspection trees", j)
+    return grow_forest(codes, inputs, columns[j].predicted, bags.rows, SMALLEST_LEAF, tried, word)
+
+
+def chances(
+    coded: Coded, forest: Forest | None, codes: NDArray[np.uint8], seen: NDArray[np.uint64]
+) -> NDArray[np.float64]:
+    """How likely each bin of a column is in some rows, by the trees that have not seen them; rows sum to about 1."""
+    sums = np.zeros((len(codes), coded.n_bins))
+    asked = np.zeros(len(codes), dtype=np.int32)
+    if forest is not None:
+        add_shares(codes, seen, forest, sums, asked)
+        sums /= np.maximum(asked, 1)[:, None]
+    sums[asked == 0] = coded.shares
+    if coded.blurred:
+        numbers = sums[:, : coded.filled]
+        padded = np.pad(numbers, ((0, 0), (1, 1)), mode="edge")
+        numbers *= 0.5
+        numbers += 0.25 * (padded[:, :-2] + padded[:, 2:])
+    return mixed(sums, coded.shares, coded.bins.size)
+
+
+def mixed(predicted: NDArray[np.float64], shares: NDArray[np.float64], n_rows: int) -> NDArray[np.float64]:
+    """Predicted chances with a little of the column's shares, none of them 0."""
+    return np.asarray((1 - SHARE_MIXED) * predicted + SHARE_MIXED * shares + FLOOR_MIXED / (n_rows + 1))
+
+
+def repair_gains(
+    columns: Sequence[Coded],
+    forests: Sequence[Forest | None],
+    codes: NDArray[np.uint8],
+    new: NDArray[np.uint8],
+    bags: Bags,
+    rows: slice,
+) -> NDArray[np.float64]:
+    """How much likelier the rest of a row gets where one entry is replaced: the log of the ratio, summed over columns.
+
+    Parameters
+    ----------
+    columns, forests : sequence
+        Of all p columns.
+    codes, new : ndarray of shape (n, p)
+        Codes of the entries and of those that replace them.
+    bags : Bags
+    rows : slice
+        The rows to do.
+    """
+    here, then, seen = codes[rows], new[rows], bags.seen[rows]
+    gains = np.zeros(here.shape)
+    for coded, forest in zip(columns, forests, strict=True):
+        if forest is None:
+            continue
+        bins = coded.bins[rows]
+        own, changes = np.zeros(len(here)), np.zeros(here.shape)
+        asked = np.zeros(len(here), dtype=np.int32)
+        add_replaced(here, then, seen, forest, coded.predicted, bins, own, asked, changes)
+        done = np.flatnonzero(asked)
+        share, count = coded.shares[bins[done]], asked[done]
+        before = mixed(own[done] / count, share, coded.bins.size)[:, None]
+        gains[done] += np.log1p((1 - SHARE_MIXED) * changes[done] / count[:, None] / before)
+    return gains
+
+
+def row_chunks(n_rows: int, size: int = GAIN_ROWS) -> list[slice]:
+    """All rows in stretches."""
+    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

@@ -1,0 +1,191 @@
+"""Every entry predicted from the rest of its row and its label, and how much speaks against it."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from shapley2d._base.progress import reporting
+from shapley2d._inspection.chance import cell_chances, label_chances
+from shapley2d._inspection.coding import code_column
+from shapley2d._inspection.column_alone import class_distance, odd_writing, standing_alone
+from shapley2d._inspection.deviation import deviation
+from shapley2d._inspection.findings import Findings
+from shapley2d._inspection.forests import Bags, grow, repair_gains, row_chunks
+from shapley2d._inspection.recipe import LABEL_WEIGHT, STRAY_CHANCE, WEIGHTS
+from shapley2d._inspection.suspects import explain_suspects
+from shapley2d._tables.label import with_label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from shapley2d._inspection.findings import Expected
+    from shapley2d._kernels.forest import Forest
+    from shapley2d._tables.table import Column, Table
+    from shapley2d._tables.target import Target
+
+T = TypeVar("T")
+
+_GROWN = 0.6  # share of the time until the forests are grown and asked
+
+
+def inspect_table(
+    table: Table,
+    target: Target | None,
+    *,
+    label_name: str = "label",
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: Any = "auto",
+) -> Findings:
+    """Say of every cell how odd it is, how likely wrong, and what was expected instead.
+
+    Parameters
+    ----------
+    table : Table
+    target : Target or None
+        Its labels, or none.
+    label_name : str
+        What to call their column.
+    seed : int
+    n_jobs : int or None
+        Threads, as in joblib; all processors by default. Their number changes nothing.
+    progress : {"auto", True, False} or callable
+
+    Returns
+    -------
+    Findings
+
+    Examples
+    --------
+    >>> from shapley2d._tables.convert import as_table
+    >>> grown = np.arange(60.0)
+    >>> shrunk = 100 - grown
+    >>> shrunk[30] = 5.0
+    >>> found = inspect_table(as_table({"grown": grown, "shrunk": shrunk}), None, progress=False)
+    >>> np.unravel_index(found.scores.argmax(), found.scores.shape)
+    (np.int64(30), np.int64(1))
+    """
+    started = time.perf_counter()
+    columns = table.columns if target is None else with_label(table, target, label_name).columns
+    with reporting(progress, "inspecting cells") as report:
+        work = _Work(columns, target, seed)
+        threads = max(1, effective_n_jobs(-1 if n_jobs is None else n_jobs))
+        n_columns = len(columns)
+        forests, expected = [], []
+        for j, (forest, of_column) in enumerate(_in_order(work.column, range(n_columns), threads)):
+            forests.append(forest)
+            expected.append(of_column)
+            report(_GROWN * (j + 1) / n_columns, f"predicting {columns[j].name!r}")
+        _note_gains(work, expected, forests, threads, report)
+        scores = np.zeros(work.codes.shape)
+        for part in work.parts.values():
+            scores += part
+        probability = _probability(scores, columns, work.label)
+        suspects, suggested = explain_suspects(columns, expected, probability)
+        report(1.0, "")
+    return Findings(
+        columns=columns,
+        has_label=target is not None,
+        scores=scores,
+        probability=probability,
+        expected=suggested,
+        parts=work.parts,
+        suspects=suspects,
+        info={
+            "rows_per_tree": int(work.bags.rows.shape[1]),
+            "trees": int(work.bags.rows.shape[0]),
+            "seconds": time.perf_counter() - started,
+        },
+    )
+
+
+class _Work:
+    """What is done column by column, and what that needs."""
+
+    def __init__(self, columns: tuple[Column, ...], target: Target | None, seed: int) -> None:
+        self.columns, self.seed = columns, seed
+        self.coded = [code_column(column) for column in columns]
+        self.codes = np.column_stack([coded.codes_of(coded.values) for coded in self.coded])
+        n_rows = len(self.codes)
+        self.bags = Bags.draw(n_rows, seed)
+        # class labels are judged by themselves, and their rows by class
+        self.label, self.groups = len(columns), np.zeros(n_rows, dtype=np.intp)
+        if target is not None and target.task == "classification":
+            self.label, self.groups = len(columns) - 1, target.codes.astype(np.intp)
+        self.parts = {name: np.zeros(self.codes.shape, dtype=np.float32) for name in WEIGHTS}
+
+    def column(self, j: int) -> tuple[Forest | None, Expected]:
+        """Note what speaks against the entries of a column; its forest, and what they should be."""
+        coded = self.coded[j]
+        is_label = j == self.label
+        forest = grow(self.coded, self.codes, self.bags, j, self.seed)
+        off = deviation(coded, forest, self.codes, self.bags, plain=is_label)
+        if is_label:
+            self.parts["surprise"][:, j] = LABEL_WEIGHT * off.surprise
+        else:
+            self.note("surprise", j, off.surprise)
+            self.note("stories", j, off.stories)
+            self.note("distance", j, off.distance)
+            self.note("class", j, class_distance(coded, self.groups))
+            self.note("repeat", j, standing_alone(coded))
+            self.note("text", j, odd_writing(self.columns[j]))
+        return forest, off.expected
+
+    def note(self, reason: str, j: int, against: NDArray[np.float64]) -> None:
+        """Weigh what speaks against the entries of a column."""
+        self.parts[reason][:, j] = WEIGHTS[reason] * against
+
+
+def _note_gains(
+    work: _Work,
+    expected: list[Expected],
+    forests: list[Forest | None],
+    threads: int,
+    report: Callable[..., None],
+) -> None:
+    """Note how much better the rest of a row fits once an entry is what was expected."""
+    new = np.column_stack(
+        [coded.codes_of(one.entries) for coded, one in zip(work.coded, expected, strict=True)]
+    )
+    chunks = row_chunks(len(new))
+
+    def gain(rows: slice) -> NDArray[np.float64]:
+        return repair_gains(work.coded, forests, work.codes, new, work.bags, rows)
+
+    for k, (rows, gains) in enumerate(zip(chunks, _in_order(gain, chunks, threads), strict=True)):
+        work.parts["gain"][rows, : work.label] = WEIGHTS["gain"] * np.arcsinh(gains[:, : work.label])
+        report(_GROWN + (1 - _GROWN) * (k + 1) / len(chunks), "trying repairs")
+
+
+def _probability(scores: NDArray[np.float64], columns: tuple[Column, ...], label: int) -> NDArray[np.float64]:
+    """The chance of being wrong of all cells; class labels, whose scores are others, by themselves."""
+    probability = np.empty_like(scores)
+    probability[:, :label] = cell_chances(scores[:, :label])
+    if label < len(columns):
+        probability[:, label] = label_chances(scores[:, label] / LABEL_WEIGHT)
+    for j, column in enumerate(columns):
+        strays = [row for row in column.from_text.strays if np.isnan(column.entries[row])]
+        probability[strays, j] = np.maximum(probability[strays, j], STRAY_CHANCE)
+    return probability
+
+
+def _in_order(do: Callable[[Any], T], items: Any, threads: int) -> Iterator[T]:
+    """Results in the order of the items, by some threads; what has not begun is dropped when the caller stops."""
+    if threads == 1:
+        yield from map(do, items)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(do, item) for item in items]
+        try:
+            for future in futures:
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()

@@ -1,0 +1,441 @@
+"""Forests that predict one column of a table from the others: grown, asked, and asked again with an entry replaced.
+
+Inputs are codes below ``CODES``, whose order the splits use. A tree's leaf keeps how often each bin of the predicted
+column occurs among its training rows. A row is only asked of trees that have not seen it.
+
+A node splits where a number that stands for the predicted entry varies least on both sides. For numbers that is the
+entry's rank. For categories it is a random one per category, drawn afresh in every node: the mean over draws of the
+variance so removed is the Gini impurity removed, at the cost of one target. An empty cell among numbers gets such a
+random number too, so that some nodes tell empty from filled and others large from small.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuples' annotations)
+
+from shapley2d._kernels.cache import CACHE
+from shapley2d._kernels.random_words import bell, next_below, next_word
+
+CODES = 64
+"""Different codes that an input may have."""
+
+_MIDDLE = 0.5  # of ranks, which lie between 0 and 1
+_TIE = 1e-12  # what a split must at least remove, as a share of the sum of squares
+_ONE, _WORD, _BITS = np.uint64(1), np.int64(6), np.int64(63)
+
+
+class Predicted(NamedTuple):
+    """The column that a forest predicts.
+
+    Attributes
+    ----------
+    bins : ndarray of shape (n,)
+        The bin of every entry; -1 where trees should not learn from it.
+    ranks : ndarray of shape (n,)
+        For numbers what splits are judged by; not read for categories.
+    empty : int
+        The bin of empty cells, -1 if there are none.
+    n_bins : int
+    is_category : bool
+    blurred : bool
+        Whether neighbouring bins lend each other weight.
+    """
+
+    bins: NDArray[np.int32]
+    ranks: NDArray[np.float64]
+    empty: int
+    n_bins: int
+    is_category: bool
+    blurred: bool
+
+
+class Forest(NamedTuple):
+    """Trees one after the other.
+
+    Attributes
+    ----------
+    roots : ndarray of shape (trees + 1,)
+        Where the nodes of each tree start.
+    features, cuts : ndarray of shape (nodes,)
+        The input that a node tests and the largest code that goes left.
+    lefts : ndarray of shape (nodes,)
+        The left child, the right one behind it, counted from the tree's root; minus one minus its number at a leaf.
+    leaves : ndarray of shape (leaves + 1,)
+        Where the entries of each leaf start.
+    sizes : ndarray of shape (leaves,)
+        Training rows of each leaf.
+    bins, counts : ndarray of shape (entries,)
+        The bins of a leaf, ascending, and how many of its training rows have each.
+    """
+
+    roots: NDArray[np.int64]
+    features: NDArray[np.int16]
+    cuts: NDArray[np.uint8]
+    lefts: NDArray[np.int32]
+    leaves: NDArray[np.int64]
+    sizes: NDArray[np.int32]
+    bins: NDArray[np.int32]
+    counts: NDArray[np.int32]
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def draw_bags(n: int, size: int, trees: int, seed: np.uint64) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    """The rows that each tree learns from, and for every row one bit per tree that has seen it."""
+    state = np.array([seed], np.uint64)
+    order = np.arange(n).astype(np.int32)
+    bags = np.empty((trees, size), np.int32)
+    seen = np.zeros((n, (trees + _BITS) >> _WORD), np.uint64)
+    for t in range(trees):
+        for r in range(size):
+            k = r + next_below(state, n - r)
+            order[r], order[k] = order[k], order[r]
+            bags[t, r] = order[r]
+            seen[order[r], t >> _WORD] |= _ONE << np.uint64(t & _BITS)
+    return bags, seen
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def is_seen(seen: NDArray[np.uint64], row: int, tree: int) -> bool:
+    """Whether a tree has learnt from a row."""
+    return bool((seen[row, tree >> _WORD] >> np.uint64(tree & _BITS)) & _ONE)
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def grow_forest(
+    codes: NDArray[np.uint8],
+    inputs: NDArray[np.int64],
+    predicted: Predicted,
+    bags: NDArray[np.int32],
+    smallest: int,
+    tried: int,
+    seed: np.uint64,
+) -> Forest:
+    """Grow one tree on each bag.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, m)
+        Codes of all columns.
+    inputs : ndarray
+        The columns that may be tested.
+    predicted : Predicted
+    bags : ndarray of shape (trees, size)
+    smallest : int
+        Training rows that a leaf must have.
+    tried : int
+        Columns that each node looks at.
+    seed : uint64
+    """
+    trees, size = bags.shape
+    most = 2 * (size // smallest) + 3
+    roots, features = np.zeros(trees + 1, np.int64), np.empty(trees * most, np.int16)
+    cuts, lefts = np.empty(trees * most, np.uint8), np.empty(trees * most, np.int32)
+    leaves, sizes = np.zeros(trees * most + 1, np.int64), np.empty(trees * most, np.int32)
+    bins, counts = np.empty(trees * size, np.int32), np.empty(trees * size, np.int32)
+    state = np.array([seed], np.uint64)
+    local = np.empty((inputs.size, size), np.uint8)
+    own, ranks = np.empty(size, np.int32), np.empty(size)
+    place, spare, goal = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
+    starts, stops = np.empty(most, np.int32), np.empty(most, np.int32)
+    order, tally = np.arange(inputs.size), np.zeros(predicted.n_bins, np.int32)
+    sums, numbers = np.zeros(CODES), np.zeros(CODES)
+    n_leaves, n_entries = 0, 0
+    for t in range(trees):
+        used = 0
+        for r in range(size):
+            row = bags[t, r]
+            if predicted.bins[row] >= 0:
+                own[used], ranks[used], place[used] = predicted.bins[row], predicted.ranks[row], used
+                for k in range(inputs.size):
+                    local[k, used] = codes[row, inputs[k]]
+                used += 1
+        root = roots[t]
+        starts[0], stops[0] = 0, used
+        nodes, node = 1, 0
+        while node < nodes:
+            low, high = starts[node], stops[node]
+            best, cut = -1, 0
+            if high - low >= 2 * smallest:
+                _set_goals(place, low, high, own, ranks, predicted, next_word(state), goal)
+                best, cut = _best_split(
+                    local, place, low, high, goal, order, tried, smallest, state, sums, numbers
+                )
+            if best < 0:
+                lefts[root + node] = -1 - n_leaves
+                n_entries = _note_leaf(place[low:high], own, tally, bins, counts, n_entries)
+                sizes[n_leaves] = high - low
+                n_leaves += 1
+                leaves[n_leaves] = n_entries
+            else:
+                middle = _part(local[best], cut, place, low, high, spare)
+                features[root + node], cuts[root + node], lefts[root + node] = inputs[best], cut, nodes
+                starts[nodes], stops[nodes] = low, middle
+                starts[nodes + 1], stops[nodes + 1] = middle, high
+                nodes += 2
+            node += 1
+        roots[t + 1] = root + nodes
+    n_nodes = roots[trees]
+    return Forest(
+        roots,
+        features[:n_nodes].copy(),
+        cuts[:n_nodes].copy(),
+        lefts[:n_nodes].copy(),
+        leaves[: n_leaves + 1].copy(),
+        sizes[:n_leaves].copy(),
+        bins[:n_entries].copy(),
+        counts[:n_entries].copy(),
+    )
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _set_goals(
+    place: NDArray[np.int32],
+    low: int,
+    high: int,
+    own: NDArray[np.int32],
+    ranks: NDArray[np.float64],
+    predicted: Predicted,
+    word: np.uint64,
+    goal: NDArray[np.float64],
+) -> None:
+    """The number that stands for each row's entry in this node."""
+    for r in range(low, high):
+        at = place[r]
+        if predicted.is_category:
+            goal[r] = bell(word, own[at])
+        elif own[at] == predicted.empty:
+            goal[r] = _MIDDLE + _MIDDLE * bell(word, 0)
+        else:
+            goal[r] = ranks[at]
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _best_split(
+    local: NDArray[np.uint8],
+    place: NDArray[np.int32],
+    low: int,
+    high: int,
+    goal: NDArray[np.float64],
+    order: NDArray[np.int64],
+    tried: int,
+    smallest: int,
+    state: NDArray[np.uint64],
+    sums: NDArray[np.float64],
+    numbers: NDArray[np.float64],
+) -> tuple[int, int]:
+    """The input, by its place, and the code that leave the least variance; -1 where none removes any."""
+    size = high - low
+    total, square = 0.0, 0.0
+    for r in range(low, high):
+        total += goal[r]
+        square += goal[r] * goal[r]
+    least = total * total / size
+    if square - least <= _TIE * square:
+        return -1, 0
+    most, best, cut = least + _TIE * square, -1, 0
+    for turn in range(min(tried, order.size)):
+        pick = turn + next_below(state, order.size - turn)
+        k = order[pick]
+        order[pick], order[turn] = order[turn], k
+        first, last = CODES, -1
+        for r in range(low, high):
+            code = local[k, place[r]]
+            sums[code] += goal[r]
+            numbers[code] += 1.0
+            first, last = min(first, code), max(last, code)
+        s, c = 0.0, 0.0
+        for code in range(first, last + 1):
+            s += sums[code]
+            c += numbers[code]
+            rest = size - c
+            if numbers[code] > 0.0 and c >= smallest and rest >= smallest:
+                removed = s * s / c + (total - s) * (total - s) / rest
+                if removed > most:
+                    most, best, cut = removed, k, code
+            sums[code] = 0.0
+            numbers[code] = 0.0
+    return best, cut
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _part(
+    column: NDArray[np.uint8],
+    cut: int,
+    place: NDArray[np.int32],
+    low: int,
+    high: int,
+    spare: NDArray[np.int32],
+) -> int:
+    """Rows up to the cut first, both sides in their order; where the others start."""
+    first, second = low, 0
+    for r in range(low, high):
+        at = place[r]
+        if column[at] <= cut:
+            place[first] = at
+            first += 1
+        else:
+            spare[second] = at
+            second += 1
+    place[first:high] = spare[:second]
+    return first
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _note_leaf(
+    rows: NDArray[np.int32],
+    own: NDArray[np.int32],
+    tally: NDArray[np.int32],
+    bins: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    n_entries: int,
+) -> int:
+    """Note the bins of a leaf and how often each occurs; where the next leaf's start."""
+    start = n_entries
+    for r in range(rows.size):
+        b = own[rows[r]]
+        if tally[b] == 0:
+            bins[n_entries] = b
+            n_entries += 1
+        tally[b] += 1
+    bins[start:n_entries] = np.sort(bins[start:n_entries])
+    for e in range(start, n_entries):
+        counts[e] = tally[bins[e]]
+        tally[bins[e]] = 0
+    return n_entries
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def add_shares(
+    codes: NDArray[np.uint8],
+    seen: NDArray[np.uint64],
+    forest: Forest,
+    shares: NDArray[np.float64],
+    asked: NDArray[np.int32],
+) -> None:
+    """Add up the shares of the bins in the leaves where rows end, over trees that have not seen them.
+
+    Parameters
+    ----------
+    codes, seen : ndarray of shape (rows, m) and (rows, words)
+    forest : Forest
+    shares : ndarray of shape (rows, bins)
+        Receives the sums.
+    asked : ndarray of shape (rows,)
+        Receives the number of trees.
+    """
+    for t in range(forest.roots.size - 1):
+        root = forest.roots[t]
+        for i in range(codes.shape[0]):
+            if is_seen(seen, i, t):
+                continue
+            leaf = find_leaf(codes[i], forest, root)
+            if forest.sizes[leaf] == 0:  # nothing in the bag to learn from
+                continue
+            weight = 1.0 / forest.sizes[leaf]
+            for e in range(forest.leaves[leaf], forest.leaves[leaf + 1]):
+                shares[i, forest.bins[e]] += weight * forest.counts[e]
+            asked[i] += 1
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def find_leaf(row: NDArray[np.uint8], forest: Forest, root: int) -> int:
+    """The leaf in which a row ends."""
+    node = root
+    while forest.lefts[node] >= 0:
+        left = root + forest.lefts[node]
+        node = left if row[forest.features[node]] <= forest.cuts[node] else left + 1
+    return int(-1 - forest.lefts[node])
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def add_replaced(
+    codes: NDArray[np.uint8],
+    new: NDArray[np.uint8],
+    seen: NDArray[np.uint64],
+    forest: Forest,
+    predicted: Predicted,
+    bins: NDArray[np.int32],
+    shares: NDArray[np.float64],
+    asked: NDArray[np.int32],
+    changes: NDArray[np.float64],
+) -> None:
+    """Add up the share of a row's own bin, and how it changes where one entry at a time is replaced.
+
+    A row is followed once. Where its new entry would go the other way, and only there, a second walk starts: most
+    replacements change no path.
+
+    Parameters
+    ----------
+    codes, new : ndarray of shape (rows, m)
+        Codes of the entries, and of those that would replace them.
+    seen, forest, predicted
+        As above.
+    bins : ndarray of shape (rows,)
+        The own bins; -1 where there is nothing to ask.
+    shares, asked : ndarray of shape (rows,)
+        Receive the sum of the own bin's share and the number of trees.
+    changes : ndarray of shape (rows, m)
+        Receives the sums of the changes.
+    """
+    m = codes.shape[1]
+    turned, after = np.empty(m, np.int64), np.empty(m)
+    done = np.zeros(m, np.bool_)
+    last = predicted.n_bins - 1 if predicted.empty < 0 else predicted.empty - 1
+    for t in range(forest.roots.size - 1):
+        root = forest.roots[t]
+        for i in range(codes.shape[0]):
+            b = bins[i]
+            if b < 0 or is_seen(seen, i, t):
+                continue
+            if forest.lefts[root] < 0 and forest.sizes[-1 - forest.lefts[root]] == 0:
+                continue
+            node, n_turned = root, 0
+            while forest.lefts[node] >= 0:
+                f, cut = forest.features[node], forest.cuts[node]
+                goes_left = codes[i, f] <= cut
+                left = root + forest.lefts[node]
+                if (new[i, f] <= cut) != goes_left and not done[f]:
+                    leaf = _leaf_with(codes[i], f, new[i, f], forest, root, left + 1 if goes_left else left)
+                    after[n_turned] = _own_share(forest, leaf, b, last, predicted.blurred)
+                    turned[n_turned] = f
+                    done[f] = True
+                    n_turned += 1
+                node = left if goes_left else left + 1
+            here = _own_share(forest, -1 - forest.lefts[node], b, last, predicted.blurred)
+            for k in range(n_turned):
+                changes[i, turned[k]] += after[k] - here
+                done[turned[k]] = False
+            shares[i] += here
+            asked[i] += 1
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _leaf_with(row: NDArray[np.uint8], column: int, code: int, forest: Forest, root: int, node: int) -> int:
+    """The leaf in which a row ends from this node on, with one entry replaced."""
+    while forest.lefts[node] >= 0:
+        f = forest.features[node]
+        left = root + forest.lefts[node]
+        node = left if (code if f == column else row[f]) <= forest.cuts[node] else left + 1
+    return int(-1 - forest.lefts[node])
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _own_share(forest: Forest, leaf: int, b: int, last: int, blurred: bool) -> float:
+    """The share of bin b in a leaf; with a quarter from each neighbour, where the last one's is itself."""
+    lends = blurred and b <= last
+    below, above = max(b - 1, 0), min(b + 1, last)
+    total = 0.0
+    for e in range(forest.leaves[leaf], forest.leaves[leaf + 1]):
+        at, count = forest.bins[e], forest.counts[e]
+        if at == b:
+            total += 0.5 * count if lends else count
+        if lends:
+            if at == below:
+                total += 0.25 * count
+            if at == above:
+                total += 0.25 * count
+    return float(total / forest.sizes[leaf])

@@ -1,0 +1,258 @@
+"""What a person decided about suspect cells, as a CSV file: to change an entry, or that it is right.
+
+One line per cell: ``row`` (its position in the table, from 0), ``name`` (of the row, where it has one), ``column``,
+``entry`` (what stands there), ``decision`` (``accept``, ``edit`` or ``right``), ``new`` (what shall stand there),
+``probability``, ``why``, ``target`` (the column to predict) and ``table`` (the fingerprint of the table).
+
+Text that a spreadsheet would run as a formula has an apostrophe before it, which is taken away when the file is read:
+so every entry comes back as it was.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shapley2d._base.atomic_write import atomic_write
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FIELDS = ("row", "name", "column", "entry", "decision", "new", "probability", "why", "target", "table")
+"""The columns of the file, in order."""
+
+VERDICTS = ("accept", "edit", "right")
+"""What can be decided: to take the suggested entry, to write another one, to leave it as it is."""
+
+_FORMULA = r"[\t\r\n]|[\s\x00-\x20\x7f\ufeff\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d]"
+_GUARD = re.compile(f"'*(?:{_FORMULA})")
+_GUARDED = re.compile(f"'+(?:{_FORMULA})")
+_PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_MOST_BYTES = 2**28
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision about one cell.
+
+    Attributes
+    ----------
+    row : int
+        Position of the row.
+    column : str
+    entry : str or None
+        What stood there.
+    verdict : {"accept", "edit", "right"}
+    new : str or None
+        What shall stand there; of no meaning where the entry is right.
+    name : str
+        Of the row, where it has one.
+    why : str
+    probability : float or None
+        How likely the entry was said to be wrong.
+    line : int
+        Of the file, for messages.
+    """
+
+    row: int
+    column: str
+    entry: str | None
+    verdict: str
+    new: str | None = None
+    name: str = ""
+    why: str = ""
+    probability: float | None = None
+    line: int = 0
+
+    @property
+    def changes(self) -> bool:
+        """Whether the entry is to be replaced."""
+        return self.verdict != "right"
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The content of a file.
+
+    Attributes
+    ----------
+    made : list of Decision
+    table : str
+        Fingerprint of the table that they are about.
+    target : str
+        Its column to predict; empty where there was none.
+    path : str
+    """
+
+    made: list[Decision]
+    table: str
+    target: str = ""
+    path: str = ""
+
+    def where(self, decision: Decision) -> str:
+        """How to find a decision in the file."""
+        return f"{self.path}, line {decision.line}"
+
+
+def read_decisions(path: str | os.PathLike[str]) -> Decisions:
+    """Read a file of decisions; whatever does not fit is refused in one line that names it."""
+    name = os.fspath(path)
+    place = Path(path)
+    if place.is_dir():
+        raise InputError(f"{name} is a folder: name the file of decisions in it")
+    if not place.is_file():
+        raise InputError(f"there is no file {name}")
+    if place.stat().st_size > _MOST_BYTES:
+        raise InputError(f"{name} is too large to be a file of decisions")
+    try:
+        text = place.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{name} is not written in UTF-8: save it so, or download it again") from None
+    return parse_decisions(text, name)
+
+
+def parse_decisions(text: str, path: str = "decisions") -> Decisions:
+    r"""Decisions from the text of a file.
+
+    Examples
+    --------
+    >>> parse_decisions("row,column,entry,decision,new,table\n3,age,341,edit,34,9f\n").made[0].new
+    '34'
+    """
+    csv.field_size_limit(2**31 - 1)
+    start = text.split("\n", 1)[0]
+    mark = (
+        ";" if start.count(";") > start.count(",") else "\t" if start.count("\t") > start.count(",") else ","
+    )
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
+    try:
+        header = [field.strip() for field in next(reader, [])]
+        lacks = [
+            field for field in ("row", "column", "entry", "decision", "new", "table") if field not in header
+        ]
+        if lacks:
+            raise InputError(
+                f"{path} is no file of decisions: it has no column {lacks[0]!r}; the page of shapley2d inspect "
+                "downloads one"
+            )
+        made: list[Decision] = []
+        tables: dict[str, int] = {}
+        targets: dict[str, int] = {}
+        line = 2
+        for fields in reader:
+            if fields and any(fields):
+                if len(fields) != len(header):
+                    raise InputError(
+                        f"{path}, line {line}: {len(fields)} fields, but the header has {len(header)}"
+                    )
+                record = dict(zip(header, fields, strict=True))
+                made.append(_decision(record, path, line))
+                tables.setdefault(record["table"].strip(), line)
+                targets.setdefault(_unguarded(record.get("target", "")), line)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: not readable as CSV ({error})") from None
+    for what, found in (("tables", tables), ("targets", targets)):
+        if len(found) > 1:
+            raise InputError(
+                f"{path}, line {list(found.values())[1]}: decisions about two {what}: keep those of one"
+            )
+    cells: dict[tuple[int, str], int] = {}
+    for decision in made:
+        first = cells.setdefault((decision.row, decision.column), decision.line)
+        if first != decision.line:
+            raise InputError(
+                f"{path}, line {decision.line}: row {decision.row}, column {decision.column!r} was decided in line "
+                f"{first} already: keep one of them"
+            )
+    return Decisions(made, next(iter(tables), ""), next(iter(targets), ""), path)
+
+
+def _decision(record: dict[str, str], path: str, line: int) -> Decision:
+    row, verdict = record["row"].strip(), record["decision"].strip().lower()
+    if not row.isdecimal() or len(row) > 15:
+        raise InputError(f"{path}, line {line}: row {row[:40]!r} is not the position of a row")
+    if verdict not in VERDICTS:
+        raise InputError(
+            f"{path}, line {line}: decision {verdict[:40]!r} is not known: write accept, edit or right"
+        )
+    try:
+        probability = float(record.get("probability", "") or "nan")
+    except ValueError:
+        probability = float("nan")
+    return Decision(
+        row=int(row),
+        column=_unguarded(record["column"]),
+        entry=_unguarded(record["entry"]) or None,
+        verdict=verdict,
+        new=_unguarded(record["new"]) or None,
+        name=_unguarded(record.get("name", "")),
+        why=_unguarded(record.get("why", "")),
+        probability=probability if 0 <= probability <= 1 else None,
+        line=line,
+    )
+
+
+def decisions_text(made: Iterable[Decision], table: str, target: str = "") -> str:
+    """The text of a file of decisions, which :func:`parse_decisions` reads."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream)
+    writer.writerow(FIELDS)
+    for one in made:
+        chance = "" if one.probability is None else f"{one.probability:.4g}"
+        fields = (
+            str(one.row),
+            one.name,
+            one.column,
+            one.entry,
+            one.verdict,
+            one.new,
+            chance,
+            one.why,
+            target,
+            table,
+        )
+        writer.writerow([_guarded(field or "") for field in fields])
+    return stream.getvalue()
+
+
+def write_decisions(
+    path: str | os.PathLike[str], made: Iterable[Decision], table: str, target: str = ""
+) -> None:
+    """Write a file of decisions, whole or not at all."""
+    with atomic_write(path) as temporary:
+        temporary.write_bytes(("\ufeff" + decisions_text(made, table, target)).encode("utf-8", "replace"))
+
+
+def same_entry(one: str | None, other: str | None) -> bool:
+    """Whether two texts are the same entry: a number may be written with more or fewer zeros.
+
+    Examples
+    --------
+    >>> same_entry("30.0", "30"), same_entry("x", " x"), same_entry(None, ""), same_entry("1", "2")
+    (True, True, True, False)
+    """
+    first, second = (one or "").strip(), (other or "").strip()
+    numbers = _PLAIN_NUMBER.fullmatch(first) and _PLAIN_NUMBER.fullmatch(second)
+    return first == second or bool(numbers and float(first) == float(second))
+
+
+def _guarded(text: str) -> str:
+    """Text that no spreadsheet takes for a formula.
+
+    Examples
+    --------
+    >>> _guarded("=1+1"), _guarded("-5"), _unguarded(_guarded("'=1")), _unguarded("'tis")
+    ("'=1+1", '-5', "'=1", "'tis")
+    """
+    return f"'{text}" if _GUARD.match(text) and not _PLAIN_NUMBER.fullmatch(text) else text
+
+
+def _unguarded(text: str) -> str:
+    return text[1:] if _GUARDED.match(text) else text

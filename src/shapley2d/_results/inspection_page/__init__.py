@@ -1,0 +1,7 @@
+"""The page on which a person decides: suspect entries with what was expected, one self-contained HTML file."""
+
+from __future__ import annotations
+
+from shapley2d._results.inspection_page.write import render_page, write_page
+
+__all__ = ["render_page", "write_page"]

@@ -1,0 +1,94 @@
+// What the person has decided: kept in the browser where it allows it, undone step by step, and as a file.
+
+const FIELDS = ["row", "name", "column", "entry", "decision", "new", "probability", "why", "target", "table"];
+const FORMULA = /^'*([\t\r\n]|[\s\u0000-\u0020\u007f\ufeff\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d])/;
+const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const VERDICTS = { accept: "accepted", edit: "edited", right: "right" };
+
+/** A field of the file. A spreadsheet must not take text for a formula; the apostrophe goes when the file is read. */
+function decisionField(value) {
+  let text = value === null || value === undefined ? "" : String(value);
+  if (FORMULA.test(text) && !PLAIN_NUMBER.test(text)) text = "'" + text;
+  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const keyOf = (cell) => `${cell.i},${cell.j}`;
+
+class Decisions {
+  /** @param data what the page holds; @param cells all cells that can be decided, by their keys */
+  constructor(data, cells) {
+    this.data = data;
+    this.cells = cells;
+    this.place = `shapley2d decisions ${data.table}`;
+    this.made = new Map();
+    this.past = [];
+    this.listeners = [];
+    this.read();
+  }
+
+  get(cell) { return this.made.get(keyOf(cell)) ?? null; }
+  get size() { return this.made.size; }
+
+  counts() {
+    const counts = { accept: 0, edit: 0, right: 0 };
+    for (const { verdict } of this.made.values()) counts[verdict]++;
+    return counts;
+  }
+
+  /** Decide on some cells: `text(cell)` is what shall stand there, null for nothing; a verdict of null clears. */
+  set(cells, verdict, text = () => null) {
+    if (!cells.length) return;
+    this.past.push(cells.map((cell) => [keyOf(cell), this.get(cell)]));
+    for (const cell of cells) {
+      if (verdict === null) this.made.delete(keyOf(cell));
+      else this.made.set(keyOf(cell), { verdict, text: verdict === "right" ? null : text(cell) });
+    }
+    this.changed();
+  }
+
+  undo() {
+    const step = this.past.pop();
+    if (!step) return [];
+    for (const [key, before] of step) {
+      if (before === null) this.made.delete(key);
+      else this.made.set(key, before);
+    }
+    this.changed();
+    return step.map(([key]) => key);
+  }
+
+  changed() {
+    try {
+      localStorage.setItem(this.place, JSON.stringify([...this.made]));
+    } catch { /* the browser keeps nothing: the file is what counts */ }
+    for (const listener of this.listeners) listener();
+  }
+
+  read() {
+    try {
+      for (const [key, { verdict, text }] of JSON.parse(localStorage.getItem(this.place) ?? "[]")) {
+        const known = this.cells.has(key) && verdict in VERDICTS && (text === null || typeof text === "string");
+        if (known) this.made.set(key, { verdict, text });
+      }
+    } catch { /* nothing is kept, or not by us */ }
+  }
+
+  csv() {
+    const { data } = this;
+    const lines = [...this.made].map(([key, { verdict, text }]) => {
+      const cell = this.cells.get(key);
+      const why = cell.why.map(([words, share]) => (share ? `${words} (${Math.round(100 * share)} %)` : words)).join("; ");
+      return [cell.i, data.named ? cell.name : "", data.columns[cell.j], cell.entry, verdict, text, cell.p, why];
+    });
+    const decided = new Set(lines.map((line) => `${line[0]},${line[2]}`));
+    const before = data.remembered.filter(([row, , column]) => !decided.has(`${row},${column}`));
+    const all = [...lines, ...before].map((line) => [...line, data.target, data.table]);
+    return [FIELDS, ...all].map((line) => line.map(decisionField).join(",") + "\r\n").join("");
+  }
+
+  download() {
+    const url = URL.createObjectURL(new Blob(["\ufeff", this.csv()], { type: "text/csv;charset=utf-8" }));
+    make("a", { href: url, download: "decisions.csv" }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  }
+}

@@ -1,0 +1,103 @@
+// One entry in detail: what stands there, what was expected, why, and the row around it.
+
+/** Text for a cell that may be empty. */
+function emptyOr(text, most = 60) {
+  return text === null || text === "" ? make("i", { textContent: "empty" }) : quoted(text, most);
+}
+
+function startDetail(data, { chosen, decide, leave }) {
+  const box = byId("detail");
+
+  function show(cell) {
+    if (!cell) {
+      box.replaceChildren(make("h3", { id: "detail-title", textContent: "No entry" }), make("p", { className: "muted", textContent: "Nothing matches." }));
+      return;
+    }
+    box.replaceChildren(...head(cell), form(cell), ...reasons(cell), ...around(cell));
+  }
+
+  function head(cell) {
+    const many = chosen().length;
+    const title = make("h3", { id: "detail-title" }, quoted(cell.columnName), make("span", { className: "muted" }, " in row "), quoted(cell.name));
+    const parts = [title];
+    if (many > 1) parts.push(make("p", { className: "selection", textContent: `${many} entries are selected: what you decide holds for all of them.` }));
+    const change = make("p", { className: "change" }, make("span", { className: "entry" }, emptyOr(cell.entry, 200)), make("span", { className: "arrow", textContent: " → " }),
+      make("span", { className: "suggestion" }, emptyOr(cell.expected, 200)));
+    parts.push(change);
+    const likely = cell.alternatives.length ? "" : cell.likely;
+    const facts = [`${percent(cell.p)} likely wrong`];
+    if (cell.value !== null) facts.push(`${cell.value < 0 ? "harms" : "helps"} the model`);
+    const words = make("p", { className: "muted facts-line" }, facts.join(", "));
+    if (likely) words.append("; expected ", quoted(likely, 60));
+    parts.push(words);
+    return parts;
+  }
+
+  function form(cell) {
+    const many = chosen().length > 1;
+    const made = cell.decision();
+    const input = make("input", { type: "text", id: "new-entry", autocomplete: "off", value: made?.text ?? cell.expected ?? "", spellcheck: false });
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") { event.preventDefault(); decide("edit", input.value); leave(); }
+      if (event.key === "Escape") { event.preventDefault(); event.stopPropagation(); show(cell); leave(); }
+    });
+    const button = (label, hint, act, extra = "") => {
+      const one = make("button", { type: "button", className: extra, title: hint }, label);
+      one.addEventListener("click", act);
+      return one;
+    };
+    const line = make("div", { className: "verdicts", role: "group", "aria-label": "Decide" },
+      button("Accept", "take the expected entry (a)", () => decide("accept"), made?.verdict === "accept" ? "on" : ""),
+      button("This is right", "leave it, and do not ask again (r)", () => decide("right"), made?.verdict === "right" ? "on" : ""),
+      button("Clear", "take the decision back (c)", () => decide(null)));
+    line.querySelectorAll("button").forEach((one) => one.setAttribute("aria-pressed", String(one.className === "on")));
+    const label = make("label", { htmlFor: "new-entry", textContent: many ? "Another entry for all of them" : "Another entry" });
+    const edit = make("div", { className: "edit" }, label, make("div", { className: "edit-line" }, input,
+      button("Set", "write this entry (Enter)", () => decide("edit", input.value), made?.verdict === "edit" ? "on" : "")));
+    const choices = make("div", { className: "choices" });
+    for (const [text, chance] of cell.alternatives) {
+      if (text === cell.entry) continue;
+      const one = button("", "take this one", () => decide("edit", text ?? ""));
+      one.append(emptyOr(text, 40), make("span", { className: "muted", textContent: ` ${percent(chance)}` }));
+      choices.append(one);
+    }
+    const empty = button("leave it empty", "nothing should stand there", () => decide("edit", ""));
+    if (cell.entry !== null) choices.append(empty);
+    return make("div", { className: "decide" }, line, edit, choices);
+  }
+
+  function reasons(cell) {
+    if (!cell.why.length) return [];
+    const list = make("ul", { className: "reasons" });
+    for (const [words, share] of cell.why) {
+      const item = make("li", {}, make("bdi", { textContent: words }));
+      if (share) {
+        const bar = make("span", { className: "share", "aria-hidden": "true" });
+        const body = make("i");
+        body.style.width = `${100 * share}%`;
+        bar.append(body);
+        item.append(make("span", { className: "muted number", textContent: ` ${percent(share)}` }), bar);
+      }
+      list.append(item);
+    }
+    return [make("h4", { textContent: "Why" }), list];
+  }
+
+  function around(cell) {
+    const table = make("table", { className: "list compact row-around" }, make("caption", { className: "visually-hidden", textContent: "The row around it" }));
+    const body = make("tbody");
+    for (const [j, text] of cell.row) {
+      const line = make("tr", { className: j === cell.j ? "here" : "" }, make("th", { scope: "row" }, quoted(data.columns[j], 40)), make("td", {}, emptyOr(text, 120)));
+      const other = j === cell.j ? null : data.byKey.get(`${cell.i},${j}`);
+      const mark = make("td", { className: "right" });
+      if (other && other.p >= 0.1) mark.append(make("span", { className: "badge", textContent: `${percent(other.p)} wrong` }));
+      if (j === data.label) line.classList.add("label");
+      line.append(mark);
+      body.append(line);
+    }
+    table.append(body);
+    return [make("h4", { textContent: "The row around it" }), make("div", { className: "scroll" }, table)];
+  }
+
+  return { show, edit: () => { const input = byId("new-entry"); input?.focus(); input?.select(); } };
+}

@@ -1,0 +1,48 @@
+// Findings about whole columns, each with a button for all that it suggests.
+
+const FIRST_FINDINGS = 6;
+
+function startFindings(data, decisions) {
+  const list = byId("finding-list");
+  if (!list) return;
+
+  const more = byId("more-findings");
+  let all = data.findings.length <= FIRST_FINDINGS + 2;
+
+  function draw() {
+    list.replaceChildren(...(all ? data.findings : data.findings.slice(0, FIRST_FINDINGS)).map(item));
+    more.hidden = all;
+    more.textContent = `Show all ${data.findings.length} findings`;
+  }
+
+  more.addEventListener("click", () => { all = true; draw(); });
+  addEventListener("beforeprint", () => { all = true; draw(); });
+
+  function item(finding) {
+    const head = make("p", { className: "finding" }, make("span", { className: "badge kind", textContent: finding.kind }), " ", make("bdi", { textContent: finding.text }));
+    const box = make("li", {}, head);
+    if (!finding.changes.length) return box;
+    const cells = finding.changes.map((change) => change.cell);
+    const done = cells.filter((cell) => decisions.get(cell)?.verdict === "accept" && decisions.get(cell).text === cell.suggested.get(finding)).length;
+    const taken = done === cells.length;
+    const count = cells.length.toLocaleString("en");
+    const button = make("button", { type: "button", textContent: taken ? `Take back (${count})` : `Accept ${cells.length === 1 ? "its suggestion" : `its ${count} suggestions`}` });
+    button.addEventListener("click", () => {
+      const place = data.findings.indexOf(finding);
+      if (taken) decisions.set(cells, null);
+      else decisions.set(cells, "accept", (cell) => cell.suggested.get(finding));
+      list.children[place].querySelector("button")?.focus();
+    });
+    const examples = make("ul", { className: "examples" });
+    for (const { cell } of finding.changes.slice(0, 3)) {
+      examples.append(make("li", {}, make("span", { className: "muted" }, "row ", quoted(cell.name, 24), " "), make("span", { className: "entry" }, emptyOr(cell.entry, 40)),
+        make("span", { className: "arrow", textContent: " → " }), make("span", { className: "suggestion" }, emptyOr(cell.suggested.get(finding), 40))));
+    }
+    box.append(examples, make("p", { className: "accept-all" }, button));
+    if (done && !taken) box.lastChild.append(make("span", { className: "muted", textContent: ` ${done} accepted` }));
+    return box;
+  }
+
+  decisions.listeners.push(draw);
+  draw();
+}

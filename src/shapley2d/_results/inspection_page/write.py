@@ -1,0 +1,117 @@
+"""Putting the page together: template, style, script and data in one file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._base.atomic_write import atomic_write
+from shapley2d._base.checks import check_choice, check_whole
+from shapley2d._results.inspected import ORDERS
+from shapley2d._results.inspection_page.payload import make_payload, suspects
+from shapley2d._results.page import asset, policy_hash, template
+from shapley2d._results.report.record import known_facts, settings_words
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from shapley2d._results.decisions import Decision
+    from shapley2d._results.inspected import Inspected
+    from shapley2d._results.repair_gain import RepairGain
+
+_HOME = "shapley2d._results.inspection_page"
+_REPORT = "shapley2d._results.report"
+_SCRIPTS = ("decisions.js", "scatter.js", "detail.js", "list.js", "findings.js", "main.js")
+_SHOWN_CHANGES = 1000
+
+
+def write_page(inspection: Inspected, path: str | os.PathLike[str], **options: Any) -> None:
+    """Write an inspection as one self-contained HTML file, whole or not at all.
+
+    The page asks the network for nothing and runs no script but its own. Text from the table is shown, never
+    interpreted.
+
+    Parameters
+    ----------
+    inspection : Inspection
+    path : path-like
+    **options
+        As for :func:`render_page`.
+    """
+    page = render_page(inspection, **options)
+    with atomic_write(path) as temporary:
+        temporary.write_text(page, encoding="utf-8", errors="replace", newline="\n")
+
+
+def render_page(
+    inspection: Inspected,
+    *,
+    title: str | None = None,
+    most: int = 2000,
+    by: str = "wrong",
+    target: str | None = None,
+    facts: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+    remembered: Sequence[Decision] = (),
+    changes: Sequence[Sequence[str | None]] = (),
+    gain: RepairGain | None = None,
+    table: str = "TABLE",
+) -> str:
+    """Return the page that :func:`write_page` writes.
+
+    Parameters
+    ----------
+    inspection : Inspection
+    title : str, optional
+    most : int
+        How many suspects to list at most.
+    by : {"wrong", "harm", "gain"}
+        The order that the list has at first.
+    target : str, optional
+        The column to predict, for the file of decisions.
+    facts : dict of str to str, optional
+        What else to say at the head of the page.
+    notes : list of str
+        What the run noted.
+    remembered : list of Decision
+        Entries that were called right before.
+    changes : list of (row, column, before, after, why)
+        What has been repaired already.
+    gain : RepairGain, optional
+        What that did for a model.
+    table : str
+        What to call the file in the command that goes on from here.
+    """
+    check_whole(most, "most", 1)
+    check_choice(by, "by", ORDERS)
+    style = asset(_REPORT, "report.css") + asset(_HOME, "inspection.css")
+    script = "\n".join([asset(_REPORT, "dom.js"), *(asset(_HOME, name) for name in _SCRIPTS)])
+    flat = suspects(inspection, most)
+    n, m = inspection.shape
+    page: str = template(_HOME).render(
+        title=title or ("What is left to check" if changes else "Which entries are wrong"),
+        facts={**(facts or {}), **known_facts(inspection.info)},
+        notes=[*dict.fromkeys(notes)],
+        n=n,
+        m=m,
+        size=inspection.findings.scores.size,
+        label=inspection.label_name,
+        wrong=inspection.expected_errors,
+        listed=int(flat.size),
+        findings=len(inspection.columns),
+        settled=len(inspection.settled),
+        has_values=inspection.values is not None,
+        by=by if inspection.values is not None else "wrong",
+        changes=changes[:_SHOWN_CHANGES],
+        n_changes=len(changes),
+        gain=gain,
+        table=table,
+        payload=make_payload(inspection, flat, target or inspection.label_name or "", remembered),
+        settings=settings_words(inspection.info),
+        versions=inspection.info.get("versions") or {},
+        style=style,
+        script=script,
+        style_hash=policy_hash(style),
+        script_hash=policy_hash(script),
+    )
+    return page

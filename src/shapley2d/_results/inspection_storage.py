@@ -1,0 +1,297 @@
+"""Inspections as Parquet files: a tidy table that any reader opens, the record in its metadata, never a pickle.
+
+The columns ``row`` to ``value`` are for people. The others are what an inspection is made of: ``held``, ``suggested``,
+``low`` and ``high`` are entries as a typed column holds them, and each reason has a column of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.atomic_write import atomic_write
+from shapley2d._base.json_record import real_number, whole_number
+from shapley2d._inspection.findings import ColumnFinding, Expected, Findings
+from shapley2d._results import checksum
+from shapley2d._results.storage import (
+    axis_names,
+    name_array,
+    read_sealed,
+    row_name_array,
+    texts_of,
+    too_dense,
+)
+from shapley2d._tables.frames import FRAME_KINDS
+from shapley2d._tables.table import Column, FromText
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+    from shapley2d._results.inspected import Inspected
+
+_KEY = b"shapley2d.inspection"
+_FORMAT = 2  # as for valuations: files from here on have a checksum
+_KINDS = ("number", "category", "boolean", "date")
+_MOST_ALTERNATIVES = 64
+_PART = "part: "
+
+
+def save_inspection(inspection: Inspected, path: str | os.PathLike[str]) -> None:
+    """Write an inspection to a Parquet file, whole or not at all."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    found = inspection.findings
+    n, p = found.scores.shape
+    names = name_array(inspection.row_names.tolist())
+    row = pa.DictionaryArray.from_arrays(np.repeat(np.arange(n, dtype=np.int32), p), names)
+    column = pa.DictionaryArray.from_arrays(
+        np.tile(np.arange(p, dtype=np.int32), n), pa.array(inspection.all_names, pa.string())
+    )
+    suggested = [inspection.expected_texts(j) for j in range(p)]
+    columns: dict[str, Any] = {
+        "row": row.cast(names.type),
+        "column": column,
+        "content": pa.array(
+            [text for line in zip(*inspection.entries, strict=True) for text in line], pa.string()
+        ),
+        "expected": pa.array([text for line in zip(*suggested, strict=True) for text in line], pa.string()),
+        "probability": found.probability.ravel(),
+        "score": found.scores.ravel(),
+    }
+    if inspection.values is not None:
+        columns["value"] = inspection.values.ravel()
+    columns["held"] = _by_row([one.entries for one in found.columns])
+    columns["suggested"] = _by_row([one.entries for one in found.expected])
+    for end in ("low", "high"):
+        columns[end] = _by_row([getattr(one, end) for one in found.expected], n)
+    width = max(
+        (one.alternatives.shape[1] for one in found.expected if one.alternatives is not None), default=0
+    )
+    for k in range(width):
+        columns[f"alternative {k + 1}"] = _by_row([_at(one.alternatives, k) for one in found.expected], n)
+        columns[f"chance {k + 1}"] = _by_row([_at(one.chances, k) for one in found.expected], n)
+    for name, part in found.parts.items():
+        columns[_PART + name] = np.asarray(part, dtype=np.float32).ravel()
+    record = {
+        "format": _FORMAT,
+        "shape": [n, p],
+        "has_label": found.has_label,
+        "frame": inspection.frame,
+        "digests": inspection.digests,
+        "fingerprint": inspection.fingerprint,
+        "settled": sorted([list(cell) for cell in inspection.settled]),
+        "kinds": [one.kind for one in found.columns],
+        "notations": [one.from_text.notation for one in found.columns],
+        "categories": [list(one.categories) for one in found.columns],
+        "widths": [0 if one.alternatives is None else one.alternatives.shape[1] for one in found.expected],
+        "ranges": [one.low is not None and one.high is not None for one in found.expected],
+        "suspects": [[i, j, text] for (i, j), text in found.suspects.items()],
+        "findings": [
+            {
+                "columns": list(one.columns),
+                "kind": one.kind,
+                "text": one.text,
+                "rows": np.asarray(one.rows).tolist(),
+                "suggestions": [[int(i), text] for i, text in one.suggestions.items()],
+                "probability": float(one.probability),
+                "chances": None if one.chances is None else one.chances.tolist(),
+            }
+            for one in found.column_findings
+        ],
+        "facts": found.info,
+        "info": inspection.info,
+    }
+    mark = checksum.placeholder()
+    metadata = {_KEY: json.dumps(record, ensure_ascii=False, default=str).encode(), checksum.KEY: mark}
+    table = pa.table(columns).replace_schema_metadata(metadata)
+    with atomic_write(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+        if too_dense(temporary):  # so alike that it could not be read again
+            pq.write_table(
+                table, temporary, compression="none", use_dictionary=["column"], write_page_checksum=True
+            )
+        checksum.seal(temporary, mark)
+
+
+def read_inspection(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what an inspection is made of, checking that the file is one and that it is whole."""
+    found: dict[str, Any] = read_sealed(path, _KEY, "an inspection", _FORMAT, _fields)
+    return found
+
+
+def _fields(record: dict[str, Any], table: Any) -> dict[str, Any]:
+    """What an inspection is made of; a ValueError says in a phrase what does not fit."""
+    shape = record.get("shape")
+    if not isinstance(shape, list) or len(shape) != 2:
+        raise ValueError("its shape is not known")
+    n, p = (whole_number(size, "a size of its shape", 1) for size in shape)
+    if table.num_rows != n * p:
+        raise ValueError(f"{table.num_rows} cells for {n} rows x {p} columns")
+    row_names, column_names = axis_names(table, n, p)
+    if record.get("frame") not in FRAME_KINDS:
+        raise ValueError("its kind of frame is not known")
+    scores, probability = (_matrix(table, key, n, p) for key in ("score", "probability"))
+    if not np.isfinite(scores).all():
+        raise ValueError("some of its scores are not numbers")
+    if not ((probability >= 0) & (probability <= 1)).all():
+        raise ValueError("some of its probabilities are not from 0 to 1")
+    for key in ("info", "facts", "digests"):
+        if not isinstance(record.get(key), dict):
+            raise ValueError(f"{key} of its record is missing")  # noqa: TRY004  (one kind of error for one cause)
+    columns = _columns(record, table, column_names, n, p)
+    findings = Findings(
+        columns=columns,
+        has_label=bool(record.get("has_label")),
+        scores=scores,
+        probability=probability,
+        expected=_expected(record, table, columns, n, p),
+        parts={
+            name.removeprefix(_PART): _matrix(table, name, n, p).astype(np.float32)
+            for name in table.column_names
+            if name.startswith(_PART)
+        },
+        suspects={(_row(i, n), _row(j, p)): _word(text) for i, j, text in _triples(record.get("suspects"))},
+        column_findings=tuple(_finding(one, column_names, n) for one in _list(record.get("findings"))),
+        info=record["facts"],
+    )
+    return {
+        "findings": findings,
+        "row_names": row_name_array(row_names),
+        "values": _matrix(table, "value", n, p) if "value" in table.column_names else None,
+        "frame": record["frame"],
+        "digests": {str(name): _word(digits) for name, digits in record["digests"].items()},
+        "fingerprint": _word(record.get("fingerprint")),
+        "settled": frozenset((_row(i, n), _row(j, p)) for i, j in _list(record.get("settled"))),
+        "info": record["info"],
+    }
+
+
+def _columns(record: dict[str, Any], table: Any, names: list[str], n: int, p: int) -> tuple[Column, ...]:
+    kinds, notations, categories = (_list(record.get(key), p) for key in ("kinds", "notations", "categories"))
+    if any(kind not in _KINDS for kind in kinds):
+        raise ValueError("its kinds of columns do not fit")
+    texts = texts_of(table, "content").reshape(n, p)
+    held = _matrix(table, "held", n, p)
+    columns = []
+    for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+        known = tuple(_word(text) for text in categories[j])
+        entries = np.array(held[:, j])
+        if kind == "category":
+            _check_codes(entries[~np.isnan(entries)], len(known))
+        distinct = {
+            text: code for code, text in enumerate(dict.fromkeys(t for t in texts[:, j] if t is not None))
+        }
+        words = np.array([*distinct, None], dtype=object)
+        codes = np.array([-1 if text is None else distinct[text] for text in texts[:, j]], dtype=np.int32)
+        strays = {
+            i: text
+            for i, text in enumerate(texts[:, j].tolist())
+            if text is not None and np.isnan(entries[i])
+        }
+        read = FromText(strays=strays, notation=_word(notations[j]), words=words, codes=codes)
+        columns.append(Column(name, kind, entries, known, read))
+    return tuple(columns)
+
+
+def _expected(
+    record: dict[str, Any], table: Any, columns: tuple[Column, ...], n: int, p: int
+) -> tuple[Expected, ...]:
+    widths, ranges = _list(record.get("widths"), p), _list(record.get("ranges"), p)
+    suggested, low, high = (_matrix(table, key, n, p) for key in ("suggested", "low", "high"))
+    found = []
+    for j, column in enumerate(columns):
+        width = whole_number(widths[j], "a width of its record", 0, _MOST_ALTERNATIVES)
+        alternatives = chances = None
+        if width:
+            parts = [_matrix(table, f"alternative {k + 1}", n, p)[:, j] for k in range(width)]
+            codes = np.column_stack(parts)
+            _check_codes(codes.ravel(), max(2, len(column.categories)), least=-2)
+            alternatives = codes.astype(np.int32)
+            shares = np.column_stack([_matrix(table, f"chance {k + 1}", n, p)[:, j] for k in range(width)])
+            chances = shares.astype(np.float32)
+        entries = np.array(suggested[:, j])
+        if column.kind == "category":
+            _check_codes(entries[~np.isnan(entries)], len(column.categories))
+        found.append(
+            Expected(
+                entries=entries,
+                low=np.array(low[:, j]) if ranges[j] else None,
+                high=np.array(high[:, j]) if ranges[j] else None,
+                alternatives=alternatives,
+                chances=chances,
+            )
+        )
+    return tuple(found)
+
+
+def _finding(record: Any, names: list[str], n: int) -> ColumnFinding:
+    if not isinstance(record, dict):
+        raise ValueError("a finding of its record does not fit")  # noqa: TRY004  (one kind of error for one cause)
+    concerned = tuple(_word(name) for name in _list(record.get("columns")))
+    if not concerned or concerned[0] not in names:
+        raise ValueError("a finding of its record is about no column of it")
+    rows = np.array([_row(i, n) for i in _list(record.get("rows"))], dtype=np.intp)
+    chances = record.get("chances")
+    if chances is not None:
+        chances = np.array([real_number(one, "a chance of a finding") for one in _list(chances, rows.size)])
+    return ColumnFinding(
+        columns=concerned,
+        kind=_word(record.get("kind")),
+        text=_word(record.get("text")),
+        rows=rows,
+        chances=chances,
+        suggestions={_row(i, n): _word(text) for i, text in _list(record.get("suggestions"))},
+        probability=real_number(record.get("probability"), "the probability of a finding"),
+    )
+
+
+def _by_row(parts: list[Any], n: int = 0) -> NDArray[np.float64]:
+    """Columns as one long column, row after row; NaN where a column has none."""
+    filled = [np.full(n, np.nan) if part is None else np.asarray(part, dtype=np.float64) for part in parts]
+    return np.column_stack(filled).ravel()
+
+
+def _at(part: Any, k: int) -> Any:
+    return None if part is None or k >= part.shape[1] else part[:, k]
+
+
+def _matrix(table: Any, key: str, n: int, p: int) -> NDArray[np.float64]:
+    import pyarrow as pa
+
+    kinds = (pa.float64(), pa.float32())
+    if key not in table.column_names or table[key].type not in kinds or table[key].null_count:
+        raise ValueError(f"its column {key} does not hold numbers")
+    return np.array(table[key].to_numpy(), dtype=np.float64).reshape(n, p)
+
+
+def _check_codes(codes: NDArray[np.float64], count: int, least: int = 0) -> None:
+    if not ((codes >= least) & (codes < count) & (codes == np.round(codes))).all():
+        raise ValueError("some of its entries are no categories of their column")
+
+
+def _list(value: Any, size: int | None = None) -> list[Any]:
+    if not isinstance(value, list) or (size is not None and len(value) != size):
+        raise ValueError("a list of its record does not fit")
+    return value
+
+
+def _triples(value: Any) -> list[Any]:
+    found = _list(value)
+    if any(not isinstance(one, list) or len(one) != 3 for one in found):
+        raise ValueError("a list of its record does not fit")
+    return found
+
+
+def _row(value: Any, count: int) -> int:
+    return whole_number(value, "a position of its record", 0, count - 1)
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a text of its record is none")  # noqa: TRY004  (one kind of error for one cause)
+    return value

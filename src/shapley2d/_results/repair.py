@@ -1,0 +1,237 @@
+"""Choosing what to repair, checking that the table is the one that was inspected, and the log of it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d._base.checks import check_whole
+from shapley2d._base.warnings import without_warnings
+from shapley2d._results.decisions import read_decisions
+from shapley2d._results.reasons import reasons_text
+from shapley2d._tables.changes import change_cells, change_vector
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.digest import column_digest
+from shapley2d._tables.frames import make_frame
+from shapley2d._tables.intake import as_frame, is_path, read_path
+from shapley2d.exceptions import InputError, Place, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from shapley2d._results.inspected import Inspected
+
+Chosen = dict[tuple[int, int], tuple[str | None, str]]
+"""Cells by position, with the new entry as text and why."""
+
+
+def repair(
+    inspection: Inspected,
+    X: Any,
+    *,
+    cells: Any = None,
+    most: int | None = None,
+    probability: float | None = None,
+    findings: Iterable[int] | None = None,
+    y: Any = None,
+) -> Any:
+    """A repaired copy of a table and the log; see :meth:`~shapley2d.Inspection.repair`."""
+    if all(option is None for option in (cells, most, probability, findings)):
+        raise InputError(
+            "repair needs to know what to change: give ", Setting("cells"), ", ", Setting("most"), ", ",
+            Setting("probability"), " or ", Setting("findings"),
+        )  # fmt: skip
+    native = read_path(X) if is_path(X) else _native(X)
+    names = check_same_table(inspection, native, y)
+    chosen = _chosen(inspection, cells, most, probability, findings, names)
+    in_table: dict[str, dict[int, str | None]] = {}
+    for (i, j), (new, _) in chosen.items():
+        in_table.setdefault(inspection.all_names[j], {})[i] = new
+    labels = in_table.pop(inspection.label_name, {}) if y is not None and inspection.label_name else {}
+    table = change_cells(native, in_table)
+    log = make_log(inspection, chosen)
+    return (table, log) if y is None else (table, change_vector(y, labels), log)
+
+
+def check_same_table(inspection: Inspected, native: Any, y: Any = None) -> list[str]:
+    """Refuse another table than the one that was inspected; return the inspected columns that are there."""
+    with without_warnings():
+        table = as_table(native, "X", _kinds(inspection, native))
+        digests = {column.name: column_digest(column) for column in table.columns}
+        if y is not None and inspection.label_name is not None:
+            label = as_table({inspection.label_name: y}, "y").columns[0]
+            digests[inspection.label_name] = column_digest(label)
+    if table.n_rows != inspection.shape[0]:
+        raise InputError(
+            Place("X"),
+            f" has {table.n_rows} rows, but the table that was inspected had {inspection.shape[0]}: pass that one",
+        )
+    for name in inspection.all_names:
+        if name not in digests:
+            if name == inspection.label_name:
+                continue
+            raise InputError(Place("X"), f" has no column {name!r}, which was inspected: pass that table")
+        if name in inspection.digests and digests[name] != inspection.digests[name]:
+            place = "y" if name == inspection.label_name and y is not None else "X"
+            raise InputError(
+                Place(place),
+                f" is not the table that was inspected: column {name!r} is different; pass that table, or inspect "
+                "this one",
+            )
+    return [name for name in inspection.all_names if name in digests]
+
+
+def make_log(inspection: Inspected, chosen: Chosen) -> Any:
+    """What was changed, one line per cell."""
+    places = list(chosen)
+    columns = {
+        "row": inspection.row_names[np.array([i for i, _ in places], dtype=np.intp)],
+        "column": [inspection.all_names[j] for _, j in places],
+        "before": [inspection.entries[j][i] for i, j in places],
+        "after": [new for new, _ in chosen.values()],
+        "why": [why for _, why in chosen.values()],
+    }
+    return make_frame(columns, inspection.frame)
+
+
+def _native(X: Any) -> Any:
+    frame = as_frame(X, "X")
+    if isinstance(nw.from_native(frame, eager_only=True, pass_through=True), nw.DataFrame):
+        return frame
+    return frame if isinstance(frame, np.ndarray) else as_table(frame, "X").native
+
+
+def _kinds(inspection: Inspected, native: Any) -> dict[str, str] | None:
+    asked = inspection.info.get("kinds")
+    if not asked or isinstance(native, np.ndarray):
+        return asked or None
+    present = set(nw.from_native(native, eager_only=True).columns)
+    return {name: kind for name, kind in asked.items() if name in present} or None
+
+
+def _chosen(
+    inspection: Inspected,
+    cells: Any,
+    most: int | None,
+    probability: float | None,
+    findings: Iterable[int] | None,
+    names: list[str],
+) -> Chosen:
+    chosen: Chosen = {}
+    there = {j for j, name in enumerate(inspection.all_names) if name in names}
+    width = len(inspection.all_names)
+    if most is not None or probability is not None:
+        order = [divmod(flat, width) for flat in inspection.order("wrong").tolist()]
+        order = [(i, j) for i, j in order if j in there]
+        if most is not None:
+            check_whole(most, "most", 0)
+            order = order[:most]
+        if probability is not None:
+            _check_probability(probability)
+            order = [(i, j) for i, j in order if inspection.findings.probability[i, j] >= probability]
+        chosen |= {(i, j): _suggestion(inspection, i, j) for i, j in order}
+    if findings is not None:
+        chosen |= _from_findings(inspection, findings)
+    if cells is not None:
+        chosen |= _from_cells(inspection, cells)
+    return {
+        (i, j): (new, why)
+        for (i, j), (new, why) in chosen.items()
+        if j in there and (i, j) not in inspection.settled and new != inspection.entries[j][i]
+    }
+
+
+def _check_probability(probability: Any) -> None:
+    number = isinstance(probability, (int, float, np.integer, np.floating)) and not isinstance(
+        probability, bool
+    )
+    if not number or not 0 <= probability <= 1:
+        raise InputError(Setting("probability", probability), " must be a number from 0 to 1")
+
+
+def _suggestion(inspection: Inspected, i: int, j: int) -> tuple[str | None, str]:
+    return inspection.expected_text(i, j), reasons_text(inspection.reasons(i, j))
+
+
+def _from_findings(inspection: Inspected, findings: Iterable[int]) -> Chosen:
+    chosen: Chosen = {}
+    for k in findings:
+        if not isinstance(k, (int, np.integer)) or not 0 <= k < len(inspection.columns):
+            raise InputError(
+                Setting("findings", k),
+                f" is not the position of one of the {len(inspection.columns)} findings in columns",
+            )
+        finding = inspection.columns[k]
+        j = inspection.all_names.index(finding.columns[0])
+        chosen |= {(i, j): (text or None, finding.text) for i, text in finding.suggestions.items()}
+    return chosen
+
+
+def _from_cells(inspection: Inspected, cells: Any) -> Chosen:
+    if isinstance(cells, (str, os.PathLike)):
+        return _from_file(inspection, cells)
+    if isinstance(cells, np.ndarray) and cells.dtype == bool:
+        if cells.shape not in (inspection.shape, inspection.findings.scores.shape):
+            raise InputError(
+                Setting("cells"), f" has the shape {cells.shape}, but the table has {inspection.shape}"
+            )
+        return {(i, j): _suggestion(inspection, i, j) for i, j in zip(*np.nonzero(cells), strict=True)}
+    frame = nw.from_native(cells, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        lacks = [name for name in ("row", "column") if name not in frame.columns]
+        if lacks:
+            raise InputError(
+                Setting("cells"), f" has no column {lacks[0]!r}: it needs row, column and perhaps after"
+            )
+        new = next((name for name in ("after", "new", "expected") if name in frame.columns), None)
+        wanted = ["row", "column", *([new] if new else [])]
+        cells = frame.select(wanted).rows()
+    rows: dict[str, int] = {}
+    for i, name in enumerate(inspection.row_names.tolist()):
+        rows.setdefault(str(name), i)
+    chosen: Chosen = {}
+    for cell in cells:
+        if not isinstance(cell, (tuple, list)) or len(cell) not in (2, 3):
+            raise InputError(
+                Setting("cells"), f" holds {cell!r}, which is not (row, column) or (row, column, entry)"
+            )
+        row, column = str(cell[0]), str(cell[1])
+        if row not in rows:
+            raise InputError(Setting("cells"), f": there is no row {cell[0]!r}")
+        if column not in inspection.all_names:
+            raise InputError(Setting("cells"), f": there is no column {column!r}")
+        i, j = rows[row], inspection.all_names.index(column)
+        suggested, why = _suggestion(inspection, i, j)
+        if len(cell) == 3 and (text := _text(cell[2])) != suggested:
+            chosen[i, j] = (text, "given")
+        else:
+            chosen[i, j] = (suggested, why)
+    return chosen
+
+
+def _text(entry: Any) -> str | None:
+    if entry is None or entry != entry:  # noqa: PLR0124  (NaN)
+        return None
+    if isinstance(entry, (float, np.floating)):
+        number = float(entry)
+        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    return str(entry)
+
+
+def _from_file(inspection: Inspected, path: str | os.PathLike[str]) -> Chosen:
+    decisions = read_decisions(path)
+    if decisions.table != inspection.fingerprint:
+        raise InputError(
+            f"{decisions.path} was made for another table (fingerprint {decisions.table[:16] or 'missing'}, this one "
+            f"has {inspection.fingerprint}): use the decisions that go with this one"
+        )
+    chosen: Chosen = {}
+    for one in decisions.made:
+        if one.column not in inspection.all_names or one.row >= inspection.shape[0]:
+            raise InputError(f"{decisions.where(one)}: there is no row {one.row}, column {one.column!r}")
+        if one.changes:
+            chosen[one.row, inspection.all_names.index(one.column)] = (one.new, one.why or one.verdict)
+    return chosen

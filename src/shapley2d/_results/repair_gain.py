@@ -1,0 +1,102 @@
+"""Whether repairs helped: scores of a model before and after, fold by fold, beside random repairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.precision import interval_factor
+from shapley2d._tables.frames import make_frame
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class RepairGain:
+    """What repairs did for a model, on rows that they could not have seen.
+
+    Attributes
+    ----------
+    before, after, random : ndarray of shape (folds x repeats,)
+        Scores of the model trained on the table as it was, on the repaired one, and on one with as many random repairs,
+        always on the same rows held out.
+    changed : ndarray of shape (folds x repeats,)
+        Cells of the training rows that were repaired.
+    folds : int
+    scoring : str
+        What the scores are.
+    frame : str
+        The kind of frame that :meth:`to_frame` returns.
+    """
+
+    before: NDArray[np.float64]
+    after: NDArray[np.float64]
+    random: NDArray[np.float64]
+    changed: NDArray[np.intp]
+    folds: int
+    scoring: str
+    frame: str = "pandas"
+
+    @property
+    def gain(self) -> float:
+        """Mean difference between after and before."""
+        return float(np.mean(self.after - self.before))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % interval of the gain; folds overlap in their training rows, which widens it."""
+        return paired_interval(self.after - self.before, self.folds)
+
+    @property
+    def random_gain(self) -> float:
+        """Mean difference between random repairs and none."""
+        return float(np.mean(self.random - self.before))
+
+    @property
+    def random_interval(self) -> tuple[float, float]:
+        """95 % interval of what random repairs gain."""
+        return paired_interval(self.random - self.before, self.folds)
+
+    def to_frame(self) -> Any:
+        """One line per fold: ``before``, ``after``, ``random`` and ``changed``."""
+        columns = {"before": self.before, "after": self.after, "random": self.random, "changed": self.changed}
+        return make_frame(columns, self.frame)
+
+    def in_words(self) -> str:
+        """One sentence."""
+        return (
+            f"{self.scoring} {np.mean(self.before):.4f} before, {np.mean(self.after):.4f} after: "
+            f"{_signed(self.gain, self.interval)}; as many random repairs: "
+            f"{_signed(self.random_gain, self.random_interval)}"
+        )
+
+    def __repr__(self) -> str:
+        return f"RepairGain of {np.mean(self.changed):.0f} cells: {self.in_words()}"
+
+
+def _signed(gain: float, ends: tuple[float, float]) -> str:
+    return f"{gain:+.4f} ({ends[0]:+.4f} to {ends[1]:+.4f})"
+
+
+def paired_interval(differences: NDArray[np.float64], folds: int) -> tuple[float, float]:
+    """A 95 % interval of the mean of differences between two models over repeated folds.
+
+    Nadeau and Bengio's correction: the training rows of the folds overlap, so their differences are not independent,
+    and their variance counts for 1/J + 1/(folds - 1) instead of 1/J.
+
+    Examples
+    --------
+    >>> low, high = paired_interval(np.array([0.0, 0.1, 0.2, 0.1]), 4)
+    >>> round(low, 3), round(high, 3)
+    (-0.098, 0.298)
+    """
+    count = differences.size
+    middle = float(differences.mean())
+    if count < 2:
+        return -np.inf, np.inf
+    spread = float(np.sqrt((1 / count + 1 / (folds - 1)) * differences.var(ddof=1)))
+    half = interval_factor(count - 1) * spread
+    return middle - half, middle + half

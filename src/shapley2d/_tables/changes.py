@@ -1,0 +1,241 @@
+"""Entries of the caller's own table replaced, in a copy of the same kind and, where they fit, of the same types."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d._base.entries import is_missing, is_number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+_WIDER = {"integer": "float", "float": "text", "boolean": "text", "date": "text", "datetime": "text"}
+
+
+def change_cells(native: Any, changes: Mapping[str, Mapping[int, str | None]]) -> Any:
+    """A copy of a frame or an array with some entries replaced.
+
+    Parameters
+    ----------
+    native : frame, or ndarray whose columns go by x0, x1 and so on
+    changes : mapping from columns to (row, text) pairs
+        What shall stand there, as text; None for nothing.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> change_cells(pa.table({"a": [1, 20], "b": ["x", "y"]}), {"a": {1: "2"}}).to_pydict()
+    {'a': [1, 2], 'b': ['x', 'y']}
+    """
+    changes = {name: part for name, part in changes.items() if part}
+    if isinstance(native, np.ndarray):
+        return _in_array(native, {int(name[1:]): part for name, part in changes.items()})
+    frame = nw.from_native(native, eager_only=True)
+    for key in frame.columns:
+        part = changes.get(str(key))
+        if part:
+            frame = frame.with_columns(change_entries(frame.get_column(key), part).alias(key))
+    return frame.to_native()
+
+
+def change_entries(series: nw.Series[Any], changes: Mapping[int, str | None]) -> nw.Series[Any]:
+    """A copy of a series with some entries replaced."""
+    kind = _kind(series)
+    values, needed = _values(list(changes.values()), kind)
+    rows = list(changes)
+    native = series.to_native()
+    if series.implementation.is_pandas():
+        changed = _in_pandas(native, rows, values, kind, needed)
+    elif series.implementation.is_polars():
+        changed = _in_polars(native, rows, values, kind, needed)
+    else:
+        changed = _in_arrow(native, rows, values, kind, needed)
+    return nw.from_native(changed, series_only=True)
+
+
+def change_vector(y: Any, changes: Mapping[int, str | None]) -> Any:
+    """A copy of a target, whatever it is, with some entries replaced.
+
+    Examples
+    --------
+    >>> change_vector(["yes", "no"], {1: "yes"})
+    ['yes', 'yes']
+    """
+    if not changes:
+        return y
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return change_entries(series, changes).to_native()
+    frame = nw.from_native(y, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return change_cells(y, {str(frame.columns[0]): changes})
+    array = np.asarray(y)
+    changed = _in_array(array.reshape(-1, 1), {0: changes}).reshape(array.shape)
+    return changed if isinstance(y, np.ndarray) else type(y)(changed.tolist())
+
+
+def _kind(series: nw.Series[Any]) -> str:
+    dtype = series.dtype
+    if dtype.is_integer():
+        return "integer"
+    if dtype.is_numeric():
+        return "float"
+    if dtype == nw.Boolean:
+        return "boolean"
+    if dtype == nw.Date:
+        return "date"
+    if dtype == nw.Datetime:
+        return "datetime"
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return "text"
+    return _kind_of_objects(series.to_list())
+
+
+def _kind_of_objects(items: list[Any]) -> str:
+    """What most of some Python objects are."""
+    counts = Counter(
+        "text"
+        if isinstance(item, str)
+        else "boolean"
+        if isinstance(item, (bool, np.bool_))
+        else "integer"
+        if isinstance(item, (int, np.integer))
+        else "float"
+        if is_number(item)
+        else "datetime"
+        if isinstance(item, datetime)
+        else "date"
+        if isinstance(item, date)
+        else "text"
+        for item in items
+        if not is_missing(item)
+    )
+    return counts.most_common(1)[0][0] if counts else "text"
+
+
+def _values(texts: list[str | None], kind: str) -> tuple[list[Any], str]:
+    """Texts as Python objects of a kind, or of the next wider one that holds them all."""
+    while kind != "text":
+        try:
+            return [None if text is None else _parsed(text.strip(), kind) for text in texts], kind
+        except (ValueError, OverflowError):
+            kind = _WIDER[kind]
+    return list(texts), "text"
+
+
+def _parsed(text: str, kind: str) -> Any:
+    if kind == "integer":
+        number = float(text)
+        if not number.is_integer():
+            raise ValueError(text)
+        return int(text) if text.lstrip("+-").isdecimal() else int(number)
+    if kind == "float":
+        return float(text)
+    if kind == "boolean":
+        return (
+            {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(text.lower())
+            if text.lower() in ("true", "1", "yes", "false", "0", "no")
+            else _refuse(text)
+        )
+    stamp = datetime.fromisoformat(text)
+    return stamp if kind == "datetime" else stamp.date()
+
+
+def _refuse(text: str) -> Any:
+    raise ValueError(text)
+
+
+def _in_array(array: NDArray[Any], changes: Mapping[int, Mapping[int, str | None]]) -> NDArray[Any]:
+    kinds = {"i": "integer", "u": "integer", "f": "float", "b": "boolean", "M": "datetime"}
+    plans = {}
+    for j, part in changes.items():
+        kind = kinds.get(array.dtype.kind) or (
+            _kind_of_objects(array[:, j].tolist()) if array.dtype.kind == "O" else "text"
+        )
+        values, needed = _values(list(part.values()), kind)
+        plans[j] = (list(part), values, kind, needed)
+    changed = array.copy()
+    for j, (rows, values, kind, needed) in plans.items():
+        if changed.dtype.kind != "O":
+            gone = any(value is None for value in values)
+            if needed == "text" and kind != "text":
+                changed = changed.astype(object)
+            elif (gone and changed.dtype.kind in "iu") or (needed == "float" and kind == "integer"):
+                changed = changed.astype(np.float64)
+            elif gone and changed.dtype.kind in "bUS":
+                changed = changed.astype(object)
+            elif changed.dtype.kind in "US":
+                widest = max(len(str(value)) for value in values)
+                changed = changed.astype(np.result_type(changed.dtype, np.dtype(f"U{widest}")))
+        for row, value in zip(rows, values, strict=True):
+            changed[row, j] = np.nan if value is None and changed.dtype.kind == "f" else value
+    return changed
+
+
+def _in_pandas(series: Any, rows: list[int], values: list[Any], kind: str, needed: str) -> Any:
+    import pandas as pd
+
+    gone = any(value is None for value in values)
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        names = {str(name): name for name in series.cat.categories}
+        values = [None if value is None else names.get(value, value) for value in values]
+        new = [value for value in dict.fromkeys(values) if value is not None and value not in names.values()]
+        changed = series.cat.add_categories(new) if new else series.copy()
+    elif needed == kind or (series.dtype == object):
+        changed = series.copy()
+        if gone and changed.dtype.kind in "iu" and isinstance(changed.dtype, np.dtype):
+            changed = changed.astype("float64")
+        elif gone and changed.dtype.kind == "b" and isinstance(changed.dtype, np.dtype):
+            changed = changed.astype(object)
+    else:
+        changed = series.astype("float64" if needed == "float" else object)
+    if changed.dtype.kind == "M":
+        values = [pd.NaT if value is None else pd.Timestamp(value, tz=getattr(changed.dtype, "tz", None))
+                  for value in values]  # fmt: skip
+    elif changed.dtype.kind == "f" and isinstance(changed.dtype, np.dtype):
+        values = [np.nan if value is None else value for value in values]
+    for row, value in zip(rows, values, strict=True):
+        changed.iat[row] = value
+    return changed
+
+
+def _in_polars(series: Any, rows: list[int], values: list[Any], kind: str, needed: str) -> Any:
+    import polars as pl
+
+    nominal = isinstance(series.dtype, (pl.Categorical, pl.Enum))
+    wanted = series.dtype if needed == kind else pl.Float64 if needed == "float" else pl.String
+    plain = series.cast(pl.String if nominal else wanted)
+    changed = plain.clone().scatter(rows, pl.Series(values, dtype=plain.dtype))
+    if nominal:
+        known = set(series.dtype.categories) if isinstance(series.dtype, pl.Enum) else None
+        if known is None or {value for value in values if value is not None} <= known:
+            changed = changed.cast(series.dtype)
+    return changed
+
+
+def _in_arrow(column: Any, rows: list[int], values: list[Any], kind: str, needed: str) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    dictionary = column.type if pa.types.is_dictionary(column.type) else None
+    if dictionary is not None:
+        column = column.cast(dictionary.value_type)
+    if needed != kind:
+        column = column.cast(pa.float64() if needed == "float" else pa.string())
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    mask = np.zeros(len(column), dtype=bool)
+    mask[rows] = True
+    order = np.argsort(rows)
+    new = pa.array([values[k] for k in order], column.type)
+    changed = pc.replace_with_mask(column, pa.array(mask), new)
+    if dictionary is not None and needed == kind:
+        changed = changed.dictionary_encode()
+    return pa.chunked_array([changed])

@@ -1,0 +1,215 @@
+"""``shapley2d inspect``: which entries of a table are wrong, and what they should say."""
+
+# ruff: noqa: UP045  (typer reads these at run time)
+from pathlib import Path
+from typing import Annotated, Any, Literal, Optional
+
+import typer
+
+from shapley2d._base.warnings import without_warnings
+from shapley2d._results.decisions import Decision, read_decisions
+from shapley2d.cli import options as o
+from shapley2d.cli.console import ResultConsole, collect_notes, note, progress, warnings_as_notes
+from shapley2d.cli.errors import computing
+from shapley2d.cli.reading.inspected import InspectedFile, known_decisions, read_inspected
+from shapley2d.cli.writing.outputs import check_outputs, naming, stop_if_unwritten
+from shapley2d.cli.writing.summary import print_files, print_json
+from shapley2d.cli.writing.suspects import inspection_json, print_inspection, suspect_cells, write_inspection
+from shapley2d.exceptions import InputError
+
+_TABLE = "Table"
+_RESULT = "Results"
+_AFFORDABLE = 1.5e7  # rows squared times columns up to which harm is computed unasked, in seconds
+
+Inspected = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="The table: CSV, JSON lines (both also .gz) or Parquet; - reads stdin.",
+        show_default=False,
+    ),
+]
+AnyTarget = Annotated[
+    Optional[str],
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="COLUMN",
+        help="The column to predict, where there is one; its labels are inspected too.",
+        show_default=False,
+        rich_help_panel=_TABLE,
+    ),
+]
+Workers = Annotated[
+    Optional[int],
+    typer.Option("--workers", "--jobs", "-j", metavar="N", help="Workers, -1 for all cores. (default: all)"),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The same seed, the same findings.")]
+SavedValues = Annotated[
+    Optional[Path],
+    typer.Option(
+        "--valuation",
+        metavar="VALUES.parquet",
+        help="Values of the same table, from shapley2d cells -o: they are shown as harm. (default: computed for small "
+        "tables with a target)",
+        show_default=False,
+    ),
+]
+Earlier = Annotated[
+    Optional[Path],
+    typer.Option(
+        "--decisions",
+        metavar="FILE.csv",
+        help="Decisions made before: what was called right is not asked again.",
+        show_default=False,
+    ),
+]
+By = Annotated[
+    Literal["wrong", "harm", "gain"],
+    typer.Option("--by", help="What comes first: likeliest wrong, most harmful to a model, or both."),
+]
+CellsOutput = Annotated[
+    Optional[Path],
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write all cells: .parquet (with all that is known of them) or .csv.",
+        rich_help_panel=_RESULT,
+        show_default=False,
+    ),
+]
+PagePath = Annotated[
+    Optional[Path],
+    typer.Option(
+        "--report",
+        metavar="FILE.html",
+        help="Write a page on which to decide, for any browser.",
+        rich_help_panel=_RESULT,
+        show_default=False,
+    ),
+]
+Top = Annotated[
+    int, typer.Option("--top", min=0, metavar="N", help="How many entries to print.", rich_help_panel=_RESULT)
+]
+
+
+def inspect(
+    table: Inspected,
+    target: AnyTarget = None,
+    drop: o.Drop = None,
+    row_id: o.RowId = None,
+    task: o.TaskOption = "auto",
+    number: o.Number = None,
+    date: o.Date = None,
+    text: o.Text = None,
+    separator: o.Separator = None,
+    encoding: o.Encoding = None,
+    valuation: SavedValues = None,
+    decisions: Earlier = None,
+    by: By = "wrong",
+    workers: Workers = None,
+    seed: Seed = 0,
+    output: CellsOutput = None,
+    report: PagePath = None,
+    top: Top = 15,
+    as_json_: o.AsJson = False,
+) -> None:
+    """Find the entries of a table that are likely wrong, and what they should say.
+
+    Every entry is predicted from the rest of its row and its label. First come those least likely and farthest off, and
+    whose replacement makes the rest of the row fit better.
+    """
+    read = [table, *(str(path) for path in (valuation, decisions) if path is not None)]
+    check_outputs(output, report, read)
+    notes = collect_notes()
+    earlier = None if decisions is None else read_decisions(decisions)
+    with warnings_as_notes():
+        saved = None if valuation is None else _load(valuation)
+    given = read_inspected(
+        table,
+        target,
+        drop=drop or (),
+        row_id=row_id,
+        separator=separator,
+        encoding=encoding,
+        kinds={"number": number or (), "date": date or (), "text": text or ()},
+    )
+    for message in given.source.notes:
+        note(message)
+    with warnings_as_notes(given.names), computing(given.names):
+        saved = saved or quick_values(given, task, seed, workers, wanted=report is not None or by != "wrong")
+        if by != "wrong" and saved is None:
+            raise InputError(
+                f"--by {by} needs cell values: give --target, or for a large table --valuation with what shapley2d "
+                "cells -o wrote"
+            )
+        inspection = given.inspect(
+            valuation=saved, task=task, random_state=seed, n_jobs=workers, progress=progress()
+        )
+    remembered: list[Decision] = []
+    if earlier is not None:
+        settled, remembered, stale = known_decisions(earlier, inspection)
+        inspection = inspection.settle(settled)
+        if stale:
+            note(f"{decisions}: {stale} entries called right have changed since: they are asked about again")
+    files: dict[str, Path] = {}
+    failed: list[Exception] = []
+    for what, path in (("cells", output), ("report", report)):
+        if path is None:
+            continue
+        try:
+            if what == "cells":
+                write_inspection(inspection, path)
+            else:
+                with naming(path):
+                    inspection.report(
+                        path,
+                        by=by,
+                        target=target,
+                        facts=given.facts,
+                        notes=notes,
+                        remembered=remembered,
+                        table=table,
+                    )
+            files[what] = path
+        except (OSError, InputError) as error:
+            failed.append(error)
+    cells = suspect_cells(inspection, given, by, top)
+    if as_json_:
+        print_json({"command": "inspect", **inspection_json(inspection, given, cells, files)})
+    else:
+        console = ResultConsole()
+        print_inspection(inspection, given, cells, console)
+        print_files(files, console)
+    stop_if_unwritten(failed)
+
+
+def _load(path: Path) -> Any:
+    from shapley2d._results.valuation import Valuation
+
+    return Valuation.load(path)
+
+
+def quick_values(given: InspectedFile, task: str, seed: int, workers: int | None, *, wanted: bool) -> Any:
+    """Cell values of a small table with a target, from a few column coalitions; None where they would take long."""
+    if not wanted or given.y is None:
+        return None
+    n, m = given.X.shape
+    if n * n * m > _AFFORDABLE:
+        note(
+            "harm is not shown, as valuing so many rows takes a while: run shapley2d cells with -o values.parquet, "
+            "and give --valuation values.parquet"
+        )
+        return None
+    from shapley2d import value_cells
+
+    few: dict[str, Any] = {} if m <= 6 else {"columns": "sampled", "n_coalitions": 64}
+    try:
+        with without_warnings():
+            return value_cells(
+                given.X, given.y, task=task, random_state=seed, n_jobs=workers, progress=progress(), **few
+            )
+    except InputError as error:  # labels that no model can learn from are inspected all the same
+        note(f"harm is not shown: {error}")
+        return None

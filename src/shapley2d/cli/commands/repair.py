@@ -1,0 +1,240 @@
+"""``shapley2d repair``: apply what a person decided, and see what it gained."""
+
+# ruff: noqa: UP045  (typer reads these at run time)
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+from rich.text import Text
+
+from shapley2d._results.decisions import Decision, Decisions, read_decisions, same_entry
+from shapley2d._tables.texts.words import MISSING
+from shapley2d.cli import options as o
+from shapley2d.cli.commands.inspect import Inspected, Seed, Workers, quick_values
+from shapley2d.cli.console import ResultConsole, collect_notes, note, progress, shown, warnings_as_notes
+from shapley2d.cli.errors import computing
+from shapley2d.cli.reading.inputs import read_file
+from shapley2d.cli.reading.inspected import InspectedFile, check_decisions, known_decisions, read_inspected
+from shapley2d.cli.writing.outputs import check_distinct, check_file, check_report_path, naming
+from shapley2d.cli.writing.rewrite import Changes, as_written, check_format, file_format, write_changed
+from shapley2d.cli.writing.summary import print_files, print_json
+from shapley2d.cli.writing.suspects import inspection_json, suspect_cells
+from shapley2d.exceptions import InputError, UtilityError
+
+_MANY_ROWS = 5000
+
+DecisionFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="DECISIONS", help="What was decided: the file that the page downloads.", show_default=False
+    ),
+]
+CleanTable = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="The repaired table, in the format of TABLE.",
+        show_default=False,
+    ),
+]
+AfterPage = Annotated[
+    Optional[Path],
+    typer.Option(
+        "--report",
+        metavar="FILE.html",
+        help="Write a page with the gain, what changed and what is left.",
+        show_default=False,
+    ),
+]
+Target = Annotated[
+    Optional[str],
+    typer.Option(
+        "--target", "-t", metavar="COLUMN", help="The column to predict. (default: as in DECISIONS)"
+    ),
+]
+ModelName = Annotated[
+    str, typer.Option("--model", metavar="NAME", help="The model that the gain is measured by, or none.")
+]
+
+
+def repair(
+    table: Inspected,
+    decisions: DecisionFile,
+    output: CleanTable,
+    report: AfterPage = None,
+    target: Target = None,
+    drop: o.Drop = None,
+    row_id: o.RowId = None,
+    separator: o.Separator = None,
+    encoding: o.Encoding = None,
+    model: ModelName = "forest",
+    workers: Workers = None,
+    seed: Seed = 0,
+    as_json_: o.AsJson = False,
+) -> None:
+    """Apply decisions to a table, and see what changed, what that gained, and what is left.
+
+    The table keeps its format, and every entry that was not decided on stays as it is, byte for byte. The gain is that
+    of a model trained before and after and scored on rows held out.
+    """
+    check_file(output, "--output", [table, decisions])
+    if report is not None:
+        check_report_path(report, [table, decisions])
+    check_distinct([("--output", output), ("--report", report)])
+    _check_model(model)
+    notes = collect_notes()
+    made = read_decisions(decisions)
+    source = read_file(table, separator, encoding)
+    check_decisions(made, source)
+    kind = file_format(table, separator, encoding)
+    check_format(output, table, kind)
+    chosen = [one for one in made.made if one.changes]
+    if not made.made:
+        raise InputError(f"{decisions} holds no decisions")
+    _check_entries(made, source)
+    wanted = target or (made.target if made.target in source.table.column_names else None)
+    settings: dict[str, Any] = {
+        "drop": drop or (),
+        "row_id": row_id,
+        "separator": separator,
+        "encoding": encoding,
+    }
+    before = read_inspected(table, wanted, source=source, **settings)
+    changes: Changes = {}
+    for one in chosen:
+        new = (
+            as_written(one.new, source.table[one.column])
+            if kind == "csv" and one.verdict == "accept"
+            else one.new
+        )
+        changes.setdefault(one.column, {})[one.row] = new
+    write_changed(output, table, kind, source.table, changes, separator=separator, encoding=encoding)
+    for message in source.notes:
+        note(message)
+    with warnings_as_notes(before.names), computing(before.names):
+        gain = None if model == "none" else _gain(before, chosen, model, seed, workers)
+        after = read_inspected(str(output), wanted, **settings)
+        values = quick_values(after, "auto", seed, workers, wanted=report is not None)
+        left = after.inspect(valuation=values, random_state=seed, n_jobs=workers, progress=progress())
+    settled, remembered, _ = known_decisions(made, left)
+    left = left.settle(settled)
+    files = {"table": output}
+    if report is not None:
+        lines = [
+            (one.name or str(one.row), one.column, one.entry, one.new, one.why or one.verdict)
+            for one in chosen
+        ]
+        with naming(report):
+            left.report(
+                report,
+                target=wanted,
+                facts={**after.facts, "repaired from": Path(table).name},
+                notes=notes,
+                remembered=remembered,
+                changes=lines,
+                gain=gain,
+                table=str(output),
+            )
+        files["report"] = report
+    cells = suspect_cells(left, after, "wrong", 5)
+    if as_json_:
+        more = {"changed": len(chosen), "right": len(made.made) - len(chosen), "gain": _gain_record(gain)}
+        print_json({"command": "repair", **inspection_json(left, after, cells, files, **more)})
+        return
+    _print(made, gain, left, cells, files)
+
+
+def _check_model(model: str) -> None:
+    if model != "none":
+        from shapley2d._methods.models import check_model
+
+        check_model(model)
+
+
+def _check_entries(made: Decisions, source: Any) -> None:
+    """Refuse decisions about entries that are not there: the file was changed by hand."""
+    columns = {one.column: source.table[one.column] for one in made.made}
+    for one in made.made:
+        there = columns[one.column][one.row].as_py()
+        text = "" if there is None else str(there).strip()
+        same = same_entry(text, one.entry) or (one.entry is None and text in MISSING)
+        if not same and isinstance(there, str):
+            raise InputError(
+                f"{made.where(one)}: row {one.row}, column {one.column!r} of {source.path} says {text[:40]!r}, not "
+                f"{(one.entry or '')[:40]!r}: download the decisions again"
+            )
+
+
+def _gain(
+    given: InspectedFile, chosen: Sequence[Decision], model: str, seed: int, workers: int | None
+) -> Any:
+    """What the changes do for a model; None where there is nothing to predict or to compare."""
+    from shapley2d import measure_repair
+    from shapley2d._tables.frames import make_frame
+
+    known = {*given.X.column_names, given.target}
+    concerned = [one for one in chosen if one.column in known]
+    if given.y is None or not concerned:
+        return None
+    log = make_frame(
+        {
+            "row": [given.row_names.tolist()[one.row] for one in concerned],
+            "column": [one.column for one in concerned],
+            "after": [one.new for one in concerned],
+        },
+        "pyarrow",
+    )
+    repeats = 2 if given.X.n_rows <= _MANY_ROWS else 1
+    try:
+        return measure_repair(
+            log, given.X, given.y, model=model, repeats=repeats, random_state=seed, n_jobs=workers,
+            kinds=given.kinds or None, progress=progress(),
+        )  # fmt: skip
+    except (InputError, UtilityError) as error:
+        note(f"the gain was not measured: {error}")
+        return None
+
+
+def _gain_record(gain: Any) -> dict[str, Any] | None:
+    if gain is None:
+        return None
+    return {
+        "scoring": gain.scoring,
+        "before": float(gain.before.mean()),
+        "after": float(gain.after.mean()),
+        "gain": gain.gain,
+        "interval": list(gain.interval),
+        "random_gain": gain.random_gain,
+        "random_interval": list(gain.random_interval),
+    }
+
+
+def _print(
+    made: Decisions, gain: Any, left: Any, cells: list[dict[str, Any]], files: dict[str, Path]
+) -> None:
+    console = ResultConsole()
+    chosen = [one for one in made.made if one.changes]
+    right = len(made.made) - len(chosen)
+    counts = f"{len(chosen)} {'entry' if len(chosen) == 1 else 'entries'} changed"
+    console.print(Text(f"{counts}, {right} called right"))
+    if gain is not None:
+        console.print(Text(gain.in_words(), style="bold"), soft_wrap=True)
+    console.print(Text(f"left: about {left.expected_errors:,.0f} wrong entries; the likeliest of them"))
+    for cell in cells:
+        console.print(
+            Text.assemble(
+                "  ",
+                shown(str(cell["row"]), 24),
+                ", ",
+                shown(cell["column"], 24),
+                ": ",
+                shown(cell["entry"], 28),
+                " -> ",
+                shown(cell["expected"], 28),
+                f"  {100 * cell['probability']:.0f} %",
+            )
+        )
+    print_files(files, console)

@@ -1,0 +1,169 @@
+"""From a file to what is inspected: all rows and columns as they are, and the label where there is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._results.decisions import same_entry
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.digest import column_digest, file_digest, table_digest
+from shapley2d.cli.errors import computing
+from shapley2d.cli.reading.inputs import asked_kinds, find_column, id_names, listed_columns, read_file
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._results.decisions import Decision, Decisions
+    from shapley2d._results.inspection import Inspection
+    from shapley2d._tables.reading.files import Source
+    from shapley2d._tables.table import Table
+
+
+@dataclass(frozen=True)
+class InspectedFile:
+    """What a command inspects.
+
+    Attributes
+    ----------
+    source : Source
+    target : str or None
+    X : Table
+    y : pyarrow table of one column, or None
+    row_names : ndarray
+    kinds : dict
+        What the user says that columns hold.
+    fingerprint : str
+        Of the whole file, columns left out included.
+    """
+
+    source: Source
+    target: str | None
+    X: Table
+    y: Any
+    row_names: NDArray[Any]
+    kinds: dict[str, str]
+    fingerprint: str
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What the library's messages call ``X`` and ``y``."""
+        label = "" if self.target is None else f"{self.source.path}: column {self.target!r}"
+        return {"X": self.source.path, "y": label}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What a page says of where it comes from."""
+        facts = {"table": Path(self.source.path).name}
+        return facts if self.target is None else facts | {"target": self.target}
+
+    def line(self, row: int) -> int | None:
+        """The line that a row stands on, where every row has one."""
+        return row + 2 if self.source.lined else None
+
+    def inspect(self, **settings: Any) -> Inspection:
+        """Inspect it; the result knows the file by its fingerprint."""
+        from shapley2d import inspect_cells
+
+        inspection = inspect_cells(self.X, self.y, kinds=self.kinds or None, **settings)
+        return replace(inspection, fingerprint=self.fingerprint)
+
+
+def read_inspected(
+    path: str,
+    target: str | None,
+    *,
+    drop: Sequence[str] = (),
+    row_id: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    kinds: Mapping[str, Sequence[str]] | None = None,
+    source: Source | None = None,
+) -> InspectedFile:
+    """Read and check a file; one that was read already can be passed along."""
+    source = read_file(path, separator, encoding) if source is None else source
+    names = source.table.column_names
+    if target is not None:
+        find_column(target, names, "--target", source.path)
+    if row_id is not None:
+        find_column(row_id, names, "--id", source.path)
+    dropped = listed_columns(drop, names, source.path, "--drop")
+    if target in dropped:
+        raise InputError(f"--drop {target} is the target: drop another column, or choose another --target")
+    without = {*dropped, *([row_id] if row_id is not None else [])}
+    asked = asked_kinds(kinds or {}, names, source.path, without)
+    features = [key for key in names if key != target and key not in without]
+    if not features:
+        raise InputError(f"{source.path} has no columns to inspect beside the target and the dropped ones")
+    with computing({"X": source.path}):
+        X = as_table(
+            source.table.select(features), "X", {key: kind for key, kind in asked.items() if key != target}
+        )
+    row_names = np.arange(X.n_rows) if row_id is None else id_names(source.table.select([row_id]))
+    return InspectedFile(
+        source=source,
+        target=target,
+        X=replace(X, row_names=row_names),
+        y=None if target is None else source.table.select([target]),
+        row_names=row_names,
+        kinds=asked,
+        fingerprint=file_digest(source.table),
+    )
+
+
+def check_decisions(decisions: Decisions, source: Source) -> None:
+    """Refuse decisions that were made for another table, or that do not fit this one."""
+    if decisions.table not in _fingerprints(source):
+        raise InputError(
+            f"{decisions.path} was made for another table, or {source.path} has changed since (fingerprint "
+            f"{decisions.table[:16] or 'missing'}, this one has {file_digest(source.table)}): inspect this one and "
+            "decide again"
+        )
+    for one in decisions.made:
+        where = decisions.where(one)
+        if one.row >= source.table.num_rows:
+            raise InputError(
+                f"{where}: there is no row {one.row} in {source.path}, which has {source.table.num_rows}"
+            )
+        if one.column not in source.table.column_names:
+            raise InputError(f"{where}: there is no column {one.column!r} in {source.path}")
+
+
+def _fingerprints(source: Source) -> list[str]:
+    """What a table in a file goes by: the file as it stands, or its columns as Python holds them."""
+    known = [file_digest(source.table)]
+    try:
+        table = as_table(source.table, "X")
+    except InputError:
+        return known
+    return [*known, table_digest({column.name: column_digest(column) for column in table.columns})]
+
+
+def known_decisions(
+    decisions: Decisions, inspection: Inspection
+) -> tuple[list[tuple[int, int]], list[Decision], int]:
+    """Cells that need not be asked about again, the decisions behind those called right, and how many fit no more.
+
+    A decision fits where the cell still says what was called right, or already says what was decided on: so those about
+    a table hold for the repaired one.
+    """
+    names = {name: j for j, name in enumerate(inspection.all_names)}
+    cells, right, stale = [], [], 0
+    for one in decisions.made:
+        j = names.get(one.column)
+        known = j is not None and one.row < inspection.shape[0]
+        says = inspection.entries[j][one.row] if known and j is not None else None
+        if not known or not same_entry(says, one.new if one.changes else one.entry):
+            stale += not one.changes
+            continue
+        assert j is not None
+        cells.append((one.row, j))
+        if not one.changes:
+            right.append(one)
+    return cells, right, stale

@@ -1,0 +1,197 @@
+"""The call that inspects, its estimator, and whether repairing helped."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from inspected_table import people
+from shapley2d import CellInspector, InputError, inspect_cells, measure_repair, value_cells
+from shapley2d._results.repair_gain import paired_interval
+
+TABLE, LABEL = people(80)
+
+
+@parametrize_with_checks([CellInspector(n_jobs=1)])
+def test_follows_the_conventions(estimator, check):
+    check(estimator)
+
+
+def test_the_estimator_equals_the_function():
+    fitted = CellInspector(random_state=3).fit(TABLE, LABEL)
+    found = inspect_cells(TABLE, LABEL, random_state=3, progress=False)
+    np.testing.assert_array_equal(fitted.probability_, found.probability)
+    np.testing.assert_array_equal(fitted.scores_, found.scores)
+    np.testing.assert_array_equal(fitted.label_probability_, found.label_probability)
+    assert fitted.feature_names_in_.tolist() == list(TABLE.columns)
+    assert fitted.n_features_in_ == TABLE.shape[1]
+    assert CellInspector().fit(TABLE).label_scores_ is None
+
+
+def test_any_kind_of_table_gives_the_same(tmp_path):
+    path = tmp_path / "people.csv"
+    whole = TABLE.assign(bought=LABEL)
+    whole.to_csv(path, index=False)
+    wanted = inspect_cells(TABLE, LABEL, progress=False)
+    for X, y in (
+        (pl.from_pandas(TABLE), LABEL.tolist()),
+        (pa.Table.from_pandas(TABLE), LABEL.to_numpy()),
+        (whole, "bought"),
+        (path, "bought"),
+        (str(path), "bought"),
+        (whole.astype(object).where(whole.notna(), None).to_dict("records"), "bought"),
+    ):
+        found = inspect_cells(X, y, progress=False, n_jobs=1)
+        np.testing.assert_allclose(found.scores[:, :4], wanted.scores[:, :4])
+    assert found.fingerprint == wanted.fingerprint
+
+
+def test_odd_entries_are_inspected_not_refused():
+    rng = np.random.default_rng(0)
+    X = {
+        "key": [f"K{k}" for k in range(60)],
+        "number": [*(str(k % 9) for k in range(58)), "x", "?"],
+        "text": [*(["red", "blue"] * 29), "7", "8"],
+        "gone": [None] * 60,
+        "same": [1] * 60,
+        "wild": [1e140, *rng.normal(size=59)],
+    }
+    y = [None, "yes", *(["yes", "no"] * 29)]
+    found = inspect_cells(X, y, progress=False)
+    assert found.probability[58, 1] == found.probability[:, 1].max()
+    assert found.label_probability.shape == (60,) and found.has_label
+    assert np.isfinite(found.scores).all()
+    assert ((found.probability >= 0) & (found.probability <= 1)).all()
+    assert (
+        inspect_cells(X, [1] * 60, progress=False).label_name == "(label)"
+    )  # nothing to learn, yet inspected
+
+
+def test_mistakes_are_named():
+    with pytest.raises(InputError, match="y has 3 entries, but its table has 80 rows"):
+        inspect_cells(TABLE, [1, 0, 1], progress=False)
+    with pytest.raises(InputError, match="has no column 'boght' to predict"):
+        inspect_cells(TABLE.assign(bought=LABEL), "boght")
+    with pytest.raises(InputError, match="task='clasification' is not known"):
+        inspect_cells(TABLE, LABEL, task="clasification")
+    with pytest.raises(InputError, match="n_jobs=0"):
+        inspect_cells(TABLE, LABEL, n_jobs=0)
+    with pytest.raises(InputError, match="kinds="):
+        inspect_cells(TABLE, LABEL, kinds={"agee": "text"})
+
+
+def test_values_of_the_same_table_come_along():
+    v = value_cells(TABLE, LABEL, method="random")
+    found = inspect_cells(TABLE, LABEL, valuation=v, progress=False)
+    np.testing.assert_array_equal(found.values[:, :-1], v.values)
+    assert np.isnan(found.values[:, -1]).all()
+    some = dataclasses.replace(v, values=v.values[5:], stderr=v.stderr[5:], row_names=v.row_names[5:],
+                               row_stderr=v.row_stderr[5:], table=None, target=None)  # fmt: skip
+    assert np.isnan(inspect_cells(TABLE, LABEL, valuation=some, progress=False).values[:5]).all()
+    labelled = value_cells(TABLE, LABEL, method="random", include_label=True)
+    assert np.isfinite(inspect_cells(TABLE, LABEL, valuation=labelled, progress=False).values).all()
+    for other, words in (
+        (value_cells(TABLE.assign(age=1), LABEL, method="random"), "column 'age' differs in 8"),
+        (
+            value_cells(TABLE.rename(columns={"age": "years"}), LABEL, method="random"),
+            "has no column 'years'",
+        ),
+        (
+            value_cells(TABLE.set_index(TABLE.index + 5), LABEL.to_numpy(), method="random"),
+            "its rows are not those",
+        ),
+        ("values.parquet", "is a str, not the result of value_cells"),
+    ):
+        with pytest.raises(InputError, match=words):
+            inspect_cells(TABLE, LABEL, valuation=other, progress=False)
+
+
+def test_seeds_and_progress():
+    heard = []
+    one = inspect_cells(TABLE, LABEL, n_jobs=1, progress=lambda fraction, note: heard.append(fraction))
+    two = inspect_cells(TABLE, LABEL, n_jobs=2, progress=False)
+    np.testing.assert_array_equal(one.scores, two.scores)
+    assert heard and heard[-1] == 1.0
+    assert (one.scores != inspect_cells(TABLE, LABEL, random_state=1, progress=False).scores).any()
+
+
+def spoiled():
+    """Two columns that tell the class, a fifth of their entries far off, and an inspection of them."""
+    rng = np.random.default_rng(0)
+    y = np.array(["no", "yes"])[np.arange(120) % 2]
+    X = pd.DataFrame(
+        {"a": (y == "yes") * 4 + rng.normal(size=120), "b": (y == "yes") * 4 + rng.normal(size=120)}
+    ).round(2)
+    wrong = rng.choice(120, 24, replace=False)
+    X.loc[wrong[:12], "a"] += rng.choice([-60, 60], 12)
+    X.loc[wrong[12:], "b"] += rng.choice([-60, 60], 12)
+    return X, y
+
+
+def test_repairing_is_measured_on_rows_that_it_never_saw(monkeypatch):
+    from shapley2d._api import measure
+
+    X, y = spoiled()
+    seen = []
+
+    def watched(own, *more, **options):
+        seen.append(own.index.to_numpy())
+        return inspect_cells(own, *more, **options)
+
+    monkeypatch.setattr(measure, "inspect_cells", watched)
+    inspection = inspect_cells(X, y, progress=False)
+    gain = measure_repair(inspection, X, y, most=24, folds=4, repeats=1, model="logistic", progress=False)
+    assert len(seen) == 4 and all(rows.size == 90 for rows in seen)
+    assert not set.intersection(*(set(rows) for rows in seen))  # every row was held out once
+    assert gain.gain > 0.02 and gain.gain > gain.random_gain
+    low, high = gain.interval
+    assert low < gain.gain < high and "as many random repairs" in repr(gain)
+    assert gain.changed.tolist() == [18] * 4
+    assert list(gain.to_frame().columns) == ["before", "after", "random", "changed"]
+
+
+def test_a_log_is_applied_to_training_rows_only():
+    X, y = spoiled()
+    inspection = inspect_cells(X, y, progress=False)
+    _, log = inspection.repair(X, most=24)
+    options = {"folds": 4, "repeats": 1, "model": "logistic", "progress": False}
+    gain = measure_repair(log, X, y, **options)
+    assert gain.changed.sum() == 3 * len(log)  # every row trains in three of four folds
+    assert gain.gain > 0
+    nothing = measure_repair(log.iloc[:0], X, y, **options)
+    np.testing.assert_array_equal(gain.before, nothing.after)
+    assert nothing.gain == 0 and nothing.interval == (0, 0)
+    named = X.assign(label=y)
+    np.testing.assert_array_equal(measure_repair(log, named, "label", **options).after, gain.after)
+
+
+def test_labels_of_a_log_and_mistakes():
+    X, y = spoiled()
+    flipped = y.copy()
+    flipped[:10] = np.where(y[:10] == "yes", "no", "yes")
+    log = pd.DataFrame({"row": range(10), "column": "(label)", "after": y[:10]})
+    gain = measure_repair(log, X, flipped, folds=4, repeats=1, model="knn", progress=False)
+    assert gain.gain > 0
+    with pytest.raises(InputError, match="repairs must be an Inspection, or the log"):
+        measure_repair([1], X, y)
+    with pytest.raises(InputError, match="most goes with an inspection"):
+        measure_repair(log, X, flipped, most=3)
+    with pytest.raises(InputError, match="row 'z', column 'a', which X lacks"):
+        measure_repair(pd.DataFrame({"row": ["z"], "column": ["a"], "after": ["1"]}), X, y)
+    with pytest.raises(InputError, match="too few for folds=100"):
+        measure_repair(log, X, flipped, folds=100)
+
+
+def test_intervals_are_wider_than_those_of_independent_folds():
+    differences = np.array([0.0, 0.1, 0.2, 0.1])
+    low, high = paired_interval(differences, 4)
+    assert (high - low) / 2 == pytest.approx(
+        3.182 * np.sqrt((1 / 4 + 1 / 3) * differences.var(ddof=1)), rel=1e-3
+    )
+    assert paired_interval(np.array([0.1]), 2) == (-np.inf, np.inf)

@@ -1,0 +1,255 @@
+"""``shapley2d inspect`` and ``repair``: the list, the files, decisions applied byte for byte, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from inspected_table import people
+from shapley2d import Inspection, inspect_cells, value_cells
+from shapley2d._results.decisions import Decision, write_decisions
+from shapley2d._tables.digest import file_digest
+from shapley2d._tables.reading.files import read_table
+from shapley2d.cli import main
+from shapley2d.cli.writing.rewrite import changed_csv, changed_json
+
+TABLE, LABEL = people(80)
+WHOLE = TABLE.assign(bought=LABEL, id=[f"K{k:03d}" for k in range(80)])
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    WHOLE.to_csv("people.csv", index=False)
+    return tmp_path
+
+
+def run(capsys, command, code=0):
+    assert main(command.split()) == code
+    return capsys.readouterr()
+
+
+def decide(path="decisions.csv", table="people.csv", made=None):
+    made = made or [
+        Decision(3, "income", TABLE["income"].astype(int).astype(str)[3], "accept", "31000"),
+        Decision(5, "age", "433", "accept", "43", why="far off"),
+        Decision(7, "city", "Brimingham", "edit", 'Birm"ingham, "Old"'),
+        Decision(9, "income", "30.0", "right"),
+    ]
+    write_decisions(path, made, file_digest(read_table(table).table), "bought")
+    return path
+
+
+def test_the_list_says_what_is_wrong_and_what_it_should_say(capsys):
+    out = run(capsys, "inspect people.csv --target bought --id id --top 6").out
+    assert "people.csv: 80 rows x 7 columns and the label 'bought'; about" in out
+    columns, cells = out.split("Entries to check")
+    assert "'Brimingham' (1 x), a slip apart from 'Birmingham'" in columns
+    line = next(line for line in cells.splitlines() if "Brimingham" in line)
+    assert line.split()[:5] == ["K007", "9", "city", "Brimingham", "Birmingham"]
+    assert "far from what the row says: expected" in out
+    assert len([one for one in out.splitlines() if " % " in one]) >= 6
+
+
+def test_no_target_is_needed_and_keys_are_welcome(capsys):
+    assert "8 columns; about" in run(capsys, "inspect people.csv --drop bought").out.replace(
+        "7 columns", "8 columns"
+    )
+    assert "80 rows x 9 columns" in run(capsys, "inspect people.csv").out
+
+
+def test_outputs(capsys):
+    run(capsys, "inspect people.csv -t bought --drop id -o cells.parquet")
+    saved = Inspection.load("cells.parquet")
+    twin = inspect_cells(TABLE, LABEL, progress=False)
+    np.testing.assert_allclose(saved.scores, twin.scores)
+    assert saved.fingerprint == file_digest(read_table("people.csv").table)
+    run(capsys, "inspect people.csv -t bought --drop id -o cells.csv")
+    assert read_table("cells.csv").table.num_rows == 80 * 8
+    summary = json.loads(run(capsys, "inspect people.csv -t bought --drop id --json --top 3").out)
+    assert len(summary["suspects"]) == 3 and summary["suspects"][0]["probability"] > 0.3
+    assert summary["fingerprint"] == saved.fingerprint
+
+
+def test_harm_beside_it(capsys):
+    value_cells(TABLE, LABEL, method="random").save("values.parquet")
+    out = run(
+        capsys, "inspect people.csv -t bought --drop id --valuation values.parquet --by harm --top 2"
+    ).out
+    assert " value " in out
+    run(capsys, "inspect people.csv -t bought --drop id --report page.html --valuation values.parquet")
+    assert 'id="scatter"' in Path("page.html").read_text(encoding="utf-8")
+    error = run(capsys, "inspect people.csv --by gain", code=2).err
+    assert "--by gain needs cell values: give --target" in error
+
+
+def test_decisions_are_applied_and_nothing_else_changes(capsys):
+    decide()
+    out = run(
+        capsys,
+        "repair people.csv decisions.csv -o clean.csv --drop id --model sklearn_tree --report after.html",
+    ).out
+    before, after = (Path(name).read_bytes().decode().split("\n") for name in ("people.csv", "clean.csv"))
+    assert [k for k, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1]] == [4, 6, 8]
+    assert '"Birm""ingham, ""Old"""' in after[8]
+    assert read_table("clean.csv").table["city"][7].as_py() == 'Birm"ingham, "Old"'
+    assert ",31000.0," in after[4]  # like the others
+    assert "3 entries changed, 1 called right" in out
+    assert "accuracy" in out and "as many random repairs" in out
+    page = Path("after.html").read_text(encoding="utf-8")
+    assert "3 entries were changed" in page and "as many random repairs" in page and "Birm&#34;ingham" in page
+
+
+def test_what_was_called_right_is_not_asked_again(capsys):
+    decide()
+    run(capsys, "repair people.csv decisions.csv -o clean.csv --model none --drop id")
+    asked = json.loads(run(capsys, "inspect clean.csv -t bought --drop id --json --top 500").out)
+    again = json.loads(
+        run(capsys, "inspect clean.csv -t bought --drop id --json --top 500 --decisions decisions.csv").out
+    )
+    cells = [{(one["row"], one["column"]) for one in summary["suspects"]} for summary in (asked, again)]
+    assert (9, "income") in cells[0] and (9, "income") not in cells[1]
+    assert again["settled"] == 4
+    WHOLE.assign(income=1).to_csv("other.csv", index=False)
+    noted = run(capsys, "inspect other.csv -t bought --drop id --decisions decisions.csv").err
+    assert "decisions.csv: 1 entries called right have changed since" in noted
+
+
+@pytest.mark.parametrize(
+    ("separator", "encoding", "end", "packed"),
+    [
+        (";", "utf-8", "\n", False),
+        ("\t", "cp1252", "\r\n", False),
+        (",", "utf-8-sig", "\r\n", True),
+        (",", "utf-16", "\n", False),
+    ],
+)
+def test_csv_keeps_its_format_byte_for_byte(capsys, separator, encoding, end, packed):
+    lines = [
+        ["a", "b", "größe"],
+        *([str(k), f'"q{k}"' if k % 2 else f" q{k} ", f"{k}.50"] for k in range(12)),
+    ]
+    data = (end.join(separator.join(line) for line in lines) + end).encode(encoding)
+    name = "t.csv.gz" if packed else "t.csv"
+    Path(name).write_bytes(gzip.compress(data) if packed else data)
+    made = [
+        Decision(1, "b", "q1", "edit", "ä"),
+        Decision(2, "größe", "2.50", "edit", None),
+        Decision(4, "b", "q4", "edit", "x"),
+    ]
+    decide(table=name, made=made)
+    out = "clean.csv.gz" if packed else "clean.csv"
+    run(capsys, f"repair {name} decisions.csv -o {out} --model none")
+    written = Path(out).read_bytes()
+    written = gzip.decompress(written) if packed else written
+    lines[2][1], lines[3][2], lines[5][1] = '"ä"', "", "x"
+    assert written == (end.join(separator.join(line) for line in lines) + end).encode(encoding)
+
+
+def test_parquet_and_json_stay_what_they_are(capsys):
+    table = pa.table({"n": pa.array(range(30), pa.int32()), "t": ["a", "b", "c"] * 10, "f": [0.5] * 30})
+    pq.write_table(table, "t.parquet")
+    decide(table="t.parquet", made=[Decision(3, "n", "3", "edit", "7"), Decision(4, "t", "b", "edit", None)])
+    run(capsys, "repair t.parquet decisions.csv -o clean.parquet --model none")
+    clean = pq.read_table("clean.parquet")
+    assert clean.schema == table.schema and clean["n"][3].as_py() == 7 and clean["t"][4].as_py() is None
+    Path("t.jsonl").write_text("".join(f'{{"n":{k},   "t": "{"ab"[k % 2]}"}}\n' for k in range(30)))
+    decide(table="t.jsonl", made=[Decision(3, "n", "3", "edit", "7")])
+    run(capsys, "repair t.jsonl decisions.csv -o clean.jsonl --model none")
+    before, after = Path("t.jsonl").read_text().splitlines(), Path("clean.jsonl").read_text().splitlines()
+    assert json.loads(after[3]) == {"n": 7, "t": "b"}
+    assert before[:3] + before[4:] == after[:3] + after[4:]
+    assert changed_json('[{"a": 1}, {"a": 2}]', {"a": {1: None}}) == '[\n{"a": 1},\n{"a": null}\n]\n'
+
+
+def test_fields_of_several_lines():
+    text = 'a,b\n"one\ntwo",x\n\n3,"y ""z"""'
+    assert changed_csv(text, ",", ["a", "b"], {"b": {0: "w", 1: "v"}}) == 'a,b\n"one\ntwo",w\n\n3,"v"'
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("repair people.csv decisions.csv -o people.csv", "would overwrite an input"),
+        (
+            "repair people.csv decisions.csv -o clean.parquet",
+            "people.csv is CSV and stays so: the name must end in .csv",
+        ),
+        ("repair people.csv decisions.csv -o clean.csv --report clean.csv", "the name must end in .html"),
+        ("repair people.csv nothing.csv -o clean.csv", "there is no file nothing.csv"),
+        ("repair people.csv people.csv -o clean.csv", "people.csv is no file of decisions"),
+        ("repair people.csv decisions.csv -o clean.csv --model forrest", "did you mean 'forest'?"),
+        (
+            "repair people.csv decisions.csv -o clean.csv --target boght",
+            "has no such column (did you mean 'bought'?)",
+        ),
+        (
+            "repair other.csv decisions.csv -o clean.csv",
+            "was made for another table, or other.csv has changed since",
+        ),
+        (
+            "repair people.csv tampered.csv -o clean.csv",
+            "line 2: row 5, column 'age' of people.csv says '433', not '44'",
+        ),
+        ("repair people.csv far.csv -o clean.csv", "line 2: there is no row 500 in people.csv, which has 80"),
+        ("repair people.csv wide.csv -o clean.csv", "line 2: there is no column 'agee' in people.csv"),
+        ("repair people.csv empty.csv -o clean.csv", "was made for another table"),
+        ("repair - decisions.csv -o clean.csv", "is empty"),
+        ("inspect people.csv --target boght", "has no such column (did you mean 'bought'?)"),
+        ("inspect people.csv --report page.txt", "the name must end in .html"),
+        ("inspect people.csv -o people.csv", "would overwrite an input"),
+        ("inspect people.csv --decisions people.csv", "is no file of decisions"),
+        ("inspect people.csv --valuation people.csv", "is not a readable Parquet file"),
+        ("inspect people.csv -t bought --drop bought", "is the target"),
+    ],
+)
+def test_mistakes_get_one_line_and_no_file(capsys, monkeypatch, folder, command, words):
+    import io
+    import sys
+    from types import SimpleNamespace
+
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO()))
+    decide()
+    decide("tampered.csv", made=[Decision(5, "age", "44", "right")])
+    decide("far.csv", made=[Decision(500, "age", "44", "right")])
+    decide("wide.csv", made=[Decision(5, "agee", "44", "right")])
+    write_decisions("empty.csv", [], "")
+    WHOLE.assign(age=1).to_csv("other.csv", index=False)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    error = run(capsys, command, code=2).err
+    assert words in error and error.count("\n") == 1
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_decisions_made_in_python_fit_the_file(capsys):
+    TABLE.assign(bought=LABEL).to_csv("same.csv", index=False)
+    found = inspect_cells(TABLE, LABEL, progress=False)
+    write_decisions(
+        "d.csv", [Decision(7, "city", "Brimingham", "accept", "Birmingham")], found.fingerprint, "bought"
+    )
+    run(capsys, "repair same.csv d.csv -o clean.csv --model none")
+    assert found.repair(TABLE, cells="d.csv")[0].loc[7, "city"] == "Birmingham"
+
+
+def test_letters_that_the_encoding_lacks(capsys):
+    Path("t.csv").write_bytes("a,b\n1,é\n2,x\n3,y\n".encode("cp1252"))
+    decide(table="t.csv", made=[Decision(1, "b", "x", "edit", "→")])
+    error = run(capsys, "repair t.csv decisions.csv -o clean.csv --model none", code=2).err
+    assert "t.csv is written in cp1252, which has no letter '→'" in error
+
+
+def test_ctrl_c_leaves_nothing(capsys, monkeypatch, folder):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shapley2d._inspection.score.inspect_table", stop)
+    before = sorted(folder.iterdir())
+    assert main(["inspect", "people.csv", "--report", "page.html"]) == 130
+    assert sorted(folder.iterdir()) == before

@@ -1,0 +1,279 @@
+"""The parts of a score against direct formulas."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from shapley2d._inspection.coding import code_column
+from shapley2d._inspection.column_alone import (
+    class_distance,
+    odd_writing,
+    rare_pairs,
+    rare_shapes,
+    shape_of,
+    standing_alone,
+)
+from shapley2d._inspection.deviation import deviation, shortest_half
+from shapley2d._inspection.forests import Bags, chances, grow, is_predicted, repair_gains
+from shapley2d._inspection.recipe import FLOOR_MIXED, SHARE_MIXED, STRAY
+from shapley2d._inspection.stories import Scale, category_stories, number_stories
+from shapley2d._kernels.forest import CODES, is_seen
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.table import Column
+
+
+def numbers(entries, kind="number", **more):
+    return Column("x", kind, np.asarray(entries, dtype=np.float64), **more)
+
+
+@pytest.fixture(scope="module")
+def small():
+    """A table of three columns, one with empty cells, with its forests."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    y = np.where(rng.random(120) < 0.1, np.nan, 2 * x + 0.1 * rng.normal(size=120))
+    table = as_table({"x": x, "y": y, "z": np.where(x > 0, "up", "down").tolist()})
+    coded = [code_column(column) for column in table.columns]
+    codes = np.column_stack([one.codes_of(one.values) for one in coded])
+    bags = Bags.draw(120, 0)
+    return coded, codes, bags, [grow(coded, codes, bags, j, 0) for j in range(3)]
+
+
+def test_bins_hold_about_equal_shares_and_keep_equal_numbers_together():
+    rng = np.random.default_rng(0)
+    entries = np.concatenate([rng.normal(size=400).round(2), np.zeros(100)])
+    coded = code_column(numbers(entries))
+    assert coded.filled <= 24
+    for b in range(coded.filled):
+        stretch = coded.ordered[coded.starts[b] : coded.starts[b + 1]]
+        assert sorted(entries[coded.bins == b]) == stretch.tolist()
+        assert coded.shares[b] == pytest.approx(stretch.size / 500)
+    for value in np.unique(entries):
+        assert np.unique(coded.bins[entries == value]).size == 1
+    assert coded.shares.max() < 0.3
+    assert np.sort(coded.ranks)[[0, -1]] == pytest.approx([0.5 / 500, 499.5 / 500])
+
+
+def test_few_numbers_have_a_bin_each_and_empty_cells_one_of_their_own():
+    coded = code_column(numbers([3, 1, np.nan, 3, 2, 1]))
+    assert coded.graded
+    assert coded.bins.tolist() == [2, 0, 3, 2, 1, 0]
+    assert coded.n_bins == 4
+    assert coded.shares == pytest.approx([2 / 6, 1 / 6, 2 / 6, 1 / 6])
+    assert coded.centres.tolist() == [1, 2, 3]
+
+
+def test_strays_are_neither_empty_nor_learnt_from():
+    column = as_table({"a": ["1", "2", "three", "", "4", "5", "6", "7", "8", "9", "10"]}).columns[0]
+    assert column.from_text.strays == {2: "three"}
+    coded = code_column(column)
+    assert coded.bins[2] == -1
+    assert coded.bins[3] == coded.filled
+
+
+@pytest.mark.parametrize("n", [20, 5000])
+def test_codes_of_inputs_keep_the_order_of_numbers_and_put_frequent_categories_first(n):
+    rng = np.random.default_rng(0)
+    entries = rng.normal(size=n)
+    codes = code_column(numbers(entries)).codes_of(np.sort(entries))
+    assert (np.diff(codes.astype(int)) >= 0).all()
+    assert 1 <= codes.min() <= codes.max() < CODES
+    words = np.array([0.0, 1, 1, 2, 2, 2, np.nan])
+    coded = code_column(numbers(words, "category", categories=("a", "b", "c")))
+    assert coded.codes_of(words).tolist() == [3, 2, 2, 1, 1, 1, 0]
+
+
+def test_columns_that_cannot_be_predicted():
+    def coded(entries, kind="number"):
+        return code_column(numbers(entries, kind, categories=tuple(map(str, range(40)))))
+
+    assert is_predicted(coded(np.arange(40.0)))
+    assert not is_predicted(coded(np.arange(40.0), "category"))  # a key
+    assert is_predicted(coded(np.arange(40.0) % 20, "category"))
+    assert not is_predicted(coded(np.ones(40)))
+    assert not is_predicted(coded(np.arange(9.0)))
+
+
+def test_chances_are_means_over_unseen_trees_blurred_and_mixed(small):
+    """Blur and mixture by hand, from what single trees say."""
+    coded, codes, bags, forests = small
+    found = chances(coded[1], forests[1], codes, bags.seen)
+    filled = coded[1].filled
+    for row in (0, 17, 63):
+        shares = []
+        for t in range(100):
+            if is_seen(bags.seen, row, t):
+                continue
+            node, forest = forests[1].roots[t], forests[1]
+            while forest.lefts[node] >= 0:
+                left = forest.roots[t] + forest.lefts[node]
+                node = left if codes[row, forest.features[node]] <= forest.cuts[node] else left + 1
+            leaf = -1 - forest.lefts[node]
+            share = np.zeros(coded[1].n_bins)
+            for e in range(forest.leaves[leaf], forest.leaves[leaf + 1]):
+                share[forest.bins[e]] = forest.counts[e] / forest.sizes[leaf]
+            shares.append(share)
+        mean = np.mean(shares, axis=0)
+        blurred = mean.copy()
+        for b in range(filled):
+            near = mean[max(b - 1, 0)] + mean[min(b + 1, filled - 1)]
+            blurred[b] = mean[b] / 2 + near / 4
+        wanted = (1 - SHARE_MIXED) * blurred + SHARE_MIXED * coded[1].shares + FLOOR_MIXED / 121
+        np.testing.assert_allclose(found[row], wanted, rtol=1e-12)
+
+
+def test_repair_gains_are_the_logs_of_chances_with_an_entry_replaced(small):
+    coded, codes, bags, forests = small
+    new = codes.copy()
+    new[:, 0] = codes[::-1, 0]
+    new[:, 2] = 3 - codes[:, 2]
+    gains = repair_gains(coded, forests, codes, new, bags, slice(0, 120))
+    for column in (0, 2):
+        replaced = codes.copy()
+        replaced[:, column] = new[:, column]
+        wanted = np.zeros(120)
+        for k, forest in enumerate(forests):
+            rows, bins = np.arange(120), coded[k].bins
+            before, after = (
+                chances(coded[k], forest, one, bags.seen)[rows, bins] for one in (codes, replaced)
+            )
+            wanted += np.log(after) - np.log(before)
+        np.testing.assert_allclose(gains[:, column], wanted, atol=1e-9)
+    assert not gains[:, 1].any()
+    halves = [repair_gains(coded, forests, codes, new, bags, part) for part in (slice(0, 50), slice(50, 120))]
+    assert np.array_equal(gains, np.concatenate(halves))
+
+
+def test_surprise_is_minus_the_log_of_the_chance_and_for_categories_beyond_the_usual(small):
+    coded, codes, bags, forests = small
+    for j, one in enumerate(coded):
+        found = deviation(one, forests[j], codes, bags)
+        predicted = chances(one, forests[j], codes, bags.seen)
+        predicted /= predicted.sum(axis=1, keepdims=True)
+        plain = -np.log(predicted[np.arange(120), one.bins])
+        there = one.bins < one.filled
+        if one.is_category:
+            usual = -(predicted * np.log(predicted)).sum(axis=1)
+            np.testing.assert_allclose(found.surprise, np.maximum(0, plain - usual))
+            own = predicted[np.arange(120), one.bins]
+            wanted = np.log(0.5 * one.shares[one.bins] + 0.5 / (one.n_bins + 1)) - np.log(own)
+            np.testing.assert_allclose(found.stories, wanted)
+            np.testing.assert_allclose(
+                found.surprise * 0 + deviation(one, forests[j], codes, bags, plain=True).surprise, plain
+            )
+        else:
+            np.testing.assert_allclose(found.surprise[there], plain[there])
+            assert (found.distance[~there] == 0).all()
+
+
+def test_expected_numbers_are_quantiles_of_what_is_predicted():
+    """Without a forest the column itself is predicted, so that its own quantiles are expected."""
+    rng = np.random.default_rng(0)
+    entries = rng.permutation(1000).astype(float)
+    coded = code_column(numbers(entries))
+    codes = np.zeros((1000, 1), dtype=np.uint8)
+    expected = deviation(coded, None, codes, Bags.draw(1000, 0)).expected
+    assert expected.entries == pytest.approx(np.full(1000, 499.5), abs=3)
+    assert expected.low == pytest.approx(np.full(1000, 100), abs=6)
+    assert expected.high == pytest.approx(np.full(1000, 900), abs=6)
+
+
+def test_pieces_of_rows_give_what_all_rows_give(small, monkeypatch):
+    from shapley2d._inspection import deviation as module
+
+    coded, codes, bags, forests = small
+    whole = [deviation(coded[j], forests[j], codes, bags) for j in range(3)]
+    monkeypatch.setattr(module, "CHUNK_CELLS", 100)
+    for j in range(3):
+        parts = deviation(coded[j], forests[j], codes, bags)
+        assert np.array_equal(whole[j].stories, parts.stories)
+        assert np.array_equal(whole[j].expected.entries, parts.expected.entries, equal_nan=True)
+
+
+def test_the_shortest_half_against_all_stretches():
+    rng = np.random.default_rng(0)
+    centres = np.sort(rng.normal(size=7))
+    predicted = rng.dirichlet(np.ones(7), size=20)
+    middle, length = shortest_half(predicted, centres)
+    for row, chance in enumerate(predicted):
+        stretches = [
+            (centres[b] - centres[a], (centres[a] + centres[b]) / 2)
+            for a in range(7)
+            for b in range(a, 7)
+            if chance[a : b + 1].sum() >= 0.5 - 1e-9
+        ]
+        assert (length[row], middle[row]) == pytest.approx(min(stretches))
+
+
+def test_stories_of_numbers_are_densities_on_the_squashed_scale():
+    rng = np.random.default_rng(0)
+    entries = rng.normal(size=200)
+    coded = code_column(numbers(entries))
+    scale = Scale.of(coded)
+    predicted = rng.dirichlet(np.ones(coded.n_bins), size=200)
+    found = number_stories(coded, scale, entries, coded.bins, predicted)
+    low, middle, high = np.percentile(entries, [25, 50, 75])
+    place = np.arcsinh((entries - middle) / ((high - low) / 1.35))
+    for row in (3, 50, 111):
+        kernel = [
+            np.exp(-d) / (1 + np.exp(-d)) ** 2 / w
+            for d, w in zip((place[row] - scale.positions) / scale.widths, scale.widths, strict=True)
+        ]
+        belongs = (predicted[row] * kernel).sum()
+        error = 0.5 * (coded.shares * kernel).sum() + 0.5 * 3 / (np.pi * (9 + place[row] ** 2))
+        assert found[row] == pytest.approx(np.log(error / belongs))
+    assert not scale.atoms.any()
+
+
+def test_a_number_that_many_rows_share_is_a_category_among_numbers():
+    entries = np.concatenate([np.zeros(100), np.random.default_rng(0).normal(50, 10, size=100)])
+    coded = code_column(numbers(entries))
+    scale = Scale.of(coded)
+    assert np.flatnonzero(scale.atoms).tolist() == [0]
+    predicted = np.full((200, coded.n_bins), 1 / coded.n_bins)
+    found = number_stories(coded, scale, entries, coded.bins, predicted)
+    assert found[:100] == pytest.approx(
+        category_stories(coded, np.full(100, 1 / coded.n_bins), np.zeros(100, dtype=int))
+    )
+
+
+def test_unusual_among_the_rows_of_a_label():
+    entries = np.array([1.0, 2.0, 3.0, 10.0, 20.0, np.nan])
+    groups = np.array([0, 0, 0, 1, 1, 1])
+    found = class_distance(code_column(numbers(entries)), groups)
+    off = np.abs(np.array([-1, 0, 1])) / np.std([1, 2, 3])
+    assert found == pytest.approx([*np.log1p(off), np.log(2), np.log(2), 0])
+    words = code_column(numbers([0, 0, 0, 1, 1, 1], "category", categories=("a", "b")))
+    found = class_distance(words, np.array([0, 0, 0, 0, 1, 1]))
+    rarity = -np.log([0.75, 0.75, 0.75, 0.25])
+    assert found == pytest.approx([*np.log1p(np.maximum(0, rarity - rarity.mean())), 0, 0])
+
+
+def test_entries_that_stand_alone_where_others_come_back():
+    found = standing_alone(code_column(numbers([5, 5, 5, 5, 7, np.nan])))
+    usual = 4 / 5 * np.log(4)
+    assert found == pytest.approx([usual - np.log(4)] * 4 + [usual, 0])
+
+
+def test_rare_shapes_and_pairs_against_counts():
+    words = ["AB-12", "CD-34", "EF 56", "AB-99"]
+    counts = np.array([5, 3, 1, 2])
+    assert [shape_of(word) for word in words] == ["a-9", "a-9", "a 9", "a-9"]
+    assert rare_shapes(words, counts) == pytest.approx(-np.log(np.array([10, 10, 1, 10]) / 11))
+    pairs = [{("^" + word + "$")[k : k + 2] for k in range(len(word) + 1)} for word in words]
+    held = Counter(pair for one in pairs for pair in one)
+    wanted = [-np.log(min(held[pair] for pair in one) / 5) for one in pairs]
+    assert rare_pairs(words) == pytest.approx(wanted)
+
+
+def test_odd_writing_stands_out_and_usual_writing_does_not():
+    texts = ["AB-12", "AC-13", "AB-14"] * 30 + ["AB 12"]
+    odd = odd_writing(as_table({"code": texts}).columns[0])
+    assert odd.argmax() == 90
+    assert (odd[:90] < 0.5).all()
+    strays = as_table({"a": [*map(str, range(30)), "x"]}).columns[0]
+    assert odd_writing(strays)[30] == STRAY
+    assert not odd_writing(as_table({"a": np.arange(5.0)}).columns[0]).any()

@@ -1,0 +1,82 @@
+"""Files of decisions: they come back as they were, and what does not fit is refused by line."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shapley2d import InputError
+from shapley2d._results.decisions import (
+    Decision,
+    decisions_text,
+    parse_decisions,
+    read_decisions,
+    write_decisions,
+)
+
+HEAD = "row,column,entry,decision,new,table\n"
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(column=texts, entry=texts, new=texts, why=texts, target=texts)
+def test_any_text_comes_back_as_it_was(column, entry, new, why, target):
+    made = Decision(3, column, entry or None, "edit", new or None, name="x", why=why, probability=0.25)
+    back = parse_decisions(decisions_text([made], "9f", target).removeprefix("\ufeff"))
+    assert back.made == [
+        Decision(3, column, entry or None, "edit", new or None, "x", why, 0.25, line=back.made[0].line)
+    ]
+    assert (back.table, back.target) == ("9f", target)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+x", "-x", "@x", "\t=1", "'=1", "''+x", "\uff1d1"])
+def test_no_field_is_a_formula(text):
+    line = decisions_text([Decision(0, "a", text, "right")], "9f").splitlines()[1]
+    assert f"'{text}"[:3] in line
+    assert parse_decisions(decisions_text([Decision(0, "a", text, "right")], "9f")).made[0].entry == text
+
+
+def test_numbers_need_no_guard():
+    assert ",-5," in decisions_text([Decision(0, "a", "-5", "right")], "9f")
+
+
+def test_a_spreadsheet_may_have_saved_it(tmp_path):
+    path = tmp_path / "decisions.csv"
+    write_decisions(path, [Decision(0, "a", "é", "accept", "ä")], "9f", "y")
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf")
+    assert read_decisions(path).made[0].new == "ä"
+    path.write_text("row;column;entry;decision;new;table\n1;a;x;Right;;9f\n")
+    assert read_decisions(path).made[0].verdict == "right"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "it has no column 'row'"),
+        ("a,b\n1,2\n", "it has no column 'row'"),
+        (HEAD + "x,a,1,edit,2,9f\n", "line 2: row 'x' is not the position of a row"),
+        (HEAD + "-1,a,1,edit,2,9f\n", "line 2: row '-1' is not the position of a row"),
+        (HEAD + "1,a,1,perhaps,2,9f\n", "line 2: decision 'perhaps' is not known"),
+        (HEAD + "1,a,1,edit,2\n", "line 2: 5 fields, but the header has 6"),
+        (HEAD + "1,a,1,edit,2,9f\n2,a,1,edit,2,8e\n", "line 3: decisions about two tables"),
+        (
+            HEAD + "1,a,1,edit,2,9f\n1,a,1,right,,9f\n",
+            "line 3: row 1, column 'a' was decided in line 2 already",
+        ),
+        (HEAD + '1,a,1,edit,"2,9f\n', "not readable as CSV"),
+    ],
+)
+def test_what_does_not_fit_is_named_by_its_line(text, words):
+    with pytest.raises(InputError, match=words):
+        parse_decisions(text)
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(InputError, match="is a folder"):
+        read_decisions(tmp_path)
+    with pytest.raises(InputError, match="there is no file"):
+        read_decisions(tmp_path / "x.csv")
+    (tmp_path / "x.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not written in UTF-8"):
+        read_decisions(tmp_path / "x.csv")

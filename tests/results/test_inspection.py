@@ -1,0 +1,250 @@
+"""Inspections as users get them: ranked, in words, saved and loaded, repaired, shown."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from inspected_table import PLANTED, people
+from shapley2d import InputError, Inspection, Valuation, inspect_cells, value_cells
+from shapley2d._inspection.findings import ColumnFinding
+from shapley2d._results.inspection_page import render_page
+
+TABLE, LABEL = people()
+
+
+@pytest.fixture(scope="module")
+def inspection():
+    return inspect_cells(TABLE, LABEL, progress=False)
+
+
+@pytest.fixture(scope="module")
+def valued():
+    values = np.zeros(TABLE.shape)
+    values[3, 1] = -1.0
+    values[5, 0] = -0.01
+    v = value_cells(TABLE, LABEL, method="random")
+    return inspect_cells(TABLE, LABEL, valuation=dataclasses.replace(v, values=values), progress=False)
+
+
+def test_planted_errors_come_first_with_what_they_should_say(inspection):
+    first = inspection.rank(most=8)
+    found = list(zip(first["row"], first["column"], strict=True))
+    assert {(5, "age"), (7, "city"), (9, "income"), (11, "code")} <= set(found)
+    line = first.iloc[found.index((7, "city"))]
+    assert (line["entry"], line["expected"]) == ("Brimingham", "Birmingham")
+    assert "Birmingham" in line["likely"]
+    age = first.iloc[found.index((5, "age"))]
+    assert "far from what the row says: expected" in age["reasons"]
+    assert age["reasons"].count("%") >= 1
+    assert age["expected"].isdecimal()  # whole numbers stay whole
+    assert list(first["probability"]) == sorted(first["probability"], reverse=True)
+
+
+def test_matrices_leave_the_label_out(inspection):
+    n, m = TABLE.shape
+    assert inspection.scores.shape == inspection.probability.shape == (n, m)
+    assert inspection.label_scores.shape == inspection.label_probability.shape == (n,)
+    assert inspection.label_name == "bought"
+    assert inspect_cells(TABLE.iloc[:40], progress=False).label_scores is None
+
+
+def test_expected_is_a_frame_of_the_same_kind_and_types(inspection):
+    expected = inspection.expected
+    assert list(expected.columns) == list(TABLE.columns)
+    assert expected["age"].dtype.kind == "i" and expected["joined"].dtype.kind == "M"
+    assert expected["senior"].dtype == bool
+    assert abs(expected["age"][5] - (TABLE["joined"][5] - pd.Timestamp("2024-01-01")).days / 10 - 20) < 6
+    named = inspect_cells(TABLE.set_index(np.arange(100, 260)), LABEL.to_numpy(), progress=False)
+    assert named.expected.index[0] == 100
+
+
+def test_all_cells_as_a_frame(inspection):
+    frame = inspection.to_frame()
+    assert len(frame) == TABLE.shape[0] * (TABLE.shape[1] + 1)
+    line = frame[(frame["row"] == 7) & (frame["column"] == "city")].iloc[0]
+    assert (line["entry"], line["expected"]) == ("Brimingham", "Birmingham")
+
+
+def test_harm_and_gain(inspection, valued):
+    assert list(valued.rank("harm", 1)[["row", "column"]].iloc[0]) == [3, "income"]
+    assert valued.rank("harm", None)["value"].notna().all()
+    spread = valued.values[:, :-1].std()
+    terms = 2 * np.arcsinh(-np.nan_to_num(valued.values) / spread)
+    np.testing.assert_allclose(valued.both(), valued.findings.scores + terms)
+    order = [valued.order(by).tolist().index(3 * 8 + 1) for by in ("gain", "wrong")]
+    assert order[0] < 10 < order[1]
+    with pytest.raises(InputError, match="by needs cell values: pass valuation"):
+        inspection.rank("harm")
+    with pytest.raises(InputError, match="by='wrongest' is not known"):
+        inspection.rank("wrongest")
+
+
+def test_cells_called_right_are_not_listed_again(inspection):
+    first = inspection.order("wrong", 3)
+    i, j = divmod(int(first[0]), TABLE.shape[1] + 1)
+    settled = inspection.settle([(i, j)])
+    assert settled.order("wrong", 2).tolist() == first[1:].tolist()
+    assert (i, j) not in {(a, b) for a, b in np.argwhere(settled.repair(TABLE, most=3, y=LABEL)[0] != TABLE)}
+
+
+def test_save_and_load(valued, tmp_path):
+    path = tmp_path / "cells.parquet"
+    finding = ColumnFinding(
+        ("age",), "codes", "column 'age' holds 433", np.array([5]), {5: "43"}, 0.5, np.array([0.5])
+    )
+    findings = dataclasses.replace(valued.findings, column_findings=(finding,))
+    saved = dataclasses.replace(valued, findings=findings).settle([(0, 0)])
+    saved.save(path)
+    loaded = Inspection.load(path)
+    pd.testing.assert_frame_equal(loaded.rank(most=None), saved.rank(most=None))
+    pd.testing.assert_frame_equal(loaded.expected, saved.expected)
+    assert loaded.columns[0].suggestions == {5: "43"} and loaded.columns[0].chances.tolist() == [0.5]
+    assert loaded.settled == {(0, 0)}
+    assert loaded.fingerprint == saved.fingerprint
+    assert loaded.repair(TABLE, most=5)[1].equals(saved.repair(TABLE, most=5)[1])
+    assert isinstance(Inspection.load(path, "polars").rank(), pl.DataFrame)
+    assert pq.read_table(path).column_names[:6] == [
+        "row",
+        "column",
+        "content",
+        "expected",
+        "probability",
+        "score",
+    ]
+
+
+def test_files_that_are_not_whole_are_refused_in_one_line(inspection, tmp_path):
+    path = tmp_path / "cells.parquet"
+    inspection.save(path)
+    with pytest.raises(InputError, match="not a valuation saved by shapley2d"):
+        Valuation.load(path)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="its checksum does not match"):
+        Inspection.load(path)
+    pq.write_table(pa.table({"a": [1]}), path)
+    with pytest.raises(InputError, match="not an inspection saved by shapley2d"):
+        Inspection.load(path)
+    with pytest.raises(InputError, match="there is no file"):
+        Inspection.load(tmp_path / "nowhere.parquet")
+
+
+def as_kind(kind):
+    return {
+        "pandas": lambda: TABLE,
+        "polars": lambda: pl.from_pandas(TABLE),
+        "pyarrow": lambda: pa.Table.from_pandas(TABLE),
+        "numpy": TABLE[["age", "income"]].to_numpy,
+        "objects": TABLE.to_numpy,
+    }[kind]()
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "numpy", "objects"])
+def test_repairs_keep_kind_and_types_and_change_nothing_in_place(kind):
+    X = as_kind(kind)
+    copy = as_kind(kind) if kind != "pandas" else TABLE.copy()
+    found = inspect_cells(X, LABEL.tolist(), progress=False)
+    clean, log = found.repair(X, probability=0.3)
+    assert type(clean) is type(X)
+    changed = log.to_pandas() if hasattr(log, "to_pandas") else log
+    assert changed.columns.tolist() == ["row", "column", "before", "after", "why"]
+    assert (changed["before"] != changed["after"]).all() and len(changed) >= 2
+    if kind in ("numpy", "objects"):
+        assert clean.dtype == X.dtype
+        assert clean[5, 0] != 433 and X[5, 0] == 433
+        touched = {
+            (row, int(column[1:])) for row, column in zip(changed["row"], changed["column"], strict=True)
+        }
+        same = [(a, b) for a in range(X.shape[0]) for b in range(X.shape[1]) if (a, b) not in touched]
+        assert all(
+            clean[cell] == X[cell] or clean[cell] is X[cell] or clean[cell] != clean[cell] for cell in same
+        )
+        return
+    as_pandas = {"pandas": lambda t: t}.get(kind, lambda t: t.to_pandas())
+    before, after, was = as_pandas(X), as_pandas(clean), as_pandas(copy)
+    pd.testing.assert_frame_equal(before, was)
+    assert after.dtypes.tolist() == before.dtypes.tolist()
+    assert after.loc[7, "city"] == "Birmingham" and after.loc[5, "age"] < 70
+    for row, column, text in zip(changed["row"], changed["column"], changed["after"], strict=True):
+        assert str(after.loc[row, column]) in (text, f"{text}.0") or column in ("joined", "senior", "note")
+        after.loc[row, column] = before.loc[row, column]
+    pd.testing.assert_frame_equal(after, before)
+
+
+def test_what_to_repair_can_be_said_in_many_ways(inspection, tmp_path):
+    one, log = inspection.repair(TABLE, cells=[(7, "city")])
+    assert one.loc[7, "city"] == "Birmingham" and len(log) == 1
+    assert inspection.repair(TABLE, cells=[(7, "city", "Leeds")])[0].loc[7, "city"] == "Leeds"
+    assert inspection.repair(TABLE, cells=[(5, "age", 33)])[0].loc[5, "age"] == 33
+    assert inspection.repair(TABLE, cells=[(5, "age", 33.5)])[0]["age"].dtype == float
+    assert pd.isna(inspection.repair(TABLE, cells=[(7, "city", None)])[0].loc[7, "city"])
+    mask = np.zeros(TABLE.shape, dtype=bool)
+    mask[7, 2] = True
+    assert inspection.repair(TABLE, cells=mask)[0].equals(one)
+    assert inspection.repair(TABLE, cells=log)[0].equals(one)
+    finding = ColumnFinding(
+        ("city",), "spellings", "'Brimingham' is 'Leeds'", np.array([7]), {7: "Leeds"}, 0.9
+    )
+    told = dataclasses.replace(
+        inspection, findings=dataclasses.replace(inspection.findings, column_findings=(finding,))
+    )
+    assert told.repair(TABLE, findings=[0])[0].loc[7, "city"] == "Leeds"
+    for options, words in (
+        ({}, "needs to know what to change"),
+        ({"cells": [(999, "city")]}, "there is no row 999"),
+        ({"cells": [(7, "town")]}, "there is no column 'town'"),
+        ({"probability": 2}, "probability=2 must be a number from 0 to 1"),
+        ({"most": -1}, "most=-1 must be a whole number"),
+        ({"findings": [3]}, "findings=3 is not the position"),
+        ({"cells": tmp_path / "nothing.csv"}, "there is no file"),
+    ):
+        with pytest.raises(InputError, match=words):
+            inspection.repair(TABLE, **options)
+
+
+def test_labels_are_repaired_where_they_are(inspection):
+    found = inspect_cells(TABLE.assign(bought=LABEL), "bought", progress=False)
+    flipped = LABEL.copy()
+    flipped[20] = "no" if LABEL[20] == "yes" else "yes"
+    wrong = inspect_cells(TABLE, flipped, progress=False)
+    clean, y, log = wrong.repair(TABLE, y=flipped, cells=[(20, "bought")])
+    assert y.equals(LABEL) and isinstance(y, pd.Series) and clean.equals(TABLE) and len(log) == 1
+    assert wrong.repair(TABLE, cells=[(20, "bought")])[1].empty  # no labels were given to repair
+    assert found.fingerprint == inspection.fingerprint
+
+
+def test_another_table_is_refused(inspection):
+    with pytest.raises(InputError, match="column 'age' is different"):
+        inspection.repair(TABLE.assign(age=1), most=1)
+    with pytest.raises(InputError, match="has 159 rows, but the table that was inspected had 160"):
+        inspection.repair(TABLE.iloc[1:], most=1)
+    with pytest.raises(InputError, match="has no column 'city'"):
+        inspection.repair(TABLE.drop(columns="city"), most=1)
+    with pytest.raises(InputError, match="y is not the table"):
+        inspection.repair(TABLE, most=1, y=["yes"] * 160)
+
+
+def test_words_for_people(inspection):
+    assert "160 rows x 7 columns and the label 'bought'" in repr(inspection)
+    assert "row 5, 'age': '433'" in repr(inspection)
+    hostile = inspect_cells(TABLE.rename(columns={"city": "<b>city</b>"}), LABEL, progress=False)
+    assert "&lt;b&gt;city" in hostile._repr_html_() and "<b>city" not in hostile._repr_html_()
+
+
+def test_the_page_holds_the_first_suspects_only(inspection):
+    page = render_page(inspection, most=20, title="<i>What</i>")
+    assert "<title>&lt;i&gt;What&lt;/i&gt;</title>" in page
+    assert "http://" not in page and "https://" not in page
+    assert "decided of the 20 listed here" in page
+
+
+def test_planted_errors_are_where_they_should_be():
+    assert [TABLE.loc[cell] == wrong for cell, wrong in PLANTED.items()][:3] == [True] * 3

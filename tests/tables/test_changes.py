@@ -1,0 +1,113 @@
+"""New entries: written as the column writes its own, and put into copies of any kind of table."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from shapley2d._tables.changes import change_cells, change_vector
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.digest import column_digest
+from shapley2d._tables.wording import Wording
+
+
+def wording(entries, kind=None):
+    return Wording.of(as_table({"a": entries}, kinds=None if kind is None else {"a": kind}).columns[0])
+
+
+def test_numbers_have_the_decimals_of_their_column():
+    assert wording([1, 2, 3]).text(2.4) == "2"
+    assert wording([1.5, 2.25]).text(2.333) == "2.33"
+    assert wording([1 / 3, 2 / 3, 5 / 7]).text(0.123456789) == "0.1235"
+    assert wording([1, 2]).text(-0.2) == "0"
+    assert wording(["$1,200", "$1,300", "$900"]).text(1300.0) == "$1,300"
+    assert wording([1, 2]).text(float("nan")) is None
+
+
+def test_dates_are_written_like_the_others():
+    assert wording(["31/01/2024", "28/02/2024"]).text(19_800.0) == "18/03/2024"
+    assert wording(["01/31/2024", "02/28/2024"]).text(19_800.0) == "03/18/2024"
+    assert wording(["2024-01-31", "2024-02-28"]).text(19_800.0) == "2024-03-18"
+    assert wording([date(2024, 1, 31), date(2024, 2, 28)]).text(19_800.0) == "2024-03-18"
+
+
+def test_booleans_and_categories_keep_their_words():
+    assert wording(["yes", "no", "yes"]).texts(np.array([0.0, 1.0])) == ["no", "yes"]
+    assert wording([True, False]).text(1.0) == "true"
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_types_stay_where_the_new_entry_fits(make):
+    table = make({"i": [1, 2], "f": [0.5, 1.5], "b": [True, False], "t": ["x", "y"],
+                  "d": [datetime(2024, 1, 1), datetime(2024, 1, 2)]})  # fmt: skip
+    changes = {"i": {0: "7"}, "f": {0: "2"}, "b": {0: "false"}, "t": {0: "z"}, "d": {0: "2024-03-01"}}
+    changed = change_cells(table, changes)
+    was, new = as_table(table), as_table(changed)
+    assert [column.text()[0] for column in new.columns] == ["7", "2", "false", "z", "2024-03-01"]
+    assert [column.text()[1] for column in new.columns] == [column.text()[1] for column in was.columns]
+    assert [column.text()[0] for column in was.columns] == ["1", "0.5", "true", "x", "2024-01-01"]
+    kinds = [
+        list(getattr(one, "dtypes", None) if one is not None and hasattr(one, "dtypes") else one.schema.types)
+        for one in (table, changed)
+    ]
+    assert kinds[0] == kinds[1]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_types_widen_where_it_does_not(make):
+    table = make({"i": [1, 2], "f": [0.5, 1.5], "b": [True, False], "t": ["x", "y"]})
+    fraction = as_table(change_cells(table, {"i": {0: "7.5"}})).columns[0]
+    assert fraction.entries.tolist() == [7.5, 2.0]
+    word = as_table(change_cells(table, {"f": {0: "abc"}})).columns[1]
+    assert word.text() == ["abc", "1.5"]
+    for name, left in (("i", "2"), ("f", "1.5"), ("b", "false"), ("t", "y")):
+        gone = as_table(change_cells(table, {name: {0: None}}))
+        column = gone.columns[gone.column_names.index(name)]
+        assert column.text() == [None, left]
+
+
+def test_categories_and_nullable_types():
+    frame = pd.DataFrame(
+        {
+            "c": pd.Categorical(["a", "b"]),
+            "n": pd.array([1, None], "Int64"),
+            "s": pd.array(["x", None], "string"),
+        }
+    )
+    changed = change_cells(frame, {"c": {0: "b", 1: "new"}, "n": {0: None, 1: "5"}, "s": {1: "y"}})
+    assert changed["c"].tolist() == ["b", "new"] and isinstance(changed["c"].dtype, pd.CategoricalDtype)
+    assert changed["n"].dtype == "Int64" and changed["n"].tolist()[1] == 5
+    assert changed["s"].dtype == "string"
+    table = pa.table({"c": pa.array(["a", "b"]).dictionary_encode()})
+    assert change_cells(table, {"c": {0: "z"}})["c"].to_pylist() == ["z", "b"]
+    enum = pl.DataFrame({"c": pl.Series(["a", "b"], dtype=pl.Enum(["a", "b"]))})
+    assert change_cells(enum, {"c": {0: "b"}}).schema == enum.schema
+    assert change_cells(enum, {"c": {0: "z"}})["c"].to_list() == ["z", "b"]
+
+
+def test_arrays_and_targets():
+    whole = np.array([[1, 2], [3, 4]])
+    assert change_cells(whole, {"x1": {0: "9"}}).tolist() == [[1, 9], [3, 4]]
+    assert change_cells(whole, {"x1": {0: "9.5"}}).dtype == float
+    assert np.isnan(change_cells(whole, {"x1": {0: None}})[0, 1])
+    assert change_cells(np.array([["a", "b"]]), {"x0": {0: "longer"}}).tolist() == [["longer", "b"]]
+    assert change_vector(np.array([0, 1]), {0: "1"}).tolist() == [1, 1]
+    assert change_vector((1.5, 2.5), {1: "3"}) == (1.5, 3.0)
+    assert change_vector(pd.Series(["a", "b"]), {0: "b"}).tolist() == ["b", "b"]
+
+
+def test_digests_tell_tables_apart_and_nothing_else():
+    def digest(entries, name="a"):
+        return column_digest(as_table({name: entries}).columns[0])
+
+    assert digest([1, 2]) == digest([1.0, 2.0]) == digest(["1", "2"]) == digest(["1", "2.00"])
+    assert digest(["x", None]) == digest(["x", ""])
+    assert digest([0.0, 1.0]) == digest([-0.0, 1.0])
+    different = [digest([1, 2]), digest([2, 1]), digest([1, 2], "b"), digest([1, None]), digest(["x", "y"]),
+                 digest(["1", "2", "3", "4", "5", "6", "x"]), digest(["1", "2", "3", "4", "5", "6", "y"])]  # fmt: skip
+    assert len(set(different)) == len(different)
