@@ -16,7 +16,7 @@ from shapley2d._base.progress import SHORTER
 from shapley2d._results.blocks import BlockValuation
 from shapley2d._results.valuation import Valuation
 from shapley2d.cli import main
-from shapley2d.cli.writing.outputs import _harmless, write_values
+from shapley2d.cli.writing.outputs import harmless, write_values
 
 COMMAND = [sys.executable, "-m", "shapley2d"]
 EVIL = "a\x1b]0;owned\x07\x1b[2J\x7f\x9b31m\u202eb\u2028\x00\r"
@@ -106,7 +106,7 @@ FORMULAS = [
 
 @pytest.mark.parametrize("text", FORMULAS)
 def test_a_spreadsheet_runs_nothing(text):
-    assert _harmless(pa.chunked_array([[text, "plain", "a=b", ""]])).to_pylist() == [
+    assert harmless(pa.chunked_array([[text, "plain", "a=b", ""]])).to_pylist() == [
         f"'{text}",
         "plain",
         "a=b",

@@ -157,13 +157,15 @@ def test_nearest_neighbours_at_every_point_of_the_grid(classifies):
             assert sums[b, a] == pytest.approx(expected, abs=1e-12)
 
 
-def test_distances_of_a_coalition_are_sums_over_its_columns():
+@pytest.mark.parametrize("kernel", twins(coalition_distances))
+def test_distances_of_coalitions_are_sums_over_their_columns(kernel):
     rng = np.random.default_rng(4)
-    apart = rng.integers(0, 100, (7, 9))
-    for size, kernel in itertools.product(range(8), twins(coalition_distances)):
-        coalition, out = rng.permutation(7) < size, np.empty(9, np.int64)
-        kernel(apart, coalition, out)
-        np.testing.assert_array_equal(out, apart[coalition].sum(axis=0))
+    for n in (9, 1500):  # one tile of rows, and two
+        apart = rng.integers(0, 100, (7, n))
+        coalitions = np.array([rng.permutation(7) < size for size in range(8)])
+        out = np.empty((8, n), np.int64)
+        kernel(apart, coalitions, out)
+        np.testing.assert_array_equal(out, coalitions.astype(int) @ apart)
 
 
 @pytest.mark.parametrize("n_classes", [0, 3])
