@@ -152,6 +152,11 @@ def test_repairing_is_measured_on_rows_that_it_never_saw(monkeypatch):
     assert gain.gain > 0.02 and gain.gain > gain.random_gain
     low, high = gain.interval
     assert low < gain.gain < high and "as many random repairs" in repr(gain)
+    assert gain.verdict == (
+        "the model is better after the repairs" if low > 0 else "a difference cannot be told from chance"
+    )
+    worse = dataclasses.replace(gain, after=gain.before - np.array([0.1, 0.11, 0.1, 0.11]))
+    assert worse.verdict == "the model is worse after the repairs"
     assert gain.changed.tolist() == [18] * 4
     assert list(gain.to_frame().columns) == ["before", "after", "random", "changed"]
 
