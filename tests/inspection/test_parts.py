@@ -97,6 +97,15 @@ def test_columns_that_cannot_be_predicted():
     assert not is_predicted(coded(np.arange(9.0)))
 
 
+@pytest.mark.parametrize(
+    ("n", "trees", "size"), [(1, 100, 0), (100, 100, 60), (60_000, 83, 4000), (400_000, 32, 4000)]
+)
+def test_large_tables_have_fewer_trees_of_as_many_rows(n, trees, size):
+    bags = Bags.draw(n, 0)
+    assert bags.rows.shape == (trees, size)
+    assert bags.seen.shape == (n, 2 if trees > 64 else 1)
+
+
 def test_chances_are_means_over_unseen_trees_blurred_and_mixed(small):
     """Blur and mixture by hand, from what single trees say."""
     coded, codes, bags, forests = small

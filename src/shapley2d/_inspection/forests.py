@@ -15,11 +15,13 @@ from shapley2d._base.streams import seed_sequence
 from shapley2d._inspection.recipe import (
     BAG_SHARE,
     FEWEST_ROWS,
+    FEWEST_TREES,
     FLOOR_MIXED,
     GAIN_ROWS,
     MOST_BAG_ROWS,
     MOST_CATEGORIES,
     MOST_CHANCES,
+    ROWS_OF_ALL_TREES,
     SHARE_MIXED,
     SMALLEST_LEAF,
     TREES,
@@ -53,7 +55,8 @@ class Bags:
     def draw(cls, n_rows: int, seed: int) -> Bags:
         """Draw them without replacement."""
         size = int(min(MOST_BAG_ROWS, BAG_SHARE * n_rows))
-        return cls(*draw_bags(n_rows, size, TREES, _word(seed, "inspection bags")))
+        trees = int(np.clip(TREES * ROWS_OF_ALL_TREES / n_rows, FEWEST_TREES, TREES))
+        return cls(*draw_bags(n_rows, size, trees, _word(seed, "inspection bags")))
 
 
 def _word(seed: int, stream: str, *numbers: int) -> np.uint64:

@@ -31,8 +31,8 @@ text        it is written otherwise than its column
 LABEL_WEIGHT = 1.0
 """The score of a class label is its surprise alone."""
 
-TREES = 100
-"""Trees of a forest."""
+TREES, FEWEST_TREES, ROWS_OF_ALL_TREES = 100, 32, 50_000
+"""Trees of a forest; fewer, down to a number, for more rows than the last: asking them is what takes the time then."""
 
 BAG_SHARE, MOST_BAG_ROWS = 0.6, 4000
 """Rows that a tree learns from: this share of all, at most so many."""

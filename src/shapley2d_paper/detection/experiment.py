@@ -30,6 +30,7 @@ GROUPS = {
     "ecod": ["ECOD"],
     "ddc": ["DDC"],
     "predictor": ["column predictor"],
+    "inspection": ["inspection"],
 }
 """Methods that are run together; those that may be missing stand alone."""
 
@@ -75,9 +76,10 @@ against the copies of its row. 2D-KNN, 2D-MC, 1D and 2D-LOO validate on clean ro
 not get. The full run has {_FULL_RUN}; a quick run is smaller. 1D has as many
 players as the table has cells, so that its few permutations leave its values noisy. DDC scores continuous columns only;
 elsewhere its score is 0. A label's score is the value of its own cell for 2D-KNN and 2D-MC, the surprise at it for the
-column predictor, and that of its whole row for the others. Last, the cells of highest score are inspected, the errors
-among them get their true value back, and two models are trained again and tested on clean, unseen rows. The
-paper has no such comparison."""
+column predictor and the inspection (`inspect_cells`), and that of its whole row for the others. Last, the cells of
+highest score are inspected, the errors among them get their true value back, and two models are trained again and
+tested on clean, unseen rows. The inspection also says what an entry should be: a second repair puts that into all of
+these cells, sound or not, as one would who looks nothing up. The paper has no such comparison."""
 
 EXPERIMENT = Experiment(
     name="detection",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CELL_VALUES = ("2D-KNN", "2D-MC", "1D", "2D-LOO", "2D-OOB", "2D-OOB distance")
 """Methods that say what a cell is worth to a model."""
 
-DEVIATION = ("z-score", "ECOD", "DDC", "column predictor")
+DEVIATION = ("z-score", "ECOD", "DDC", "column predictor", "inspection")
 """Methods that say how far a cell is from what one expects."""
 
 METHODS = (*CELL_VALUES, *DEVIATION, "random")
@@ -142,8 +142,9 @@ def gains(records: Records, to: str) -> NDArray[np.float64]:
     Parameters
     ----------
     records : Records
-    to : {"once", "more", "ceiling"}
-        After as many cells were inspected as are corrupted, after two and a half times as many, or after all.
+    to : {"once", "more", "once_suggested", "more_suggested", "ceiling"}
+        After as many cells were inspected as are corrupted, after two and a half times as many, with the entries that
+        the method suggests in the place of the true ones, or after all.
     """
     by_model = [records.numbers(f"{model}_{to}") - records.numbers(f"{model}_corrupted") for model in MODELS]
     return np.asarray(100 * np.mean(by_model, axis=0))

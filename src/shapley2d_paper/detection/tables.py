@@ -132,6 +132,10 @@ def repairs(records: Records) -> list[dict[str, str]]:
         _repair(marked(records, method), records.where(method=method), ("more", "once"), every)
         for method in methods_of(records)
     ]
+    suggested = records.where(lambda row: row.get("tree_more_suggested") is not None)
+    if len(suggested):
+        depths_so = ("more_suggested", "once_suggested")
+        rows.append(_repair("inspection, by its suggested entries", suggested, depths_so, every))
     return [*rows, _repair("every error repaired", every, ("ceiling", "ceiling"), every)]
 
 

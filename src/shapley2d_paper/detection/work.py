@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,9 +83,17 @@ def work(
         record: Row = {"dataset": dataset, "kind": kind, "method": method}
         record |= {"rows": len(parts.y), "columns": parts.X.shape[1], "injected": int(truth.sum())}
         record |= {"seconds": seconds, **detection_scores(scores, truth)}
+        suggest = DETECTORS[method].suggest
+        new = None if suggest is None else suggest(_task(parts, corrupted, seed, 1))
         for name, times in REPAIRS.items():
-            X, y = repaired(parts, corrupted, highest_scores(scores, times * share_of(kind), seed))
+            inspected = highest_scores(scores, times * share_of(kind), seed)
+            X, y = repaired(parts, corrupted, inspected)
             record |= {f"{model}_{name}": _accuracy(model, parts, X, y, seed) for model in MODELS}
+            if new is not None:
+                X, y = repaired(replace(parts, X=new[0], y=new[1]), corrupted, inspected)
+                record |= {
+                    f"{model}_{name}_suggested": _accuracy(model, parts, X, y, seed) for model in MODELS
+                }
         records.append(record | ends)
     return records
 
@@ -111,16 +120,7 @@ def anomaly_scores(
 
     Only the training rows are corrupted: the methods that validate get clean rows for it.
     """
-    task = DetectionTask(
-        numbers=corrupted.numbers,
-        labels=corrupted.labels,
-        categorical=parts.categorical,
-        valid_numbers=parts.X_valid,
-        valid_labels=parts.y_valid,
-        seed=seed,
-        column_names=parts.column_names,
-        budget=budget,
-    )
+    task = _task(parts, corrupted, seed, budget)
     detector = DETECTORS[method]
     started = time.process_time()
     try:
@@ -130,6 +130,19 @@ def anomaly_scores(
             raise Unavailable(str(error)) from error
         raise
     return scores, time.process_time() - started
+
+
+def _task(parts: Parts, corrupted: Corrupted, seed: int, budget: int) -> DetectionTask:
+    return DetectionTask(
+        numbers=corrupted.numbers,
+        labels=corrupted.labels,
+        categorical=parts.categorical,
+        valid_numbers=parts.X_valid,
+        valid_labels=parts.y_valid,
+        seed=seed,
+        column_names=parts.column_names,
+        budget=budget,
+    )
 
 
 def highest_scores(scores: NDArray[np.float64], share: float, seed: int) -> NDArray[np.bool_]:

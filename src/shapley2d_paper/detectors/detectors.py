@@ -62,6 +62,8 @@ class Detector:
         From a task to the anomaly score of every cell, shape (n, m).
     labels : callable
         From a task to that of every row's label, shape (n,).
+    suggest : callable or None
+        From a task to what the cells and the labels should be, shapes (n, m) and (n,), where the detector says that.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class Detector:
 
     cells: Callable[[DetectionTask], NDArray[np.float64]]
     labels: Callable[[DetectionTask], NDArray[np.float64]]
+    suggest: Callable[[DetectionTask], tuple[NDArray[np.float64], NDArray[np.intp]]] | None = None
 
     def __call__(self, task: DetectionTask) -> NDArray[np.float64]:
         """The anomaly score of every cell."""
@@ -118,6 +121,40 @@ def _ours(options: Callable[[DetectionTask], dict[str, Any]], *, label_column: b
     return Detector(cells, labels)
 
 
+def _inspect(task: DetectionTask) -> Any:
+    """What the package's inspection says of a task's training rows, on one core."""
+    from shapley2d import inspect_cells
+
+    return inspect_cells(
+        _frame(task, task.numbers),
+        task.labels,
+        task="classification",
+        random_state=task.seed,
+        n_jobs=1,
+        progress=False,
+    )
+
+
+def _inspected_cells(task: DetectionTask) -> NDArray[np.float64]:
+    return np.asarray(_inspect(task).scores)
+
+
+def _inspected_labels(task: DetectionTask) -> NDArray[np.float64]:
+    return np.asarray(_inspect(task).label_scores)
+
+
+def _suggested(task: DetectionTask) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """The entries and labels that an inspection suggests; the old ones where it suggests none."""
+    inspection = _inspect(task)
+    numbers = task.numbers.copy()
+    for j, name in enumerate(task.column_names):
+        for i, entry in enumerate(inspection.expected.column(name).to_pylist()):
+            if entry is not None:
+                numbers[i, j] = float(str(entry).removeprefix("code "))
+    numbers = np.where(np.isnan(numbers), task.numbers, numbers)
+    return numbers, np.array([int(float(label)) for label in inspection.label_expected], dtype=np.intp)
+
+
 def _baseline(name: str) -> Detector:
     def cells(task: DetectionTask) -> NDArray[np.float64]:
         detect = partial(column_predictor, seed=task.seed) if name == "column predictor" else BASELINES[name]
@@ -145,6 +182,7 @@ DETECTORS: dict[str, Detector] = {
     "2D-OOB": _ours(_fixed(method="oob", oob_score="correct", n_trees=1000)),
     "2D-OOB distance": _ours(_fixed(method="oob", oob_score="distance", n_trees=1000)),
     "random": _ours(_fixed(method="random")),
+    "inspection": Detector(_inspected_cells, _inspected_labels, _suggested),
     **{name: _baseline(name) for name in BASELINES},
 }
 """The detectors by name."""

@@ -28,6 +28,7 @@ COLOURS = {
     "ECOD": "#d9a400",
     "DDC": "#00a3a3",
     "column predictor": "#b3392f",
+    "inspection": "#111111",
 }
 """Colours of the methods."""
 
