@@ -85,7 +85,12 @@ def test_harm_beside_it(capsys):
     ).out
     assert " value " in out
     run(capsys, "inspect people.csv -t bought --drop id --report page.html --valuation values.parquet")
-    assert 'id="scatter"' in Path("page.html").read_text(encoding="utf-8")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert 'id="scatter"' in page
+    assert (
+        "shapley2d repair people.csv decisions.csv -o people-clean.csv --report after.html --drop id" in page
+    )
+    assert "shapley2d inspect people-clean.csv --target bought --decisions decisions.csv" in page
     error = run(capsys, "inspect people.csv --by gain", code=2).err
     assert "--by gain needs cell values: give --target" in error
 
