@@ -78,6 +78,9 @@ def repair(
     target: Target = None,
     drop: o.Drop = None,
     row_id: o.RowId = None,
+    number: o.Number = None,
+    date: o.Date = None,
+    text: o.Text = None,
     separator: o.Separator = None,
     encoding: o.Encoding = None,
     model: ModelName = "forest",
@@ -111,6 +114,7 @@ def repair(
         "row_id": row_id,
         "separator": separator,
         "encoding": encoding,
+        "kinds": {"number": number or (), "date": date or (), "text": text or ()},
     }
     before = read_inspected(table, wanted, source=source, **settings)
     changes: Changes = {}
@@ -200,11 +204,12 @@ def _gain(
         },
         "pyarrow",
     )
+    kinds = {name: kind for name, kind in given.kinds.items() if name in X.column_names}
     repeats = 2 if given.X.n_rows <= _MANY_ROWS else 1
     try:
         return measure_repair(
             log, X, given.y, model=model, repeats=repeats, random_state=seed, n_jobs=workers,
-            kinds={name: kind for name, kind in given.kinds.items() if name in known} or None, progress=progress(),
+            kinds=kinds or None, progress=progress(),
         )  # fmt: skip
     except (InputError, UtilityError) as error:
         note(f"the gain was not measured: {error}")

@@ -147,14 +147,19 @@ def read_inspected(
         row_names=row_names,
         kinds=asked,
         fingerprint=file_digest(source.table),
-        flags=_flags(dropped, row_id, separator, encoding),
+        flags=_flags(dropped, row_id, asked, separator, encoding),
     )
 
 
 def _flags(
-    dropped: set[str], row_id: str | None, separator: str | None, encoding: str | None
+    dropped: set[str],
+    row_id: str | None,
+    kinds: Mapping[str, str],
+    separator: str | None,
+    encoding: str | None,
 ) -> tuple[str, ...]:
     given: list[tuple[str, str | None]] = [("--drop", name) for name in sorted(dropped)]
+    given += [(f"--{kind}", name) for name, kind in kinds.items()]
     given += [("--id", row_id), ("--separator", separator), ("--encoding", encoding)]
     return tuple(part for flag, value in given if value is not None for part in (flag, value))
 
