@@ -314,3 +314,23 @@ def test_groups_of_validation_rows_widen_the_owners_intervals_only(tmp_path):
     assert grouped.owner_interval_factor > 4 > plain.owner_interval_factor
     grouped.save(tmp_path / "blocks.parquet")
     assert Valuation.load(tmp_path / "blocks.parquet") == grouped
+
+
+class Unspeakable:
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
+def test_settings_that_cannot_be_shown_do_not_stop_a_run():
+    X, y = np.arange(16.0).reshape(8, 2), ["u", "v"] * 4
+    v = value_blocks(
+        X,
+        y,
+        rows=["a", "b"] * 4,
+        columns=["p", "q"],
+        method="knn",
+        folds=2,
+        n_neighbors=1,
+        cluster=Unspeakable(),
+    )
+    assert v.info["settings"]["cluster"] == "<Unspeakable>"

@@ -132,7 +132,7 @@ CASES = [
     (GOOD + "--method random --max-permutations 3", "--max-permutations goes with --method mc or flat, not with random"),
     (GOOD + "--method random --semivalue banzhaf", "--method random has no semivalue"),
     (GOOD + "--method mc --trees 3", "--trees goes with --method oob, not with mc: set --method oob or leave --trees"),
-    (GOOD + "--method oob --trees 2", "--trees 2, and as many again, left"),
+    (GOOD + "--method oob --trees 2", "--trees 2 leaves some of the"),
     (GOOD + "--method oob --trees 2", "or let each see more columns: raise --column-share 0.25"),
     (GOOD + "--method oob --column-share 0", "--column-share 0.0 must be a number and be positive"),
     (GOOD + "--method oob --oob-score best", "'best' is not one of 'correct', 'distance'"),

@@ -325,7 +325,7 @@ def test_ctrl_c_keeps_what_suffices(after):
 
 def test_too_few_trees_are_refused_and_the_advice_holds():
     X, y = make_data(0)
-    with pytest.raises(InputError, match=r"n_trees=10, and as many again, left \d+ of 160 cells") as error:
+    with pytest.raises(InputError, match=r"n_trees=10 leaves some of the 160 cells with fewer") as error:
         value(X, y, n_trees=10)
     advised = int(str(error.value).split("about ")[1].split(" trees")[0])
     assert value(X, y, n_trees=advised).info["min_trees_per_cell"] >= 2

@@ -163,3 +163,14 @@ def test_blocks_leave_out_the_same_rows():
         mapped = value_blocks(frame, y, rows=groups, folds=2, method="knn")
     assert given.row_sizes.tolist() == mapped.row_sizes.tolist() == [12, 11]
     np.testing.assert_array_equal(given.values, mapped.values)
+
+
+def test_long_names_and_paths_are_refused_in_short():
+    for X in (np.eye(6), pd.DataFrame(np.eye(6), columns=list("abcdef"))):
+        with pytest.raises(InputError) as caught:
+            value_cells(X, "a" * 10_000)
+        assert len(str(caught.value)) < 300
+    with pytest.raises(InputError, match="no name that a file can have"):
+        value_cells("a" * 10_000, "y")
+    with pytest.raises(InputError, match="there is no file"):
+        value_cells("a\0b", "y")

@@ -116,7 +116,7 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
+    return value if isinstance(value, (str, int, float, bool, type(None))) else Setting("", value).shown(repr)
 
 
 def as_seed(random_state: Any) -> int:

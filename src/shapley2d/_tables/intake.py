@@ -13,7 +13,7 @@ import numpy as np
 from shapley2d._base.warnings import warn
 from shapley2d._tables.arrow_types import plain_types
 from shapley2d._tables.frames import frame_kind, make_frame
-from shapley2d.exceptions import InputError, InputWarning, Place
+from shapley2d.exceptions import InputError, InputWarning, Place, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,12 +97,12 @@ def _without(data: Any, key: str, name: str) -> tuple[Any, Any]:
     )
     if not isinstance(frame, nw.DataFrame):
         raise InputError(
-            Place("y"), f"={key!r} names a column, but ", Place(name), " has no names: pass the entries"
+            Setting("y", key), " names a column, but ", Place(name), " has no names: pass the entries"
         )
     if key not in frame.columns:
         near = difflib.get_close_matches(key, frame.columns, 1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise InputError(Place(name), f" has no column {key!r} to predict{hint}")
+        raise InputError(Place(name), f" has no column {Setting('', key).shown(repr)} to predict{hint}")
     rest = frame.drop(key).to_native()
     return rest, frame.get_column(key).to_native()
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _NEIGHBOURS = 10
 _MOST_OTHERS = 9  # neighbours of one other class that make a label suspicious
 _PREDICTABLE = 0.8  # mean share of right votes by class below which labels are too noisy to suspect any
-_MAX_ROWS = 20_000
+MAX_ROWS = 5_000
+"""Rows that are looked at; of larger tables a random part."""
 _MAX_CODES = 200  # columns that tables are encoded into
 _RARE = 2  # rows of a class that may be a misspelling
 _COMMON = 8  # rows of the class that it may be a misspelling of
@@ -56,8 +57,8 @@ def disagreeing_rows(table: Table, target: Target, seed: int = 0) -> NDArray[np.
     if target.task != "classification" or target.classes.size < 2 or table.n_rows <= 2 * _NEIGHBOURS:
         return none
     rows = np.arange(table.n_rows)
-    if rows.size > _MAX_ROWS:
-        rows = np.sort(np.random.default_rng(seed).permutation(rows)[:_MAX_ROWS])
+    if rows.size > MAX_ROWS:
+        rows = np.sort(np.random.default_rng(seed).permutation(rows)[:MAX_ROWS])
     matrix = _scaled(table.take_rows(rows))
     if not 0 < matrix.shape[1] <= _MAX_CODES:
         return none
@@ -65,7 +66,11 @@ def disagreeing_rows(table: Table, target: Target, seed: int = 0) -> NDArray[np.
 
     codes = target.codes[rows]
     # of the rows that were fitted, none is its own neighbour
-    near = NearestNeighbors(n_neighbors=_NEIGHBOURS).fit(matrix).kneighbors(return_distance=False)
+    near = (
+        NearestNeighbors(n_neighbors=_NEIGHBOURS, algorithm="brute")
+        .fit(matrix)
+        .kneighbors(return_distance=False)
+    )
     votes = np.zeros((rows.size, target.classes.size))
     for column in codes[near].T:
         votes[np.arange(rows.size), column] += 1

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _MAX_PIECE = 50  # trees that are handed over together
 _PIECE_ROWS = 200_000  # their rows, over all of them
+_MOST_MORE = 10  # times the trees that were asked for may be grown so that every cell has two
 
 
 def oob_cells(
@@ -90,13 +91,16 @@ def oob_cells(
     """
     _check(problem, run, oob_score)
     n_drawn = columns_drawn(column_share, problem.table.n_columns)
+    enough = _enough_trees(problem.table, n_drawn)
+    if enough > _MOST_MORE * n_trees:
+        raise InputError(*_too_few(problem.table, n_trees, column_share, enough))
     trees = Trees(problem.table, problem.target, int(n_trees), n_drawn, oob_score, run.seed)
     scores, drawn = _grow(trees, run, "2D-OOB")
     interrupted = len(scores) < n_trees
     means = tree_means(scores, drawn, right_or_wrong=trees.right_or_wrong)
     scarce = first_scarce = int((means.counts < 2).sum())
-    # a few trees more rather than nothing at all
-    while scarce and not interrupted and len(scores) < 2 * n_trees:
+    # some trees more rather than nothing at all
+    while scarce and not interrupted and len(scores) < 2 * max(n_trees, enough):
         more = trees.after(len(scores), max(1, n_trees // 10))
         extra = _grow(more, run, "2D-OOB, for cells with too few trees")
         interrupted = len(extra[0]) < more.n_trees
@@ -106,13 +110,7 @@ def oob_cells(
     if scarce and interrupted:
         raise KeyboardInterrupt
     if scarce:
-        raise InputError(
-            Setting("n_trees", n_trees),
-            f", and as many again, left {scarce} of {means.counts.size} cells with fewer than two trees that see their "
-            f"column and not their row: grow about {_enough_trees(problem.table, n_drawn):,} trees, or let each see "
-            "more columns: raise ",
-            Setting("column_share", column_share),
-        )
+        raise InputError(*_too_few(problem.table, n_trees, column_share, 2 * enough))
     if first_scarce and not interrupted:
         warn(
             InputWarning(
@@ -272,6 +270,13 @@ def _grow(trees: Trees, run: Run, title: str) -> tuple[NDArray[np.float32], NDAr
             if done == 0:
                 raise
     return scores[:done], drawn[:done]
+
+
+def _too_few(table: Table, n_trees: int, column_share: Any, enough: int) -> tuple[Any, ...]:
+    cells = f"{table.n_rows * table.n_columns:,} cells"
+    why = f" leaves some of the {cells} with fewer than two trees that see their column and not their row: "
+    remedy = f"grow about {enough:,} trees, or let each see more columns: raise "
+    return Setting("n_trees", n_trees), why + remedy, Setting("column_share", column_share)
 
 
 def _enough_trees(table: Table, n_drawn: int) -> int:

@@ -114,9 +114,13 @@ def _contents(path: str) -> bytes:
             raise InputError("standard input is closed: name a file instead of -")
         return sys.stdin.buffer.read()
     file = Path(path)
-    if file.is_dir():
+    try:
+        is_dir, exists = file.is_dir(), file.exists()
+    except (OSError, ValueError):  # too long, or a zero byte in it
+        raise InputError(f"{path[:60]!r} is no name that a file can have") from None
+    if is_dir:
         raise InputError(f"{path} is a folder: name a CSV or Parquet file in it")
-    if not file.exists():
+    if not exists:
         raise InputError(f"there is no file {path}{_nearest_file(file)}")
     return file.read_bytes()
 

@@ -94,18 +94,44 @@ def read_inputs(
     kinds : mapping, optional
         Columns that hold a number, a date or text, as the options ``--number`` and so on name them.
     """
-    source = read_file(train, separator, encoding)
+    with reporting(progress(), f"reading {printable(Path(train).name)}"):
+        source = read_table(train, separator=separator, encoding=encoding)
+        other = read_table(valid, separator=separator, encoding=encoding) if valid is not None else None
+        return _check_inputs(
+            source,
+            other,
+            target,
+            drop=drop,
+            row_id=row_id,
+            drop_missing_target=drop_missing_target,
+            drop_keys=drop_keys,
+            kinds=kinds or {},
+            task=task,
+        )
+
+
+def _check_inputs(
+    source: Source,
+    other: Source | None,
+    target: str,
+    *,
+    drop: Sequence[str],
+    row_id: str | None,
+    drop_missing_target: bool,
+    drop_keys: bool,
+    kinds: Mapping[str, Sequence[str]],
+    task: str,
+) -> Inputs:
     names = source.table.column_names
     find_column(target, names, "--target", source.path)
     if row_id is not None:
         find_column(row_id, names, "--id", source.path)
-    other = read_file(valid, separator, encoding) if valid is not None else None
     known = [*names, *(other.table.column_names if other else [])]
     dropped = listed_columns(drop, known, source.path, "--drop")
     if target in dropped:
         raise InputError(f"--drop {target} is the target: drop another column, or choose another --target")
     without = {*dropped, *([row_id] if row_id is not None else [])}
-    asked = asked_kinds(kinds or {}, names, source.path, without)
+    asked = asked_kinds(kinds, names, source.path, without)
     with computing(_names(source, other, target)):
         found = read_target(source, target, kind=asked.get(target), task=task)
         features = [key for key in names if key != target and key not in without]

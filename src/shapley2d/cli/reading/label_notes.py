@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import without_warnings
-from shapley2d._tables.label_check import disagreeing_rows, rare_classes
+from shapley2d._tables.label_check import MAX_ROWS, disagreeing_rows, rare_classes
 from shapley2d._tables.target import as_target
+from shapley2d.cli.console import progress
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -35,14 +37,17 @@ def label_notes(inputs: Inputs, task: str, *, valued: bool) -> list[str]:
     table, names = inputs.X, inputs.row_names
     if target.kept is not None:
         table, names = table.take_rows(target.kept), names[target.kept]
-    found = disagreeing_rows(table, target)
+    with reporting(progress(), "looking at the labels"):
+        found = disagreeing_rows(table, target)
+    looked = min(table.n_rows, MAX_ROWS)
+    chosen = "" if looked == table.n_rows else "a random "
     notes = []
-    if found.size >= max(_FEWEST, _SHARE * table.n_rows):
+    if found.size >= max(_FEWEST, _SHARE * looked):
         rows = ", ".join(str(names[row]) for row in found[:_NAMED]) + (", ..." if found.size > _NAMED else "")
         advice = "" if valued else "; see which with --include-label"
         notes.append(
-            f"{found.size} of {table.n_rows} labels in {inputs.target!r} look wrong: nearly all rows like theirs have "
-            f"another one (rows {rows}){advice}"
+            f"{found.size} of {chosen}{looked} labels in {inputs.target!r} look wrong: nearly all rows like "
+            f"theirs have another one (rows {rows}){advice}"
         )
     rare = rare_classes(target)
     if rare:
