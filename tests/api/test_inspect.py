@@ -68,9 +68,10 @@ def test_odd_entries_are_inspected_not_refused():
     assert found.label_probability.shape == (60,) and found.has_label
     assert np.isfinite(found.scores).all()
     assert ((found.probability >= 0) & (found.probability <= 1)).all()
-    assert (
-        inspect_cells(X, [1] * 60, progress=False).label_name == "(label)"
-    )  # nothing to learn, yet inspected
+    # nothing to learn from, yet inspected
+    assert inspect_cells(X, [1] * 60, progress=False).label_name == "(label)"
+    days = ["2024-01-01", "2024-02-01", "2024-03-01"] * 20
+    assert inspect_cells(X, days, progress=False).label_expected[0].startswith("2024-")
 
 
 def test_mistakes_are_named():
@@ -165,7 +166,7 @@ def test_a_log_is_applied_to_training_rows_only():
     X, y = spoiled()
     inspection = inspect_cells(X, y, progress=False)
     _, log = inspection.repair(X, most=24)
-    options = {"folds": 4, "repeats": 1, "model": "logistic", "progress": False}
+    options = {"folds": 4, "repeats": 1, "model": "knn", "progress": False}
     gain = measure_repair(log, X, y, **options)
     assert gain.changed.sum() == 3 * len(log)  # every row trains in three of four folds
     assert gain.gain > 0

@@ -250,7 +250,7 @@ def test_planted_errors_are_where_they_should_be():
     assert [TABLE.loc[cell] == wrong for cell, wrong in PLANTED.items()][:3] == [True] * 3
 
 
-def test_crafted_records_are_refused_or_usable(inspection, tmp_path):
+def test_crafted_records_are_refused_or_usable(tmp_path):
     """Whatever stands in the record under a valid checksum: one line, or an inspection like any other."""
     import json
 
@@ -258,6 +258,7 @@ def test_crafted_records_are_refused_or_usable(inspection, tmp_path):
 
     path = tmp_path / "cells.parquet"
     finding = ColumnFinding(("age",), "codes", "column 'age' holds 433", np.array([5]), {5: "43"}, 0.5)
+    inspection = inspect_cells(TABLE.iloc[:30, :4], LABEL[:30], progress=False)
     findings = dataclasses.replace(inspection.findings, column_findings=(finding,), suspects={(5, 0): "odd"})
     dataclasses.replace(inspection, findings=findings).save(path)
     table = pq.read_table(path)
