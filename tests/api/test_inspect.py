@@ -68,9 +68,10 @@ def test_odd_entries_are_inspected_not_refused():
     assert found.label_probability.shape == (60,) and found.has_label
     assert np.isfinite(found.scores).all()
     assert ((found.probability >= 0) & (found.probability <= 1)).all()
-    assert (
-        inspect_cells(X, [1] * 60, progress=False).label_name == "(label)"
-    )  # nothing to learn, yet inspected
+    # nothing to learn from, yet inspected
+    assert inspect_cells(X, [1] * 60, progress=False).label_name == "(label)"
+    days = ["2024-01-01", "2024-02-01", "2024-03-01"] * 20
+    assert inspect_cells(X, days, progress=False).label_expected[0].startswith("2024-")
 
 
 def test_mistakes_are_named():
@@ -152,6 +153,11 @@ def test_repairing_is_measured_on_rows_that_it_never_saw(monkeypatch):
     assert gain.gain > 0.02 and gain.gain > gain.random_gain
     low, high = gain.interval
     assert low < gain.gain < high and "as many random repairs" in repr(gain)
+    assert gain.verdict == (
+        "the model is better after the repairs" if low > 0 else "a difference cannot be told from chance"
+    )
+    worse = dataclasses.replace(gain, after=gain.before - np.array([0.1, 0.11, 0.1, 0.11]))
+    assert worse.verdict == "the model is worse after the repairs"
     assert gain.changed.tolist() == [18] * 4
     assert list(gain.to_frame().columns) == ["before", "after", "random", "changed"]
 
@@ -160,7 +166,7 @@ def test_a_log_is_applied_to_training_rows_only():
     X, y = spoiled()
     inspection = inspect_cells(X, y, progress=False)
     _, log = inspection.repair(X, most=24)
-    options = {"folds": 4, "repeats": 1, "model": "logistic", "progress": False}
+    options = {"folds": 4, "repeats": 1, "model": "knn", "progress": False}
     gain = measure_repair(log, X, y, **options)
     assert gain.changed.sum() == 3 * len(log)  # every row trains in three of four folds
     assert gain.gain > 0

@@ -84,8 +84,17 @@ def test_harm_beside_it(capsys):
         capsys, "inspect people.csv -t bought --drop id --valuation values.parquet --by harm --top 2"
     ).out
     assert " value " in out
-    run(capsys, "inspect people.csv -t bought --drop id --report page.html --valuation values.parquet")
-    assert 'id="scatter"' in Path("page.html").read_text(encoding="utf-8")
+    run(
+        capsys,
+        "inspect people.csv -t bought --drop id --text code --report page.html --valuation values.parquet",
+    )
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert 'id="scatter"' in page
+    assert (
+        "shapley2d repair people.csv decisions.csv -o people-clean.csv --report after.html --drop id --text code"
+        in page
+    )
+    assert "shapley2d inspect people-clean.csv --target bought --decisions decisions.csv" in page
     error = run(capsys, "inspect people.csv --by gain", code=2).err
     assert "--by gain needs cell values: give --target" in error
 
@@ -94,7 +103,7 @@ def test_decisions_are_applied_and_nothing_else_changes(capsys):
     decide()
     out = run(
         capsys,
-        "repair people.csv decisions.csv -o clean.csv --drop id --model sklearn_tree --report after.html",
+        "repair people.csv decisions.csv -o clean.csv --drop id --text code --model sklearn_tree --report after.html",
     ).out
     before, after = (Path(name).read_bytes().decode().split("\n") for name in ("people.csv", "clean.csv"))
     assert [k for k, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1]] == [4, 6, 8]

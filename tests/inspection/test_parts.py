@@ -286,3 +286,20 @@ def test_odd_writing_stands_out_and_usual_writing_does_not():
     strays = as_table({"a": [*map(str, range(30)), "x"]}).columns[0]
     assert odd_writing(strays)[30] == STRAY
     assert not odd_writing(as_table({"a": np.arange(5.0)}).columns[0]).any()
+
+
+def test_a_column_that_nothing_predicts_is_judged_by_its_shares():
+    """The short way against the long one, which holds the chances of every category in every row."""
+    from shapley2d._inspection.deviation import _judge
+
+    coded = code_column(numbers([0, 1, 1, 2, np.nan, 2, 2], "category", categories=("a", "b", "c")))
+    codes, bags = np.zeros((7, 1), dtype=np.uint8), Bags.draw(7, 0)
+    short = deviation(coded, None, codes, bags)
+    predicted = chances(coded, None, codes, bags.seen)
+    predicted /= predicted.sum(axis=1, keepdims=True)
+    whole = _judge(coded, None, predicted, slice(0, 7), plain=False)
+    np.testing.assert_allclose(short.surprise, whole.surprise)
+    np.testing.assert_allclose(short.stories, whole.stories)
+    np.testing.assert_allclose(short.expected.chances, whole.expected.chances)
+    assert np.array_equal(short.expected.alternatives, whole.expected.alternatives)
+    assert np.array_equal(short.expected.entries, coded.values, equal_nan=True)

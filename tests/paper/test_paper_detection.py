@@ -170,3 +170,23 @@ def test_refusal_of_a_method_of_ours_is_an_error(monkeypatch):
     monkeypatch.setitem(detection_work.DETECTORS, "2D-KNN", Detector(_refuse, _refuse))
     with pytest.raises(InputError, match="nothing doing"):
         detection_work.work("breast_cancer", "tail", 0, ["2D-KNN"], budgets={}, **SIZES)
+
+
+@pytest.mark.parametrize("kind", ["typo", "labels"])
+def test_the_inspection_repairs_by_its_own_suggestions_too(kind):
+    parts, corrupted = detection_work.corrupt("breast_cancer", kind, 0, **SIZES)
+    task = detection_work._task(parts, corrupted, 0, 1)
+    numbers, labels = DETECTORS["inspection"].suggest(task)
+    assert numbers.shape == corrupted.numbers.shape
+    assert not np.isnan(numbers).any()
+    assert set(labels) <= set(corrupted.labels)
+    for j in range(
+        numbers.shape[1]
+    ):  # suggestions are entries that occur, or one slip away from what stands there
+        assert np.isin(numbers[:, j], corrupted.numbers[:, j]).mean() > 0.9
+    wrong, new, true = (
+        (corrupted.rows, labels, parts.y) if kind == "labels" else (corrupted.cells, numbers, parts.X)
+    )
+    assert (new == true)[wrong].mean() > 0.2  # nothing of what is wrong is right
+    (record,) = detection_work.work("breast_cancer", kind, 0, ["inspection"], **SIZES, budgets={})
+    assert all(f"{model}_{name}_suggested" in record for model in MODELS for name in ("once", "more"))

@@ -19,7 +19,7 @@ HEAD = "row,column,entry,decision,new,table\n"
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(column=texts, entry=texts, new=texts, why=texts, target=texts)
 def test_any_text_comes_back_as_it_was(column, entry, new, why, target):
     made = Decision(3, column, entry or None, "edit", new or None, name="x", why=why, probability=0.25)

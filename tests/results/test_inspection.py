@@ -248,3 +248,36 @@ def test_the_page_holds_the_first_suspects_only(inspection):
 
 def test_planted_errors_are_where_they_should_be():
     assert [TABLE.loc[cell] == wrong for cell, wrong in PLANTED.items()][:3] == [True] * 3
+
+
+def test_crafted_records_are_refused_or_usable(tmp_path):
+    """Whatever stands in the record under a valid checksum: one line, or an inspection like any other."""
+    import json
+
+    from shapley2d._results import checksum
+
+    path = tmp_path / "cells.parquet"
+    finding = ColumnFinding(("age",), "codes", "column 'age' holds 433", np.array([5]), {5: "43"}, 0.5)
+    inspection = inspect_cells(TABLE.iloc[:30, :4], LABEL[:30], progress=False)
+    findings = dataclasses.replace(inspection.findings, column_findings=(finding,), suspects={(5, 0): "odd"})
+    dataclasses.replace(inspection, findings=findings).save(path)
+    table = pq.read_table(path)
+    record = json.loads(table.schema.metadata[b"shapley2d.inspection"])
+    junk = [None, 10**30, "x", [[1]], {}, ["x"] * 8, [[9999, 0]]]
+    refused = []
+    for key in record:
+        for value in junk:
+            mark = checksum.placeholder()
+            metadata = {
+                b"shapley2d.inspection": json.dumps(record | {key: value}).encode(),
+                checksum.KEY: mark,
+            }
+            pq.write_table(table.replace_schema_metadata(metadata), path)
+            checksum.seal(path, mark)
+            try:
+                loaded = Inspection.load(path)
+            except InputError as error:
+                refused.append(str(error))
+            else:
+                loaded.rank(most=2), repr(loaded), render_page(loaded, most=5)
+    assert len(refused) > 60 and not any("\n" in words for words in refused)

@@ -134,7 +134,7 @@ def _target(y: Any, table: Table, task: str) -> Target | None:
     try:
         target = as_target(y, table, task)
     except InputError as error:
-        if error.option == "task":
+        if error.option == "task" and task != "auto":
             raise
         return None
     return target if target.kept is None else None

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._inspection.recipe import PAIR_WEIGHT, SHAPE_WEIGHT, STRAY
+from shapley2d._inspection.recipe import MOST_WORDS, PAIR_WEIGHT, SHAPE_WEIGHT, STRAY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -60,7 +60,7 @@ def odd_writing(column: Column) -> NDArray[np.float64]:
     odd = np.zeros(column.entries.size)
     words, codes = _words(column)
     there = codes >= 0
-    if there.sum() >= _FEWEST and len(words) > 1:
+    if there.sum() >= _FEWEST and 1 < len(words) <= MOST_WORDS:
         counts = np.bincount(codes[there], minlength=len(words))
         for weight, rarity in ((SHAPE_WEIGHT, rare_shapes(words, counts)), (PAIR_WEIGHT, rare_pairs(words))):
             usual = float((rarity * counts).sum() / counts.sum())
@@ -102,9 +102,13 @@ def rare_shapes(words: Sequence[str], counts: NDArray[np.int64]) -> NDArray[np.f
 
 def rare_pairs(words: Sequence[str]) -> NDArray[np.float64]:
     """Minus the log of the share of different words that have the rarest pair of characters of each."""
-    pairs = [list(zip("^" + word, word + "$", strict=True)) for word in words]
     held: Counter[tuple[str, str]] = Counter()
-    for of_word in pairs:
-        held.update(set(of_word))
-    rarest = np.array([min(held[pair] for pair in of_word) for of_word in pairs])
+    for word in words:
+        held.update(set(_pairs(word)))
+    rarest = np.array([min(held[pair] for pair in _pairs(word)) for word in words])
     return -np.log(rarest / (len(words) + 1))
+
+
+def _pairs(word: str) -> Iterator[tuple[str, str]]:
+    """The pairs of neighbouring characters, the word's ends included."""
+    return zip("^" + word, word + "$", strict=True)

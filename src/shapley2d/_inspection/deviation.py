@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._inspection.findings import Expected
-from shapley2d._inspection.forests import chances, row_chunks
-from shapley2d._inspection.recipe import ALTERNATIVES, CHUNK_CELLS, MOST_CATEGORIES, RANGE
+from shapley2d._inspection.forests import chances, mixed, row_chunks
+from shapley2d._inspection.recipe import ALTERNATIVES, CHUNK_CELLS, RANGE
 from shapley2d._inspection.stories import Scale, category_stories, number_stories
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def deviation(
     plain : bool
         Whether the surprise at a category is taken as it is, not above what is usual in its place.
     """
+    if forest is None and coded.is_category:
+        return _unpredicted(coded, plain=plain)
     scale = Scale.of(coded) if not coded.is_category and coded.filled > 1 else None
     size = max(1, min(CHUNK_CELLS // max(1, coded.n_bins), coded.bins.size))
     pieces = []
@@ -55,6 +57,27 @@ def deviation(
         predicted /= predicted.sum(axis=1, keepdims=True)
         pieces.append(_judge(coded, scale, predicted, rows, plain=plain))
     return _joined(pieces)
+
+
+def _unpredicted(coded: Coded, *, plain: bool) -> Deviation:
+    """A column of categories that nothing predicts, such as a key: the same is likely in every row.
+
+    An entry is expected to be what it is, for want of anything better.
+    """
+    shares = mixed(coded.shares, coded.shares, coded.bins.size)
+    shares /= shares.sum()
+    own = shares[coded.bins]
+    surprise = -np.log(own)
+    if not plain:
+        surprise = np.maximum(0.0, surprise - _entropy(shares[None])[0])
+    alike = _category(coded, shares[None])
+    n = coded.bins.size
+    expected = Expected(
+        coded.values.copy(),
+        alternatives=None if alike.alternatives is None else np.repeat(alike.alternatives, n, axis=0),
+        chances=None if alike.chances is None else np.repeat(alike.chances, n, axis=0),
+    )
+    return Deviation(surprise, category_stories(coded, own, coded.bins), np.zeros(n), expected)
 
 
 def _judge(
@@ -80,7 +103,7 @@ def _judge(
             stories[there] = number_stories(coded, scale, values[there], bins[there], predicted[there])
         # a wide bin that is expected makes no entry of it far off
         distance[there] = (1 - own[there]) * _distance(coded, values[there], predicted[there, : coded.filled])
-    expected = _category(coded, predicted, values) if coded.is_category else _number(coded, predicted)
+    expected = _category(coded, predicted) if coded.is_category else _number(coded, predicted)
     return Deviation(surprise, stories, distance, expected)
 
 
@@ -150,8 +173,8 @@ def _quantile(coded: Coded, upto: NDArray[np.float64], q: float) -> NDArray[np.f
     return np.asarray(coded.ordered[place])
 
 
-def _category(coded: Coded, predicted: NDArray[np.float64], values: NDArray[np.float64]) -> Expected:
-    """The likeliest categories; a key, which nothing predicts, is expected to be what it is."""
+def _category(coded: Coded, predicted: NDArray[np.float64]) -> Expected:
+    """The likeliest categories."""
     k = min(ALTERNATIVES, coded.n_bins)
     likeliest = (
         np.argsort(-predicted, axis=1, kind="stable")[:, :k] if coded.n_bins <= 64 else _first(predicted, k)
@@ -162,8 +185,7 @@ def _category(coded: Coded, predicted: NDArray[np.float64], values: NDArray[np.f
     entries = names[likeliest]
     alternatives[:, :k] = np.where(np.isnan(entries), _EMPTY, entries)
     likelihood[:, :k] = np.take_along_axis(predicted, likeliest, axis=1)
-    is_key = coded.filled > max(2, MOST_CATEGORIES * coded.bins.size)
-    return Expected(values.copy() if is_key else entries[:, 0], None, None, alternatives, likelihood)
+    return Expected(entries[:, 0], None, None, alternatives, likelihood)
 
 
 def _first(predicted: NDArray[np.float64], k: int) -> NDArray[np.intp]:

@@ -52,7 +52,7 @@ FEWEST_ROWS = 10
 MOST_CATEGORIES = 0.5
 """A column of more categories, as a share of its rows, is a key: it is not predicted."""
 
-MOST_CHANCES = 4e9
+MOST_CHANCES = 2e9
 """Rows times categories beyond which a column is not predicted either: it would take minutes."""
 
 SHARE_MIXED, FLOOR_MIXED = 0.02, 0.1
@@ -75,6 +75,9 @@ HALF_WIDTH = 1.35
 
 SHAPE_WEIGHT, PAIR_WEIGHT, STRAY = 0.5, 0.5, 5.0
 """Parts of the text's score: a rare shape, a rare pair of characters, no number among numbers."""
+
+MOST_WORDS = 200_000
+"""Different texts of a column beyond which their characters are not compared: they are keys."""
 
 STRAY_CHANCE = 0.9
 """How likely text among numbers is wrong, at least."""

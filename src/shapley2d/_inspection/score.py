@@ -101,6 +101,7 @@ def inspect_table(
         info={
             "rows_per_tree": int(work.bags.rows.shape[1]),
             "trees": int(work.bags.rows.shape[0]),
+            "share_of_errors": float(probability.mean()),
             "seconds": time.perf_counter() - started,
         },
     )

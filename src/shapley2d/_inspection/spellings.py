@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._inspection.recipe import SPELLING_LENGTH, SPELLING_TIMES
+from shapley2d._inspection.recipe import MOST_WORDS, SPELLING_LENGTH, SPELLING_TIMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def misspellings(words: Sequence[str], counts: NDArray[np.int64]) -> dict[int, l
     order = [
         int(k) for k in np.argsort(-counts, kind="stable") if counts[k] and len(words[k]) >= SPELLING_LENGTH
     ]
-    if not order or counts[order[0]] < SPELLING_TIMES:
+    if not order or counts[order[0]] < SPELLING_TIMES or len(words) > MOST_WORDS:
         return found
     for k in order:
         for key in _shortened(words[k]):

@@ -60,6 +60,16 @@ class RepairGain:
         """95 % interval of what random repairs gain."""
         return paired_interval(self.random - self.before, self.folds)
 
+    @property
+    def verdict(self) -> str:
+        """What the interval says, in words."""
+        low, high = self.interval
+        if low > 0:
+            return "the model is better after the repairs"
+        if high < 0:
+            return "the model is worse after the repairs"
+        return "a difference cannot be told from chance"
+
     def to_frame(self) -> Any:
         """One line per fold: ``before``, ``after``, ``random`` and ``changed``."""
         columns = {"before": self.before, "after": self.after, "random": self.random, "changed": self.changed}
@@ -70,7 +80,7 @@ class RepairGain:
         return (
             f"{self.scoring} {np.mean(self.before):.4f} before, {np.mean(self.after):.4f} after: "
             f"{_signed(self.gain, self.interval)}; as many random repairs: "
-            f"{_signed(self.random_gain, self.random_interval)}"
+            f"{_signed(self.random_gain, self.random_interval)}; {self.verdict}"
         )
 
     def __repr__(self) -> str:

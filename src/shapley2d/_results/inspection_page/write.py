@@ -23,6 +23,10 @@ _HOME = "shapley2d._results.inspection_page"
 _REPORT = "shapley2d._results.report"
 _SCRIPTS = ("decisions.js", "scatter.js", "detail.js", "list.js", "findings.js", "main.js")
 _SHOWN_CHANGES = 1000
+_COMMANDS = (
+    "shapley2d repair TABLE decisions.csv -o clean.csv --report after.html",
+    "shapley2d inspect clean.csv --decisions decisions.csv",
+)
 
 
 def write_page(inspection: Inspected, path: str | os.PathLike[str], **options: Any) -> None:
@@ -55,7 +59,7 @@ def render_page(
     remembered: Sequence[Decision] = (),
     changes: Sequence[Sequence[str | None]] = (),
     gain: RepairGain | None = None,
-    table: str = "TABLE",
+    commands: tuple[str, str] | None = None,
 ) -> str:
     """Return the page that :func:`write_page` writes.
 
@@ -79,8 +83,8 @@ def render_page(
         What has been repaired already.
     gain : RepairGain, optional
         What that did for a model.
-    table : str
-        What to call the file in the command that goes on from here.
+    commands : (str, str), optional
+        What applies the decisions, and what inspects the repaired table.
     """
     check_whole(most, "most", 1)
     check_choice(by, "by", ORDERS)
@@ -105,7 +109,7 @@ def render_page(
         changes=changes[:_SHOWN_CHANGES],
         n_changes=len(changes),
         gain=gain,
-        table=table,
+        commands=commands or _COMMANDS,
         payload=make_payload(inspection, flat, target or inspection.label_name or "", remembered),
         settings=settings_words(inspection.info),
         versions=inspection.info.get("versions") or {},

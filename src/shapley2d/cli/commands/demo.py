@@ -85,9 +85,7 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     write_csv(table.append_column("class", [y.tolist()]), files["table"])
     write_values(valuation, files["values"])
     write_html(valuation, files["report"], marked=corrupted.cells, title="Demo: injected errors")
-    inspection.report(
-        files["page"], title="Demo: which entries are wrong", target="class", table=str(files["table"])
-    )
+    inspection.report(files["page"], title="Demo: which entries are wrong", target="class")
     if as_json_:
         print_json(
             {

@@ -170,7 +170,7 @@ def inspect(
                         facts=given.facts,
                         notes=notes,
                         remembered=remembered,
-                        table=table,
+                        commands=given.commands,
                     )
             files[what] = path
         except (OSError, InputError) as error:

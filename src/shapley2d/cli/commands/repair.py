@@ -2,6 +2,7 @@
 
 # ruff: noqa: UP045  (typer reads these at run time)
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -9,9 +10,10 @@ import typer
 from rich.text import Text
 
 from shapley2d._results.decisions import Decision, Decisions, read_decisions, same_entry
+from shapley2d._tables.keys import find_keys
 from shapley2d._tables.texts.words import MISSING
 from shapley2d.cli import options as o
-from shapley2d.cli.commands.inspect import Inspected, Seed, Workers, quick_values
+from shapley2d.cli.commands.inspect import Seed, Workers, quick_values
 from shapley2d.cli.console import ResultConsole, collect_notes, note, progress, shown, warnings_as_notes
 from shapley2d.cli.errors import computing
 from shapley2d.cli.reading.inputs import read_file
@@ -24,6 +26,14 @@ from shapley2d.exceptions import InputError, UtilityError
 
 _MANY_ROWS = 5000
 
+DecidedTable = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="The table that was inspected: CSV, JSON lines (both also .gz) or Parquet.",
+        show_default=False,
+    ),
+]
 DecisionFile = Annotated[
     str,
     typer.Argument(
@@ -61,13 +71,16 @@ ModelName = Annotated[
 
 
 def repair(
-    table: Inspected,
+    table: DecidedTable,
     decisions: DecisionFile,
     output: CleanTable,
     report: AfterPage = None,
     target: Target = None,
     drop: o.Drop = None,
     row_id: o.RowId = None,
+    number: o.Number = None,
+    date: o.Date = None,
+    text: o.Text = None,
     separator: o.Separator = None,
     encoding: o.Encoding = None,
     model: ModelName = "forest",
@@ -101,6 +114,7 @@ def repair(
         "row_id": row_id,
         "separator": separator,
         "encoding": encoding,
+        "kinds": {"number": number or (), "date": date or (), "text": text or ()},
     }
     before = read_inspected(table, wanted, source=source, **settings)
     changes: Changes = {}
@@ -136,7 +150,7 @@ def repair(
                 remembered=remembered,
                 changes=lines,
                 gain=gain,
-                table=str(output),
+                commands=after.commands,
             )
         files["report"] = report
     cells = suspect_cells(left, after, "wrong", 5)
@@ -175,9 +189,12 @@ def _gain(
     from shapley2d import measure_repair
     from shapley2d._tables.frames import make_frame
 
-    known = {*given.X.column_names, given.target}
+    keys = {key.name for key in find_keys(given.X)}
+    kept = tuple(column for column in given.X.columns if column.name not in keys)
+    X = replace(given.X, columns=kept, native=given.X.native.select([column.name for column in kept]))
+    known = {*X.column_names, given.target}
     concerned = [one for one in chosen if one.column in known]
-    if given.y is None or not concerned:
+    if given.y is None or not kept or not concerned:
         return None
     log = make_frame(
         {
@@ -187,11 +204,12 @@ def _gain(
         },
         "pyarrow",
     )
+    kinds = {name: kind for name, kind in given.kinds.items() if name in X.column_names}
     repeats = 2 if given.X.n_rows <= _MANY_ROWS else 1
     try:
         return measure_repair(
-            log, given.X, given.y, model=model, repeats=repeats, random_state=seed, n_jobs=workers,
-            kinds=given.kinds or None, progress=progress(),
+            log, X, given.y, model=model, repeats=repeats, random_state=seed, n_jobs=workers,
+            kinds=kinds or None, progress=progress(),
         )  # fmt: skip
     except (InputError, UtilityError) as error:
         note(f"the gain was not measured: {error}")

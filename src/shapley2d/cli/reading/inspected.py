@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,8 @@ class InspectedFile:
         What the user says that columns hold.
     fingerprint : str
         Of the whole file, columns left out included.
+    flags : tuple of str
+        Options that later commands about the file need as well.
     """
 
     source: Source
@@ -50,6 +53,36 @@ class InspectedFile:
     row_names: NDArray[Any]
     kinds: dict[str, str]
     fingerprint: str
+    flags: tuple[str, ...] = ()
+
+    @property
+    def commands(self) -> tuple[str, str]:
+        """What applies decisions to the file, and what inspects the result, with the options that were given."""
+        path = Path(self.source.path)
+        ends = "".join(path.suffixes[-2:] if path.suffix.lower() == ".gz" else path.suffixes[-1:])
+        clean = str(path.with_name(f"{path.name.removesuffix(ends)}-clean{ends}"))
+        target = [] if self.target is None else ["--target", self.target]
+        repair = [
+            "repair",
+            self.source.path,
+            "decisions.csv",
+            "-o",
+            clean,
+            "--report",
+            "after.html",
+            *self.flags,
+        ]
+        inspect = [
+            "inspect",
+            clean,
+            *target,
+            "--decisions",
+            "decisions.csv",
+            "--report",
+            "page.html",
+            *self.flags,
+        ]
+        return shlex.join(["shapley2d", *repair]), shlex.join(["shapley2d", *inspect])
 
     @property
     def names(self) -> dict[str, str]:
@@ -114,7 +147,21 @@ def read_inspected(
         row_names=row_names,
         kinds=asked,
         fingerprint=file_digest(source.table),
+        flags=_flags(dropped, row_id, asked, separator, encoding),
     )
+
+
+def _flags(
+    dropped: set[str],
+    row_id: str | None,
+    kinds: Mapping[str, str],
+    separator: str | None,
+    encoding: str | None,
+) -> tuple[str, ...]:
+    given: list[tuple[str, str | None]] = [("--drop", name) for name in sorted(dropped)]
+    given += [(f"--{kind}", name) for name, kind in kinds.items()]
+    given += [("--id", row_id), ("--separator", separator), ("--encoding", encoding)]
+    return tuple(part for flag, value in given if value is not None for part in (flag, value))
 
 
 def check_decisions(decisions: Decisions, source: Source) -> None:
