@@ -38,7 +38,6 @@ MAX_EXACT_COLUMNS = 24
 MAX_SAMPLED_COLUMNS = 1024
 """Beyond here the sampled column axis is refused, too: its regressions take the third power of their number."""
 
-_CHUNK_WORK = 2**28  # row-coalition pairs in a chunk of validation rows of the exact column axis
 _TYPICAL_COALITIONS = 512  # what sampling to the default tolerance takes, give or take a doubling
 
 
@@ -342,7 +341,7 @@ def _chunks(game: _KnnGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
     random = generator(seed, "validation chunks")
     chunks = []
     for k, part in enumerate(game.parts):
-        size = max(4, _CHUNK_WORK // (part.n_rows << part.n_columns))
+        size = part.walk_rows()
         order = random.permutation(part.n_valid)
         chunks += [
             (start // size, k, np.sort(order[start : start + size])) for start in range(0, order.size, size)

@@ -1,0 +1,586 @@
+// Row values of the K-nearest-neighbour game with rows counted into bins that follow the ranks.
+//
+// A block takes one validation row and GROUP column coalitions, in five phases: count all rows into coarse bins (the
+// leading bits of the distance), find the bin that holds the rank NEAR, count the nearer rows into fine bins, turn the
+// counts into what a row in each bin is worth, and add the worth of every row to the sums. Tables of one tile go through
+// all phases in one launch and keep the counts on the chip; larger ones take a launch per phase, over tiles of rows, and
+// keep them in `state`. Sums are whole numbers, so their bits do not depend on the order of the blocks. The numpy twin is
+// shapley2d/_knn/cuda/twin.py.
+//
+// Set when compiling: THREADS, GROUP, COARSE, FINE (powers of two), CODE_BITS (of an entry: 16 or 32), REGRESSION.
+
+#if CODE_BITS == 16
+typedef unsigned short CODE;
+#define MISSING 65535
+#else
+typedef int CODE;
+#define MISSING (-2147483647 - 1)
+#endif
+
+#define BINS (FINE + COARSE)
+#define LANES (THREADS / GROUP)  // threads that scan the bins of one coalition together
+
+enum Phase { COUNT = 1, EDGES = 2, NEAR = 4, WORTH = 8, ADD = 16 };
+
+// What a column's entry of the validation row is compared with: missing training entries are `missing` away, others
+// `added` plus `weight` times the squared difference, or plus minus `weight` if it is negative and the entries differ.
+struct Entry {
+    int value, weight, added, missing;
+};
+
+struct Table {
+    const CODE* train;     // a line per column, rows in order of their label
+    const Entry* entries;  // a line per validation row
+    int n_rows, n_columns;
+    long long stride;
+};
+
+struct Bins {
+    int shift, offset;  // of the coarse bin
+    unsigned top;       // no distance is larger
+};
+
+#if REGRESSION
+#define STATE_BYTES (20 * GROUP * BINS)
+#else
+#define STATE_BYTES (8 * GROUP * BINS)
+#endif
+
+struct Limits {
+    int edge;  // the last coarse bin whose rows are near
+    int low;
+    unsigned high;  // near rows have distances below
+    float scale;
+};
+
+__device__ __forceinline__ int dissimilarity(const CODE code, const Entry entry) {
+    const int value = (int)code;
+    if (value == MISSING) return entry.missing;
+    const int apart = value - entry.value;
+    if (entry.weight < 0) return entry.added - (apart != 0 ? entry.weight : 0);
+    return entry.added + entry.weight * apart * apart;
+}
+
+// The exponent and the first bits of the mantissa, cut off and not rounded: equal to comparing with whole numbers.
+__device__ __forceinline__ int coarse_bin(const int distance, const Bins bins) {
+    return max((__float_as_int(__int2float_rz(distance)) >> bins.shift) - bins.offset, 0);
+}
+
+// The smallest distance in a coarse bin other than the first.
+__device__ __forceinline__ unsigned lower_end(const int bin, const Bins bins) {
+    return (unsigned)ceilf(__int_as_float((bin + bins.offset) << bins.shift));
+}
+
+// Fine bins are equally wide, or where the near rows are more than an octave apart, equally wide in the bits of a float.
+__device__ __forceinline__ bool by_bits(const unsigned low, const unsigned high) {
+    return high - low >= FINE && high / 2 >= low;
+}
+
+__device__ __forceinline__ int float_bits(const int distance) { return __float_as_int(__int2float_rz(distance)); }
+
+__device__ __forceinline__ int fine_bin(const int distance, const Limits& limits) {
+    const int low = limits.low;
+    if (distance < low) return 0;
+    const int steps = by_bits(low, limits.high) ? float_bits(distance) - float_bits(low) : distance - low;
+    return 1 + min((int)((float)steps * limits.scale), FINE - 2);
+}
+
+// Sums over the threads of a coalition before (or after) this one, always in the same order.
+template <typename T>
+__device__ T sum_before(const T value, T* buffer) {
+    const int thread = threadIdx.x, lane = thread % LANES;
+    buffer[thread] = value;
+    __syncthreads();
+    for (int step = 1; step < LANES; step *= 2) {
+        const T other = lane >= step ? buffer[thread - step] : T(0);
+        __syncthreads();
+        buffer[thread] += other;
+        __syncthreads();
+    }
+    const T sum = lane > 0 ? buffer[thread - 1] : T(0);
+    __syncthreads();
+    return sum;
+}
+
+template <typename T>
+__device__ T sum_after(const T value, T* buffer) {
+    const int thread = threadIdx.x, lane = thread % LANES;
+    buffer[thread] = value;
+    __syncthreads();
+    for (int step = 1; step < LANES; step *= 2) {
+        const T other = lane + step < LANES ? buffer[thread + step] : T(0);
+        __syncthreads();
+        buffer[thread] += other;
+        __syncthreads();
+    }
+    const T sum = lane + 1 < LANES ? buffer[thread + 1] : T(0);
+    __syncthreads();
+    return sum;
+}
+
+// Distances of one row under the GROUP coalitions.
+//
+// WALK: `columns` lists the log2(GROUP) columns whose subsets are the coalitions, then those that are in all of them,
+// whose part of the distance is the same and is kept in `kept` between the phases.
+// Otherwise `masks` has a bit per coalition for every listed column.
+template <bool WALK>
+__device__ __forceinline__ void row_distances(
+    const Table& table, const Entry* entries, const int* columns, const int* masks, const int n_listed, const int row,
+    int* kept, const bool use_kept, int (&distances)[GROUP]
+) {
+    constexpr int LOW = GROUP == 1 ? 0 : GROUP == 2 ? 1 : GROUP == 4 ? 2 : GROUP == 8 ? 3 : 4;
+    if (WALK) {
+        int base = 0;
+        if (use_kept) {
+            base = kept[row];
+        } else {
+            for (int j = LOW; j < n_listed; j++)
+                base += dissimilarity(table.train[columns[j] * table.stride + row], entries[j]);
+            if (kept != nullptr) kept[row] = base;
+        }
+        distances[0] = base;
+#pragma unroll
+        for (int j = 0; j < LOW; j++) {
+            const int step = dissimilarity(table.train[columns[j] * table.stride + row], entries[j]);
+#pragma unroll
+            for (int c = 0; c < (1 << j); c++) distances[c + (1 << j)] = distances[c] + step;
+        }
+    } else {
+#pragma unroll
+        for (int c = 0; c < GROUP; c++) distances[c] = 0;
+#pragma unroll 2
+        for (int j = 0; j < n_listed; j++) {
+            const int step = dissimilarity(table.train[columns[j] * table.stride + row], entries[j]);
+            const int mask = masks[j];
+#pragma unroll
+            for (int c = 0; c < GROUP; c++)
+                if (mask & (1 << c)) distances[c] += step;
+        }
+    }
+}
+
+struct Game {
+    const int2* runs;       // classification: the rows first .. last - 1 have the label of a validation row
+    const float* z;         // regression: centred targets of the rows, in units of the largest
+    const double* targets;  // of the validation rows, likewise
+    const double *single, *single_beyond, *pair, *pair_beyond, *ranked_pair_beyond, *inverse;
+    double alone;
+    int n_neighbors, near_rows;
+};
+
+// Weights of a walk by the number of its columns that are in a coalition: of the coalitions with a column, and of all.
+struct Weights {
+    float with[5], all[5];
+};
+
+#if REGRESSION
+
+#define FIXED 1073741824.0  // sums of targets are whole numbers of this part of the largest
+
+struct Counts {
+    unsigned* rows;
+    long long *z, *squares;
+
+    __device__ Counts(unsigned char* memory) {
+        z = (long long*)memory;
+        squares = z + GROUP * BINS;
+        rows = (unsigned*)(squares + GROUP * BINS);
+    }
+    __device__ __forceinline__ void add(const int c, const int bin, const float target) {
+        const int place = c * BINS + bin;
+        const long long whole = __double2ll_rn((double)target * FIXED);
+        const long long square = __double2ll_rn((double)target * (double)target * FIXED);
+        atomicAdd(rows + place, 1u);
+        atomicAdd((unsigned long long*)z + place, (unsigned long long)whole);
+        atomicAdd((unsigned long long*)squares + place, (unsigned long long)square);
+    }
+    __device__ __forceinline__ unsigned size(const int c, const int bin) const { return rows[c * BINS + bin]; }
+};
+
+#else
+
+struct Counts {
+    unsigned* rows;  // per coalition, those without the label of the validation row, then those with it
+
+    __device__ Counts(unsigned char* memory) { rows = (unsigned*)memory; }
+    __device__ __forceinline__ void add(const int c, const int bin, const int matches) {
+        atomicAdd(rows + (2 * c + matches) * BINS + bin, 1u);
+    }
+    __device__ __forceinline__ unsigned size(const int c, const int bin) const {
+        return rows[2 * c * BINS + bin] + rows[(2 * c + 1) * BINS + bin];
+    }
+};
+
+#endif
+
+__device__ void find_edges(const Counts& counts, const Bins bins, const Game& game, const int n_rows, Limits* limits,
+                           double* buffer) {
+    const int c = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    constexpr int PART = COARSE / LANES;
+    __shared__ int first[GROUP];
+    unsigned sum = 0;
+    for (int i = 0; i < PART; i++) sum += counts.size(c, FINE + lane * PART + i);
+    const unsigned before = sum_before(sum, (unsigned*)buffer);
+    const unsigned near = min(game.near_rows, n_rows), top = min(game.n_neighbors, n_rows);
+    unsigned end = before;
+    for (int i = 0; i < PART; i++) {
+        const unsigned start = end;
+        end += counts.size(c, FINE + lane * PART + i);
+        if (start < near && end >= near) limits[c].edge = lane * PART + i;
+        if (start < top && end >= top) first[c] = lane * PART + i;
+    }
+    __syncthreads();
+    if (lane == 0) {
+        const int edge = limits[c].edge;
+        const unsigned low = first[c] > 0 ? lower_end(first[c], bins) : 1;
+        const unsigned high = edge + 1 < COARSE ? lower_end(edge + 1, bins) : bins.top + 1u;
+        limits[c].low = (int)low;
+        limits[c].high = high;
+        const int width = by_bits(low, high) ? float_bits(high) - float_bits(low) : (int)(high - low);
+        limits[c].scale = width < FINE ? 1.0f : (float)(FINE - 1) / (float)width;
+    }
+    __syncthreads();
+}
+
+// Rows in a bin count as if they tied. Coarse bins up to the edge are empty, their rows are in fine ones.
+__device__ __forceinline__ bool counts_here(const int bin, const int edge) { return bin < FINE || bin - FINE > edge; }
+
+#if REGRESSION
+
+struct Tails {
+    double linear, product, square;
+};
+
+// One tie group as in shapley2d/_kernels/knn_regression.py.
+__device__ __forceinline__ void group_quadratic(
+    const Game& game, const unsigned start, const unsigned end, const double nearer, const double total,
+    const double squares, const double target, Tails& tails, double (&worth)[3]
+) {
+    const unsigned size = end - start;
+    const double k = game.n_neighbors, share = game.inverse[size], share_pair = share * game.inverse[size - 1];
+    const double share_triple = share_pair * game.inverse[size > 2 ? size - 2 : 0];
+    const double last = game.single[end], weight = game.single_beyond[start] - game.single_beyond[end];
+    const double drop = (weight - size * last) * share_pair;
+    const double last_pair = game.pair[end], weight_pair = game.pair_beyond[start] - game.pair_beyond[end];
+    const double placed =
+        game.ranked_pair_beyond[start] - game.ranked_pair_beyond[end] - (start + 1.0) * weight_pair;
+    const double drop_pair = (weight_pair - size * last_pair) * share_pair, mixed = placed * share_pair;
+    const double drop_triple = (2.0 * placed - size * (size - 1.0) * last_pair) * share_triple;
+    const double products = total * total - squares;
+    const double linear_alpha = -total * drop - tails.linear, linear_beta = weight * share + drop;
+    const double alpha =
+        -k * squares * drop - 2.0 * (total * nearer * drop_pair + drop_triple * products) - tails.square;
+    const double beta = 2.0 * nearer * (weight_pair * share + drop_pair) + 4.0 * total * (mixed + drop_triple) +
+                        2.0 * tails.product;
+    const double gamma = k * (weight * share + drop) - 4.0 * (mixed + drop_triple);
+    const double step = game.single[start] - last, step_pair = game.pair[start] - last_pair, mean = total * share;
+    tails.linear += mean * step;
+    tails.product += mean * (weight_pair + step_pair);
+    tails.square += k * squares * share * step + 2.0 * (mean * nearer * step_pair + products * drop_pair);
+    const double scale = 1.0 / (k * k);
+    worth[0] = 2.0 * target * linear_alpha - alpha * scale - game.alone * target * target;
+    worth[1] = 2.0 * target * linear_beta - beta * scale;
+    worth[2] = -gamma * scale;
+}
+
+template <bool WALK>
+__device__ void find_worth(Counts& counts, const Game& game, const int valid, const Limits* limits, const float,
+                           double* buffer) {
+    const int c = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    constexpr int PART = BINS / LANES;
+    const int edge = limits[c].edge, first = lane * PART;
+    const double target = game.targets[valid];
+    unsigned sum = 0;
+    long long total = 0;
+    for (int bin = first; bin < first + PART; bin++) {
+        if (!counts_here(bin, edge)) continue;
+        sum += counts.size(c, bin);
+        total += counts.z[c * BINS + bin];
+    }
+    const unsigned before = sum_before(sum, (unsigned*)buffer);
+    const long long nearer = sum_before(total, (long long*)buffer);
+    Tails tails = {0.0, 0.0, 0.0};
+    // Twice from the far end: first for what this part takes from nearer ones, then with what farther ones take.
+    for (int round = 0; round < 2; round++) {
+        unsigned end = before + sum;
+        long long sum_z = nearer + total;
+        for (int bin = first + PART - 1; bin >= first; bin--) {
+            const int place = c * BINS + bin;
+            const unsigned size = counts_here(bin, edge) ? counts.rows[place] : 0;
+            if (size == 0) continue;
+            const unsigned start = end - size;
+            const long long z = counts.z[place];
+            sum_z -= z;
+            double worth[3];
+            group_quadratic(game, start, end, sum_z / FIXED, z / FIXED, counts.squares[place] / FIXED, target, tails,
+                            worth);
+            if (round == 1) {
+                float2* table = (float2*)(counts.z + place);
+                *table = make_float2((float)worth[0], (float)worth[1]);
+                ((float*)(counts.squares + place))[0] = (float)worth[2];
+            }
+            end = start;
+        }
+        if (round == 0) {
+            const Tails own = tails;
+            tails.linear = sum_after(own.linear, buffer);
+            tails.product = sum_after(own.product, buffer);
+            tails.square = sum_after(own.square, buffer);
+        }
+    }
+    __syncthreads();
+}
+
+#else
+
+template <bool WALK>
+__device__ void find_worth(Counts& counts, const Game& game, const int, const Limits* limits, const float fixed,
+                           double* buffer) {
+    const int c = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    constexpr int PART = BINS / LANES;
+    unsigned* others = counts.rows + 2 * c * BINS;
+    unsigned* matches = others + BINS;
+    const int edge = limits[c].edge, first = lane * PART;
+    unsigned sum = 0;
+    for (int bin = first; bin < first + PART; bin++)
+        if (counts_here(bin, edge)) sum += others[bin] + matches[bin];
+    const unsigned before = sum_before(sum, (unsigned*)buffer);
+    double taken = 0.0;
+    unsigned end = before + sum;
+    for (int bin = first + PART - 1; bin >= first; bin--) {
+        const unsigned size = counts_here(bin, edge) ? others[bin] + matches[bin] : 0;
+        if (size == 0) continue;
+        const unsigned start = end - size;
+        if (matches[bin] > 0) taken += matches[bin] * game.inverse[size] * (game.single[start] - game.single[end]);
+        end = start;
+    }
+    double tail = sum_after(taken, buffer);
+    end = before + sum;
+    for (int bin = first + PART - 1; bin >= first; bin--) {
+        const unsigned count = matches[bin];
+        const unsigned size = counts_here(bin, edge) ? others[bin] + count : 0;
+        if (size == 0) continue;
+        const unsigned start = end - size;
+        const double last = game.single[end], share = game.inverse[size];
+        const double total = game.single_beyond[start] - game.single_beyond[end];
+        const double spread = (total - size * last) * game.inverse[size - 1] * share;
+        const double other = -tail - count * spread;
+        const double match = total * share - (count - 1.0) * spread - tail;
+        tail += count * share * (game.single[start] - last);
+        if (WALK) {
+            others[bin] = __float_as_int((float)other);
+            matches[bin] = __float_as_int((float)match);
+        } else {
+            others[bin] = __double2int_rn(other * fixed);
+            matches[bin] = __double2int_rn(match * fixed);
+        }
+        end = start;
+    }
+    __syncthreads();
+}
+
+#endif
+
+template <bool WALK>
+__device__ __forceinline__ void value_rows(
+    const Table table, const Game game, const int* chosen, const int n_chosen, const int* columns, const int* masks,
+    const int n_listed, const Bins bins, const int phases, const int tile_rows, int* kept, unsigned char* state,
+    Limits* kept_limits, const float fixed, const Weights weights, void* sums
+) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    __shared__ double buffer[THREADS];
+    __shared__ Limits limits[GROUP];
+    Entry* entries = (Entry*)(memory + STATE_BYTES);
+    int* listed = (int*)(entries + n_listed);
+    int* masked = listed + n_listed;
+    Counts counts(memory);
+    const int thread = threadIdx.x;
+    const bool whole = phases == (COUNT | EDGES | NEAR | WORTH | ADD);
+    const int begin = blockIdx.y * tile_rows;
+    const int end = min(begin + tile_rows, table.n_rows);
+    if (kept != nullptr) kept += (long long)blockIdx.x * table.n_rows;
+    for (int j = thread; j < n_listed; j += THREADS) {
+        listed[j] = columns[j];
+        masked[j] = WALK ? 0 : masks[j];
+    }
+    for (int number = blockIdx.x; number < n_chosen; number += gridDim.x) {
+        const int valid = chosen[number];
+        unsigned* kept_state = (unsigned*)(state + (long long)number * STATE_BYTES);
+        unsigned* words = (unsigned*)memory;
+        __syncthreads();
+        for (int j = thread; j < n_listed; j += THREADS)
+            entries[j] = table.entries[(long long)valid * table.n_columns + columns[j]];
+        const bool reads = !whole && (phases & (EDGES | WORTH | ADD));
+        for (int i = thread; i < STATE_BYTES / 4; i += THREADS) words[i] = reads ? kept_state[i] : 0;
+        if (!whole && (phases & (NEAR | WORTH | ADD)) && thread < GROUP)
+            limits[thread] = kept_limits[number * GROUP + thread];
+        __syncthreads();
+#if REGRESSION
+        const float* mark = game.z;
+#else
+        const int2 run = game.runs[valid];
+#endif
+        int distances[GROUP];
+        if (phases & COUNT) {
+            for (int row = begin + thread; row < end; row += THREADS) {
+                row_distances<WALK>(table, entries, listed, masked, n_listed, row, kept, false, distances);
+#if REGRESSION
+                const float label = mark[row];
+#else
+                const int label = row >= run.x && row < run.y;
+#endif
+#pragma unroll
+                for (int c = 0; c < GROUP; c++) counts.add(c, FINE + coarse_bin(distances[c], bins), label);
+            }
+            __syncthreads();
+        }
+        if (phases & EDGES) {
+            find_edges(counts, bins, game, table.n_rows, limits, buffer);
+            if (!whole && thread < GROUP) kept_limits[number * GROUP + thread] = limits[thread];
+        }
+        if (phases & NEAR) {
+            for (int row = begin + thread; row < end; row += THREADS) {
+                row_distances<WALK>(table, entries, listed, masked, n_listed, row, kept, whole, distances);
+#if REGRESSION
+                const float label = mark[row];
+#else
+                const int label = row >= run.x && row < run.y;
+#endif
+#pragma unroll
+                for (int c = 0; c < GROUP; c++)
+                    if ((unsigned)distances[c] < limits[c].high)
+                        counts.add(c, fine_bin(distances[c], limits[c]), label);
+            }
+            __syncthreads();
+        }
+        if (!whole && (phases & (COUNT | NEAR))) {  // whole numbers: the order of the tiles does not matter
+#if REGRESSION
+            unsigned long long* to = (unsigned long long*)kept_state;
+            for (int i = thread; i < 2 * GROUP * BINS; i += THREADS)
+                if (counts.z[i]) atomicAdd(to + i, (unsigned long long)counts.z[i]);
+            for (int i = thread; i < GROUP * BINS; i += THREADS)
+                if (counts.rows[i]) atomicAdd(kept_state + 4 * GROUP * BINS + i, counts.rows[i]);
+#else
+            for (int i = thread; i < STATE_BYTES / 4; i += THREADS)
+                if (words[i]) atomicAdd(kept_state + i, words[i]);
+#endif
+        }
+        if (phases & WORTH) {
+            find_worth<WALK>(counts, game, valid, limits, fixed, buffer);
+            if (!whole)
+                for (int i = thread; i < STATE_BYTES / 4; i += THREADS) kept_state[i] = words[i];
+        }
+        if (phases & ADD) {
+            for (int row = begin + thread; row < end; row += THREADS) {
+                row_distances<WALK>(table, entries, listed, masked, n_listed, row, kept, whole, distances);
+#if REGRESSION
+                const float z = mark[row];
+#else
+                const int label = row >= run.x && row < run.y;
+#endif
+                float values[GROUP];
+#pragma unroll
+                for (int c = 0; c < GROUP; c++) {
+                    int bin = FINE + coarse_bin(distances[c], bins);
+                    if ((unsigned)distances[c] < limits[c].high)
+                        bin = fine_bin(distances[c], limits[c]);
+#if REGRESSION
+                    const int place = c * BINS + bin;
+                    const float2 line = ((float2*)counts.z)[place];
+                    const float bend = ((float*)(counts.squares + place))[0];
+                    const int value = __float2int_rn((line.x + z * (line.y + bend * z)) * fixed);
+                    atomicAdd((unsigned long long*)sums + (long long)c * table.n_rows + row,
+                              (unsigned long long)(long long)value);
+#else
+                    const unsigned word = counts.rows[(2 * c + label) * BINS + bin];
+                    if (WALK)
+                        values[c] = __int_as_float(word);
+                    else
+                        atomicAdd((unsigned long long*)sums + (long long)c * table.n_rows + row,
+                                  (unsigned long long)(long long)(int)word);
+#endif
+                }
+                if (WALK) {
+                    // Weighted sums over all coalitions (twice), and over those with each of the walk's columns.
+                    constexpr int LOW = GROUP == 2 ? 1 : GROUP == 4 ? 2 : GROUP == 8 ? 3 : 4;
+                    float total = 0.0f;
+#pragma unroll
+                    for (int c = 0; c < GROUP; c++) {
+                        total += weights.all[__popc(c)] * values[c];
+                        values[c] *= weights.with[__popc(c)];
+                    }
+                    int* to = (int*)sums + row;
+                    atomicAdd(to, __float2int_rn(total * fixed));
+#pragma unroll
+                    for (int j = 0; j < LOW; j++) {
+                        float with = 0.0f;
+#pragma unroll
+                        for (int c = 0; c < (GROUP >> (j + 1)); c++) {
+                            with += values[2 * c + 1];
+                            values[c] = values[2 * c] + values[2 * c + 1];
+                        }
+                        atomicAdd(to + (long long)(j + 2) * table.n_rows, __float2int_rn(with * fixed));
+                    }
+                    atomicAdd(to + table.n_rows, __float2int_rn(values[0] * fixed));
+                }
+            }
+        }
+    }
+}
+
+#define ARGUMENTS                                                                                                    \
+    const CODE *train, const Entry *entries, const int n_rows, const int n_columns, const int2 *runs, const float *z, \
+        const double *targets, const double *single, const double *single_beyond, const double *pair,                 \
+        const double *pair_beyond, const double *ranked_pair_beyond, const double *inverse, const double alone,       \
+        const int n_neighbors, const int near_rows, const int *chosen, const int n_chosen, const int *columns,        \
+        const int *masks, const int n_listed, const int shift, const int offset, const unsigned top,                  \
+        const int phases, const int tile_rows, int *kept, unsigned char *state, Limits *limits, const float fixed
+#define TABLE {train, entries, n_rows, n_columns, n_rows}
+#define GAME                                                                                                         \
+    {runs,    z,     targets,     single,   single_beyond, pair, pair_beyond, ranked_pair_beyond, inverse, alone,     \
+     n_neighbors, near_rows}
+
+// Adds the row values under GROUP coalitions to whole sums of 64 bits, a line per coalition.
+extern "C" __global__ void __launch_bounds__(THREADS, 1) add_values(ARGUMENTS, long long* sums) {
+    const Table table = TABLE;
+    const Game game = GAME;
+    const Bins bins = {shift, offset, top};
+    const Weights none = {};
+    value_rows<false>(table, game, chosen, n_chosen, columns, masks, n_listed, bins, phases, tile_rows, kept, state,
+                      limits, fixed, none, sums);
+}
+
+#if !REGRESSION
+
+// Adds weighted sums over the subsets of a few columns, with some others in all of them, to whole sums of 32 bits.
+extern "C" __global__ void __launch_bounds__(THREADS, 1) add_walk(
+    ARGUMENTS, const float with0, const float with1, const float with2, const float with3, const float with4,
+    const float all0, const float all1, const float all2, const float all3, const float all4, int* sums
+) {
+    const Table table = TABLE;
+    const Game game = GAME;
+    const Bins bins = {shift, offset, top};
+    const Weights weights = {{with0, with1, with2, with3, with4}, {all0, all1, all2, all3, all4}};
+    value_rows<true>(table, game, chosen, n_chosen, columns, masks, n_listed, bins, phases, tile_rows, kept, state,
+                     limits, fixed, weights, sums);
+}
+
+// Takes the sums of a walk over to the values of all columns, and clears them.
+//
+// role: for every column, 2 + j if it is the j-th of the walk's own, 1 if it is in all coalitions, 0 if in none.
+extern "C" __global__ void fold_walk(
+    int* sums, const int n_rows, const int* roles, const int n_columns, const int n_lines, const double unit,
+    double* values
+) {
+    const int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= n_rows) return;
+    const double all = unit * sums[row];
+    for (int j = 0; j < n_columns; j++) {
+        const int role = roles[j];
+        const double with = role == 0 ? 0.0 : unit * sums[(long long)role * n_rows + row];
+        values[(long long)j * n_rows + row] += with - all;
+    }
+    for (int line = 0; line < n_lines; line++) sums[(long long)line * n_rows + row] = 0;
+}
+
+#endif

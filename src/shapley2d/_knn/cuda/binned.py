@@ -1,0 +1,327 @@
+"""Row values on a GPU with rows in bins that follow the ranks: what launches ``binned.cu``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._knn.cuda.batches import in_batches
+from shapley2d._knn.cuda.device import DeviceError
+from shapley2d._knn.cuda.layout import COARSE, FINE, NEAR, largest_dissimilarities, make_layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from shapley2d._knn.cuda.device import Device
+    from shapley2d._knn.cuda.layout import Layout
+    from shapley2d._knn.row_axis import RowGame
+
+THREADS = 1024
+_SPARE_BYTES = 12 * 1024  # on the chip, beside the bins and what is known of the columns
+_COLUMN_BYTES = 24
+_COUNT, _EDGES, _NEAR, _WORTH, _ADD = 1, 2, 4, 8, 16
+_ALL = 31
+_TILE_ROWS = 65536
+_BATCH = 1024  # validation rows whose bins are kept between the phases
+_WALK_WORK = 2**40  # row-coalition pairs that a walk should be given at a time
+_QUEUE = 16  # launches after which Ctrl-C is looked for
+_NOWHERE = np.uint64(0)
+
+
+class BinnedRows:
+    """Row values with rows in bins, as :mod:`shapley2d._knn.cuda.twin` has them.
+
+    Parameters
+    ----------
+    game : RowGame
+        With distances of 32 bits.
+    device : Device
+    group : int, optional
+        Coalitions of one block; as many as fit by default.
+    tile_rows : int, optional
+        Rows of a launch; by default all where that keeps to the GPU's cache.
+    """
+
+    def __init__(
+        self,
+        game: RowGame,
+        device: Device,
+        *,
+        group: int | None = None,
+        tile_rows: int | None = None,
+        threads: int = THREADS,
+    ) -> None:
+        if game.train.dtype != np.int32:
+            raise ValueError("bins take distances of 32 bits")
+        self.n_rows, self.n_columns = game.n_rows, game.n_columns
+        self._device, self._threads = device, threads
+        self._classifies = game.task == "classification"
+        self._magnitude = 1.0 if self._classifies else max(game.magnitude, np.finfo(np.float64).tiny)
+        # No value is larger: what one of K neighbours can change, and in regression the error of no rows.
+        k = game.n_neighbors
+        self._bound = 1.0 / k if self._classifies else 8.0 / k + 2 * abs(game.weights.alone)
+        self._per_bin = 8 if self._classifies else 20
+        self._group = group or self._fitting_group()
+        codes = compact(game.train)
+        self._largest = largest_dissimilarities(game)
+        self._launch = device.compile(
+            "binned.cu",
+            THREADS=threads,
+            GROUP=self._group,
+            COARSE=COARSE,
+            FINE=FINE,
+            CODE_BITS=8 * codes.itemsize,
+            REGRESSION=int(not self._classifies),
+        )
+        row_bytes = codes.itemsize * self.n_columns + 8 * self._group
+        fits = self.n_rows * row_bytes <= device.cache_bytes // 2
+        self._tile_rows = min(tile_rows or (self.n_rows if fits else _TILE_ROWS), self.n_rows)
+        self._tiles = -(-self.n_rows // self._tile_rows)
+        self._numbers = np.arange(self.n_columns, dtype=np.int32)
+        try:
+            self._upload(game, codes)
+        except MemoryError as error:
+            raise DeviceError(
+                f"the table takes {codes.nbytes / 2**30:.1f} GB on the GPU, which has "
+                f"{device.free_bytes() / 2**30:.1f} GB left"
+            ) from error
+
+    def _fitting_group(self) -> int:
+        beside = _SPARE_BYTES + _COLUMN_BYTES * self.n_columns
+        for group in (16, 8, 4, 2) if self._classifies else (4, 2):
+            if group * self._per_bin * (COARSE + FINE) + beside <= self._device.block_bytes:
+                return group
+        raise DeviceError(
+            f"{self._device.name} has {self._device.block_bytes // 1024} KB of memory on the chip for a block of "
+            "threads, too little for the bins"
+        )
+
+    def _upload(self, game: RowGame, codes: NDArray[Any]) -> None:
+        device, weights = self._device, game.weights
+        if self._classifies:
+            labels = (device.upload(game.runs()), _NOWHERE, _NOWHERE)
+        else:
+            labels = (
+                _NOWHERE,
+                device.upload((game.y / self._magnitude).astype(np.float32)),
+                device.upload(game.y_valid / self._magnitude),
+            )
+        tables = [device.upload(np.ascontiguousarray(table)) for table in (*weights[:5], game.inverse)]
+        self._arguments: tuple[Any, ...] = (
+            device.upload(codes),
+            device.upload(entries(game)),
+            np.int32(self.n_rows),
+            np.int32(self.n_columns),
+            *labels,
+            *tables,
+            np.float64(weights.alone),
+            np.int32(game.n_neighbors),
+            np.int32(NEAR),
+        )
+
+    def sums(
+        self,
+        coalitions: NDArray[np.bool_],
+        chosen: NDArray[np.integer],
+        progress: Callable[[float], None] | None = None,
+    ) -> NDArray[np.float64]:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        total = np.empty((len(coalitions), self.n_rows))
+        # Coalitions of one size have distances of one size, so that they can share a layout.
+        order = np.argsort(coalitions.sum(axis=1), kind="stable")
+        n_groups = -(-order.size // self._group)
+        fixed = 2.0**30 / self._bound
+
+        def work(start: int, stop: int) -> None:
+            sums = self._device.zeros(((stop - start) * self._group, self.n_rows), np.int64)
+            for number in range(start, stop):
+                part = order[number * self._group : (number + 1) * self._group]
+                at = (number - start) * self._group
+                self._add_values(coalitions[part], chosen, np.float32(fixed), sums[at:])
+                self._device.wait()
+                if progress is not None:
+                    progress((number + 1) / n_groups)
+            part = order[start * self._group : stop * self._group]
+            found = self._device.download(sums)[: part.size]
+            total[part] = found * (self._magnitude**2 / float(np.float32(fixed)))
+
+        in_batches(work, n_groups, n_groups)
+        return total
+
+    def _add_values(
+        self, coalitions: NDArray[np.bool_], chosen: NDArray[np.integer], fixed: np.float32, sums: Any
+    ) -> None:
+        listed = np.flatnonzero(coalitions.any(axis=0)).astype(np.int32)
+        bits = (coalitions[:, listed].T << np.arange(len(coalitions))).sum(axis=1).astype(np.int32)
+        sizes = coalitions.sum(axis=1)
+        top = int((coalitions @ self._largest).max(initial=0))
+        layout = make_layout(max(top, 1), int(sizes[sizes > 0].min(initial=self.n_columns)))
+        listed_there = self._device.upload(listed if listed.size else np.zeros(1, dtype=np.int32))
+        bits_there = self._device.upload(bits if bits.size else np.zeros(1, dtype=np.int32))
+        arguments = (listed_there, bits_there, np.int32(listed.size))
+        self._run("add_values", chosen, arguments, layout, fixed, (sums,))
+
+    def walk(
+        self,
+        weights_in: NDArray[np.float64],
+        weights_out: NDArray[np.float64],
+        chosen: NDArray[np.integer],
+    ) -> NDArray[np.float64]:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        low = self._group.bit_length() - 1
+        if not self._classifies or self.n_columns <= low:
+            return walk_by_sums(self, weights_in, weights_out, chosen)
+        device, m = self._device, self.n_columns
+        values = device.zeros((m, self.n_rows), np.float64)
+        sums = device.zeros((low + 2, self.n_rows), np.int32)
+        kept = _NOWHERE
+        if self._tiles == 1:
+            blocks = min(len(chosen), device.processors)
+            kept = device.empty((blocks, self.n_rows), np.int32)
+        for step, others in enumerate(range(1 << (m - low))):
+            high = low + np.flatnonzero([others >> j & 1 for j in range(m - low)])
+            sizes = high.size + np.arange(low + 1)
+            with_column, everywhere = weights_in[sizes] + weights_out[sizes], weights_out[sizes]
+            many = np.array([np.sum([c.bit_count() == size for c in range(self._group)]) for size in range(low + 1)])
+            largest = self._bound * max(float(many @ np.abs(with_column)), float(many @ np.abs(everywhere)))
+            if largest == 0.0:
+                continue
+            fixed = np.float32(0.99 * 2.0**31 / (largest * max(len(chosen), 1)))
+            listed = np.append(np.arange(low), high).astype(np.int32)
+            layout = make_layout(max(int(self._largest[listed].sum()), 1), max(high.size + low // 2, 1))
+            roles = np.zeros(m, dtype=np.int32)
+            roles[high] = 1
+            roles[:low] = 2 + np.arange(low)
+            there = device.upload(listed)
+            weights = [
+                np.float32(weight)
+                for line in (with_column, everywhere)
+                for weight in np.append(line, np.zeros(4 - low))
+            ]
+            self._run(
+                "add_walk", chosen, (there, there, np.int32(listed.size)), layout, fixed, (*weights, sums), kept
+            )
+            self._launch(
+                "fold_walk",
+                (-(-self.n_rows // 256),),
+                256,
+                (
+                    sums,
+                    np.int32(self.n_rows),
+                    device.upload(roles),
+                    np.int32(m),
+                    np.int32(low + 2),
+                    np.float64(1.0 / float(fixed)),
+                    values,
+                ),
+            )
+            if step % _QUEUE == 0:
+                device.wait()
+        total: NDArray[np.float64] = device.download(values)
+        return total
+
+    def walk_rows(self) -> int:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        rounds = _WALK_WORK // ((self.n_rows << self.n_columns) * self._device.processors)
+        return self._device.processors * int(max(rounds, 1))
+
+    def _run(
+        self,
+        kernel: str,
+        chosen: NDArray[np.integer],
+        listed: tuple[Any, ...],
+        layout: Layout,
+        fixed: np.float32,
+        last: tuple[Any, ...],
+        kept: Any = _NOWHERE,
+    ) -> None:
+        """Launch a kernel on the chosen validation rows: all phases at once, or one by one over tiles of rows."""
+        device = self._device
+        bins = (np.int32(layout.shift), np.int32(layout.offset), np.uint32(layout.top))
+        n_listed = int(listed[2])
+        state_bytes = self._group * self._per_bin * (COARSE + FINE)
+        on_chip = state_bytes + _COLUMN_BYTES * max(n_listed, 1)
+
+        def launch(grid: tuple[int, int], part: Any, count: int, phases: int, state: Any, limits: Any) -> None:
+            arguments = (
+                *self._arguments, part, np.int32(count), *listed, *bins, np.int32(phases), np.int32(self._tile_rows),
+                kept, state, limits, fixed, *last,
+            )  # fmt: skip
+            self._launch(kernel, grid, self._threads, arguments, on_chip)
+
+        numbers = chosen.astype(np.int32)
+        if self._tiles == 1:
+            if numbers.size:
+                blocks = min(numbers.size, device.processors)
+                launch((blocks, 1), device.upload(numbers), numbers.size, _ALL, _NOWHERE, _NOWHERE)
+            return
+
+        def work(start: int, stop: int) -> None:
+            count = stop - start
+            state = device.zeros((count, state_bytes), np.uint8)
+            limits = device.zeros((count, 4 * self._group), np.int32)
+            part = device.upload(numbers[start:stop])
+            for phase, tiles in (
+                (_COUNT, self._tiles),
+                (_EDGES, 1),
+                (_NEAR, self._tiles),
+                (_WORTH, 1),
+                (_ADD, self._tiles),
+            ):
+                launch((count, tiles), part, count, phase, state, limits)
+            device.wait()
+
+        in_batches(work, numbers.size, _BATCH)
+
+
+def walk_by_sums(
+    axis: Any,
+    weights_in: NDArray[np.float64],
+    weights_out: NDArray[np.float64],
+    chosen: NDArray[np.integer],
+    step: int = 256,
+) -> NDArray[np.float64]:
+    """The walk over all coalitions from the row values of a few of them at a time."""
+    m = axis.n_columns
+    total = np.zeros((m, axis.n_rows))
+    for start in range(0, 1 << m, step):
+        numbers = np.arange(start, min(start + step, 1 << m))
+        coalitions = (numbers[:, None] >> np.arange(m) & 1).astype(np.bool_)
+        size = coalitions.sum(axis=1)
+        weights = np.where(coalitions, weights_in[size][:, None], -weights_out[size][:, None])
+        total += weights.T @ axis.sums(coalitions, chosen)
+    return total
+
+
+def compact(train: NDArray[np.int32]) -> NDArray[Any]:
+    """Entries in 16 bits where they fit, with the largest number for missing ones.
+
+    Examples
+    --------
+    >>> compact(np.array([[0, 7, -(2**31)]], dtype=np.int32))
+    array([[    0,     7, 65535]], dtype=uint16)
+    """
+    gone = train == np.iinfo(np.int32).min
+    there = np.where(gone, 0, train)
+    if there.min(initial=0) < 0 or there.max(initial=0) >= 65535:
+        return np.ascontiguousarray(train)
+    return np.where(gone, 65535, there).astype(np.uint16)
+
+
+def entries(game: RowGame) -> NDArray[np.int32]:
+    """What the entries of all validation rows are compared with, see ``Entry`` in ``binned.cu``."""
+    nominal, weight, missing = game.measures
+    gone = game.valid == np.iinfo(np.int32).min
+    signed = np.where(nominal, -weight, weight)
+    return np.stack(
+        [
+            np.where(gone, 0, game.valid),
+            np.where(gone, 0, signed),
+            np.where(gone, missing, 0),
+            np.broadcast_to(missing, game.valid.shape),
+        ],
+        axis=-1,
+    ).astype(np.int32)

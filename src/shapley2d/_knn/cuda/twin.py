@@ -1,0 +1,125 @@
+"""The kernels of ``binned.cu`` in numpy, for one validation row and one coalition: what they compute, in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._knn.cuda.layout import (
+    COARSE,
+    FINE,
+    NEAR,
+    coarse_bins,
+    float_bits,
+    largest_dissimilarities,
+    lower_end,
+    make_layout,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._knn.cuda.layout import Layout
+    from shapley2d._knn.row_axis import RowGame
+
+
+def binned_values(
+    game: RowGame, t: int, coalition: NDArray[np.bool_], layout: Layout | None = None
+) -> NDArray[np.float64]:
+    """Values of all rows, those in a bin as if they tied.
+
+    Parameters
+    ----------
+    game : RowGame
+    t : int
+        The validation row.
+    coalition : ndarray of shape (m,), bool
+    layout : Layout, optional
+        By default that of the coalition.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        In the order of the game.
+    """
+    distances = row_distances(game, t, coalition)
+    if layout is None:
+        top = int(largest_dissimilarities(game)[coalition].sum())
+        layout = make_layout(max(top, 1), int(coalition.sum()))
+    bins = bin_numbers(distances, layout, game.n_neighbors)
+    if game.task == "classification":
+        return tied_classification(game, bins, game.y == game.y_valid[t])
+    return tied_regression(game, bins, float(game.y_valid[t]))
+
+
+def row_distances(game: RowGame, t: int, coalition: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Distance of every row from a validation row."""
+    nominal, weight, missing = game.measures
+    absent = np.iinfo(game.train.dtype).min
+    total = np.zeros(game.n_rows, dtype=np.int64)
+    for j in np.flatnonzero(coalition):
+        entries, entry = game.train[j].astype(np.int64), int(game.valid[t, j])
+        apart = entries - entry
+        known = int(weight[j]) * ((apart != 0) if nominal[j] else apart**2)
+        total += np.where((entries == absent) | (entry == absent), int(missing[j]), known)
+    return total
+
+
+def bin_numbers(distances: NDArray[np.integer], layout: Layout, n_neighbors: int) -> NDArray[np.int64]:
+    """The bin of every row: fine ones first, then coarse ones; they never decrease with the distance."""
+    coarse = coarse_bins(distances, layout)
+    reached = np.cumsum(np.bincount(coarse, minlength=COARSE))
+    edge = int(np.searchsorted(reached, min(NEAR, distances.size)))
+    first = int(np.searchsorted(reached, min(n_neighbors, distances.size)))
+    low = lower_end(first, layout) if first > 0 else 1
+    high = lower_end(edge + 1, layout) if edge + 1 < COARSE else layout.top + 1
+    # Equally wide bins, or where the near rows are more than an octave apart, equally wide in the bits of a float.
+    if high - low >= FINE and high // 2 >= low:
+        steps, width = float_bits(distances) - int(float_bits(low)), int(float_bits(high) - float_bits(low))
+    else:
+        steps, width = distances - low, high - low
+    scale = np.float32(1.0) if width < FINE else np.float32(FINE - 1) / np.float32(width)
+    steps = (np.maximum(steps, 0).astype(np.float32) * scale).astype(np.int64)
+    fine = np.where(distances < low, 0, 1 + np.minimum(steps, FINE - 2))
+    return np.where(distances < high, fine, FINE + coarse)
+
+
+def tied_classification(
+    game: RowGame, groups: NDArray[np.integer], matches: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Values of rows that tie with those of the same group."""
+    single, beyond = game.weights.single, game.weights.single_beyond
+    _, place, size = np.unique(groups, return_inverse=True, return_counts=True)
+    count = np.bincount(place[matches], minlength=size.size)
+    end = np.cumsum(size)
+    start = end - size
+    total = beyond[start] - beyond[end]
+    spread = np.where(size > 1, (total - size * single[end]) / np.maximum(size * (size - 1), 1), 0.0)
+    taken = count / size * (single[start] - single[end])
+    tail = np.cumsum(taken[::-1])[::-1] - taken
+    other = -tail - count * spread
+    match = total / size - (count - 1) * spread - tail
+    return np.where(matches, match[place], other[place])
+
+
+def tied_regression(game: RowGame, groups: NDArray[np.integer], target: float) -> NDArray[np.float64]:
+    """The same for targets."""
+    from shapley2d._kernels.knn_regression import group_quadratic
+
+    weights, z = game.weights, game.y
+    tables = (*weights[:5], game.inverse)
+    _, place, size = np.unique(groups, return_inverse=True, return_counts=True)
+    totals = np.bincount(place, weights=z)
+    squares = np.bincount(place, weights=z**2)
+    end = np.cumsum(size)
+    nearer = np.cumsum(totals) - totals
+    worth = np.zeros((size.size, 3))
+    tails = (0.0, 0.0, 0.0)
+    for g in range(size.size - 1, -1, -1):
+        *worth[g], tails = group_quadratic(
+            int(end[g] - size[g]), int(end[g]), nearer[g], totals[g], squares[g], tails, target,
+            float(game.n_neighbors), tables,
+        )  # fmt: skip
+    alpha, beta, gamma = worth[place].T
+    return np.asarray(alpha + z * (beta + gamma * z) - weights.alone * target * target)
