@@ -79,3 +79,4 @@ static int __float2int_rn(float x) { return (int)nearbyintf(x); }
 static int __double2int_rn(double x) { return (int)nearbyint(x); }
 static long long __double2ll_rn(double x) { return (long long)nearbyint(x); }
 static int __popc(unsigned x) { return __builtin_popcount(x); }
+template <typename T> static T atomicMax(T* to, T value) { T old = *to; *to = old > value ? old : value; return old; }

@@ -1,13 +1,13 @@
 // Row values of the K-nearest-neighbour game with rows counted into bins that follow the ranks.
 //
-// A block takes one validation row and GROUP column coalitions, in five phases: count all rows into coarse bins (the
-// leading bits of the distance), find the bin that holds the rank NEAR, count the nearer rows into fine bins, turn the
-// counts into what a row in each bin is worth, and add the worth of every row to the sums. Tables of one tile go through
-// all phases in one launch and keep the counts on the chip; larger ones take a launch per phase, over tiles of rows, and
-// keep them in `state`. Sums are whole numbers, so their bits do not depend on the order of the blocks. The numpy twin is
-// shapley2d/_knn/cuda/twin.py.
+// A block takes one validation row and GROUP column coalitions, in five phases: count all rows into bins (the leading
+// bits of the distance), find the bins that hold no more than NEAR rows together, list these near rows, rank them by exact
+// distance and turn counts into what a row in a far bin is worth, and add the worth of every far row to the sums (that
+// of near rows is added when they are ranked). Tables of one tile go through all phases in one launch and keep the counts
+// on the chip; larger ones take a launch per phase, over tiles of rows, and keep them in `state`. Sums are whole numbers,
+// so their bits do not depend on the order of the blocks. The numpy twin is shapley2d/_knn/cuda/twin.py.
 //
-// Set when compiling: THREADS, GROUP, COARSE, FINE (powers of two), CODE_BITS (of an entry: 16 or 32), REGRESSION.
+// Set when compiling: THREADS, GROUP, BINS, NEAR (powers of two), CODE_BITS (of an entry: 16 or 32), REGRESSION.
 
 #if CODE_BITS == 16
 typedef unsigned short CODE;
@@ -17,10 +17,9 @@ typedef int CODE;
 #define MISSING (-2147483647 - 1)
 #endif
 
-#define BINS (FINE + COARSE)
-#define LANES (THREADS / GROUP)  // threads that scan the bins of one coalition together
+#define LANES (THREADS / GROUP)  // threads that work on the bins and near rows of one coalition
 
-enum Phase { COUNT = 1, EDGES = 2, NEAR = 4, WORTH = 8, ADD = 16 };
+enum Phase { COUNT = 1, EDGES = 2, LIST = 4, WORTH = 8, ADD = 16 };
 
 // What a column's entry of the validation row is compared with: missing training entries are `missing` away, others
 // `added` plus `weight` times the squared difference, or plus minus `weight` if it is negative and the entries differ.
@@ -36,21 +35,26 @@ struct Table {
 };
 
 struct Bins {
-    int shift, offset;  // of the coarse bin
+    int shift, offset;
     unsigned top;       // no distance is larger
 };
 
 #if REGRESSION
-#define STATE_BYTES (20 * GROUP * BINS)
+#define COUNT_BYTES (20 * GROUP * BINS)
+#define BEFORE_BYTES (16 * GROUP * (NEAR + 1))
 #else
-#define STATE_BYTES (8 * GROUP * BINS)
+#define COUNT_BYTES (8 * GROUP * BINS)
+#define BEFORE_BYTES (2 * GROUP * (NEAR + 2))
 #endif
+#define LIST_BYTES (8 * GROUP * NEAR)
+#define STATE_BYTES (COUNT_BYTES + LIST_BYTES)
 
+// The near rows of a coalition.
 struct Limits {
-    int edge;  // the last coarse bin whose rows are near
-    int low;
-    unsigned high;  // near rows have distances below
-    float scale;
+    int edge;       // their last bin, or -1
+    unsigned high;  // their distances are below
+    unsigned found; // how many of them are listed
+    unsigned spare;
 };
 
 __device__ __forceinline__ int dissimilarity(const CODE code, const Entry entry) {
@@ -61,28 +65,14 @@ __device__ __forceinline__ int dissimilarity(const CODE code, const Entry entry)
     return entry.added + entry.weight * apart * apart;
 }
 
-// The exponent and the first bits of the mantissa, cut off and not rounded: equal to comparing with whole numbers.
-__device__ __forceinline__ int coarse_bin(const int distance, const Bins bins) {
+// The exponent and the first bits of the mantissa, cut off and not rounded: the same as comparing whole numbers.
+__device__ __forceinline__ int bin_of(const int distance, const Bins bins) {
     return max((__float_as_int(__int2float_rz(distance)) >> bins.shift) - bins.offset, 0);
 }
 
-// The smallest distance in a coarse bin other than the first.
+// The smallest distance in a bin other than the first.
 __device__ __forceinline__ unsigned lower_end(const int bin, const Bins bins) {
     return (unsigned)ceilf(__int_as_float((bin + bins.offset) << bins.shift));
-}
-
-// Fine bins are equally wide, or where the near rows are more than an octave apart, equally wide in the bits of a float.
-__device__ __forceinline__ bool by_bits(const unsigned low, const unsigned high) {
-    return high - low >= FINE && high / 2 >= low;
-}
-
-__device__ __forceinline__ int float_bits(const int distance) { return __float_as_int(__int2float_rz(distance)); }
-
-__device__ __forceinline__ int fine_bin(const int distance, const Limits& limits) {
-    const int low = limits.low;
-    if (distance < low) return 0;
-    const int steps = by_bits(low, limits.high) ? float_bits(distance) - float_bits(low) : distance - low;
-    return 1 + min((int)((float)steps * limits.scale), FINE - 2);
 }
 
 // Sums over the threads of a coalition before (or after) this one, always in the same order.
@@ -165,7 +155,7 @@ struct Game {
     const double* targets;  // of the validation rows, likewise
     const double *single, *single_beyond, *pair, *pair_beyond, *ranked_pair_beyond, *inverse;
     double alone;
-    int n_neighbors, near_rows;
+    int n_neighbors;
 };
 
 // Weights of a walk by the number of its columns that are in a coalition: of the coalitions with a column, and of all.
@@ -213,37 +203,85 @@ struct Counts {
 
 #endif
 
-__device__ void find_edges(const Counts& counts, const Bins bins, const Game& game, const int n_rows, Limits* limits,
-                           double* buffer) {
+__device__ void find_edges(const Counts& counts, const Bins bins, Limits* limits, double* buffer) {
     const int c = threadIdx.x / LANES, lane = threadIdx.x % LANES;
-    constexpr int PART = COARSE / LANES;
-    __shared__ int first[GROUP];
+    constexpr int PART = BINS / LANES;
+    if (lane == 0) limits[c].edge = -1;
     unsigned sum = 0;
-    for (int i = 0; i < PART; i++) sum += counts.size(c, FINE + lane * PART + i);
-    const unsigned before = sum_before(sum, (unsigned*)buffer);
-    const unsigned near = min(game.near_rows, n_rows), top = min(game.n_neighbors, n_rows);
-    unsigned end = before;
+    for (int i = 0; i < PART; i++) sum += counts.size(c, lane * PART + i);
+    unsigned end = sum_before(sum, (unsigned*)buffer);
+    int edge = -1;
     for (int i = 0; i < PART; i++) {
-        const unsigned start = end;
-        end += counts.size(c, FINE + lane * PART + i);
-        if (start < near && end >= near) limits[c].edge = lane * PART + i;
-        if (start < top && end >= top) first[c] = lane * PART + i;
+        end += counts.size(c, lane * PART + i);
+        if (end <= NEAR) edge = lane * PART + i;
     }
+    if (edge >= 0) atomicMax(&limits[c].edge, edge);
     __syncthreads();
     if (lane == 0) {
-        const int edge = limits[c].edge;
-        const unsigned low = first[c] > 0 ? lower_end(first[c], bins) : 1;
-        const unsigned high = edge + 1 < COARSE ? lower_end(edge + 1, bins) : bins.top + 1u;
-        limits[c].low = (int)low;
-        limits[c].high = high;
-        const int width = by_bits(low, high) ? float_bits(high) - float_bits(low) : (int)(high - low);
-        limits[c].scale = width < FINE ? 1.0f : (float)(FINE - 1) / (float)width;
+        edge = limits[c].edge;
+        limits[c].high = edge < 0 ? 0u : edge + 1 < BINS ? lower_end(edge + 1, bins) : bins.top + 1u;
+        limits[c].found = 0;
     }
     __syncthreads();
 }
 
-// Rows in a bin count as if they tied. Coarse bins up to the edge are empty, their rows are in fine ones.
-__device__ __forceinline__ bool counts_here(const int bin, const int edge) { return bin < FINE || bin - FINE > edge; }
+// Sorts the near rows of all coalitions by distance, then by row; the lists are filled up with the largest number.
+__device__ void sort_lists(unsigned long long* lists, const Limits* limits) {
+    __shared__ unsigned most;
+    const int c = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    if (threadIdx.x == 0) most = 2;
+    __syncthreads();
+    if (lane == 0) atomicMax(&most, limits[c].found);
+    unsigned long long* list = lists + c * NEAR;
+    for (int i = limits[c].found + lane; i < NEAR; i += LANES) list[i] = ~0ull;
+    __syncthreads();
+    int room = 2;
+    while (room < (int)most) room *= 2;
+    for (int size = 2; size <= room; size *= 2) {
+        for (int step = size / 2; step > 0; step /= 2) {
+            for (int i = lane; i < room / 2; i += LANES) {
+                const int one = 2 * i - (i & (step - 1)), two = one + step;
+                const unsigned long long a = list[one], b = list[two];
+                if ((a > b) == ((one & size) == 0)) {
+                    list[one] = b;
+                    list[two] = a;
+                }
+            }
+            __syncthreads();
+        }
+    }
+}
+
+// Where the rows at a distance begin among the listed ones, or (with 1 added to the distance) where they end.
+__device__ __forceinline__ int boundary(const unsigned long long* list, const int found, const unsigned long long key) {
+    int low = 0, high = found;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (list[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Adds the worth of one row under one coalition.
+template <bool WALK>
+__device__ __forceinline__ void add_one(void* sums, const int n_rows, const int row, const int c, const double worth,
+                                        const float fixed, const Weights& weights) {
+    if (WALK) {
+        int* to = (int*)sums + row;
+        const float value = (float)worth;
+        const int with = __float2int_rn(value * weights.with[__popc(c)] * fixed);
+        atomicAdd(to, __float2int_rn(value * weights.all[__popc(c)] * fixed));
+        atomicAdd(to + n_rows, with);
+        for (int j = 0; (1 << j) < GROUP; j++)
+            if (c & (1 << j)) atomicAdd(to + (long long)(j + 2) * n_rows, with);
+    } else {
+        atomicAdd((unsigned long long*)sums + (long long)c * n_rows + row,
+                  (unsigned long long)__double2ll_rn(worth * fixed));
+    }
+}
 
 #if REGRESSION
 
@@ -251,10 +289,11 @@ struct Tails {
     double linear, product, square;
 };
 
-// One tie group as in shapley2d/_kernels/knn_regression.py.
-__device__ __forceinline__ void group_quadratic(
+// One tie group as in shapley2d/_kernels/knn_regression.py: the coefficients of its members' values, and what it adds
+// to the tails of nearer rows.
+__device__ __forceinline__ Tails group_quadratic(
     const Game& game, const unsigned start, const unsigned end, const double nearer, const double total,
-    const double squares, const double target, Tails& tails, double (&worth)[3]
+    const double squares, const double target, const Tails tails, double (&worth)[3]
 ) {
     const unsigned size = end - start;
     const double k = game.n_neighbors, share = game.inverse[size], share_pair = share * game.inverse[size - 1];
@@ -274,58 +313,115 @@ __device__ __forceinline__ void group_quadratic(
                         2.0 * tails.product;
     const double gamma = k * (weight * share + drop) - 4.0 * (mixed + drop_triple);
     const double step = game.single[start] - last, step_pair = game.pair[start] - last_pair, mean = total * share;
-    tails.linear += mean * step;
-    tails.product += mean * (weight_pair + step_pair);
-    tails.square += k * squares * share * step + 2.0 * (mean * nearer * step_pair + products * drop_pair);
     const double scale = 1.0 / (k * k);
     worth[0] = 2.0 * target * linear_alpha - alpha * scale - game.alone * target * target;
     worth[1] = 2.0 * target * linear_beta - beta * scale;
     worth[2] = -gamma * scale;
+    return {mean * step, mean * (weight_pair + step_pair),
+            k * squares * share * step + 2.0 * (mean * nearer * step_pair + products * drop_pair)};
+}
+
+__device__ __forceinline__ void operator+=(Tails& tails, const Tails more) {
+    tails.linear += more.linear;
+    tails.product += more.product;
+    tails.square += more.square;
 }
 
 template <bool WALK>
-__device__ void find_worth(Counts& counts, const Game& game, const int valid, const Limits* limits, const float,
-                           double* buffer) {
+__device__ void find_worth(Counts& counts, unsigned long long* lists, unsigned char* before_memory, const Table& table,
+                           const Game& game, const int valid, const Limits* limits, const float fixed,
+                           const Weights& weights, void* sums, double* buffer) {
+    __shared__ Tails far_tails[GROUP];
     const int c = threadIdx.x / LANES, lane = threadIdx.x % LANES;
-    constexpr int PART = BINS / LANES;
-    const int edge = limits[c].edge, first = lane * PART;
+    const int found = limits[c].found, edge = limits[c].edge;
     const double target = game.targets[valid];
-    unsigned sum = 0;
+    unsigned long long* list = lists + c * NEAR;
+    double* before = (double*)before_memory + 2 * c * (NEAR + 1);
+    double* squares_before = before + NEAR + 1;
+    sort_lists(lists, limits);
+    // Sums of targets up to every near rank.
+    constexpr int PLACES = NEAR / LANES;
+    double sum = 0.0, squares = 0.0;
+    for (int k = lane * PLACES; k < (lane + 1) * PLACES && k < found; k++) {
+        const double z = game.z[(unsigned)list[k]];
+        sum += z;
+        squares += z * z;
+    }
+    double running = sum_before(sum, buffer), running_squares = sum_before(squares, buffer);
+    if (lane == 0) before[0] = squares_before[0] = 0.0;
+    for (int k = lane * PLACES; k < (lane + 1) * PLACES && k < found; k++) {
+        const double z = game.z[(unsigned)list[k]];
+        before[k + 1] = running += z;
+        squares_before[k + 1] = running_squares += z * z;
+    }
+    __syncthreads();
+    const double near_sum = before[found];
+    // The bins of far rows, twice from the far end: for what each part takes from nearer rows, then with what is taken.
+    constexpr int PART = BINS / LANES;
+    const int first = lane * PART;
+    unsigned size = 0;
     long long total = 0;
-    for (int bin = first; bin < first + PART; bin++) {
-        if (!counts_here(bin, edge)) continue;
-        sum += counts.size(c, bin);
+    for (int bin = max(first, edge + 1); bin < first + PART; bin++) {
+        size += counts.size(c, bin);
         total += counts.z[c * BINS + bin];
     }
-    const unsigned before = sum_before(sum, (unsigned*)buffer);
+    const unsigned start_of_part = found + sum_before(size, (unsigned*)buffer);
     const long long nearer = sum_before(total, (long long*)buffer);
     Tails tails = {0.0, 0.0, 0.0};
-    // Twice from the far end: first for what this part takes from nearer ones, then with what farther ones take.
     for (int round = 0; round < 2; round++) {
-        unsigned end = before + sum;
+        unsigned end = start_of_part + size;
         long long sum_z = nearer + total;
-        for (int bin = first + PART - 1; bin >= first; bin--) {
+        for (int bin = first + PART - 1; bin >= first && bin > edge; bin--) {
             const int place = c * BINS + bin;
-            const unsigned size = counts_here(bin, edge) ? counts.rows[place] : 0;
-            if (size == 0) continue;
-            const unsigned start = end - size;
+            const unsigned members = counts.rows[place];
+            if (members == 0) continue;
             const long long z = counts.z[place];
             sum_z -= z;
             double worth[3];
-            group_quadratic(game, start, end, sum_z / FIXED, z / FIXED, counts.squares[place] / FIXED, target, tails,
-                            worth);
+            tails += group_quadratic(game, end - members, end, near_sum + sum_z / FIXED, z / FIXED,
+                                     counts.squares[place] / FIXED, target, tails, worth);
             if (round == 1) {
-                float2* table = (float2*)(counts.z + place);
-                *table = make_float2((float)worth[0], (float)worth[1]);
+                ((float2*)counts.z)[place] = make_float2((float)worth[0], (float)worth[1]);
                 ((float*)(counts.squares + place))[0] = (float)worth[2];
             }
-            end = start;
+            end -= members;
         }
         if (round == 0) {
             const Tails own = tails;
             tails.linear = sum_after(own.linear, buffer);
             tails.product = sum_after(own.product, buffer);
             tails.square = sum_after(own.square, buffer);
+            if (lane == 0) {
+                far_tails[c] = tails;
+                far_tails[c] += own;
+            }
+        }
+    }
+    __syncthreads();
+    // The near rows: a tie group is booked at its first place.
+    Tails own = {0.0, 0.0, 0.0};
+    for (int round = 0; round < 2; round++) {
+        Tails beyond = {0.0, 0.0, 0.0};
+        if (round == 1) {
+            beyond.linear = sum_after(own.linear, buffer);
+            beyond.product = sum_after(own.product, buffer);
+            beyond.square = sum_after(own.square, buffer);
+            beyond += far_tails[c];
+        }
+        for (int k = min((lane + 1) * PLACES, found) - 1; k >= lane * PLACES; k--) {
+            const unsigned long long key = list[k] & ~0xFFFFFFFFull;
+            const int start = boundary(list, found, key), end = boundary(list, found, key + (1ull << 32));
+            double worth[3];
+            const Tails more = group_quadratic(game, start, end, before[start], before[end] - before[start],
+                                               squares_before[end] - squares_before[start], target, beyond, worth);
+            if (round == 0) {
+                if (k == start) own += more;
+                continue;
+            }
+            const int row = (int)(unsigned)list[k];
+            const double z = game.z[row];
+            add_one<WALK>(sums, table.n_rows, row, c, worth[0] + z * (worth[1] + worth[2] * z), fixed, weights);
+            if (k == start) beyond += more;
         }
     }
     __syncthreads();
@@ -334,31 +430,36 @@ __device__ void find_worth(Counts& counts, const Game& game, const int valid, co
 #else
 
 template <bool WALK>
-__device__ void find_worth(Counts& counts, const Game& game, const int, const Limits* limits, const float fixed,
-                           double* buffer) {
+__device__ void find_worth(Counts& counts, unsigned long long* lists, unsigned char* before_memory, const Table& table,
+                           const Game& game, const int valid, const Limits* limits, const float fixed,
+                           const Weights& weights, void* sums, double* buffer) {
+    __shared__ double far_tail[GROUP];
     const int c = threadIdx.x / LANES, lane = threadIdx.x % LANES;
-    constexpr int PART = BINS / LANES;
+    const int found = limits[c].found, edge = limits[c].edge;
+    const int2 run = game.runs[valid];
     unsigned* others = counts.rows + 2 * c * BINS;
     unsigned* matches = others + BINS;
-    const int edge = limits[c].edge, first = lane * PART;
+    sort_lists(lists, limits);
+    // The bins of far rows, from the far end: what they take from nearer rows, then what their rows are worth.
+    constexpr int PART = BINS / LANES;
+    const int first = lane * PART;
     unsigned sum = 0;
-    for (int bin = first; bin < first + PART; bin++)
-        if (counts_here(bin, edge)) sum += others[bin] + matches[bin];
-    const unsigned before = sum_before(sum, (unsigned*)buffer);
+    for (int bin = max(first, edge + 1); bin < first + PART; bin++) sum += others[bin] + matches[bin];
+    const unsigned start_of_part = found + sum_before(sum, (unsigned*)buffer);
     double taken = 0.0;
-    unsigned end = before + sum;
-    for (int bin = first + PART - 1; bin >= first; bin--) {
-        const unsigned size = counts_here(bin, edge) ? others[bin] + matches[bin] : 0;
+    unsigned end = start_of_part + sum;
+    for (int bin = first + PART - 1; bin >= first && bin > edge; bin--) {
+        const unsigned size = others[bin] + matches[bin];
         if (size == 0) continue;
         const unsigned start = end - size;
         if (matches[bin] > 0) taken += matches[bin] * game.inverse[size] * (game.single[start] - game.single[end]);
         end = start;
     }
     double tail = sum_after(taken, buffer);
-    end = before + sum;
-    for (int bin = first + PART - 1; bin >= first; bin--) {
-        const unsigned count = matches[bin];
-        const unsigned size = counts_here(bin, edge) ? others[bin] + count : 0;
+    if (lane == 0) far_tail[c] = tail + taken;
+    end = start_of_part + sum;
+    for (int bin = first + PART - 1; bin >= first && bin > edge; bin--) {
+        const unsigned count = matches[bin], size = others[bin] + count;
         if (size == 0) continue;
         const unsigned start = end - size;
         const double last = game.single[end], share = game.inverse[size];
@@ -376,6 +477,51 @@ __device__ void find_worth(Counts& counts, const Game& game, const int, const Li
         }
         end = start;
     }
+    // The near rows: matches up to every rank, then from the far end; a tie group is booked at its first place.
+    constexpr int PLACES = NEAR / LANES;
+    unsigned long long* list = lists + c * NEAR;
+    unsigned short* before = (unsigned short*)before_memory + c * (NEAR + 2);
+    const int begin = lane * PLACES, stop = min(begin + PLACES, found);
+    unsigned matching = 0;
+    for (int k = begin; k < stop; k++) {
+        const int row = (int)(unsigned)list[k];
+        matching += row >= run.x && row < run.y;
+    }
+    unsigned running = sum_before(matching, (unsigned*)buffer);
+    if (lane == 0) before[0] = 0;
+    for (int k = begin; k < stop; k++) {
+        const int row = (int)(unsigned)list[k];
+        running += row >= run.x && row < run.y;
+        before[k + 1] = running;
+    }
+    __syncthreads();
+    double own = 0.0, beyond = 0.0;
+    for (int round = 0; round < 2; round++) {
+        if (round == 1) beyond = far_tail[c] + sum_after(own, buffer);
+        int start = 0, end_of_group = -1;
+        for (int k = stop - 1; k >= begin; k--) {
+            if (end_of_group < 0 || k < start) {
+                const unsigned long long key = list[k] & ~0xFFFFFFFFull;
+                start = boundary(list, found, key);
+                end_of_group = boundary(list, found, key + (1ull << 32));
+            }
+            const int size = end_of_group - start, count = before[end_of_group] - before[start];
+            const double last = game.single[end_of_group], share = game.inverse[size];
+            const double takes = count * share * (game.single[start] - last);
+            if (round == 1) {
+                const int row = (int)(unsigned)list[k];
+                const double total = game.single_beyond[start] - game.single_beyond[end_of_group];
+                const double spread = (total - size * last) * game.inverse[size - 1] * share;
+                const bool match = row >= run.x && row < run.y;
+                const double worth =
+                    match ? total * share - (count - 1.0) * spread - beyond : -beyond - count * spread;
+                add_one<WALK>(sums, table.n_rows, row, c, worth, fixed, weights);
+                if (k == start) beyond += takes;
+            } else if (k == start) {
+                own += takes;
+            }
+        }
+    }
     __syncthreads();
 }
 
@@ -390,12 +536,14 @@ __device__ __forceinline__ void value_rows(
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ double buffer[THREADS];
     __shared__ Limits limits[GROUP];
-    Entry* entries = (Entry*)(memory + STATE_BYTES);
+    unsigned long long* lists = (unsigned long long*)(memory + COUNT_BYTES);
+    unsigned char* before = memory + STATE_BYTES;
+    Entry* entries = (Entry*)(before + BEFORE_BYTES);
     int* listed = (int*)(entries + n_listed);
     int* masked = listed + n_listed;
     Counts counts(memory);
     const int thread = threadIdx.x;
-    const bool whole = phases == (COUNT | EDGES | NEAR | WORTH | ADD);
+    const bool whole = phases == (COUNT | EDGES | LIST | WORTH | ADD);
     const int begin = blockIdx.y * tile_rows;
     const int end = min(begin + tile_rows, table.n_rows);
     if (kept != nullptr) kept += (long long)blockIdx.x * table.n_rows;
@@ -412,7 +560,7 @@ __device__ __forceinline__ void value_rows(
             entries[j] = table.entries[(long long)valid * table.n_columns + columns[j]];
         const bool reads = !whole && (phases & (EDGES | WORTH | ADD));
         for (int i = thread; i < STATE_BYTES / 4; i += THREADS) words[i] = reads ? kept_state[i] : 0;
-        if (!whole && (phases & (NEAR | WORTH | ADD)) && thread < GROUP)
+        if (!whole && (phases & (LIST | WORTH | ADD)) && thread < GROUP)
             limits[thread] = kept_limits[number * GROUP + thread];
         __syncthreads();
 #if REGRESSION
@@ -430,30 +578,29 @@ __device__ __forceinline__ void value_rows(
                 const int label = row >= run.x && row < run.y;
 #endif
 #pragma unroll
-                for (int c = 0; c < GROUP; c++) counts.add(c, FINE + coarse_bin(distances[c], bins), label);
+                for (int c = 0; c < GROUP; c++) counts.add(c, bin_of(distances[c], bins), label);
             }
             __syncthreads();
         }
         if (phases & EDGES) {
-            find_edges(counts, bins, game, table.n_rows, limits, buffer);
+            find_edges(counts, bins, limits, buffer);
             if (!whole && thread < GROUP) kept_limits[number * GROUP + thread] = limits[thread];
         }
-        if (phases & NEAR) {
+        if (phases & LIST) {
+            if (!whole && thread < GROUP) limits[thread].found = 0;
+            __syncthreads();
             for (int row = begin + thread; row < end; row += THREADS) {
                 row_distances<WALK>(table, entries, listed, masked, n_listed, row, kept, whole, distances);
-#if REGRESSION
-                const float label = mark[row];
-#else
-                const int label = row >= run.x && row < run.y;
-#endif
 #pragma unroll
                 for (int c = 0; c < GROUP; c++)
                     if ((unsigned)distances[c] < limits[c].high)
-                        counts.add(c, fine_bin(distances[c], limits[c]), label);
+                        lists[c * NEAR + atomicAdd(&limits[c].found, 1u)] =
+                            (unsigned long long)distances[c] << 32 | (unsigned)row;
             }
             __syncthreads();
         }
-        if (!whole && (phases & (COUNT | NEAR))) {  // whole numbers: the order of the tiles does not matter
+        // Whole numbers, and lists that are sorted later: the order of the tiles does not matter.
+        if (!whole && (phases & COUNT)) {
 #if REGRESSION
             unsigned long long* to = (unsigned long long*)kept_state;
             for (int i = thread; i < 2 * GROUP * BINS; i += THREADS)
@@ -461,12 +608,21 @@ __device__ __forceinline__ void value_rows(
             for (int i = thread; i < GROUP * BINS; i += THREADS)
                 if (counts.rows[i]) atomicAdd(kept_state + 4 * GROUP * BINS + i, counts.rows[i]);
 #else
-            for (int i = thread; i < STATE_BYTES / 4; i += THREADS)
+            for (int i = thread; i < COUNT_BYTES / 4; i += THREADS)
                 if (words[i]) atomicAdd(kept_state + i, words[i]);
 #endif
         }
+        if (!whole && (phases & LIST)) {
+            __shared__ unsigned place[GROUP];
+            if (thread < GROUP)
+                place[thread] = atomicAdd(&kept_limits[number * GROUP + thread].found, limits[thread].found);
+            __syncthreads();
+            unsigned long long* to = (unsigned long long*)((unsigned char*)kept_state + COUNT_BYTES);
+            for (int i = thread; i < GROUP * NEAR; i += THREADS)
+                if (i % NEAR < limits[i / NEAR].found) to[i + place[i / NEAR]] = lists[i];
+        }
         if (phases & WORTH) {
-            find_worth<WALK>(counts, game, valid, limits, fixed, buffer);
+            find_worth<WALK>(counts, lists, before, table, game, valid, limits, fixed, weights, sums, buffer);
             if (!whole)
                 for (int i = thread; i < STATE_BYTES / 4; i += THREADS) kept_state[i] = words[i];
         }
@@ -481,21 +637,21 @@ __device__ __forceinline__ void value_rows(
                 float values[GROUP];
 #pragma unroll
                 for (int c = 0; c < GROUP; c++) {
-                    int bin = FINE + coarse_bin(distances[c], bins);
-                    if ((unsigned)distances[c] < limits[c].high)
-                        bin = fine_bin(distances[c], limits[c]);
+                    const bool far = (unsigned)distances[c] >= limits[c].high;
+                    const int bin = bin_of(distances[c], bins);
 #if REGRESSION
                     const int place = c * BINS + bin;
                     const float2 line = ((float2*)counts.z)[place];
                     const float bend = ((float*)(counts.squares + place))[0];
                     const int value = __float2int_rn((line.x + z * (line.y + bend * z)) * fixed);
-                    atomicAdd((unsigned long long*)sums + (long long)c * table.n_rows + row,
-                              (unsigned long long)(long long)value);
+                    if (far)
+                        atomicAdd((unsigned long long*)sums + (long long)c * table.n_rows + row,
+                                  (unsigned long long)(long long)value);
 #else
                     const unsigned word = counts.rows[(2 * c + label) * BINS + bin];
                     if (WALK)
-                        values[c] = __int_as_float(word);
-                    else
+                        values[c] = far ? __int_as_float(word) : 0.0f;
+                    else if (far)
                         atomicAdd((unsigned long long*)sums + (long long)c * table.n_rows + row,
                                   (unsigned long long)(long long)(int)word);
 #endif
@@ -532,13 +688,13 @@ __device__ __forceinline__ void value_rows(
     const CODE *train, const Entry *entries, const int n_rows, const int n_columns, const int2 *runs, const float *z, \
         const double *targets, const double *single, const double *single_beyond, const double *pair,                 \
         const double *pair_beyond, const double *ranked_pair_beyond, const double *inverse, const double alone,       \
-        const int n_neighbors, const int near_rows, const int *chosen, const int n_chosen, const int *columns,        \
+        const int n_neighbors, const int *chosen, const int n_chosen, const int *columns,        \
         const int *masks, const int n_listed, const int shift, const int offset, const unsigned top,                  \
         const int phases, const int tile_rows, int *kept, unsigned char *state, Limits *limits, const float fixed
 #define TABLE {train, entries, n_rows, n_columns, n_rows}
 #define GAME                                                                                                         \
     {runs,    z,     targets,     single,   single_beyond, pair, pair_beyond, ranked_pair_beyond, inverse, alone,     \
-     n_neighbors, near_rows}
+     n_neighbors}
 
 // Adds the row values under GROUP coalitions to whole sums of 64 bits, a line per coalition.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) add_values(ARGUMENTS, long long* sums) {

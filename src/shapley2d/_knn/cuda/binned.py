@@ -1,14 +1,15 @@
-"""Row values on a GPU with rows in bins that follow the ranks: what launches ``binned.cu``."""
+"""Row values on a GPU with near rows ranked and far ones in bins: what launches ``binned.cu``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from shapley2d._knn.cuda.batches import in_batches
 from shapley2d._knn.cuda.device import DeviceError
-from shapley2d._knn.cuda.layout import COARSE, FINE, NEAR, largest_dissimilarities, make_layout
+from shapley2d._knn.cuda.layout import BINS, NEAR, largest_dissimilarities, make_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from shapley2d._knn.row_axis import RowGame
 
 THREADS = 1024
-_SPARE_BYTES = 12 * 1024  # on the chip, beside the bins and what is known of the columns
+_SPARE_BYTES = 9 * 1024  # on the chip, beside what a launch asks for
 _COLUMN_BYTES = 24
-_COUNT, _EDGES, _NEAR, _WORTH, _ADD = 1, 2, 4, 8, 16
+_COUNT, _EDGES, _LIST, _WORTH, _ADD = 1, 2, 4, 8, 16
 _ALL = 31
 _TILE_ROWS = 65536
 _BATCH = 1024  # validation rows whose bins are kept between the phases
@@ -31,8 +32,16 @@ _QUEUE = 16  # launches after which Ctrl-C is looked for
 _NOWHERE = np.uint64(0)
 
 
+class _Walk(NamedTuple):
+    """Memory of a walk: values of all columns, sums of a step, and parts of distances that phases share."""
+
+    values: Any
+    sums: Any
+    kept: Any
+
+
 class BinnedRows:
-    """Row values with rows in bins, as :mod:`shapley2d._knn.cuda.twin` has them.
+    """Row values with near rows ranked and far ones in bins, as :mod:`shapley2d._knn.cuda.twin` has them.
 
     Parameters
     ----------
@@ -71,8 +80,8 @@ class BinnedRows:
             "binned.cu",
             THREADS=threads,
             GROUP=self._group,
-            COARSE=COARSE,
-            FINE=FINE,
+            BINS=BINS,
+            NEAR=NEAR,
             CODE_BITS=8 * codes.itemsize,
             REGRESSION=int(not self._classifies),
         )
@@ -92,12 +101,17 @@ class BinnedRows:
     def _fitting_group(self) -> int:
         beside = _SPARE_BYTES + _COLUMN_BYTES * self.n_columns
         for group in (16, 8, 4, 2) if self._classifies else (4, 2):
-            if group * self._per_bin * (COARSE + FINE) + beside <= self._device.block_bytes:
+            if self._on_chip(group) + beside <= self._device.block_bytes:
                 return group
         raise DeviceError(
             f"{self._device.name} has {self._device.block_bytes // 1024} KB of memory on the chip for a block of "
             "threads, too little for the bins"
         )
+
+    def _on_chip(self, group: int) -> int:
+        """Bytes of counts, of lists of near rows, and of what is summed up along these."""
+        summed = 2 * (NEAR + 2) if self._classifies else 16 * (NEAR + 1)
+        return group * (self._per_bin * BINS + 8 * NEAR + summed)
 
     def _upload(self, game: RowGame, codes: NDArray[Any]) -> None:
         device, weights = self._device, game.weights
@@ -119,7 +133,6 @@ class BinnedRows:
             *tables,
             np.float64(weights.alone),
             np.int32(game.n_neighbors),
-            np.int32(NEAR),
         )
 
     def sums(
@@ -174,54 +187,54 @@ class BinnedRows:
         low = self._group.bit_length() - 1
         if not self._classifies or self.n_columns <= low:
             return walk_by_sums(self, weights_in, weights_out, chosen)
-        device, m = self._device, self.n_columns
-        values = device.zeros((m, self.n_rows), np.float64)
-        sums = device.zeros((low + 2, self.n_rows), np.int32)
-        kept = _NOWHERE
-        if self._tiles == 1:
-            blocks = min(len(chosen), device.processors)
-            kept = device.empty((blocks, self.n_rows), np.int32)
-        for step, others in enumerate(range(1 << (m - low))):
-            high = low + np.flatnonzero([others >> j & 1 for j in range(m - low)])
-            sizes = high.size + np.arange(low + 1)
-            with_column, everywhere = weights_in[sizes] + weights_out[sizes], weights_out[sizes]
-            many = np.array([np.sum([c.bit_count() == size for c in range(self._group)]) for size in range(low + 1)])
-            largest = self._bound * max(float(many @ np.abs(with_column)), float(many @ np.abs(everywhere)))
-            if largest == 0.0:
-                continue
-            fixed = np.float32(0.99 * 2.0**31 / (largest * max(len(chosen), 1)))
-            listed = np.append(np.arange(low), high).astype(np.int32)
-            layout = make_layout(max(int(self._largest[listed].sum()), 1), max(high.size + low // 2, 1))
-            roles = np.zeros(m, dtype=np.int32)
-            roles[high] = 1
-            roles[:low] = 2 + np.arange(low)
-            there = device.upload(listed)
-            weights = [
-                np.float32(weight)
-                for line in (with_column, everywhere)
-                for weight in np.append(line, np.zeros(4 - low))
-            ]
-            self._run(
-                "add_walk", chosen, (there, there, np.int32(listed.size)), layout, fixed, (*weights, sums), kept
-            )
-            self._launch(
-                "fold_walk",
-                (-(-self.n_rows // 256),),
-                256,
-                (
-                    sums,
-                    np.int32(self.n_rows),
-                    device.upload(roles),
-                    np.int32(m),
-                    np.int32(low + 2),
-                    np.float64(1.0 / float(fixed)),
-                    values,
-                ),
-            )
-            if step % _QUEUE == 0:
+        device = self._device
+        blocks = min(max(len(chosen), 1), device.processors)
+        buffers = _Walk(
+            values=device.zeros((self.n_columns, self.n_rows), np.float64),
+            sums=device.zeros((low + 2, self.n_rows), np.int32),
+            kept=device.empty((blocks, self.n_rows), np.int32) if self._tiles == 1 else _NOWHERE,
+        )
+        for others in range(1 << (self.n_columns - low)):
+            self._walk_step(others, weights_in, weights_out, chosen, buffers)
+            if others % _QUEUE == 0:
                 device.wait()
-        total: NDArray[np.float64] = device.download(values)
+        total: NDArray[np.float64] = device.download(buffers.values)
         return total
+
+    def _walk_step(
+        self,
+        others: int,
+        weights_in: NDArray[np.float64],
+        weights_out: NDArray[np.float64],
+        chosen: NDArray[np.integer],
+        buffers: _Walk,
+    ) -> None:
+        """Add all subsets of the first few columns, with a set of others (by its bits) in all of them."""
+        device, m = self._device, self.n_columns
+        low = self._group.bit_length() - 1
+        high = low + np.flatnonzero([others >> j & 1 for j in range(m - low)])
+        sizes = high.size + np.arange(low + 1)
+        with_column, everywhere = weights_in[sizes] + weights_out[sizes], weights_out[sizes]
+        many = np.array([math.comb(low, size) for size in range(low + 1)])
+        largest = self._bound * max(float(many @ np.abs(with_column)), float(many @ np.abs(everywhere)))
+        if largest == 0.0:
+            return
+        fixed = np.float32(0.99 * 2.0**31 / (largest * max(len(chosen), 1)))
+        listed = np.append(np.arange(low), high).astype(np.int32)
+        layout = make_layout(max(int(self._largest[listed].sum()), 1), max(high.size + low // 2, 1))
+        there = device.upload(listed)
+        zeros = np.zeros(4 - low)
+        weights = np.concatenate([with_column, zeros, everywhere, zeros]).astype(np.float32)
+        last = (*weights, buffers.sums)
+        self._run("add_walk", chosen, (there, there, np.int32(listed.size)), layout, fixed, last, buffers.kept)
+        roles = np.zeros(m, dtype=np.int32)
+        roles[high] = 1
+        roles[:low] = 2 + np.arange(low)
+        shape = (np.int32(m), np.int32(low + 2))
+        arguments = (
+            buffers.sums, np.int32(self.n_rows), device.upload(roles), *shape, np.float64(1.0 / float(fixed)), buffers.values,
+        )  # fmt: skip
+        self._launch("fold_walk", (-(-self.n_rows // 256),), 256, arguments)
 
     def walk_rows(self) -> int:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
@@ -242,8 +255,8 @@ class BinnedRows:
         device = self._device
         bins = (np.int32(layout.shift), np.int32(layout.offset), np.uint32(layout.top))
         n_listed = int(listed[2])
-        state_bytes = self._group * self._per_bin * (COARSE + FINE)
-        on_chip = state_bytes + _COLUMN_BYTES * max(n_listed, 1)
+        state_bytes = self._group * (self._per_bin * BINS + 8 * NEAR)
+        on_chip = self._on_chip(self._group) + _COLUMN_BYTES * max(n_listed, 1)
 
         def launch(grid: tuple[int, int], part: Any, count: int, phases: int, state: Any, limits: Any) -> None:
             arguments = (
@@ -267,7 +280,7 @@ class BinnedRows:
             for phase, tiles in (
                 (_COUNT, self._tiles),
                 (_EDGES, 1),
-                (_NEAR, self._tiles),
+                (_LIST, self._tiles),
                 (_WORTH, 1),
                 (_ADD, self._tiles),
             ):

@@ -1,4 +1,4 @@
-"""The bins: coarse ones of the leading bits of a distance, fine ones for the near rows. The twin and the kernels share it."""
+"""The bins of far rows: the leading bits of their distances. The twin and the kernels share them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ if TYPE_CHECKING:
 
     from shapley2d._knn.row_axis import RowGame
 
-COARSE = 1024
-"""Coarse bins."""
+BINS = 1024
+"""How many there are."""
 
-FINE = 512
-"""Fine bins."""
-
-NEAR = 256
-"""Rows that get fine bins: the ranks up to here, and the rest of the coarse bin that holds it."""
+NEAR = 512
+"""Rows that can be ranked exactly: those of the nearest bins that together hold no more."""
 
 # Bins of an octave, as a power of two, by the size of the coalition. With few columns the near rows are many octaves
 # nearer than the others, with many columns they are not, and ranks grow fast with the distance.
@@ -27,7 +24,7 @@ _MOST = 7
 
 
 class Layout(NamedTuple):
-    """How distances become coarse bins.
+    """How distances become bins.
 
     Attributes
     ----------
@@ -48,23 +45,18 @@ def make_layout(top: int, smallest: int) -> Layout:
     Examples
     --------
     >>> layout = make_layout(2**20, 4)
-    >>> coarse_bins(np.array([0, 2**12 - 1, 2**12, 2**20]), layout)
+    >>> bins_of(np.array([0, 2**12 - 1, 2**12, 2**20]), layout)
     array([   0,    0,    0, 1023])
     """
+    top = min(top, 2**31 - 2)
     mantissa = next((bits for size, bits in _MANTISSA if smallest <= size), _MOST)
     shift = 23 - mantissa
-    return Layout(shift, int(float_bits(top) >> shift) - (COARSE - 1), top)
+    return Layout(shift, int(float_bits(top) >> shift) - (BINS - 1), top)
 
 
-def coarse_bins(distances: NDArray[np.integer], layout: Layout) -> NDArray[np.int64]:
-    """The coarse bin of every distance."""
+def bins_of(distances: NDArray[np.integer], layout: Layout) -> NDArray[np.int64]:
+    """The bin of every distance."""
     return np.maximum((float_bits(distances) >> layout.shift) - layout.offset, 0)
-
-
-def lower_end(number: int, layout: Layout) -> int:
-    """The smallest distance in a coarse bin other than the first."""
-    bits = np.array([(number + layout.offset) << layout.shift], dtype=np.int32)
-    return int(np.ceil(bits.view(np.float32)[0]))
 
 
 def float_bits(distances: NDArray[np.integer] | int) -> NDArray[np.int64]:

@@ -6,16 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._knn.cuda.layout import (
-    COARSE,
-    FINE,
-    NEAR,
-    coarse_bins,
-    float_bits,
-    largest_dissimilarities,
-    lower_end,
-    make_layout,
-)
+from shapley2d._knn.cuda.layout import BINS, NEAR, bins_of, largest_dissimilarities, make_layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +18,7 @@ if TYPE_CHECKING:
 def binned_values(
     game: RowGame, t: int, coalition: NDArray[np.bool_], layout: Layout | None = None
 ) -> NDArray[np.float64]:
-    """Values of all rows, those in a bin as if they tied.
+    """Values of all rows: near ones by rank, others as if they tied with those in the same bin.
 
     Parameters
     ----------
@@ -47,10 +38,10 @@ def binned_values(
     if layout is None:
         top = int(largest_dissimilarities(game)[coalition].sum())
         layout = make_layout(max(top, 1), int(coalition.sum()))
-    bins = bin_numbers(distances, layout, game.n_neighbors)
+    groups = tie_groups(distances, layout)
     if game.task == "classification":
-        return tied_classification(game, bins, game.y == game.y_valid[t])
-    return tied_regression(game, bins, float(game.y_valid[t]))
+        return tied_classification(game, groups, game.y == game.y_valid[t])
+    return tied_regression(game, groups, float(game.y_valid[t]))
 
 
 def row_distances(game: RowGame, t: int, coalition: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -66,23 +57,12 @@ def row_distances(game: RowGame, t: int, coalition: NDArray[np.bool_]) -> NDArra
     return total
 
 
-def bin_numbers(distances: NDArray[np.integer], layout: Layout, n_neighbors: int) -> NDArray[np.int64]:
-    """The bin of every row: fine ones first, then coarse ones; they never decrease with the distance."""
-    coarse = coarse_bins(distances, layout)
-    reached = np.cumsum(np.bincount(coarse, minlength=COARSE))
-    edge = int(np.searchsorted(reached, min(NEAR, distances.size)))
-    first = int(np.searchsorted(reached, min(n_neighbors, distances.size)))
-    low = lower_end(first, layout) if first > 0 else 1
-    high = lower_end(edge + 1, layout) if edge + 1 < COARSE else layout.top + 1
-    # Equally wide bins, or where the near rows are more than an octave apart, equally wide in the bits of a float.
-    if high - low >= FINE and high // 2 >= low:
-        steps, width = float_bits(distances) - int(float_bits(low)), int(float_bits(high) - float_bits(low))
-    else:
-        steps, width = distances - low, high - low
-    scale = np.float32(1.0) if width < FINE else np.float32(FINE - 1) / np.float32(width)
-    steps = (np.maximum(steps, 0).astype(np.float32) * scale).astype(np.int64)
-    fine = np.where(distances < low, 0, 1 + np.minimum(steps, FINE - 2))
-    return np.where(distances < high, fine, FINE + coarse)
+def tie_groups(distances: NDArray[np.integer], layout: Layout) -> NDArray[np.int64]:
+    """What rows are ranked by: the distance of near ones, the bin of others, beyond all distances."""
+    bins = bins_of(distances, layout)
+    reached = np.cumsum(np.bincount(bins, minlength=BINS))
+    far = bins >= np.searchsorted(reached, NEAR, side="right")
+    return np.where(far, 2**31 + bins, distances)
 
 
 def tied_classification(
