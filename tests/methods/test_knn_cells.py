@@ -207,7 +207,6 @@ def test_thread_count_changes_no_bit(wine):
 
 
 def test_interrupting_the_exact_axis_keeps_the_validation_rows_done(monkeypatch, wine):
-    from shapley2d._methods.knn import cells
 
     X, X_valid, y, y_valid = wine
     X, X_valid = X[:, :8], X_valid[:, :8]

@@ -41,6 +41,12 @@ METRIC = choice(
     "how far apart entries are: auto scales every column, sqeuclidean takes raw numbers",
     flag="--metric",
 )
+BACKEND = choice(
+    "backend",
+    ("auto", "cpu", "cuda"),
+    "where to compute: the processor, an NVIDIA GPU (extras cuda12 and cuda13), or the GPU where the work pays for it",
+    flag="--backend",
+)
 TOLERANCE = number(
     "tolerance",
     DEFAULT_TOLERANCE,

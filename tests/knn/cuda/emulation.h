@@ -10,6 +10,7 @@
 
 struct int2 { int x, y; };
 struct float2 { float x, y; };
+struct int4 { int x, y, z, w; };
 struct dim3 { int x, y, z; };
 static float2 make_float2(float x, float y) { return {x, y}; }
 

@@ -65,7 +65,10 @@ class EmulatedDevice:
         def launch(name, grid, threads, arguments, on_chip=0):
             self.launches.append(name)
             width, height = (*grid, 1)[:2]
-            held = [np.array([a.ctypes.data], np.uint64) if isinstance(a, np.ndarray) else np.array([a]) for a in arguments]
+            held = [
+                np.array([a.ctypes.data], np.uint64) if isinstance(a, np.ndarray) else np.array([a])
+                for a in arguments
+            ]
             pointers = (ctypes.c_void_p * len(held))(*(a.ctypes.data for a in held))
             getattr(library, f"launch_{name}")(pointers, width, height, threads, on_chip)
 
@@ -74,7 +77,8 @@ class EmulatedDevice:
     def _library(self, source, defined):
         text = source_text(source)
         body = text.replace(
-            "extern __shared__ __align__(16) unsigned char memory[];", "unsigned char* memory = on_chip_memory;"
+            "extern __shared__ __align__(16) unsigned char memory[];",
+            "unsigned char* memory = on_chip_memory;",
         )
         if defined.get("REGRESSION"):
             text = text.partition("\n#if !REGRESSION\n")[0]

@@ -23,7 +23,7 @@ enum Phase { COUNT = 1, EDGES = 2, LIST = 4, WORTH = 8, ADD = 16 };
 
 // What a column's entry of the validation row is compared with: missing training entries are `missing` away, others
 // `added` plus `weight` times the squared difference, or plus minus `weight` if it is negative and the entries differ.
-struct Entry {
+struct __align__(16) Entry {
     int value, weight, added, missing;
 };
 
@@ -31,7 +31,6 @@ struct Table {
     const CODE* train;     // a line per column, rows in order of their label
     const Entry* entries;  // a line per validation row
     int n_rows, n_columns;
-    long long stride;
 };
 
 struct Bins {
@@ -39,12 +38,16 @@ struct Bins {
     unsigned top;       // no distance is larger
 };
 
+// A word is left out after every 32 bins, so that threads that look at 16 in a row each meet in no bank of the memory.
+#define PLACE(bin) ((bin) + ((bin) >> 5))
+#define LINE (BINS + BINS / 32)
+
 #if REGRESSION
-#define COUNT_BYTES (20 * GROUP * BINS)
+#define COUNT_BYTES (20 * GROUP * LINE)
 #define BEFORE_BYTES (16 * GROUP * (NEAR + 1))
 #else
-#define COUNT_BYTES (8 * GROUP * BINS)
-#define BEFORE_BYTES (2 * GROUP * (NEAR + 2))
+#define COUNT_BYTES (8 * GROUP * LINE)
+#define BEFORE_BYTES ((2 * GROUP * (NEAR + 2) + 15) / 16 * 16)
 #endif
 #define LIST_BYTES (8 * GROUP * NEAR)
 #define STATE_BYTES (COUNT_BYTES + LIST_BYTES)
@@ -112,10 +115,10 @@ __device__ T sum_after(const T value, T* buffer) {
 //
 // WALK: `columns` lists the log2(GROUP) columns whose subsets are the coalitions, then those that are in all of them,
 // whose part of the distance is the same and is kept in `kept` between the phases.
-// Otherwise `masks` has a bit per coalition for every listed column.
+// Otherwise `masks` has a 1 or a 0 per coalition for every listed column.
 template <bool WALK>
 __device__ __forceinline__ void row_distances(
-    const Table& table, const Entry* entries, const int* columns, const int* masks, const int n_listed, const int row,
+    const Table& table, const Entry* entries, const long long* columns, const int* masks, const int n_listed, const int row,
     int* kept, const bool use_kept, int (&distances)[GROUP]
 ) {
     constexpr int LOW = GROUP == 1 ? 0 : GROUP == 2 ? 1 : GROUP == 4 ? 2 : GROUP == 8 ? 3 : 4;
@@ -124,27 +127,38 @@ __device__ __forceinline__ void row_distances(
         if (use_kept) {
             base = kept[row];
         } else {
-            for (int j = LOW; j < n_listed; j++)
-                base += dissimilarity(table.train[columns[j] * table.stride + row], entries[j]);
+#pragma unroll 4
+            for (int j = LOW; j < n_listed; j++) base += dissimilarity(table.train[columns[j] + row], entries[j]);
             if (kept != nullptr) kept[row] = base;
         }
         distances[0] = base;
 #pragma unroll
         for (int j = 0; j < LOW; j++) {
-            const int step = dissimilarity(table.train[columns[j] * table.stride + row], entries[j]);
+            const int step = dissimilarity(table.train[columns[j] + row], entries[j]);
 #pragma unroll
             for (int c = 0; c < (1 << j); c++) distances[c + (1 << j)] = distances[c] + step;
         }
     } else {
 #pragma unroll
         for (int c = 0; c < GROUP; c++) distances[c] = 0;
-#pragma unroll 2
+#pragma unroll 4
         for (int j = 0; j < n_listed; j++) {
-            const int step = dissimilarity(table.train[columns[j] * table.stride + row], entries[j]);
-            const int mask = masks[j];
+            const int step = dissimilarity(table.train[columns[j] + row], entries[j]);
+            // A multiplication by 0 or 1, read four at a time, takes fewer instructions than a condition.
+#if GROUP % 4 == 0
+            const int4* inside = (const int4*)(masks + j * GROUP);
 #pragma unroll
-            for (int c = 0; c < GROUP; c++)
-                if (mask & (1 << c)) distances[c] += step;
+            for (int c = 0; c < GROUP; c += 4) {
+                const int4 four = inside[c / 4];
+                distances[c] += four.x * step;
+                distances[c + 1] += four.y * step;
+                distances[c + 2] += four.z * step;
+                distances[c + 3] += four.w * step;
+            }
+#else
+#pragma unroll
+            for (int c = 0; c < GROUP; c++) distances[c] += masks[j * GROUP + c] * step;
+#endif
         }
     }
 }
@@ -173,18 +187,18 @@ struct Counts {
 
     __device__ Counts(unsigned char* memory) {
         z = (long long*)memory;
-        squares = z + GROUP * BINS;
-        rows = (unsigned*)(squares + GROUP * BINS);
+        squares = z + GROUP * LINE;
+        rows = (unsigned*)(squares + GROUP * LINE);
     }
     __device__ __forceinline__ void add(const int c, const int bin, const float target) {
-        const int place = c * BINS + bin;
+        const int place = c * LINE + PLACE(bin);
         const long long whole = __double2ll_rn((double)target * FIXED);
         const long long square = __double2ll_rn((double)target * (double)target * FIXED);
         atomicAdd(rows + place, 1u);
         atomicAdd((unsigned long long*)z + place, (unsigned long long)whole);
         atomicAdd((unsigned long long*)squares + place, (unsigned long long)square);
     }
-    __device__ __forceinline__ unsigned size(const int c, const int bin) const { return rows[c * BINS + bin]; }
+    __device__ __forceinline__ unsigned size(const int c, const int bin) const { return rows[c * LINE + PLACE(bin)]; }
 };
 
 #else
@@ -194,10 +208,10 @@ struct Counts {
 
     __device__ Counts(unsigned char* memory) { rows = (unsigned*)memory; }
     __device__ __forceinline__ void add(const int c, const int bin, const int matches) {
-        atomicAdd(rows + (2 * c + matches) * BINS + bin, 1u);
+        atomicAdd(rows + (2 * c + matches) * LINE + PLACE(bin), 1u);
     }
     __device__ __forceinline__ unsigned size(const int c, const int bin) const {
-        return rows[2 * c * BINS + bin] + rows[(2 * c + 1) * BINS + bin];
+        return rows[2 * c * LINE + PLACE(bin)] + rows[(2 * c + 1) * LINE + PLACE(bin)];
     }
 };
 
@@ -363,7 +377,7 @@ __device__ void find_worth(Counts& counts, unsigned long long* lists, unsigned c
     long long total = 0;
     for (int bin = max(first, edge + 1); bin < first + PART; bin++) {
         size += counts.size(c, bin);
-        total += counts.z[c * BINS + bin];
+        total += counts.z[c * LINE + PLACE(bin)];
     }
     const unsigned start_of_part = found + sum_before(size, (unsigned*)buffer);
     const long long nearer = sum_before(total, (long long*)buffer);
@@ -372,7 +386,7 @@ __device__ void find_worth(Counts& counts, unsigned long long* lists, unsigned c
         unsigned end = start_of_part + size;
         long long sum_z = nearer + total;
         for (int bin = first + PART - 1; bin >= first && bin > edge; bin--) {
-            const int place = c * BINS + bin;
+            const int place = c * LINE + PLACE(bin);
             const unsigned members = counts.rows[place];
             if (members == 0) continue;
             const long long z = counts.z[place];
@@ -437,29 +451,29 @@ __device__ void find_worth(Counts& counts, unsigned long long* lists, unsigned c
     const int c = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     const int found = limits[c].found, edge = limits[c].edge;
     const int2 run = game.runs[valid];
-    unsigned* others = counts.rows + 2 * c * BINS;
-    unsigned* matches = others + BINS;
+    unsigned* others = counts.rows + 2 * c * LINE;
+    unsigned* matches = others + LINE;
     sort_lists(lists, limits);
     // The bins of far rows, from the far end: what they take from nearer rows, then what their rows are worth.
     constexpr int PART = BINS / LANES;
     const int first = lane * PART;
     unsigned sum = 0;
-    for (int bin = max(first, edge + 1); bin < first + PART; bin++) sum += others[bin] + matches[bin];
+    for (int bin = max(first, edge + 1); bin < first + PART; bin++) sum += others[PLACE(bin)] + matches[PLACE(bin)];
     const unsigned start_of_part = found + sum_before(sum, (unsigned*)buffer);
     double taken = 0.0;
     unsigned end = start_of_part + sum;
     for (int bin = first + PART - 1; bin >= first && bin > edge; bin--) {
-        const unsigned size = others[bin] + matches[bin];
+        const unsigned size = others[PLACE(bin)] + matches[PLACE(bin)];
         if (size == 0) continue;
         const unsigned start = end - size;
-        if (matches[bin] > 0) taken += matches[bin] * game.inverse[size] * (game.single[start] - game.single[end]);
+        if (matches[PLACE(bin)] > 0) taken += matches[PLACE(bin)] * game.inverse[size] * (game.single[start] - game.single[end]);
         end = start;
     }
     double tail = sum_after(taken, buffer);
     if (lane == 0) far_tail[c] = tail + taken;
     end = start_of_part + sum;
     for (int bin = first + PART - 1; bin >= first && bin > edge; bin--) {
-        const unsigned count = matches[bin], size = others[bin] + count;
+        const unsigned count = matches[PLACE(bin)], size = others[PLACE(bin)] + count;
         if (size == 0) continue;
         const unsigned start = end - size;
         const double last = game.single[end], share = game.inverse[size];
@@ -469,11 +483,11 @@ __device__ void find_worth(Counts& counts, unsigned long long* lists, unsigned c
         const double match = total * share - (count - 1.0) * spread - tail;
         tail += count * share * (game.single[start] - last);
         if (WALK) {
-            others[bin] = __float_as_int((float)other);
-            matches[bin] = __float_as_int((float)match);
+            others[PLACE(bin)] = __float_as_int((float)other);
+            matches[PLACE(bin)] = __float_as_int((float)match);
         } else {
-            others[bin] = __double2int_rn(other * fixed);
-            matches[bin] = __double2int_rn(match * fixed);
+            others[PLACE(bin)] = __double2int_rn(other * fixed);
+            matches[PLACE(bin)] = __double2int_rn(match * fixed);
         }
         end = start;
     }
@@ -539,8 +553,8 @@ __device__ __forceinline__ void value_rows(
     unsigned long long* lists = (unsigned long long*)(memory + COUNT_BYTES);
     unsigned char* before = memory + STATE_BYTES;
     Entry* entries = (Entry*)(before + BEFORE_BYTES);
-    int* listed = (int*)(entries + n_listed);
-    int* masked = listed + n_listed;
+    int* masked = (int*)(entries + n_listed);
+    long long* listed = (long long*)(masked + (WALK ? 0 : GROUP * n_listed));
     Counts counts(memory);
     const int thread = threadIdx.x;
     const bool whole = phases == (COUNT | EDGES | LIST | WORTH | ADD);
@@ -548,8 +562,9 @@ __device__ __forceinline__ void value_rows(
     const int end = min(begin + tile_rows, table.n_rows);
     if (kept != nullptr) kept += (long long)blockIdx.x * table.n_rows;
     for (int j = thread; j < n_listed; j += THREADS) {
-        listed[j] = columns[j];
-        masked[j] = WALK ? 0 : masks[j];
+        listed[j] = (long long)columns[j] * table.n_rows;
+        if (!WALK)
+            for (int c = 0; c < GROUP; c++) masked[j * GROUP + c] = masks[j] >> c & 1;
     }
     for (int number = blockIdx.x; number < n_chosen; number += gridDim.x) {
         const int valid = chosen[number];
@@ -603,10 +618,10 @@ __device__ __forceinline__ void value_rows(
         if (!whole && (phases & COUNT)) {
 #if REGRESSION
             unsigned long long* to = (unsigned long long*)kept_state;
-            for (int i = thread; i < 2 * GROUP * BINS; i += THREADS)
+            for (int i = thread; i < 2 * GROUP * LINE; i += THREADS)
                 if (counts.z[i]) atomicAdd(to + i, (unsigned long long)counts.z[i]);
-            for (int i = thread; i < GROUP * BINS; i += THREADS)
-                if (counts.rows[i]) atomicAdd(kept_state + 4 * GROUP * BINS + i, counts.rows[i]);
+            for (int i = thread; i < GROUP * LINE; i += THREADS)
+                if (counts.rows[i]) atomicAdd(kept_state + 4 * GROUP * LINE + i, counts.rows[i]);
 #else
             for (int i = thread; i < COUNT_BYTES / 4; i += THREADS)
                 if (words[i]) atomicAdd(kept_state + i, words[i]);
@@ -627,7 +642,10 @@ __device__ __forceinline__ void value_rows(
                 for (int i = thread; i < STATE_BYTES / 4; i += THREADS) kept_state[i] = words[i];
         }
         if (phases & ADD) {
-            for (int row = begin + thread; row < end; row += THREADS) {
+            // Blocks begin at different rows: at one and the same they would wait for each other's sums.
+            const int turn = (int)((long long)(end - begin) * (blockIdx.x % 64) / 64);
+            for (int place = begin + thread; place < end; place += THREADS) {
+                const int row = place + turn < end ? place + turn : place + turn - (end - begin);
                 row_distances<WALK>(table, entries, listed, masked, n_listed, row, kept, whole, distances);
 #if REGRESSION
                 const float z = mark[row];
@@ -640,15 +658,15 @@ __device__ __forceinline__ void value_rows(
                     const bool far = (unsigned)distances[c] >= limits[c].high;
                     const int bin = bin_of(distances[c], bins);
 #if REGRESSION
-                    const int place = c * BINS + bin;
-                    const float2 line = ((float2*)counts.z)[place];
-                    const float bend = ((float*)(counts.squares + place))[0];
+                    const int at = c * LINE + PLACE(bin);
+                    const float2 line = ((float2*)counts.z)[at];
+                    const float bend = ((float*)(counts.squares + at))[0];
                     const int value = __float2int_rn((line.x + z * (line.y + bend * z)) * fixed);
                     if (far)
                         atomicAdd((unsigned long long*)sums + (long long)c * table.n_rows + row,
                                   (unsigned long long)(long long)value);
 #else
-                    const unsigned word = counts.rows[(2 * c + label) * BINS + bin];
+                    const unsigned word = counts.rows[(2 * c + label) * LINE + PLACE(bin)];
                     if (WALK)
                         values[c] = far ? __int_as_float(word) : 0.0f;
                     else if (far)
@@ -691,7 +709,7 @@ __device__ __forceinline__ void value_rows(
         const int n_neighbors, const int *chosen, const int n_chosen, const int *columns,        \
         const int *masks, const int n_listed, const int shift, const int offset, const unsigned top,                  \
         const int phases, const int tile_rows, int *kept, unsigned char *state, Limits *limits, const float fixed
-#define TABLE {train, entries, n_rows, n_columns, n_rows}
+#define TABLE {train, entries, n_rows, n_columns}
 #define GAME                                                                                                         \
     {runs,    z,     targets,     single,   single_beyond, pair, pair_beyond, ranked_pair_beyond, inverse, alone,     \
      n_neighbors}

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 THREADS = 1024
 _SPARE_BYTES = 9 * 1024  # on the chip, beside what a launch asks for
-_COLUMN_BYTES = 24
+_COLUMN_BYTES = 24  # on the chip, beside four for each coalition
+_LINE = BINS + BINS // 32  # words of a line of bins
 _COUNT, _EDGES, _LIST, _WORTH, _ADD = 1, 2, 4, 8, 16
 _ALL = 31
 _TILE_ROWS = 65536
@@ -99,19 +100,19 @@ class BinnedRows:
             ) from error
 
     def _fitting_group(self) -> int:
-        beside = _SPARE_BYTES + _COLUMN_BYTES * self.n_columns
         for group in (16, 8, 4, 2) if self._classifies else (4, 2):
-            if self._on_chip(group) + beside <= self._device.block_bytes:
+            if self._on_chip(group, self.n_columns) + _SPARE_BYTES <= self._device.block_bytes:
                 return group
         raise DeviceError(
             f"{self._device.name} has {self._device.block_bytes // 1024} KB of memory on the chip for a block of "
             "threads, too little for the bins"
         )
 
-    def _on_chip(self, group: int) -> int:
-        """Bytes of counts, of lists of near rows, and of what is summed up along these."""
+    def _on_chip(self, group: int, n_columns: int) -> int:
+        """Bytes of counts, of lists of near rows, of what is summed up along these, and of columns."""
         summed = 2 * (NEAR + 2) if self._classifies else 16 * (NEAR + 1)
-        return group * (self._per_bin * BINS + 8 * NEAR + summed)
+        bins = group * (self._per_bin * _LINE + 8 * NEAR)
+        return bins + -(-group * summed // 16) * 16 + (_COLUMN_BYTES + 4 * group) * max(n_columns, 1)
 
     def _upload(self, game: RowGame, codes: NDArray[Any]) -> None:
         device, weights = self._device, game.weights
@@ -221,19 +222,20 @@ class BinnedRows:
             return
         fixed = np.float32(0.99 * 2.0**31 / (largest * max(len(chosen), 1)))
         listed = np.append(np.arange(low), high).astype(np.int32)
-        layout = make_layout(max(int(self._largest[listed].sum()), 1), max(high.size + low // 2, 1))
+        layout = make_layout(max(int(self._largest[listed].sum()), 1), max(high.size, 1))
         there = device.upload(listed)
         zeros = np.zeros(4 - low)
         weights = np.concatenate([with_column, zeros, everywhere, zeros]).astype(np.float32)
         last = (*weights, buffers.sums)
-        self._run("add_walk", chosen, (there, there, np.int32(listed.size)), layout, fixed, last, buffers.kept)
+        self._run(
+            "add_walk", chosen, (there, there, np.int32(listed.size)), layout, fixed, last, buffers.kept
+        )
         roles = np.zeros(m, dtype=np.int32)
         roles[high] = 1
         roles[:low] = 2 + np.arange(low)
         shape = (np.int32(m), np.int32(low + 2))
-        arguments = (
-            buffers.sums, np.int32(self.n_rows), device.upload(roles), *shape, np.float64(1.0 / float(fixed)), buffers.values,
-        )  # fmt: skip
+        unit = np.float64(1.0 / float(fixed))
+        arguments = (buffers.sums, np.int32(self.n_rows), device.upload(roles), *shape, unit, buffers.values)
         self._launch("fold_walk", (-(-self.n_rows // 256),), 256, arguments)
 
     def walk_rows(self) -> int:
@@ -255,10 +257,12 @@ class BinnedRows:
         device = self._device
         bins = (np.int32(layout.shift), np.int32(layout.offset), np.uint32(layout.top))
         n_listed = int(listed[2])
-        state_bytes = self._group * (self._per_bin * BINS + 8 * NEAR)
-        on_chip = self._on_chip(self._group) + _COLUMN_BYTES * max(n_listed, 1)
+        state_bytes = self._group * (self._per_bin * _LINE + 8 * NEAR)
+        on_chip = self._on_chip(self._group, n_listed)
 
-        def launch(grid: tuple[int, int], part: Any, count: int, phases: int, state: Any, limits: Any) -> None:
+        def launch(
+            grid: tuple[int, int], part: Any, count: int, phases: int, state: Any, limits: Any
+        ) -> None:
             arguments = (
                 *self._arguments, part, np.int32(count), *listed, *bins, np.int32(phases), np.int32(self._tile_rows),
                 kept, state, limits, fixed, *last,

@@ -97,8 +97,7 @@ class Device:
             name: str, grid: tuple[int, ...], threads: int, arguments: tuple[Any, ...], on_chip: int = 0
         ) -> None:
             function = functions[name]
-            if on_chip > function.max_dynamic_shared_size_bytes:
-                function.max_dynamic_shared_size_bytes = on_chip
+            function.max_dynamic_shared_size_bytes = max(function.max_dynamic_shared_size_bytes, on_chip)
             function(grid, (threads,), arguments, shared_mem=on_chip)
 
         return launch
@@ -182,4 +181,3 @@ def _version(number: int) -> str:
 
 def _first_line(error: BaseException) -> str:
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-

@@ -19,7 +19,7 @@ NEAR = 512
 
 # Bins of an octave, as a power of two, by the size of the coalition. With few columns the near rows are many octaves
 # nearer than the others, with many columns they are not, and ranks grow fast with the distance.
-_MANTISSA = ((1, 5), (3, 6))
+_MANTISSA = ((2, 5), (5, 6))
 _MOST = 7
 
 
@@ -44,7 +44,7 @@ def make_layout(top: int, smallest: int) -> Layout:
 
     Examples
     --------
-    >>> layout = make_layout(2**20, 4)
+    >>> layout = make_layout(2**20, 6)
     >>> bins_of(np.array([0, 2**12 - 1, 2**12, 2**20]), layout)
     array([   0,    0,    0, 1023])
     """

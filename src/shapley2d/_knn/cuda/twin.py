@@ -1,4 +1,4 @@
-"""The kernels of ``binned.cu`` in numpy, for one validation row and one coalition: what they compute, in plain words."""
+"""The kernels of ``binned.cu`` in numpy, for one validation row and one coalition: what they compute."""
 
 from __future__ import annotations
 
