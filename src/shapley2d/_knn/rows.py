@@ -124,8 +124,9 @@ class RowValues:
         self._place[self._order] = np.arange(self.n_rows)
         y, y_valid = np.asarray(y)[self._order], np.asarray(y_valid)
         if task == "regression":
-            centre = float(np.mean(y, dtype=np.float64))
-            y, y_valid = y.astype(np.float64) - centre, y_valid.astype(np.float64) - centre
+            numbers = y.astype(np.float64)
+            centre = float(np.mean(numbers))
+            y, y_valid = numbers - centre, y_valid.astype(np.float64) - centre
         self._game = RowGame(
             task=task,
             n_neighbors=self._k,

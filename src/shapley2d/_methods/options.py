@@ -59,6 +59,7 @@ MODEL_NEIGHBORS = N_NEIGHBORS.but(
     default=None, shown_default=N_NEIGHBORS.default_words
 )  # of model "knn" only
 MODEL_METRIC = METRIC.but(default=None, shown_default=METRIC.default_words)
+MODEL_BACKEND = BACKEND.but(default=None, shown_default=BACKEND.default_words)
 SCORING = Option(
     "scoring",
     None,

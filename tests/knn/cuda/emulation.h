@@ -10,7 +10,7 @@
 
 struct int2 { int x, y; };
 struct float2 { float x, y; };
-struct int4 { int x, y, z, w; };
+struct float4 { float x, y, z, w; };
 struct dim3 { int x, y, z; };
 static float2 make_float2(float x, float y) { return {x, y}; }
 
@@ -71,11 +71,9 @@ template <typename T> static T max(T a, T b) { return a > b ? a : b; }
 template <typename T> static T atomicAdd(T* to, T value) { T old = *to; *to += value; return old; }
 static int __float_as_int(float x) { int y; memcpy(&y, &x, 4); return y; }
 static float __int_as_float(int x) { float y; memcpy(&y, &x, 4); return y; }
-static float __int2float_rz(int x) {
-    float y = (float)x;
-    if ((double)y > (double)x) y = nextafterf(y, -INFINITY);
-    return y;
-}
+static float __fadd_rn(float x, float y) { return x + y; }
+static float __fmul_rn(float x, float y) { return x * y; }
+static float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
 static int __float2int_rn(float x) { return (int)nearbyintf(x); }
 static int __double2int_rn(double x) { return (int)nearbyint(x); }
 static long long __double2ll_rn(double x) { return (long long)nearbyint(x); }

@@ -26,6 +26,7 @@ class EmulatedDevice:
     name = "a GPU emulated for tests"
     processors = 2
     block_bytes = 232448
+    processor_bytes = 233472
     cache_bytes = 50 * 2**20
 
     def __init__(self, folder: Path, memory: int | None = None) -> None:

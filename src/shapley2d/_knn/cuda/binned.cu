@@ -7,35 +7,29 @@
 // on the chip; larger ones take a launch per phase, over tiles of rows, and keep them in `state`. Sums are whole numbers,
 // so their bits do not depend on the order of the blocks. The numpy twin is shapley2d/_knn/cuda/twin.py.
 //
-// Set when compiling: THREADS, GROUP, BINS, NEAR (powers of two), CODE_BITS (of an entry: 16 or 32), REGRESSION.
-
-#if CODE_BITS == 16
-typedef unsigned short CODE;
-#define MISSING 65535
-#else
-typedef int CODE;
-#define MISSING (-2147483647 - 1)
-#endif
+// Set when compiling: THREADS, GROUP, BINS, NEAR (powers of two), REGRESSION; BLOCKS, how many of them a
+// processor takes at a time; AHEAD, entries of a row that are loaded together, which lists of columns are filled up by.
+//
+// Distances are floats: rows whose entries differ by as much tie exactly, since sums are taken in one order for all rows.
 
 #define LANES (THREADS / GROUP)  // threads that work on the bins and near rows of one coalition
 
 enum Phase { COUNT = 1, EDGES = 2, LIST = 4, WORTH = 8, ADD = 16 };
 
-// What a column's entry of the validation row is compared with: missing training entries are `missing` away, others
+// What a column's entry of the validation row is compared with: missing training entries (NaN) are `missing` away, others
 // `added` plus `weight` times the squared difference, or plus minus `weight` if it is negative and the entries differ.
 struct __align__(16) Entry {
-    int value, weight, added, missing;
+    float value, weight, added, missing;
 };
 
 struct Table {
-    const CODE* train;     // a line per column, rows in order of their label
+    const float* train;    // a line per column, rows in order of their label
     const Entry* entries;  // a line per validation row
     int n_rows, n_columns;
 };
 
 struct Bins {
     int shift, offset;
-    unsigned top;       // no distance is larger
 };
 
 // A word is left out after every 32 bins, so that threads that look at 16 in a row each meet in no bank of the memory.
@@ -52,30 +46,39 @@ struct Bins {
 #define LIST_BYTES (8 * GROUP * NEAR)
 #define STATE_BYTES (COUNT_BYTES + LIST_BYTES)
 
-// The near rows of a coalition.
-struct Limits {
-    int edge;       // their last bin, or -1
-    unsigned high;  // their distances are below
-    unsigned found; // how many of them are listed
-    unsigned spare;
+// The near rows of a coalition, and the first bin beyond them, which is divided: its parts take the place of the bins of
+// near rows, which are no longer needed.
+struct __align__(16) Limits {
+    float near;          // near rows have distances below
+    float crowded;       // those in the divided bin have distances below
+    int shift, offset;   // of its parts
+    int first;           // the first bin of far rows, parts included
+    unsigned found;      // how many near rows are listed
+    int edge, spare;     // the last bin of near rows, or -1
 };
 
-__device__ __forceinline__ int dissimilarity(const CODE code, const Entry entry) {
-    const int value = (int)code;
-    if (value == MISSING) return entry.missing;
-    const int apart = value - entry.value;
-    if (entry.weight < 0) return entry.added - (apart != 0 ? entry.weight : 0);
-    return entry.added + entry.weight * apart * apart;
+// Without a branch, so that the entries of several columns can be on their way at the same time.
+__device__ __forceinline__ float dissimilarity(const float code, const Entry entry) {
+    const float apart = __fadd_rn(code, -entry.value);
+    const float unequal = apart != 0.0f ? -entry.weight : 0.0f;
+    const float square = __fmul_rn(__fmul_rn(entry.weight, apart), apart);
+    const float known = __fadd_rn(entry.added, entry.weight < 0.0f ? unequal : square);
+    return code != code ? entry.missing : known;
 }
 
-// The exponent and the first bits of the mantissa, cut off and not rounded: the same as comparing whole numbers.
-__device__ __forceinline__ int bin_of(const int distance, const Bins bins) {
-    return max((__float_as_int(__int2float_rz(distance)) >> bins.shift) - bins.offset, 0);
+// The exponent and the first bits of the mantissa.
+__device__ __forceinline__ int bin_of(const float distance, const Bins bins) {
+    return max((__float_as_int(distance) >> bins.shift) - bins.offset, 0);
 }
 
 // The smallest distance in a bin other than the first.
-__device__ __forceinline__ unsigned lower_end(const int bin, const Bins bins) {
-    return (unsigned)ceilf(__int_as_float((bin + bins.offset) << bins.shift));
+__device__ __forceinline__ float lower_end(const int bin, const Bins bins) {
+    return __int_as_float((bin + bins.offset) << bins.shift);
+}
+
+// The part of the divided bin.
+__device__ __forceinline__ int part_of(const float distance, const Limits& limits) {
+    return (__float_as_int(distance) >> limits.shift) - limits.offset;
 }
 
 // Sums over the threads of a coalition before (or after) this one, always in the same order.
@@ -118,47 +121,61 @@ __device__ T sum_after(const T value, T* buffer) {
 // Otherwise `masks` has a 1 or a 0 per coalition for every listed column.
 template <bool WALK>
 __device__ __forceinline__ void row_distances(
-    const Table& table, const Entry* entries, const long long* columns, const int* masks, const int n_listed, const int row,
-    int* kept, const bool use_kept, int (&distances)[GROUP]
+    const Table& table, const Entry* entries, const long long* columns, const float* masks, const int n_listed, const int row,
+    float* kept, const bool use_kept, float (&distances)[GROUP]
 ) {
     constexpr int LOW = GROUP == 1 ? 0 : GROUP == 2 ? 1 : GROUP == 4 ? 2 : GROUP == 8 ? 3 : 4;
     if (WALK) {
-        int base = 0;
+        float low[LOW];
+#pragma unroll
+        for (int j = 0; j < LOW; j++) low[j] = table.train[columns[j] + row];
+        float base = 0.0f;
         if (use_kept) {
             base = kept[row];
         } else {
-#pragma unroll 4
-            for (int j = LOW; j < n_listed; j++) base += dissimilarity(table.train[columns[j] + row], entries[j]);
+            for (int j = LOW; j < n_listed; j += AHEAD) {
+                float codes[AHEAD];
+#pragma unroll
+                for (int i = 0; i < AHEAD; i++) codes[i] = table.train[columns[j + i] + row];
+#pragma unroll
+                for (int i = 0; i < AHEAD; i++) base = __fadd_rn(base, dissimilarity(codes[i], entries[j + i]));
+            }
             if (kept != nullptr) kept[row] = base;
         }
         distances[0] = base;
 #pragma unroll
         for (int j = 0; j < LOW; j++) {
-            const int step = dissimilarity(table.train[columns[j] + row], entries[j]);
+            const float step = dissimilarity(low[j], entries[j]);
 #pragma unroll
-            for (int c = 0; c < (1 << j); c++) distances[c + (1 << j)] = distances[c] + step;
+            for (int c = 0; c < (1 << j); c++) distances[c + (1 << j)] = __fadd_rn(distances[c], step);
         }
     } else {
 #pragma unroll
-        for (int c = 0; c < GROUP; c++) distances[c] = 0;
-#pragma unroll 4
-        for (int j = 0; j < n_listed; j++) {
-            const int step = dissimilarity(table.train[columns[j] + row], entries[j]);
-            // A multiplication by 0 or 1, read four at a time, takes fewer instructions than a condition.
-#if GROUP % 4 == 0
-            const int4* inside = (const int4*)(masks + j * GROUP);
+        for (int c = 0; c < GROUP; c++) distances[c] = 0.0f;
+        for (int j = 0; j < n_listed; j += AHEAD) {
+            float codes[AHEAD];
 #pragma unroll
-            for (int c = 0; c < GROUP; c += 4) {
-                const int4 four = inside[c / 4];
-                distances[c] += four.x * step;
-                distances[c + 1] += four.y * step;
-                distances[c + 2] += four.z * step;
-                distances[c + 3] += four.w * step;
-            }
+            for (int i = 0; i < AHEAD; i++) codes[i] = table.train[columns[j + i] + row];
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+                const float step = dissimilarity(codes[i], entries[j + i]);
+                // A multiplication by 0 or 1, read four at a time, takes fewer instructions than a condition.
+#if GROUP % 4 == 0
+                const float4* inside = (const float4*)(masks + (j + i) * GROUP);
+#pragma unroll
+                for (int c = 0; c < GROUP; c += 4) {
+                    const float4 four = inside[c / 4];
+                    distances[c] = __fmaf_rn(four.x, step, distances[c]);
+                    distances[c + 1] = __fmaf_rn(four.y, step, distances[c + 1]);
+                    distances[c + 2] = __fmaf_rn(four.z, step, distances[c + 2]);
+                    distances[c + 3] = __fmaf_rn(four.w, step, distances[c + 3]);
+                }
 #else
 #pragma unroll
-            for (int c = 0; c < GROUP; c++) distances[c] += masks[j * GROUP + c] * step;
+                for (int c = 0; c < GROUP; c++) 
+                    distances[c] = __fmaf_rn(masks[(j + i) * GROUP + c], step, distances[c]);
 #endif
+            }
         }
     }
 }
@@ -199,6 +216,11 @@ struct Counts {
         atomicAdd((unsigned long long*)squares + place, (unsigned long long)square);
     }
     __device__ __forceinline__ unsigned size(const int c, const int bin) const { return rows[c * LINE + PLACE(bin)]; }
+    __device__ __forceinline__ void clear(const int c, const int bin) {
+        const int place = c * LINE + PLACE(bin);
+        rows[place] = 0;
+        z[place] = squares[place] = 0;
+    }
 };
 
 #else
@@ -213,11 +235,14 @@ struct Counts {
     __device__ __forceinline__ unsigned size(const int c, const int bin) const {
         return rows[2 * c * LINE + PLACE(bin)] + rows[(2 * c + 1) * LINE + PLACE(bin)];
     }
+    __device__ __forceinline__ void clear(const int c, const int bin) {
+        rows[2 * c * LINE + PLACE(bin)] = rows[(2 * c + 1) * LINE + PLACE(bin)] = 0;
+    }
 };
 
 #endif
 
-__device__ void find_edges(const Counts& counts, const Bins bins, Limits* limits, double* buffer) {
+__device__ void find_edges(Counts& counts, const Bins bins, Limits* limits, double* buffer) {
     const int c = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     constexpr int PART = BINS / LANES;
     if (lane == 0) limits[c].edge = -1;
@@ -231,11 +256,20 @@ __device__ void find_edges(const Counts& counts, const Bins bins, Limits* limits
     }
     if (edge >= 0) atomicMax(&limits[c].edge, edge);
     __syncthreads();
+    edge = limits[c].edge;
+    int digits = edge < 0 || edge + 1 == BINS ? -1 : 0;  // of two: the number of parts
+    while (digits >= 0 && digits < bins.shift && 2 << digits <= edge + 1) digits++;
+    const int first = digits < 0 ? edge + 1 : edge + 1 - (1 << digits);
     if (lane == 0) {
-        edge = limits[c].edge;
-        limits[c].high = edge < 0 ? 0u : edge + 1 < BINS ? lower_end(edge + 1, bins) : bins.top + 1u;
+        limits[c].near = edge < 0 ? 0.0f : edge + 1 < BINS ? lower_end(edge + 1, bins) : 3.4e38f;
+        limits[c].crowded = digits < 0 ? limits[c].near : edge + 2 < BINS ? lower_end(edge + 2, bins) : 3.4e38f;
+        limits[c].shift = bins.shift - max(digits, 0);
+        limits[c].offset = ((edge + 1 + bins.offset) << max(digits, 0)) - first;
+        limits[c].first = first;
         limits[c].found = 0;
     }
+    if (digits >= 0)
+        for (int bin = first + lane; bin <= edge + 1; bin += LANES) counts.clear(c, bin);
     __syncthreads();
 }
 
@@ -347,7 +381,7 @@ __device__ void find_worth(Counts& counts, unsigned long long* lists, unsigned c
                            const Weights& weights, void* sums, double* buffer) {
     __shared__ Tails far_tails[GROUP];
     const int c = threadIdx.x / LANES, lane = threadIdx.x % LANES;
-    const int found = limits[c].found, edge = limits[c].edge;
+    const int found = limits[c].found, first_far = limits[c].first;
     const double target = game.targets[valid];
     unsigned long long* list = lists + c * NEAR;
     double* before = (double*)before_memory + 2 * c * (NEAR + 1);
@@ -375,7 +409,7 @@ __device__ void find_worth(Counts& counts, unsigned long long* lists, unsigned c
     const int first = lane * PART;
     unsigned size = 0;
     long long total = 0;
-    for (int bin = max(first, edge + 1); bin < first + PART; bin++) {
+    for (int bin = max(first, first_far); bin < first + PART; bin++) {
         size += counts.size(c, bin);
         total += counts.z[c * LINE + PLACE(bin)];
     }
@@ -385,7 +419,7 @@ __device__ void find_worth(Counts& counts, unsigned long long* lists, unsigned c
     for (int round = 0; round < 2; round++) {
         unsigned end = start_of_part + size;
         long long sum_z = nearer + total;
-        for (int bin = first + PART - 1; bin >= first && bin > edge; bin--) {
+        for (int bin = first + PART - 1; bin >= first && bin >= first_far; bin--) {
             const int place = c * LINE + PLACE(bin);
             const unsigned members = counts.rows[place];
             if (members == 0) continue;
@@ -449,7 +483,7 @@ __device__ void find_worth(Counts& counts, unsigned long long* lists, unsigned c
                            const Weights& weights, void* sums, double* buffer) {
     __shared__ double far_tail[GROUP];
     const int c = threadIdx.x / LANES, lane = threadIdx.x % LANES;
-    const int found = limits[c].found, edge = limits[c].edge;
+    const int found = limits[c].found, first_far = limits[c].first;
     const int2 run = game.runs[valid];
     unsigned* others = counts.rows + 2 * c * LINE;
     unsigned* matches = others + LINE;
@@ -458,11 +492,11 @@ __device__ void find_worth(Counts& counts, unsigned long long* lists, unsigned c
     constexpr int PART = BINS / LANES;
     const int first = lane * PART;
     unsigned sum = 0;
-    for (int bin = max(first, edge + 1); bin < first + PART; bin++) sum += others[PLACE(bin)] + matches[PLACE(bin)];
+    for (int bin = max(first, first_far); bin < first + PART; bin++) sum += others[PLACE(bin)] + matches[PLACE(bin)];
     const unsigned start_of_part = found + sum_before(sum, (unsigned*)buffer);
     double taken = 0.0;
     unsigned end = start_of_part + sum;
-    for (int bin = first + PART - 1; bin >= first && bin > edge; bin--) {
+    for (int bin = first + PART - 1; bin >= first && bin >= first_far; bin--) {
         const unsigned size = others[PLACE(bin)] + matches[PLACE(bin)];
         if (size == 0) continue;
         const unsigned start = end - size;
@@ -472,7 +506,7 @@ __device__ void find_worth(Counts& counts, unsigned long long* lists, unsigned c
     double tail = sum_after(taken, buffer);
     if (lane == 0) far_tail[c] = tail + taken;
     end = start_of_part + sum;
-    for (int bin = first + PART - 1; bin >= first && bin > edge; bin--) {
+    for (int bin = first + PART - 1; bin >= first && bin >= first_far; bin--) {
         const unsigned count = matches[PLACE(bin)], size = others[PLACE(bin)] + count;
         if (size == 0) continue;
         const unsigned start = end - size;
@@ -544,7 +578,7 @@ __device__ void find_worth(Counts& counts, unsigned long long* lists, unsigned c
 template <bool WALK>
 __device__ __forceinline__ void value_rows(
     const Table table, const Game game, const int* chosen, const int n_chosen, const int* columns, const int* masks,
-    const int n_listed, const Bins bins, const int phases, const int tile_rows, int* kept, unsigned char* state,
+    const int n_listed, const Bins bins, const int phases, const int tile_rows, float* kept, unsigned char* state,
     Limits* kept_limits, const float fixed, const Weights weights, void* sums
 ) {
     extern __shared__ __align__(16) unsigned char memory[];
@@ -553,26 +587,33 @@ __device__ __forceinline__ void value_rows(
     unsigned long long* lists = (unsigned long long*)(memory + COUNT_BYTES);
     unsigned char* before = memory + STATE_BYTES;
     Entry* entries = (Entry*)(before + BEFORE_BYTES);
-    int* masked = (int*)(entries + n_listed);
-    long long* listed = (long long*)(masked + (WALK ? 0 : GROUP * n_listed));
+    const int room = n_listed + AHEAD;
+    float* masked = (float*)(entries + room);
+    long long* listed = (long long*)(masked + (WALK ? 0 : GROUP * room));
+    __shared__ Weights shared_weights;
     Counts counts(memory);
     const int thread = threadIdx.x;
     const bool whole = phases == (COUNT | EDGES | LIST | WORTH | ADD);
     const int begin = blockIdx.y * tile_rows;
     const int end = min(begin + tile_rows, table.n_rows);
     if (kept != nullptr) kept += (long long)blockIdx.x * table.n_rows;
-    for (int j = thread; j < n_listed; j += THREADS) {
-        listed[j] = (long long)columns[j] * table.n_rows;
+    if (WALK && thread < 5) {
+        shared_weights.with[thread] = weights.with[thread];
+        shared_weights.all[thread] = weights.all[thread];
+    }
+    for (int j = thread; j < room; j += THREADS) {
+        listed[j] = j < n_listed ? (long long)columns[j] * table.n_rows : 0;
         if (!WALK)
-            for (int c = 0; c < GROUP; c++) masked[j * GROUP + c] = masks[j] >> c & 1;
+            for (int c = 0; c < GROUP; c++) masked[j * GROUP + c] = j < n_listed && (masks[j] >> c & 1) ? 1.0f : 0.0f;
     }
     for (int number = blockIdx.x; number < n_chosen; number += gridDim.x) {
         const int valid = chosen[number];
         unsigned* kept_state = (unsigned*)(state + (long long)number * STATE_BYTES);
         unsigned* words = (unsigned*)memory;
         __syncthreads();
-        for (int j = thread; j < n_listed; j += THREADS)
-            entries[j] = table.entries[(long long)valid * table.n_columns + columns[j]];
+        for (int j = thread; j < room; j += THREADS)
+            entries[j] = j < n_listed ? table.entries[(long long)valid * table.n_columns + columns[j]]
+                                      : Entry{0.0f, 0.0f, 0.0f, 0.0f};
         const bool reads = !whole && (phases & (EDGES | WORTH | ADD));
         for (int i = thread; i < STATE_BYTES / 4; i += THREADS) words[i] = reads ? kept_state[i] : 0;
         if (!whole && (phases & (LIST | WORTH | ADD)) && thread < GROUP)
@@ -583,7 +624,7 @@ __device__ __forceinline__ void value_rows(
 #else
         const int2 run = game.runs[valid];
 #endif
-        int distances[GROUP];
+        float distances[GROUP];
         if (phases & COUNT) {
             for (int row = begin + thread; row < end; row += THREADS) {
                 row_distances<WALK>(table, entries, listed, masked, n_listed, row, kept, false, distances);
@@ -600,22 +641,33 @@ __device__ __forceinline__ void value_rows(
         if (phases & EDGES) {
             find_edges(counts, bins, limits, buffer);
             if (!whole && thread < GROUP) kept_limits[number * GROUP + thread] = limits[thread];
+            if (!whole)
+                for (int i = thread; i < COUNT_BYTES / 4; i += THREADS) kept_state[i] = words[i];
         }
         if (phases & LIST) {
             if (!whole && thread < GROUP) limits[thread].found = 0;
             __syncthreads();
             for (int row = begin + thread; row < end; row += THREADS) {
                 row_distances<WALK>(table, entries, listed, masked, n_listed, row, kept, whole, distances);
+#if REGRESSION
+                const float label = mark[row];
+#else
+                const int label = row >= run.x && row < run.y;
+#endif
 #pragma unroll
                 for (int c = 0; c < GROUP; c++)
-                    if ((unsigned)distances[c] < limits[c].high)
-                        lists[c * NEAR + atomicAdd(&limits[c].found, 1u)] =
-                            (unsigned long long)distances[c] << 32 | (unsigned)row;
+                    if (distances[c] < limits[c].crowded) {
+                        if (distances[c] < limits[c].near)
+                            lists[c * NEAR + atomicAdd(&limits[c].found, 1u)] =
+                                (unsigned long long)(unsigned)__float_as_int(distances[c]) << 32 | (unsigned)row;
+                        else
+                            counts.add(c, part_of(distances[c], limits[c]), label);
+                    }
             }
             __syncthreads();
         }
         // Whole numbers, and lists that are sorted later: the order of the tiles does not matter.
-        if (!whole && (phases & COUNT)) {
+        if (!whole && (phases & (COUNT | LIST))) {
 #if REGRESSION
             unsigned long long* to = (unsigned long long*)kept_state;
             for (int i = thread; i < 2 * GROUP * LINE; i += THREADS)
@@ -637,7 +689,7 @@ __device__ __forceinline__ void value_rows(
                 if (i % NEAR < limits[i / NEAR].found) to[i + place[i / NEAR]] = lists[i];
         }
         if (phases & WORTH) {
-            find_worth<WALK>(counts, lists, before, table, game, valid, limits, fixed, weights, sums, buffer);
+            find_worth<WALK>(counts, lists, before, table, game, valid, limits, fixed, shared_weights, sums, buffer);
             if (!whole)
                 for (int i = thread; i < STATE_BYTES / 4; i += THREADS) kept_state[i] = words[i];
         }
@@ -655,8 +707,9 @@ __device__ __forceinline__ void value_rows(
                 float values[GROUP];
 #pragma unroll
                 for (int c = 0; c < GROUP; c++) {
-                    const bool far = (unsigned)distances[c] >= limits[c].high;
-                    const int bin = bin_of(distances[c], bins);
+                    const bool far = !(distances[c] < limits[c].near);
+                    const int bin = distances[c] < limits[c].crowded ? max(part_of(distances[c], limits[c]), 0)
+                                                                     : bin_of(distances[c], bins);
 #if REGRESSION
                     const int at = c * LINE + PLACE(bin);
                     const float2 line = ((float2*)counts.z)[at];
@@ -703,22 +756,22 @@ __device__ __forceinline__ void value_rows(
 }
 
 #define ARGUMENTS                                                                                                    \
-    const CODE *train, const Entry *entries, const int n_rows, const int n_columns, const int2 *runs, const float *z, \
+    const float *train, const Entry *entries, const int n_rows, const int n_columns, const int2 *runs, const float *z, \
         const double *targets, const double *single, const double *single_beyond, const double *pair,                 \
         const double *pair_beyond, const double *ranked_pair_beyond, const double *inverse, const double alone,       \
         const int n_neighbors, const int *chosen, const int n_chosen, const int *columns,        \
-        const int *masks, const int n_listed, const int shift, const int offset, const unsigned top,                  \
-        const int phases, const int tile_rows, int *kept, unsigned char *state, Limits *limits, const float fixed
+        const int *masks, const int n_listed, const int shift, const int offset,                                      \
+        const int phases, const int tile_rows, float *kept, unsigned char *state, Limits *limits, const float fixed
 #define TABLE {train, entries, n_rows, n_columns}
 #define GAME                                                                                                         \
     {runs,    z,     targets,     single,   single_beyond, pair, pair_beyond, ranked_pair_beyond, inverse, alone,     \
      n_neighbors}
 
 // Adds the row values under GROUP coalitions to whole sums of 64 bits, a line per coalition.
-extern "C" __global__ void __launch_bounds__(THREADS, 1) add_values(ARGUMENTS, long long* sums) {
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) add_values(ARGUMENTS, long long* sums) {
     const Table table = TABLE;
     const Game game = GAME;
-    const Bins bins = {shift, offset, top};
+    const Bins bins = {shift, offset};
     const Weights none = {};
     value_rows<false>(table, game, chosen, n_chosen, columns, masks, n_listed, bins, phases, tile_rows, kept, state,
                       limits, fixed, none, sums);
@@ -727,13 +780,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) add_values(ARGUMENTS, l
 #if !REGRESSION
 
 // Adds weighted sums over the subsets of a few columns, with some others in all of them, to whole sums of 32 bits.
-extern "C" __global__ void __launch_bounds__(THREADS, 1) add_walk(
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) add_walk(
     ARGUMENTS, const float with0, const float with1, const float with2, const float with3, const float with4,
     const float all0, const float all1, const float all2, const float all3, const float all4, int* sums
 ) {
     const Table table = TABLE;
     const Game game = GAME;
-    const Bins bins = {shift, offset, top};
+    const Bins bins = {shift, offset};
     const Weights weights = {{with0, with1, with2, with3, with4}, {all0, all1, all2, all3, all4}};
     value_rows<true>(table, game, chosen, n_chosen, columns, masks, n_listed, bins, phases, tile_rows, kept, state,
                      limits, fixed, weights, sums);

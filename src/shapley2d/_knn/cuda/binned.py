@@ -10,6 +10,7 @@ import numpy as np
 from shapley2d._knn.cuda.batches import in_batches
 from shapley2d._knn.cuda.device import DeviceError
 from shapley2d._knn.cuda.layout import BINS, NEAR, largest_dissimilarities, make_layout
+from shapley2d._knn.cuda.twin import as_floats, entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from shapley2d._knn.cuda.layout import Layout
     from shapley2d._knn.row_axis import RowGame
 
-THREADS = 1024
-_SPARE_BYTES = 9 * 1024  # on the chip, beside what a launch asks for
+_SPARE_BYTES = 2048  # on the chip, beside what a launch asks for
 _COLUMN_BYTES = 24  # on the chip, beside four for each coalition
 _LINE = BINS + BINS // 32  # words of a line of bins
 _COUNT, _EDGES, _LIST, _WORTH, _ADD = 1, 2, 4, 8, 16
@@ -31,6 +31,21 @@ _BATCH = 1024  # validation rows whose bins are kept between the phases
 _WALK_WORK = 2**40  # row-coalition pairs that a walk should be given at a time
 _QUEUE = 16  # launches after which Ctrl-C is looked for
 _NOWHERE = np.uint64(0)
+
+
+class Shape(NamedTuple):
+    """How work is cut up: coalitions and threads of a block, blocks that a processor takes, entries loaded ahead."""
+
+    group: int
+    threads: int
+    blocks: int
+    ahead: int = 4
+
+
+# Measured on an H200, the fastest first: many columns are shared by more coalitions, few leave room for two blocks.
+_WIDE = 24
+_SHAPES = (Shape(16, 1024, 1, 8), Shape(8, 512, 2), Shape(8, 512, 1), Shape(4, 512, 1), Shape(2, 512, 1))
+_REGRESSION_SHAPES = (Shape(4, 1024, 1), Shape(2, 1024, 1))
 
 
 class _Walk(NamedTuple):
@@ -47,10 +62,9 @@ class BinnedRows:
     Parameters
     ----------
     game : RowGame
-        With distances of 32 bits.
     device : Device
-    group : int, optional
-        Coalitions of one block; as many as fit by default.
+    shape : Shape, optional
+        By default the fastest one that fits.
     tile_rows : int, optional
         Rows of a launch; by default all where that keeps to the GPU's cache.
     """
@@ -60,31 +74,31 @@ class BinnedRows:
         game: RowGame,
         device: Device,
         *,
-        group: int | None = None,
+        shape: Shape | None = None,
         tile_rows: int | None = None,
-        threads: int = THREADS,
     ) -> None:
-        if game.train.dtype != np.int32:
-            raise ValueError("bins take distances of 32 bits")
         self.n_rows, self.n_columns = game.n_rows, game.n_columns
-        self._device, self._threads = device, threads
+        self._device = device
         self._classifies = game.task == "classification"
         self._magnitude = 1.0 if self._classifies else max(game.magnitude, np.finfo(np.float64).tiny)
         # No value is larger: what one of K neighbours can change, and in regression the error of no rows.
         k = game.n_neighbors
         self._bound = 1.0 / k if self._classifies else 8.0 / k + 2 * abs(game.weights.alone)
         self._per_bin = 8 if self._classifies else 20
-        self._group = group or self._fitting_group()
-        codes = compact(game.train)
+        self._shape = shape or self._fitting_shape()
+        self._group = self._shape.group
+        self._at_a_time = self._shape.blocks * device.processors
+        codes = as_floats(game.train)
         self._largest = largest_dissimilarities(game)
         self._launch = device.compile(
             "binned.cu",
-            THREADS=threads,
+            THREADS=self._shape.threads,
             GROUP=self._group,
             BINS=BINS,
             NEAR=NEAR,
-            CODE_BITS=8 * codes.itemsize,
             REGRESSION=int(not self._classifies),
+            BLOCKS=self._shape.blocks,
+            AHEAD=self._shape.ahead,
         )
         row_bytes = codes.itemsize * self.n_columns + 8 * self._group
         fits = self.n_rows * row_bytes <= device.cache_bytes // 2
@@ -99,20 +113,23 @@ class BinnedRows:
                 f"{device.free_bytes() / 2**30:.1f} GB left"
             ) from error
 
-    def _fitting_group(self) -> int:
-        for group in (16, 8, 4, 2) if self._classifies else (4, 2):
-            if self._on_chip(group, self.n_columns) + _SPARE_BYTES <= self._device.block_bytes:
-                return group
+    def _fitting_shape(self) -> Shape:
+        shapes = _SHAPES[self.n_columns <= _WIDE :] if self._classifies else _REGRESSION_SHAPES
+        for shape in shapes:
+            needed = self._on_chip(shape, self.n_columns) + 8 * shape.threads + _SPARE_BYTES
+            if needed <= self._device.block_bytes and shape.blocks * needed <= self._device.processor_bytes:
+                return shape
         raise DeviceError(
             f"{self._device.name} has {self._device.block_bytes // 1024} KB of memory on the chip for a block of "
             "threads, too little for the bins"
         )
 
-    def _on_chip(self, group: int, n_columns: int) -> int:
+    def _on_chip(self, shape: Shape, n_columns: int) -> int:
         """Bytes of counts, of lists of near rows, of what is summed up along these, and of columns."""
         summed = 2 * (NEAR + 2) if self._classifies else 16 * (NEAR + 1)
-        bins = group * (self._per_bin * _LINE + 8 * NEAR)
-        return bins + -(-group * summed // 16) * 16 + (_COLUMN_BYTES + 4 * group) * max(n_columns, 1)
+        bins = shape.group * (self._per_bin * _LINE + 8 * NEAR)
+        columns = (_COLUMN_BYTES + 4 * shape.group) * (n_columns + shape.ahead)
+        return bins + -(-shape.group * summed // 16) * 16 + columns
 
     def _upload(self, game: RowGame, codes: NDArray[Any]) -> None:
         device, weights = self._device, game.weights
@@ -171,8 +188,8 @@ class BinnedRows:
         listed = np.flatnonzero(coalitions.any(axis=0)).astype(np.int32)
         bits = (coalitions[:, listed].T << np.arange(len(coalitions))).sum(axis=1).astype(np.int32)
         sizes = coalitions.sum(axis=1)
-        top = int((coalitions @ self._largest).max(initial=0))
-        layout = make_layout(max(top, 1), int(sizes[sizes > 0].min(initial=self.n_columns)))
+        top = float((coalitions @ self._largest).max(initial=0))
+        layout = make_layout(top, int(sizes[sizes > 0].min(initial=self.n_columns)))
         listed_there = self._device.upload(listed if listed.size else np.zeros(1, dtype=np.int32))
         bits_there = self._device.upload(bits if bits.size else np.zeros(1, dtype=np.int32))
         arguments = (listed_there, bits_there, np.int32(listed.size))
@@ -189,11 +206,11 @@ class BinnedRows:
         if not self._classifies or self.n_columns <= low:
             return walk_by_sums(self, weights_in, weights_out, chosen)
         device = self._device
-        blocks = min(max(len(chosen), 1), device.processors)
+        blocks = min(max(len(chosen), 1), self._at_a_time)
         buffers = _Walk(
             values=device.zeros((self.n_columns, self.n_rows), np.float64),
             sums=device.zeros((low + 2, self.n_rows), np.int32),
-            kept=device.empty((blocks, self.n_rows), np.int32) if self._tiles == 1 else _NOWHERE,
+            kept=device.empty((blocks, self.n_rows), np.float32) if self._tiles == 1 else _NOWHERE,
         )
         for others in range(1 << (self.n_columns - low)):
             self._walk_step(others, weights_in, weights_out, chosen, buffers)
@@ -222,7 +239,7 @@ class BinnedRows:
             return
         fixed = np.float32(0.99 * 2.0**31 / (largest * max(len(chosen), 1)))
         listed = np.append(np.arange(low), high).astype(np.int32)
-        layout = make_layout(max(int(self._largest[listed].sum()), 1), max(high.size, 1))
+        layout = make_layout(float(self._largest[listed].sum()), max(high.size, 1))
         there = device.upload(listed)
         zeros = np.zeros(4 - low)
         weights = np.concatenate([with_column, zeros, everywhere, zeros]).astype(np.float32)
@@ -255,10 +272,10 @@ class BinnedRows:
     ) -> None:
         """Launch a kernel on the chosen validation rows: all phases at once, or one by one over tiles of rows."""
         device = self._device
-        bins = (np.int32(layout.shift), np.int32(layout.offset), np.uint32(layout.top))
+        bins = (np.int32(layout.shift), np.int32(layout.offset))
         n_listed = int(listed[2])
         state_bytes = self._group * (self._per_bin * _LINE + 8 * NEAR)
-        on_chip = self._on_chip(self._group, n_listed)
+        on_chip = self._on_chip(self._shape, n_listed)
 
         def launch(
             grid: tuple[int, int], part: Any, count: int, phases: int, state: Any, limits: Any
@@ -267,19 +284,19 @@ class BinnedRows:
                 *self._arguments, part, np.int32(count), *listed, *bins, np.int32(phases), np.int32(self._tile_rows),
                 kept, state, limits, fixed, *last,
             )  # fmt: skip
-            self._launch(kernel, grid, self._threads, arguments, on_chip)
+            self._launch(kernel, grid, self._shape.threads, arguments, on_chip)
 
         numbers = chosen.astype(np.int32)
         if self._tiles == 1:
             if numbers.size:
-                blocks = min(numbers.size, device.processors)
+                blocks = min(numbers.size, self._at_a_time)
                 launch((blocks, 1), device.upload(numbers), numbers.size, _ALL, _NOWHERE, _NOWHERE)
             return
 
         def work(start: int, stop: int) -> None:
             count = stop - start
             state = device.zeros((count, state_bytes), np.uint8)
-            limits = device.zeros((count, 4 * self._group), np.int32)
+            limits = device.zeros((count, 8 * self._group), np.int32)
             part = device.upload(numbers[start:stop])
             for phase, tiles in (
                 (_COUNT, self._tiles),
@@ -311,34 +328,3 @@ def walk_by_sums(
         weights = np.where(coalitions, weights_in[size][:, None], -weights_out[size][:, None])
         total += weights.T @ axis.sums(coalitions, chosen)
     return total
-
-
-def compact(train: NDArray[np.int32]) -> NDArray[Any]:
-    """Entries in 16 bits where they fit, with the largest number for missing ones.
-
-    Examples
-    --------
-    >>> compact(np.array([[0, 7, -(2**31)]], dtype=np.int32))
-    array([[    0,     7, 65535]], dtype=uint16)
-    """
-    gone = train == np.iinfo(np.int32).min
-    there = np.where(gone, 0, train)
-    if there.min(initial=0) < 0 or there.max(initial=0) >= 65535:
-        return np.ascontiguousarray(train)
-    return np.where(gone, 65535, there).astype(np.uint16)
-
-
-def entries(game: RowGame) -> NDArray[np.int32]:
-    """What the entries of all validation rows are compared with, see ``Entry`` in ``binned.cu``."""
-    nominal, weight, missing = game.measures
-    gone = game.valid == np.iinfo(np.int32).min
-    signed = np.where(nominal, -weight, weight)
-    return np.stack(
-        [
-            np.where(gone, 0, game.valid),
-            np.where(gone, 0, signed),
-            np.where(gone, missing, 0),
-            np.broadcast_to(missing, game.valid.shape),
-        ],
-        axis=-1,
-    ).astype(np.int32)

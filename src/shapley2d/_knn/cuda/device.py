@@ -7,7 +7,7 @@ processes.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,8 @@ class Device:
         Multiprocessors, each of which takes a block of threads at a time.
     block_bytes : int
         Memory on the chip that a block can have.
+    processor_bytes : int
+        The same for all blocks of a multiprocessor.
     cache_bytes : int
         The second cache, which all processors share.
     """
@@ -44,6 +46,7 @@ class Device:
         self.name: str = properties["name"].decode()
         self.processors = int(properties["multiProcessorCount"])
         self.block_bytes = int(properties["sharedMemPerBlockOptin"])
+        self.processor_bytes = int(properties["sharedMemPerMultiprocessor"])
         self.cache_bytes = int(properties["l2CacheSize"])
         self._compiled: dict[Any, Any] = {}
 
@@ -70,10 +73,10 @@ class Device:
 
     def sort_lines(self, keys: Any, rows: Any) -> None:
         """Sort every line of keys in place, and write which places they came from, equal keys in their order."""
-        for line in range(len(keys)):
-            order = self._allocated(lambda line=line: self._cupy.argsort(keys[line]))
-            keys[line] = keys[line][order]
-            rows[line] = order
+        for line, row in zip(keys, rows, strict=True):
+            order = self._allocated(partial(self._cupy.argsort, line))
+            line[:] = line[order]
+            row[:] = order
 
     def free_bytes(self) -> int:
         """Memory that can still be had."""

@@ -19,56 +19,38 @@ NEAR = 512
 
 # Bins of an octave, as a power of two, by the size of the coalition. With few columns the near rows are many octaves
 # nearer than the others, with many columns they are not, and ranks grow fast with the distance.
-_MANTISSA = ((2, 5), (5, 6))
-_MOST = 7
+_MANTISSA = ((2, 5),)
+_MOST = 6
+
+
+_MARGIN = 1.0002  # above the largest sum, which floats may exceed by rounding
 
 
 class Layout(NamedTuple):
-    """How distances become bins.
-
-    Attributes
-    ----------
-    shift, offset : int
-        The bits of a distance as a float of 32 bits, shifted right, less the offset, are its bin; at least 0.
-    top : int
-        No distance is larger.
-    """
+    """How distances become bins: the bits of a float, shifted right, less the offset; at least 0."""
 
     shift: int
     offset: int
-    top: int
 
 
-def make_layout(top: int, smallest: int) -> Layout:
+def make_layout(top: float, smallest: int) -> Layout:
     """The layout for coalitions whose distances are at most ``top``, the smallest of so many columns.
 
     Examples
     --------
-    >>> layout = make_layout(2**20, 6)
-    >>> bins_of(np.array([0, 2**12 - 1, 2**12, 2**20]), layout)
-    array([   0,    0,    0, 1023])
+    >>> bins_of(np.array([0, 15, 2**20], dtype=np.float32), make_layout(2**20, 6))
+    array([   0,    0, 1022])
     """
-    top = min(top, 2**31 - 2)
     mantissa = next((bits for size, bits in _MANTISSA if smallest <= size), _MOST)
     shift = 23 - mantissa
-    return Layout(shift, int(float_bits(top) >> shift) - (BINS - 1), top)
+    largest = np.array([max(top, 1.0) * _MARGIN], dtype=np.float32)
+    return Layout(shift, int(largest.view(np.int32)[0] >> shift) - (BINS - 1))
 
 
-def bins_of(distances: NDArray[np.integer], layout: Layout) -> NDArray[np.int64]:
+def bins_of(distances: NDArray[np.float32], layout: Layout) -> NDArray[np.int64]:
     """The bin of every distance."""
-    return np.maximum((float_bits(distances) >> layout.shift) - layout.offset, 0)
-
-
-def float_bits(distances: NDArray[np.integer] | int) -> NDArray[np.int64]:
-    """The bits of distances below 2^31 as floats of 32 bits, cut off and not rounded.
-
-    Examples
-    --------
-    >>> float_bits(2**24 + 1) == np.float32(2**24).view(np.int32)
-    np.True_
-    """
-    wide = np.asarray(distances, dtype=np.float64).view(np.int64)  # exact
-    return np.where(np.asarray(distances) > 0, (wide >> 29) - ((1023 - 127) << 23), 0)
+    bits: NDArray[np.int64] = distances.view(np.int32).astype(np.int64)
+    return np.asarray(np.maximum((bits >> layout.shift) - layout.offset, 0))
 
 
 def largest_dissimilarities(game: RowGame) -> NDArray[np.int64]:

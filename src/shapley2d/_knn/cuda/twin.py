@@ -36,33 +36,69 @@ def binned_values(
     """
     distances = row_distances(game, t, coalition)
     if layout is None:
-        top = int(largest_dissimilarities(game)[coalition].sum())
-        layout = make_layout(max(top, 1), int(coalition.sum()))
+        top = float(largest_dissimilarities(game)[coalition].sum())
+        layout = make_layout(top, int(coalition.sum()) or game.n_columns)
     groups = tie_groups(distances, layout)
     if game.task == "classification":
         return tied_classification(game, groups, game.y == game.y_valid[t])
     return tied_regression(game, groups, float(game.y_valid[t]))
 
 
-def row_distances(game: RowGame, t: int, coalition: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Distance of every row from a validation row."""
-    nominal, weight, missing = game.measures
-    absent = np.iinfo(game.train.dtype).min
-    total = np.zeros(game.n_rows, dtype=np.int64)
+def row_distances(game: RowGame, t: int, coalition: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Distance of every row from a validation row, added up in floats, column by column."""
+    codes, compared = as_floats(game.train), entries(game)[t]
+    total = np.zeros(game.n_rows, dtype=np.float32)
     for j in np.flatnonzero(coalition):
-        entries, entry = game.train[j].astype(np.int64), int(game.valid[t, j])
-        apart = entries - entry
-        known = int(weight[j]) * ((apart != 0) if nominal[j] else apart**2)
-        total += np.where((entries == absent) | (entry == absent), int(missing[j]), known)
+        value, weight, added, missing = compared[j]
+        apart = codes[j] - value
+        known = added + (
+            np.where(apart != 0, -weight, np.float32(0)) if weight < 0 else weight * apart * apart
+        )
+        total += np.where(np.isnan(codes[j]), missing, known)
     return total
 
 
-def tie_groups(distances: NDArray[np.integer], layout: Layout) -> NDArray[np.int64]:
-    """What rows are ranked by: the distance of near ones, the bin of others, beyond all distances."""
-    bins = bins_of(distances, layout)
+def tie_groups(distances: NDArray[np.float32], layout: Layout) -> NDArray[np.int64]:
+    """What rows are ranked by: the distance (its bits) of near ones, the bin of others, beyond all distances.
+
+    The first bin of far rows is divided into as many parts as there are bins of near rows, whose place they take.
+    """
+    bins, bits = bins_of(distances, layout), distances.view(np.int32).astype(np.int64)
     reached = np.cumsum(np.bincount(bins, minlength=BINS))
-    far = bins >= np.searchsorted(reached, NEAR, side="right")
-    return np.where(far, 2**31 + bins, distances)
+    crowded = int(np.searchsorted(reached, NEAR, side="right"))
+    far, groups = bins >= crowded, bins
+    if 0 < crowded < BINS:
+        digits = min(crowded.bit_length() - 1, layout.shift)
+        parts = (bits >> (layout.shift - digits)) - ((crowded + layout.offset) << digits)
+        groups = np.where(bins == crowded, crowded - (1 << digits) + parts, bins)
+    return np.where(far, 2**31 + groups, bits)
+
+
+def as_floats(codes: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Entries as floats, NaN for missing ones.
+
+    Examples
+    --------
+    >>> as_floats(np.array([0, 7, -(2**31)], dtype=np.int32))
+    array([ 0.,  7., nan], dtype=float32)
+    """
+    return np.where(codes == np.iinfo(codes.dtype).min, np.float32(np.nan), codes.astype(np.float32))
+
+
+def entries(game: RowGame) -> NDArray[np.float32]:
+    """What the entries of all validation rows are compared with, see ``Entry`` in ``binned.cu``."""
+    nominal, weight, missing = game.measures
+    gone = game.valid == np.iinfo(game.valid.dtype).min
+    signed = np.where(nominal, -weight.astype(np.float32), weight.astype(np.float32))
+    return np.stack(
+        [
+            np.where(gone, 0, game.valid),
+            np.where(gone, 0, signed),
+            np.where(gone, missing, 0),
+            np.broadcast_to(missing, game.valid.shape),
+        ],
+        axis=-1,
+    ).astype(np.float32)
 
 
 def tied_classification(
@@ -80,7 +116,7 @@ def tied_classification(
     tail = np.cumsum(taken[::-1])[::-1] - taken
     other = -tail - count * spread
     match = total / size - (count - 1) * spread - tail
-    return np.where(matches, match[place], other[place])
+    return np.asarray(np.where(matches, match[place], other[place]))
 
 
 def tied_regression(game: RowGame, groups: NDArray[np.integer], target: float) -> NDArray[np.float64]:

@@ -260,9 +260,9 @@ class _KnnGame:
         return any(part.is_binned for part in self.parts)
 
     def use_form(self, form: str, share: float | None = None, bits: Literal[32, 64] = 64) -> None:
-        """Set up the row kernels in their exact or their fast form; a GPU's bins take 32 bits."""
+        """Set up the row kernels in their exact or their fast form."""
         self.form = form
-        self.parts = self.make_parts(form, share, 32 if self.device is not None and form == "fast" else bits)
+        self.parts = self.make_parts(form, share, bits)
         self.bound = 2 * max(part.error_bound() for part in self.parts)
         self.rounding = None
 
@@ -275,11 +275,10 @@ class _KnnGame:
 
     def bounds(self) -> dict[str, float]:
         """How far off values can be because far rows are not ranked, and because distances are rounded."""
-        if self.is_binned:  # corrected by rankings of distances of 64 bits
-            return {"metric_bound": rounding_bound(self.make_parts("exact"), self.columns(64), self.seed)}
         if self.rounding is None:
             self.rounding = rounding_bound(self.parts, self.columns(64), self.seed)
-        return {"form_bound": self.bound, "metric_bound": self.rounding}
+        form = {} if self.is_binned else {"form_bound": self.bound}  # that of bins is estimated
+        return {**form, "metric_bound": self.rounding}
 
     def column_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What coalitions of every size count for the columns in them, and for the others."""
