@@ -89,7 +89,9 @@ def estimate_blocks(
             )
         return _estimate(problem, run, grid, sums, method=method, options=options)
     if backend == "cuda" and options.get("cluster") is not None:
-        raise InputError(Setting("backend", "cuda"), " does not work on a ", Setting("cluster"), ": leave one out")
+        raise InputError(
+            Setting("backend", "cuda"), " does not work on a ", Setting("cluster"), ": leave one out"
+        )
     # Blocks are ranked exactly, row by row, which a processor of many cores does as fast: a GPU is used where asked for.
     return on_backend(
         backend or "auto",

@@ -78,7 +78,9 @@ def test_a_kernel_that_does_not_compile_is_one_line():
             pass
 
         def get_function(self, name):
-            raise CompileException("binned.cu(7): warning: unused\nbinned.cu(9): error: no such thing\n1 error")
+            raise CompileException(
+                "binned.cu(7): warning: unused\nbinned.cu(9): error: no such thing\n1 error"
+            )
 
     made = object.__new__(Device)
     made.name, made._compiled = "a GPU", {}
@@ -117,7 +119,9 @@ def nvrtc():
 def test_sources_compile_for_real(source, regression, architecture):
     library = nvrtc()
     if library is None:
-        pytest.skip("NVRTC is not here: pip install nvidia-cuda-nvrtc-cu12 (90 MB) to compile the CUDA sources")
+        pytest.skip(
+            "NVRTC is not here: pip install nvidia-cuda-nvrtc-cu12 (90 MB) to compile the CUDA sources"
+        )
     sizes = {"THREADS": 512, "GROUP": 4, "BLOCKS": 1, "BINS": 1024, "NEAR": 512, "AHEAD": 4}
     options = [f"-D{name}={value}" for name, value in {**sizes, "REGRESSION": regression}.items()]
     options += ["-std=c++17", f"--gpu-architecture={architecture}"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.games import all_coalitions, contracted, make_game, some_coalitions, walk_weights
-
 from shapley2d._games.nearest import KnnGame
 from shapley2d._knn.cuda.binned import BinnedRows, Shape
 from shapley2d._knn.cuda.device import DeviceError

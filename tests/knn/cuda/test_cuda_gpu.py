@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from knn.cuda.games import all_coalitions, contracted, make_game, some_coalitions, walk_weights
 
+from knn.cuda.games import all_coalitions, contracted, make_game, some_coalitions, walk_weights
 from shapley2d import value_cells
 from shapley2d._knn.cuda.binned import BinnedRows, Shape
 from shapley2d._knn.cuda.device import DeviceError, find_device
@@ -41,7 +41,9 @@ def test_binned_values_are_those_of_the_twin(device, task, tile_rows, seed):
     assert np.array_equal(rows.sums(coalitions, CHOSEN), rows.sums(coalitions, CHOSEN))
 
 
-@pytest.mark.parametrize("shape", [None, Shape(16, 1024, 1, 8), Shape(8, 512, 2), Shape(4, 512, 1), Shape(2, 512, 1)])
+@pytest.mark.parametrize(
+    "shape", [None, Shape(16, 1024, 1, 8), Shape(8, 512, 2), Shape(4, 512, 1), Shape(2, 512, 1)]
+)
 def test_a_walk_is_the_weighted_sum_over_all_coalitions(device, shape):
     game, weights = make_game("classification", n=2500, m=8), walk_weights(8)
     rows = BinnedRows(game, device, shape=shape)
@@ -60,7 +62,9 @@ def test_ranked_values_are_those_of_the_processor(device, task, n):
     assert np.allclose(found, true, rtol=0, atol=1e-13 * np.abs(true).max())
 
 
-@pytest.mark.parametrize("options", [{}, {"columns": "sampled", "n_coalitions": 40}, {"semivalue": "banzhaf"}, {"empty": "zero"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"columns": "sampled", "n_coalitions": 40}, {"semivalue": "banzhaf"}, {"empty": "zero"}]
+)
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_values_agree_with_the_processor_within_their_errors(device, task, options):
     rng = np.random.default_rng(0)
