@@ -1,13 +1,14 @@
 """KNN values on a GPU, beside the processor of the same machine.
 
-Run: python benchmarks/gpu.py [kernel] [census] [all-subsets] [million] [threshold]   (all by default)
+Run: python benchmarks/gpu.py [kernel] [census] [all-subsets] [million] [threshold] [processor]   (all by default)
 
 kernel       picoseconds per training row, validation row and column subset, at 32,561 and at 1,000,000 rows, with limits
-census       Census (32,561 x 14) against all 16,281 test rows at the default tolerance: GPU and processor
+census       Census (32,561 x 14) against all 16,281 test rows at the default tolerance
 all-subsets  the same with all 16,384 column subsets, reading included; its error on a few test rows against the
              processor's exact form
 million      1,000,000 rows x 50 columns against 10,000 validation rows at the default tolerance
 threshold    from which work on a GPU pays, its start included
+processor    Census against 1,000 test rows at the default tolerance, on the processor and on the GPU
 
 Census is read from the folder SHAPLEY2D_DATA. Kernels are compiled before anything is timed, except in `threshold`.
 """
@@ -80,8 +81,8 @@ def kernel() -> None:
     device = find_device()
     (split,) = make_problem(*census_tables()).splits
     columns = integer_columns(split.train, split.valid)
-    rows = RowValues(columns, split.y.codes, split.y_valid.codes, task="classification", n_neighbors=10, form="fast", device=device)  # fmt: skip
-    axis = rows._axis
+    rows = RowValues(columns, split.y.codes, split.y_valid.codes, task="classification", n_neighbors=10)
+    axis = BinnedRows(rows._game, device)  # noqa: SLF001
     joining = marginal_weights("shapley", 14)
     weights = np.append(0.0, joining), np.append(joining, 0.0)
     chosen = np.arange(4 * device.processors)
@@ -89,13 +90,13 @@ def kernel() -> None:
     _, seconds = timed(lambda: axis.walk(*weights, chosen))
     ps = seconds / (32561 * chosen.size * 2**14) * 1e12
     print(f"census, all subsets: {ps:.2f} ps per row, test row and subset")
-    limits(14, axis._shape.group, ps, walk=True)
+    limits(14, axis.group, ps, walk=True)
     coalitions = np.random.default_rng(0).random((64, 14)) < 0.5
     chosen = np.arange(16 * device.processors)
     _, seconds = timed(lambda: axis.sums(coalitions, chosen))
     ps = seconds / (32561 * chosen.size * 64) * 1e12
     print(f"census, sampled subsets: {ps:.2f} ps")
-    limits(14, axis._shape.group, ps, walk=False)
+    limits(14, axis.group, ps, walk=False)
     n, m, rng = 1_000_000, 50, np.random.default_rng(0)
     train, valid = rng.integers(0, 5000, (m, n)), rng.integers(0, 5000, (1024, m))
     nominal, weight = np.zeros(m, dtype=bool), np.ones(m, dtype=np.int64)
@@ -107,21 +108,24 @@ def kernel() -> None:
     _, seconds = timed(lambda: axis.sums(coalitions, np.arange(1024)))
     ps = seconds / (n * 1024 * 16) * 1e12
     print(f"1,000,000 x 50, sampled subsets: {ps:.2f} ps")
-    limits(50, axis._shape.group, ps, walk=False)
+    limits(50, axis.group, ps, walk=False)
 
 
 def census() -> None:
-    data = census_tables()
-    value_cells(*data, backend="cuda", progress=False)
+    value_cells(*census_tables(), backend="cuda", progress=False)
     there, gpu = timed(lambda: value_cells(*census_tables(), backend="cuda", progress=False))
     print(f"census, 16,281 test rows, default tolerance: GPU {gpu:.2f} s with reading, {there.info['n_coalitions']} subsets, error "
           f"{there.info['ratio']:.4f} of the spread, of bins {there.info['form_stderr'] / np.ptp(there.values):.5f}")  # fmt: skip
-    small = tuple(part.head(64) if k > 1 else part for k, part in enumerate(data))
-    value_cells(*small, backend="cpu", form="fast", n_coalitions=32, progress=False)
+
+
+def processor() -> None:
+    data = census_tables(1000)
+    value_cells(*census_tables(64), backend="cpu", form="fast", n_coalitions=64, progress=False)
+    there, gpu = timed(lambda: value_cells(*data, backend="cuda", progress=False))
     here, cpu = timed(lambda: value_cells(*data, backend="cpu", progress=False))
     off = np.sqrt(np.mean((there.values - here.values) ** 2)) / np.ptp(here.values)
-    print(f"  processor {cpu:.1f} s ({here.info['form']} form, {here.info['n_coalitions']} subsets): {cpu / gpu:.0f} x; rms difference {off:.5f} "
-          "of the spread")  # fmt: skip
+    print(f"census, 1,000 test rows, default tolerance: GPU {gpu:.2f} s, processor {cpu:.1f} s ({here.info['form']} form): {cpu / gpu:.0f} x; "
+          f"rms difference {off:.5f} of the spread")  # fmt: skip
 
 
 def all_subsets() -> None:

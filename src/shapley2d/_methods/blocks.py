@@ -92,7 +92,7 @@ def estimate_blocks(
         raise InputError(
             Setting("backend", "cuda"), " does not work on a ", Setting("cluster"), ": leave one out"
         )
-    # Blocks are ranked exactly, row by row, which a processor of many cores does as fast: a GPU is used where asked for.
+    # Blocks are ranked exactly, pair by pair, which many cores do as fast: a GPU is used where it is asked for.
     return on_backend(
         backend or "auto",
         0.0,

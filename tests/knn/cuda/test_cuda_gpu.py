@@ -63,9 +63,17 @@ def test_ranked_values_are_those_of_the_processor(device, task, n):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"columns": "sampled", "n_coalitions": 40}, {"semivalue": "banzhaf"}, {"empty": "zero"}]
+    ("task", "options"),
+    [
+        ("classification", {}),
+        ("classification", {"columns": "sampled", "n_coalitions": 40}),
+        ("classification", {"semivalue": "banzhaf"}),
+        ("classification", {"empty": "zero"}),
+        ("regression", {}),
+        ("regression", {"columns": "sampled", "n_coalitions": 40}),
+        ("regression", {"semivalue": ("beta", 4, 1)}),
+    ],
 )
-@pytest.mark.parametrize("task", ["classification", "regression"])
 def test_values_agree_with_the_processor_within_their_errors(device, task, options):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 7)).round(2)

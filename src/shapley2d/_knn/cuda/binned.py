@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shapley2d._knn.cuda.layout import Layout
     from shapley2d._knn.row_axis import RowGame
 
-_SPARE_BYTES = 2048  # on the chip, beside what a launch asks for
+_SPARE_BYTES = 1024  # on the chip, beside what a launch asks for
 _COLUMN_BYTES = 24  # on the chip, beside four for each coalition
 _LINE = BINS + BINS // 32  # words of a line of bins
 _COUNT, _EDGES, _LIST, _WORTH, _ADD = 1, 2, 4, 8, 16
@@ -86,21 +86,21 @@ class BinnedRows:
         self._bound = 1.0 / k if self._classifies else 8.0 / k + 2 * abs(game.weights.alone)
         self._per_bin = 8 if self._classifies else 20
         self._shape = shape or self._fitting_shape()
-        self._group = self._shape.group
+        self.group = self._shape.group
         self._at_a_time = self._shape.blocks * device.processors
         codes = as_floats(game.train)
         self._largest = largest_dissimilarities(game)
         self._launch = device.compile(
             "binned.cu",
             THREADS=self._shape.threads,
-            GROUP=self._group,
+            GROUP=self.group,
             BINS=BINS,
             NEAR=NEAR,
             REGRESSION=int(not self._classifies),
             BLOCKS=self._shape.blocks,
             AHEAD=self._shape.ahead,
         )
-        row_bytes = codes.itemsize * self.n_columns + 8 * self._group
+        row_bytes = codes.itemsize * self.n_columns + 8 * self.group
         fits = self.n_rows * row_bytes <= device.cache_bytes // 2
         self._tile_rows = min(tile_rows or (self.n_rows if fits else _TILE_ROWS), self.n_rows)
         self._tiles = -(-self.n_rows // self._tile_rows)
@@ -163,19 +163,19 @@ class BinnedRows:
         total = np.empty((len(coalitions), self.n_rows))
         # Coalitions of one size have distances of one size, so that they can share a layout.
         order = np.argsort(coalitions.sum(axis=1), kind="stable")
-        n_groups = -(-order.size // self._group)
+        n_groups = -(-order.size // self.group)
         fixed = 2.0**30 / self._bound
 
         def work(start: int, stop: int) -> None:
-            sums = self._device.zeros(((stop - start) * self._group, self.n_rows), np.int64)
+            sums = self._device.zeros(((stop - start) * self.group, self.n_rows), np.int64)
             for number in range(start, stop):
-                part = order[number * self._group : (number + 1) * self._group]
-                at = (number - start) * self._group
+                part = order[number * self.group : (number + 1) * self.group]
+                at = (number - start) * self.group
                 self._add_values(coalitions[part], chosen, np.float32(fixed), sums[at:])
                 self._device.wait()
                 if progress is not None:
                     progress((number + 1) / n_groups)
-            part = order[start * self._group : stop * self._group]
+            part = order[start * self.group : stop * self.group]
             found = self._device.download(sums)[: part.size]
             total[part] = found * (self._magnitude**2 / float(np.float32(fixed)))
 
@@ -202,7 +202,7 @@ class BinnedRows:
         chosen: NDArray[np.integer],
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
-        low = self._group.bit_length() - 1
+        low = self.group.bit_length() - 1
         if not self._classifies or self.n_columns <= low:
             return walk_by_sums(self, weights_in, weights_out, chosen)
         device = self._device
@@ -229,7 +229,7 @@ class BinnedRows:
     ) -> None:
         """Add all subsets of the first few columns, with a set of others (by its bits) in all of them."""
         device, m = self._device, self.n_columns
-        low = self._group.bit_length() - 1
+        low = self.group.bit_length() - 1
         high = low + np.flatnonzero([others >> j & 1 for j in range(m - low)])
         sizes = high.size + np.arange(low + 1)
         with_column, everywhere = weights_in[sizes] + weights_out[sizes], weights_out[sizes]
@@ -274,7 +274,7 @@ class BinnedRows:
         device = self._device
         bins = (np.int32(layout.shift), np.int32(layout.offset))
         n_listed = int(listed[2])
-        state_bytes = self._group * (self._per_bin * _LINE + 8 * NEAR)
+        state_bytes = self.group * (self._per_bin * _LINE + 8 * NEAR)
         on_chip = self._on_chip(self._shape, n_listed)
 
         def launch(
@@ -296,7 +296,7 @@ class BinnedRows:
         def work(start: int, stop: int) -> None:
             count = stop - start
             state = device.zeros((count, state_bytes), np.uint8)
-            limits = device.zeros((count, 8 * self._group), np.int32)
+            limits = device.zeros((count, 8 * self.group), np.int32)
             part = device.upload(numbers[start:stop])
             for phase, tiles in (
                 (_COUNT, self._tiles),
