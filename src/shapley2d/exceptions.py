@@ -132,6 +132,10 @@ class PrecisionWarning(Worded, UserWarning):
     """An estimate ended before it reached the precision that was asked for."""
 
 
+class BackendWarning(Worded, UserWarning):
+    """A GPU cannot be used; the processor takes its place, and the values are the same up to their errors."""
+
+
 class CacheWarning(Worded, UserWarning):
     """Compiled code cannot be kept where it usually is; the values are the same."""
 

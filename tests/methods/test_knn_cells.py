@@ -208,11 +208,10 @@ def test_thread_count_changes_no_bit(wine):
 
 
 def test_interrupting_the_exact_axis_keeps_the_validation_rows_done(monkeypatch, wine):
-    from shapley2d._methods.knn import cells
 
     X, X_valid, y, y_valid = wine
     X, X_valid = X[:, :8], X_valid[:, :8]
-    monkeypatch.setattr(cells, "_CHUNK_WORK", 1)  # chunks of 4 validation rows
+    monkeypatch.setattr("shapley2d._knn.threads._WALK_WORK", 1)  # chunks of 4 validation rows
     exact = value_cells(X, y, X_valid, y_valid, progress=False)
 
     def interrupt(fraction, note):

@@ -14,6 +14,7 @@ label coalitions    (2)                coalitions that the label's value is aver
 pilot pairs         (3)                column coalitions of the pilot that sizes up the values
 validation groups   (3, split)         groups of validation rows that are left out in turn
 form sample         (4)                validation rows and coalitions on which the fast form is assessed
+bin sample          (5, split)         validation rows and coalitions on which the bins of a GPU are assessed
 random values       ("random")         the order of the values of ``"random"``
 inspection bags     ("bags")           rows that the trees of an inspection learn from
 inspection trees    ("trees", column)  columns and random targets in the nodes of the forest of one column
@@ -36,6 +37,7 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "pilot pairs": (3,),
     "validation groups": (3,),
     "form sample": (4,),
+    "bin sample": (5,),
     "random values": (int.from_bytes(b"random"),),
     "inspection bags": (int.from_bytes(b"bags"),),
     "inspection trees": (int.from_bytes(b"trees"),),

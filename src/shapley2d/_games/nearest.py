@@ -10,7 +10,7 @@ averaged over all their orders; without any column all rows are, so that their l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -22,6 +22,8 @@ from shapley2d._theory.coalitions import NestedCoalitions
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._knn.cuda.device import Device
+    from shapley2d._knn.cuda.exact import Utilities
     from shapley2d._knn.distances import IntegerColumns
     from shapley2d._theory.coalitions import Coalitions
 
@@ -48,6 +50,8 @@ class KnnGame:
         votes, i.e. 0, and in regression the error of the mean of all training targets (0 with ``"zero"``).
     n_jobs : int or None
         Threads, for coalitions other than those of two permutations; the utilities do not depend on it.
+    device : Device, optional
+        A GPU for those coalitions.
 
     Examples
     --------
@@ -73,6 +77,7 @@ class KnnGame:
         n_neighbors: int,
         empty: Literal["ties", "zero"] = "ties",
         n_jobs: int | None = None,
+        device: Device | None = None,
     ) -> None:
         self.n_rows, self.n_columns = columns.n_rows, columns.n_columns
         self._classifies = task == "classification"
@@ -87,6 +92,17 @@ class KnnGame:
         guesses = self._ties and not self._classifies
         self._nothing = -float(np.mean(self._y_valid**2)) if guesses else 0.0
         self._n_jobs = n_jobs
+        self._on_device: Utilities | None = None
+        if device is not None:
+            from shapley2d._knn.cuda.exact import Utilities
+
+            table = (self._train, self._valid, self._measures)
+            self._on_device = Utilities(
+                *table, self._y, self._y_valid, task=task, n_neighbors=self._k, device=device
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_on_device": None}  # other processes have no share in the GPU
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities."""
@@ -94,6 +110,12 @@ class KnnGame:
             return self._swept(rows.order, columns.order)
         groups, row_masks = _common_members(rows.masks())
         column_masks = np.ascontiguousarray(columns.masks())
+        if self._on_device is not None:
+            total = self._on_device.sums(groups, row_masks, column_masks) / len(self._valid)
+            if not self._ties:
+                total[:, ~column_masks.any(axis=1)] = 0.0
+            total[~rows.masks().any(axis=1)] = self._nothing
+            return total
         starts = range(0, len(self._valid), _CHUNK)
         tasks = (delayed(self._chunk)(start, groups, row_masks, column_masks) for start in starts)
         total = np.zeros((len(rows), len(columns)))

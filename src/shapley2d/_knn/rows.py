@@ -3,51 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
-from threading import Event
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from shapley2d._kernels.distance import coalition_distances, column_dissimilarities
-from shapley2d._kernels.knn_columns import add_values, add_walk, walk_weights
-from shapley2d._kernels.knn_row_games import (
-    ExactClassification,
-    ExactRegression,
-    FastClassification,
-    FastRegression,
-)
 from shapley2d._knn.bin_errors import (
     SHARE,
     bin_bounds,
     classification_tolerance,
-    drop_variation,
     regression_tolerance,
 )
 from shapley2d._knn.rank_weights import rank_weights
 from shapley2d._knn.rounding import classification_bounds, regression_bounds
+from shapley2d._knn.row_axis import RowGame
+from shapley2d._knn.threads import Threads
 from shapley2d._theory.semivalues import check_semivalue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Future
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from shapley2d._knn.cuda.device import Device
     from shapley2d._knn.distances import IntegerColumns
+    from shapley2d._knn.row_axis import RowAxis
 
-R = TypeVar("R")
-_Table = tuple["NDArray[Any]", "NDArray[Any]", tuple["NDArray[Any]", ...]]
-
-# Coalitions that share one computation of a validation row's column dissimilarities.
-_BLOCK = 16
-# Row-coalition pairs after which a lane of the walk hands in its sums.
-_LANE_WORK = 1 << 21
-_LANE_ROWS = 64
 # Smaller tables are ranked exactly in either form: that is as fast.
-_FAST_ROWS = 1024
+FAST_ROWS = 1024
 
 
 class RowValues:
@@ -78,6 +61,9 @@ class RowValues:
     share : float, default 0.01
         How far off a value of the fast form may be for one validation row, as a share of the most that one of K
         neighbours can be worth.
+    device : Device, optional
+        A GPU; without one the processor computes. There the fast form has bins only, which follow the ranks, and whose
+        errors :mod:`shapley2d._methods.knn.bin_correction` estimates.
 
     Examples
     --------
@@ -101,6 +87,7 @@ class RowValues:
     n_rows: int
     n_columns: int
     n_valid: int
+    is_binned: bool
 
     def __init__(
         self,
@@ -114,6 +101,7 @@ class RowValues:
         form: Literal["exact", "fast"] = "exact",
         n_jobs: int | None = None,
         share: float = SHARE,
+        device: Device | None = None,
     ) -> None:
         if task not in ("classification", "regression"):
             raise ValueError(f"task={task!r} is not known: use 'classification' or 'regression'")
@@ -127,30 +115,47 @@ class RowValues:
             )
         if n_neighbors < 1 or self.n_rows < 1:
             raise ValueError("at least one neighbour and one training row are needed")
-        self._task, self._form, self._k, self._share = task, form, int(n_neighbors), share
-        self._weights = rank_weights(check_semivalue(semivalue), self.n_rows, self._k)
+        self._task, self._k, self._share = task, int(n_neighbors), share
+        weights = rank_weights(check_semivalue(semivalue), self.n_rows, self._k)
         # Where all rows vote, distances decide nothing: phi is the same under all columns, here to the bit.
         self._all_vote = self._k >= self.n_rows
-        self._threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
-        # Rows of one label lie together, so that a validation row's matches are one run of rows.
         self._order = np.argsort(y, kind="stable")
         self._place = np.empty_like(self._order)
         self._place[self._order] = np.arange(self.n_rows)
-        self._y, self._y_valid = np.asarray(y)[self._order], np.asarray(y_valid)
-        self._train = np.ascontiguousarray(columns.train[:, self._order])
-        self._valid = np.ascontiguousarray(columns.valid.T)
-        self.columns, self._measures = columns, columns.measures
-        self._inverse = np.zeros(self.n_rows + 1)
-        self._inverse[1:] = 1.0 / np.arange(1, self.n_rows + 1)
+        y, y_valid = np.asarray(y)[self._order], np.asarray(y_valid)
         if task == "regression":
-            centre = float(np.mean(self._y, dtype=np.float64))
-            self._z = self._y.astype(np.float64) - centre
-            self._z_valid = self._y_valid.astype(np.float64) - centre
-            self._magnitude = max(np.abs(self._z).max(), np.abs(self._z_valid).max(initial=0.0))
-        self._fast = form == "fast" and self.n_rows >= _FAST_ROWS
-        if self._fast:
-            self._variation = drop_variation(self._weights.single)
-            self._variation_pair = drop_variation(self._weights.pair)
+            numbers = y.astype(np.float64)
+            centre = float(np.mean(numbers))
+            y, y_valid = numbers - centre, y_valid.astype(np.float64) - centre
+        self._game = RowGame(
+            task=task,
+            n_neighbors=self._k,
+            weights=weights,
+            train=np.ascontiguousarray(columns.train[:, self._order]),
+            valid=np.ascontiguousarray(columns.valid.T),
+            measures=columns.measures,
+            y=y,
+            y_valid=y_valid,
+        )
+        self.columns = columns
+        self._magnitude = self._game.magnitude if task == "regression" else 1.0
+        fast = form == "fast" and self.n_rows >= FAST_ROWS
+        self._axis: RowAxis
+        if device is None:
+            tolerance = (classification_tolerance if task == "classification" else regression_tolerance)(
+                self._k, share
+            )
+            self._axis = Threads(self._game, tolerance=tolerance if fast else None, n_jobs=n_jobs)
+        elif fast:
+            from shapley2d._knn.cuda.binned import BinnedRows
+
+            self._axis = BinnedRows(self._game, device)
+        else:
+            from shapley2d._knn.cuda.exact import RankedRows
+
+            self._axis = RankedRows(self._game, device)
+        self._fast = fast and device is None
+        self.is_binned = fast and device is not None
 
     def values(
         self,
@@ -183,24 +188,9 @@ class RowValues:
         if self._all_vote:
             coalitions = coalitions & False
         chosen = self._chosen(valid)
-        values = np.empty((len(coalitions), self.n_rows))
-        block = max(1, min(_BLOCK, -(-len(coalitions) // self._threads)))
-        starts = range(0, len(coalitions), block)
-
-        def evaluate(start: int, stop: Event) -> None:
-            part = coalitions[start : start + block]
-            sums = np.zeros((len(part), self.n_rows))
-            for t in chosen:
-                if stop.is_set():
-                    return
-                add_values(*self._table(t), self._game(t), part, sums)
-            sums /= max(len(chosen), 1)
-            np.take(sums, self._place, axis=1, out=values[start : start + block], mode="clip")
-
-        for done, _ in enumerate(_ordered_results(evaluate, starts, self._threads), start=1):
-            if progress is not None:
-                progress(done / len(starts))
-        return values
+        sums = self._axis.sums(coalitions, chosen, progress)
+        sums /= max(len(chosen), 1)
+        return np.take(sums, self._place, axis=1)
 
     def walk(
         self,
@@ -226,7 +216,6 @@ class RowValues:
         weights_out = np.ascontiguousarray(weights_out, dtype=np.float64)
         if weights_in.shape != (self.n_columns + 1,) or weights_out.shape != (self.n_columns + 1,):
             raise ValueError(f"one weight per size 0 .. {self.n_columns} is needed")
-        weights = walk_weights(weights_in, weights_out)
         chosen = self._chosen(valid)
         if self.n_columns == 0:
             return np.zeros((self.n_rows, 0))
@@ -236,22 +225,13 @@ class RowValues:
             )
             phi = self.values(np.zeros((1, self.n_columns), dtype=np.bool_), valid=valid)[0]
             return np.tile((phi * (others @ (weights_in[1:] - weights_out[:-1])))[:, None], self.n_columns)
-        # The length of a lane depends on the table alone, never on the number of threads, so neither do the sums.
-        length = int(np.clip(_LANE_WORK // (self.n_rows << self.n_columns), 1, _LANE_ROWS))
-
-        def evaluate(start: int, stop: Event) -> NDArray[np.float64]:
-            lane = np.zeros((self.n_columns, self.n_rows))
-            for t in chosen[start : start + length]:
-                if stop.is_set():
-                    break
-                add_walk(*self._table(t), self._game(t), weights, lane)
-            return lane
-
-        total = np.zeros((self.n_columns, self.n_rows))
-        for lane in _ordered_results(evaluate, range(0, len(chosen), length), self._threads):
-            total += lane
+        total = self._axis.walk(weights_in, weights_out, chosen)
         total /= max(len(chosen), 1)
         return np.ascontiguousarray(total.T[self._place])
+
+    def walk_rows(self) -> int:
+        """How many validation rows to give :meth:`walk` at a time, so that work is neither idle nor hard to stop."""
+        return self._axis.walk_rows()
 
     def error_bound(self) -> float:
         """Largest possible difference of an entry of :meth:`values` from the exact form, on any data.
@@ -269,7 +249,7 @@ class RowValues:
     @property
     def can_be_fast(self) -> bool:
         """Whether the fast form is another than the exact one, and :meth:`average_bounds` knows its errors."""
-        return self._task == "classification" and self.n_rows >= _FAST_ROWS
+        return self._task == "classification" and self.n_rows >= FAST_ROWS
 
     def average_bounds(
         self,
@@ -289,14 +269,15 @@ class RowValues:
         -------
         ndarray of shape (k,)
         """
+        game = self._game
         tolerances = np.array([classification_tolerance(self._k, share) for share in shares])
         total = np.zeros((len(shares), self.n_rows))
-        dissimilarities = np.empty_like(self._train)
-        distances = np.empty(self.n_rows, dtype=self._train.dtype)
+        dissimilarities = np.empty_like(self._game.train)
+        distances = np.empty(self.n_rows, dtype=self._game.train.dtype)
         for t, coalition in sample:
-            column_dissimilarities(*self._table(t), dissimilarities)
+            column_dissimilarities(game.train, game.valid[t], game.measures, dissimilarities)
             coalition_distances(dissimilarities, coalition[None, :], distances[None, :])
-            total += bin_bounds(distances, self._y == self._y_valid[t], self._weights.single, tolerances)
+            total += bin_bounds(distances, game.y == game.y_valid[t], game.weights.single, tolerances)
         return np.asarray(total.max(axis=1) / len(sample))
 
     def average_rounding(
@@ -315,74 +296,18 @@ class RowValues:
         -------
         float
         """
+        game = self._game
         total = np.zeros(self.n_rows)
         for t, coalition in sample:
             rounded = self.columns.distances(t, coalition)[self._order]
             true = reference.unrounded_distances(t, coalition)[self._order]
             if self._task == "classification":
-                total += classification_bounds(rounded, true, self._y == self._y_valid[t], self._weights)
+                total += classification_bounds(rounded, true, game.y == game.y_valid[t], game.weights)
             elif self._magnitude > 0:
-                bounds = regression_bounds(rounded, true, self._z / self._magnitude, self._k, self._weights)
+                bounds = regression_bounds(rounded, true, game.y / self._magnitude, self._k, game.weights)
                 total += bounds * float(self._magnitude) ** 2
         return float(total.max() / max(len(sample), 1))
 
     def _chosen(self, valid: slice | NDArray[np.integer] | None) -> NDArray[np.integer]:
         """The numbers of the chosen validation rows."""
         return np.arange(self.n_valid)[slice(None) if valid is None else valid]
-
-    def _table(self, t: int) -> _Table:
-        """What the distances from validation row ``t`` are computed from."""
-        return self._train, self._valid[t], self._measures
-
-    def _game(self, t: int) -> ExactClassification | FastClassification | ExactRegression | FastRegression:
-        """The row game of validation row ``t``."""
-        weights = self._weights
-        if self._task == "classification":
-            label = self._y_valid[t]
-            classification = ExactClassification(
-                int(np.searchsorted(self._y, label, "left")),
-                int(np.searchsorted(self._y, label, "right")),
-                weights.single,
-                weights.single_beyond,
-                self._inverse,
-            )
-            if not self._fast:
-                return classification
-            return FastClassification(*classification, self._variation, self.error_bound())
-        regression = ExactRegression(
-            self._z, float(self._z_valid[t]), float(self._k), weights.alone, (*weights[:5], self._inverse)
-        )
-        if not self._fast:
-            return regression
-        return FastRegression(
-            *regression,
-            self._variation,
-            self._variation_pair,
-            1.0 / max(self._magnitude, np.finfo(np.float64).tiny),
-            regression_tolerance(self._k, self._share),
-        )
-
-
-def _ordered_results(task: Callable[[int, Event], R], items: Iterable[int], threads: int) -> Iterator[R]:
-    """Run a task on every item in threads and yield the results in the order of the items.
-
-    At most two results per thread are waiting at any time. Where the consumer stops, or Ctrl-C arrives, running
-    tasks see the event set and end after the kernel call they are in.
-    """
-    stop = Event()
-    if threads == 1:
-        for item in items:
-            yield task(item, stop)
-        return
-    waiting: deque[Future[R]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for item in items:
-                waiting.append(pool.submit(task, item, stop))
-                if len(waiting) >= 2 * threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            stop.set()
-            pool.shutdown(cancel_futures=True)

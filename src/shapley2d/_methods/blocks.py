@@ -15,6 +15,7 @@ from shapley2d._games.grouped import GroupedGame
 from shapley2d._methods.exact import check_exact
 from shapley2d._methods.games import model_games
 from shapley2d._methods.identity import open_checkpoint
+from shapley2d._methods.knn.backend import backend_name, on_backend
 from shapley2d._methods.mc import permutation_draws
 from shapley2d._methods.models import check_model, is_knn
 from shapley2d._methods.options import SAMPLING
@@ -26,6 +27,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._knn.cuda.device import Device
     from shapley2d._methods.run import Run
     from shapley2d._ownership.grid import Grid
     from shapley2d._tables.problem import Problem
@@ -78,10 +80,41 @@ def estimate_blocks(
     options : dict
         All of them, see :func:`complete_options`.
     """
+    options = dict(options)
+    backend = options.pop("backend")
+    if not is_knn(options["model"]):
+        if backend is not None:
+            raise InputError(
+                Setting("backend", backend), " is an option of ", Setting("model", "knn"), "; leave it out"
+            )
+        return _estimate(problem, run, grid, sums, method=method, options=options)
+    if backend == "cuda" and options.get("cluster") is not None:
+        raise InputError(
+            Setting("backend", "cuda"), " does not work on a ", Setting("cluster"), ": leave one out"
+        )
+    # Blocks are ranked exactly, pair by pair, which many cores do as fast: a GPU is used where it is asked for.
+    return on_backend(
+        backend or "auto",
+        0.0,
+        lambda device: _estimate(problem, run, grid, sums, method=method, options=options, device=device),
+    )
+
+
+def _estimate(
+    problem: Problem,
+    run: Run,
+    grid: Grid,
+    sums: NDArray[np.float64] | None,
+    *,
+    method: str,
+    options: dict[str, Any],
+    device: Device | None = None,
+) -> tuple[Estimate, str]:
     settings = {name: value for name, value in options.items() if name not in _SAMPLING_NAMES}
     sampling = {name: value for name, value in options.items() if name in _SAMPLING_NAMES}
     uses_knn = is_knn(settings["model"])
-    parts = model_games(problem, run, **settings, threads=-1 if run.n_jobs is None else run.n_jobs)
+    threads = -1 if run.n_jobs is None else run.n_jobs
+    parts = model_games(problem, run, **settings, threads=threads, device=device)
     blocks, members = _block_games(parts.games, problem, grid)
     chosen = _choose_method(method, blocks, "knn" if uses_knn else "model")
     n_groups = grid.shape[0]
@@ -100,7 +133,8 @@ def estimate_blocks(
         solve = METHODS[chosen].solve_games
         assert solve is not None
         estimate = solve(blocks, members, n_groups, run)
-    return estimate.noting(**parts.info), chosen
+    where = {"backend": backend_name(device)} if uses_knn else {}
+    return estimate.noting(**parts.info, **where), chosen
 
 
 def _block_games(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from shapley2d._knn.cuda.device import Device
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
@@ -51,6 +52,7 @@ def model_games(
     metric: str | None = None,
     truncation: float | None = None,
     threads: int = 1,
+    device: Device | None = None,
 ) -> ProblemGames:
     """Games of a model that is given as an estimator or by name.
 
@@ -62,6 +64,8 @@ def model_games(
         Options of the methods that train.
     threads : int
         For the built-in K nearest neighbours, which a game of few coalitions can share its work among.
+    device : Device, optional
+        A GPU for the same.
     """
     from shapley2d._games.label import LabelGame
     from shapley2d._games.model import ModelGame
@@ -87,7 +91,8 @@ def model_games(
                 "n_neighbors": N_NEIGHBORS if n_neighbors is None else int(n_neighbors),
                 "metric": "auto" if metric is None else metric,
             }
-            options |= {"n_neighbors": info["n_neighbors"], "metric": info["metric"], "n_jobs": threads}
+            options |= {"n_neighbors": info["n_neighbors"], "metric": info["metric"]}
+            options |= {"n_jobs": threads, "device": device}
         elif scoring not in (None, "r2"):
             options["scoring"] = scoring
         games = [sweep_game(resolved, split, **options) for split in problem.splits]

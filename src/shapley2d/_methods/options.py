@@ -41,6 +41,12 @@ METRIC = choice(
     "how far apart entries are: auto scales every column, sqeuclidean takes raw numbers",
     flag="--metric",
 )
+BACKEND = choice(
+    "backend",
+    ("auto", "cpu", "cuda"),
+    "where to compute: the processor, an NVIDIA GPU (extras cuda12 and cuda13), or the GPU where the work pays for it",
+    flag="--backend",
+)
 TOLERANCE = number(
     "tolerance",
     DEFAULT_TOLERANCE,
@@ -53,6 +59,7 @@ MODEL_NEIGHBORS = N_NEIGHBORS.but(
     default=None, shown_default=N_NEIGHBORS.default_words
 )  # of model "knn" only
 MODEL_METRIC = METRIC.but(default=None, shown_default=METRIC.default_words)
+MODEL_BACKEND = BACKEND.but(default=None, shown_default=BACKEND.default_words)
 SCORING = Option(
     "scoring",
     None,

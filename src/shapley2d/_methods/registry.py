@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.checks import check_choice
 from shapley2d._methods import exact, flat, knn, loo, mc, oob, random
+from shapley2d._methods.options import MODEL_BACKEND
 
 if TYPE_CHECKING:
     from shapley2d._methods.record import Method, Option
@@ -57,7 +58,8 @@ def block_methods() -> tuple[str, ...]:
 def block_options(method: str) -> dict[str, Option]:
     """The options of a method of blocks: those of cells, except for what only makes sense row by row."""
     like = METHODS[method if method in game_methods() else "mc"]
-    return {option.name: option for option in like.options if option.name != "truncation"}
+    options = {option.name: option for option in like.options if option.name != "truncation"}
+    return {**options, "backend": MODEL_BACKEND}
 
 
 def all_options() -> dict[str, list[tuple[Method, Option]]]:

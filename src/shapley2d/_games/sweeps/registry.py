@@ -8,6 +8,7 @@ from shapley2d._base.checks import check_choice
 
 if TYPE_CHECKING:
     from shapley2d._games.nearest import KnnGame
+    from shapley2d._knn.cuda.device import Device
     from shapley2d._tables.problem import Split
     from shapley2d._theory.game import Game
 
@@ -24,8 +25,8 @@ def sweep_game(name: str, split: Split, **options: Any) -> Game:
     split : Split
         Training and validation rows, checked.
     **options
-        ``baseline="constant"``; ``scoring=None``, except of ``"knn"``, which has ``n_neighbors``, ``metric="auto"`` and
-        ``n_jobs=1``.
+        ``baseline="constant"``; ``scoring=None``, except of ``"knn"``, which has ``n_neighbors``, ``metric="auto"``,
+        ``n_jobs=1`` and ``device=None``.
 
     Returns
     -------
@@ -64,6 +65,7 @@ def _knn_game(
     metric: str = "auto",
     baseline: str = "constant",
     n_jobs: int | None = 1,
+    device: Device | None = None,
 ) -> KnnGame:
     """The game of nearest neighbours, in one thread where draws are what is shared out to workers.
 
@@ -80,4 +82,5 @@ def _knn_game(
         n_neighbors=n_neighbors,
         empty="zero" if baseline == "zero" else "ties",
         n_jobs=n_jobs,
+        device=device,
     )

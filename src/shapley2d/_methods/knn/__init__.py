@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.defaults import MIN_COALITIONS
-from shapley2d._methods.options import METRIC, N_NEIGHBORS, TOLERANCE
+from shapley2d._methods.options import BACKEND, METRIC, N_NEIGHBORS, TOLERANCE
 from shapley2d._methods.record import Method, choice, whole
 from shapley2d._methods.score import score_knn
 
@@ -63,11 +63,11 @@ METHOD = Method(
             "or 0, as in the paper",
             flag="--empty",
         ),
-        choice("backend", ("auto", "cpu"), "where to compute", flag="--backend"),
+        BACKEND,
         choice(
             "form",
             ("auto", "exact", "fast"),
-            "rank all rows, or the near ones only with far rows binned under a proven bound",
+            "rank all rows, or the near ones only, with far rows binned under a proven bound (or, on a GPU, an error)",
             flag="--form",
         ),
     ),

@@ -16,7 +16,10 @@ from shapley2d._knn.bin_errors import SHARE
 from shapley2d._knn.columns.sampling import FEW_PER_COLUMN, estimate_columns, few_coalitions
 from shapley2d._knn.form import SMALL_WORK, SPREAD_SHARE, choose_form, rounding_bound
 from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.rows import RowValues
+from shapley2d._knn.rows import FAST_ROWS, RowValues
+from shapley2d._methods.knn.backend import backend_name, on_backend
+from shapley2d._methods.knn.bin_correction import correct_bins
+from shapley2d._methods.knn.chunk_sums import ChunkSums
 from shapley2d._theory.semivalues import marginal_weights
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._knn.cuda.device import Device
     from shapley2d._knn.distances import IntegerColumns
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
@@ -38,7 +42,6 @@ MAX_EXACT_COLUMNS = 24
 MAX_SAMPLED_COLUMNS = 1024
 """Beyond here the sampled column axis is refused, too: its regressions take the third power of their number."""
 
-_CHUNK_WORK = 2**28  # row-coalition pairs in a chunk of validation rows of the exact column axis
 _TYPICAL_COALITIONS = 512  # what sampling to the default tolerance takes, give or take a doubling
 
 
@@ -52,7 +55,7 @@ def value_knn(
     n_coalitions: int | None,
     tolerance: float,
     empty: str,
-    backend: str,  # noqa: ARG001  (there is one so far)
+    backend: str,
     form: str,
 ) -> Estimate:
     """Values under the K-nearest-neighbour utility, mean over the splits of the problem.
@@ -75,15 +78,36 @@ def value_knn(
         Largest standard error that is good enough, relative to the spread of the values.
     empty : {"ties", "zero"}
         What no columns are worth: a vote among all rows, which all tie, or 0.
-    backend : {"auto", "cpu"}
+    backend : {"auto", "cpu", "cuda"}
+        Where to compute: on the processor, on a GPU, or on a GPU where there is one and the work pays for it
+        (``info["backend"]``).
     form : {"auto", "exact", "fast"}
         Rank all rows exactly; or the near ones only, with far rows binned under a proven bound; or the fast form
         where its bound is below 0.001 of the spread of the values or below the sampling error that ``tolerance``
         allows (``info["form"]`` and ``info["form_bound"]`` say what was taken). ``info["metric_bound"]`` says how
-        far off a value can be because distances are rounded: 0 where the numbers of all columns lie on grids.
+        far off a value can be because distances are rounded: 0 where the numbers of all columns lie on grids. On a
+        GPU the fast form ranks the nearest rows and bins all others; what that changes is estimated from a sample of
+        exact rankings, taken out as far as it is known, and part of all standard errors (``info["form_stderr"]``).
     """
     refuse_wide(problem.table.n_columns)
-    game = _KnnGame(problem, run, n_neighbors, metric, empty)
+    n_columns = problem.table.n_columns
+    exact = columns == "exact" or (
+        columns == "auto" and _exact_is_cheaper(n_columns, n_coalitions, tolerance)
+    )
+    evaluated = 2.0**n_columns if exact else float(n_coalitions or _TYPICAL_COALITIONS)
+    work = evaluated * sum(float(split.train.n_rows) * split.valid.n_rows for split in problem.splits)
+
+    def compute(device: Device | None) -> Estimate:
+        game = _KnnGame(problem, run, n_neighbors, metric, empty, device)
+        return _value(game, run, columns, n_coalitions, tolerance, form)
+
+    return on_backend(backend, work, compute)
+
+
+def _value(
+    game: _KnnGame, run: Run, columns: str, n_coalitions: int | None, tolerance: float, form: str
+) -> Estimate:
+    """Values on one device."""
     if columns == "exact" and game.n_columns > MAX_EXACT_COLUMNS:
         raise InputError(
             Setting("columns", "exact"),
@@ -91,7 +115,7 @@ def value_knn(
             Setting("columns", "sampled"),
         )
     game.use_form("exact" if form == "auto" else form)
-    if form == "fast":
+    if form == "fast" and game.device is None:
         game.use_fewer_bits()
     if columns == "exact" or (
         columns == "auto" and _exact_is_cheaper(game.n_columns, n_coalitions, tolerance)
@@ -134,7 +158,11 @@ def refuse_wide(n_columns: int) -> None:
 
 
 def _choose_form(game: _KnnGame, run: Run, n_coalitions: int, tolerance: float) -> None:
-    """Take the fast form where its bounds are below what the values need."""
+    """Take the fast form where its bounds are below what the values need; on a GPU, where it is another one."""
+    if game.device is not None:
+        if all(part.n_rows >= FAST_ROWS for part in game.parts):
+            game.use_form("fast")
+        return
     if float(game.n_rows) * game.n_valid * n_coalitions < SMALL_WORK or not game.can_be_fast:
         game.use_form("exact")
         return
@@ -166,11 +194,24 @@ def _exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float
 class _KnnGame:
     """The row values of every split under a column coalition, averaged into one table."""
 
-    def __init__(self, problem: Problem, run: Run, n_neighbors: int, metric: str, empty: str) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        run: Run,
+        n_neighbors: int,
+        metric: str,
+        empty: str,
+        device: Device | None = None,
+    ) -> None:
         self.n_rows = problem.table.n_rows
         self.n_columns = problem.table.n_columns
         self.empty = empty
-        self.info: dict[str, Any] = {"metric": metric, "n_neighbors": int(n_neighbors)}
+        self.device = device
+        self.info: dict[str, Any] = {
+            "metric": metric,
+            "n_neighbors": int(n_neighbors),
+            "backend": backend_name(device),
+        }
         self.column_semivalue = run.semivalues[1]
         self.rows = [split.rows for split in problem.splits]
         self._options = {
@@ -178,6 +219,7 @@ class _KnnGame:
             "n_neighbors": int(n_neighbors),
             "semivalue": run.semivalues[0],
             "n_jobs": run.n_jobs,
+            "device": device,
         }
         self._splits = problem.splits
         self._columns: dict[int, list[IntegerColumns]] = {}
@@ -212,6 +254,11 @@ class _KnnGame:
         """Whether the fast form is another than the exact one, with known errors."""
         return all(part.can_be_fast for part in self.parts)
 
+    @property
+    def is_binned(self) -> bool:
+        """Whether rows are in bins whose errors have to be estimated."""
+        return any(part.is_binned for part in self.parts)
+
     def use_form(self, form: str, share: float | None = None, bits: Literal[32, 64] = 64) -> None:
         """Set up the row kernels in their exact or their fast form."""
         self.form = form
@@ -230,7 +277,16 @@ class _KnnGame:
         """How far off values can be because far rows are not ranked, and because distances are rounded."""
         if self.rounding is None:
             self.rounding = rounding_bound(self.parts, self.columns(64), self.seed)
-        return {"form_bound": self.bound, "metric_bound": self.rounding}
+        form = {} if self.is_binned else {"form_bound": self.bound}  # that of bins is estimated
+        return {**form, "metric_bound": self.rounding}
+
+    def column_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What coalitions of every size count for the columns in them, and for the others."""
+        joining = marginal_weights(self.column_semivalue, self.n_columns)
+        weights_in, weights_out = np.append(0.0, joining), np.append(joining, 0.0)
+        if self.empty == "zero":
+            weights_out[0] = 0.0
+        return weights_in, weights_out
 
     def values(self, coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
         """One row of row values per column coalition, mean over the splits."""
@@ -251,11 +307,8 @@ def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
     m = game.n_columns
     if form == "auto":
         _choose_form(game, run, 2**m, 0.0)
-    joining = marginal_weights(game.column_semivalue, m)
-    weights_in, weights_out = np.append(0.0, joining), np.append(joining, 0.0)
-    if game.empty == "zero":
-        weights_out[0] = 0.0
-    sums = [_ChunkSums(part.n_valid, (part.n_rows, m)) for part in game.parts]
+    weights_in, weights_out = game.column_weights()
+    sums = [ChunkSums(part.n_valid, (part.n_rows, m)) for part in game.parts]
     done, interrupted = 0, False
     with reporting(run.progress, "exact KNN values") as report:
         try:
@@ -298,43 +351,19 @@ def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
         dof=dof,
         total_stderr=float(np.sqrt(total_variance)),
     )
+    estimate = _corrected(estimate, game, run)
     run.warn_of_precision(estimate, 0.0)
     return estimate
 
 
-class _ChunkSums:
-    """Sums over chunks of validation rows, and how much the chunks differ."""
-
-    def __init__(self, n_valid: int, shape: tuple[int, int]) -> None:
-        self._n_valid = n_valid
-        self._seen = 0
-        self.chunks = 0
-        n, m = shape
-        self._sums = [np.zeros((n, m)), np.zeros(n), np.zeros(m), np.zeros(())]
-        self._squares = [np.zeros((n, m)), np.zeros(n), np.zeros(m), np.zeros(())]
-
-    def add(self, mean: NDArray[np.float64], size: int) -> None:
-        self._seen += size
-        self.chunks += 1
-        for part, total, squares in zip(
-            (mean, mean.sum(axis=1), mean.sum(axis=0), mean.sum()), self._sums, self._squares, strict=True
-        ):
-            np.add(total, size * part, out=total)
-            np.add(squares, size * part**2, out=squares)
-
-    def mean(self) -> NDArray[np.float64]:
-        return self._sums[0] / self._seen
-
-    def variance(self, part: int) -> NDArray[np.float64]:
-        """Variance of the mean over the rows seen, as an estimate of the mean over all; 0 when all are seen.
-
-        Of the cells (0), the row sums (1), the column sums (2) or the sum of all (3).
-        """
-        if self._seen == self._n_valid:
-            return np.zeros_like(self._sums[part])
-        mean = self._sums[part] / self._seen
-        between = np.maximum(self._squares[part] / self._seen - mean**2, 0.0)
-        return np.asarray(between / (self.chunks - 1) * (1 - self._seen / self._n_valid))
+def _corrected(estimate: Estimate, game: _KnnGame, run: Run) -> Estimate:
+    """The estimate without the errors of bins, as far as a sample of exact rankings knows them."""
+    if not game.is_binned:
+        return estimate
+    with reporting(run.progress, "ranking a sample exactly") as report:
+        return correct_bins(
+            estimate, game.parts, game.make_parts("exact"), game.rows, game.column_weights(), run.seed, report
+        )
 
 
 def _chunks(game: _KnnGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
@@ -342,7 +371,7 @@ def _chunks(game: _KnnGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
     random = generator(seed, "validation chunks")
     chunks = []
     for k, part in enumerate(game.parts):
-        size = max(4, _CHUNK_WORK // (part.n_rows << part.n_columns))
+        size = part.walk_rows()
         order = random.permutation(part.n_valid)
         chunks += [
             (start // size, k, np.sort(order[start : start + size])) for start in range(0, order.size, size)
@@ -381,7 +410,7 @@ def _sampled_columns(
         info["caveat"] = (
             f"{result.n_coalitions} column coalitions are too few for {game.n_columns} columns to trust the intervals"
         )
-    return Estimate(
+    estimate = Estimate(
         result.values,
         result.stderr,
         result.row_stderr,
@@ -391,6 +420,7 @@ def _sampled_columns(
         dof=result.dof,
         total_stderr=result.total_stderr,
     )
+    return _corrected(estimate, game, run)
 
 
 def _column_progress(

@@ -1,0 +1,209 @@
+"""KNN values on a GPU, beside the processor of the same machine.
+
+Run: python benchmarks/gpu.py [kernel] [census] [all-subsets] [million] [threshold] [processor]   (all by default)
+
+kernel       picoseconds per training row, validation row and column subset, at 32,561 and at 1,000,000 rows, with limits
+census       Census (32,561 x 14) against all 16,281 test rows at the default tolerance
+all-subsets  the same with all 16,384 column subsets, reading included; its error on a few test rows against the
+             processor's exact form
+million      1,000,000 rows x 50 columns against 10,000 validation rows at the default tolerance
+threshold    from which work on a GPU pays, its start included
+processor    Census against 1,000 test rows at the default tolerance, on the processor and on the GPU
+
+Census is read from the folder SHAPLEY2D_DATA. Kernels are compiled before anything is timed, except in `threshold`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from shapley2d import value_cells
+from shapley2d._knn.cuda.binned import BinnedRows
+from shapley2d._knn.cuda.device import find_device
+from shapley2d._knn.metric import integer_columns
+from shapley2d._knn.rank_weights import rank_weights
+from shapley2d._knn.row_axis import RowGame
+from shapley2d._knn.rows import RowValues
+from shapley2d._tables.problem import make_problem
+from shapley2d._theory.semivalues import marginal_weights
+
+
+def census_tables(n_valid: int | None = None):
+    import pandas as pd
+
+    folder = Path(os.environ["SHAPLEY2D_DATA"])
+    train, test = pd.read_csv(folder / "census_train.csv.gz"), pd.read_csv(folder / "census_test.csv.gz")
+    test = test if n_valid is None else test.sample(n_valid, random_state=0)
+    return train.drop(columns="income"), train["income"], test.drop(columns="income"), test["income"]
+
+
+def timed(run):
+    start = time.perf_counter()
+    result = run()
+    return result, time.perf_counter() - start
+
+
+def versions() -> None:
+    import cupy
+
+    device = find_device()
+    runtime = cupy.cuda.runtime
+    print(f"{datetime.now(UTC):%Y-%m-%d}, {device.name}, {os.cpu_count()} cores of {platform.machine()}, Python "
+          f"{platform.python_version()}, numpy {np.__version__}, CuPy {cupy.__version__}, CUDA {runtime.runtimeGetVersion()}, "
+          f"driver {runtime.driverGetVersion()}")  # fmt: skip
+
+
+def limits(n_columns: int, group: int, picoseconds: float, *, walk: bool) -> None:
+    """What the memories allow, per triple: shared ones at 32 banks a clock, the second cache at 5.5 TB/s."""
+    device = find_device()
+    clock = 1.98e9
+    conflicts = 3.5  # of 32 random banks, the one that is hit most
+    shared = 2 * conflicts / 32 / (device.processors * clock) * 1e12
+    low = group.bit_length() - 1
+    read = 4 * (n_columns + 2 * low + 3) if walk else 4 * 3 * n_columns
+    added = 4 * (low + 2) if walk else 8 * group
+    print(f"    limits: {shared:.2f} ps for a count and a look-up with {conflicts} conflicts each; "
+          f"{(read + added) / group / 5.5e12 * 1e12:.2f} ps for {read} bytes read and {added} added per row and {group} subsets; "
+          f"measured {picoseconds:.2f}")  # fmt: skip
+
+
+def kernel() -> None:
+    device = find_device()
+    (split,) = make_problem(*census_tables()).splits
+    columns = integer_columns(split.train, split.valid)
+    rows = RowValues(columns, split.y.codes, split.y_valid.codes, task="classification", n_neighbors=10)
+    axis = BinnedRows(rows._game, device)  # noqa: SLF001
+    joining = marginal_weights("shapley", 14)
+    weights = np.append(0.0, joining), np.append(joining, 0.0)
+    chosen = np.arange(4 * device.processors)
+    axis.walk(*weights, chosen[:2])
+    _, seconds = timed(lambda: axis.walk(*weights, chosen))
+    ps = seconds / (32561 * chosen.size * 2**14) * 1e12
+    print(f"census, all subsets: {ps:.2f} ps per row, test row and subset")
+    limits(14, axis.group, ps, walk=True)
+    coalitions = np.random.default_rng(0).random((64, 14)) < 0.5
+    chosen = np.arange(16 * device.processors)
+    _, seconds = timed(lambda: axis.sums(coalitions, chosen))
+    ps = seconds / (32561 * chosen.size * 64) * 1e12
+    print(f"census, sampled subsets: {ps:.2f} ps")
+    limits(14, axis.group, ps, walk=False)
+    n, m, rng = 1_000_000, 50, np.random.default_rng(0)
+    train, valid = rng.integers(0, 5000, (m, n)), rng.integers(0, 5000, (1024, m))
+    nominal, weight = np.zeros(m, dtype=bool), np.ones(m, dtype=np.int64)
+    game = RowGame("classification", 10, rank_weights("shapley", n, 10), train, valid, (nominal, weight, weight),
+                   np.sort(rng.integers(0, 2, n)), rng.integers(0, 2, 1024))  # fmt: skip
+    axis = BinnedRows(game, device)
+    coalitions = rng.random((16, m)) < 0.5
+    axis.sums(coalitions, np.arange(4))
+    _, seconds = timed(lambda: axis.sums(coalitions, np.arange(1024)))
+    ps = seconds / (n * 1024 * 16) * 1e12
+    print(f"1,000,000 x 50, sampled subsets: {ps:.2f} ps")
+    limits(50, axis.group, ps, walk=False)
+
+
+def census() -> None:
+    value_cells(*census_tables(), backend="cuda", progress=False)
+    there, gpu = timed(lambda: value_cells(*census_tables(), backend="cuda", progress=False))
+    print(f"census, 16,281 test rows, default tolerance: GPU {gpu:.2f} s with reading, {there.info['n_coalitions']} subsets, error "
+          f"{there.info['ratio']:.4f} of the spread, of bins {there.info['form_stderr'] / np.ptp(there.values):.5f}")  # fmt: skip
+
+
+def processor() -> None:
+    data = census_tables(1000)
+    value_cells(*census_tables(64), backend="cpu", form="fast", n_coalitions=64, progress=False)
+    there, gpu = timed(lambda: value_cells(*data, backend="cuda", progress=False))
+    here, cpu = timed(lambda: value_cells(*data, backend="cpu", progress=False))
+    off = np.sqrt(np.mean((there.values - here.values) ** 2)) / np.ptp(here.values)
+    print(f"census, 1,000 test rows, default tolerance: GPU {gpu:.2f} s, processor {cpu:.1f} s ({here.info['form']} form): {cpu / gpu:.0f} x; "
+          f"rms difference {off:.5f} of the spread")  # fmt: skip
+
+
+def all_subsets() -> None:
+    value_cells(*census_tables(64), columns="exact", backend="cuda", form="fast", progress=False)
+    values, seconds = timed(
+        lambda: value_cells(*census_tables(), columns="exact", backend="cuda", progress=False)
+    )
+    spread = np.ptp(values.values)
+    print(f"census, all 16,384 subsets, all 16,281 test rows: {seconds:.1f} s with reading; error of bins: largest "
+          f"{values.stderr.max() / spread:.5f} of the spread, rms {np.sqrt(np.mean(values.stderr**2)) / spread:.6f}; total {values.total:.6f}")  # fmt: skip
+    few = census_tables(16)
+    there = value_cells(*few, columns="exact", backend="cuda", form="fast", progress=False)
+    here, cpu = timed(lambda: value_cells(*few, columns="exact", backend="cpu", form="exact", progress=False))
+    off = there.values - here.values
+    print(f"  16 test rows against the processor's exact form ({cpu:.1f} s there): rms {np.sqrt(np.mean(off**2)) / np.ptp(here.values):.6f} of "
+          f"the spread, largest {np.abs(off).max() / np.ptp(here.values):.5f}; stated rms {np.sqrt(np.mean(there.stderr**2)) / np.ptp(here.values):.6f}")  # fmt: skip
+
+
+def million() -> None:
+    import cupy
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_010_000, 50)).astype(np.float32).round(2).astype(np.float64)
+    y = (X[:, :5].sum(axis=1) + rng.normal(size=len(X)) > 0).astype(int)
+    data = X[:1_000_000], y[:1_000_000], X[1_000_000:], y[1_000_000:]
+    values, seconds = timed(lambda: value_cells(*data, backend="cuda", progress=False))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    used = cupy.get_default_memory_pool().total_bytes() / 2**30
+    info = values.info
+    print(f"1,000,000 x 50, 10,000 validation rows, default tolerance: {seconds:.1f} s; {info['n_coalitions']} subsets, error {info['ratio']:.4f} "
+          f"of the spread, of bins {info['form_stderr'] / np.ptp(values.values):.5f}; {memory:.1f} GB, GPU {used:.1f} GB")  # fmt: skip
+
+
+TINY = """
+import sys, time
+import numpy as np
+from shapley2d import value_cells
+rng = np.random.default_rng(0)
+n, backend = int(sys.argv[1]), sys.argv[2]
+X = rng.normal(size=(n + 2000, 14)).round(2)
+y = (X[:, 0] > 0).astype(int)
+start = time.perf_counter()
+value_cells(X[:n], y[:n], X[n:], y[n:], n_coalitions=256, backend=backend, progress=False)
+print(time.perf_counter() - start)
+"""
+
+
+def threshold() -> None:
+    print(
+        "seconds of a fresh process, 2,000 validation rows, 14 columns, 256 subsets (compiled code kept from before)"
+    )
+    for n in (4_000, 16_000, 64_000):
+        seconds = {}
+        for backend in ("cpu", "cuda"):
+            for _ in range(2):
+                out = subprocess.run(
+                    [sys.executable, "-c", TINY, str(n), backend], capture_output=True, text=True, check=True
+                )
+            seconds[backend] = float(out.stdout)
+        print(
+            f"  {n:7,} rows, 2^{np.log2(n * 2000.0 * 256):.1f} triples: processor {seconds['cpu']:.2f} s, GPU {seconds['cuda']:.2f} s"
+        )
+
+
+PARTS = {
+    "kernel": kernel,
+    "census": census,
+    "all-subsets": all_subsets,
+    "million": million,
+    "threshold": threshold,
+}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=[])
+    versions()
+    for part in parser.parse_args().parts or PARTS:
+        PARTS[part]()
+        sys.stdout.flush()

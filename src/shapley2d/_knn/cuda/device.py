@@ -1,0 +1,186 @@
+"""A GPU, through CuPy: found, or a sentence that says why not.
+
+CuPy is imported when a GPU is asked for, and kernels are compiled when they are first used; CuPy keeps them between
+processes.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import DTypeLike, NDArray
+
+_INSTALL = "pip install 'shapley2d[cuda13]', or 'shapley2d[cuda12]' for drivers before version 580"
+
+
+class DeviceError(RuntimeError):
+    """The GPU cannot be used; the message says why, and what to do."""
+
+
+class Device:
+    """One GPU.
+
+    Attributes
+    ----------
+    name : str
+    processors : int
+        Multiprocessors, each of which takes a block of threads at a time.
+    block_bytes : int
+        Memory on the chip that a block can have.
+    processor_bytes : int
+        The same for all blocks of a multiprocessor.
+    cache_bytes : int
+        The second cache, which all processors share.
+    """
+
+    def __init__(self, cupy: Any) -> None:
+        self._cupy = cupy
+        properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+        self.name: str = properties["name"].decode()
+        self.processors = int(properties["multiProcessorCount"])
+        self.block_bytes = int(properties["sharedMemPerBlockOptin"])
+        self.processor_bytes = int(properties["sharedMemPerMultiprocessor"])
+        self.cache_bytes = int(properties["l2CacheSize"])
+        self._compiled: dict[Any, Any] = {}
+
+    def upload(self, array: NDArray[Any]) -> Any:
+        """Copy an array to the GPU."""
+        return self._allocated(lambda: self._cupy.asarray(array))
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
+        """An array of zeros on the GPU."""
+        return self._allocated(lambda: self._cupy.zeros(shape, dtype))
+
+    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
+        """An array on the GPU that holds anything."""
+        return self._allocated(lambda: self._cupy.empty(shape, dtype))
+
+    def download(self, array: Any) -> NDArray[Any]:
+        """Copy an array back, once all that was launched is done."""
+        copied: NDArray[Any] = self._cupy.asnumpy(array)
+        return copied
+
+    def wait(self) -> None:
+        """Wait for all that was launched."""
+        self._cupy.cuda.get_current_stream().synchronize()
+
+    def sort_lines(self, keys: Any, rows: Any) -> None:
+        """Sort every line of keys in place, and write which places they came from, equal keys in their order."""
+        for line, row in zip(keys, rows, strict=True):
+            order = self._allocated(partial(self._cupy.argsort, line))
+            line[:] = line[order]
+            row[:] = order
+
+    def free_bytes(self) -> int:
+        """Memory that can still be had."""
+        free, _ = self._cupy.cuda.runtime.memGetInfo()
+        return int(free) + int(self._cupy.get_default_memory_pool().free_bytes())
+
+    def compile(self, source: str, **defined: int) -> Callable[..., None]:
+        """Compile one of the sources of this room.
+
+        Returns
+        -------
+        callable
+            ``launch(name, grid, threads, arguments, on_chip=0)``
+        """
+        key = (source, *sorted(defined.items()))
+        if key not in self._compiled:
+            self._compiled[key] = self._build(source, defined)
+        functions = self._compiled[key]
+
+        def launch(
+            name: str, grid: tuple[int, ...], threads: int, arguments: tuple[Any, ...], on_chip: int = 0
+        ) -> None:
+            function = functions[name]
+            function.max_dynamic_shared_size_bytes = max(function.max_dynamic_shared_size_bytes, on_chip)
+            function(grid, (threads,), arguments, shared_mem=on_chip)
+
+        return launch
+
+    def _build(self, source: str, defined: dict[str, int]) -> dict[str, Any]:
+        text = source_text(source)
+        module = self._cupy.RawModule(
+            code=text, options=("-std=c++17", *(f"-D{name}={value}" for name, value in defined.items()))
+        )
+        try:
+            return {name: module.get_function(name) for name in kernel_names(text, **defined)}
+        except self._cupy.cuda.compiler.CompileException as error:
+            line = next((line for line in str(error).splitlines() if "error" in line), str(error))
+            raise DeviceError(
+                f"the kernels do not compile for {self.name} ({line.strip()}); update CuPy and the driver"
+            ) from error
+        except self._cupy.cuda.driver.CUDADriverError as error:
+            raise DeviceError(f"the kernels do not load on {self.name} ({error}); update CuPy") from error
+
+    def _allocated(self, allocate: Callable[[], Any]) -> Any:
+        """The array, or MemoryError; CuPy's own error is one in recent versions only."""
+        try:
+            return allocate()
+        except self._cupy.cuda.memory.OutOfMemoryError as error:
+            self._cupy.get_default_memory_pool().free_all_blocks()
+            raise MemoryError(str(error)) from error
+
+
+def source_text(source: str) -> str:
+    """One of the CUDA sources of this room."""
+    return (Path(__file__).parent / source).read_text(encoding="utf-8")
+
+
+def kernel_names(text: str, **defined: int) -> list[str]:
+    """The kernels of a source, less those that are not compiled in regression."""
+    if defined.get("REGRESSION"):
+        text = text.partition("\n#if !REGRESSION\n")[0]
+    return re.findall(r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(', text)
+
+
+@cache
+def find_device() -> Device:
+    """The GPU; :class:`DeviceError` where there is none."""
+    if find_spec("cupy") is None:
+        raise DeviceError(f"it needs CuPy: {_INSTALL}")
+    try:
+        import cupy
+    except ImportError as error:
+        raise DeviceError(f"CuPy cannot be imported ({_first_line(error)}): {_INSTALL}") from error
+    runtime = cupy.cuda.runtime
+    try:
+        count = runtime.getDeviceCount()
+    except runtime.CUDARuntimeError as error:
+        raise DeviceError(_what_is_missing(runtime, str(error))) from error
+    if count == 0:
+        raise DeviceError("there is no NVIDIA GPU, or CUDA_VISIBLE_DEVICES hides it")
+    try:
+        return Device(cupy)
+    except runtime.CUDARuntimeError as error:
+        raise DeviceError(f"the GPU cannot be used ({_first_line(error)})") from error
+
+
+def _what_is_missing(runtime: Any, error: str) -> str:
+    """Why there is no GPU: none, no driver, or one that is too old for CuPy."""
+    if "NoDevice" in error:
+        return "there is no NVIDIA GPU, or CUDA_VISIBLE_DEVICES hides it"
+    if "InsufficientDriver" not in error:
+        return f"the GPU cannot be used ({error})"
+    driver, wanted = runtime.driverGetVersion(), runtime.runtimeGetVersion()
+    if driver == 0:
+        return "there is no NVIDIA driver; install it, or look whether nvidia-smi finds the GPU"
+    return (
+        f"the NVIDIA driver is too old: it knows CUDA {_version(driver)}, CuPy needs {_version(wanted)}; "
+        "update the driver, or install a CuPy for an older CUDA (shapley2d[cuda12])"
+    )
+
+
+def _version(number: int) -> str:
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def _first_line(error: BaseException) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

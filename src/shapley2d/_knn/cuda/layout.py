@@ -1,0 +1,69 @@
+"""The bins of far rows: the leading bits of their distances. The twin and the kernels share them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._knn.row_axis import RowGame
+
+BINS = 1024
+"""How many there are."""
+
+NEAR = 512
+"""Rows that can be ranked exactly: those of the nearest bins that together hold no more."""
+
+# Bins of an octave, as a power of two, by the size of the coalition. With few columns the near rows are many octaves
+# nearer than the others, with many columns they are not, and ranks grow fast with the distance.
+_MANTISSA = ((2, 5),)
+_MOST = 6
+
+
+_MARGIN = 1.0002  # above the largest sum, which floats may exceed by rounding
+
+
+class Layout(NamedTuple):
+    """How distances become bins: the bits of a float, shifted right, less the offset; at least 0."""
+
+    shift: int
+    offset: int
+
+
+def make_layout(top: float, smallest: int) -> Layout:
+    """The layout for coalitions whose distances are at most ``top``, the smallest of so many columns.
+
+    Examples
+    --------
+    >>> bins_of(np.array([0, 15, 2**20], dtype=np.float32), make_layout(2**20, 6))
+    array([   0,    0, 1022])
+    """
+    mantissa = next((bits for size, bits in _MANTISSA if smallest <= size), _MOST)
+    shift = 23 - mantissa
+    largest = np.array([max(top, 1.0) * _MARGIN], dtype=np.float32)
+    return Layout(shift, int(largest.view(np.int32)[0] >> shift) - (BINS - 1))
+
+
+def bins_of(distances: NDArray[np.float32], layout: Layout) -> NDArray[np.int64]:
+    """The bin of every distance."""
+    bits: NDArray[np.int64] = distances.view(np.int32).astype(np.int64)
+    return np.asarray(np.maximum((bits >> layout.shift) - layout.offset, 0))
+
+
+def largest_dissimilarities(game: RowGame) -> NDArray[np.int64]:
+    """The largest that two entries of each column can be apart."""
+    nominal, weight, missing = (np.asarray(measure) for measure in game.measures)
+    absent = np.iinfo(game.train.dtype).min
+    largest = np.zeros(game.n_columns, dtype=np.int64)
+    for j in range(game.n_columns):
+        train, valid = game.train[j], game.valid[:, j]
+        here, there = train[train != absent].astype(np.int64), valid[valid != absent].astype(np.int64)
+        if here.size and there.size:
+            extent = max(int(here.max() - there.min()), int(there.max() - here.min()), 0)
+            largest[j] = int(weight[j]) * (1 if nominal[j] else extent**2)
+        if here.size < train.size or there.size < valid.size:
+            largest[j] = max(largest[j], int(missing[j]))
+    return largest

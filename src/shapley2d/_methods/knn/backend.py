@@ -1,0 +1,66 @@
+"""Where nearest neighbours are computed: on the processor, or on a GPU where there is one and the work pays for it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, TypeVar
+
+from shapley2d._base.warnings import warn
+from shapley2d._knn.cuda.device import DeviceError, find_device
+from shapley2d.exceptions import BackendWarning, InputError, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from shapley2d._knn.cuda.device import Device
+
+R = TypeVar("R")
+
+LEAST_WORK = 2.0**34
+"""Triples of row, validation row and coalition from which on a GPU pays, its start of a few seconds included."""
+
+
+def on_backend(backend: str, work: float, compute: Callable[[Device | None], R]) -> R:
+    """Compute something on a GPU, or with None on the processor.
+
+    Parameters
+    ----------
+    backend : {"auto", "cpu", "cuda"}
+        ``"auto"`` takes a GPU where CuPy is installed and the work is large enough, and the processor, with a warning,
+        where the GPU cannot be used after all.
+    work : float
+        Triples of row, validation row and coalition.
+    compute : callable
+    """
+    if backend == "cuda":
+        with _as_input_error():
+            return compute(find_device())
+    if backend == "cpu" or work < LEAST_WORK or find_spec("cupy") is None:
+        return compute(None)
+    try:
+        return compute(find_device())
+    except DeviceError as error:
+        warn(BackendWarning("the GPU is not used, the processor is: ", str(error)))
+        return compute(None)
+
+
+@contextmanager
+def _as_input_error() -> Iterator[None]:
+    try:
+        yield
+    except DeviceError as error:
+        raise InputError(
+            Setting("backend", "cuda"), f" cannot be used: {error}; or use ", Setting("backend", "cpu")
+        ) from error
+
+
+def backend_name(device: Device | None) -> str:
+    """What ``info["backend"]`` says.
+
+    Examples
+    --------
+    >>> backend_name(None)
+    'cpu'
+    """
+    return "cpu" if device is None else "cuda"

@@ -1,0 +1,202 @@
+"""What bins change in the values, estimated and taken out by exact ranks on a sample.
+
+On a GPU the nearest rows are ranked and all others binned. The difference from ranking all rows is a mean over all
+validation rows and column coalitions, so that its mean over a random sample of both estimates it without bias, with a
+standard error. Bins are good: mostly that mean is noise, far above the difference itself, and adding it would only do
+harm. How large the differences of all cells are together, though, is known well, from products of the sample's
+independent parts. So the sample's mean is added with the weight that makes the squared error smallest (the part of its
+mean square that is no noise), and the variance that stays, at the upper end of what the sample leaves possible, is
+added to that of every value.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from shapley2d._base.precision import convergence_ratio
+from shapley2d._base.streams import generator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from shapley2d._estimation.estimate import Estimate
+    from shapley2d._knn.rows import RowValues
+
+    Weights = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+SAMPLE = 64
+"""Column coalitions of the sample."""
+
+SAMPLE_ROWS = 8
+"""Validation rows for each of them."""
+
+_CELLS = 2**16  # cells from which it is judged how large the differences are
+
+
+def correct_bins(
+    estimate: Estimate,
+    binned: list[RowValues],
+    ranked: list[RowValues],
+    rows: list[NDArray[np.intp]],
+    weights: Weights,
+    seed: int,
+    report: Callable[[float, str], None] = lambda *_: None,
+) -> Estimate:
+    """Take the errors of bins out of an estimate as far as a sample knows them, and add the rest to its errors.
+
+    Parameters
+    ----------
+    estimate : Estimate
+    binned, ranked : list of RowValues
+        Those that the estimate was made from, one per split, and the same with all rows ranked.
+    rows : list of ndarray
+        The rows of the table that are in each split.
+    weights : tuple of two ndarrays of shape (m + 1,)
+        What coalitions of every size count for the columns in them, and for the others.
+    seed : int
+    report : callable
+        Told the share done.
+    """
+    n, m = estimate.values.shape
+    values = estimate.values.copy()
+    parts = [estimate.stderr**2, estimate.row_stderr**2, estimate.column_stderr**2]
+    total = float(estimate.total_stderr or 0.0) ** 2
+    left = np.zeros((n, m))
+    for k, (coarse, exact, where) in enumerate(zip(binned, ranked, rows, strict=True)):
+        if not coarse.is_binned:
+            continue
+        share = 1.0 / len(binned)
+        sample = _sample(coarse, exact, weights, seed, k, partial(_report_part, report, k, len(binned)))
+        known, unknown = sample.shrinkage
+        values[where] += share * known * sample.mean
+        factor = share**2 * unknown
+        left[where] += factor * sample.variances[0]
+        parts[1][where] += factor * sample.variances[1]
+        parts[2] += factor * sample.variances[2]
+        total += factor * float(sample.variances[3])
+    parts[0] += left
+    cells, row_sums, column_sums = (np.sqrt(part) for part in parts)
+    info = {**estimate.info, "form_stderr": math.sqrt(float(left.max()))}
+    if "ratio" in info:
+        info["ratio"] = convergence_ratio(values, cells, estimate.dof)
+    return replace(
+        estimate,
+        values=values,
+        stderr=cells,
+        row_stderr=row_sums,
+        column_stderr=column_sums,
+        total_stderr=None if estimate.total_stderr is None else math.sqrt(total),
+        info=info,
+    )
+
+
+def _report_part(report: Callable[[float, str], None], k: int, count: int, done: float) -> None:
+    report((k + done) / count, "")
+
+
+class _Sample(NamedTuple):
+    """The mean difference of every cell, and the variances of it, of its row sums, column sums and total."""
+
+    mean: NDArray[np.float64]
+    variances: tuple[NDArray[np.float64], ...]
+    shrinkage: tuple[float, float]
+
+
+def _sample(
+    binned: RowValues,
+    ranked: RowValues,
+    weights: Weights,
+    seed: int,
+    split: int,
+    report: Callable[[float], None],
+) -> _Sample:
+    """Differences on a sample of column coalitions, with validation rows of its own each."""
+    random = generator(seed, "bin sample", split)
+    n, m = binned.n_rows, binned.n_columns
+    probabilities = size_probabilities(*weights)
+    sizes = random.choice(m + 1, SAMPLE, p=probabilities)
+    coalitions = random.permuted(np.arange(m)[None, :] < sizes[:, None], axis=1)
+    scale = np.array([math.comb(m, int(size)) for size in sizes]) / probabilities[sizes]
+    counted = scale[:, None] * np.where(coalitions, weights[0][sizes][:, None], -weights[1][sizes][:, None])
+    differences = np.empty((SAMPLE, n), dtype=np.float32)
+    for k in range(SAMPLE):
+        rows = random.choice(binned.n_valid, min(SAMPLE_ROWS, binned.n_valid), replace=False)
+        one = coalitions[k : k + 1]
+        differences[k] = (ranked.values(one, valid=rows) - binned.values(one, valid=rows))[0]
+        report((k + 1) / SAMPLE)
+    together, of_all = counted.sum(axis=1), differences.sum(axis=1, dtype=np.float64)
+    mean, variance = _moments(differences, counted)
+    variances = (
+        variance,
+        _moments(differences, together[:, None])[1][:, 0],
+        _moments(of_all[:, None], counted)[1][0],
+        _moments(of_all[:, None], together[:, None])[1][0, 0],
+    )
+    judged = random.choice(n, min(n, max(_CELLS // m, 1)), replace=False)
+    lines = differences[:, judged, None].astype(np.float64) * counted[:, None, :]
+    return _Sample(mean, variances, shrinkage(lines.reshape(SAMPLE, -1)))
+
+
+def _moments(
+    left: NDArray[np.floating], right: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean of the products of every column of one with every column of the other, and the variance of that mean."""
+    count = len(left)
+    right = right.astype(left.dtype)
+    mean = left.T @ right / count
+    squares = (left**2).T @ right**2 / count
+    return mean.astype(np.float64), np.maximum(squares - mean**2, 0.0).astype(np.float64) / (count - 1)
+
+
+def size_probabilities(
+    weights_in: NDArray[np.float64], weights_out: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """How often to draw coalitions of every size: as much as they count for a column.
+
+    Examples
+    --------
+    >>> joining = np.array([1 / 3, 1 / 6, 1 / 3])  # Shapley weights of three columns
+    >>> size_probabilities(np.append(0, joining), np.append(joining, 0)).round(3)
+    array([0.167, 0.333, 0.333, 0.167])
+    """
+    m = len(weights_in) - 1
+    sizes = np.arange(m + 1)
+    ways = np.array([math.comb(m, size) for size in sizes], dtype=np.float64)
+    counts = ways * (sizes * np.abs(weights_in) + (m - sizes) * np.abs(weights_out))
+    return np.asarray(counts / counts.sum())
+
+
+def shrinkage(lines: NDArray[np.float64]) -> tuple[float, float]:
+    """What part of the mean of independent noisy lines to take, and what part of its variance is then left.
+
+    Parameters
+    ----------
+    lines : ndarray of shape (s, cells)
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> shrinkage(random.normal(size=(64, 1000)))[0] < 0.1  # nothing but noise
+    True
+    >>> shrinkage(random.normal(size=(64, 1000)) + random.normal(size=1000))[0] > 0.9
+    True
+    """
+    count = len(lines)
+    if count < 2:
+        return 0.0, 1.0
+    products = lines @ lines.T
+    apart = products - np.diag(np.diag(products))
+    pairs = count * (count - 1)
+    square = max(float(apart.sum()) / pairs, 0.0)  # of the differences themselves
+    doubt = math.sqrt(2.0 * float(np.sum(apart**2))) / pairs
+    noise = (float(np.trace(products)) - float(products.sum()) / count) / pairs  # of the mean of the lines
+    if noise <= 0.0:
+        return 1.0, 0.0
+    return square / (square + noise), (square + doubt) / (square + doubt + noise)

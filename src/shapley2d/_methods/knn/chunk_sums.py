@@ -1,0 +1,53 @@
+"""Sums over chunks of validation rows, and how much the chunks differ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class ChunkSums:
+    """Sums over chunks of validation rows, and how much the chunks differ.
+
+    Parameters
+    ----------
+    n_valid : float
+        Validation rows that there are.
+    shape : (int, int)
+        Of the table.
+    """
+
+    def __init__(self, n_valid: float, shape: tuple[int, int]) -> None:
+        self._n_valid = n_valid
+        self._seen = 0
+        self.chunks = 0
+        n, m = shape
+        self._sums = [np.zeros((n, m)), np.zeros(n), np.zeros(m), np.zeros(())]
+        self._squares = [np.zeros((n, m)), np.zeros(n), np.zeros(m), np.zeros(())]
+
+    def add(self, mean: NDArray[np.float64], size: int) -> None:
+        self._seen += size
+        self.chunks += 1
+        for part, total, squares in zip(
+            (mean, mean.sum(axis=1), mean.sum(axis=0), mean.sum()), self._sums, self._squares, strict=True
+        ):
+            np.add(total, size * part, out=total)
+            np.add(squares, size * part**2, out=squares)
+
+    def mean(self) -> NDArray[np.float64]:
+        return self._sums[0] / self._seen
+
+    def variance(self, part: int) -> NDArray[np.float64]:
+        """Variance of the mean over the rows seen, as an estimate of the mean over all; 0 when all are seen.
+
+        Of the cells (0), the row sums (1), the column sums (2) or the sum of all (3).
+        """
+        if self._seen == self._n_valid:
+            return np.zeros_like(self._sums[part])
+        mean = self._sums[part] / self._seen
+        between = np.maximum(self._squares[part] / self._seen - mean**2, 0.0)
+        return np.asarray(between / (self.chunks - 1) * (1 - self._seen / self._n_valid))

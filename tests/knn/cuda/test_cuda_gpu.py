@@ -1,0 +1,90 @@
+"""The kernels on a real GPU; skipped, saying why, where there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from knn.cuda.games import all_coalitions, contracted, make_game, some_coalitions, walk_weights
+from shapley2d import value_cells
+from shapley2d._knn.cuda.binned import BinnedRows, Shape
+from shapley2d._knn.cuda.device import DeviceError, find_device
+from shapley2d._knn.cuda.exact import RankedRows
+from shapley2d._knn.cuda.twin import binned_values
+from shapley2d._knn.threads import Threads
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(scope="module")
+def device():
+    try:
+        return find_device()
+    except DeviceError as error:
+        pytest.skip(f"no GPU: {error}")
+
+
+CHOSEN = np.array([0, 1, 3])
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("tile_rows", [None, 500])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_binned_values_are_those_of_the_twin(device, task, tile_rows, seed):
+    game = make_game(task, n=2500, m=8, k=1 + 3 * seed, wide=[7, 100, 5000][seed % 3], seed=seed)
+    rows = BinnedRows(game, device, tile_rows=tile_rows)
+    coalitions = some_coalitions(8, 20, seed)
+    for coalition in coalitions:
+        found = rows.sums(coalition[None], CHOSEN)[0]
+        twin = sum(binned_values(game, t, coalition) for t in CHOSEN)
+        assert np.abs(found - twin).max() < 1e-6 * max(np.abs(twin).max(), 0.1)
+    assert np.array_equal(rows.sums(coalitions, CHOSEN), rows.sums(coalitions, CHOSEN))
+
+
+@pytest.mark.parametrize(
+    "shape", [None, Shape(16, 1024, 1, 8), Shape(8, 512, 2), Shape(4, 512, 1), Shape(2, 512, 1)]
+)
+def test_a_walk_is_the_weighted_sum_over_all_coalitions(device, shape):
+    game, weights = make_game("classification", n=2500, m=8), walk_weights(8)
+    rows = BinnedRows(game, device, shape=shape)
+    walk = rows.walk(*weights, CHOSEN)
+    exact = contracted(Threads(game).sums(all_coalitions(8), CHOSEN), *weights)
+    assert np.abs(walk - exact).max() < 1e-3 * np.abs(exact).max()
+    assert np.array_equal(walk, rows.walk(*weights, CHOSEN))
+
+
+@pytest.mark.parametrize("n", [5, 700, 4096, 6000])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_ranked_values_are_those_of_the_processor(device, task, n):
+    game, coalitions = make_game(task, n=n, k=min(5, n - 1)), some_coalitions(5, 12)
+    true = Threads(game).sums(coalitions, CHOSEN)
+    found = RankedRows(game, device).sums(coalitions, CHOSEN)
+    assert np.allclose(found, true, rtol=0, atol=1e-13 * np.abs(true).max())
+
+
+@pytest.mark.parametrize(
+    ("task", "options"),
+    [
+        ("classification", {}),
+        ("classification", {"columns": "sampled", "n_coalitions": 40}),
+        ("classification", {"semivalue": "banzhaf"}),
+        ("classification", {"empty": "zero"}),
+        ("regression", {}),
+        ("regression", {"columns": "sampled", "n_coalitions": 40}),
+        ("regression", {"semivalue": ("beta", 4, 1)}),
+    ],
+)
+def test_values_agree_with_the_processor_within_their_errors(device, task, options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 7)).round(2)
+    X[::9, 3] = np.nan
+    y = X[:, 0] + X[:, 1] + rng.normal(size=3000)
+    y = (y > 0).astype(int) if task == "classification" else y
+    data = X[:2500], y[:2500], X[2500:], y[2500:]
+    there = value_cells(*data, backend="cuda", progress=False, **options)
+    here = value_cells(*data, backend="cpu", form="exact", progress=False, **options)
+    assert there.info["backend"] == "cuda" and there.info["form"] == "fast"
+    off = np.abs(there.values - here.values)
+    assert off.max() < 6 * there.info["form_stderr"] + 1e-3 * np.ptp(here.values)
+    again = value_cells(*data, backend="cuda", progress=False, **options)
+    assert np.array_equal(there.values, again.values)

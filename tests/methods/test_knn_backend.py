@@ -1,0 +1,173 @@
+"""Where nearest neighbours are computed, and the errors of a GPU's bins, with the kernels emulated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from knn.cuda.emulator import COMPILER, EmulatedDevice
+from shapley2d import value_blocks, value_cells
+from shapley2d._knn.cuda import binned
+from shapley2d._knn.cuda.device import DeviceError
+from shapley2d._methods.knn import backend, bin_correction
+from shapley2d._methods.knn.bin_correction import correct_bins, shrinkage
+from shapley2d.exceptions import BackendWarning, InputError
+
+
+@pytest.fixture
+def no_gpu(monkeypatch):
+    def find_device():
+        raise DeviceError("there is no NVIDIA GPU")
+
+    monkeypatch.setattr(backend, "find_device", find_device)
+
+
+@pytest.fixture
+def emulated(monkeypatch, tmp_path_factory):
+    if COMPILER is None:
+        pytest.skip("no g++ to compile the CUDA sources with")
+    device = EmulatedDevice(tmp_path_factory.getbasetemp())
+    monkeypatch.setattr(backend, "find_device", lambda: device)
+    monkeypatch.setattr(binned, "_SHAPES", (binned.Shape(4, 16, 2, 2),) * 2)
+    monkeypatch.setattr(binned, "_REGRESSION_SHAPES", (binned.Shape(4, 16, 2, 2),))
+    monkeypatch.setattr(bin_correction, "SAMPLE", 6)
+    monkeypatch.setattr(bin_correction, "SAMPLE_ROWS", 2)
+    return device
+
+
+def data(n=1060, m=4, n_valid=4, task="classification"):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n + n_valid, m)).round(3)
+    X[::11, 1] = np.nan
+    y = X[:, 0] + rng.normal(size=len(X))
+    y = (y > 0).astype(int) if task == "classification" else y
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+TINY = ([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1], [[0.5], [5.5]], [0, 1])
+
+
+def test_a_gpu_that_is_asked_for_and_not_there_is_one_line(no_gpu):
+    with pytest.raises(InputError) as caught:
+        value_cells(*TINY, backend="cuda", n_neighbors=1)
+    assert str(caught.value) == (
+        "backend='cuda' cannot be used: there is no NVIDIA GPU; or use backend='cpu'"
+    )
+    with pytest.raises(InputError, match="cannot be used"):
+        value_blocks(*TINY, rows=[0, 0, 1, 1], model="knn", backend="cuda", n_neighbors=1)
+
+
+def test_auto_takes_the_processor_for_little_work_and_says_so(no_gpu):
+    assert value_cells(*TINY, n_neighbors=1, progress=False).info["backend"] == "cpu"
+
+
+def test_auto_warns_and_goes_on_where_the_gpu_fails(no_gpu, monkeypatch):
+    monkeypatch.setattr(backend, "LEAST_WORK", 0.0)
+    monkeypatch.setattr(backend, "find_spec", lambda name: object())
+    with pytest.warns(BackendWarning, match="the processor is: there is no NVIDIA GPU"):
+        values = value_cells(*TINY, n_neighbors=1, progress=False)
+    assert values.info["backend"] == "cpu"
+    monkeypatch.setattr(backend, "find_spec", lambda name: None)  # without CuPy nothing is said
+    assert value_cells(*TINY, n_neighbors=1, progress=False).info["backend"] == "cpu"
+
+
+def test_backend_is_an_option_of_nearest_neighbours_alone():
+    with pytest.raises(InputError, match=r"backend='cuda' is an option of model='knn'"):
+        value_blocks(*TINY, rows=[0, 0, 1, 1], model="sklearn_tree", backend="cuda")
+
+
+@pytest.mark.parametrize(
+    ("task", "options"),
+    [
+        ("classification", {}),
+        ("classification", {"columns": "sampled", "n_coalitions": 10}),
+        ("regression", {"columns": "sampled", "n_coalitions": 8}),
+    ],
+)
+def test_values_agree_within_the_stated_errors(emulated, task, options):
+    tables = data(task=task)
+    there = value_cells(*tables, backend="cuda", progress=False, **options)
+    here = value_cells(*tables, backend="cpu", form="exact", progress=False, **options)
+    assert (there.info["backend"], there.info["form"], here.info["backend"]) == ("cuda", "fast", "cpu")
+    off, spread = np.abs(there.values - here.values), np.ptp(here.values)
+    assert off.max() < 0.01 * spread
+    assert np.sqrt(np.mean(off**2)) < 3 * there.info["form_stderr"]
+    assert there.stderr.max() >= there.info["form_stderr"] > 0
+    assert np.all(there.stderr >= here.stderr - 1e-15)
+
+
+def test_small_tables_are_ranked_exactly_cross_valued_or_not(emulated):
+    X, y, X_valid, y_valid = data(60)
+    there = value_cells(X, y, X_valid, y_valid, backend="cuda", progress=False)
+    here = value_cells(X, y, X_valid, y_valid, backend="cpu", progress=False)
+    assert there.info["form"] == "exact"
+    assert there.exact
+    assert np.allclose(there.values, here.values, atol=1e-15)
+    folds = {"folds": 2, "progress": False}
+    crossed = value_cells(X[:20], y[:20], backend="cuda", **folds)
+    assert np.allclose(crossed.values, value_cells(X[:20], y[:20], **folds).values, atol=1e-15)
+
+
+def test_blocks_are_those_of_the_processor(emulated):
+    X, y, X_valid, y_valid = data(40)
+    options = {"rows": np.arange(40) % 3, "model": "knn", "progress": False}
+    there = value_blocks(X, y, X_valid, y_valid, backend="cuda", **options)
+    here = value_blocks(X, y, X_valid, y_valid, **options)
+    assert (there.info["backend"], here.info["backend"]) == ("cuda", "cpu")
+    assert np.allclose(there.values, here.values, atol=1e-12)
+
+
+def test_ctrl_c_keeps_the_chunks_that_are_done(emulated, monkeypatch):
+    monkeypatch.setattr(binned, "_WALK_WORK", 0)  # two validation rows at a time
+    calls = []
+    step = binned.BinnedRows.walk
+
+    def interrupted(self, *args):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return step(self, *args)
+
+    monkeypatch.setattr(binned.BinnedRows, "walk", interrupted)
+    with pytest.warns(UserWarning, match="interrupted"):
+        values = value_cells(*data(n_valid=8), backend="cuda", form="fast", progress=False)
+    assert values.info["interrupted"]
+    assert values.info["n_valid_used"] == 4 * emulated.processors
+
+
+def test_noise_is_not_taken_for_an_error_and_an_error_is_taken_out():
+    random = np.random.default_rng(0)
+    noise = random.normal(size=(64, 2000))
+    known, left = shrinkage(noise)
+    assert known < 0.1
+    assert left < 0.2
+    known, left = shrinkage(noise + 3 * random.normal(size=2000))
+    assert known > 0.95
+    assert shrinkage(np.zeros((8, 5))) == (1.0, 0.0)
+
+
+class Rows:
+    """Row values that are wrong by a known amount where they are binned."""
+
+    n_rows, n_columns, n_valid = 50, 3, 30
+
+    def __init__(self, off):
+        self.is_binned, self._off = off is not None, off
+
+    def values(self, coalitions, *, valid):
+        true = coalitions.sum(axis=1, keepdims=True) * np.arange(50.0)
+        return true if self._off is None else true + self._off * coalitions.sum(axis=1, keepdims=True)
+
+
+def test_a_bias_is_corrected():
+    from shapley2d._estimation.estimate import Estimate
+
+    off = np.random.default_rng(1).normal(size=50)
+    joining = np.array([1 / 3, 1 / 6, 1 / 3])
+    weights = np.append(0.0, joining), np.append(joining, 0.0)
+    true = np.tile(np.arange(50.0)[:, None], 3)
+    wrong = Estimate(true + off[:, None], np.zeros((50, 3)), np.zeros(50), np.zeros(3), {}, total_stderr=0.0)
+    right = correct_bins(wrong, [Rows(off)], [Rows(None)], [np.arange(50)], weights, seed=0)
+    before, after = np.mean((wrong.values - true) ** 2), np.mean((right.values - true) ** 2)
+    assert after < 0.2 * before
+    assert 0.3 < np.mean(right.stderr**2) / after < 3
