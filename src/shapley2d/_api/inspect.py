@@ -76,7 +76,7 @@ def inspect_cells(
     >>> X = {"height": [150 + k % 40 for k in range(80)], "weight": [50.0 + k % 40 for k in range(80)]}
     >>> X["weight"][7] = 570.0
     >>> inspection = inspect_cells(X, progress=False)
-    >>> i, j = divmod(int(inspection.probability.argmax()), 2)
+    >>> i, j = divmod(int(inspection.scores.argmax()), 2)
     >>> i, inspection.column_names[j]
     (7, 'weight')
     """

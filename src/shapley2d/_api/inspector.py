@@ -38,7 +38,7 @@ class CellInspector(BaseEstimator):  # type: ignore[misc]
     >>> from shapley2d import CellInspector
     >>> X = np.column_stack([np.arange(60) % 20, np.arange(60) % 20 + 5.0])
     >>> X[7, 1] = 500
-    >>> int(CellInspector().fit(X).probability_.argmax())
+    >>> int(CellInspector().fit(X).scores_.argmax())
     15
     """
 
