@@ -76,6 +76,13 @@ def test_other_words_and_numbers_are_no_slips():
     assert "spellings" not in find({"name": entries})
 
 
+def test_signs_that_mean_something_make_another_name():
+    assert not set(find({"income": ["<=50K"] * 30 + [">50K"] * 10, "grade": ["A", "A+"] * 20})) & {
+        "spellings",
+        "formats",
+    }
+
+
 @pytest.mark.parametrize("code", [-999, 9999999, -1, 999])
 def test_codes_for_nothing(code):
     entries = [float(k % 50) for k in range(60)]

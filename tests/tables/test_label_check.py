@@ -42,7 +42,7 @@ def test_tables_that_cannot_be_judged():
 
 
 def test_large_tables_are_looked_at_in_part(monkeypatch):
-    monkeypatch.setattr("shapley2d._tables.label_check._MAX_ROWS", 100)
+    monkeypatch.setattr("shapley2d._tables.label_check.MAX_ROWS", 100)
     X = np.repeat([0.0, 9.0], 200)[:, None] + np.random.default_rng(2).normal(size=(400, 1))
     y = np.repeat(["a", "b"], 200)
     y[:200:20] = "b"

@@ -43,7 +43,7 @@ def find_rules(columns: Sequence[Written]) -> list[ColumnFinding]:
     --------
     >>> from shapley2d._inspection.columns.written import written_columns
     >>> from shapley2d._tables.convert import as_table
-    >>> X = {"zip": ["1", "2", "3"] * 8, "city": ["Aa", "Bb", "Cc"] * 7 + ["Aa", "Bb", "Aa"]}
+    >>> X = {"zip": ["1", "2", "3", "4"] * 6, "city": ["Aa", "Bb", "Cc", "Cc"] * 5 + ["Aa", "Bb", "Cc", "Aa"]}
     >>> find_rules(written_columns(as_table(X)))[0].text
     "rows with the same 'zip' have the same 'city', except 1 row of 24"
     """

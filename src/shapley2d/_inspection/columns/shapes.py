@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shapley2d._inspection.columns.written import Written
 
 _MOST = 0.8  # of a column's entries, for what they have in common to be its way of writing
-_OTHERS = 0.3  # at most so many are written in another way, else there is no rule
+_OTHERS = 0.3  # at most so many lack what the others have, else there is no rule
 _SHARED = 0.05  # of the entries, for a second way of writing to be no slip
 _MIN_ENTRIES = 10
 _MAX_UNITS = 12
@@ -145,7 +145,7 @@ def _formats(written: Written) -> ColumnFinding | None:
     others = (shapes != main) & ~_nothing(written)
     if not structured or "9" not in main or not 0 < _share(written, others) <= _OTHERS:
         return None
-    if tally[main] < _MOST * written.n_written and len(tally) > 3:
+    if tally[main] < _MOST * written.n_written:
         return None
     rows = written.rows(others)
     usual = written.words[int(np.flatnonzero(~others)[written.counts[~others].argmax()])]

@@ -21,6 +21,7 @@ _RARER = 5  # times rarer than the spelling that it is taken for
 _LEAST = 3  # entries of a spelling that others may be slips of
 _SHORTEST = 4  # letters, below which one letter makes another word
 _SLIPS = 0.2  # of a word's letters may be replaced by others
+_SIGNS = frozenset(".,;:'\"_-/\\()[]&!?*")  # that people write or leave out; not <, >, +, % and the like
 _MAX_WORDS = 20_000
 _MAX_REPEATED = 0.5  # a column whose texts rarely repeat has no usual spellings
 
@@ -67,8 +68,9 @@ def _variants(written: Written) -> dict[int, int]:
     """Texts that are the same but for case, accents, space and punctuation, each with the most frequent one."""
     groups = defaultdict(list)
     for k, word in enumerate(written.words):
+        letters = unicodedata.normalize("NFKD", word.casefold())
         plain = "".join(
-            letter for letter in unicodedata.normalize("NFKD", word.casefold()) if letter.isalnum()
+            letter for letter in letters if letter not in _SIGNS and _category(letter) not in "ZMC"
         )
         if plain:
             groups[plain].append(k)
@@ -77,6 +79,10 @@ def _variants(written: Written) -> dict[int, int]:
         usual = max(members, key=lambda k: (int(written.counts[k]), -k))
         found |= {k: usual for k in members if k != usual}
     return found
+
+
+def _category(letter: str) -> str:
+    return unicodedata.category(letter)[0]
 
 
 def _slips(written: Written) -> dict[int, int]:
