@@ -165,3 +165,9 @@ def test_misspellings_against_all_pairs():
     }  # fmt: skip
     found = misspellings(words, counts)
     assert {k: sorted(near) for k, near in found.items()} == {k: v for k, v in wanted.items() if v}
+
+
+def test_nobody_means_a_number_that_starts_with_nought():
+    assert "two digits swapped" not in dict(meant_numbers(600.0))
+    assert dict(meant_numbers(10.0))["the decimal point slipped"] is not None
+    assert ("two digits swapped", 0.12) in list(meant_numbers(0.21))

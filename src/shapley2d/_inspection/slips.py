@@ -56,7 +56,9 @@ def swapped_or_doubled(text: str) -> Iterator[tuple[str, str]]:
     """Digits of which two neighbours were swapped, or one was doubled, to give these."""
     for k, digit in enumerate(text[:-1]):
         if digit.isdigit() and text[k + 1].isdigit() and digit != text[k + 1]:
-            yield "two digits swapped", text[:k] + text[k + 1] + digit + text[k + 2 :]
+            meant = text[:k] + text[k + 1] + digit + text[k + 2 :]
+            if not meant.startswith("0") or text.startswith("0"):  # nobody means 01
+                yield "two digits swapped", meant
     for k, digit in enumerate(text[:-1]):
         if digit.isdigit() and digit == text[k + 1]:
             yield "a digit doubled", text[:k] + text[k + 1 :]
