@@ -30,6 +30,7 @@ def emulated(monkeypatch, tmp_path_factory):
     monkeypatch.setattr(backend, "find_device", lambda: device)
     monkeypatch.setattr(binned, "_SHAPES", (binned.Shape(4, 16, 2, 2),) * 2)
     monkeypatch.setattr(binned, "_REGRESSION_SHAPES", (binned.Shape(4, 16, 1, 2),))
+    monkeypatch.setattr("shapley2d._knn.cuda.exact.THREADS", 16)
     monkeypatch.setattr(bin_correction, "SAMPLE", 6)
     monkeypatch.setattr(bin_correction, "SAMPLE_ROWS", 2)
     return device

@@ -26,6 +26,11 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("kernels")
 
 
+@pytest.fixture(autouse=True)
+def few_threads(monkeypatch):
+    monkeypatch.setattr("shapley2d._knn.cuda.exact.THREADS", 16)
+
+
 @pytest.fixture(params=["classification", "regression"])
 def game(request):
     return make_game(request.param)
