@@ -85,9 +85,9 @@ def value_blocks(
     task, kinds, folds, semivalue, random_state, n_jobs, progress
         As in :func:`~shapley2d.value_cells`.
     **options
-        ``model``, ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors`` and ``metric`` with ``model="knn"``; and,
-        where blocks are sampled, ``max_permutations``, ``tolerance``, ``checkpoint`` and ``cluster``. All are as in
-        :func:`~shapley2d.value_cells` with ``method="mc"``.
+        ``model``, ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors``, ``metric`` and ``backend`` with
+        ``model="knn"``; and, where blocks are sampled, ``max_permutations``, ``tolerance``, ``checkpoint`` and
+        ``cluster``. All are as in :func:`~shapley2d.value_cells` with ``method="mc"``.
 
     Returns
     -------

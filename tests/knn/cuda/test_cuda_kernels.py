@@ -26,6 +26,11 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("kernels")
 
 
+@pytest.fixture(autouse=True)
+def few_threads(monkeypatch):
+    monkeypatch.setattr("shapley2d._knn.cuda.exact.THREADS", 16)
+
+
 @pytest.fixture(params=["classification", "regression"])
 def game(request):
     return make_game(request.param)
@@ -85,6 +90,25 @@ def test_a_device_without_room_on_the_chip_is_refused(folder):
     device.block_bytes = 16 * 1024
     with pytest.raises(DeviceError, match="too little for the bins"):
         BinnedRows(make_game("classification"), device)
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "kilobytes", "shape"),
+    [
+        (14, 227, Shape(8, 512, 2)),
+        (50, 227, Shape(16, 1024, 1, 8)),
+        (600, 227, Shape(8, 512, 1)),
+        (14, 99, Shape(4, 512, 1)),
+        (14, 64, Shape(4, 512, 1)),
+        (14, 48, Shape(2, 512, 1)),
+    ],
+)
+def test_blocks_are_as_large_as_fits(folder, n_columns, kilobytes, shape):
+    device = EmulatedDevice(folder)
+    device.block_bytes, device.processor_bytes = kilobytes * 1024, (kilobytes + 1) * 1024
+    rows = object.__new__(BinnedRows)
+    rows.n_columns, rows._device, rows._classifies, rows._per_bin = n_columns, device, True, 8
+    assert rows._fitting_shape() == shape
 
 
 @pytest.mark.parametrize("empty", ["ties", "zero"])

@@ -67,7 +67,8 @@ METHOD = Method(
         choice(
             "form",
             ("auto", "exact", "fast"),
-            "rank all rows, or the near ones only, with far rows binned under a proven bound (or, on a GPU, an error)",
+            "rank all rows, or the near ones only with far rows binned, under a proven bound (processor) or with an "
+            "estimated error (GPU)",
             flag="--form",
         ),
     ),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from shapley2d._base.defaults import MIN_COALITIONS
+from shapley2d._base.defaults import MIN_COALITIONS, TOLERANCE
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import reporting
 from shapley2d._base.streams import generator, seed_sequence
@@ -356,14 +356,26 @@ def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
     return estimate
 
 
-def _corrected(estimate: Estimate, game: _KnnGame, run: Run) -> Estimate:
+def _corrected(estimate: Estimate, game: _KnnGame, run: Run, tolerance: float = TOLERANCE) -> Estimate:
     """The estimate without the errors of bins, as far as a sample of exact rankings knows them."""
     if not game.is_binned:
         return estimate
     with reporting(run.progress, "ranking a sample exactly") as report:
-        return correct_bins(
+        estimate = correct_bins(
             estimate, game.parts, game.make_parts("exact"), game.rows, game.column_weights(), run.seed, report
         )
+    left, spread = estimate.info["form_stderr"], float(np.ptp(estimate.values))
+    if left > max(tolerance, SPREAD_SHARE) * spread:
+        warn(
+            PrecisionWarning(
+                f"bins leave a standard error of up to {left / max(spread, 1e-300):.3g} of the spread of the values, "
+                "more than wanted: use ",
+                Setting("form", "exact"),
+                " or ",
+                Setting("backend", "cpu"),
+            )
+        )
+    return estimate
 
 
 def _chunks(game: _KnnGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
@@ -420,7 +432,7 @@ def _sampled_columns(
         dof=result.dof,
         total_stderr=result.total_stderr,
     )
-    return _corrected(estimate, game, run)
+    return _corrected(estimate, game, run, tolerance if n_coalitions is None else TOLERANCE)
 
 
 def _column_progress(
