@@ -39,7 +39,7 @@ def make_layout(top: float, smallest: int) -> Layout:
     Examples
     --------
     >>> bins_of(np.array([0, 15, 2**20], dtype=np.float32), make_layout(2**20, 6))
-    array([   0,    0, 1022])
+    array([   0,    0, 1023])
     """
     mantissa = next((bits for size, bits in _MANTISSA if smallest <= size), _MOST)
     shift = 23 - mantissa
