@@ -64,15 +64,26 @@ def group_values(start, end, matches, tail, single, beyond, inverse):  # type: i
 def ranked_classification(keys, rows, tail, game, values):  # type: ignore[no-untyped-def]
     """Write the values of rows sorted by distance, whose farther rows take ``tail`` from them."""
     first, last = game.first, game.last
+    single, beyond = game.single, game.beyond
     end = keys.size
     while end > 0:
+        start = end - 1
+        key = keys[start]
+        if start == 0 or keys[start - 1] != key:  # the same for a row that ties with none, with less to do
+            row = rows[start]
+            if first <= row < last:
+                values[row] = (beyond[start] - beyond[end]) - tail
+                tail += single[start] - single[end]
+            else:
+                values[row] = -tail
+            end = start
+            continue
         start = end
         matches = 0
-        key = keys[end - 1]
         while start > 0 and keys[start - 1] == key:
             start -= 1
             matches += first <= rows[start] < last
-        other, match, tail = group_values(start, end, matches, tail, game.single, game.beyond, game.inverse)
+        other, match, tail = group_values(start, end, matches, tail, single, beyond, game.inverse)
         for k in range(start, end):
             row = rows[k]
             values[row] = match if first <= row < last else other

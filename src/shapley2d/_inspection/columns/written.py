@@ -79,7 +79,8 @@ def written_columns(table: Table) -> list[Written]:
 
 def _written(table: Table, j: int) -> Written:
     texts = _native_texts(table, j)
-    is_text = texts is not None
+    # of a file, what is not written as a computer would is kept beside the numbers
+    is_text = texts is not None or table.columns[j].from_text.words is not None
     if texts is None:
         texts = as_texts(table.columns[j].text())
     import pyarrow as pa
