@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import shapley2d
-from shapley2d import CellValuer, value_blocks, value_cells, value_game
+from shapley2d import CellValuer, inspect_cells, value_blocks, value_cells, value_game
 from shapley2d._methods.registry import METHODS, block_methods, block_options, game_methods
 from shapley2d.cli import main as command
 from shapley2d.cli.app import app
@@ -117,6 +117,8 @@ def python_calls():
     calls += [("value_game", "method", partial(value_game, game, 3, 2))]
     for option in ("X", "y", "X_valid", "y_valid"):
         calls.append(("value_cells tables", option, table_call))
+    for option in ("y", "valuation", "task", "kinds", "random_state", "n_jobs", "progress"):
+        calls.append(("inspect_cells", option, partial(inspect_cells, X)))
     valuation = value_cells(X, Y, method="random")
     blocks = value_blocks(X, Y, rows=list("ab") * 4, columns=["p", "q"], model="knn", folds=2, progress=False)
     for name, option in (("lowest", "k"), ("highest", "k"), ("explain_row", "row"), ("similar_rows", "row")):
@@ -238,6 +240,8 @@ def command_flags():
         "cells": ["cells", "t.csv", "-t", "y", "--folds", "2", "--top", "1"],
         "blocks": ["blocks", "t.csv", "-t", "y", "--owners", "o.csv", "--folds", "2"],
         "report": ["report", "v.parquet"],
+        "inspect": ["inspect", "t.csv", "-t", "y", "--top", "1"],
+        "repair": ["repair", "t.csv", "d.csv", "-o", "c.csv"],
         "paper": ["paper", "outliers", "--pages-only", "--out", "paper"],
         "demo": ["demo", "--json"],
     }

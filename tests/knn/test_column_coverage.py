@@ -93,11 +93,11 @@ def coverage(games, semivalue, n_coalitions, n_seeds):
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("semivalue", ["shapley", "banzhaf", ("beta", 4, 1), ("beta", 1, 2)])
 def test_intervals_cover_at_three_evaluations_to_a_column(games, task, semivalue):
-    cells, columns, rows, ratio = coverage(games[task], semivalue, 3 * M, 40)
+    cells, columns, rows, ratio = coverage(games[task], semivalue, 3 * M, 28)
     assert 0.93 <= cells.mean() <= 0.995
     assert (
         np.quantile(cells, 0.01) >= 0.75
-    )  # 40 seeds: of intervals that cover 95 %, one in a hundred has 0.85
+    )  # 28 seeds: of intervals that cover 95 %, one in a hundred has 0.82
     assert columns.mean() >= 0.93
     assert columns.min() >= 0.75
     assert rows.mean() >= 0.93
@@ -108,7 +108,7 @@ def test_intervals_cover_at_three_evaluations_to_a_column(games, task, semivalue
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_errors_include_that_few_coalitions_lean_to_the_mean(games, task, n_coalitions):
     """A jackknife alone covers 70 % of the values from 8 coalitions, and 91 % from 20."""
-    cells, columns, _, _ = coverage(games[task], "shapley", n_coalitions, 30)
+    cells, columns, _, _ = coverage(games[task], "shapley", n_coalitions, 20)
     assert 0.93 <= cells.mean() <= 0.99
     assert columns.mean() >= 0.92
 

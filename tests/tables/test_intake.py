@@ -174,3 +174,9 @@ def test_long_names_and_paths_are_refused_in_short():
         value_cells("a" * 10_000, "y")
     with pytest.raises(InputError, match="there is no file"):
         value_cells("a\0b", "y")
+
+
+@pytest.mark.parametrize("single", ["x", 3, np.array("x"), np.ma.masked], ids=range(4))
+def test_a_single_thing_is_no_column(single):
+    with pytest.raises(InputError, match=r"column 'a' is a single .*, not a list of entries"):
+        as_table({"a": single})

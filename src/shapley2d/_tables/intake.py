@@ -144,7 +144,7 @@ def _as_list(part: Any, key: str, name: str) -> list[Any]:
         return series.to_list()
     if hasattr(part, "to_pylist"):
         return list(part.to_pylist())
-    if isinstance(part, (str, bytes)) or not hasattr(part, "__len__"):
+    if isinstance(part, (str, bytes)) or not hasattr(part, "__len__") or getattr(part, "ndim", 1) == 0:
         raise InputError(
             Place(name), f": column {key!r} is a single {type(part).__name__}, not a list of entries"
         )
