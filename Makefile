@@ -28,7 +28,7 @@ campaign: $(READY)
 
 # the comparisons with other detectors, in an environment of their own: robpy wants an older scikit-learn
 test-baselines: $(BASELINES_READY)
-	$(BASELINES)/bin/python -m pytest tests/paper/test_paper_deviation.py tests/paper/test_paper_detection.py tests/paper/test_paper_detection_page.py
+	$(BASELINES)/bin/python -m pytest -n 2 --dist worksteal tests/paper/test_paper_deviation.py tests/paper/test_paper_detection.py tests/paper/test_paper_detection_page.py
 
 # every number of docs/reproduction.md; what is there is not computed again, unless its code has changed
 paper: $(BASELINES_READY)
