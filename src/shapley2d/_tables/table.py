@@ -106,7 +106,18 @@ class Column:
         if self.kind == "date":
             stamp = np.datetime64(round(entry * MILLISECONDS_PER_DAY), "ms")
             return str(stamp.astype("datetime64[D]") if entry.is_integer() else stamp.astype("datetime64[s]"))
-        return str(int(entry)) if entry.is_integer() and abs(entry) < 2**53 else repr(entry)
+        return number_text(entry)
+
+
+def number_text(number: float) -> str:
+    """A number as a computer writes it, a whole one without a decimal point.
+
+    Examples
+    --------
+    >>> number_text(12.0), number_text(0.5)
+    ('12', '0.5')
+    """
+    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._inspection.findings import ColumnFinding
+from shapley2d._tables.table import number_text
 from shapley2d._tables.texts.words import MISSING, MISSING_AMONG_NUMBERS
 
 if TYPE_CHECKING:
@@ -73,7 +74,11 @@ def _units(written: Written) -> ColumnFinding | None:
             f"{written.name!r} holds numbers with a unit in the text, written in {len(common)} ways ({named}): "
             "take it out, so that they are numbers",
             rows,
-            {int(i): _plain(matches[written.codes[i]]) for i in rows},
+            {
+                int(i): number_text(float(match[1].replace(",", "")))
+                for i in rows
+                if (match := matches[written.codes[i]])
+            },
             SURE,
         )
     unit = next(iter(common))
@@ -93,12 +98,6 @@ def _units(written: Written) -> ColumnFinding | None:
     )
 
 
-def _plain(match: re.Match[str] | None) -> str:
-    """The number alone, as a computer would write it."""
-    number = float(match[1].replace(",", "")) if match is not None else np.nan
-    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
-
-
 def _marks(written: Written) -> ColumnFinding | None:
     """A percent sign or a currency with some of the numbers, and with the others none."""
     if written.column.kind != "number":
@@ -114,7 +113,9 @@ def _marks(written: Written) -> ColumnFinding | None:
     mark = str(marks[marked][0])
     few = marked if with_mark <= without else plain
     rows = written.rows(few)
-    suggestions = {int(i): _number_text(written, int(i)) for i in rows} if few is marked else {}
+    suggestions = (
+        {int(i): number_text(float(written.column.entries[i])) for i in rows} if few is marked else {}
+    )
     have = "have" if few is marked else "lack"
     return ColumnFinding(
         (written.name,),
@@ -125,11 +126,6 @@ def _marks(written: Written) -> ColumnFinding | None:
         suggestions,
         SURE,
     )
-
-
-def _number_text(written: Written, row: int) -> str:
-    number = float(written.column.entries[row])
-    return str(int(number)) if number.is_integer() else repr(number)
 
 
 def _formats(written: Written) -> ColumnFinding | None:

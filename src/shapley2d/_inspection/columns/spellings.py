@@ -11,15 +11,15 @@ import numpy as np
 
 from shapley2d._inspection.columns.shapes import EVEN, LIKELY
 from shapley2d._inspection.findings import ColumnFinding
+from shapley2d._inspection.recipe import SPELLING_LENGTH, SPELLING_TIMES
+from shapley2d._inspection.spellings import misspellings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from shapley2d._inspection.columns.written import Written
 
-_RARER = 5  # times rarer than the spelling that it is taken for
 _LEAST = 3  # entries of a spelling that others may be slips of
-_SHORTEST = 4  # letters, below which one letter makes another word
 _SLIPS = 0.2  # of a word's letters may be replaced by others
 _SIGNS = frozenset(".,;:'\"_-/\\()[]&!?*")  # that people write or leave out; not <, >, +, % and the like
 _MAX_WORDS = 20_000
@@ -92,29 +92,25 @@ def _slips(written: Written) -> dict[int, int]:
     found: dict[int, int] = {}
     for word, other in _replaced(written, usual):
         found.setdefault(word, other)
-    forms: dict[str, int] = {}
-    for k in reversed(usual):  # the most frequent one has the last word
-        for form in _one_less(written.words[k]):
-            forms[form] = k
-    for k, text in enumerate(written.words):
-        if k in found or len(text) < _SHORTEST:
-            continue
-        near = [forms[form] for form in _one_less(text) if form in forms and forms[form] != k]
-        near = [
-            other
-            for other in near
-            if counts[other] >= _RARER * counts[k] and _one_slip(text, written.words[other])
-        ]
-        if near:
-            found[k] = max(near, key=lambda other: int(counts[other]))
+    for k, near in misspellings(written.words, counts).items():
+        other = next((one for one in near if _is_slip(written.words[k], written.words[one])), None)
+        if other is not None:
+            found.setdefault(k, other)
     return found
+
+
+def _is_slip(text: str, other: str) -> bool:
+    """Whether an edit is a letter dropped or put in, or two swapped: of replaced ones there is more to ask."""
+    if re.sub(r"\d", "", text) == re.sub(r"\d", "", other):
+        return False
+    return len(text) != len(other) or sorted(text) == sorted(other)
 
 
 def _replaced(written: Written, usual: list[int]) -> Iterator[tuple[int, int]]:
     """Pairs of a rare text and a frequent one of the same length with few letters between them."""
     lengths = defaultdict(list)
     for k in range(len(written.words)):
-        if len(written.words[k]) >= _SHORTEST:
+        if len(written.words[k]) >= SPELLING_LENGTH:
             lengths[len(written.words[k])].append(k)
     frequent = set(usual)
     for length, members in lengths.items():
@@ -126,7 +122,11 @@ def _replaced(written: Written, usual: list[int]) -> Iterator[tuple[int, int]]:
         allowed = max(1, int(_SLIPS * length))
         for k, word in zip(members, letters, strict=True):
             apart = (common != word).sum(axis=1)
-            fits = (apart > 0) & (apart <= allowed) & (written.counts[others] >= _RARER * written.counts[k])
+            fits = (
+                (apart > 0)
+                & (apart <= allowed)
+                & (written.counts[others] >= SPELLING_TIMES * written.counts[k])
+            )
             near = np.flatnonzero(fits)
             near = near[np.lexsort((-written.counts[others][near], apart[near]))].tolist()
             best = next((o for o in near if _same_words(written.words[k], written.words[others[o]])), None)
@@ -145,23 +145,8 @@ def _same_words(text: str, other: str) -> bool:
     for word in re.finditer(r"[^\W_]+", other):
         part, whole = text[word.start() : word.end()], word[0]
         apart = [(a, b) for a, b in zip(part, whole, strict=True) if a != b]
-        if apart and (len(whole) < _SHORTEST - 1 or len(apart) > len(whole) / 2):
+        if apart and (len(whole) < SPELLING_LENGTH - 1 or len(apart) > len(whole) / 2):
             return False
         if any(a.isdigit() and b.isdigit() for a, b in apart):
             return False
     return True
-
-
-def _one_less(word: str) -> set[str]:
-    """The text and all that are one letter shorter."""
-    return {word} | {word[:k] + word[k + 1 :] for k in range(len(word))}
-
-
-def _one_slip(word: str, other: str) -> bool:
-    """Whether one letter was dropped, doubled or put in, or two neighbours swapped; digits are not letters."""
-    if re.sub(r"\d", "", word) == re.sub(r"\d", "", other):
-        return False
-    if len(word) == len(other):
-        apart = [k for k in range(len(word)) if word[k] != other[k]]
-        return len(apart) == 2 and apart[1] == apart[0] + 1 and word[apart[0]] == other[apart[1]]
-    return abs(len(word) - len(other)) == 1
