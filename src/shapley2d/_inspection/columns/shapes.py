@@ -68,17 +68,14 @@ def _units(written: Written) -> ColumnFinding | None:
     named = ", ".join(repr(unit) for unit in sorted(common, key=lambda unit: -common[unit]))
     if len(common) > 1:
         rows = written.rows(fits)
+        plain = {k: number_text(float(match[1].replace(",", ""))) for k, match in enumerate(matches) if match}
         return ColumnFinding(
             (written.name,),
             "units",
             f"{written.name!r} holds numbers with a unit in the text, written in {len(common)} ways ({named}): "
             "take it out, so that they are numbers",
             rows,
-            {
-                int(i): number_text(float(match[1].replace(",", "")))
-                for i in rows
-                if (match := matches[written.codes[i]])
-            },
+            {int(i): plain[int(written.codes[i])] for i in rows},
             SURE,
         )
     unit = next(iter(common))

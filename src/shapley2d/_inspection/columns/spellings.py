@@ -93,9 +93,9 @@ def _slips(written: Written) -> dict[int, int]:
     for word, other in _replaced(written, usual):
         found.setdefault(word, other)
     for k, near in misspellings(written.words, counts).items():
-        other = next((one for one in near if _is_slip(written.words[k], written.words[one])), None)
-        if other is not None:
-            found.setdefault(k, other)
+        slips = [other for other in near if _is_slip(written.words[k], written.words[other])]
+        if slips:
+            found.setdefault(k, slips[0])
     return found
 
 
