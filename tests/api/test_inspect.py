@@ -192,6 +192,10 @@ def test_labels_of_a_log_and_mistakes():
         measure_repair(pd.DataFrame({"row": ["z"], "column": ["a"], "after": ["1"]}), X, y)
     with pytest.raises(InputError, match="too few for folds=100"):
         measure_repair(log, X, flipped, folds=100)
+    with pytest.raises(
+        InputError, match="X has several rows of the same name: give it an index without repeats"
+    ):
+        measure_repair(log, X.set_index(np.zeros(len(X), dtype=int)), flipped)
 
 
 def test_intervals_are_wider_than_those_of_independent_folds():

@@ -209,7 +209,7 @@ def test_fields_of_several_lines():
         ),
         ("repair people.csv far.csv -o clean.csv", "line 2: there is no row 500 in people.csv, which has 80"),
         ("repair people.csv wide.csv -o clean.csv", "line 2: there is no column 'agee' in people.csv"),
-        ("repair people.csv empty.csv -o clean.csv", "was made for another table"),
+        ("repair people.csv empty.csv -o clean.csv", "empty.csv holds no decisions"),
         ("repair - decisions.csv -o clean.csv", "is empty"),
         ("inspect people.csv --target boght", "has no such column (did you mean 'bought'?)"),
         ("inspect people.csv --report page.txt", "the name must end in .html"),
@@ -217,6 +217,10 @@ def test_fields_of_several_lines():
         ("inspect people.csv --decisions people.csv", "is no file of decisions"),
         ("inspect people.csv --valuation people.csv", "is not a readable Parquet file"),
         ("inspect people.csv -t bought --drop bought", "is the target"),
+        (
+            "inspect one.csv -t bought --drop age",
+            "one.csv has no columns to inspect beside the target and the dropped ones",
+        ),
     ],
 )
 def test_mistakes_get_one_line_and_no_file(capsys, monkeypatch, folder, command, words):
@@ -230,6 +234,7 @@ def test_mistakes_get_one_line_and_no_file(capsys, monkeypatch, folder, command,
     decide("far.csv", made=[Decision(500, "age", "44", "right")])
     decide("wide.csv", made=[Decision(5, "agee", "44", "right")])
     write_decisions("empty.csv", [], "")
+    WHOLE[["age", "bought"]].to_csv("one.csv", index=False)
     WHOLE.assign(age=1).to_csv("other.csv", index=False)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     error = run(capsys, command, code=2).err
@@ -262,3 +267,21 @@ def test_ctrl_c_leaves_nothing(capsys, monkeypatch, folder):
     before = sorted(folder.iterdir())
     assert main(["inspect", "people.csv", "--report", "page.html"]) == 130
     assert sorted(folder.iterdir()) == before
+
+
+def test_what_comes_in_a_pipe_has_no_format_to_keep(capsys, monkeypatch):
+    import io
+    import sys
+    from types import SimpleNamespace
+
+    decide()
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(Path("people.csv").read_bytes())))
+    error = run(capsys, "repair - decisions.csv -o clean.csv", code=2).err
+    assert "repair needs the name of a file, not -" in error
+
+
+def test_parquet_is_not_packed_twice(capsys):
+    pq.write_table(pa.table({"a": list(range(30))}), "t.parquet")
+    decide(table="t.parquet", made=[Decision(5, "a", "5", "edit", "6")])
+    error = run(capsys, "repair t.parquet decisions.csv -o clean.parquet.gz", code=2).err
+    assert "Parquet is packed already: leave out .gz" in error

@@ -80,3 +80,10 @@ def test_no_file(tmp_path):
     (tmp_path / "x.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="not written in UTF-8"):
         read_decisions(tmp_path / "x.csv")
+
+
+def test_no_file_of_decisions_is_that_large(tmp_path, monkeypatch):
+    monkeypatch.setattr("shapley2d._results.decisions._MOST_BYTES", 3)
+    (tmp_path / "x.csv").write_text("row,column")
+    with pytest.raises(InputError, match=r"x\.csv is too large to be a file of decisions"):
+        read_decisions(tmp_path / "x.csv")

@@ -205,6 +205,9 @@ def test_what_to_repair_can_be_said_in_many_ways(inspection, tmp_path):
         ({"most": -1}, "most=-1 must be a whole number"),
         ({"findings": [3]}, "findings=3 is not the position"),
         ({"cells": tmp_path / "nothing.csv"}, "there is no file"),
+        ({"cells": np.zeros((3, 3), dtype=bool)}, r"has the shape \(3, 3\), but the table has"),
+        ({"cells": log[["row"]]}, "has no column 'column': it needs row, column and perhaps after"),
+        ({"cells": [(7,)]}, r"holds \(7,\), which is not \(row, column\) or \(row, column, entry\)"),
     ):
         with pytest.raises(InputError, match=words):
             inspection.repair(TABLE, **options)

@@ -100,13 +100,13 @@ def repair(
     _check_model(model)
     notes = collect_notes()
     made = read_decisions(decisions)
+    if not made.made:
+        raise InputError(f"{decisions} holds no decisions")
     source = read_file(table, separator, encoding)
     check_decisions(made, source)
     kind = file_format(table, separator, encoding)
     check_format(output, table, kind)
     chosen = [one for one in made.made if one.changes]
-    if not made.made:
-        raise InputError(f"{decisions} holds no decisions")
     _check_entries(made, source)
     wanted = target or (made.target if made.target in source.table.column_names else None)
     settings: dict[str, Any] = {
