@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -457,6 +458,46 @@ def test_threads_never_change_a_bit(task, form):
     np.testing.assert_array_equal(one.walk(*weights), two.walk(*weights))
 
 
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("form", ["exact", "fast"])
+def test_validation_rows_count_as_they_weigh(task, form):
+    """A row of weight 2 counts as two copies of it, one of weight 0 not at all, and equal weights change no bit."""
+    rng = np.random.default_rng(6)
+    n = 60 if form == "exact" else 1100
+    columns = random_table(rng, n, 3, 4, levels=30)
+    y, y_valid = random_labels(rng, task, n, 4)
+    copies = np.array([2, 0, 1, 3])
+    options = {"task": task, "n_neighbors": 4, "form": form}
+    again = np.repeat(np.arange(4), copies)
+    repeated = RowValues(replace(columns, valid=columns.valid[:, again]), y, y_valid[again], **options)
+    weighted = RowValues(columns, y, y_valid, valid_weights=0.5 * copies, **options)
+    coalitions, weights = rng.random((7, 3)) < 0.5, rng.random((2, 4))
+    np.testing.assert_allclose(weighted.values(coalitions), repeated.values(coalitions), atol=1e-12)
+    np.testing.assert_allclose(weighted.walk(*weights), repeated.walk(*weights), atol=1e-12)
+    parts = [weighted.values(coalitions, valid=part) for part in (slice(0, 3), slice(3, 4))]
+    np.testing.assert_allclose((3 * parts[0] + parts[1]) / 4, weighted.values(coalitions), atol=1e-12)
+    plain, alike = (
+        RowValues(columns, y, y_valid, valid_weights=w, **options) for w in (None, np.full(4, 8.0))
+    )
+    np.testing.assert_array_equal(plain.values(coalitions), alike.values(coalitions))
+    np.testing.assert_array_equal(plain.walk(*weights), alike.walk(*weights))
+
+
+def test_error_bounds_weigh_validation_rows():
+    rng = np.random.default_rng(7)
+    columns = random_table(rng, 1100, 3, 2, levels=3000, missing=0.0)
+    y, y_valid = random_labels(rng, "classification", 1100, 2)
+    options = {"task": "classification", "n_neighbors": 4}
+    sample = [(0, np.ones(3, dtype=bool))]
+    plain, double, none = (
+        RowValues(columns, y, y_valid, valid_weights=w, **options)
+        for w in (None, np.array([2.0, 0.0]), np.array([0.0, 5.0]))
+    )
+    shares = np.array([0.01])
+    assert double.average_bounds(shares, sample) == 2 * plain.average_bounds(shares, sample) > 0
+    assert none.average_bounds(shares, sample) == 0
+
+
 def test_progress_rises_to_one():
     rng = np.random.default_rng(3)
     columns = random_table(rng, 10, 3, 2)
@@ -495,6 +536,9 @@ def test_wrong_arguments_are_named():
         RowValues(columns, y[:4], y_valid, **good)
     with pytest.raises(ValueError, match="at least one neighbour"):
         RowValues(columns, y, y_valid, task="classification", n_neighbors=0)
+    for weights in ([1.0], [1.0, -1.0], [0.0, 0.0], [1.0, np.nan]):
+        with pytest.raises(ValueError, match=r"valid_weights of shape .* must be 2 finite numbers"):
+            RowValues(columns, y, y_valid, valid_weights=np.array(weights), **good)
     rows = RowValues(columns, y, y_valid, **good)
     with pytest.raises(ValueError, match="do not have 3 columns"):
         rows.values(np.ones((2, 4), dtype=bool))

@@ -63,8 +63,8 @@ _TILE = 512
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def add_values(train, valid, measures, game, coalitions, sums):  # type: ignore[no-untyped-def]
-    """Add the row values under each of the coalitions to its row of ``sums``."""
+def add_values(train, valid, measures, game, factor, coalitions, sums):  # type: ignore[no-untyped-def]
+    """Add the row values under each of the coalitions, times a factor, to its row of ``sums``."""
     n_rows = train.shape[1]
     dissimilarities = np.empty_like(train)
     column_dissimilarities(train, valid, measures, dissimilarities)
@@ -79,12 +79,12 @@ def add_values(train, valid, measures, game, coalitions, sums):  # type: ignore[
             end = min(begin + _TILE, n_rows)
             gather(game, begin, end, scratch, tile)
             for lane in range(lanes):
-                _add(sums[first + lane, begin:end], tile[lane])
+                _add_times(sums[first + lane, begin:end], factor, tile[lane])
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def add_walk(train, valid, measures, game, weights, sums):  # type: ignore[no-untyped-def]
-    """Add the weighted sums over all column coalitions to ``sums``, of shape (m, n), for ``m >= 1``.
+def add_walk(train, valid, measures, game, factor, weights, sums):  # type: ignore[no-untyped-def]
+    """Add the weighted sums over all column coalitions, times a factor, to ``sums`` of shape (m, n), for ``m >= 1``.
 
     The walk follows a reflected Gray code: one column comes or goes at every step, and integers make that exactly
     reversible. A column's share is the sum of ``w(|F|) values(F)`` over the coalitions with it, less a sum over all
@@ -98,6 +98,8 @@ def add_walk(train, valid, measures, game, weights, sums):  # type: ignore[no-un
         As in :func:`~shapley2d._kernels.distance.column_dissimilarities`.
     game : tuple
         See :mod:`shapley2d._kernels.knn_row_games`.
+    factor : float
+        What the validation row counts.
     weights : tuple
         Of :func:`walk_weights`.
     sums : ndarray of shape (m, n)
@@ -153,14 +155,20 @@ def add_walk(train, valid, measures, game, weights, sums):  # type: ignore[no-un
             total += shares[j, i]
         common[i] += of_running * running[i] + of_shares * total
     for j in range(n_columns):
-        _add(sums[j], shares[j])
-        _subtract(sums[j], common)
+        _add_times(sums[j], factor, shares[j])
+        _add_times(sums[j], -factor, common)
 
 
 @numba.njit(nogil=True, cache=CACHE)
 def _add(total, values):  # type: ignore[no-untyped-def]
     for i in range(total.size):
         total[i] += values[i]
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _add_times(total, factor, values):  # type: ignore[no-untyped-def]
+    for i in range(total.size):
+        total[i] += factor * values[i]
 
 
 @numba.njit(nogil=True, cache=CACHE)

@@ -6,7 +6,7 @@ Everything above it (means over validation rows, the column axis, errors, stoppi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
@@ -37,6 +37,8 @@ class RowGame:
         Of :class:`~shapley2d._knn.distances.IntegerColumns`.
     y, y_valid : ndarray
         Labels; in regression, targets less the mean of ``y``.
+    valid_weights : ndarray of shape (T,), float64
+        What each validation row counts in the sums over them; ones by default.
     """
 
     task: Literal["classification", "regression"]
@@ -47,6 +49,11 @@ class RowGame:
     measures: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
     y: NDArray[Any]
     y_valid: NDArray[Any]
+    valid_weights: NDArray[np.float64] = field(default_factory=lambda: np.ones(0))
+
+    def __post_init__(self) -> None:
+        if not self.valid_weights.size:
+            object.__setattr__(self, "valid_weights", np.ones(len(self.y_valid)))
 
     @property
     def n_rows(self) -> int:
@@ -85,7 +92,7 @@ class RowAxis(Protocol):
         chosen: NDArray[np.integer],
         progress: Callable[[float], None] | None = None,
     ) -> NDArray[np.float64]:
-        """Row values under each of B column coalitions, summed over the chosen validation rows: (B, n)."""
+        """Row values under each of B column coalitions, summed over the chosen validation rows, weighted: (B, n)."""
         ...
 
     def walk(
@@ -94,7 +101,7 @@ class RowAxis(Protocol):
         weights_out: NDArray[np.float64],
         chosen: NDArray[np.integer],
     ) -> NDArray[np.float64]:
-        """The sum over all coalitions F of ``W[F, j] phi(F)``, and over the chosen validation rows: (m, n).
+        """The sum over all coalitions F of ``W[F, j] phi(F)``, and over the chosen validation rows, weighted: (m, n).
 
         ``W[F, j]`` is ``weights_in[|F|]`` for a column j in F, and ``-weights_out[|F|]`` for one outside.
         """

@@ -61,6 +61,9 @@ class RowValues:
     share : float, default 0.01
         How far off a value of the fast form may be for one validation row, as a share of the most that one of K
         neighbours can be worth.
+    valid_weights : ndarray of shape (T,), optional
+        What each validation row counts, in any unit: means over validation rows are weighted means. By default all
+        count alike.
     device : Device, optional
         A GPU; without one the processor computes. There the fast form has bins only, which follow the ranks, and whose
         errors :mod:`shapley2d._methods.knn.bin_correction` estimates.
@@ -101,6 +104,7 @@ class RowValues:
         form: Literal["exact", "fast"] = "exact",
         n_jobs: int | None = None,
         share: float = SHARE,
+        valid_weights: NDArray[np.floating] | None = None,
         device: Device | None = None,
     ) -> None:
         if task not in ("classification", "regression"):
@@ -136,10 +140,15 @@ class RowValues:
             measures=columns.measures,
             y=y,
             y_valid=y_valid,
+            valid_weights=_scaled_weights(valid_weights, self.n_valid),
         )
         self.columns = columns
         self._magnitude = self._game.magnitude if task == "regression" else 1.0
         fast = form == "fast" and self.n_rows >= FAST_ROWS
+        if device is not None and not (self._game.valid_weights == 1.0).all():
+            raise ValueError(
+                "validation rows that count differently are not known on a GPU: use the processor"
+            )
         self._axis: RowAxis
         if device is None:
             tolerance = (classification_tolerance if task == "classification" else regression_tolerance)(
@@ -171,7 +180,9 @@ class RowValues:
         coalitions : ndarray of shape (B, m), bool
             Without any column all rows tie: a vote among all of them.
         valid : slice or ndarray of int, optional
-            The validation rows to use; all by default.
+            The validation rows to use; all by default. Of some of them, the mean of value times weight is taken, with
+            weights whose mean over all validation rows is 1: so random parts are off to neither side, and parts of
+            all sizes add up.
         progress : callable, optional
             Called with the share done, between 0 and 1.
 
@@ -206,7 +217,7 @@ class RowValues:
         weights_in, weights_out : ndarray of shape (m + 1,)
             ``W[F, j]`` is ``weights_in[|F|]`` for a column j in F, and ``-weights_out[|F|]`` for one outside.
         valid : slice or ndarray of int, optional
-            The validation rows to use; all by default. The result is the mean over them.
+            The validation rows to use; all by default. The result is the mean over them, as in :meth:`values`.
 
         Returns
         -------
@@ -234,7 +245,7 @@ class RowValues:
         return self._axis.walk_rows()
 
     def error_bound(self) -> float:
-        """Largest possible difference of an entry of :meth:`values` from the exact form, on any data.
+        """Largest possible difference of an entry of :meth:`values` from the exact form, over all validation rows.
 
         It is 0 in the exact form and for small tables. In the fast form it is a fixed share of what one of K
         neighbours can be worth, which the kernels keep to by ranking as many near rows as that takes; see
@@ -277,7 +288,8 @@ class RowValues:
         for t, coalition in sample:
             column_dissimilarities(game.train, game.valid[t], game.measures, dissimilarities)
             coalition_distances(dissimilarities, coalition[None, :], distances[None, :])
-            total += bin_bounds(distances, game.y == game.y_valid[t], game.weights.single, tolerances)
+            bounds = bin_bounds(distances, game.y == game.y_valid[t], game.weights.single, tolerances)
+            total += game.valid_weights[t] * bounds
         return np.asarray(total.max(axis=1) / len(sample))
 
     def average_rounding(
@@ -302,12 +314,25 @@ class RowValues:
             rounded = self.columns.distances(t, coalition)[self._order]
             true = reference.unrounded_distances(t, coalition)[self._order]
             if self._task == "classification":
-                total += classification_bounds(rounded, true, game.y == game.y_valid[t], game.weights)
+                bounds = classification_bounds(rounded, true, game.y == game.y_valid[t], game.weights)
+                total += game.valid_weights[t] * bounds
             elif self._magnitude > 0:
                 bounds = regression_bounds(rounded, true, game.y / self._magnitude, self._k, game.weights)
-                total += bounds * float(self._magnitude) ** 2
+                total += game.valid_weights[t] * bounds * float(self._magnitude) ** 2
         return float(total.max() / max(len(sample), 1))
 
     def _chosen(self, valid: slice | NDArray[np.integer] | None) -> NDArray[np.integer]:
         """The numbers of the chosen validation rows."""
         return np.arange(self.n_valid)[slice(None) if valid is None else valid]
+
+
+def _scaled_weights(weights: NDArray[np.floating] | None, n_valid: int) -> NDArray[np.float64]:
+    """Weights of validation rows whose mean is 1."""
+    if weights is None:
+        return np.ones(n_valid)
+    scaled = np.asarray(weights, dtype=np.float64)
+    if scaled.shape != (n_valid,) or not np.isfinite(scaled).all() or (scaled < 0).any() or not scaled.any():
+        raise ValueError(
+            f"valid_weights of shape {scaled.shape} must be {n_valid} finite numbers from 0 on, one above 0 at least"
+        )
+    return np.ascontiguousarray(scaled / scaled.mean())

@@ -56,6 +56,7 @@ class Threads:
         self._game, self._tolerance = game, tolerance
         self._threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
         self._inverse, self._runs = game.inverse, game.runs()
+        self._factors = game.valid_weights.tolist()
         if tolerance is not None:
             self._variation = drop_variation(game.weights.single)
             self._variation_pair = drop_variation(game.weights.pair)
@@ -76,7 +77,8 @@ class Threads:
             for t in chosen:
                 if stop.is_set():
                     return
-                add_values(*self._table(t), self._kernel_game(t), part, total[start : start + block])
+                factor = self._factors[t]
+                add_values(*self._table(t), self._kernel_game(t), factor, part, total[start : start + block])
 
         for done, _ in enumerate(_ordered_results(evaluate, starts, self._threads), start=1):
             if progress is not None:
@@ -99,7 +101,7 @@ class Threads:
             for t in chosen[start : start + length]:
                 if stop.is_set():
                     break
-                add_walk(*self._table(t), self._kernel_game(t), weights, lane)
+                add_walk(*self._table(t), self._kernel_game(t), self._factors[t], weights, lane)
             return lane
 
         total = np.zeros((self.n_columns, self.n_rows))
