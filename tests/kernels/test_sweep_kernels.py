@@ -16,7 +16,7 @@ from shapley2d._kernels import (
     sweep_ridge,
     sweep_tree,
 )
-from shapley2d._kernels.distance import coalition_distances
+from shapley2d._kernels.distance import coalition_distances, distances_from
 from shapley2d._kernels.scores import ACCURACY, count_right, r_squared, squared_error
 
 PREFIXES = (np.array([2, 3, 7], np.intp), np.array([1, 3], np.intp))
@@ -160,12 +160,25 @@ def test_nearest_neighbours_at_every_point_of_the_grid(classifies):
 @pytest.mark.parametrize("kernel", twins(coalition_distances))
 def test_distances_of_coalitions_are_sums_over_their_columns(kernel):
     rng = np.random.default_rng(4)
-    for n in (9, 1500):  # one tile of rows, and two
-        apart = rng.integers(0, 100, (7, n))
-        coalitions = np.array([rng.permutation(7) < size for size in range(8)])
-        out = np.empty((8, n), np.int64)
-        kernel(apart, coalitions, out)
-        np.testing.assert_array_equal(out, coalitions.astype(int) @ apart)
+    apart = rng.integers(0, 100, (7, 9))
+    coalitions = np.array([rng.permutation(7) < size for size in range(8)])
+    out = np.full((8, 12), -1)
+    kernel(apart, coalitions, 2, 11, out)
+    np.testing.assert_array_equal(out[:, 2:11], coalitions.astype(int) @ apart)
+    assert (out[:, [0, 1, 11]] == -1).all()
+
+
+@pytest.mark.parametrize("kernel", twins(distances_from))
+@pytest.mark.parametrize("n", [9, 1500])  # one tile of rows, and two
+def test_distances_are_taken_tile_by_tile(kernel, n):
+    rng = np.random.default_rng(4)
+    train, valid = rng.integers(0, 100, (3, n)), rng.integers(0, 100, 3)
+    coalitions = np.array([[1, 0, 1], [0, 0, 0], [1, 1, 1]], dtype=bool)
+    weight, none = np.array([1, 2, 3]), np.zeros(3, dtype=np.int64)
+    out = np.empty((4, n), np.int64)
+    kernel(train, valid, (none > 0, weight, none), coalitions, out)
+    apart = weight[:, None] * (train - valid[:, None]) ** 2
+    np.testing.assert_array_equal(out[:3], coalitions.astype(int) @ apart)
 
 
 @pytest.mark.parametrize("n_classes", [0, 3])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from shapley2d._kernels.bins import all_tied, bin_of, bin_words
 from shapley2d._kernels.distance import column_dissimilarities
+from shapley2d._kernels.knn_columns import add_values, add_walk, walk_weights
 from shapley2d._kernels.sort import rank_rows, sort_packed_rows, sort_rows
 from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.rank_weights import rank_weights
@@ -410,7 +411,7 @@ def test_dissimilarities_are_those_of_the_table(dtype):
             out = np.empty_like(columns.train)
             # The difference from a missing entry overflows, and is not used.
             with np.errstate(over="ignore"):
-                kernel(columns.train, columns.valid[:, t].copy(), columns.measures, out)
+                kernel(columns.train, columns.valid[:, t].copy(), columns.measures, 0, 20, out)
             for j in range(5):
                 one = np.arange(5) == j
                 np.testing.assert_array_equal(out[j], table_distances(columns, one, t))
@@ -456,6 +457,39 @@ def test_threads_never_change_a_bit(task, form):
     np.testing.assert_array_equal(one.values(coalitions), two.values(coalitions))
     weights = rng.random((2, 6))
     np.testing.assert_array_equal(one.walk(*weights), two.walk(*weights))
+
+
+def test_kernels_take_many_validation_rows_at_a_time(monkeypatch):
+    """Threads wait for each other wherever Python runs, so it must not run for every validation row."""
+    rng = np.random.default_rng(2)
+    columns = random_table(rng, 300, 5, 150, levels=50)
+    rows = RowValues(
+        columns, *random_labels(rng, "classification", 300, 150), task="classification", n_neighbors=4
+    )
+    calls = []
+
+    def counted(*arguments):
+        calls.append(len(arguments[5]))
+        add_values(*arguments)
+
+    monkeypatch.setattr("shapley2d._knn.threads.add_values", counted)
+    rows.values(rng.random((32, 5)) < 0.5)
+    assert sorted(calls) == [22, 22, 64, 64, 64, 64]
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_kernels_end_where_another_thread_says_so(stopped):
+    rng = np.random.default_rng(2)
+    columns = random_table(rng, 50, 3, 4)
+    rows = RowValues(
+        columns, *random_labels(rng, "classification", 50, 4), task="classification", n_neighbors=4
+    )
+    table, stop, chosen = rows._axis._table, np.array([stopped]), np.arange(4)
+    sums = np.zeros((2, 50))
+    add_values(*table, np.ones(4), chosen, np.ones((2, 3), dtype=bool), sums, stop)
+    shares = np.zeros((3, 50))
+    add_walk(*table, np.ones(4), chosen, walk_weights(np.ones(4), np.ones(4)), shares, stop)
+    assert sums.any() == shares.any() == (not stopped)
 
 
 @pytest.mark.parametrize("task", TASKS)

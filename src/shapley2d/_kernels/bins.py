@@ -44,6 +44,7 @@ class BinScratch(NamedTuple):
     sums: NDArray[np.float64]  # (lanes, bins, sum of z and of z^2), for regression
     tables: NDArray[np.float64]  # (lanes, coefficients, bins)
     starts: NDArray[np.int64]  # (lanes, bins): the rank at which a bin starts
+    ends: NDArray[np.int64]  # (lanes, 2): the first and the last bin with rows
     edges: NDArray[np.int64]  # (lanes,): the last near bin, or -1
     hits: NDArray[np.int32]  # rows that are near in some lane
     n_hits: NDArray[np.int64]  # (1,)
@@ -68,8 +69,9 @@ def bin_scratch(distances, kinds, n_sums, coefficients):  # type: ignore[no-unty
         np.empty((LANES, n_bins, n_sums)),
         np.zeros((LANES, coefficients, n_bins)),
         np.empty((LANES, n_bins), np.int64),
+        np.empty((LANES, 2), np.int64),
         np.empty(LANES, np.int64),
-        np.empty(n_rows, np.int32),
+        np.empty(n_rows + 1, np.int32),
         np.zeros(1, np.int64),
         np.empty(n_rows + 1, np.int32),
         np.empty((LANES, n_rows)),
@@ -102,6 +104,18 @@ def bin_words(distances, bins):  # type: ignore[no-untyped-def]
         bins[4 * i + 1] = bin_of(d1[i])
         bins[4 * i + 2] = bin_of(d2[i])
         bins[4 * i + 3] = bin_of(d3[i])
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def find_ends(distances, ends):  # type: ignore[no-untyped-def]
+    """Write the first and the last bin of every coalition: those between are all that have to be cleared and valued."""
+    for lane in range(LANES):
+        line = distances[lane]
+        nearest, farthest = line[0], line[0]
+        for i in range(line.size):
+            nearest = min(nearest, line[i])
+            farthest = max(farthest, line[i])
+        ends[lane, 0], ends[lane, 1] = bin_of(nearest), bin_of(farthest)
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -148,11 +162,11 @@ def find_near(scratch):  # type: ignore[no-untyped-def]
     edge_word = np.uint64(0)
     for lane in range(LANES):
         edge_word |= np.uint64(0x8000 + scratch.edges[lane]) << np.uint64(16 * lane)
+    # Without a branch, which could not be predicted.
     count = 0
     for i in range(words.size):
-        if (edge_word - words[i]) & _HIGH_BITS:
-            hits[count] = i
-            count += 1
+        hits[np.uint64(count)] = i
+        count += ((edge_word - words[i]) & _HIGH_BITS) != 0
     scratch.n_hits[0] = count
 
 
@@ -178,7 +192,7 @@ def sort_near(distances, lane, scratch):  # type: ignore[no-untyped-def]
         keys[position] = distances[row]
         rows[position] = row
     begin = 0
-    for code in range(scratch.edges[lane] + 1):
+    for code in range(scratch.ends[lane, 0], scratch.edges[lane] + 1):
         end = starts[code]
         if end - begin > _INSERTION:
             part = slice(begin, end)

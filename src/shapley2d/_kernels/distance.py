@@ -9,8 +9,8 @@ from shapley2d._kernels.cache import CACHE
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def column_dissimilarities(train, valid, measures, out):  # type: ignore[no-untyped-def]
-    """Write the dissimilarity of every column and training row from one validation row into ``out``.
+def column_dissimilarities(train, valid, measures, begin, end, out):  # type: ignore[no-untyped-def]
+    """Write the dissimilarities of all columns and of the training rows ``begin .. end - 1`` from one validation row.
 
     Parameters
     ----------
@@ -20,14 +20,16 @@ def column_dissimilarities(train, valid, measures, out):  # type: ignore[no-unty
     measures : tuple
         Whether a column is nominal, its weight, and what a missing entry counts, the latter two in the dtype of the
         entries; see :class:`~shapley2d._knn.distances.IntegerColumns`.
-    out : ndarray of shape (m, n), same dtype
+    begin, end : int
+    out : ndarray of shape (m, end - begin at least), same dtype
+        Written from its front on.
     """
     nominal, weight, missing = measures
-    n_columns, n_rows = train.shape
+    n_columns, n_rows = train.shape[0], end - begin
     # The most negative number stands for a missing entry.
     absent = -np.iinfo(train.dtype).max - 1
     for j in range(n_columns):
-        entries = train[j]
+        entries = train[j, begin:end]
         distances = out[j]
         entry = valid[j]
         far = missing[j]
@@ -45,41 +47,61 @@ def column_dissimilarities(train, valid, measures, out):  # type: ignore[no-unty
                 distances[i] = far if entries[i] == absent else step * difference * difference
 
 
+@numba.njit(nogil=True, cache=CACHE)
+def coalition_distances(dissimilarities, coalitions, begin, end, out):  # type: ignore[no-untyped-def]
+    """Add up the dissimilarities of the columns in each of some coalitions, for the rows ``begin .. end - 1``.
+
+    Parameters
+    ----------
+    dissimilarities : ndarray of shape (m, end - begin at least), int32 or int64
+        Those of these rows, from its front on.
+    coalitions : ndarray of bool of shape (c, m)
+    begin, end : int
+    out : ndarray of shape (c at least, n), same dtype
+    """
+    members = np.empty(coalitions.shape[1], np.int64)
+    for c in range(len(coalitions)):
+        size = 0
+        for j in range(members.size):
+            if coalitions[c, j]:
+                members[size] = j
+                size += 1
+        sums = out[c, begin:end]
+        sums.fill(0)
+        first = size % 3
+        for k in range(first):
+            one = dissimilarities[members[k]]
+            for i in range(sums.size):
+                sums[i] += one[i]
+        # three at a time, to touch the sums less often
+        for k in range(first, size, 3):
+            one = dissimilarities[members[k]]
+            two = dissimilarities[members[k + 1]]
+            three = dissimilarities[members[k + 2]]
+            for i in range(sums.size):
+                sums[i] += one[i] + two[i] + three[i]
+
+
 # Rows of which all columns stay in the second cache while several coalitions add them up.
 _TILE = 1024
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def coalition_distances(dissimilarities, coalitions, out):  # type: ignore[no-untyped-def]
-    """Add up the dissimilarities of the columns in each of some coalitions.
+def distances_from(train, valid, measures, coalitions, out):  # type: ignore[no-untyped-def]
+    """Distances of all training rows from one validation row, over the columns in each of some coalitions.
+
+    Dissimilarities live for a tile of rows only: they stay in the cache, and memory does not grow with the columns.
 
     Parameters
     ----------
-    dissimilarities : ndarray of shape (m, n), int32 or int64
+    train, valid, measures
+        As in :func:`column_dissimilarities`.
     coalitions : ndarray of bool of shape (c, m)
-    out : ndarray of shape (c, n), same dtype
+    out : ndarray of shape (c at least, n), dtype of the entries
     """
-    n_rows = dissimilarities.shape[1]
-    members = np.empty(coalitions.shape[1], np.int64)
+    n_columns, n_rows = train.shape
+    tile = np.empty((n_columns, _TILE), train.dtype)
     for begin in range(0, n_rows, _TILE):
         end = min(begin + _TILE, n_rows)
-        for c in range(len(coalitions)):
-            size = 0
-            for j in range(members.size):
-                if coalitions[c, j]:
-                    members[size] = j
-                    size += 1
-            sums = out[c][begin:end]
-            sums.fill(0)
-            first = size % 3
-            for k in range(first):
-                one = dissimilarities[members[k]][begin:end]
-                for i in range(sums.size):
-                    sums[i] += one[i]
-            # three at a time, to touch the sums less often
-            for k in range(first, size, 3):
-                one = dissimilarities[members[k]][begin:end]
-                two = dissimilarities[members[k + 1]][begin:end]
-                three = dissimilarities[members[k + 2]][begin:end]
-                for i in range(sums.size):
-                    sums[i] += one[i] + two[i] + three[i]
+        column_dissimilarities(train, valid, measures, begin, end, tile)
+        coalition_distances(tile, coalitions, begin, end, out)

@@ -20,6 +20,7 @@ from shapley2d._kernels.bins import (
     all_tied,
     bin_words,
     count_rows,
+    find_ends,
     find_near,
     patch_near,
     sort_near,
@@ -61,9 +62,9 @@ def group_values(start, end, matches, tail, single, beyond, inverse):  # type: i
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def ranked_classification(keys, rows, tail, game, values):  # type: ignore[no-untyped-def]
+def ranked_classification(keys, rows, tail, game, t, values):  # type: ignore[no-untyped-def]
     """Write the values of rows sorted by distance, whose farther rows take ``tail`` from them."""
-    first, last = game.first, game.last
+    first, last = game.runs[t]
     single, beyond = game.single, game.beyond
     end = keys.size
     while end > 0:
@@ -91,15 +92,15 @@ def ranked_classification(keys, rows, tail, game, values):  # type: ignore[no-un
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def exact_classification(distances, game, sorting, values):  # type: ignore[no-untyped-def]
+def exact_classification(distances, game, t, sorting, values):  # type: ignore[no-untyped-def]
     """Write the values of all rows under one coalition, by exact rank."""
     keys, rows, packed, spare = sorting
     rank_rows(distances, keys, rows, packed, spare)
-    ranked_classification(keys, rows, 0.0, game, values)
+    ranked_classification(keys, rows, 0.0, game, t, values)
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def bin_classification(distances, others, matches, game, tables, starts):  # type: ignore[no-untyped-def]
+def bin_classification(distances, others, matches, ends, game, tables, starts):  # type: ignore[no-untyped-def]
     """Value the bins of one coalition as tie groups, from the far end to the last bin that has to be ranked.
 
     Parameters
@@ -107,12 +108,14 @@ def bin_classification(distances, others, matches, game, tables, starts):  # typ
     distances : ndarray of shape (n,)
     others, matches : ndarray of int32
         Number of rows without and with the label in each bin.
+    ends : ndarray of int of shape (2,)
+        The first and the last bin with rows.
     game : FastClassification
         See :mod:`shapley2d._knn.bin_errors` for its tolerance.
     tables : ndarray of shape (2, number of bins)
         Receives the values of a row without and with the label.
     starts : ndarray of int
-        Receives the rank at which every bin starts.
+        Receives the rank at which every bin between the ends starts.
 
     Returns
     -------
@@ -122,17 +125,14 @@ def bin_classification(distances, others, matches, game, tables, starts):  # typ
         What the rows beyond the edge take from those before it.
     """
     single, variation, inverse = game.single, game.variation, game.inverse
+    bottom, top = ends
     start = 0
-    top = 0
-    for code in range(others.size):
+    for code in range(bottom, top + 1):
         starts[code] = start
-        size = others[code] + matches[code]
-        if size > 0:
-            start += size
-            top = code
+        start += others[code] + matches[code]
     tail = 0.0
     error = 0.0
-    for code in range(top, -1, -1):
+    for code in range(top, bottom - 1, -1):
         other, match = np.int64(others[code]), np.int64(matches[code])
         size = other + match
         if size == 0:
@@ -157,14 +157,17 @@ def bin_classification(distances, others, matches, game, tables, starts):  # typ
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def prepare_fast_classification(distances, lanes, game, scratch):  # type: ignore[no-untyped-def]
+def prepare_fast_classification(distances, lanes, game, t, scratch):  # type: ignore[no-untyped-def]
     """Fill the tables, and the values of near rows, of the first ``lanes`` of four coalitions."""
-    words, counts = scratch.words, scratch.counts
+    words, counts, ends = scratch.words, scratch.counts, scratch.ends
+    first, last = game.runs[t]
     bin_words(distances, scratch.bins)
-    counts.fill(0)
-    count_rows(words[: game.first], counts[0])
-    count_rows(words[game.first : game.last], counts[1])
-    count_rows(words[game.last :], counts[0])
+    find_ends(distances, ends)
+    for lane in range(LANES):
+        counts[:, lane, ends[lane, 0] : ends[lane, 1] + 1] = 0
+    count_rows(words[:first], counts[0])
+    count_rows(words[first:last], counts[1])
+    count_rows(words[last:], counts[0])
     scratch.edges.fill(-1)
     tails = np.zeros(LANES)
     for lane in range(lanes):
@@ -172,6 +175,7 @@ def prepare_fast_classification(distances, lanes, game, scratch):  # type: ignor
             distances[lane],
             counts[0, lane],
             counts[1, lane],
+            ends[lane],
             game,
             scratch.tables[lane],
             scratch.starts[lane],
@@ -181,13 +185,14 @@ def prepare_fast_classification(distances, lanes, game, scratch):  # type: ignor
         if scratch.edges[lane] >= 0:
             size = sort_near(distances[lane], lane, scratch)
             keys, rows = scratch.keys[:size], scratch.rows[:size]
-            ranked_classification(keys, rows, tails[lane], game, scratch.near_values[lane])
+            ranked_classification(keys, rows, tails[lane], game, t, scratch.near_values[lane])
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def gather_fast_classification(begin, end, game, scratch, tile):  # type: ignore[no-untyped-def]
+def gather_fast_classification(begin, end, game, t, scratch, tile):  # type: ignore[no-untyped-def]
     """Write the values of the rows ``begin .. end - 1`` under four coalitions to the front of the tile."""
-    first, last = min(max(game.first, begin), end), min(max(game.last, begin), end)
+    first, last = game.runs[t]
+    first, last = min(max(first, begin), end), min(max(last, begin), end)
     words, tables = scratch.words, scratch.tables
     _look_up(words[begin:first], tables, 0, 0, tile)
     _look_up(words[first:last], tables, 1, first - begin, tile)

@@ -1,4 +1,4 @@
-"""The column axis of one validation row: chosen coalitions, or a walk over all of them, four at a time."""
+"""The column axis of some validation rows: chosen coalitions, or a walk over all of them, four at a time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from shapley2d._kernels.bins import LANES
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.distance import coalition_distances, column_dissimilarities
+from shapley2d._kernels.distance import column_dissimilarities, distances_from
 from shapley2d._kernels.knn_row_games import gather, make_scratch, prepare
 
 if TYPE_CHECKING:
@@ -63,28 +63,47 @@ _TILE = 512
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def add_values(train, valid, measures, game, factor, coalitions, sums):  # type: ignore[no-untyped-def]
-    """Add the row values under each of the coalitions, times a factor, to its row of ``sums``."""
+def add_values(train, valid, measures, game, factors, chosen, coalitions, sums, stop):  # type: ignore[no-untyped-def]
+    """Add the row values under each of the coalitions to its row of ``sums``, for one validation row after another.
+
+    Parameters
+    ----------
+    train : ndarray of shape (m, n), int32 or int64
+    valid : ndarray of shape (T, m), same dtype
+    measures : tuple
+        As in :func:`~shapley2d._kernels.distance.column_dissimilarities`.
+    game : tuple
+        See :mod:`shapley2d._kernels.knn_row_games`.
+    factors : ndarray of shape (T,)
+        What each validation row counts.
+    chosen : ndarray of int
+        The validation rows.
+    coalitions : ndarray of bool of shape (c, m)
+    sums : ndarray of shape (c, n)
+    stop : ndarray of bool of shape (1,)
+        Set by another thread to end after the present validation row.
+    """
     n_rows = train.shape[1]
-    dissimilarities = np.empty_like(train)
-    column_dissimilarities(train, valid, measures, dissimilarities)
-    distances = np.zeros((LANES, n_rows), train.dtype)
-    scratch = make_scratch(game, distances)
+    distances = np.zeros((-(-len(coalitions) // LANES) * LANES, n_rows), train.dtype)
+    scratch = make_scratch(game, distances[:LANES])
     tile = np.empty((LANES, _TILE))
-    for first in range(0, len(coalitions), LANES):
-        lanes = min(LANES, len(coalitions) - first)
-        coalition_distances(dissimilarities, coalitions[first : first + lanes], distances)
-        prepare(game, distances, lanes, scratch)
-        for begin in range(0, n_rows, _TILE):
-            end = min(begin + _TILE, n_rows)
-            gather(game, begin, end, scratch, tile)
-            for lane in range(lanes):
-                _add_times(sums[first + lane, begin:end], factor, tile[lane])
+    for t in chosen:
+        if stop[0]:
+            return
+        distances_from(train, valid[t], measures, coalitions, distances)
+        for first in range(0, len(coalitions), LANES):
+            lanes = min(LANES, len(coalitions) - first)
+            prepare(game, t, distances[first : first + LANES], lanes, scratch)
+            for begin in range(0, n_rows, _TILE):
+                end = min(begin + _TILE, n_rows)
+                gather(game, t, begin, end, scratch, tile)
+                for lane in range(lanes):
+                    _add_times(sums[first + lane, begin:end], factors[t], tile[lane])
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def add_walk(train, valid, measures, game, factor, weights, sums):  # type: ignore[no-untyped-def]
-    """Add the weighted sums over all column coalitions, times a factor, to ``sums`` of shape (m, n), for ``m >= 1``.
+def add_walk(train, valid, measures, game, factors, chosen, weights, sums, stop):  # type: ignore[no-untyped-def]
+    """Add the weighted sums over all column coalitions to ``sums``, of shape (m, n), for ``m >= 1``.
 
     The walk follows a reflected Gray code: one column comes or goes at every step, and integers make that exactly
     reversible. A column's share is the sum of ``w(|F|) values(F)`` over the coalitions with it, less a sum over all
@@ -94,12 +113,8 @@ def add_walk(train, valid, measures, game, factor, weights, sums):  # type: igno
 
     Parameters
     ----------
-    train, valid, measures
-        As in :func:`~shapley2d._kernels.distance.column_dissimilarities`.
-    game : tuple
-        See :mod:`shapley2d._kernels.knn_row_games`.
-    factor : float
-        What the validation row counts.
+    train, valid, measures, game, factors, chosen, stop
+        As in :func:`add_values`.
     weights : tuple
         Of :func:`walk_weights`.
     sums : ndarray of shape (m, n)
@@ -107,56 +122,64 @@ def add_walk(train, valid, measures, game, factor, weights, sums):  # type: igno
     weight, rest, of_running, of_shares = weights
     n_columns, n_rows = train.shape
     dissimilarities = np.empty_like(train)
-    column_dissimilarities(train, valid, measures, dissimilarities)
     distances = np.zeros((LANES, n_rows), train.dtype)
     scratch = make_scratch(game, distances)
     tile = np.empty((LANES, _TILE))
-    running = np.zeros(n_rows)
-    common = np.zeros(n_rows)
+    running = np.empty(n_rows)
+    common = np.empty(n_rows)
     # A single column walks with an idle partner, whose coalitions are not valued and weigh nothing.
     n_walking = max(n_columns, 2)
     lanes = LANES if n_columns > 1 else 2
-    shares = np.zeros((n_walking, n_rows))
+    shares = np.empty((n_walking, n_rows))
     one = dissimilarities[0]
     two = dissimilarities[1] if n_columns > 1 else np.zeros_like(one)
-    inside = np.zeros(n_walking, np.bool_)
-    size = 0
-    for step in range(1 << (n_walking - 2)):
-        if step > 0:
-            j = 2
-            while not (step >> (j - 2)) & 1:
-                j += 1
-            inside[j] = not inside[j]
+    inside = np.empty(n_walking, np.bool_)
+    for t in chosen:
+        column_dissimilarities(train, valid[t], measures, 0, n_rows, dissimilarities)
+        distances[0] = 0
+        running.fill(0.0)
+        common.fill(0.0)
+        shares.fill(0.0)
+        inside.fill(False)
+        size = 0
+        for step in range(1 << (n_walking - 2)):
+            if stop[0]:
+                return
+            if step > 0:
+                j = 2
+                while not (step >> (j - 2)) & 1:
+                    j += 1
+                inside[j] = not inside[j]
+                if inside[j]:
+                    size += 1
+                    _add(distances[0], dissimilarities[j])
+                    _subtract(shares[j], running)
+                else:
+                    size -= 1
+                    _subtract(distances[0], dissimilarities[j])
+                    _add(shares[j], running)
+            _spread(distances, one, two)
+            prepare(game, t, distances, lanes, scratch)
+            w = weight[size : size + 3]
+            r = rest[size : size + 3]
+            for begin in range(0, n_rows, _TILE):
+                end = min(begin + _TILE, n_rows)
+                part = slice(begin, end)
+                gather(game, t, begin, end, scratch, tile)
+                _add_four(tile, w, running[part], shares[0, part], shares[1, part])
+                if r[0] != 0.0 or r[1] != 0.0 or r[2] != 0.0:
+                    _add_rest(tile, r, common[part])
+        for j in range(2, n_columns):
             if inside[j]:
-                size += 1
-                _add(distances[0], dissimilarities[j])
-                _subtract(shares[j], running)
-            else:
-                size -= 1
-                _subtract(distances[0], dissimilarities[j])
                 _add(shares[j], running)
-        _spread(distances, one, two)
-        prepare(game, distances, lanes, scratch)
-        w = weight[size : size + 3]
-        r = rest[size : size + 3]
-        for begin in range(0, n_rows, _TILE):
-            end = min(begin + _TILE, n_rows)
-            part = slice(begin, end)
-            gather(game, begin, end, scratch, tile)
-            _add_four(tile, w, running[part], shares[0, part], shares[1, part])
-            if r[0] != 0.0 or r[1] != 0.0 or r[2] != 0.0:
-                _add_rest(tile, r, common[part])
-    for j in range(2, n_columns):
-        if inside[j]:
-            _add(shares[j], running)
-    for i in range(n_rows):
-        total = 0.0
+        for i in range(n_rows):
+            total = 0.0
+            for j in range(n_columns):
+                total += shares[j, i]
+            common[i] += of_running * running[i] + of_shares * total
         for j in range(n_columns):
-            total += shares[j, i]
-        common[i] += of_running * running[i] + of_shares * total
-    for j in range(n_columns):
-        _add_times(sums[j], factor, shares[j])
-        _add_times(sums[j], -factor, common)
+            _add_times(sums[j], factors[t], shares[j])
+            _add_times(sums[j], -factors[t], common)
 
 
 @numba.njit(nogil=True, cache=CACHE)

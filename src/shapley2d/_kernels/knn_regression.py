@@ -21,6 +21,7 @@ from shapley2d._kernels.bins import (
     all_tied,
     bin_words,
     count_rows,
+    find_ends,
     find_near,
     patch_near,
     sort_near,
@@ -104,9 +105,9 @@ def group_quadratic(start, end, nearer, total, squares, tails, target, k, tables
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def ranked_regression(keys, rows, tails, game, values):  # type: ignore[no-untyped-def]
+def ranked_regression(keys, rows, tails, game, t, values):  # type: ignore[no-untyped-def]
     """Write the values of rows sorted by distance, to which farther rows contribute ``tails``."""
-    z, target, tables = game.z, game.target, game.tables
+    z, target, tables = game.z, game.targets[t], game.tables
     n_rows = keys.size
     nearer = np.empty(n_rows)
     running = 0.0
@@ -135,15 +136,15 @@ def ranked_regression(keys, rows, tails, game, values):  # type: ignore[no-untyp
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def exact_regression(distances, game, sorting, values):  # type: ignore[no-untyped-def]
+def exact_regression(distances, game, t, sorting, values):  # type: ignore[no-untyped-def]
     """Write the values of all rows under one coalition, by exact rank."""
     keys, rows, packed, spare = sorting
     rank_rows(distances, keys, rows, packed, spare)
-    ranked_regression(keys, rows, (0.0, 0.0, 0.0), game, values)
+    ranked_regression(keys, rows, (0.0, 0.0, 0.0), game, t, values)
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def bin_regression(distances, counts, sums, game, tables, starts):  # type: ignore[no-untyped-def]
+def bin_regression(distances, counts, sums, ends, game, t, tables, starts):  # type: ignore[no-untyped-def]
     """Value the bins of one coalition as tie groups, from the far end to the last bin that has to be ranked.
 
     Parameters
@@ -153,12 +154,16 @@ def bin_regression(distances, counts, sums, game, tables, starts):  # type: igno
         Number of rows in each bin.
     sums : ndarray of shape (number of bins, 2)
         Sums of ``z`` and ``z^2``.
+    ends : ndarray of int of shape (2,)
+        The first and the last bin with rows.
     game : FastRegression
         See :mod:`shapley2d._knn.bin_errors` for its tolerance.
+    t : int
+        The validation row.
     tables : ndarray of shape (3, number of bins)
         Receives the coefficients of 1, ``z`` and ``z^2``.
     starts : ndarray of int
-        Receives the rank at which every bin starts.
+        Receives the rank at which every bin between the ends starts.
 
     Returns
     -------
@@ -167,22 +172,20 @@ def bin_regression(distances, counts, sums, game, tables, starts):  # type: igno
     tails : tuple of 3 floats
         What the rows beyond the edge contribute to those before it.
     """
-    single, pair = game.tables[0], game.tables[2]
+    single, pair, target = game.tables[0], game.tables[2], game.targets[t]
+    bottom, top = ends
     start = 0
-    top = 0
     nearer = 0.0
-    for code in range(counts.size):
+    for code in range(bottom, top + 1):
         starts[code] = start
-        if counts[code] > 0:
-            start += counts[code]
-            top = code
-            nearer += sums[code, 0]
-    jump = -game.alone * game.target * game.target
+        start += counts[code]
+        nearer += sums[code, 0]
+    jump = -game.alone * target * target
     scale = 1.0 / (game.k * game.k)
     factor = 4.0 + 1.0 / game.k
     tails = (0.0, 0.0, 0.0)
     error = 0.0
-    for code in range(top, -1, -1):
+    for code in range(top, bottom - 1, -1):
         size = np.int64(counts[code])
         if size == 0:
             continue
@@ -207,7 +210,7 @@ def bin_regression(distances, counts, sums, game, tables, starts):  # type: igno
                 taken = 0.0
             error += taken
         alpha, beta, gamma, tails = group_quadratic(
-            start, end, nearer, sums[code, 0], sums[code, 1], tails, game.target, game.k, game.tables
+            start, end, nearer, sums[code, 0], sums[code, 1], tails, target, game.k, game.tables
         )
         tables[0, code] = jump + alpha
         tables[1, code] = beta
@@ -216,19 +219,28 @@ def bin_regression(distances, counts, sums, game, tables, starts):  # type: igno
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def prepare_fast_regression(distances, lanes, game, scratch):  # type: ignore[no-untyped-def]
+def prepare_fast_regression(distances, lanes, game, t, scratch):  # type: ignore[no-untyped-def]
     """Fill the tables, and the values of near rows, of the first ``lanes`` of four coalitions."""
-    counts, sums = scratch.counts[0], scratch.sums
+    counts, sums, ends = scratch.counts[0], scratch.sums, scratch.ends
     bin_words(distances, scratch.bins)
-    counts.fill(0)
+    find_ends(distances, ends)
+    for lane in range(LANES):
+        counts[lane, ends[lane, 0] : ends[lane, 1] + 1] = 0
+        sums[lane, ends[lane, 0] : ends[lane, 1] + 1] = 0.0
     count_rows(scratch.words, counts)
-    sums.fill(0.0)
     _add_targets(scratch.words, game.z, sums)
     scratch.edges.fill(-1)
     tails = np.zeros((LANES, 3))
     for lane in range(lanes):
         scratch.edges[lane], parts = bin_regression(
-            distances[lane], counts[lane], sums[lane], game, scratch.tables[lane], scratch.starts[lane]
+            distances[lane],
+            counts[lane],
+            sums[lane],
+            ends[lane],
+            game,
+            t,
+            scratch.tables[lane],
+            scratch.starts[lane],
         )
         tails[lane, 0], tails[lane, 1], tails[lane, 2] = parts
     find_near(scratch)
@@ -237,7 +249,7 @@ def prepare_fast_regression(distances, lanes, game, scratch):  # type: ignore[no
             size = sort_near(distances[lane], lane, scratch)
             keys, rows = scratch.keys[:size], scratch.rows[:size]
             parts = (tails[lane, 0], tails[lane, 1], tails[lane, 2])
-            ranked_regression(keys, rows, parts, game, scratch.near_values[lane])
+            ranked_regression(keys, rows, parts, game, t, scratch.near_values[lane])
 
 
 @numba.njit(nogil=True, cache=CACHE)

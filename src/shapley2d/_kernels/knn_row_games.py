@@ -1,8 +1,8 @@
-"""The row axis of one validation row: games of either task, exact or fast, behind three functions.
+"""The row axis: games of either task, exact or fast, behind three functions.
 
-``make_scratch`` allocates what a game needs, ``prepare`` digests the distances of all rows under four column
-coalitions, and ``gather`` writes the values of a tile of rows. Which kernels they are is decided by the type of the
-game when the caller is compiled, so one driver per column design serves all games.
+``make_scratch`` allocates what a game needs, ``prepare`` digests the distances of all rows from one validation row
+under four column coalitions, and ``gather`` writes the values of a tile of rows. Which kernels they are is decided by
+the type of the game when the caller is compiled, so one driver per column design serves all games.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 
 
 class ExactClassification(NamedTuple):
-    """Rows ``first .. last - 1`` have the label of the validation row; the tables are those of RankWeights."""
+    """The first and the last row (exclusive) with the label of each validation row, and the tables of RankWeights."""
 
-    first: int
-    last: int
+    runs: NDArray[np.int64]
     single: NDArray[np.float64]
     beyond: NDArray[np.float64]
     inverse: NDArray[np.float64]
@@ -43,8 +42,7 @@ class ExactClassification(NamedTuple):
 class FastClassification(NamedTuple):
     """The same, with what the error of unranked bins is bounded by, see :mod:`shapley2d._knn.bin_errors`."""
 
-    first: int
-    last: int
+    runs: NDArray[np.int64]
     single: NDArray[np.float64]
     beyond: NDArray[np.float64]
     inverse: NDArray[np.float64]
@@ -53,10 +51,10 @@ class FastClassification(NamedTuple):
 
 
 class ExactRegression(NamedTuple):
-    """Centred targets of the rows and of the validation row; the tables are those of RankWeights."""
+    """Centred targets of the rows and of the validation rows; the tables are those of RankWeights."""
 
     z: NDArray[np.float64]
-    target: float
+    targets: NDArray[np.float64]
     k: float
     alone: float
     tables: tuple[NDArray[np.float64], ...]
@@ -66,7 +64,7 @@ class FastRegression(NamedTuple):
     """The same, with what the error of unranked bins is bounded by, see :mod:`shapley2d._knn.bin_errors`."""
 
     z: NDArray[np.float64]
-    target: float
+    targets: NDArray[np.float64]
     k: float
     alone: float
     tables: tuple[NDArray[np.float64], ...]
@@ -94,14 +92,14 @@ def make_scratch(game: Any, distances: Any) -> Any:
     return _make_scratch_for(type(game))(game, distances)
 
 
-def prepare(game: Any, distances: Any, lanes: int, scratch: Any) -> None:
-    """Digest the distances of all rows under the first ``lanes`` of four coalitions."""
-    _prepare_for(type(game))(game, distances, lanes, scratch)
+def prepare(game: Any, t: int, distances: Any, lanes: int, scratch: Any) -> None:
+    """Digest the distances of all rows from validation row ``t`` under the first ``lanes`` of four coalitions."""
+    _prepare_for(type(game))(game, t, distances, lanes, scratch)
 
 
-def gather(game: Any, begin: int, end: int, scratch: Any, tile: Any) -> None:
+def gather(game: Any, t: int, begin: int, end: int, scratch: Any, tile: Any) -> None:
     """Write the values of the rows ``begin .. end - 1`` to the front of the tile, of shape (4, any)."""
-    _gather_for(type(game))(game, begin, end, scratch, tile)
+    _gather_for(type(game))(game, t, begin, end, scratch, tile)
 
 
 def _make_scratch_for(kind: type) -> Any:
@@ -114,32 +112,34 @@ def _make_scratch_for(kind: type) -> Any:
 
 def _prepare_for(kind: type) -> Any:
     if kind is FastClassification:
-        return lambda game, distances, lanes, scratch: prepare_fast_classification(
-            distances, lanes, game, scratch
+        return lambda game, t, distances, lanes, scratch: prepare_fast_classification(
+            distances, lanes, game, t, scratch
         )
     if kind is FastRegression:
-        return lambda game, distances, lanes, scratch: prepare_fast_regression(
-            distances, lanes, game, scratch
+        return lambda game, t, distances, lanes, scratch: prepare_fast_regression(
+            distances, lanes, game, t, scratch
         )
     kernel = exact_classification if kind is ExactClassification else exact_regression
 
-    def exact(game, distances, lanes, scratch):  # type: ignore[no-untyped-def]
+    def exact(game, t, distances, lanes, scratch):  # type: ignore[no-untyped-def]
         sorting, values = scratch
         for lane in range(lanes):
-            kernel(distances[lane], game, sorting, values[lane])
+            kernel(distances[lane], game, t, sorting, values[lane])
 
     return exact
 
 
 def _gather_for(kind: type) -> Any:
     if kind is FastClassification:
-        return lambda game, begin, end, scratch, tile: gather_fast_classification(
-            begin, end, game, scratch, tile
+        return lambda game, t, begin, end, scratch, tile: gather_fast_classification(
+            begin, end, game, t, scratch, tile
         )
     if kind is FastRegression:
-        return lambda game, begin, end, scratch, tile: gather_fast_regression(begin, end, game, scratch, tile)
+        return lambda game, t, begin, end, scratch, tile: gather_fast_regression(  # noqa: ARG005
+            begin, end, game, scratch, tile
+        )
 
-    def exact(game, begin, end, scratch, tile):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    def exact(game, t, begin, end, scratch, tile):  # type: ignore[no-untyped-def]  # noqa: ARG001
         values = scratch[1]
         for lane in range(LANES):
             line, target = values[lane, begin:end], tile[lane]
@@ -156,10 +156,10 @@ def _make_scratch(game, distances):  # type: ignore[no-untyped-def]  # noqa: ARG
 
 
 @overload(prepare)
-def _prepare(game, distances, lanes, scratch):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def _prepare(game, t, distances, lanes, scratch):  # type: ignore[no-untyped-def]  # noqa: ARG001
     return _prepare_for(game.instance_class)
 
 
 @overload(gather)
-def _gather(game, begin, end, scratch, tile):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def _gather(game, t, begin, end, scratch, tile):  # type: ignore[no-untyped-def]  # noqa: ARG001
     return _gather_for(game.instance_class)

@@ -59,11 +59,11 @@ def add_utilities(table, nearest, groups, masks, sums):  # type: ignore[no-untyp
     packed, spare = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
     near_groups, near_y = np.empty(n_rows, np.int32), np.empty(n_rows)
     for t in range(valid.shape[0]):
-        column_dissimilarities(train, valid[t], measures, apart)
+        column_dissimilarities(train, valid[t], measures, 0, n_rows, apart)
         for b in range(column_masks.shape[0]):
             if not nearest.ties and not column_masks[b].any():
                 continue
-            coalition_distances(apart, column_masks[b : b + 1], distances.reshape(1, n_rows))
+            coalition_distances(apart, column_masks[b : b + 1], 0, n_rows, distances.reshape(1, n_rows))
             rank_rows(distances, keys, rows, packed, spare)
             for r in range(n_rows):
                 near_groups[r] = groups[rows[r]]

@@ -30,7 +30,7 @@ def fill_grid(
     distances = np.empty(n_rows, train.dtype)
     keys, worth, right = np.empty(k + 1, train.dtype), np.empty(k + 1), np.empty(n_rows)
     for t in range(valid.shape[0]):
-        column_dissimilarities(train, valid[t], measures, apart)
+        column_dissimilarities(train, valid[t], measures, 0, train.shape[1], apart)
         for i in range(n_rows):
             right[i] = y[i]
             if classifies:

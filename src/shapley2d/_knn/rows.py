@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from shapley2d._kernels.distance import coalition_distances, column_dissimilarities
+from shapley2d._kernels.distance import distances_from
 from shapley2d._knn.bin_errors import (
     SHARE,
     bin_bounds,
@@ -283,12 +283,10 @@ class RowValues:
         game = self._game
         tolerances = np.array([classification_tolerance(self._k, share) for share in shares])
         total = np.zeros((len(shares), self.n_rows))
-        dissimilarities = np.empty_like(self._game.train)
-        distances = np.empty(self.n_rows, dtype=self._game.train.dtype)
+        distances = np.empty((1, self.n_rows), dtype=self._game.train.dtype)
         for t, coalition in sample:
-            column_dissimilarities(game.train, game.valid[t], game.measures, dissimilarities)
-            coalition_distances(dissimilarities, coalition[None, :], distances[None, :])
-            bounds = bin_bounds(distances, game.y == game.y_valid[t], game.weights.single, tolerances)
+            distances_from(game.train, game.valid[t], game.measures, coalition[None, :], distances)
+            bounds = bin_bounds(distances[0], game.y == game.y_valid[t], game.weights.single, tolerances)
             total += game.valid_weights[t] * bounds
         return np.asarray(total.max(axis=1) / len(sample))
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import product
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 
+from shapley2d._kernels.bins import LANES
 from shapley2d._kernels.knn_columns import add_values, add_walk, walk_weights
 from shapley2d._kernels.knn_row_games import (
     ExactClassification,
@@ -20,7 +21,7 @@ from shapley2d._kernels.knn_row_games import (
 from shapley2d._knn.bin_errors import drop_variation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
 
     from numpy.typing import NDArray
@@ -28,10 +29,15 @@ if TYPE_CHECKING:
     from shapley2d._knn.row_axis import RowGame
 
 R = TypeVar("R")
-_Table = tuple["NDArray[Any]", "NDArray[Any]", tuple["NDArray[Any]", ...]]
+I = TypeVar("I")
 
+# Sums over validation rows are cut into pieces whose size depends on the table alone, never on the number of threads,
+# and are added up in the order of the pieces: so the number of threads changes no bit.
+_PIECE_WORK = 2**22  # training rows times validation rows of a piece
+_PIECE_ROWS = (8, 64)  # validation rows of a piece, at least and at most
 # Coalitions that share one computation of a validation row's column dissimilarities.
 _BLOCK = 16
+_BLOCK_WORK = 2**23  # training rows times coalitions of a piece, which are its room in memory
 # Row-coalition pairs after which a lane of the walk hands in its sums.
 _LANE_WORK = 1 << 21
 _LANE_ROWS = 64
@@ -53,13 +59,9 @@ class Threads:
 
     def __init__(self, game: RowGame, *, tolerance: float | None = None, n_jobs: int | None = None) -> None:
         self.n_rows, self.n_columns = game.n_rows, game.n_columns
-        self._game, self._tolerance = game, tolerance
         self._threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
-        self._inverse, self._runs = game.inverse, game.runs()
-        self._factors = game.valid_weights.tolist()
-        if tolerance is not None:
-            self._variation = drop_variation(game.weights.single)
-            self._variation_pair = drop_variation(game.weights.pair)
+        self._table = (game.train, game.valid, game.measures, _kernel_game(game, tolerance))
+        self._factors = game.valid_weights
 
     def sums(
         self,
@@ -69,20 +71,26 @@ class Threads:
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         total = np.zeros((len(coalitions), self.n_rows))
-        block = max(1, min(_BLOCK, -(-len(coalitions) // self._threads)))
-        starts = range(0, len(coalitions), block)
+        length = int(np.clip(_PIECE_WORK // self.n_rows, *_PIECE_ROWS))
+        most = int(np.clip(_BLOCK_WORK // self.n_rows, LANES, _BLOCK))
+        block = _even(len(coalitions), most, self._threads if len(chosen) <= length else 1)
+        pieces = [
+            (slice(start, start + block), chosen[first : first + length])
+            for first, start in product(range(0, len(chosen), length), range(0, len(coalitions), block))
+        ]
 
-        def evaluate(start: int, stop: Event) -> None:
-            part = coalitions[start : start + block]
-            for t in chosen:
-                if stop.is_set():
-                    return
-                factor = self._factors[t]
-                add_values(*self._table(t), self._kernel_game(t), factor, part, total[start : start + block])
+        def evaluate(
+            piece: tuple[slice, NDArray[np.integer]], stop: NDArray[np.bool_]
+        ) -> NDArray[np.float64]:
+            part, rows = coalitions[piece[0]], piece[1]
+            sums = np.zeros((len(part), self.n_rows))
+            add_values(*self._table, self._factors, rows, part, sums, stop)
+            return sums
 
-        for done, _ in enumerate(_ordered_results(evaluate, starts, self._threads), start=1):
+        for done, sums in enumerate(_ordered_results(evaluate, pieces, self._threads), start=1):
+            total[pieces[done - 1][0]] += sums
             if progress is not None:
-                progress(done / len(starts))
+                progress(done / len(pieces))
         return total
 
     def walk(
@@ -93,15 +101,11 @@ class Threads:
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         weights = walk_weights(weights_in, weights_out)
-        # The length of a lane depends on the table alone, never on the number of threads, so neither do the sums.
         length = int(np.clip(_LANE_WORK // (self.n_rows << self.n_columns), 1, _LANE_ROWS))
 
-        def evaluate(start: int, stop: Event) -> NDArray[np.float64]:
+        def evaluate(start: int, stop: NDArray[np.bool_]) -> NDArray[np.float64]:
             lane = np.zeros((self.n_columns, self.n_rows))
-            for t in chosen[start : start + length]:
-                if stop.is_set():
-                    break
-                add_walk(*self._table(t), self._kernel_game(t), self._factors[t], weights, lane)
+            add_walk(*self._table, self._factors, chosen[start : start + length], weights, lane, stop)
             return lane
 
         total = np.zeros((self.n_columns, self.n_rows))
@@ -113,54 +117,57 @@ class Threads:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         return max(4, _WALK_WORK // (self.n_rows << self.n_columns))
 
-    def _table(self, t: int) -> _Table:
-        """What the distances from validation row ``t`` are computed from."""
-        return self._game.train, self._game.valid[t], self._game.measures
 
-    def _kernel_game(
-        self, t: int
-    ) -> ExactClassification | FastClassification | ExactRegression | FastRegression:
-        """The row game of validation row ``t``, as the kernels take it."""
-        game, weights = self._game, self._game.weights
-        if game.task == "classification":
-            first, last = self._runs[t].tolist()
-            classification = ExactClassification(
-                first, last, weights.single, weights.single_beyond, self._inverse
-            )
-            if self._tolerance is None:
-                return classification
-            return FastClassification(*classification, self._variation, self._tolerance)
-        regression = ExactRegression(
-            game.y,
-            float(game.y_valid[t]),
-            float(game.n_neighbors),
-            weights.alone,
-            (*weights[:5], self._inverse),
-        )
-        if self._tolerance is None:
-            return regression
-        return FastRegression(
-            *regression,
-            self._variation,
-            self._variation_pair,
-            1.0 / max(game.magnitude, np.finfo(np.float64).tiny),
-            self._tolerance,
-        )
+def _even(count: int, most: int, shares: int) -> int:
+    """The size of blocks, at most ``most`` and in whole lanes, that ``shares`` threads have equal parts of.
+
+    Examples
+    --------
+    >>> _even(64, 16, 1), _even(64, 16, 16), _even(37, 16, 2)
+    (16, 4, 12)
+    """
+    blocks = -(-count // most)
+    blocks = max(-(-blocks // shares) * shares, 1)
+    return max(-(-count // (blocks * LANES)), 1) * LANES
 
 
-def _ordered_results(task: Callable[[int, Event], R], items: Iterable[int], threads: int) -> Iterator[R]:
+def _kernel_game(
+    game: RowGame, tolerance: float | None
+) -> ExactClassification | FastClassification | ExactRegression | FastRegression:
+    """The row game of all validation rows, as the kernels take it."""
+    weights, inverse = game.weights, game.inverse
+    if game.task == "classification":
+        runs = game.runs().astype(np.int64)
+        classification = ExactClassification(runs, weights.single, weights.single_beyond, inverse)
+        if tolerance is None:
+            return classification
+        return FastClassification(*classification, drop_variation(weights.single), tolerance)
+    regression = ExactRegression(
+        game.y, game.y_valid, float(game.n_neighbors), weights.alone, (*weights[:5], inverse)
+    )
+    if tolerance is None:
+        return regression
+    return FastRegression(
+        *regression,
+        drop_variation(weights.single),
+        drop_variation(weights.pair),
+        1.0 / max(game.magnitude, np.finfo(np.float64).tiny),
+        tolerance,
+    )
+
+
+def _ordered_results(
+    task: Callable[[I, NDArray[np.bool_]], R], items: Sequence[I], threads: int
+) -> Iterator[R]:
     """Run a task on every item in threads and yield the results in the order of the items.
 
     At most two results per thread are waiting at any time. Where the consumer stops, or Ctrl-C arrives, running
-    tasks see the event set and end after the kernel call they are in.
+    tasks see ``stop[0]`` set and end after the validation row or the step that they are in. Even a single thread is
+    not the main one, to which Ctrl-C comes.
     """
-    stop = Event()
-    if threads == 1:
-        for item in items:
-            yield task(item, stop)
-        return
+    stop = np.zeros(1, dtype=np.bool_)
     waiting: deque[Future[R]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(min(threads, max(len(items), 1))) as pool:
         try:
             for item in items:
                 waiting.append(pool.submit(task, item, stop))
@@ -169,5 +176,5 @@ def _ordered_results(task: Callable[[int, Event], R], items: Iterable[int], thre
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            stop.set()
+            stop[0] = True
             pool.shutdown(cancel_futures=True)
