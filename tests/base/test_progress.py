@@ -29,3 +29,25 @@ def test_a_timer_that_fires_late_opens_nothing(capsys):
     bar.close()
     bar._open()
     assert not capsys.readouterr().err
+
+
+def test_the_bar_says_that_code_is_being_compiled(monkeypatch, capsys):
+    from shapley2d._kernels import cache
+
+    monkeypatch.setattr(progress, "_PATIENCE_S", 0.05)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+    seen = ""
+    with progress.reporting(True, "slow work") as report:  # noqa: FBT003
+        time.sleep(0.1)
+        report(0.1, "row 1")
+        for compiles, words in ((True, "compiling, once"), (False, "row 1")):
+            monkeypatch.setattr(cache._watch, "depth", int(compiles))
+            capsys.readouterr()
+            deadline = time.monotonic() + 20
+            while words not in seen:
+                assert time.monotonic() < deadline, f"no {words!r} in {seen!r}"
+                time.sleep(0.05)
+                seen = capsys.readouterr().err
+            assert ("compiling" in seen) == compiles
+            seen = ""

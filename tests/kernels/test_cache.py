@@ -187,3 +187,25 @@ def test_without_the_compiler_the_values_are_the_same():
     exec(PLAIN.replace("DISABLED", "0"), space)
     for plain, compiled in zip(json.loads(done.stdout), space["every"](CASES), strict=True):
         np.testing.assert_allclose(plain, compiled, rtol=1e-9, atol=1e-12)
+
+
+def test_compiling_is_seen_while_it_lasts():
+    import numba
+
+    from shapley2d._kernels.cache import compiling
+
+    seen = []
+
+    @numba.extending.overload(_asked)
+    def _of_compiler():
+        seen.append(compiling())
+        return lambda: 1
+
+    assert not compiling()
+    assert numba.njit(lambda: _asked())() == 1  # noqa: PLW0108
+    assert seen[0]
+    assert not compiling()
+
+
+def _asked() -> int:
+    return 1

@@ -23,7 +23,8 @@ SHORTER = (
     "Ctrl-C ends it and keeps what there is"
 )
 _SURE_S = 5.0  # before that, the time left is a guess
-_FIRST_NOTE = "starting; code is compiled on the first run"
+_FIRST_NOTE = "starting"
+_COMPILING = "compiling, once: the next run starts at once"
 _MARKS = 60  # at least a second apart: the pace is that of the last minute or so
 
 
@@ -86,6 +87,11 @@ def _watched() -> bool:
     return "ipykernel" in sys.modules or bool(getattr(sys.stderr, "isatty", bool)())
 
 
+def _compiling() -> bool:
+    cache = sys.modules.get("shapley2d._kernels.cache")  # not there before anything compiled is needed
+    return cache is not None and cache.compiling()
+
+
 class _Bar:
     """A rich progress bar that appears once the work has taken long enough to watch, whether it has news or not."""
 
@@ -122,7 +128,21 @@ class _Bar:
 
     def _show(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            ProgressColumn,
+            TaskProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+        )
+        from rich.text import Text
+
+        class Note(ProgressColumn):
+            """What the work says of itself, or that it waits for the compiler."""
+
+            def render(self, task: Any) -> Text:
+                return Text(_COMPILING if _compiling() else task.fields["note"], style="dim")
 
         console = Console(stderr=True)
         bar = Progress(
@@ -131,7 +151,7 @@ class _Bar:
             TaskProgressColumn(),
             TimeElapsedColumn(),
             TextColumn("{task.fields[left]}"),
-            TextColumn("[dim]{task.fields[note]}"),
+            Note(),
             console=console,
             transient=console.is_terminal,
         )

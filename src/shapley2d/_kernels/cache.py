@@ -14,6 +14,28 @@ import tempfile
 from pathlib import Path
 
 import numba
+from numba.core import event
+
+
+class _Watch(event.Listener):
+    """Counts the functions that are being compiled now, one inside the other."""
+
+    depth = 0
+
+    def on_start(self, event: event.Event) -> None:  # noqa: ARG002
+        self.depth += 1
+
+    def on_end(self, event: event.Event) -> None:  # noqa: ARG002
+        self.depth -= 1
+
+
+_watch = _Watch()
+event.register("numba:compile", _watch)  # type: ignore[no-untyped-call]
+
+
+def compiling() -> bool:
+    """Whether code is being compiled in this moment, rather than read from where it is kept."""
+    return _watch.depth > 0
 
 
 def _probe() -> None:

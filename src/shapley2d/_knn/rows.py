@@ -17,6 +17,7 @@ from shapley2d._knn.bin_errors import (
 from shapley2d._knn.rank_weights import rank_weights
 from shapley2d._knn.rounding import classification_bounds, regression_bounds
 from shapley2d._knn.row_axis import RowGame
+from shapley2d._knn.small import SmallTable
 from shapley2d._knn.threads import Threads
 from shapley2d._theory.semivalues import check_semivalue
 
@@ -67,6 +68,8 @@ class RowValues:
     device : Device, optional
         A GPU; without one the processor computes. There the fast form has bins only, which follow the ranks, and whose
         errors :mod:`shapley2d._methods.knn.bin_correction` estimates.
+    small : bool, default False
+        Use kernels that take less time to compile and more to run, which rank all rows.
 
     Examples
     --------
@@ -106,6 +109,7 @@ class RowValues:
         share: float = SHARE,
         valid_weights: NDArray[np.floating] | None = None,
         device: Device | None = None,
+        small: bool = False,
     ) -> None:
         if task not in ("classification", "regression"):
             raise ValueError(f"task={task!r} is not known: use 'classification' or 'regression'")
@@ -150,7 +154,9 @@ class RowValues:
                 "validation rows that count differently are not known on a GPU: use the processor"
             )
         self._axis: RowAxis
-        if device is None:
+        if device is None and small:
+            self._axis, fast = SmallTable(self._game, n_jobs=n_jobs), False
+        elif device is None:
             tolerance = (classification_tolerance if task == "classification" else regression_tolerance)(
                 self._k, share
             )

@@ -17,6 +17,7 @@ from shapley2d._knn.columns.sampling import FEW_PER_COLUMN, estimate_columns, fe
 from shapley2d._knn.form import SMALL_WORK, SPREAD_SHARE, choose_form, rounding_bound
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import FAST_ROWS, RowValues
+from shapley2d._knn.small import SMALL_GAME
 from shapley2d._methods.knn.backend import backend_name, on_backend
 from shapley2d._methods.knn.bin_correction import correct_bins
 from shapley2d._methods.knn.chunk_sums import ChunkSums
@@ -98,7 +99,8 @@ def value_knn(
     work = evaluated * sum(float(split.train.n_rows) * split.valid.n_rows for split in problem.splits)
 
     def compute(device: Device | None) -> Estimate:
-        game = _KnnGame(problem, run, n_neighbors, metric, empty, device)
+        small = device is None and form != "fast" and work <= SMALL_GAME
+        game = _KnnGame(problem, run, n_neighbors, metric, empty, device, small=small)
         return _value(game, run, columns, n_coalitions, tolerance, form)
 
     return on_backend(backend, work, compute)
@@ -202,6 +204,8 @@ class _KnnGame:
         metric: str,
         empty: str,
         device: Device | None = None,
+        *,
+        small: bool = False,
     ) -> None:
         self.n_rows = problem.table.n_rows
         self.n_columns = problem.table.n_columns
@@ -220,6 +224,7 @@ class _KnnGame:
             "semivalue": run.semivalues[0],
             "n_jobs": run.n_jobs,
             "device": device,
+            "small": small,
         }
         self._splits = problem.splits
         self._columns: dict[int, list[IntegerColumns]] = {}

@@ -1,0 +1,161 @@
+"""Row values of small tables, in little code: it compiles in seconds where the kernels of large tables take a while.
+
+Everything is done in place and in one function per task, since the compiler looks at a function again in every other
+that calls it.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from shapley2d._kernels.cache import CACHE
+from shapley2d._kernels.knn_classification import group_values
+from shapley2d._kernels.knn_regression import group_quadratic
+
+_LEADING = 24
+"""Bits that tell nearly all rows of a small table apart."""
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _order_rows(apart, coalition, keys, rows, spare_keys, spare_rows, counts):  # type: ignore[no-untyped-def]
+    """Add up the columns of a coalition, and put the rows in order of their distance.
+
+    A radix sort, first by the leading bits, and by all of them where those leave rows out of order.
+    """
+    n_columns, n_rows = apart.shape
+    for i in range(n_rows):
+        keys[i] = 0
+        rows[i] = i
+    for j in range(n_columns):
+        if coalition[j]:
+            for i in range(n_rows):
+                keys[i] += apart[j, i]
+    some, every = keys[0], keys[0]
+    for i in range(n_rows):
+        some |= keys[i]
+        every &= keys[i]
+    differing = some ^ every
+    low = 0
+    while low + _LEADING < 63 and differing >> (low + _LEADING):
+        low += 1
+    while True:
+        shift = low
+        while shift < 63 and differing >> shift:
+            if (differing >> shift) & 255:
+                for value in range(256):
+                    counts[value] = 0
+                for i in range(n_rows):
+                    counts[(keys[i] >> shift) & 255] += 1
+                place = 0
+                for value in range(256):
+                    count = counts[value]
+                    counts[value] = place
+                    place += count
+                for i in range(n_rows):
+                    value = (keys[i] >> shift) & 255
+                    place = counts[value]
+                    counts[value] = place + 1
+                    spare_keys[place] = keys[i]
+                    spare_rows[place] = rows[i]
+                for i in range(n_rows):
+                    keys[i] = spare_keys[i]
+                    rows[i] = spare_rows[i]
+            shift += 8
+        if low == 0:
+            return
+        low = 0
+        for i in range(1, n_rows):
+            if keys[i - 1] > keys[i]:
+                break
+        else:
+            return
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def add_small_classification(apart, coalitions, runs, worth, single, beyond, inverse, sums):  # type: ignore[no-untyped-def]
+    """Add the row values under each of the coalitions, for each of T validation rows, to its row of ``sums``.
+
+    Parameters
+    ----------
+    apart : ndarray of shape (T, m, n), int64
+        Dissimilarity of every validation row, column and training row.
+    coalitions : ndarray of shape (B, m), bool
+    runs : ndarray of shape (T, 2)
+        First and last row (exclusive) with the label of each validation row.
+    worth : ndarray of shape (T,)
+        Weights of the validation rows.
+    single, beyond, inverse : ndarray of shape (n + 1,)
+        As in :func:`~shapley2d._kernels.knn_classification.group_values`.
+    sums : ndarray of shape (B, n)
+    """
+    n_rows = apart.shape[2]
+    keys, spare_keys = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    rows, spare_rows = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    counts = np.empty(256, np.int64)
+    for c in range(len(coalitions)):
+        for t in range(len(apart)):
+            _order_rows(apart[t], coalitions[c], keys, rows, spare_keys, spare_rows, counts)
+            first, last = runs[t, 0], runs[t, 1]
+            tail = 0.0
+            end = n_rows
+            while end > 0:
+                start = end
+                matches = 0
+                while start > 0 and keys[start - 1] == keys[end - 1]:
+                    start -= 1
+                    if first <= rows[start] < last:
+                        matches += 1
+                other, match, tail = group_values(start, end, matches, tail, single, beyond, inverse)
+                for k in range(start, end):
+                    row = rows[k]
+                    sums[c, row] += worth[t] * (match if first <= row < last else other)
+                end = start
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def add_small_regression(apart, coalitions, z, targets, worth, k, alone, tables, sums):  # type: ignore[no-untyped-def]
+    """The same for centred targets ``z`` of the training rows, and ``targets`` of the validation rows.
+
+    Parameters
+    ----------
+    apart, coalitions, worth, sums
+        As in :func:`add_small_classification`.
+    z, targets : ndarray of shape (n,), (T,)
+    k, alone : float
+        The number of neighbours, and the weight of the empty coalition.
+    tables : tuple
+        As in :func:`~shapley2d._kernels.knn_regression.group_quadratic`.
+    """
+    n_rows = apart.shape[2]
+    keys, spare_keys = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    rows, spare_rows = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    counts = np.empty(256, np.int64)
+    nearer = np.empty(n_rows)
+    for c in range(len(coalitions)):
+        for t in range(len(apart)):
+            _order_rows(apart[t], coalitions[c], keys, rows, spare_keys, spare_rows, counts)
+            running = 0.0
+            for rank in range(n_rows):
+                nearer[rank] = running
+                running += z[rows[rank]]
+            target = targets[t]
+            jump = -alone * target * target
+            tails = (0.0, 0.0, 0.0)
+            end = n_rows
+            while end > 0:
+                start = end
+                total = 0.0
+                squares = 0.0
+                while start > 0 and keys[start - 1] == keys[end - 1]:
+                    start -= 1
+                    member = z[rows[start]]
+                    total += member
+                    squares += member * member
+                alpha, beta, gamma, tails = group_quadratic(
+                    start, end, nearer[start], total, squares, tails, target, k, tables
+                )
+                for rank in range(start, end):
+                    row = rows[rank]
+                    sums[c, row] += worth[t] * (jump + alpha + z[row] * (beta + gamma * z[row]))
+                end = start

@@ -1,0 +1,131 @@
+"""Row values of small tables, by kernels that take seconds to compile: the first result is there at once."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from shapley2d._kernels.knn_small import add_small_classification, add_small_regression
+from shapley2d._knn.threads import _ordered_results
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from shapley2d._knn.row_axis import RowGame
+
+SMALL_GAME = 2.0**29
+"""Triples of row, validation row and coalition that these kernels do in the time that others take to compile."""
+
+_PIECE = 1 << 20  # such triples between two looks at whether to stop
+_ROWS = 16  # validation rows of a piece, at most
+
+
+class SmallTable:
+    """Row values by all cores; the result does not depend on their number.
+
+    Parameters
+    ----------
+    game : RowGame
+    n_jobs : int, optional
+        Threads; all cores by default.
+    """
+
+    def __init__(self, game: RowGame, *, n_jobs: int | None = None) -> None:
+        self._game = game
+        self._threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
+        self._runs, self._inverse = game.runs(), game.inverse
+
+    def sums(
+        self,
+        coalitions: NDArray[np.bool_],
+        chosen: NDArray[np.integer],
+        progress: Callable[[float], None] | None = None,
+    ) -> NDArray[np.float64]:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        total = np.zeros((len(coalitions), self._game.n_rows))
+        pieces = self._pieces(len(coalitions), chosen)
+
+        def evaluate(
+            piece: tuple[slice, NDArray[np.integer]], stop: NDArray[np.bool_]
+        ) -> NDArray[np.float64]:
+            return self._values(coalitions[piece[0]], piece[1], stop)
+
+        for done, sums in enumerate(_ordered_results(evaluate, pieces, self._threads), start=1):
+            total[pieces[done - 1][0]] += sums
+            if progress is not None:
+                progress(done / len(pieces))
+        return total
+
+    def walk(
+        self,
+        weights_in: NDArray[np.float64],
+        weights_out: NDArray[np.float64],
+        chosen: NDArray[np.integer],
+    ) -> NDArray[np.float64]:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        m = self._game.n_columns
+
+        def evaluate(
+            piece: tuple[slice, NDArray[np.integer]], stop: NDArray[np.bool_]
+        ) -> NDArray[np.float64]:
+            numbers = np.arange(piece[0].start, min(piece[0].stop, 1 << m))
+            coalitions = (numbers[:, None] >> np.arange(m)) & 1 > 0
+            size = coalitions.sum(axis=1)
+            weights = np.where(coalitions, weights_in[size][:, None], -weights_out[size][:, None])
+            # not a library's product, whose bits may vary with its threads
+            return np.asarray(np.einsum("fj,fi->ji", weights, self._values(coalitions, piece[1], stop)))
+
+        total = np.zeros((m, self._game.n_rows))
+        for part in _ordered_results(evaluate, self._pieces(1 << m, chosen), self._threads):
+            total += part
+        return total
+
+    def walk_rows(self) -> int:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        return max(4, (_PIECE << 4) // (self._game.n_rows << self._game.n_columns))
+
+    def _pieces(
+        self, n_coalitions: int, chosen: NDArray[np.integer]
+    ) -> list[tuple[slice, NDArray[np.integer]]]:
+        """Coalitions and validation rows to do at a time: their sizes depend on the table alone, so do the bits."""
+        block = int(np.clip(_PIECE // (self._game.n_rows * _ROWS), 1, n_coalitions))
+        return [
+            (slice(start, start + block), chosen[first : first + _ROWS])
+            for first, start in product(range(0, len(chosen), _ROWS), range(0, n_coalitions, block))
+        ]
+
+    def _values(
+        self, coalitions: NDArray[np.bool_], chosen: NDArray[np.integer], stop: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Row values under each of the coalitions, summed over the chosen validation rows."""
+        game, weights = self._game, self._game.weights
+        sums = np.zeros((len(coalitions), game.n_rows))
+        if stop[0]:
+            return sums
+        apart, worth = _dissimilarities(game, chosen), game.valid_weights[chosen]
+        if game.task == "classification":
+            add_small_classification(
+                apart, coalitions, self._runs[chosen], worth,
+                weights.single, weights.single_beyond, self._inverse, sums,
+            )  # fmt: skip
+        else:
+            add_small_regression(
+                apart, coalitions, game.y, game.y_valid[chosen], worth,
+                float(game.n_neighbors), weights.alone, (*weights[:5], self._inverse), sums,
+            )  # fmt: skip
+        return sums
+
+
+def _dissimilarities(game: RowGame, chosen: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Dissimilarity of the chosen validation rows from every training row, by column: (T, m, n)."""
+    nominal, weight, missing = (part.astype(np.int64)[:, None] for part in game.measures)
+    absent = np.iinfo(game.train.dtype).min
+    entries = game.valid[chosen].astype(np.int64)[:, :, None]
+    gone = (game.train == absent) | (entries == absent)
+    apart = np.where(gone, 0, game.train.astype(np.int64) - entries)
+    return np.where(gone, missing, weight * np.where(nominal > 0, apart != 0, apart * apart))

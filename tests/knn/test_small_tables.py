@@ -1,0 +1,122 @@
+"""Small tables have kernels of their own: they agree with brute force and with the kernels of large tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.knn.test_knn_rows import (
+    SEMIVALUES,
+    TASKS,
+    brute_force,
+    random_labels,
+    random_table,
+    table_distances,
+)
+
+from shapley2d import value_cells
+from shapley2d._knn.rows import RowValues
+from shapley2d._knn.small import SmallTable, _dissimilarities
+from shapley2d._knn.threads import Threads
+
+
+@pytest.mark.parametrize("semivalue", SEMIVALUES)
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("task", TASKS)
+def test_values_match_brute_force(task, k, semivalue):
+    rng = np.random.default_rng(k)
+    columns = random_table(rng, 6, 3, 3)
+    y, y_valid = random_labels(rng, task, 6, 3)
+    coalitions = np.array([[0, 0, 0], [1, 0, 1], [1, 1, 1]], dtype=bool)
+    rows = RowValues(columns, y, y_valid, task=task, n_neighbors=k, semivalue=semivalue, small=True)
+    for coalition, values in zip(coalitions, rows.values(coalitions), strict=True):
+        truth = brute_force(columns, y, y_valid, coalition, task=task, k=k, semivalue=semivalue)
+        np.testing.assert_allclose(values, truth, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("levels", [2, 40, 2**15, 2**27])
+@pytest.mark.parametrize("task", TASKS)
+def test_they_agree_with_the_kernels_of_large_tables(task, levels):
+    rng = np.random.default_rng(levels)
+    columns = random_table(rng, 150, 5, 40, dtype=np.int64, levels=levels)
+    if levels == 2**27:  # rows that only their last bits tell apart, beside one that is far
+        for codes in (columns.train[:, 1:], columns.valid):
+            codes[codes > 0] //= 2**23
+    y, y_valid = random_labels(rng, task, 150, 40)
+    options = {"task": task, "n_neighbors": 5, "valid_weights": rng.random(40)}
+    large, small = (
+        RowValues(columns, y, y_valid, **options),
+        RowValues(columns, y, y_valid, small=True, **options),
+    )
+    coalitions = rng.random((33, 5)) < 0.5
+    np.testing.assert_allclose(small.values(coalitions), large.values(coalitions), rtol=1e-12, atol=1e-14)
+    some = np.array([3, 1, 30])
+    np.testing.assert_allclose(
+        small.values(coalitions, valid=some), large.values(coalitions, valid=some), rtol=1e-12, atol=1e-14
+    )
+    weights = rng.random(6), rng.random(6)
+    np.testing.assert_allclose(small.walk(*weights), large.walk(*weights), rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_dissimilarities_are_those_of_the_table(dtype):
+    rng = np.random.default_rng(0)
+    columns = random_table(rng, 9, 4, 5, dtype=dtype)
+    rows = RowValues(
+        columns, np.zeros(9, dtype=int), np.zeros(5, dtype=int), task="classification", n_neighbors=1
+    )
+    found = _dissimilarities(rows._game, np.array([4, 2]))
+    for place, t in enumerate((4, 2)):
+        for j in range(4):
+            assert found[place, j].tolist() == table_distances(columns, np.arange(4) == j, t).tolist()
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_threads_never_change_a_bit(task, monkeypatch):
+    monkeypatch.setattr("shapley2d._knn.small._PIECE", 2**12)
+    rng = np.random.default_rng(3)
+    columns = random_table(rng, 60, 6, 50)
+    y, y_valid = random_labels(rng, task, 60, 50)
+    coalitions, weights = rng.random((50, 6)) < 0.5, (rng.random(7), rng.random(7))
+
+    def both(n_jobs):
+        rows = RowValues(columns, y, y_valid, task=task, n_neighbors=3, small=True, n_jobs=n_jobs)
+        return rows.values(coalitions).tobytes(), rows.walk(*weights).tobytes()
+
+    assert both(1) == both(3)
+
+
+def test_which_tables_are_small_depends_on_their_size_alone(monkeypatch):
+    used = set()
+    for kind in (SmallTable, Threads):
+        for name in ("sums", "walk"):
+            real = getattr(kind, name)
+
+            def watched(self, *args, _real=real, **options):
+                used.add(type(self).__name__)
+                return _real(self, *args, **options)
+
+            monkeypatch.setattr(kind, name, watched)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.integers(0, 2, 40)
+    results = []
+    for most in (2.0**29, 1.0):
+        monkeypatch.setattr("shapley2d._methods.knn.cells.SMALL_GAME", most)
+        results.append(value_cells(X, y, X[:9], y[:9], n_neighbors=3).values)
+        assert used == ({"SmallTable"} if most > 1 else {"Threads"})
+        used.clear()
+    np.testing.assert_allclose(*results, rtol=0, atol=1e-14)
+    value_cells(X, y, X[:9], y[:9], n_neighbors=3, form="fast")
+    assert used == {"Threads"}
+
+
+def test_progress_rises_to_one(monkeypatch):
+    monkeypatch.setattr("shapley2d._knn.small._PIECE", 2**9)
+    rng = np.random.default_rng(4)
+    columns = random_table(rng, 20, 4, 40)
+    y, y_valid = random_labels(rng, "classification", 20, 40)
+    rows = RowValues(columns, y, y_valid, task="classification", n_neighbors=3, small=True)
+    seen = []
+    rows.values(rng.random((16, 4)) < 0.5, progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+    assert len(seen) > 5
