@@ -121,6 +121,13 @@ CASES = [
      "label")),
     (GOOD + "--valid texts.csv", "texts.csv: column 'age' holds text, but in the training table it holds numbers"),
     (GOOD + "--valid good.csv --folds 3", "--valid and --folds exclude each other"),
+    (GOOD + "--valid good.csv --groups city", "--valid and --groups exclude each other"),
+    (GOOD + "--groups town", "--groups town: good.csv has no such column: it has 'name', 'age', 'city', 'outcome'"),
+    (GOOD + "--time outcome", "--time outcome is the target: name another column"),
+    (GOOD + "--groups city", "--groups has 2 different groups, too few for --folds 5: ask for fewer folds"),
+    (GOOD + "--time city", "--time must hold a number or a date for every row"),
+    (GOOD + "--time age --number age", "--number age is left out by --drop, --time or --id: give one of them"),
+    (GOOD + "--time age --method oob", "--time says which rows validate, but this method evaluates no model"),
     # options
     (GOOD + "--method best", "'best' is not one of 'knn', 'mc', 'exact', 'loo', 'flat', 'oob', 'random'"),
     (GOOD + "--bogus 3", "No such option: --bogus"),

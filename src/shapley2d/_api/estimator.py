@@ -12,6 +12,7 @@ from shapley2d._api.cells import value_cells
 from shapley2d._api.docstrings import options_list, with_method_docs
 from shapley2d._methods.registry import all_options, find_method
 from shapley2d._methods.run import Run
+from shapley2d._tables.per_row import named_column
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputError, Setting
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-_TABLES = ("X", "y", "X_valid", "y_valid")
+_TABLES = ("X", "y", "X_valid", "y_valid", "groups", "time")
+"""What ``fit`` takes: things of one table, which are no settings."""
 
 
 def _signature() -> inspect.Signature:
@@ -82,7 +84,16 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         for name, value in list(arguments.arguments.items())[1:]:
             setattr(self, name, value)
 
-    def fit(self, X: Any, y: Any, X_valid: Any = None, y_valid: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        X_valid: Any = None,
+        y_valid: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+    ) -> Self:
         """Value the cells of X.
 
         Parameters
@@ -90,12 +101,18 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         X, y : training table and target
         X_valid, y_valid : optional
             Validation table and target; cross-valuation without them. Methods that evaluate no model need neither.
+        groups, time : optional
+            Rows that belong together, and the order of the rows, in cross-valuation; see
+            :func:`shapley2d.value_cells`.
         """
         options = all_options()
         given = self.get_params(deep=False)
         set_options = {name: value for name, value in given.items() if name in options and value is not None}
         shared = {name: value for name, value in given.items() if name not in options}
-        valuation = value_cells(X, y, X_valid, y_valid, **shared, **set_options)
+        X, groups = named_column(X, groups, "groups")
+        X, time = named_column(X, time, "time")
+        of_rows = {"groups": groups, "time": time}
+        valuation = value_cells(X, y, X_valid, y_valid, **of_rows, **shared, **set_options)
         names = valuation.column_names[:-1] if self.include_label else valuation.column_names
         self.valuation_ = valuation
         self._training = X, y

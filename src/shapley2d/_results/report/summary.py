@@ -125,6 +125,7 @@ def _against(info: dict[str, Any]) -> str:
     rows = ""
     if info.get("folds"):
         rows = f" the table's own rows in {info['folds']} folds, each predicted by a model that never saw it"
+        rows += f" ({info['splits']})" if info.get("splits") else ""
     elif info.get("n_valid"):
         rows = f" {info['n_valid']:,} validation rows"
     return f"{task}{rows}, by {_method(info)}"
