@@ -72,6 +72,32 @@ def test_groups_and_time_are_columns_that_are_no_features(capsys):
     assert Valuation.load("blocks.parquet").info["splits"] == "rows of a group stay together"
 
 
+def test_weights_and_scores_of_validation_rows(capsys):
+    lines = [f"{SIZE[i]},{COLOUR[i]},{KIND[i]},{1 + i % 3}" for i in range(N)]
+    Path("weighed.csv").write_text("\n".join(["size,colour,kind,w", *lines]))
+    weights = [1 + i % 3 for i in range(N)]
+    run(
+        capsys,
+        "cells weighed.csv -t kind --valid-weight w --scoring balanced_accuracy -k 3 -o values.parquet",
+    )
+    twin = expected(n_neighbors=3, valid_weight=weights, scoring="balanced_accuracy")
+    np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
+    run(
+        capsys,
+        "cells train.csv -t kind --drop name --valid weighed.csv --valid-weight w -k 3 -o values.parquet",
+    )
+    table = read_table("weighed.csv").table.select(["size", "colour"])
+    twin = value_cells(table, KIND, table, KIND, n_neighbors=3, valid_weight=weights, progress=False)
+    np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
+    Path("who.csv").write_text("owner,row,column\nAnn,0-14,\nBob,15-29,\n")
+    run(
+        capsys,
+        "blocks weighed.csv -t kind --valid weighed.csv --valid-weight w --scoring balanced_accuracy -m knn -k 3 "
+        "--owners who.csv -o blocks.parquet",
+    )
+    assert Valuation.load("blocks.parquet").info["weighted"] is True
+
+
 def test_table_for_people(capsys):
     out, err = run(capsys, "cells train.csv -t kind --drop name --top 3")
     assert (

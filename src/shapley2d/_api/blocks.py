@@ -51,6 +51,7 @@ def value_blocks(
     folds: Any = FOLDS,
     groups: Any = None,
     time: Any = None,
+    valid_weight: Any = None,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -84,7 +85,7 @@ def value_blocks(
         Groups of validation rows to leave out one at a time, 10 or so: the standard errors in ``owners`` and the
         intervals of payments then also include how much the values depend on the choice of validation rows. Each
         group costs one more valuation. 0: the validation table is taken as it is.
-    task, kinds, folds, groups, time, semivalue, random_state, n_jobs, progress
+    task, kinds, folds, groups, time, valid_weight, semivalue, random_state, n_jobs, progress
         As in :func:`~shapley2d.value_cells`.
     **options
         ``model``, ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors``, ``metric`` and ``backend`` with
@@ -111,7 +112,17 @@ def value_blocks(
     complete = complete_options(method, options)
     _check_checkpoints(complete, validation_groups)
     problem = make_problem(
-        X, y, X_valid, y_valid, task=task, folds=folds, groups=groups, time=time, seed=run.seed, kinds=kinds
+        X,
+        y,
+        X_valid,
+        y_valid,
+        task=task,
+        folds=folds,
+        groups=groups,
+        time=time,
+        valid_weight=valid_weight,
+        seed=run.seed,
+        kinds=kinds,
     )
     if include_label:
         problem = replace(problem, label=label_name(y, problem.table.column_names))
@@ -152,6 +163,7 @@ def value_blocks(
             n_valid=problem.n_valid,
             folds=len(problem.splits) if X_valid is None else None,
             splits=problem.how or None,
+            weighted=valid_weight is not None or None,
             label=problem.label,
             validation_groups=validation_groups or None,
             settings=options,

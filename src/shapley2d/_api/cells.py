@@ -34,6 +34,7 @@ def value_cells(
     folds: Any = FOLDS,
     groups: Any = None,
     time: Any = None,
+    valid_weight: Any = None,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -71,6 +72,9 @@ def value_cells(
     time : name of a column of X, or 1-D array, list or series, optional
         Numbers or dates: earlier rows train, later ones validate, as in ``TimeSeriesSplit``. A column that is named is
         no feature.
+    valid_weight : name of a column, or 1-D array, list or series, optional
+        What each validation row counts in the score, in any unit: of X_valid where there is one, else of X, within
+        every fold. A column that is named is no feature.
     semivalue : "shapley", "banzhaf" or ("beta", a, b)
         How coalitions of different sizes count; a pair of them sets rows and columns apart.
     random_state : int, numpy generator or None
@@ -123,6 +127,7 @@ def value_cells(
         folds=folds,
         groups=groups,
         time=time,
+        valid_weight=valid_weight,
         seed=run.seed,
         validates=found.validates,
         kinds=kinds,
@@ -139,6 +144,7 @@ def value_cells(
             n_valid=problem.n_valid,
             folds=len(problem.splits) if X_valid is None and found.validates else None,
             splits=problem.how or None,
+            weighted=valid_weight is not None or None,
             label=problem.label,
             settings=options,
             about=found.about(estimate.info),

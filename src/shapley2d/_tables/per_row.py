@@ -23,6 +23,13 @@ def named_column(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any,
     return without_column(X, given, name, option) if isinstance(given, str) else (X, given)
 
 
+def without_named(X: Any, name: str) -> Any:
+    """The training table without a column that is no feature of the validation table, where it has it too."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    has = isinstance(frame, nw.DataFrame) and name in frame.columns
+    return frame.drop(name).to_native() if has else X
+
+
 def read_groups(given: Any, row_names: NDArray[Any], option: str = "groups") -> NDArray[np.intp]:
     """The group of every row as a number, in the order of the labels, which scikit-learn's splitters follow.
 

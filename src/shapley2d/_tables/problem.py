@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import with_targets
 from shapley2d._tables.keys import warn_of_keys
 from shapley2d._tables.match import match_columns
-from shapley2d._tables.per_row import named_column, read_groups, read_times
+from shapley2d._tables.per_row import named_column, read_groups, read_times, read_weights, without_named
 from shapley2d._tables.remarks import warn_of_reading
 from shapley2d._tables.splits import check_folds, is_count, split_rows
 from shapley2d._tables.target import as_target, match_target
@@ -39,6 +39,8 @@ class Split:
         Those rows.
     valid, y_valid : Table, Target
         The validation rows, with the columns and codes of the training table.
+    valid_weights : ndarray of shape (T,), optional
+        What they count, in any unit; None where all count alike.
     """
 
     rows: NDArray[np.intp]
@@ -46,6 +48,14 @@ class Split:
     y: Target
     valid: Table
     y_valid: Target
+    valid_weights: NDArray[np.float64] | None = None
+
+    def take_valid(self, rows: NDArray[np.intp]) -> Split:
+        """The split with some of its validation rows."""
+        weights = None if self.valid_weights is None else self.valid_weights[rows]
+        return replace(
+            self, valid=self.valid.take_rows(rows), y_valid=self.y_valid.take(rows), valid_weights=weights
+        )
 
 
 @dataclass(frozen=True)
@@ -88,6 +98,7 @@ def make_problem(
     folds: Any = FOLDS,
     groups: Any = None,
     time: Any = None,
+    valid_weight: Any = None,
     seed: int = 0,
     validates: bool = True,
     kinds: Mapping[str, str] | None = None,
@@ -96,7 +107,7 @@ def make_problem(
 
     Without a validation table the rows are split into ``folds``, each of which validates others, see
     :func:`shapley2d._tables.splits.split_rows`. Where nothing ``validates`` there are no splits; a validation table is
-    still checked.
+    still checked. Entries of ``valid_weight`` go with the rows of the validation table, or of X where there is none.
     """
     check_folds(folds)
     X, y, X_valid, y_valid = with_targets(X, y, X_valid, y_valid)
@@ -106,13 +117,26 @@ def make_problem(
             Place(present), " came without ", Place(absent), ": pass both, or neither for cross-valuation"
         )
     _check_splitting(folds, groups, time, X_valid, validates=validates)
+    if valid_weight is not None and not validates:
+        raise InputError(
+            Setting("valid_weight"),
+            " weighs validation rows, but this method evaluates no model: leave it out",
+        )
     X, groups = named_column(X, groups, "groups")
     X, time = named_column(X, time, "time")
+    if X_valid is not None and isinstance(valid_weight, str):
+        X_valid, weights = named_column(X_valid, valid_weight, "valid_weight", "X_valid")
+        X = without_named(X, valid_weight)
+    else:
+        X, weights = named_column(X, valid_weight, "valid_weight")
     table = as_table(X, "X", kinds)
     target = as_target(y, table, task)
     given, kept = None, np.arange(table.n_rows)
     group_codes = None if groups is None else read_groups(groups, table.row_names)
     times = None if time is None else read_times(time, table.row_names)
+    row_weights = None
+    if weights is not None and X_valid is None:
+        row_weights = read_weights(weights, table.row_names)
     if target.kept is not None:
         given, kept = GivenRows(table.row_names, target.kept), target.kept
         table = table.take_rows(kept)
@@ -131,17 +155,31 @@ def make_problem(
             given=None if given is None else (given.names.size, kept),
         )
         splits = [
-            Split(rows, table.take_rows(rows), target.take(rows), table.take_rows(held), target.take(held))
+            Split(
+                rows,
+                table.take_rows(rows),
+                target.take(rows),
+                table.take_rows(held),
+                target.take(held),
+                None if row_weights is None else row_weights[kept][held],
+            )
             for rows, held in parts.splits
         ]
-        return Problem(table, target, splits, given=given, how=parts.how)
+        problem = Problem(table, target, splits, given=given, how=parts.how)
+        _check_weights(problem)
+        return problem
     read = as_table(X_valid, "X_valid", like=table)
     target_valid = match_target(y_valid, read, target)
+    if weights is not None:
+        row_weights = read_weights(weights, read.row_names)
+        row_weights = row_weights if target_valid.kept is None else row_weights[target_valid.kept]
     read = read if target_valid.kept is None else read.take_rows(target_valid.kept)
     warn_of_reading(read, "X_valid")
     valid = match_columns(read, table)
-    splits = [Split(np.arange(table.n_rows), table, target, valid, target_valid)] if validates else []
-    return Problem(table, target, splits, given=given)
+    split = Split(np.arange(table.n_rows), table, target, valid, target_valid, row_weights)
+    problem = Problem(table, target, [split] if validates else [], given=given)
+    _check_weights(problem)
+    return problem
 
 
 def _check_splitting(folds: Any, groups: Any, time: Any, X_valid: Any, *, validates: bool) -> None:
@@ -160,3 +198,13 @@ def _check_splitting(folds: Any, groups: Any, time: Any, X_valid: Any, *, valida
     raise InputError(
         Setting(asked[0]), " says which rows validate, but this method evaluates no model: leave it out"
     )
+
+
+def _check_weights(problem: Problem) -> None:
+    """Refuse weights that leave a split without any validation row."""
+    for k, split in enumerate(problem.splits, start=1):
+        if split.valid_weights is not None and not split.valid_weights.any():
+            where = f"all validation rows of split {k}" if len(problem.splits) > 1 else "every validation row"
+            raise InputError(
+                Setting("valid_weight"), f" is 0 for {where}: give some of them a positive weight"
+            )

@@ -127,6 +127,16 @@ Time = Annotated[
         show_default=False,
     ),
 ]
+ValidWeight = Annotated[
+    Optional[str],
+    typer.Option(
+        "--valid-weight",
+        metavar="COLUMN",
+        help="A column with what each validation row counts, of --valid FILE or else of TRAIN; it is no feature.",
+        rich_help_panel=_TABLE,
+        show_default=False,
+    ),
+]
 TaskOption = Annotated[
     Literal["auto", "classification", "regression"],
     typer.Option("--task", help="Classes or numbers? auto looks at the target.", rich_help_panel=_TABLE),

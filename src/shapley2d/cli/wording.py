@@ -25,6 +25,7 @@ _SHARED = {
     "task": "--task",
     "time": "--time",
     "total": "--pay",
+    "valid_weight": "--valid-weight",
 }
 
 

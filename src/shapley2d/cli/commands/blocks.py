@@ -59,6 +59,7 @@ def blocks(
     folds: o.Folds = None,
     groups: o.Groups = None,
     time: o.Time = None,
+    valid_weight: o.ValidWeight = None,
     task: o.TaskOption = "auto",
     number: o.Number = None,
     date: o.Date = None,
@@ -93,7 +94,7 @@ def blocks(
         drop_keys=drop_keys,
         kinds={"number": number or (), "date": date or (), "text": text or ()},
         task=task,
-        of_rows={"groups": groups, "time": time},
+        of_rows={"groups": groups, "time": time, "valid_weight": valid_weight},
     )
     parts = read_owners(owners, inputs, encoding=encoding)
     for message in inputs.notes:

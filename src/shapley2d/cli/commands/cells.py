@@ -34,6 +34,7 @@ def cells(
     folds: o.Folds = None,
     groups: o.Groups = None,
     time: o.Time = None,
+    valid_weight: o.ValidWeight = None,
     task: o.TaskOption = "auto",
     include_label: o.IncludeLabel = False,
     number: o.Number = None,
@@ -70,7 +71,7 @@ def cells(
         drop_keys=drop_keys,
         kinds={"number": number or (), "date": date or (), "text": text or ()},
         task=task,
-        of_rows={"groups": groups, "time": time},
+        of_rows={"groups": groups, "time": time, "valid_weight": valid_weight},
     )
     for message in [*inputs.notes, *label_notes(inputs, task, valued=include_label)]:
         note(message)

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Table
 
 
+WEIGHT = "valid_weight"
+"""The option that is about validation rows, wherever these are."""
+
+
 @dataclass(frozen=True)
 class Inputs:
     """What a command values.
@@ -135,15 +139,16 @@ def _check_inputs(
     if row_id is not None:
         find_column(row_id, names, "--id", source.path)
     for option, name in of_rows.items():
-        find_column(name, names, f"--{option}", source.path)
+        where = other if other is not None and option == WEIGHT else source
+        find_column(name, where.table.column_names, _flag(option), where.path)
         if name == target:
-            raise InputError(f"--{option} {shlex.quote(name)} is the target: name another column")
+            raise InputError(f"{_flag(option)} {shlex.quote(name)} is the target: name another column")
     known = [*names, *(other.table.column_names if other else [])]
     dropped = listed_columns(drop, known, source.path, "--drop")
     if target in dropped:
         raise InputError(f"--drop {target} is the target: drop another column, or choose another --target")
     without = {*dropped, *([row_id] if row_id is not None else []), *of_rows.values()}
-    by = ", ".join(["--drop", *(f"--{option}" for option in of_rows)]) + " or --id"
+    by = ", ".join(["--drop", *map(_flag, of_rows)]) + " or --id"
     asked = asked_kinds(kinds, names, source.path, without, by)
     with computing(_names(source, other, target)):
         found = read_target(source, target, kind=asked.get(target), task=task)
@@ -165,12 +170,19 @@ def _check_inputs(
         rows=found.rows,
         row_names=found.rows if row_id is None else id_names(kept.select([row_id])),
         kinds=asked,
-        of_rows={option: clean_texts(kept.select([name])).column(0) for option, name in of_rows.items()},
+        of_rows={
+            option: clean_texts(kept.select([name])).column(0)
+            for option, name in of_rows.items()
+            if option != WEIGHT or other is None
+        },
     )
     if other is None:
         return inputs
     without |= set(features) - set(X.column_names)
-    return _with_validation(inputs, other, without, drop_missing_target=drop_missing_target, task=task)
+    weight = of_rows.get(WEIGHT)
+    return _with_validation(
+        inputs, other, without, weight, drop_missing_target=drop_missing_target, task=task
+    )
 
 
 def refuse_two_yardsticks(valid: str | None, **splitting: Any) -> None:
@@ -238,7 +250,13 @@ def _other_ways(texts: Sequence[Any], missing: bool) -> str:
 
 
 def _with_validation(
-    inputs: Inputs, other: Source, without: set[str], *, drop_missing_target: bool, task: str
+    inputs: Inputs,
+    other: Source,
+    without: set[str],
+    weight: str | None,
+    *,
+    drop_missing_target: bool,
+    task: str,
 ) -> Inputs:
     wanted = [*inputs.X.column_names, inputs.target]
     present = [key for key in other.table.column_names if key not in without]
@@ -265,9 +283,12 @@ def _with_validation(
                 ["--drop-missing-target"],
                 "fill it",
             )
-        table = other.table.take(found.rows).select(inputs.X.column_names)
-        X_valid = as_table(table, "X_valid", like=inputs.X)
-    return replace(inputs, valid=other, X_valid=X_valid, y_valid=found.y)
+        kept = other.table.take(found.rows)
+        X_valid = as_table(kept.select(inputs.X.column_names), "X_valid", like=inputs.X)
+    weights = {} if weight is None else {WEIGHT: clean_texts(kept.select([weight])).column(0)}
+    return replace(
+        inputs, valid=other, X_valid=X_valid, y_valid=found.y, of_rows={**inputs.of_rows, **weights}
+    )
 
 
 def _names(train: Source, valid: Source | None, target: str) -> dict[str, str]:
@@ -275,6 +296,10 @@ def _names(train: Source, valid: Source | None, target: str) -> dict[str, str]:
     if valid is not None:
         names |= {"X_valid": valid.path, "y_valid": f"{valid.path}: column {target!r}"}
     return names
+
+
+def _flag(option: str) -> str:
+    return "--" + option.replace("_", "-")
 
 
 def find_column(name: str, names: Sequence[str], option: str, path: str) -> None:
