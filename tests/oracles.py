@@ -53,3 +53,34 @@ class RandomGame:
 
     def __call__(self, S, F) -> float:
         return self.of_sets(np.flatnonzero(S).tolist(), np.flatnonzero(F).tolist())
+
+
+def knn_utility(X, y, X_valid, y_valid, K, *, regression=False, empty="zero", weights=None):
+    """h(S, F) from its definition: the vote of the K nearest rows, averaged over all orders of tied rows."""
+    mean = np.mean(y) if regression else None
+
+    def one(S, F, x, target):
+        distance = [sum((X[i][j] - x[j]) ** 2 for j in F) for i in S]
+        levels = sorted(set(distance))
+        groups = [[i for i, d in zip(S, distance, strict=True) if d == level] for level in levels]
+        utilities = []
+        for orders in itertools.product(*(itertools.permutations(group) for group in groups)):
+            nearest = [i for group in orders for i in group][:K]
+            if regression:
+                guess = sum(y[i] - mean for i in nearest) / K
+                utilities.append(-((guess - (target - mean)) ** 2))
+            else:
+                utilities.append(sum(y[i] == target for i in nearest) / K)
+        return np.mean(utilities)
+
+    known = {}
+
+    def h(S, F):
+        if not S or (not F and empty == "zero"):
+            return 0.0
+        if (S, F) not in known:
+            scores = [one(sorted(S), F, x, t) for x, t in zip(X_valid, y_valid, strict=True)]
+            known[S, F] = np.average(scores, weights=weights)
+        return known[S, F]
+
+    return h

@@ -272,10 +272,8 @@ def test_options_of_other_methods_are_refused():
         value_blocks(*small_table(), rows=ROWS, method="mc", max_permutation=3)
     with pytest.raises(TypeError, match="method 'exact' has no option 'tolerance'"):
         value_blocks(*small_table(), rows=ROWS, method="exact", tolerance=0.1)
-    with pytest.raises(
-        InputError, match="scoring='accuracy' does not go with model='knn', which has its own"
-    ):
-        value_blocks(*small_table(), rows=ROWS, model="knn", scoring="accuracy")
+    with pytest.raises(InputError, match="how many neighbours are right, has no closed form"):
+        value_blocks(*small_table(), rows=ROWS, model="knn", scoring="f1_macro")
 
 
 def test_grouped_games_and_blocks_share_their_utilities():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -34,6 +35,9 @@ NAMES = {
     "rows": rows,
     "columns": columns,
     "owners": owners,
+    "groups": rows,
+    "folds": [(range(12), range(12, 20)), (range(8, 24), range(8))],
+    "ShuffleSplit": ShuffleSplit,
     "h": h,
     "value_cells": value_cells,
     "value_blocks": value_blocks,
@@ -46,6 +50,9 @@ MC = {"max_permutations": 3, "tolerance": 0}
 RUNS = {
     "knn": lambda: value_cells(X, y),
     "knn, label and folds": lambda: value_cells(X, y, include_label=True, folds=3, n_neighbors=2),
+    "splitter": lambda: value_cells(X, y, folds=ShuffleSplit(3), random_state=2),
+    "splits": lambda: value_cells(X, y, folds=NAMES["folds"]),
+    "groups": lambda: value_cells(X, y, groups=rows, folds=2),
     "semivalues": lambda: value_cells(X, y, X_valid, y_valid, semivalue=("banzhaf", ("beta", 4, 1))),
     "random seed": lambda: value_cells(X, y, method="random", random_state=None),
     "generator": lambda: value_cells(X, y, random_state=np.random.default_rng(1)),

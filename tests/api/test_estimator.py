@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_validate
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shapley2d import CellValuer, InputError, value_cells
@@ -56,7 +56,24 @@ def test_every_option_of_every_method_is_a_parameter():
         name for name, p in inspect.signature(value_cells).parameters.items() if p.kind is p.KEYWORD_ONLY
     }
     options = {option.name for method in METHODS.values() for option in method.options}
-    assert shared | options | {"method"} == set(CellValuer().get_params())
+    of_rows = {
+        name for name, p in inspect.signature(CellValuer.fit).parameters.items() if p.kind is p.KEYWORD_ONLY
+    }
+    assert of_rows == {"groups", "time", "valid_weight"}
+    assert (shared - of_rows) | options | {"method"} == set(CellValuer().get_params())
+
+
+def test_groups_and_splitters_as_in_scikit_learn():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    X, y = X.iloc[::6, :3], y.iloc[::6]
+    farm = np.arange(len(y)) % 6
+    valuer = clone(CellValuer(n_neighbors=3, folds=GroupKFold(3))).fit(X, y, groups=farm)
+    v = value_cells(X, y, folds=GroupKFold(3), groups=farm, n_neighbors=3, progress=False)
+    np.testing.assert_array_equal(valuer.values_, v.values)
+    named = clone(valuer).fit(X.assign(farm=farm), y, groups="farm")
+    np.testing.assert_array_equal(named.values_, v.values)
+    assert named.feature_names_in_.tolist() == X.columns.tolist()
+    assert named.score(X, y) == valuer.score(X, y)
 
 
 def test_unknown_parameters_are_refused():

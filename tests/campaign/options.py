@@ -35,6 +35,7 @@ OURS = (InputError, OptionError, UtilityError)
 X = np.array([[k * 7 % 5, k * 3 % 11] for k in range(8)], dtype=float)
 Y = np.array(["u", "v"] * 4)
 SHARED = ("task", "folds", "semivalue", "random_state", "n_jobs", "progress", "include_label", "kinds")
+OF_ROWS = ("groups", "time", "valid_weight")
 
 
 class Strange:
@@ -82,7 +83,8 @@ def python_calls():
     for name, method in METHODS.items():
         call = partial(value_cells, X, Y, method=name, **cheap(method.options, folds=2))
         calls += [
-            (f"value_cells {name}", option, call) for option in (*SHARED, *(o.name for o in method.options))
+            (f"value_cells {name}", option, call)
+            for option in (*SHARED, *OF_ROWS, *(o.name for o in method.options))
         ]
         calls += [
             (f"CellValuer {name}", option, partial(fit, method=name, **cheap(method.options)))
@@ -99,7 +101,7 @@ def python_calls():
             columns=["p", "q"],
             **cheap(options.values(), folds=2),
         )
-        known = (*SHARED, "rows", "columns", "owners", "validation_groups", *options)
+        known = (*SHARED, *OF_ROWS, "rows", "columns", "owners", "validation_groups", *options)
         calls += [(f"value_blocks {name}", option, call) for option in known]
     for name in game_methods():
         call = partial(value_game, h=game, n_rows=3, n_columns=2, method=name)

@@ -12,6 +12,7 @@ from shapley2d._methods.models import MODELS
 from shapley2d._tables.reading.files import read_table
 from shapley2d.cli import main
 from shapley2d.cli.console import shown
+from shapley2d.exceptions import InputWarning
 
 RNG = np.random.default_rng(0)
 N = 30
@@ -46,6 +47,55 @@ def test_values_are_those_of_the_library(capsys):
     twin = expected(n_neighbors=3, folds=3, random_state=7)
     np.testing.assert_array_equal(saved.values, twin.values)
     assert saved.column_names == ["size", "colour"]
+
+
+def test_groups_and_time_are_columns_that_are_no_features(capsys):
+    lines = [f"{SIZE[i]},{COLOUR[i]},{KIND[i]},p{i % 7},{31 - i:02d}.03.2024" for i in range(N)]
+    Path("visits.csv").write_text("\n".join(["size,colour,kind,patient,day", *lines]))
+    run(capsys, "cells visits.csv -t kind --groups patient --drop day -k 3 --folds 3 -o values.parquet")
+    twin = expected(n_neighbors=3, folds=3, groups=[f"p{i % 7}" for i in range(N)])
+    np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
+    _, err = run(
+        capsys, "cells visits.csv -t kind --drop patient --time day -k 3 --folds 3 -o values.parquet"
+    )
+    with pytest.warns(InputWarning, match="7 of 30 rows never train"):
+        twin = expected(n_neighbors=3, folds=3, time=np.arange(N)[::-1])
+    saved = Valuation.load("values.parquet")
+    np.testing.assert_array_equal(saved.values, twin.values)
+    assert "7 of 30 rows never train in these --folds" in err
+    assert saved.info["splits"] == "earlier rows train, later ones validate"
+    (Path("who.csv")).write_text("owner,row,column\nAnn,0-14,\nBob,15-29,size\nCy,,colour\n")
+    run(
+        capsys,
+        "blocks visits.csv -t kind --drop day --groups patient --owners who.csv -m knn -o blocks.parquet",
+    )
+    assert Valuation.load("blocks.parquet").info["splits"] == "rows of a group stay together"
+
+
+def test_weights_and_scores_of_validation_rows(capsys):
+    lines = [f"{SIZE[i]},{COLOUR[i]},{KIND[i]},{1 + i % 3}" for i in range(N)]
+    Path("weighed.csv").write_text("\n".join(["size,colour,kind,w", *lines]))
+    weights = [1 + i % 3 for i in range(N)]
+    run(
+        capsys,
+        "cells weighed.csv -t kind --valid-weight w --scoring balanced_accuracy -k 3 -o values.parquet",
+    )
+    twin = expected(n_neighbors=3, valid_weight=weights, scoring="balanced_accuracy")
+    np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
+    run(
+        capsys,
+        "cells train.csv -t kind --drop name --valid weighed.csv --valid-weight w -k 3 -o values.parquet",
+    )
+    table = read_table("weighed.csv").table.select(["size", "colour"])
+    twin = value_cells(table, KIND, table, KIND, n_neighbors=3, valid_weight=weights, progress=False)
+    np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
+    Path("who.csv").write_text("owner,row,column\nAnn,0-14,\nBob,15-29,\n")
+    run(
+        capsys,
+        "blocks weighed.csv -t kind --valid weighed.csv --valid-weight w --scoring balanced_accuracy -m knn -k 3 "
+        "--owners who.csv -o blocks.parquet",
+    )
+    assert Valuation.load("blocks.parquet").info["weighted"] is True
 
 
 def test_table_for_people(capsys):

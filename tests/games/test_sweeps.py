@@ -410,8 +410,8 @@ def test_truncation_trains_less_and_keeps_the_total():
             "scoring='r2' cannot be computed by the built-in model='tree' in classific",
         ),
         (
-            {"model": "knn", "scoring": "accuracy"},
-            "scoring='accuracy' does not go with model='knn', which has its own",
+            {"model": "knn", "scoring": "f1"},
+            "how many neighbours are right, has no closed form: use 'accuracy' or 'balanced_accuracy'",
         ),
         ({"model": "ridge", "preprocess": "none"}, "or use another model, such as model='scaled_ridge'"),
         ({"model": "ridge", "truncation": 0.1}, "truncation=0.1 does not go with model='ridge'"),

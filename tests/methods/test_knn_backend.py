@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from knn.cuda.emulator import COMPILER, EmulatedDevice
+from knn.cuda.games import make_game, some_coalitions, walk_weights
 from shapley2d import value_blocks, value_cells
 from shapley2d._knn.cuda import binned
 from shapley2d._knn.cuda.device import DeviceError
+from shapley2d._knn.threads import Threads
+from shapley2d._knn.weight_levels import WeightLevels
 from shapley2d._methods.knn import backend, bin_correction
 from shapley2d._methods.knn.bin_correction import correct_bins, shrinkage
 from shapley2d.exceptions import BackendWarning, InputError
@@ -171,3 +176,50 @@ def test_a_bias_is_corrected():
     before, after = np.mean((wrong.values - true) ** 2), np.mean((right.values - true) ** 2)
     assert after < 0.5 * before
     assert 0.3 < np.mean(right.stderr**2) / after < 3
+
+
+def test_validation_rows_may_count_differently(emulated):
+    X, y, X_valid, y_valid = data(n=60)
+    options = {"valid_weight": [1.0, 3.0, 0.0, 3.0], "n_neighbors": 3, "progress": False}
+    there = value_cells(X, y, X_valid, y_valid, backend="cuda", **options)
+    here = value_cells(X, y, X_valid, y_valid, backend="cpu", **options)
+    assert there.info["backend"] == "cuda"
+    np.testing.assert_allclose(there.values, here.values, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_sums_by_levels_are_weighted_sums(task):
+    game = make_game(task, n=40, n_valid=6)
+    weights = np.array([1.0, 0.0, 2.5, 1.0, 0.5, 2.5])
+    weighed = Threads(replace(game, valid_weights=weights), n_jobs=1)
+    by_levels = WeightLevels(Threads(game, n_jobs=1), weights)
+    for chosen in (np.arange(6), np.array([1, 2, 4]), np.array([1])):
+        for method, given in (("sums", (some_coalitions(5),)), ("walk", walk_weights(5))):
+            one, other = (getattr(axis, method)(*given, chosen) for axis in (weighed, by_levels))
+            np.testing.assert_allclose(other, one, rtol=0, atol=1e-12)
+
+
+def test_blocks_may_have_validation_rows_that_count_differently(emulated):
+    X, y, X_valid, y_valid = data(n=20)
+    options = {
+        "rows": [0, 1] * 10,
+        "columns": [0, 0, 1, 1],
+        "model": "knn",
+        "scoring": "balanced_accuracy",
+        "n_neighbors": 2,
+    }
+    there = value_blocks(X, y, X_valid, y_valid, backend="cuda", valid_weight=[1, 2, 0, 2], **options)
+    here = value_blocks(X, y, X_valid, y_valid, backend="cpu", valid_weight=[1, 2, 0, 2], **options)
+    np.testing.assert_allclose(there.values, here.values, rtol=0, atol=1e-12)
+
+
+def test_too_many_weights_for_a_gpu_are_one_line(emulated, monkeypatch):
+    monkeypatch.setattr("shapley2d._knn.weight_levels.MAX_LEVELS", 2)
+    X, y, X_valid, y_valid = data(n=20)
+    options = {"valid_weight": [1, 2, 3, 4], "n_neighbors": 2, "progress": False}
+    with pytest.raises(
+        InputError, match="4 different weights, more than the 2 that a GPU takes; or use backend='cpu'"
+    ):
+        value_cells(X, y, X_valid, y_valid, backend="cuda", **options)
+    with pytest.raises(InputError, match="4 different weights"):
+        value_blocks(X, y, X_valid, y_valid, backend="cuda", rows=[0, 1] * 10, model="knn", **options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import subprocess
 import sys
@@ -18,38 +17,7 @@ from sklearn.metrics import roc_auc_score
 from shapley2d import InputError, value_cells
 from shapley2d.exceptions import InputWarning, PrecisionWarning, UnseenLabelWarning
 
-from oracles import brute_force
-
-
-def knn_utility(X, y, X_valid, y_valid, K, *, regression=False, empty="zero"):
-    """h(S, F) from its definition: the vote of the K nearest rows, averaged over all orders of tied rows."""
-    mean = np.mean(y) if regression else None
-
-    def one(S, F, x, target):
-        distance = [sum((X[i][j] - x[j]) ** 2 for j in F) for i in S]
-        levels = sorted(set(distance))
-        groups = [[i for i, d in zip(S, distance, strict=True) if d == level] for level in levels]
-        utilities = []
-        for orders in itertools.product(*(itertools.permutations(group) for group in groups)):
-            nearest = [i for group in orders for i in group][:K]
-            if regression:
-                guess = sum(y[i] - mean for i in nearest) / K
-                utilities.append(-((guess - (target - mean)) ** 2))
-            else:
-                utilities.append(sum(y[i] == target for i in nearest) / K)
-        return np.mean(utilities)
-
-    known = {}
-
-    def h(S, F):
-        if not S or (not F and empty == "zero"):
-            return 0.0
-        if (S, F) not in known:
-            known[S, F] = np.mean([one(sorted(S), F, x, t) for x, t in zip(X_valid, y_valid, strict=True)])
-        return known[S, F]
-
-    return h
-
+from oracles import brute_force, knn_utility
 
 CASES = [
     # rows, columns, classes, K, semivalue, empty

@@ -48,7 +48,10 @@ def value_blocks(
     validation_groups: int = 0,
     task: str = "auto",
     kinds: Any = None,
-    folds: int = FOLDS,
+    folds: Any = FOLDS,
+    groups: Any = None,
+    time: Any = None,
+    valid_weight: Any = None,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -82,7 +85,7 @@ def value_blocks(
         Groups of validation rows to leave out one at a time, 10 or so: the standard errors in ``owners`` and the
         intervals of payments then also include how much the values depend on the choice of validation rows. Each
         group costs one more valuation. 0: the validation table is taken as it is.
-    task, kinds, folds, semivalue, random_state, n_jobs, progress
+    task, kinds, folds, groups, time, valid_weight, semivalue, random_state, n_jobs, progress
         As in :func:`~shapley2d.value_cells`.
     **options
         ``model``, ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors``, ``metric`` and ``backend`` with
@@ -108,7 +111,19 @@ def value_blocks(
     check_whole(validation_groups, "validation_groups", 0)
     complete = complete_options(method, options)
     _check_checkpoints(complete, validation_groups)
-    problem = make_problem(X, y, X_valid, y_valid, task=task, folds=folds, seed=run.seed, kinds=kinds)
+    problem = make_problem(
+        X,
+        y,
+        X_valid,
+        y_valid,
+        task=task,
+        folds=folds,
+        groups=groups,
+        time=time,
+        valid_weight=valid_weight,
+        seed=run.seed,
+        kinds=kinds,
+    )
     if include_label:
         problem = replace(problem, label=label_name(y, problem.table.column_names))
     grid, ownership = _layout(problem, rows, columns, owners)
@@ -147,6 +162,8 @@ def value_blocks(
             task=problem.target.task,
             n_valid=problem.n_valid,
             folds=len(problem.splits) if X_valid is None else None,
+            splits=problem.how or None,
+            weighted=valid_weight is not None or None,
             label=problem.label,
             validation_groups=validation_groups or None,
             settings=options,

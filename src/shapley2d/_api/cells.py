@@ -31,7 +31,10 @@ def value_cells(
     include_label: bool = False,
     task: str = "auto",
     kinds: Any = None,
-    folds: int = FOLDS,
+    folds: Any = FOLDS,
+    groups: Any = None,
+    time: Any = None,
+    valid_weight: Any = None,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -49,7 +52,7 @@ def value_cells(
         Labels or numbers to predict. Rows whose entry is no number where the others are get left out, with a warning.
     X_valid, y_valid : like X and y, optional
         The validation table. Without it: cross-valuation over ``folds``; each fold validates the others in turn,
-        a row's values are the mean over the folds (0 in the one where it validates). Methods that evaluate no model
+        a row's values are the mean over the folds (0 in those where it does not train). Methods that evaluate no model
         (``"oob"``, ``"random"``) need neither: a table given is checked and not used.
     method : str
         {methods}
@@ -59,8 +62,19 @@ def value_cells(
         ``"auto"``: text, booleans and up to 20 different whole numbers are classes.
     kinds : dict, optional
         What columns hold, by name: ``"number"``, ``"date"`` or ``"text"``, for those that are not what they look like.
-    folds : int
-        Folds of the cross-valuation.
+    folds : int, scikit-learn splitter or list of (train, test)
+        Of the cross-valuation: how many; or a splitter such as ``GroupKFold(5)``; or pairs of positions of rows. Every
+        split counts the same. A row that never trains is worth 0, with a warning; one that never validates is valued
+        like any other.
+    groups : name of a column of X, or 1-D array, list or series, optional
+        Rows that belong together, such as those of one patient: they never train and validate in the same fold. A
+        column that is named is no feature.
+    time : name of a column of X, or 1-D array, list or series, optional
+        Numbers or dates: earlier rows train, later ones validate, as in ``TimeSeriesSplit``. A column that is named is
+        no feature.
+    valid_weight : name of a column, or 1-D array, list or series, optional
+        What each validation row counts in the score, in any unit: of X_valid where there is one, else of X, within
+        every fold. A column that is named is no feature.
     semivalue : "shapley", "banzhaf" or ("beta", a, b)
         How coalitions of different sizes count; a pair of them sets rows and columns apart.
     random_state : int, numpy generator or None
@@ -105,7 +119,18 @@ def value_cells(
     found = find_method(method)
     complete = found.complete(options)
     problem = make_problem(
-        X, y, X_valid, y_valid, task=task, folds=folds, seed=run.seed, validates=found.validates, kinds=kinds
+        X,
+        y,
+        X_valid,
+        y_valid,
+        task=task,
+        folds=folds,
+        groups=groups,
+        time=time,
+        valid_weight=valid_weight,
+        seed=run.seed,
+        validates=found.validates,
+        kinds=kinds,
     )
     if include_label:
         problem = replace(problem, label=label_name(y, problem.table.column_names))
@@ -118,6 +143,8 @@ def value_cells(
             task=problem.target.task,
             n_valid=problem.n_valid,
             folds=len(problem.splits) if X_valid is None and found.validates else None,
+            splits=problem.how or None,
+            weighted=valid_weight is not None or None,
             label=problem.label,
             settings=options,
             about=found.about(estimate.info),

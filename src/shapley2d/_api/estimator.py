@@ -12,6 +12,7 @@ from shapley2d._api.cells import value_cells
 from shapley2d._api.docstrings import options_list, with_method_docs
 from shapley2d._methods.registry import all_options, find_method
 from shapley2d._methods.run import Run
+from shapley2d._tables.per_row import named_column, without_named
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputError, Setting
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-_TABLES = ("X", "y", "X_valid", "y_valid")
+_TABLES = ("X", "y", "X_valid", "y_valid", "groups", "time", "valid_weight")
+"""What ``fit`` takes: things of one table, which are no settings."""
 
 
 def _signature() -> inspect.Signature:
@@ -82,7 +84,17 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         for name, value in list(arguments.arguments.items())[1:]:
             setattr(self, name, value)
 
-    def fit(self, X: Any, y: Any, X_valid: Any = None, y_valid: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        X_valid: Any = None,
+        y_valid: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+        valid_weight: Any = None,
+    ) -> Self:
         """Value the cells of X.
 
         Parameters
@@ -90,12 +102,25 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         X, y : training table and target
         X_valid, y_valid : optional
             Validation table and target; cross-valuation without them. Methods that evaluate no model need neither.
+        groups, time : optional
+            Rows that belong together, and the order of the rows, in cross-valuation; see
+            :func:`shapley2d.value_cells`.
+        valid_weight : optional
+            What each validation row counts.
         """
         options = all_options()
         given = self.get_params(deep=False)
         set_options = {name: value for name, value in given.items() if name in options and value is not None}
         shared = {name: value for name, value in given.items() if name not in options}
-        valuation = value_cells(X, y, X_valid, y_valid, **shared, **set_options)
+        X, groups = named_column(X, groups, "groups")
+        X, time = named_column(X, time, "time")
+        if X_valid is None:
+            X, valid_weight = named_column(X, valid_weight, "valid_weight")
+        elif isinstance(valid_weight, str):
+            X = without_named(X, valid_weight)
+            X_valid, valid_weight = named_column(X_valid, valid_weight, "valid_weight", "X_valid")
+        of_rows = {"groups": groups, "time": time, "valid_weight": valid_weight}
+        valuation = value_cells(X, y, X_valid, y_valid, **of_rows, **shared, **set_options)
         names = valuation.column_names[:-1] if self.include_label else valuation.column_names
         self.valuation_ = valuation
         self._training = X, y
@@ -112,7 +137,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
             del self.feature_names_in_
         return self
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, *, valid_weight: Any = None) -> float:
         """What the fitted table is worth on other rows: the sum that its cell values would have against them.
 
         That is the score on X and y of the model behind the values, trained on the whole fitted table, less what the
@@ -125,6 +150,8 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X, y : rows with the columns of the fitted table, and their target
+        valid_weight : 1-D array, list or series, optional
+            What each of them counts.
 
         Examples
         --------
@@ -147,7 +174,9 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
             option.name: given[option.name] for option in method.options if given[option.name] is not None
         }
         run = Run.create(self.random_state, self.semivalue, self.n_jobs, progress=False)
-        problem = make_problem(*self._training, X, y, task=self.valuation_.info["task"])
+        problem = make_problem(
+            *self._training, X, y, task=self.valuation_.info["task"], valid_weight=valid_weight
+        )
         return method.score(problem, run, **method.complete(options))
 
     def __sklearn_tags__(self) -> Any:

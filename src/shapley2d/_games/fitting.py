@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
 
 from shapley2d._games.constant import ConstantClassifier, ConstantRegressor, most_frequent
+from shapley2d._tables.row_weights import weighted_mean
 from shapley2d._tables.table import native_rows
 from shapley2d.exceptions import InputError, Place, Setting, UtilityError
 
@@ -34,6 +36,8 @@ class Trainer:
     y, y_valid : Target
     scoring : str, callable or None
         Any scikit-learn ``scoring``; None takes the model's own score (accuracy, or R squared).
+    weights : ndarray, optional
+        What each validation row counts in the score; a scorer must then take ``sample_weight``.
     random_state : int
 
     Attributes
@@ -60,7 +64,14 @@ class Trainer:
     """
 
     def __init__(
-        self, model: Any, y: Target, y_valid: Target, *, scoring: Any = None, random_state: int = 0
+        self,
+        model: Any,
+        y: Target,
+        y_valid: Target,
+        *,
+        scoring: Any = None,
+        weights: NDArray[np.float64] | None = None,
+        random_state: int = 0,
     ) -> None:
         self._y, self._classes, self._codes = y.y, y.classes, y.codes
         self._y_valid = y_valid.y
@@ -71,6 +82,10 @@ class Trainer:
         self.model = _prepared(model, y.task, random_state)
         self.takes_missing = _takes_missing(self.model)
         self._score = None if scoring is None else check_scoring(self.model, scoring=scoring)
+        self._weights = weights
+        self._weighing = {} if weights is None else {"sample_weight": weights}
+        if weights is not None and self._score is not None:
+            _check_weighing(self._score, scoring)
         if not self._classifies and scoring is None and y_valid.y.size < 2:
             raise InputError(
                 Place("y_valid"),
@@ -100,11 +115,11 @@ class Trainer:
         try:
             fitted = self._fit(model, train, rows)
             if self._score is not None:
-                utility = float(self._score(fitted, valid, self._y_valid))
+                utility = float(self._score(fitted, valid, self._y_valid, **self._weighing))
             elif self._classifies:
-                utility = float(np.mean(fitted.predict(valid) == self._y_valid))
+                utility = weighted_mean(fitted.predict(valid) == self._y_valid, self._weights)
             else:
-                utility = float(fitted.score(valid, self._y_valid))
+                utility = float(fitted.score(valid, self._y_valid, **self._weighing))
         except Exception as error:
             raise UtilityError(f"{model!r} failed on {describe()}: {error}") from error
         if not math.isfinite(utility):
@@ -157,12 +172,14 @@ class Trainer:
 
     def _plain_score(self, model: Any, valid: Any) -> float:
         if self._score is not None:
-            return float(self._score(model, valid, self._y_valid))
+            return float(self._score(model, valid, self._y_valid, **self._weighing))
         predicted = model.predict(self._y_valid)
         if self._classifies:
-            return float(np.mean(predicted == self._y_valid))
-        spread = float(np.sum((self._y_valid - self._y_valid.mean()) ** 2))
-        error = float(np.sum((predicted - self._y_valid) ** 2))
+            return weighted_mean(predicted == self._y_valid, self._weights)
+        weights = 1.0 if self._weights is None else self._weights
+        centre = weighted_mean(self._y_valid, self._weights)
+        spread = float(np.sum(weights * (self._y_valid - centre) ** 2))
+        error = float(np.sum(weights * (predicted - self._y_valid) ** 2))
         if spread > 0:
             return 1.0 - error / spread
         return 1.0 if error == 0.0 else 0.0  # constant targets, as scikit-learn scores them
@@ -177,6 +194,20 @@ class Trainer:
         return (
             fitted if present.size == self._classes.size else _WithAllClasses(fitted, self._classes, present)
         )
+
+
+def _check_weighing(scorer: Any, scoring: Any) -> None:
+    """Refuse a score that cannot weigh its rows."""
+    function = getattr(scorer, "_score_func", scorer)
+    parameters = inspect.signature(function).parameters.values()
+    if any(one.name == "sample_weight" or one.kind is one.VAR_KEYWORD for one in parameters):
+        return
+    raise InputError(
+        Setting("scoring", scoring),
+        " takes no sample_weight, so that it cannot weigh validation rows: leave ",
+        Setting("valid_weight"),
+        " out, or use another score",
+    )
 
 
 def _prepared(model: Any, task: str, random_state: int) -> Any:

@@ -47,6 +47,8 @@ class ModelGame:
         the coalition's rows and columns, for pipelines that encode by themselves. A model with a
         ``ColumnTransformer`` always gets the table as it came; columns outside the coalition are taken out of its
         lists.
+    weights : ndarray, optional
+        What each validation row counts in the score.
     truncation : float or None
         Along a permutation of the rows, once the utility is within ``truncation`` of that of all rows under the same
         columns, train no more under these columns and take that of all rows for the rest. None trains everywhere.
@@ -87,11 +89,14 @@ class ModelGame:
         *,
         scoring: Any = None,
         preprocess: Literal["auto", "none"] = "auto",
+        weights: NDArray[np.float64] | None = None,
         truncation: float | None = None,
         baseline: Literal["constant", "zero"] = "constant",
         random_state: int = 0,
     ) -> None:
-        self._trainer = Trainer(model, y, y_valid, scoring=scoring, random_state=random_state)
+        self._trainer = Trainer(
+            model, y, y_valid, scoring=scoring, weights=weights, random_state=random_state
+        )
         self.n_rows = train.n_rows
         self.n_columns = train.n_columns
         self._row_names = train.row_names

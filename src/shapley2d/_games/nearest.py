@@ -17,6 +17,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from shapley2d._kernels.knn_utility import Nearest, add_utilities
 from shapley2d._kernels.sweep_knn import fill_grid
+from shapley2d._knn.weight_levels import check_levels, weight_levels
+from shapley2d._tables.row_weights import weighted_mean
 from shapley2d._theory.coalitions import NestedCoalitions
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ class KnnGame:
     empty : {"ties", "zero"}
         What no columns are worth: a vote among all rows of the coalition, which tie; or 0. No rows are worth no
         votes, i.e. 0, and in regression the error of the mean of all training targets (0 with ``"zero"``).
+    valid_weights : ndarray of shape (T,), optional
+        What each validation row counts; all count alike by default.
     n_jobs : int or None
         Threads, for coalitions other than those of two permutations; the utilities do not depend on it.
     device : Device, optional
@@ -76,6 +80,7 @@ class KnnGame:
         task: Literal["classification", "regression"],
         n_neighbors: int,
         empty: Literal["ties", "zero"] = "ties",
+        valid_weights: NDArray[np.float64] | None = None,
         n_jobs: int | None = None,
         device: Device | None = None,
     ) -> None:
@@ -90,16 +95,31 @@ class KnnGame:
         self._k = int(n_neighbors)
         self._ties = empty == "ties"
         guesses = self._ties and not self._classifies
-        self._nothing = -float(np.mean(self._y_valid**2)) if guesses else 0.0
+        self._nothing = -weighted_mean(self._y_valid**2, valid_weights) if guesses else 0.0
+        alike = np.ones(len(self._y_valid))
+        self._factors = alike if valid_weights is None else valid_weights / valid_weights.mean()
         self._n_jobs = n_jobs
-        self._on_device: Utilities | None = None
+        self._on_device: list[tuple[float, Utilities]] | None = None
         if device is not None:
             from shapley2d._knn.cuda.exact import Utilities
 
-            table = (self._train, self._valid, self._measures)
-            self._on_device = Utilities(
-                *table, self._y, self._y_valid, task=task, n_neighbors=self._k, device=device
-            )
+            check_levels(self._factors)
+            self._on_device = [
+                (
+                    factor,
+                    Utilities(
+                        self._train,
+                        np.ascontiguousarray(self._valid[places]),
+                        self._measures,
+                        self._y,
+                        self._y_valid[places],
+                        task=task,
+                        n_neighbors=self._k,
+                        device=device,
+                    ),
+                )
+                for factor, places in weight_levels(self._factors)
+            ]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_on_device": None}  # other processes have no share in the GPU
@@ -111,7 +131,11 @@ class KnnGame:
         groups, row_masks = _common_members(rows.masks())
         column_masks = np.ascontiguousarray(columns.masks())
         if self._on_device is not None:
-            total = self._on_device.sums(groups, row_masks, column_masks) / len(self._valid)
+            masks = (row_masks, column_masks)
+            total = np.zeros((len(rows), len(columns)))
+            for factor, part in self._on_device:
+                total += factor * part.sums(groups, *masks)
+            total /= len(self._valid)
             if not self._ties:
                 total[:, ~column_masks.any(axis=1)] = 0.0
             total[~rows.masks().any(axis=1)] = self._nothing
@@ -123,8 +147,8 @@ class KnnGame:
             parts = (self._chunk(start, groups, row_masks, column_masks) for start in starts)
         else:
             parts = Parallel(n_jobs=self._n_jobs, backend="threading", return_as="generator")(tasks)
-        for part in parts:
-            total += part
+        for chunk in parts:
+            total += chunk
         total /= len(self._valid)
         total[~rows.masks().any(axis=1)] = self._nothing
         return total
@@ -139,7 +163,7 @@ class KnnGame:
             measures = tuple(np.pad(measure, (1, 0)) for measure in measures)
         sums = np.zeros((len(train), rows.size))
         table = (train, valid, measures)
-        fill_grid(table, self._y[rows], self._y_valid, self._k, self._classifies, sums)
+        fill_grid(table, self._y[rows], self._y_valid, self._factors, self._k, self._classifies, sums)
         grid = np.zeros((rows.size + 1, columns.size + 1))
         grid[0] = self._nothing
         grid[1:, 0 if self._ties else 1 :] = sums.T / len(self._valid)
@@ -155,7 +179,8 @@ class KnnGame:
         sums = np.zeros((len(row_masks), len(column_masks)))
         part = slice(start, start + _CHUNK)
         table = (self._train, self._valid[part], self._measures)
-        nearest = Nearest(self._y, self._y_valid[part], self._k, self._classifies, self._ties)
+        judged = (self._y, self._y_valid[part], self._k, self._classifies, self._ties)
+        nearest = Nearest(*judged, self._factors[part])
         add_utilities(table, nearest, groups, (row_masks, column_masks), sums)
         return sums
 

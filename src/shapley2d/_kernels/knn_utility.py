@@ -24,6 +24,8 @@ class Nearest(NamedTuple):
     classifies : bool
     ties : bool
         Whether rows without any column all tie; otherwise such coalitions are left out.
+    factors : ndarray of float64
+        What each validation row counts.
     """
 
     y: NDArray[np.float64]
@@ -31,6 +33,7 @@ class Nearest(NamedTuple):
     k: int
     classifies: bool
     ties: bool
+    factors: NDArray[np.float64]
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -59,6 +62,7 @@ def add_utilities(table, nearest, groups, masks, sums):  # type: ignore[no-untyp
     packed, spare = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
     near_groups, near_y = np.empty(n_rows, np.int32), np.empty(n_rows)
     for t in range(valid.shape[0]):
+        factor = nearest.factors[t]
         column_dissimilarities(train, valid[t], measures, 0, n_rows, apart)
         for b in range(column_masks.shape[0]):
             if not nearest.ties and not column_masks[b].any():
@@ -74,9 +78,9 @@ def add_utilities(table, nearest, groups, masks, sums):  # type: ignore[no-untyp
                 if row_masks[a].any():
                     total, variance = nearest_sum(keys, near_groups, near_y, row_masks[a], k)
                     if nearest.classifies:
-                        sums[a, b] += total / k
+                        sums[a, b] += factor * (total / k)
                     else:
-                        sums[a, b] -= (total / k - y_valid[t]) ** 2 + variance / (k * k)
+                        sums[a, b] -= factor * ((total / k - y_valid[t]) ** 2 + variance / (k * k))
 
 
 @numba.njit(nogil=True, cache=CACHE)

@@ -19,11 +19,12 @@ def fill_grid(
     table: tuple[Any, ...],
     y: NDArray[np.float64],
     y_valid: NDArray[np.float64],
+    factors: NDArray[np.float64],
     k: int,
     classifies: bool,
     sums: NDArray[np.float64],
 ) -> None:
-    """Add up the utilities of all prefixes over the validation rows, (columns, rows)."""
+    """Add up the utilities of all prefixes over the validation rows, each times its factor, (columns, rows)."""
     train, valid, measures = table
     width, n_rows = train.shape
     apart = np.empty_like(train)
@@ -39,7 +40,7 @@ def fill_grid(
         for b in range(width):
             for i in range(n_rows):
                 distances[i] += apart[b, i]
-            _sweep_rows(distances, right, y_valid[t], k, classifies, keys, worth, sums[b])
+            _sweep_rows(distances, right, y_valid[t], factors[t], k, classifies, keys, worth, sums[b])
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -47,6 +48,7 @@ def _sweep_rows(
     distances: NDArray[np.int64],
     right: NDArray[np.float64],
     target: float,
+    factor: float,
     k: int,
     classifies: bool,
     keys: NDArray[np.int64],
@@ -85,7 +87,7 @@ def _sweep_rows(
                         squares += worth[count] * worth[count]
                         total -= worth[count]
             utility = _utility(target, k, classifies, count, total, size, part, squares)
-        sums[i] += utility
+        sums[i] += factor * utility
 
 
 @numba.njit(nogil=True, cache=CACHE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from shapley2d._knn.rounding import classification_bounds, regression_bounds
 from shapley2d._knn.row_axis import RowGame
 from shapley2d._knn.small import SmallTable
 from shapley2d._knn.threads import Threads
+from shapley2d._knn.weight_levels import WeightLevels
 from shapley2d._theory.semivalues import check_semivalue
 
 if TYPE_CHECKING:
@@ -149,10 +151,6 @@ class RowValues:
         self.columns = columns
         self._magnitude = self._game.magnitude if task == "regression" else 1.0
         fast = form == "fast" and self.n_rows >= FAST_ROWS
-        if device is not None and not (self._game.valid_weights == 1.0).all():
-            raise ValueError(
-                "validation rows that count differently are not known on a GPU: use the processor"
-            )
         self._axis: RowAxis
         if device is None and small:
             self._axis, fast = SmallTable(self._game, n_jobs=n_jobs), False
@@ -161,14 +159,8 @@ class RowValues:
                 self._k, share
             )
             self._axis = Threads(self._game, tolerance=tolerance if fast else None, n_jobs=n_jobs)
-        elif fast:
-            from shapley2d._knn.cuda.binned import BinnedRows
-
-            self._axis = BinnedRows(self._game, device)
         else:
-            from shapley2d._knn.cuda.exact import RankedRows
-
-            self._axis = RankedRows(self._game, device)
+            self._axis = _on_device(self._game, device, fast=fast)
         self._fast = fast and device is None
         self.is_binned = fast and device is not None
 
@@ -328,6 +320,16 @@ class RowValues:
     def _chosen(self, valid: slice | NDArray[np.integer] | None) -> NDArray[np.integer]:
         """The numbers of the chosen validation rows."""
         return np.arange(self.n_valid)[slice(None) if valid is None else valid]
+
+
+def _on_device(game: RowGame, device: Device, *, fast: bool) -> RowAxis:
+    """The row values of a GPU, whose sums know no weights of validation rows."""
+    from shapley2d._knn.cuda.binned import BinnedRows
+    from shapley2d._knn.cuda.exact import RankedRows
+
+    alike = replace(game, valid_weights=np.ones(len(game.y_valid)))
+    axis = (BinnedRows if fast else RankedRows)(alike, device)
+    return axis if (game.valid_weights == 1.0).all() else WeightLevels(axis, game.valid_weights)
 
 
 def _scaled_weights(weights: NDArray[np.floating] | None, n_valid: int) -> NDArray[np.float64]:

@@ -12,7 +12,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_BY_NAME = ("X", "y", "X_valid", "y_valid", "h", "rows", "columns", "owners", "row_names", "column_names")
+_BY_NAME = (
+    "X", "y", "X_valid", "y_valid", "h", "rows", "columns", "owners", "row_names", "column_names", "groups", "time",
+    "valid_weight",
+)  # fmt: skip
 _NO_MATTER = ("n_jobs", "progress", "checkpoint", "cluster")  # they change no value
 
 
@@ -52,7 +55,7 @@ def call_code(
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and name in _BY_NAME:
             parts.append(name if named else value_code(value))
         else:
-            parts.append(f"{name}={name if named else value_code(value)}")
+            parts.append(f"{name}={name if named else value_code(value, name)}")
     parts += [
         f"{name}={value_code(value, name)}"
         for name, value in options.items()
@@ -71,6 +74,8 @@ def value_code(value: Any, name: str = "value") -> str:
         return repr(os.fspath(value))
     if callable(value) and hasattr(value, "__name__") and not hasattr(value, "get_params"):
         return value.__name__ if value.__name__.isidentifier() else name
+    if name == "folds" and isinstance(value, (list, tuple)):  # splits, one by one
+        return name
     code = value.__repr__(N_CHAR_MAX=10**9) if hasattr(value, "get_params") else repr(value)
     if "..." in code:  # scikit-learn shortens long lists
         return name

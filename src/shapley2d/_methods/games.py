@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.defaults import N_NEIGHBORS
-from shapley2d._methods.models import is_knn, resolve_model
+from shapley2d._methods.models import built_in_weighs_not, is_knn, resolve_model
+from shapley2d._tables.row_weights import weigh_problem
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,6 +82,10 @@ def model_games(
         "truncation": truncation,
     }
     resolved = resolve_model(model, task, given)
+    if is_knn(resolved):
+        problem = weigh_problem(problem, scoring)
+    elif isinstance(resolved, str) and any(split.valid_weights is not None for split in problem.splits):
+        raise built_in_weighs_not(resolved)
     games: list[Game]
     info: dict[str, Any]
     if isinstance(resolved, str):
@@ -106,6 +111,7 @@ def model_games(
                 split.y_valid,
                 scoring=scoring,
                 preprocess=preprocess,  # type: ignore[arg-type]
+                weights=split.valid_weights,
                 truncation=truncation,
                 baseline=baseline,  # type: ignore[arg-type]
                 random_state=run.seed % 2**32,

@@ -130,7 +130,9 @@ def fingerprint_problem(problem: Problem) -> dict[str, str]:
     >>> differences(there, here)
     ['X differs']
     """
+    weights = [split.valid_weights for split in problem.splits if split.valid_weights is not None]
     return {
+        **({"valid_weight": hash_parts(part.tobytes() for part in weights)} if weights else {}),
         "X": hash_parts(_table_bytes(problem.table)),
         "y": hash_parts(_target_bytes(problem.target)),
         "X_valid": hash_parts(part for split in problem.splits for part in _table_bytes(split.valid)),

@@ -106,7 +106,12 @@ MODELS = {
             options=("scoring",),
             scorings=("accuracy", "balanced_accuracy", "f1", "roc_auc", "r2"),
         ),
-        Model("knn", "the K-nearest-neighbour utility, built in", options=("n_neighbors", "metric")),
+        Model(
+            "knn",
+            "the K-nearest-neighbour utility, built in",
+            options=("n_neighbors", "metric", "scoring"),
+            scorings=("accuracy", "balanced_accuracy", "neg_mean_squared_error"),
+        ),
         Model("sklearn_tree", "scikit-learn's decision tree", _sklearn_tree),
         Model("forest", "scikit-learn's random forest of 50 trees", _forest),
         Model("hist_gradient_boosting", "scikit-learn's histogram gradient boosting, 50 rounds", _boosting),
@@ -120,6 +125,8 @@ MODELS = {
     )
 }
 """The models by name."""
+
+_OF_NUMBERS = ("r2", "neg_mean_squared_error")  # scores of regressions
 
 FLAT_MODELS = ("tree", "gaussian_nb")
 """Built-in models with code of their own for cells that join one by one."""
@@ -200,11 +207,51 @@ def resolve_model(model: Any, task: str, given: dict[str, Any]) -> Any:
     return record.make(task)
 
 
+def knn_has_not(scoring: Any, task: str) -> InputError:
+    """Nearest neighbours have a score that is a mean over validation rows, and in pairs of their neighbours."""
+    kind = "Regressor" if task == "regression" else "Classifier"
+    why = ", which is no mean over validation rows of how many neighbours are right, has no closed form: use "
+    if isinstance(scoring, str) and "absolute" in scoring:
+        why = ": the absolute error of a mean of neighbours is no sum over pairs of them and has no closed form: use "
+    elif task == "regression":
+        why = " has no closed form: nearest neighbours are judged by their squared error: use "
+    known = [name for name in MODELS["knn"].scorings if (name in _OF_NUMBERS) == (task == "regression")]
+    return InputError(
+        Setting("scoring", scoring),
+        why,
+        *([Setting("scoring", known[0])] if len(known) == 1 else [f"{known[0]!r} or {known[1]!r}"]),
+        ", or ",
+        Setting("method", "mc"),
+        f" with a model of scikit-learn, such as KNeighbors{kind}()",
+    )
+
+
+def check_knn_scoring(scoring: Any, task: str) -> None:
+    """Refuse a score that nearest neighbours have no closed form for."""
+    _check_scoring(MODELS["knn"], task, scoring)
+
+
+def built_in_weighs_not(model: str) -> InputError:
+    """The sweeps count right answers; scikit-learn's scores weigh them."""
+    instead = {"ridge": "scaled_ridge", "gaussian_nb": "logistic"}.get(model, "sklearn_tree")
+    return InputError(
+        Setting("valid_weight"),
+        " does not go with the built-in ",
+        Setting("model", model),
+        ", whose score knows no weights: use ",
+        Setting("model", instead),
+        ", another model of scikit-learn, or ",
+        Setting("model", "knn"),
+    )
+
+
 def _check_scoring(record: Model, task: str, scoring: Any) -> None:
     """Refuse a score that a built-in model cannot compute, naming those that it can."""
-    known = [name for name in record.scorings if (name == "r2") == (task == "regression")]
-    if scoring is None or scoring in known:
+    known = [name for name in record.scorings if (name in _OF_NUMBERS) == (task == "regression")]
+    if scoring is None or (isinstance(scoring, str) and scoring in known):
         return
+    if record.name == "knn":
+        raise knn_has_not(scoring, task)
     instead = "scaled_ridge" if record.name == "ridge" else "sklearn_tree"
     if task == "classification" and scoring in ("neg_log_loss", "roc_auc"):
         instead = "logistic"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.warnings import warn
+from shapley2d._tables.row_weights import weighted_mean
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import InputWarning, Setting
 
@@ -28,6 +29,7 @@ def facts_of_knn(problem: Problem, empty: str, n_neighbors: int, option: str = "
     Parameters
     ----------
     problem : Problem
+        Its validation rows weighed as the score has it.
     empty : {"ties", "zero"}
     n_neighbors : int
     option : str
@@ -62,13 +64,13 @@ def labels_alone(split: Split, n_neighbors: int) -> float:
     if split.y.task == "classification":
         counts = np.bincount(y, minlength=split.y.classes.size)
         right = np.where(y_valid >= 0, counts[y_valid], 0) / n
-        return float(np.mean(right) * taken / n_neighbors)
+        return weighted_mean(right, split.valid_weights) * taken / n_neighbors
     spread = taken * (n - taken) / max(n - 1, 1) * float(np.var(y)) / n_neighbors**2
     return _error_of_mean(split) - spread
 
 
 def _error_of_mean(split: Split) -> float:
-    return -float(np.mean((split.y_valid.codes - split.y.codes.mean()) ** 2))
+    return -weighted_mean((split.y_valid.codes - split.y.codes.mean()) ** 2, split.valid_weights)
 
 
 def facts_of_constant(games: Sequence[Game], problem: Problem) -> dict[str, Any]:

@@ -69,6 +69,11 @@ SCORING = Option(
     metavar="NAME",
     shown_default="accuracy or R squared",
 )
+KNN_SCORING = SCORING.but(
+    help="what validation rows are averaged to: accuracy, or balanced_accuracy, in which all classes count the same; "
+    "numbers have neg_mean_squared_error",
+    shown_default="accuracy or squared error",
+)
 BASELINE = choice(
     "baseline",
     ("constant", "zero"),

@@ -32,7 +32,10 @@ def score_model(problem: Problem, run: Run, *, model: Any, **options: Any) -> fl
     return float(np.mean(worth))
 
 
-def score_knn(problem: Problem, run: Run, *, empty: str, n_neighbors: int, metric: str, **_: Any) -> float:
+def score_knn(
+    problem: Problem, run: Run, *, empty: str, n_neighbors: int, metric: str, scoring: Any = None, **_: Any
+) -> float:
     """The K-nearest-neighbour utility of the whole table, less that of its labels alone."""
     baseline = "zero" if empty == "zero" else "constant"
-    return score_model(problem, run, model="knn", baseline=baseline, n_neighbors=n_neighbors, metric=metric)
+    options = {"n_neighbors": n_neighbors, "metric": metric, "scoring": scoring}
+    return score_model(problem, run, model="knn", baseline=baseline, **options)

@@ -45,8 +45,13 @@ def problems_without_a_group(problem: Problem, n_groups: int, seed: int) -> Iter
     for left_out in range(n_groups):
         splits = []
         for split, group in zip(problem.splits, groups, strict=True):
-            kept = np.flatnonzero(group != left_out)
-            splits.append(replace(split, valid=split.valid.take_rows(kept), y_valid=split.y_valid.take(kept)))
+            splits.append(split.take_valid(np.flatnonzero(group != left_out)))
+            weights = splits[-1].valid_weights
+            if weights is not None and not weights.any():
+                raise InputError(
+                    Setting("validation_groups", n_groups),
+                    " leaves a group out without which no validation row has a weight: use a larger number, or 0",
+                )
         yield replace(problem, splits=splits)
 
 

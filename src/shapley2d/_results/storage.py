@@ -41,7 +41,7 @@ _COLUMNS = ("row", "column", "value", "stderr", "content", "label")
 _KINDS = ("number", "category", "boolean", "date")
 _WORDS = {  # entries of the record that others read, and what they are
     "about": dict, "settings": dict, "versions": dict, "method": str, "call": str, "task": str, "kind": str,
-    "n_valid": int, "folds": int, "n_utilities": int, "block_owners": list, "semivalue": list,
+    "n_valid": int, "folds": int, "splits": str, "n_utilities": int, "block_owners": list, "semivalue": list,
 }  # fmt: skip
 
 

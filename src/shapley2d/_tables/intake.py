@@ -83,26 +83,27 @@ def with_targets(X: Any, y: Any, X_valid: Any, y_valid: Any) -> tuple[Any, Any, 
                 " is the path of a file",
             )
         return X, y, X_valid, y_valid
-    X, target = _without(X, y, "X")
+    X, target = without_column(X, y, "X")
     if X_valid is not None and (y_valid is None or isinstance(y_valid, str)):
-        X_valid, y_valid = _without(X_valid, y if y_valid is None else y_valid, "X_valid")
+        X_valid, y_valid = without_column(X_valid, y if y_valid is None else y_valid, "X_valid")
     return X, target, X_valid, y_valid
 
 
-def _without(data: Any, key: str, name: str) -> tuple[Any, Any]:
-    """A table without one of its columns, and that column."""
+def without_column(data: Any, key: str, name: str, option: str = "y") -> tuple[Any, Any]:
+    """A table without one of its columns, which an option names, and that column."""
     from_file = is_path(data)
     frame = nw.from_native(
         read_path(data) if from_file else as_frame(data, name), eager_only=True, pass_through=True
     )
     if not isinstance(frame, nw.DataFrame):
         raise InputError(
-            Setting("y", key), " names a column, but ", Place(name), " has no names: pass the entries"
+            Setting(option, key), " names a column, but ", Place(name), " has no names: pass the entries"
         )
     if key not in frame.columns:
         near = difflib.get_close_matches(key, frame.columns, 1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise InputError(Place(name), f" has no column {Setting('', key).shown(repr)} to predict{hint}")
+        use = ("to predict",) if option == "y" else ("for ", Setting(option))
+        raise InputError(Place(name), f" has no column {Setting('', key).shown(repr)} ", *use, hint)
     rest = frame.drop(key).to_native()
     return rest, frame.get_column(key).to_native()
 

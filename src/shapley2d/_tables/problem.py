@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.checks import check_whole
 from shapley2d._base.defaults import FOLDS
-from shapley2d._base.streams import fold_state
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import with_targets
 from shapley2d._tables.keys import warn_of_keys
 from shapley2d._tables.match import match_columns
+from shapley2d._tables.per_row import named_column, read_groups, read_times, read_weights, without_named
 from shapley2d._tables.remarks import warn_of_reading
+from shapley2d._tables.splits import check_folds, is_count, split_rows
 from shapley2d._tables.target import as_target, match_target
 from shapley2d.exceptions import InputError, Place, Setting
 
@@ -40,6 +39,8 @@ class Split:
         Those rows.
     valid, y_valid : Table, Target
         The validation rows, with the columns and codes of the training table.
+    valid_weights : ndarray of shape (T,), optional
+        What they count, in any unit; None where all count alike.
     """
 
     rows: NDArray[np.intp]
@@ -47,6 +48,14 @@ class Split:
     y: Target
     valid: Table
     y_valid: Target
+    valid_weights: NDArray[np.float64] | None = None
+
+    def take_valid(self, rows: NDArray[np.intp]) -> Split:
+        """The split with some of its validation rows."""
+        weights = None if self.valid_weights is None else self.valid_weights[rows]
+        return replace(
+            self, valid=self.valid.take_rows(rows), y_valid=self.y_valid.take(rows), valid_weights=weights
+        )
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,8 @@ class Problem:
     """A checked table with its target and the splits to value it on; the value is the mean over the splits.
 
     There are no splits for methods that need no validation. ``label`` names the target where it is to be valued as one
-    more column. ``given`` knows the user's rows where some were left out for their targets.
+    more column. ``given`` knows the user's rows where some were left out for their targets. ``how`` says in words how
+    the rows were split, where that was not at random.
     """
 
     table: Table
@@ -70,6 +80,7 @@ class Problem:
     splits: list[Split]
     label: str | None = None
     given: GivenRows | None = None
+    how: str = ""
 
     @property
     def n_valid(self) -> int:
@@ -84,57 +95,116 @@ def make_problem(
     y_valid: Any = None,
     *,
     task: str = "auto",
-    folds: int = FOLDS,
+    folds: Any = FOLDS,
+    groups: Any = None,
+    time: Any = None,
+    valid_weight: Any = None,
     seed: int = 0,
     validates: bool = True,
     kinds: Mapping[str, str] | None = None,
 ) -> Problem:
     """Check the user's tables once and lay out the splits.
 
-    Without a validation table the rows are split into ``folds`` parts, stratified by class; each part in turn
-    validates the others. Where nothing ``validates`` there are no splits; a validation table is still checked.
+    Without a validation table the rows are split into ``folds``, each of which validates others, see
+    :func:`shapley2d._tables.splits.split_rows`. Where nothing ``validates`` there are no splits; a validation table is
+    still checked. Entries of ``valid_weight`` go with the rows of the validation table, or of X where there is none.
     """
-    check_whole(folds, "folds", 2)
+    check_folds(folds)
     X, y, X_valid, y_valid = with_targets(X, y, X_valid, y_valid)
     if (X_valid is None) != (y_valid is None):
         present, absent = ("y_valid", "X_valid") if X_valid is None else ("X_valid", "y_valid")
         raise InputError(
             Place(present), " came without ", Place(absent), ": pass both, or neither for cross-valuation"
         )
+    _check_splitting(folds, groups, time, X_valid, validates=validates)
+    if valid_weight is not None and not validates:
+        raise InputError(
+            Setting("valid_weight"),
+            " weighs validation rows, but this method evaluates no model: leave it out",
+        )
+    X, groups = named_column(X, groups, "groups")
+    X, time = named_column(X, time, "time")
+    if X_valid is not None and isinstance(valid_weight, str):
+        X_valid, weights = named_column(X_valid, valid_weight, "valid_weight", "X_valid")
+        X = without_named(X, valid_weight)
+    else:
+        X, weights = named_column(X, valid_weight, "valid_weight")
     table = as_table(X, "X", kinds)
     target = as_target(y, table, task)
-    given = None
+    given, kept = None, np.arange(table.n_rows)
+    group_codes = None if groups is None else read_groups(groups, table.row_names)
+    times = None if time is None else read_times(time, table.row_names)
+    row_weights = None
+    if weights is not None and X_valid is None:
+        row_weights = read_weights(weights, table.row_names)
     if target.kept is not None:
-        given, table = GivenRows(table.row_names, target.kept), table.take_rows(target.kept)
+        given, kept = GivenRows(table.row_names, target.kept), target.kept
+        table = table.take_rows(kept)
     warn_of_reading(table)
     warn_of_keys(table)
     if X_valid is None:
-        return Problem(table, target, _folds(table, target, folds, seed) if validates else [], given=given)
+        if not validates:
+            return Problem(table, target, [], given=given)
+        parts = split_rows(
+            table,
+            target,
+            folds,
+            seed=seed,
+            groups=None if group_codes is None else read_groups(group_codes[kept], table.row_names),
+            time=None if times is None else times[kept],
+            given=None if given is None else (given.names.size, kept),
+        )
+        splits = [
+            Split(
+                rows,
+                table.take_rows(rows),
+                target.take(rows),
+                table.take_rows(held),
+                target.take(held),
+                None if row_weights is None else row_weights[kept][held],
+            )
+            for rows, held in parts.splits
+        ]
+        problem = Problem(table, target, splits, given=given, how=parts.how)
+        _check_weights(problem)
+        return problem
     read = as_table(X_valid, "X_valid", like=table)
     target_valid = match_target(y_valid, read, target)
+    if weights is not None:
+        row_weights = read_weights(weights, read.row_names)
+        row_weights = row_weights if target_valid.kept is None else row_weights[target_valid.kept]
     read = read if target_valid.kept is None else read.take_rows(target_valid.kept)
     warn_of_reading(read, "X_valid")
     valid = match_columns(read, table)
-    splits = [Split(np.arange(table.n_rows), table, target, valid, target_valid)] if validates else []
-    return Problem(table, target, splits, given=given)
+    split = Split(np.arange(table.n_rows), table, target, valid, target_valid, row_weights)
+    problem = Problem(table, target, [split] if validates else [], given=given)
+    _check_weights(problem)
+    return problem
 
 
-def _folds(table: Table, target: Target, folds: int, seed: int) -> list[Split]:
-    from sklearn.model_selection import KFold, StratifiedKFold
-
-    if table.n_rows < 2 * folds:
+def _check_splitting(folds: Any, groups: Any, time: Any, X_valid: Any, *, validates: bool) -> None:
+    """Refuse what says how to split rows where no rows are split."""
+    asked = [name for name, given in (("groups", groups), ("time", time)) if given is not None]
+    asked += [] if is_count(folds) else ["folds"]
+    if not asked or (X_valid is None and validates):
+        return
+    if X_valid is not None:
         raise InputError(
-            f"{table.n_rows} rows are too few for ",
-            Setting("folds", folds),
-            f" (n_samples={table.n_rows} must be at least {2 * folds}): pass a validation table or fewer folds",
+            Setting(asked[0]),
+            " says which rows validate others, but there is a validation table ",
+            Place("X_valid"),
+            ": leave one of them out",
         )
-    state = fold_state(seed)
-    stratify = target.task == "classification" and np.bincount(target.codes).max() >= folds
-    splitter = (StratifiedKFold if stratify else KFold)(n_splits=folds, shuffle=True, random_state=state)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds do no harm
-        parts = list(splitter.split(np.zeros(table.n_rows), target.codes if stratify else None))
-    return [
-        Split(rows, table.take_rows(rows), target.take(rows), table.take_rows(held), target.take(held))
-        for rows, held in parts
-    ]
+    raise InputError(
+        Setting(asked[0]), " says which rows validate, but this method evaluates no model: leave it out"
+    )
+
+
+def _check_weights(problem: Problem) -> None:
+    """Refuse weights that leave a split without any validation row."""
+    for k, split in enumerate(problem.splits, start=1):
+        if split.valid_weights is not None and not split.valid_weights.any():
+            where = f"all validation rows of split {k}" if len(problem.splits) > 1 else "every validation row"
+            raise InputError(
+                Setting("valid_weight"), f" is 0 for {where}: give some of them a positive weight"
+            )

@@ -107,6 +107,36 @@ Folds = Annotated[
         rich_help_panel=_TABLE,
     ),
 ]
+Groups = Annotated[
+    Optional[str],
+    typer.Option(
+        "--groups",
+        metavar="COLUMN",
+        help="Without --valid: a column of rows that belong together and never validate each other; it is no feature.",
+        rich_help_panel=_TABLE,
+        show_default=False,
+    ),
+]
+Time = Annotated[
+    Optional[str],
+    typer.Option(
+        "--time",
+        metavar="COLUMN",
+        help="Without --valid: a column of numbers or dates; earlier rows train, later ones validate; no feature.",
+        rich_help_panel=_TABLE,
+        show_default=False,
+    ),
+]
+ValidWeight = Annotated[
+    Optional[str],
+    typer.Option(
+        "--valid-weight",
+        metavar="COLUMN",
+        help="A column with what each validation row counts, of --valid FILE or else of TRAIN; it is no feature.",
+        rich_help_panel=_TABLE,
+        show_default=False,
+    ),
+]
 TaskOption = Annotated[
     Literal["auto", "classification", "regression"],
     typer.Option("--task", help="Classes or numbers? auto looks at the target.", rich_help_panel=_TABLE),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _SHARED = {
     "encoding": "--encoding",
     "folds": "--folds",
+    "groups": "--groups",
     "method": "--method",
     "n_jobs": "--jobs",
     "owners": "--owners",
@@ -22,7 +23,9 @@ _SHARED = {
     "semivalue": "--semivalue",
     "separator": "--separator",
     "task": "--task",
+    "time": "--time",
     "total": "--pay",
+    "valid_weight": "--valid-weight",
 }
 
 

@@ -81,6 +81,7 @@ def _knn_game(
         task=split.y.task,
         n_neighbors=n_neighbors,
         empty="zero" if baseline == "zero" else "ties",
+        valid_weights=split.valid_weights,
         n_jobs=n_jobs,
         device=device,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from shapley2d._base.streams import generator
 from shapley2d._estimation.draws import Draws, MeanDraws
 from shapley2d._estimation.monte_carlo import monte_carlo
-from shapley2d._methods.models import FLAT_MODELS, is_built_in, resolve_model
+from shapley2d._methods.models import FLAT_MODELS, built_in_weighs_not, is_built_in, resolve_model
 from shapley2d._theory.designs import Permutation
 from shapley2d.exceptions import InputError, Setting
 
@@ -129,6 +129,8 @@ def flat_game(
             Setting("model", model),
             f", which is built in for rows and columns only: use {', '.join(FLAT_MODELS)}, or one of scikit-learn's",
         )
+    if is_built_in(model) and split.valid_weights is not None:
+        raise built_in_weighs_not(model)
     if is_built_in(model) and scoring is not None:
         raise InputError(
             Setting("scoring", scoring),

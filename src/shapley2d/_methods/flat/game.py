@@ -80,7 +80,14 @@ class FlatModelGame:
         truncation: float | None = None,
         random_state: int = 0,
     ) -> None:
-        self._trainer = Trainer(model, split.y, split.y_valid, scoring=scoring, random_state=random_state)
+        self._trainer = Trainer(
+            model,
+            split.y,
+            split.y_valid,
+            scoring=scoring,
+            weights=split.valid_weights,
+            random_state=random_state,
+        )
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         self._truncation = np.nan if truncation is None else float(truncation)
         self._cells: EncodedCells | NativeCells

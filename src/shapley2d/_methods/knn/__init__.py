@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.defaults import MIN_COALITIONS
-from shapley2d._methods.options import BACKEND, METRIC, N_NEIGHBORS, TOLERANCE
+from shapley2d._methods.models import check_knn_scoring
+from shapley2d._methods.options import BACKEND, KNN_SCORING, METRIC, N_NEIGHBORS, TOLERANCE
 from shapley2d._methods.record import Method, choice, whole
 from shapley2d._methods.score import score_knn
 
@@ -22,7 +23,11 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     from shapley2d._methods.knn.label import value_knn_label
     from shapley2d._methods.knn.varying import take_columns, varying_columns, with_zeros
     from shapley2d._methods.nothing import facts_of_knn
+    from shapley2d._tables.row_weights import weigh_problem
 
+    scoring = options.pop("scoring", None)
+    check_knn_scoring(scoring, problem.target.task)
+    problem = weigh_problem(problem, scoring)
     if options["metric"] == "sqeuclidean":
         check_numbers(problem.table)  # a text that is the same in every row too, though no distance needs it
     value = value_knn if problem.label is None else value_knn_label
@@ -41,6 +46,7 @@ METHOD = Method(
     options=(
         N_NEIGHBORS,
         METRIC,
+        KNN_SCORING,
         choice(
             "columns",
             ("auto", "exact", "sampled"),

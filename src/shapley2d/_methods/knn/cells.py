@@ -250,7 +250,9 @@ class _KnnGame:
         """The row kernels of every split."""
         options: dict[str, Any] = {**self._options, "form": form, "share": SHARE if share is None else share}
         return [
-            RowValues(columns, split.y.codes, split.y_valid.codes, **options)
+            RowValues(
+                columns, split.y.codes, split.y_valid.codes, valid_weights=split.valid_weights, **options
+            )
             for columns, split in zip(self.columns(bits), self._splits, strict=True)
         ]
 

@@ -18,6 +18,7 @@ from shapley2d._estimation.estimate import Estimate
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import RowValues
 from shapley2d._methods.knn.cells import value_knn
+from shapley2d._tables.row_weights import weighted_mean
 from shapley2d._theory.semivalues import Semivalue, feature_semivalue, marginal_weights, size_probabilities
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ class _RowGame:
             for split in problem.splits:
                 off = split.y_valid.codes - split.y.codes.mean()
                 alone = marginal_weights(run.semivalues[0], split.rows.size)[0]
-                self._joining[split.rows] += alone * float(np.mean(off**2)) / len(problem.splits)
+                error = weighted_mean(off**2, split.valid_weights)
+                self._joining[split.rows] += alone * error / len(problem.splits)
         self._parts = [
             (
                 split.rows,
@@ -95,6 +97,7 @@ class _RowGame:
                     n_neighbors=int(options["n_neighbors"]),
                     semivalue=run.semivalues[0],
                     n_jobs=run.n_jobs,
+                    valid_weights=split.valid_weights,
                 ),
             )
             for split in problem.splits

@@ -122,9 +122,12 @@ def number_text(number: float, digits: int = 3) -> str:
 def _against(info: dict[str, Any]) -> str:
     measure = {"classification": "how well a model classifies", "regression": "how well a model predicts"}
     task = measure.get(str(info.get("task")), "the performance that was measured")
+    scoring = (info.get("settings") or {}).get("scoring")
+    task += f", by {scoring}," if isinstance(scoring, str) and scoring.isidentifier() else ""
     rows = ""
     if info.get("folds"):
         rows = f" the table's own rows in {info['folds']} folds, each predicted by a model that never saw it"
+        rows += f" ({info['splits']})" if info.get("splits") else ""
     elif info.get("n_valid"):
         rows = f" {info['n_valid']:,} validation rows"
     return f"{task}{rows}, by {_method(info)}"

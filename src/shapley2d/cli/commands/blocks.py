@@ -17,11 +17,10 @@ from shapley2d.cli.method_options import (
     parse_semivalue,
     with_method_options,
 )
-from shapley2d.cli.reading.inputs import read_inputs
+from shapley2d.cli.reading.inputs import read_inputs, refuse_two_yardsticks
 from shapley2d.cli.reading.owners import read_owners
 from shapley2d.cli.writing.outputs import check_outputs, report_facts, stop_if_unwritten, write_outputs
 from shapley2d.cli.writing.summary import as_json, headline, print_files, print_json
-from shapley2d.exceptions import InputError
 
 Owners = Annotated[
     str,
@@ -58,6 +57,9 @@ def blocks(
     row_id: o.RowId = None,
     valid: o.Valid = None,
     folds: o.Folds = None,
+    groups: o.Groups = None,
+    time: o.Time = None,
+    valid_weight: o.ValidWeight = None,
     task: o.TaskOption = "auto",
     number: o.Number = None,
     date: o.Date = None,
@@ -75,8 +77,7 @@ def blocks(
     **given: Any,
 ) -> None:
     """Value the blocks of a table that different owners contributed, and split a payment among them."""
-    if valid is not None and folds is not None:
-        raise InputError("--valid and --folds exclude each other: give one of them")
+    refuse_two_yardsticks(valid, folds=folds, groups=groups, time=time)
     given_files = [train, owners, *([valid] if valid else [])]
     check_outputs(output, report, given_files, given.get("checkpoint"))
     weights = parse_semivalue(semivalue)
@@ -93,6 +94,7 @@ def blocks(
         drop_keys=drop_keys,
         kinds={"number": number or (), "date": date or (), "text": text or ()},
         task=task,
+        of_rows={"groups": groups, "time": time, "valid_weight": valid_weight},
     )
     parts = read_owners(owners, inputs, encoding=encoding)
     for message in inputs.notes:
@@ -112,6 +114,7 @@ def blocks(
             task=task,
             kinds=inputs.kinds or None,
             folds=FOLDS if folds is None else folds,
+            **inputs.of_rows,
             semivalue=weights,
             random_state=seed,
             n_jobs=jobs,

@@ -14,11 +14,10 @@ from shapley2d.cli.method_options import (
     parse_semivalue,
     with_method_options,
 )
-from shapley2d.cli.reading.inputs import read_inputs
+from shapley2d.cli.reading.inputs import read_inputs, refuse_two_yardsticks
 from shapley2d.cli.reading.label_notes import label_notes
 from shapley2d.cli.writing.outputs import check_outputs, report_facts, stop_if_unwritten, write_outputs
 from shapley2d.cli.writing.summary import as_json, lowest_cells, print_json, print_summary
-from shapley2d.exceptions import InputError
 
 _TAKERS = cell_takers()
 _SUMMARIES = {name: method.summary for name, method in METHODS.items()}
@@ -33,6 +32,9 @@ def cells(
     row_id: o.RowId = None,
     valid: o.Valid = None,
     folds: o.Folds = None,
+    groups: o.Groups = None,
+    time: o.Time = None,
+    valid_weight: o.ValidWeight = None,
     task: o.TaskOption = "auto",
     include_label: o.IncludeLabel = False,
     number: o.Number = None,
@@ -52,8 +54,7 @@ def cells(
     **given: Any,
 ) -> None:
     """Value every cell of a table: which entries help a model, which harm it."""
-    if valid is not None and folds is not None:
-        raise InputError("--valid and --folds exclude each other: give one of them")
+    refuse_two_yardsticks(valid, folds=folds, groups=groups, time=time)
     given_files = [train, *([valid] if valid else [])]
     check_outputs(output, report, given_files, given.get("checkpoint"))
     weights = parse_semivalue(semivalue)
@@ -70,6 +71,7 @@ def cells(
         drop_keys=drop_keys,
         kinds={"number": number or (), "date": date or (), "text": text or ()},
         task=task,
+        of_rows={"groups": groups, "time": time, "valid_weight": valid_weight},
     )
     for message in [*inputs.notes, *label_notes(inputs, task, valued=include_label)]:
         note(message)
@@ -88,6 +90,7 @@ def cells(
             include_label=include_label,
             kinds=inputs.kinds or None,
             folds=FOLDS if folds is None else folds,
+            **inputs.of_rows,
             semivalue=weights,
             random_state=seed,
             n_jobs=jobs,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Table
 
 
+WEIGHT = "valid_weight"
+"""The option that is about validation rows, wherever these are."""
+
+
 @dataclass(frozen=True)
 class Inputs:
     """What a command values.
@@ -49,6 +53,8 @@ class Inputs:
     valid : Source or None
     X_valid, y_valid
         Of the validation file, or None.
+    of_rows : dict
+        What columns that are no features say of the rows, by the option that names the column.
     """
 
     train: Source
@@ -61,6 +67,7 @@ class Inputs:
     valid: Source | None = None
     X_valid: Table | None = None
     y_valid: Any = None
+    of_rows: dict[str, Any] = field(default_factory=dict)
 
     @property
     def names(self) -> dict[str, str]:
@@ -86,6 +93,7 @@ def read_inputs(
     drop_keys: bool = False,
     kinds: Mapping[str, Sequence[str]] | None = None,
     task: str = "auto",
+    of_rows: Mapping[str, str | None] | None = None,
 ) -> Inputs:
     """Read and check the training file and, where there is one, the validation file.
 
@@ -93,6 +101,8 @@ def read_inputs(
     ----------
     kinds : mapping, optional
         Columns that hold a number, a date or text, as the options ``--number`` and so on name them.
+    of_rows : mapping, optional
+        Columns that are no features but say something of the rows, by the option that names them.
     """
     with reporting(progress(), f"reading {printable(Path(train).name)}"):
         source = read_table(train, separator=separator, encoding=encoding)
@@ -107,6 +117,7 @@ def read_inputs(
             drop_keys=drop_keys,
             kinds=kinds or {},
             task=task,
+            of_rows={option: name for option, name in (of_rows or {}).items() if name is not None},
         )
 
 
@@ -121,17 +132,24 @@ def _check_inputs(
     drop_keys: bool,
     kinds: Mapping[str, Sequence[str]],
     task: str,
+    of_rows: Mapping[str, str],
 ) -> Inputs:
     names = source.table.column_names
     find_column(target, names, "--target", source.path)
     if row_id is not None:
         find_column(row_id, names, "--id", source.path)
+    for option, name in of_rows.items():
+        where = other if other is not None and option == WEIGHT else source
+        find_column(name, where.table.column_names, _flag(option), where.path)
+        if name == target:
+            raise InputError(f"{_flag(option)} {shlex.quote(name)} is the target: name another column")
     known = [*names, *(other.table.column_names if other else [])]
     dropped = listed_columns(drop, known, source.path, "--drop")
     if target in dropped:
         raise InputError(f"--drop {target} is the target: drop another column, or choose another --target")
-    without = {*dropped, *([row_id] if row_id is not None else [])}
-    asked = asked_kinds(kinds, names, source.path, without)
+    without = {*dropped, *([row_id] if row_id is not None else []), *of_rows.values()}
+    by = ", ".join(["--drop", *map(_flag, of_rows)]) + " or --id"
+    asked = asked_kinds(kinds, names, source.path, without, by)
     with computing(_names(source, other, target)):
         found = read_target(source, target, kind=asked.get(target), task=task)
         features = [key for key in names if key != target and key not in without]
@@ -152,11 +170,26 @@ def _check_inputs(
         rows=found.rows,
         row_names=found.rows if row_id is None else id_names(kept.select([row_id])),
         kinds=asked,
+        of_rows={
+            option: clean_texts(kept.select([name])).column(0)
+            for option, name in of_rows.items()
+            if option != WEIGHT or other is None
+        },
     )
     if other is None:
         return inputs
     without |= set(features) - set(X.column_names)
-    return _with_validation(inputs, other, without, drop_missing_target=drop_missing_target, task=task)
+    weight = of_rows.get(WEIGHT)
+    return _with_validation(
+        inputs, other, without, weight, drop_missing_target=drop_missing_target, task=task
+    )
+
+
+def refuse_two_yardsticks(valid: str | None, **splitting: Any) -> None:
+    """Refuse options that say how rows are split where a file validates."""
+    for option, value in splitting.items():
+        if valid is not None and value is not None:
+            raise InputError(f"--valid and --{option} exclude each other: give one of them")
 
 
 def read_file(path: str, separator: str | None, encoding: str | None) -> Source:
@@ -217,7 +250,13 @@ def _other_ways(texts: Sequence[Any], missing: bool) -> str:
 
 
 def _with_validation(
-    inputs: Inputs, other: Source, without: set[str], *, drop_missing_target: bool, task: str
+    inputs: Inputs,
+    other: Source,
+    without: set[str],
+    weight: str | None,
+    *,
+    drop_missing_target: bool,
+    task: str,
 ) -> Inputs:
     wanted = [*inputs.X.column_names, inputs.target]
     present = [key for key in other.table.column_names if key not in without]
@@ -244,9 +283,12 @@ def _with_validation(
                 ["--drop-missing-target"],
                 "fill it",
             )
-        table = other.table.take(found.rows).select(inputs.X.column_names)
-        X_valid = as_table(table, "X_valid", like=inputs.X)
-    return replace(inputs, valid=other, X_valid=X_valid, y_valid=found.y)
+        kept = other.table.take(found.rows)
+        X_valid = as_table(kept.select(inputs.X.column_names), "X_valid", like=inputs.X)
+    weights = {} if weight is None else {WEIGHT: clean_texts(kept.select([weight])).column(0)}
+    return replace(
+        inputs, valid=other, X_valid=X_valid, y_valid=found.y, of_rows={**inputs.of_rows, **weights}
+    )
 
 
 def _names(train: Source, valid: Source | None, target: str) -> dict[str, str]:
@@ -254,6 +296,10 @@ def _names(train: Source, valid: Source | None, target: str) -> dict[str, str]:
     if valid is not None:
         names |= {"X_valid": valid.path, "y_valid": f"{valid.path}: column {target!r}"}
     return names
+
+
+def _flag(option: str) -> str:
+    return "--" + option.replace("_", "-")
 
 
 def find_column(name: str, names: Sequence[str], option: str, path: str) -> None:
@@ -275,7 +321,11 @@ def listed_columns(given: Sequence[str], names: Sequence[str], path: str, option
 
 
 def asked_kinds(
-    given: Mapping[str, Sequence[str]], names: Sequence[str], path: str, without: set[str]
+    given: Mapping[str, Sequence[str]],
+    names: Sequence[str],
+    path: str,
+    without: set[str],
+    by: str = "--drop or --id",
 ) -> dict[str, str]:
     """The kind of every column that ``--number``, ``--date`` or ``--text`` names."""
     kinds: dict[str, str] = {}
@@ -286,9 +336,7 @@ def asked_kinds(
                     f"--{kind} {shlex.quote(name)} and --{kinds[name]} {shlex.quote(name)}: give one of them"
                 )
             if name in without:
-                raise InputError(
-                    f"--{kind} {shlex.quote(name)} is left out by --drop or --id: give one of them"
-                )
+                raise InputError(f"--{kind} {shlex.quote(name)} is left out by {by}: give one of them")
             kinds[name] = kind
     return kinds
 

@@ -1,0 +1,129 @@
+"""What users say row by row beside the target: the groups, times and weights of rows."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d._base.entries import is_missing
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.intake import without_column
+from shapley2d._tables.target import as_series
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def named_column(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, Any]:
+    """A table without the column that an option names, and that column; both as they are where it names none."""
+    return without_column(X, given, name, option) if isinstance(given, str) else (X, given)
+
+
+def without_named(X: Any, name: str) -> Any:
+    """The training table without a column that is no feature of the validation table, where it has it too."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    has = isinstance(frame, nw.DataFrame) and name in frame.columns
+    return frame.drop(name).to_native() if has else X
+
+
+def read_groups(given: Any, row_names: NDArray[Any], option: str = "groups") -> NDArray[np.intp]:
+    """The group of every row as a number, in the order of the labels, which scikit-learn's splitters follow.
+
+    Examples
+    --------
+    >>> read_groups(["b", "a", "b"], np.arange(3))
+    array([1, 0, 1])
+    """
+    items = _items(given, option, row_names.size)
+    _refuse_missing([is_missing(item) for item in items], row_names, option)
+    try:
+        labels = list(dict.fromkeys(items))
+    except TypeError:
+        raise InputError(Setting(option), " must hold one label per row: text, numbers or dates") from None
+    with suppress(TypeError):  # labels of several types have no order
+        labels.sort()
+    place = {label: k for k, label in enumerate(labels)}
+    return np.array([place[item] for item in items], dtype=np.intp)
+
+
+def read_times(given: Any, row_names: NDArray[Any], option: str = "time") -> NDArray[np.float64]:
+    """The time of every row as a number: numbers as they are, dates as days since 1970.
+
+    Examples
+    --------
+    >>> read_times(["2024-03-01", "2024-02-28"], np.arange(2)).tolist()
+    [19783.0, 19781.0]
+    """
+    return _numbers(given, option, row_names, ("number", "date", "boolean"), "a number or a date")
+
+
+def read_weights(given: Any, row_names: NDArray[Any], option: str = "valid_weight") -> NDArray[np.float64]:
+    """The weight of every row.
+
+    Examples
+    --------
+    >>> read_weights([1, 0.5], np.arange(2))
+    array([1. , 0.5])
+    """
+    weights = _numbers(given, option, row_names, ("number", "boolean"), "a number")
+    wrong = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+    if wrong.size:
+        raise InputError(
+            Setting(option),
+            f" is {weights[wrong[0]]:g} in row {row_names[wrong[0]]}: weights must be finite and not negative",
+        )
+    if not weights.any():
+        raise InputError(Setting(option), " is 0 in every row: give some row a positive weight")
+    return weights
+
+
+def _numbers(
+    given: Any, option: str, row_names: NDArray[Any], kinds: tuple[str, ...], wanted: str
+) -> NDArray[np.float64]:
+    _items(given, option, row_names.size)
+    column = as_table({option: given}, option).columns[0]
+    if column.kind not in kinds:
+        raise InputError(Setting(option), f" must hold {wanted} for every row")
+    stray = next(iter(column.from_text.strays.items()), None)
+    if stray is not None:
+        raise InputError(
+            Setting(option),
+            f" must hold {wanted} for every row, but holds {stray[1]!r} in row {row_names[stray[0]]}",
+        )
+    _refuse_missing(np.isnan(column.entries).tolist(), row_names, option)
+    return column.entries
+
+
+def _items(given: Any, option: str, n_rows: int) -> list[Any]:
+    """The entries, one per row."""
+    series = as_series(given, option)
+    if isinstance(series, nw.Series):
+        items = series.to_list()
+    elif hasattr(given, "to_pylist"):
+        items = list(given.to_pylist())
+    elif isinstance(given, (list, tuple)):
+        items = list(given)
+    elif getattr(given, "ndim", 0) == 1 and hasattr(given, "tolist"):  # an array, or an index of pandas
+        items = given.tolist()
+    else:
+        raise InputError(
+            Setting(option, given),
+            " must be the name of a column, or one entry per row in an array, list or series",
+        )
+    if len(items) != n_rows:
+        raise InputError(Setting(option), f" has {len(items)} entries for {n_rows} rows")
+    return items
+
+
+def _refuse_missing(missing: list[bool], row_names: NDArray[Any], option: str) -> None:
+    rows = np.flatnonzero(missing)
+    if rows.size:
+        raise InputError(
+            Setting(option),
+            f" is missing in {rows.size} of {row_names.size} rows, first in row {row_names[rows[0]]}: fill it, or drop "
+            "those rows",
+        )

@@ -1,0 +1,316 @@
+"""Which rows train and which validate in cross-valuation: folds at random, by groups, in time, or the user's own."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from shapley2d._base.checks import check_whole
+from shapley2d._base.streams import fold_state
+from shapley2d._base.warnings import warn
+from shapley2d.exceptions import InputError, InputWarning, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.table import Table
+    from shapley2d._tables.target import Target
+
+Part = tuple["NDArray[np.intp]", "NDArray[np.intp]"]
+"""The rows that train and the rows that validate, by position."""
+
+
+class Parts(NamedTuple):
+    """The splits, and in words how they were made; no words for folds at random."""
+
+    splits: list[Part]
+    how: str = ""
+
+
+def check_folds(folds: Any) -> None:
+    """Refuse what is neither a number of folds, nor a splitter, nor a list of splits."""
+    if is_count(folds):
+        check_whole(folds, "folds", 2)
+    elif isinstance(folds, (str, bytes)) or not (hasattr(folds, "split") or _is_iterable(folds)):
+        raise InputError(
+            Setting("folds", folds),
+            " must be a whole number of at least 2, one of scikit-learn's splitters, or a list of pairs of training "
+            "rows and validation rows",
+        )
+
+
+def is_count(folds: Any) -> bool:
+    """Whether folds are given by their number."""
+    return isinstance(folds, (int, float, np.number)) or folds is None
+
+
+def _is_iterable(folds: Any) -> bool:
+    try:
+        iter(folds)
+    except TypeError:  # an array of no dimension looks as if it were
+        return False
+    return True
+
+
+def split_rows(
+    table: Table,
+    target: Target,
+    folds: Any,
+    *,
+    seed: int,
+    groups: NDArray[np.intp] | None = None,
+    time: NDArray[np.float64] | None = None,
+    given: tuple[int, NDArray[np.intp]] | None = None,
+) -> Parts:
+    """Lay out the splits of a cross-valuation.
+
+    Parameters
+    ----------
+    table, target : Table, Target
+    folds : int, splitter or list of (train, test)
+        A number: random folds, stratified by class; of whole groups where there are ``groups``; in order of ``time``
+        where there is one, each fold after all rows that train. A splitter of scikit-learn sees the rows in order of
+        ``time``; one without a seed is given the run's. A list has positions in the user's table.
+    seed : int
+    groups : ndarray of shape (n,), optional
+        Rows of a group never train and validate in the same split.
+    time : ndarray of shape (n,), optional
+    given : (int, ndarray), optional
+        The number of the user's rows, and the positions of those that ``table`` kept, where some were left out.
+    """
+    if is_count(folds):
+        parts = _counted(table, target, int(folds), seed, groups, time)
+    elif hasattr(folds, "split"):
+        parts = Parts(_by_splitter(table, target, folds, seed, groups, time), _one_line(folds))
+    else:
+        parts = Parts(_listed(folds, *(given or (table.n_rows, np.arange(table.n_rows)))), "as listed")
+    _refuse_leaks(parts.splits, table.row_names, groups, time)
+    _warn_of_rows_that_never_train(parts.splits, table.n_rows)
+    return parts
+
+
+def _counted(
+    table: Table,
+    target: Target,
+    folds: int,
+    seed: int,
+    groups: NDArray[np.intp] | None,
+    time: NDArray[np.float64] | None,
+) -> Parts:
+    if time is not None:
+        splits = _in_time(time, folds)
+        if groups is None:
+            return Parts(splits, "earlier rows train, later ones validate")
+        apart = [(train[~np.isin(groups[train], groups[test])], test) for train, test in splits]
+        if not all(train.size for train, _ in apart):
+            raise InputError(
+                Setting("groups"),
+                " and ",
+                Setting("time"),
+                " leave no rows to train on: every earlier row is of a group that validates; leave one of them out",
+            )
+        return Parts(apart, "earlier rows train, later ones of other groups validate")
+    if groups is not None:
+        return Parts(_by_groups(target, folds, seed, groups), "rows of a group stay together")
+    return Parts(_at_random(table.n_rows, target, folds, seed))
+
+
+def _at_random(n_rows: int, target: Target, folds: int, seed: int) -> list[Part]:
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    if n_rows < 2 * folds:
+        raise InputError(
+            f"{n_rows} rows are too few for ",
+            Setting("folds", folds),
+            f" (n_samples={n_rows} must be at least {2 * folds}): pass a validation table or fewer folds",
+        )
+    state = fold_state(seed)
+    stratify = target.task == "classification" and np.bincount(target.codes).max() >= folds
+    splitter = (StratifiedKFold if stratify else KFold)(n_splits=folds, shuffle=True, random_state=state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds do no harm
+        return list(splitter.split(np.zeros(n_rows), target.codes if stratify else None))
+
+
+def _by_groups(target: Target, folds: int, seed: int, groups: NDArray[np.intp]) -> list[Part]:
+    """Folds of whole groups, with classes as even as that allows."""
+    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+
+    count = int(groups.max()) + 1
+    if count < folds:
+        raise InputError(
+            Setting("groups"),
+            f" has {count} different group{'s' if count > 1 else ''}, too few for ",
+            Setting("folds", folds),
+            ": ask for fewer folds" if count > 1 else ": leave it out",
+        )
+    settings = {"n_splits": folds, "shuffle": True, "random_state": fold_state(seed)}
+    rows = np.zeros(groups.size)
+    if target.task == "classification" and np.bincount(target.codes).max() >= folds:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            parts = list(StratifiedGroupKFold(**settings).split(rows, target.codes, groups))
+        if all(train.size and test.size for train, test in parts):
+            return parts
+    return list(GroupKFold(**settings).split(rows, None, groups))
+
+
+def _in_time(time: NDArray[np.float64], folds: int) -> list[Part]:
+    """Folds in order of time, as of ``TimeSeriesSplit``; rows of the same moment are never on both sides.
+
+    Examples
+    --------
+    >>> [(train.tolist(), test.tolist()) for train, test in _in_time(np.array([3.0, 1.0, 2.0, 2.0]), 2)]
+    [([1], [2, 3]), ([1, 2, 3], [0])]
+    """
+    moments = np.unique(time)
+    if moments.size <= folds:
+        raise InputError(
+            Setting("time"),
+            f" has {moments.size} different moments, too few for ",
+            Setting("folds", folds),
+            f", which takes {folds + 1}: ask for fewer folds",
+        )
+    for steps in (np.sort(time), moments):  # folds of as many rows, or else of as many moments
+        size = steps.size // (folds + 1)
+        cuts = steps[steps.size - folds * size :: size] if size else steps[:0]
+        if np.unique(cuts).size == folds and cuts[0] > steps[0]:
+            break
+    ends = np.append(cuts[1:], np.inf)
+    return [
+        (np.flatnonzero(time < start), np.flatnonzero((time >= start) & (time < stop)))
+        for start, stop in zip(cuts, ends, strict=True)
+    ]
+
+
+def _by_splitter(
+    table: Table,
+    target: Target,
+    splitter: Any,
+    seed: int,
+    groups: NDArray[np.intp] | None,
+    time: NDArray[np.float64] | None,
+) -> list[Part]:
+    order = np.arange(table.n_rows) if time is None else np.argsort(time, kind="stable")
+    ordered = table if time is None else table.take_rows(order)
+    seeded = splitter
+    if getattr(splitter, "random_state", 0) is None:  # one of our own, so that a seed gives the same values
+        seeded = copy.copy(splitter)
+        seeded.random_state = fold_state(seed)
+    labels = target.codes[order]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            found = list(seeded.split(ordered.native, labels, None if groups is None else groups[order]))
+    except (TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            Setting("folds", splitter), f" cannot split these rows: {_one_line(error)}"
+        ) from error
+    checked = _listed(found, order.size, np.arange(order.size))
+    return [(np.sort(order[train]), np.sort(order[test])) for train, test in checked]
+
+
+def _listed(folds: Iterable[Any], n_rows: int, kept: NDArray[np.intp]) -> list[Part]:
+    """The splits of a list, without rows that were left out for their targets."""
+    place = np.full(n_rows, -1, dtype=np.intp)
+    place[kept] = np.arange(kept.size)
+    splits = []
+    for k, pair in enumerate(folds, start=1):
+        try:
+            train, test = pair
+        except (TypeError, ValueError):
+            raise InputError(
+                Setting("folds"), f": split {k} is no pair of training rows and validation rows"
+            ) from None
+        sides = [_positions(rows, n_rows, f": split {k} ") for rows in (train, test)]
+        both = np.intersect1d(sides[0], sides[1])
+        if both.size:
+            raise InputError(
+                Setting("folds"),
+                f": split {k} has row {both[0]} on both sides: a row trains or validates, not both",
+            )
+        here = [place[rows][place[rows] >= 0] for rows in sides]
+        for rows, what in zip(here, ("train", "validate"), strict=True):
+            if not rows.size:
+                raise InputError(Setting("folds"), f": split {k} has no rows that {what}")
+        splits.append((here[0], here[1]))
+    if not splits:
+        raise InputError(
+            Setting("folds"), " has no splits: list a pair of training rows and validation rows at least"
+        )
+    return splits
+
+
+def _positions(rows: Any, n_rows: int, where: str) -> NDArray[np.intp]:
+    """Positions of rows, from whole numbers or a mask; each once."""
+    try:
+        array = np.asarray(rows)
+    except ValueError:
+        array = np.zeros((0, 0))
+    if array.dtype == bool and array.shape == (n_rows,):
+        return np.flatnonzero(array)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InputError(Setting("folds"), f"{where}must list rows by their positions, as whole numbers")
+    outside = array[(array < 0) | (array >= n_rows)]
+    if outside.size:
+        raise InputError(
+            Setting("folds"), f"{where}lists row {outside[0]}, but positions are 0 to {n_rows - 1}"
+        )
+    distinct, counts = np.unique(array, return_counts=True)
+    if distinct.size < array.size:
+        raise InputError(Setting("folds"), f"{where}lists row {distinct[counts > 1][0]} twice")
+    return distinct.astype(np.intp)
+
+
+def _refuse_leaks(
+    splits: list[Part],
+    row_names: NDArray[Any],
+    groups: NDArray[np.intp] | None,
+    time: NDArray[np.float64] | None,
+) -> None:
+    """Refuse splits of the user's own that part a group, or train on what comes later."""
+    for k, (train, test) in enumerate(splits, start=1):
+        if groups is not None:
+            shared = np.intersect1d(groups[train], groups[test])
+            if shared.size:
+                one, other = (row_names[rows[groups[rows] == shared[0]][0]] for rows in (train, test))
+                raise InputError(
+                    Setting("folds"),
+                    f": split {k} trains on row {one} and validates on row {other}, which are of the same group: use a "
+                    "splitter that respects ",
+                    Setting("groups"),
+                    ", such as GroupKFold, or a number of folds",
+                )
+        if time is not None and time[train].max() > time[test].min():
+            late, early = row_names[train[time[train].argmax()]], row_names[test[time[test].argmin()]]
+            raise InputError(
+                Setting("folds"),
+                f": split {k} trains on row {late}, which is later than row {early}, which validates: use a splitter "
+                "that keeps the order of ",
+                Setting("time"),
+                ", such as TimeSeriesSplit, or a number of folds",
+            )
+
+
+def _warn_of_rows_that_never_train(splits: list[Part], n_rows: int) -> None:
+    trains = np.zeros(n_rows, dtype=bool)
+    for train, _ in splits:
+        trains[train] = True
+    never = int(n_rows - trains.sum())
+    if never:
+        warn(
+            InputWarning(
+                f"{never} of {n_rows} rows never train in these ",
+                Setting("folds"),
+                ": their values are 0, which says nothing about them",
+            )
+        )
+
+
+def _one_line(thing: Any) -> str:
+    return " ".join(str(thing).split())

@@ -1,0 +1,271 @@
+"""Validation rows that count differently, and balanced accuracy: by the definition, in every method that can."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score, make_scorer, max_error
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from shapley2d import CellValuer, InputError, value_blocks, value_cells
+from shapley2d._knn.weight_levels import MAX_LEVELS
+
+from oracles import brute_force, knn_utility
+
+RNG = np.random.default_rng(11)
+N, M, T = 5, 3, 7
+X, X_VALID = RNG.integers(0, 3, (N, M)), RNG.integers(0, 3, (T, M))
+Y, Y_VALID = np.array([0, 1, 0, 1, 2]), np.array([0, 0, 0, 0, 1, 2, 1])
+NUMBERS, NUMBERS_VALID = RNG.normal(size=N).round(2), RNG.normal(size=T).round(2)
+WEIGHTS = np.array([0.5, 2.0, 0.0, 1.0, 3.0, 0.25, 1.5])
+KNN = {"metric": "sqeuclidean", "n_neighbors": 2, "progress": False}
+
+
+def balanced(y, weights=None):
+    """Weights under which every class counts the same."""
+    weights = np.ones(len(y)) if weights is None else weights
+    return np.array([w / weights[y == label].sum() for label, w in zip(y, weights, strict=True)])
+
+
+def utility(y, y_valid, weights, **more):
+    tables = (X.tolist(), y.tolist(), X_VALID.tolist(), y_valid.tolist())
+    return knn_utility(*tables, 2, weights=weights, **more)
+
+
+@pytest.mark.parametrize("empty", ["ties", "zero"])
+@pytest.mark.parametrize(
+    ("options", "weights"),
+    [
+        ({"valid_weight": WEIGHTS}, WEIGHTS),
+        ({"scoring": "balanced_accuracy"}, balanced(Y_VALID)),
+        ({"scoring": "balanced_accuracy", "valid_weight": WEIGHTS}, balanced(Y_VALID, WEIGHTS)),
+        ({"scoring": "accuracy", "valid_weight": WEIGHTS, "semivalue": "banzhaf"}, WEIGHTS),
+    ],
+)
+def test_nearest_neighbours_equal_brute_force(options, weights, empty):
+    h = utility(Y, Y_VALID, weights, empty=empty)
+    semivalue = options.get("semivalue", "shapley")
+    exact = brute_force(h, N, M, semivalue, semivalue)
+    v = value_cells(X, Y, X_VALID, Y_VALID, empty=empty, **options, **KNN)
+    np.testing.assert_allclose(v.values, exact, rtol=0, atol=1e-10)
+    baseline = "zero" if empty == "zero" else "constant"
+    whole = value_cells(X, Y, X_VALID, Y_VALID, "exact", model="knn", baseline=baseline, **options, **KNN)
+    np.testing.assert_allclose(whole.values, exact, rtol=0, atol=1e-10)
+    assert whole.info.get("utility_none") == pytest.approx(v.info.get("utility_none"))
+    if semivalue == "shapley" and empty == "ties":
+        everything = h(frozenset(range(N)), frozenset(range(M)))
+        assert v.total == pytest.approx(everything - v.info["utility_none"], abs=1e-12)
+
+
+@pytest.mark.parametrize("label", [False, True])
+def test_regression_equals_brute_force(label):
+    h = utility(NUMBERS, NUMBERS_VALID, WEIGHTS, empty="ties", regression=True)
+    nothing = -np.average((NUMBERS_VALID - NUMBERS.mean()) ** 2, weights=WEIGHTS)
+
+    def with_label(S, F):  # the last column is the label
+        return h(S, F - {M}) - nothing if S and M in F else 0.0
+
+    exact = brute_force(with_label, N, M + 1) if label else brute_force(h, N, M)
+    options = {"include_label": label, "valid_weight": WEIGHTS, "scoring": "neg_mean_squared_error", **KNN}
+    v = value_cells(X, NUMBERS, X_VALID, NUMBERS_VALID, task="regression", **options)
+    np.testing.assert_allclose(v.values, exact, rtol=0, atol=1e-10)
+    whole = value_cells(
+        X, NUMBERS, X_VALID, NUMBERS_VALID, "exact", model="knn", task="regression", **options
+    )
+    np.testing.assert_allclose(whole.values, exact, rtol=0, atol=1e-10)
+
+
+def test_blocks_of_nearest_neighbours():
+    options = {"rows": list("aabbb"), "columns": list("uuv"), "model": "knn", "valid_weight": WEIGHTS, **KNN}
+    v = value_blocks(X, Y, X_VALID, Y_VALID, scoring="balanced_accuracy", **options)
+    h = utility(Y, Y_VALID, balanced(Y_VALID, WEIGHTS), empty="ties")
+    rows, columns = [{0, 1}, {2, 3, 4}], [{0, 1}, {2}]
+
+    def of_groups(S, F):
+        return h(frozenset().union(*(rows[i] for i in S)), frozenset().union(*(columns[j] for j in F)))
+
+    np.testing.assert_allclose(v.values, brute_force(of_groups, 2, 2), rtol=0, atol=1e-10)
+    sampled = value_blocks(
+        X,
+        Y,
+        X_VALID,
+        Y_VALID,
+        method="mc",
+        tolerance=0,
+        max_permutations=200,
+        scoring="balanced_accuracy",
+        **options,
+    )
+    assert np.abs(sampled.values - v.values).max() < 5 * sampled.stderr.max()
+
+
+def test_the_same_weight_everywhere_changes_no_bit():
+    plain = value_cells(X, Y, X_VALID, Y_VALID, **KNN)
+    even = value_cells(X, Y, X_VALID, Y_VALID, valid_weight=np.full(T, 0.3), **KNN)
+    np.testing.assert_array_equal(even.values, plain.values)
+
+
+def test_a_weight_counts_like_repeated_rows():
+    counts = np.array([1, 2, 0, 1, 3, 1, 2])
+    again = np.repeat(np.arange(T), counts)
+    for options in (KNN, {"method": "exact", "model": LogisticRegression(), "progress": False}):
+        some = slice(None) if options is KNN else [0, 1, 3]  # classes that every coalition of two shows
+        weighed = value_cells(X[some], Y[some], X_VALID, Y_VALID % 2, valid_weight=counts, **options)
+        repeated = value_cells(X[some], Y[some], X_VALID[again], Y_VALID[again] % 2, **options)
+        np.testing.assert_allclose(weighed.values, repeated.values, rtol=0, atol=1e-12)
+        assert weighed.info["utility_none"] == pytest.approx(repeated.info["utility_none"], abs=1e-12)
+
+
+@pytest.mark.parametrize("scoring", [None, "balanced_accuracy", "neg_log_loss"])
+def test_models_weigh_their_score(scoring):
+    y, y_valid = Y % 2, Y_VALID % 2
+    model = DecisionTreeClassifier(max_depth=2, random_state=0)
+    options = {"model": model, "scoring": scoring, "progress": False}
+    v = value_cells(X, y, X_VALID, y_valid, "exact", valid_weight=WEIGHTS, **options)
+    again = np.repeat(np.arange(T), (WEIGHTS * 4).astype(int))
+    repeated = value_cells(X, y, X_VALID[again], y_valid[again], "exact", **options)
+    np.testing.assert_allclose(v.values, repeated.values, rtol=0, atol=1e-12)
+
+
+def test_regression_models_weigh_their_score():
+    again = np.repeat(np.arange(T), (WEIGHTS * 4).astype(int))
+    for method in ("exact", "loo"):
+        options = {
+            "model": DecisionTreeRegressor(max_depth=2, random_state=0),
+            "task": "regression",
+            "progress": False,
+        }
+        v = value_cells(X, NUMBERS, X_VALID, NUMBERS_VALID, method, valid_weight=WEIGHTS, **options)
+        repeated = value_cells(X, NUMBERS, X_VALID[again], NUMBERS_VALID[again], method, **options)
+        np.testing.assert_allclose(v.values, repeated.values, rtol=0, atol=1e-12)
+
+
+def test_flat_takes_weights_of_scikit_learns_models():
+    options = {
+        "method": "flat",
+        "model": "sklearn_tree",
+        "max_permutations": 3,
+        "tolerance": 0,
+        "progress": False,
+    }
+    v = value_cells(X, Y, X_VALID, Y_VALID, valid_weight=WEIGHTS, **options)
+    again = np.repeat(np.arange(T), (WEIGHTS * 4).astype(int))
+    repeated = value_cells(X, Y, X_VALID[again], Y_VALID[again], **options)
+    np.testing.assert_allclose(v.values, repeated.values, rtol=0, atol=1e-12)
+
+
+def test_cross_valuation_weighs_within_every_fold():
+    n = 20
+    x, y = RNG.normal(size=(n, 2)), np.arange(n) % 2
+    weights = RNG.uniform(0.1, 2, n)
+    halves = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
+    v = value_cells(x, y, folds=halves, valid_weight=weights, n_neighbors=3, progress=False)
+    for train, test in halves:
+        part = value_cells(
+            x[train], y[train], x[test], y[test], valid_weight=weights[test], n_neighbors=3, progress=False
+        )
+        np.testing.assert_allclose(v.values[train], part.values / 2, atol=1e-13)
+
+
+def test_balanced_accuracy_is_that_of_scikit_learn_for_one_neighbour():
+    x, x_valid = RNG.normal(size=(40, 3)), RNG.normal(size=(30, 3))
+    y, y_valid = (x[:, 0] > 0.8).astype(int), (x_valid[:, 0] > 0.8).astype(int)
+    v = value_cells(x, y, x_valid, y_valid, n_neighbors=1, scoring="balanced_accuracy", metric="sqeuclidean", empty="zero",
+                    progress=False)  # fmt: skip
+    nearest = ((x_valid[:, None] - x[None]) ** 2).sum(axis=2).argmin(axis=1)
+    assert v.total == pytest.approx(balanced_accuracy_score(y_valid, y[nearest]), abs=1e-12)
+
+
+def test_a_label_that_training_never_shows_is_a_class_that_is_never_right():
+    with pytest.warns(UserWarning, match="labels that training never shows"):
+        v = value_cells(
+            X, Y, X_VALID, [0, 0, 0, 0, 1, 2, 9], scoring="balanced_accuracy", empty="zero", **KNN
+        )
+    y_valid = np.array([0, 0, 0, 0, 1, 2, 9])
+    h = utility(Y, y_valid, balanced(y_valid), empty="zero")
+    np.testing.assert_allclose(v.values, brute_force(h, N, M), rtol=0, atol=1e-10)
+
+
+def test_sampled_columns_and_the_jackknife_know_the_weights():
+    x, x_valid = RNG.normal(size=(30, 6)), RNG.normal(size=(24, 6))
+    y, y_valid = (x[:, 0] > 0).astype(int), (x_valid[:, 0] > 0).astype(int)
+    weights = RNG.uniform(0, 1, 24)
+    options = {"valid_weight": weights, "n_neighbors": 3, "progress": False}
+    exact = value_cells(x, y, x_valid, y_valid, **options)
+    sampled = value_cells(x, y, x_valid, y_valid, columns="sampled", n_coalitions=48, **options)
+    assert np.abs(sampled.values - exact.values).max() < 6 * sampled.stderr.max()
+    groups = {"rows": np.arange(30) % 2, "model": "knn", "validation_groups": 4}
+    v = value_blocks(x, y, x_valid, y_valid, **groups, **options)
+    doubled = value_blocks(x, y, x_valid, y_valid, **groups, **{**options, "valid_weight": 2 * weights})
+    np.testing.assert_allclose(v.covariance, doubled.covariance, rtol=1e-12)
+    assert (np.diag(v.covariance) > 0).all()
+
+
+def test_names_estimator_and_score():
+    frame = pd.DataFrame(X_VALID, columns=list("abc"))
+    train = pd.DataFrame(X, columns=list("abc"))
+    options = {"metric": "sqeuclidean", "n_neighbors": 2, "scoring": "balanced_accuracy"}
+    valuer = CellValuer(**options).fit(train, Y, frame, Y_VALID, valid_weight=WEIGHTS)
+    named = CellValuer(**options).fit(
+        train.assign(w=1), Y, frame.assign(w=WEIGHTS), Y_VALID, valid_weight="w"
+    )
+    np.testing.assert_array_equal(named.values_, valuer.values_)
+    assert named.feature_names_in_.tolist() == list("abc")
+    both = value_cells(
+        train.assign(w=1), Y, frame.assign(w=WEIGHTS), Y_VALID, valid_weight="w", progress=False, **options
+    )
+    np.testing.assert_array_equal(both.values, valuer.values_)
+    assert both.info["weighted"] is True
+    assert valuer.score(frame, Y_VALID, valid_weight=WEIGHTS) == pytest.approx(
+        valuer.values_.sum(), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scoring": "f1_macro"}, "no mean over validation rows of how many neighbours are right, has no closed form"),
+        ({"scoring": "balanced"}, "scoring='balanced' is not one of scikit-learn's scores: did you mean 'balanced_acc"),
+        ({"scoring": make_scorer(max_error)}, "has no closed form: use 'accuracy' or 'balanced_accuracy'"),
+        ({"method": "mc", "model": "knn", "scoring": "f1"}, "has no closed form: use 'accuracy' or 'balanced_accuracy'"),
+        ({"method": "mc", "model": "tree", "valid_weight": WEIGHTS}, "does not go with the built-in model='tree'.*sklearn_"),
+        ({"method": "flat", "valid_weight": WEIGHTS}, "valid_weight does not go with the built-in model='tree'"),
+        ({"method": "oob", "valid_weight": WEIGHTS}, "valid_weight weighs validation rows, but this method evaluates no"),
+        ({"valid_weight": 0 * WEIGHTS}, "valid_weight is 0 in every row: give some row a positive weight"),
+        ({"valid_weight": -WEIGHTS}, "valid_weight is -0.5 in row 0: weights must be finite and not negative"),
+        ({"valid_weight": WEIGHTS[:3]}, "valid_weight has 3 entries for 7 rows"),
+        ({"valid_weight": list("abcdefg")}, "valid_weight must hold a number for every row"),
+        ({"method": "loo", "scoring": lambda model, X, y: 0.0, "valid_weight": WEIGHTS}, "takes no sample_weight, so"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_said(options, message):
+    with pytest.raises(InputError, match=message):
+        value_cells(X, Y, X_VALID, Y_VALID, progress=False, **options)
+
+
+def test_absolute_errors_have_no_closed_form():
+    given = (X, NUMBERS, X_VALID, NUMBERS_VALID)
+    with pytest.raises(
+        InputError, match=r"the absolute error of a mean of neighbours .* has no closed form: use scoring="
+    ):
+        value_cells(*given, task="regression", scoring="neg_mean_absolute_error", progress=False)
+    with pytest.raises(InputError, match="judged by their squared error"):
+        value_cells(*given, task="regression", scoring="r2", progress=False)
+    options = {"model": KNeighborsRegressor(1), "scoring": "neg_mean_absolute_error", "task": "regression"}
+    v = value_cells(
+        *given, "exact", valid_weight=WEIGHTS, progress=False, **options
+    )  # what the message points to
+    assert v.exact
+
+
+def test_a_fold_without_any_weight_is_named():
+    weights = np.r_[np.zeros(10), np.ones(10)]
+    halves = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
+    with pytest.raises(InputError, match="valid_weight is 0 for all validation rows of split 2"):
+        value_cells(
+            RNG.normal(size=(20, 2)), np.arange(20) % 2, folds=halves, valid_weight=weights, progress=False
+        )
+    assert MAX_LEVELS == 64
