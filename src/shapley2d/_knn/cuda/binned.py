@@ -123,8 +123,8 @@ class BinnedRows:
         self._subsets: SubsetSums | None = None
         subset_shape = fitting_shape(game, device, subset_shapes)
         if subset_shape is not None:
-            there = self._arguments[:2]
-            self._subsets = SubsetSums(game, device, *there, self._largest, subset_shape)
+            codes_there, entries_there = self._arguments[:2]
+            self._subsets = SubsetSums(game, device, codes_there, entries_there, self._largest, subset_shape)
 
     def _fitting_shape(self) -> Shape:
         shapes = _SHAPES[self.n_columns <= _WIDE :] if self._classifies else _REGRESSION_SHAPES
@@ -278,8 +278,8 @@ class BinnedRows:
         """The walk with all rows in bins, and near ones ranked under the few coalitions that count most each."""
         m = self.n_columns
         heavy = np.isin(np.arange(m + 1), (0, 1, m - 1, m))
-        inner = [np.where(heavy, 0.0, weights) for weights in (weights_in, weights_out)]
-        total = subsets.contracted(*inner, chosen)
+        light_in, light_out = (np.where(heavy, 0.0, weights) for weights in (weights_in, weights_out))
+        total = subsets.contracted(light_in, light_out, chosen)
         one = np.eye(m, dtype=np.bool_)
         coalitions = np.concatenate([one[:1] & False, one, ~one, one[:1] | True])
         return total + contract(coalitions, self._near_ranked(coalitions, chosen), weights_in, weights_out)

@@ -11,7 +11,10 @@
 // each column's distance is counted from where the bulk of the rows begins (`bulk`): bins are finest there, and rows
 // nearer than the bulk have LOWER bins of their own, of their whole distance.
 //
-// Set when compiling: THREADS, BLOCKS (of a processor), LOW, SHIFT, UPPER (octaves of bins beyond the bulk).
+// Set when compiling: THREADS, BLOCKS (of a processor), LOW, SHIFT, UPPER (octaves of bins beyond the bulk), WIDE.
+//
+// A bin is a word with the number of its rows in one half, and of those with the validation row's label in the other; WIDE,
+// for more than 65,535 rows, two words. Later the word has what either row is worth.
 
 #define GROUP (1 << LOW)
 #define LOWER (8 * (512 >> SHIFT))  // half as fine, eight octaves
@@ -19,22 +22,35 @@
 #define PARTS (THREADS / 32 / GROUP)  // warps that work on the bins of one subset
 static_assert(WORDS % (128 * PARTS) == 0, "every warp has to get whole lines of bins");
 
+#define BIN_BYTES (WIDE ? 8 : 4)
+#define BIN_LOG (WIDE ? 3 : 2)
 #define INFINITE 0x7C00  // the largest half float
 #define FIRST ((INFINITE >> SHIFT) - (WORDS - LOWER - 1))
 #define FLOOR (FIRST << SHIFT)
 
-// As in binned.cu: missing training entries (NaN) are `missing` away, others `added` plus `weight` times the squared
-// difference, or plus minus `weight` if it is negative and the entries differ.
+// What a column's entry of the validation row is compared with, as in binned.cu: missing training entries (NaN) are
+// `missing` away, others `added` plus `weight` times the squared difference, or plus minus `weight` if it is negative and
+// the entries differ.
 struct __align__(16) Entry {
     float value, weight, added, missing;
 };
 
-__device__ __forceinline__ float dissimilarity(const float code, const Entry entry) {
-    const float apart = __fadd_rn(code, -entry.value);
-    const float unequal = apart != 0.0f ? -entry.weight : 0.0f;
-    const float square = __fmul_rn(__fmul_rn(entry.weight, apart), apart);
-    const float known = __fadd_rn(entry.added, entry.weight < 0.0f ? unequal : square);
-    return code != code ? entry.missing : known;
+// Where the codes of a column are, and whether some are missing.
+struct __align__(8) Line {
+    int begin, gaps;
+};
+
+// All threads of a block look at one column, so that branches cost little.
+__device__ __forceinline__ float dissimilarity(const float code, const Entry entry, const int gaps) {
+    float found;
+    if (entry.weight < 0.0f) {
+        found = code == entry.value ? entry.added : __fadd_rn(entry.added, -entry.weight);
+    } else {
+        const float apart = __fadd_rn(code, -entry.value);
+        found = __fmaf_rn(__fmul_rn(entry.weight, apart), apart, entry.added);
+    }
+    if (gaps && code != code) found = entry.missing;
+    return found;
 }
 
 #ifdef __CUDACC__
@@ -68,7 +84,7 @@ __device__ __forceinline__ unsigned min_halves(const unsigned a, const unsigned 
 
 #define BOTH(half) ((unsigned)(half) * 0x10001u)
 
-// Byte offsets of the bins of two rows, less 4 FIRST.
+// Byte offsets of the bins of two rows, before FIRST is taken off.
 struct Pair {
     unsigned one, two;
 };
@@ -81,13 +97,14 @@ struct __align__(16) Bulk {
 // BULKY: some column is counted from a bulk, so that distances can be negative.
 template <bool BULKY>
 __device__ __forceinline__ Pair places(const unsigned halves, const Bulk* bulk) {
-    constexpr unsigned MASK = (0xFFFFu >> SHIFT) << 2, COARSE = (0xFFFFu >> (SHIFT + 1)) << 2;
-    if (!BULKY) return {halves << 2 >> SHIFT & MASK, halves >> (14 + SHIFT) & MASK};
+    constexpr unsigned MASK = (0xFFFFu >> SHIFT) << BIN_LOG, COARSE = (0xFFFFu >> (SHIFT + 1)) << BIN_LOG;
+    constexpr int UP = SHIFT - BIN_LOG, DOWN = 16 + UP;  // SHIFT is 3 or more
+    if (!BULKY) return {halves >> UP & MASK, halves >> DOWN & MASK};
     const Bulk from = *bulk;
     const unsigned beyond = max_halves(halves, BOTH(FLOOR));
     const unsigned within = max_halves(add_halves(min_halves(halves, 0u), from.begin), from.floor);
-    return {(beyond << 2 >> SHIFT & MASK) + (within << 1 >> SHIFT & COARSE) - from.offset,
-            (beyond >> (14 + SHIFT) & MASK) + (within >> (15 + SHIFT) & COARSE) - from.offset};
+    return {(beyond >> UP & MASK) + (within >> (UP + 1) & COARSE) - from.offset,
+            (beyond >> DOWN & MASK) + (within >> (DOWN + 1) & COARSE) - from.offset};
 }
 
 struct Rows {
@@ -103,7 +120,7 @@ struct Rows {
 
 struct Subsets {
     const Entry* entries;    // of the listed columns
-    const long long* lines;  // where their codes are
+    const Line* lines;       // where their codes are
     const uint4* masks;      // for every listed column, 1 or 0 (twice, as half floats) for every subset
     const Bulk* bulks;       // for every subset
     int n_listed;
@@ -112,15 +129,16 @@ struct Subsets {
 // The half floats of two rows in one column.
 __device__ __forceinline__ unsigned step_of(const Rows& rows, const Subsets& subsets, const int j, const int one,
                                             const int two) {
-    const float* codes = rows.codes + subsets.lines[j];
+    const Line line = subsets.lines[j];
+    const float* codes = rows.codes + line.begin;
     const Entry entry = subsets.entries[j];
-    return pack_halves(dissimilarity(codes[one], entry), dissimilarity(codes[two], entry));
+    return pack_halves(dissimilarity(codes[one], entry, line.gaps), dissimilarity(codes[two], entry, line.gaps));
 }
 
 // Distances of two rows under the GROUP subsets.
 //
 // WALK: the first LOW listed columns are those whose choices make the subsets. The part of the distance that all subsets
-// share is added up in floats, and kept for the second time (KEPT).
+// share is added up in floats; it and the LOW parts are kept for the second time (KEPT).
 // Without rows nearer than a bulk, distances are no smaller than the floor of the bins.
 template <bool WALK, bool KEPT, bool BULKY>
 __device__ __forceinline__ void distances_of(const Rows& rows, const Subsets& subsets, const int one, const float floor,
@@ -128,20 +146,24 @@ __device__ __forceinline__ void distances_of(const Rows& rows, const Subsets& su
     const int two = rows.second(one);
     if (WALK) {
         unsigned steps[LOW];
-#pragma unroll
-        for (int j = 0; j < LOW; j++) steps[j] = step_of(rows, subsets, j, one, two);
         if (KEPT) {
             distances[0] = kept[one];
+#pragma unroll
+            for (int j = 0; j < LOW; j++) steps[j] = kept[(j + 1) * rows.half + one];
         } else {
             float first = BULKY ? 0.0f : floor, second = first;
 #pragma unroll 4
             for (int j = LOW; j < subsets.n_listed; j++) {
-                const float* codes = rows.codes + subsets.lines[j];
-                first = __fadd_rn(first, dissimilarity(codes[one], subsets.entries[j]));
-                second = __fadd_rn(second, dissimilarity(codes[two], subsets.entries[j]));
+                const Line line = subsets.lines[j];
+                const float* codes = rows.codes + line.begin;
+                const Entry entry = subsets.entries[j];
+                first = __fadd_rn(first, dissimilarity(codes[one], entry, line.gaps));
+                second = __fadd_rn(second, dissimilarity(codes[two], entry, line.gaps));
             }
-            distances[0] = pack_halves(first, second);
-            kept[one] = distances[0];
+            distances[0] = kept[one] = pack_halves(first, second);
+#pragma unroll
+            for (int j = 0; j < LOW; j++)
+                steps[j] = kept[(j + 1) * rows.half + one] = step_of(rows, subsets, j, one, two);
         }
 #pragma unroll
         for (int j = 0; j < LOW; j++)
@@ -172,14 +194,18 @@ __device__ __forceinline__ void count_rows(unsigned char* memory, const Rows& ro
         unsigned distances[GROUP];
         distances_of<WALK, false, BULKY>(rows, subsets, one, floor, kept, distances);
         const int two = one + rows.half;
-        const unsigned first = rows.size(one, true) * (one >= run.x && one < run.y ? 0x10001u : 1u);
-        const unsigned second = rows.size(two, two < rows.stride) * (two >= run.x && two < run.y ? 0x10001u : 1u);
+        const bool first_matches = one >= run.x && one < run.y, second_matches = two >= run.x && two < run.y;
+        const unsigned more = WIDE ? 1u : 0x10001u;
+        const unsigned first = rows.size(one, true) * (first_matches ? more : 1u);
+        const unsigned second = rows.size(two, two < rows.stride) * (second_matches ? more : 1u);
 #pragma unroll
         for (int c = 0; c < GROUP; c++) {
             const Pair pair = places<BULKY>(distances[c], subsets.bulks + c);
-            unsigned char* words = memory + 4 * (c * WORDS - FIRST);
+            unsigned char* words = memory + BIN_BYTES * (c * WORDS - FIRST);
             atomicAdd((unsigned*)(words + pair.one), first);
             atomicAdd((unsigned*)(words + pair.two), second);
+            if (WIDE && first_matches) atomicAdd((unsigned*)(words + 4 + pair.one), first);
+            if (WIDE && second_matches) atomicAdd((unsigned*)(words + 4 + pair.two), second);
         }
     }
 }
@@ -226,14 +252,14 @@ __device__ __forceinline__ void add_rows(unsigned char* memory, const Rows& rows
 #pragma unroll
         for (int c = 0; c < GROUP; c++) {
             const Pair pair = places<BULKY>(distances[c], subsets.bulks + c);
-            values[c] = *(const unsigned short*)(memory + 4 * (c * WORDS - FIRST) + (pair.one | first));
+            values[c] = *(const unsigned short*)(memory + BIN_BYTES * (c * WORDS - FIRST) + (pair.one | first));
             distances[c] = pair.two | second;
         }
         add_row<WALK>(values, sums + one, rows.stride);
         if (two >= rows.stride) continue;
 #pragma unroll
         for (int c = 0; c < GROUP; c++)
-            values[c] = *(const unsigned short*)(memory + 4 * (c * WORDS - FIRST) + distances[c]);
+            values[c] = *(const unsigned short*)(memory + BIN_BYTES * (c * WORDS - FIRST) + distances[c]);
         add_row<WALK>(values, sums + two, rows.stride);
     }
 }
@@ -243,6 +269,43 @@ struct Rank {
     int beyond;    // the sum of that over all farther ranks, a whole number of `unit`
 };
 
+// Four bins at a time: their counts, and what their rows are worth.
+struct Four {
+    unsigned sizes[4], matches[4];
+};
+
+__device__ __forceinline__ void read_packed(const unsigned* words, const int line, unsigned (&packed)[4]) {
+    const uint4* from = (const uint4*)words + (WIDE ? 64 : 32) * line;
+    const uint4 one = from[0];
+    if (WIDE) {
+        const uint4 two = from[1];
+        packed[0] = one.x, packed[1] = one.z, packed[2] = two.x, packed[3] = two.z;
+    } else {
+        packed[0] = one.x, packed[1] = one.y, packed[2] = one.z, packed[3] = one.w;
+    }
+}
+
+__device__ __forceinline__ Four read_four(const unsigned* words, const int line) {
+    const uint4* from = (const uint4*)words + (WIDE ? 64 : 32) * line;
+    const uint4 one = from[0];
+    if (WIDE) {
+        const uint4 two = from[1];
+        return {{one.x, one.z, two.x, two.z}, {one.y, one.w, two.y, two.w}};
+    }
+    return {{one.x & 0xFFFF, one.y & 0xFFFF, one.z & 0xFFFF, one.w & 0xFFFF},
+            {one.x >> 16, one.y >> 16, one.z >> 16, one.w >> 16}};
+}
+
+__device__ __forceinline__ void write_four(unsigned* words, const int line, const unsigned (&packed)[4]) {
+    uint4* to = (uint4*)words + (WIDE ? 64 : 32) * line;
+    if (WIDE) {
+        to[0] = {packed[0], 0, packed[1], 0};
+        to[1] = {packed[2], 0, packed[3], 0};
+    } else {
+        to[0] = {packed[0], packed[1], packed[2], packed[3]};
+    }
+}
+
 // Turns the counts of a bin into what its rows are worth, those without the label in the lower half of the word.
 //
 // A row is worth less by what all farther matches take from it. Here these are counted from the near end, which is more
@@ -251,12 +314,12 @@ __device__ __forceinline__ void value_bins(unsigned* memory, const Rank* ranks, 
                                            unsigned* part_counts, float* part_taken, unsigned long long* totals) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = warp / PARTS, part = warp % PARTS;
     constexpr int LINES = WORDS / PARTS / 128;
-    uint4* words = (uint4*)(memory + c * WORDS + part * (WORDS / PARTS)) + lane;
+    unsigned* words = memory + (BIN_BYTES / 4) * (c * WORDS + part * (WORDS / PARTS) + 4 * lane);
     if (PARTS > 1) {
         unsigned sum = 0;
         for (int line = 0; line < LINES; line++) {
-            const uint4 four = words[32 * line];
-            sum += four.x + four.y + four.z + four.w;
+            const Four four = read_four(words, line);
+            sum += four.sizes[0] + four.sizes[1] + four.sizes[2] + four.sizes[3];
         }
         for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(~0u, sum, step);
         if (lane == 0) part_counts[warp] = sum;
@@ -267,9 +330,8 @@ __device__ __forceinline__ void value_bins(unsigned* memory, const Rank* ranks, 
     float taken_before = 0.0f;
     const float factor = factors[c];
     for (int line = 0; line < LINES; line++) {
-        const uint4 four = words[32 * line];
-        const unsigned counts[4] = {four.x, four.y, four.z, four.w};
-        const unsigned own = four.x + four.y + four.z + four.w;
+        const Four four = read_four(words, line);
+        const unsigned own = four.sizes[0] + four.sizes[1] + four.sizes[2] + four.sizes[3];
         unsigned sum = own;
         for (int step = 1; step < 32; step *= 2) {
             const unsigned other = __shfl_up_sync(~0u, sum, step);
@@ -278,15 +340,15 @@ __device__ __forceinline__ void value_bins(unsigned* memory, const Rank* ranks, 
         unsigned before = carry + sum - own;
         carry += __shfl_sync(~0u, sum, 31);
         float others[4], matches[4], taken[4];
-        Rank start = ranks[before & 0xFFFF];
+        Rank start = ranks[before];
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             others[i] = matches[i] = taken[i] = 0.0f;
-            const unsigned size = counts[i] & 0xFFFF;
+            const unsigned size = four.sizes[i];
             if (size > 0) {
-                before += counts[i];
-                const Rank end = ranks[before & 0xFFFF];
-                const float count = (float)(counts[i] >> 16), share = __frcp_rn((float)size);
+                before += size;
+                const Rank end = ranks[before];
+                const float count = (float)four.matches[i], share = __frcp_rn((float)size);
                 const float total = __fmul_rn((float)(start.beyond - end.beyond), unit);
                 float spread = 0.0f;
                 if (size > 1)
@@ -315,7 +377,7 @@ __device__ __forceinline__ void value_bins(unsigned* memory, const Rank* ranks, 
             const float match = max(__fmul_rn(__fadd_rn(matches[i], running), factor), 0.0f);
             packed[i] = (unsigned)__float2int_rn(other) | (unsigned)__float2int_rn(match) << 16;
         }
-        words[32 * line] = {packed[0], packed[1], packed[2], packed[3]};
+        write_four(words, line, packed);
     }
     if (lane == 0) part_taken[warp] = taken_before;
     __syncthreads();
@@ -324,12 +386,10 @@ __device__ __forceinline__ void value_bins(unsigned* memory, const Rank* ranks, 
     if (part > 0) {
         const unsigned more = BOTH(__float2int_rn(__fmul_rn(before, factor)));
         for (int line = 0; line < LINES; line++) {
-            uint4 four = words[32 * line];
-            four.x += more;
-            four.y += more;
-            four.z += more;
-            four.w += more;
-            words[32 * line] = four;
+            unsigned packed[4];
+            read_packed(words, line, packed);
+            for (int i = 0; i < 4; i++) packed[i] += more;
+            write_four(words, line, packed);
         }
     }
     if (part == PARTS - 1 && lane == 0)
@@ -338,7 +398,7 @@ __device__ __forceinline__ void value_bins(unsigned* memory, const Rank* ranks, 
 
 template <bool WALK>
 __device__ __forceinline__ void value_rows(
-    const Rows rows, const Entry* entries, const float* bulks, const int n_columns, const int* columns,
+    const Rows rows, const Entry* entries, const float* bulks, const int n_columns, const int* gaps, const int* columns,
     const unsigned* masks, const int n_listed, const int* labels, const int* class_ends, const int n_chosen,
     const Rank* ranks, const float unit, const float floor, const float* factors, unsigned* kept, unsigned* sums,
     unsigned long long* totals
@@ -348,22 +408,22 @@ __device__ __forceinline__ void value_rows(
     __shared__ float part_taken[THREADS / 32], shared_factors[GROUP];
     __shared__ Bulk bulk_of[GROUP];
     __shared__ int bulky;
-    Entry* listed = (Entry*)(memory + 4 * GROUP * WORDS);
+    Entry* listed = (Entry*)(memory + BIN_BYTES * GROUP * WORDS);
     uint4* inside = (uint4*)(listed + n_listed);
-    long long* lines = (long long*)(inside + (WALK ? 0 : n_listed * (GROUP / 4)));
+    Line* lines = (Line*)(inside + (WALK ? 0 : n_listed * (GROUP / 4)));
     const Subsets subsets = {listed, lines, inside, bulk_of, n_listed};
     const int thread = threadIdx.x;
     if (thread < GROUP) shared_factors[thread] = factors[thread];
-    for (int j = thread; j < n_listed; j += THREADS) lines[j] = (long long)(WALK ? j : columns[j]) * rows.stride;
+    for (int j = thread; j < n_listed; j += THREADS) lines[j] = {(WALK ? j : columns[j]) * rows.stride, gaps[columns[j]]};
     if (!WALK)
         for (int i = thread; i < n_listed * GROUP; i += THREADS)
             ((unsigned*)inside)[i] = masks[i / GROUP] >> (i % GROUP) & 1 ? BOTH(0x3C00) : 0u;
-    kept += WALK ? (long long)blockIdx.x * rows.half : 0;
+    kept += WALK ? (long long)blockIdx.x * (LOW + 1) * rows.half : 0;
     for (int number = blockIdx.x; number < n_chosen; number += gridDim.x) {
         __syncthreads();
         if (thread == 0) bulky = 0;
         for (int j = thread; j < n_listed; j += THREADS) listed[j] = entries[(long long)number * n_columns + columns[j]];
-        for (int i = thread; i < GROUP * WORDS / 4; i += THREADS) ((uint4*)memory)[i] = {0, 0, 0, 0};
+        for (int i = thread; i < BIN_BYTES / 4 * GROUP * WORDS / 4; i += THREADS) ((uint4*)memory)[i] = {0, 0, 0, 0};
         __syncthreads();
         if (thread < GROUP) {
             const float* bulk = bulks + (long long)number * n_columns;
@@ -372,7 +432,7 @@ __device__ __forceinline__ void value_rows(
                 if (WALK ? j >= LOW || (thread >> j & 1) : masks[j] >> thread & 1) sum = __fadd_rn(sum, bulk[columns[j]]);
             const unsigned begin = pack_halves(sum, sum);
             const int bin = max((int)(begin & 0xFFFF) >> (SHIFT + 1), LOWER - 1) - (LOWER - 1);
-            bulk_of[thread] = {begin, BOTH(bin << (SHIFT + 1)), 4u * bin, 0};
+            bulk_of[thread] = {begin, BOTH(bin << (SHIFT + 1)), (unsigned)(BIN_BYTES * bin), 0};
             if (sum > 0.0f) bulky = 1;
         }
         __syncthreads();
@@ -394,7 +454,7 @@ __device__ __forceinline__ void value_rows(
 
 #define ARGUMENTS                                                                                                  \
     const float *codes, const int stride, const int half, const Entry *entries, const float *bulks,                 \
-        const int n_columns, const int *columns, const int n_listed, const int *labels, const int *class_ends,       \
+        const int n_columns, const int *gaps, const int *columns, const int n_listed, const int *labels, const int *class_ends,       \
         const int n_chosen, const Rank *ranks, const float unit, const float floor, const float *factors,            \
         unsigned *sums, unsigned long long *totals
 #define GIVEN ranks, unit, floor, factors
@@ -402,14 +462,14 @@ __device__ __forceinline__ void value_rows(
 // Adds weighted sums over the choices of the first LOW listed columns; codes has the listed columns only.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) add_subsets(ARGUMENTS, const unsigned* members, unsigned* kept) {
     const Rows rows = {codes, members, stride, half};
-    value_rows<true>(rows, entries, bulks, n_columns, columns, nullptr, n_listed, labels, class_ends, n_chosen, GIVEN,
+    value_rows<true>(rows, entries, bulks, n_columns, gaps, columns, nullptr, n_listed, labels, class_ends, n_chosen, GIVEN,
                      kept, sums, totals);
 }
 
 // Adds the row values of every subset: masks has a bit for each of them, for every listed column.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) add_listed(ARGUMENTS, const unsigned* masks) {
     const Rows rows = {codes, nullptr, stride, half};
-    value_rows<false>(rows, entries, bulks, n_columns, columns, masks, n_listed, labels, class_ends, n_chosen, GIVEN,
+    value_rows<false>(rows, entries, bulks, n_columns, gaps, columns, masks, n_listed, labels, class_ends, n_chosen, GIVEN,
                       nullptr, sums, totals);
 }
 
@@ -443,7 +503,7 @@ extern "C" __global__ void find_bulks(
     __syncthreads();
     // Non-negative floats are in the order of their bits.
     for (int row = thread; row < n_rows; row += threads)
-        atomicAdd(counts + (__float_as_int(dissimilarity(train[(long long)j * n_rows + row], entry)) >> 21), 1u);
+        atomicAdd(counts + (__float_as_int(dissimilarity(train[(long long)j * n_rows + row], entry, 1)) >> 21), 1u);
     __syncthreads();
     if (thread < 32) {
         unsigned sum = 0;
@@ -464,7 +524,7 @@ extern "C" __global__ void find_bulks(
     __syncthreads();
     int least_seen = 0x7F000000;
     for (int row = thread; row < n_rows; row += threads) {
-        const int bits = __float_as_int(dissimilarity(train[(long long)j * n_rows + row], entry));
+        const int bits = __float_as_int(dissimilarity(train[(long long)j * n_rows + row], entry, 1));
         if (bits >> 21 >= edge) least_seen = min(least_seen, bits);
     }
     atomicMin(&smallest, least_seen);

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from shapley2d._knn.row_axis import RowGame
 
 MOST_ROWS = 2**16 - 1
-"""Beyond here counts do not fit half a word."""
+"""Beyond here bins have to be wide: counts do not fit half a word."""
+
+MOST_ENTRIES = 2**31 - 1
+"""Of a table."""
 
 LEAST_ROWS = 2**13
 """Below here there is time to rank near rows."""
@@ -38,7 +41,8 @@ _QUEUE = 16  # launches after which Ctrl-C is looked for
 class SubsetShape(NamedTuple):
     """How work is cut up: columns whose subsets share a launch, threads and blocks of a processor, and the bins.
 
-    ``shift`` leaves 1024 >> shift bins to an octave, ``upper`` is the number of octaves.
+    ``shift`` leaves 1024 >> shift bins to an octave, ``upper`` is the number of octaves, and ``wide`` bins hold more
+    than 65,535 rows.
     """
 
     low: int
@@ -46,6 +50,7 @@ class SubsetShape(NamedTuple):
     blocks: int
     shift: int
     upper: int
+    wide: bool = False
 
     @property
     def lower(self) -> int:
@@ -66,7 +71,7 @@ class SubsetShape(NamedTuple):
     def on_chip(self, n_columns: int) -> int:
         """Bytes of the memory on the chip."""
         group = 1 << self.low
-        return 4 * group * self.words + (16 + 4 * group + 8) * n_columns
+        return (8 if self.wide else 4) * group * self.words + (16 + 4 * group + 8) * n_columns
 
 
 # The fastest first, measured on an H200; the others are for GPUs with less memory on the chip.
@@ -74,6 +79,8 @@ SUBSET_SHAPES = (
     SubsetShape(4, 1024, 1, 4, 28),
     SubsetShape(3, 512, 1, 4, 28),
     SubsetShape(2, 256, 1, 4, 28),
+    SubsetShape(4, 1024, 1, 5, 28, wide=True),
+    SubsetShape(3, 1024, 1, 5, 28, wide=True),
 )
 
 
@@ -92,7 +99,7 @@ class SubsetSums:
     Parameters
     ----------
     game : RowGame
-        Of classification, with at most :data:`MOST_ROWS` rows.
+        Of classification.
     device : Device
     train, entries : device arrays
         Of :class:`~shapley2d._knn.cuda.binned.BinnedRows`.
@@ -110,7 +117,7 @@ class SubsetSums:
         largest: NDArray[np.int64],
         shape: SubsetShape,
     ) -> None:
-        self._device, self._shape = device, shape
+        self._game, self._device, self._shape = game, device, shape
         self._train, self._entries = train, entries
         self.n_rows, self.n_columns = game.n_rows, game.n_columns
         self._launch = device.compile(
@@ -120,15 +127,14 @@ class SubsetSums:
             LOW=shape.low,
             SHIFT=shape.shift,
             UPPER=shape.upper,
+            WIDE=int(shape.wide),
         )
         self.group = 1 << shape.low
         self.most_at_a_time = 2**16 // self.group - 1  # validation rows whose sums fit a word
         self._scale = 2.0 ** math.floor(math.log2(_LARGEST_HALF / max(float(largest.sum()), 1e-30)))
-        codes = [np.unique(column, return_inverse=True) for column in game.train]
-        self._counts = [distinct.size for distinct, _ in codes]
-        self._codes = [inverse.astype(np.int32) for _, inverse in codes]
-        order = np.argsort(self._counts, kind="stable").astype(np.int32)
-        self._low, self._high = np.sort(order[: shape.low]), np.sort(order[shape.low :])
+        gaps = (game.train == np.iinfo(game.train.dtype).min).any(axis=1)
+        self._gaps = device.upload(gaps.astype(np.int32))
+        self._coded: list[tuple[int, NDArray[np.int32]]] = []
         classes, self._classes = np.unique(game.y, return_inverse=True)
         self._n_classes = classes.size
         self._ends = np.searchsorted(game.y, classes, side="right")
@@ -173,8 +179,8 @@ class SubsetSums:
         columns = (columns, np.int32(listed.size))
         shape = self._shape
         self._launch("add_listed", (self._blocks(chosen),), shape.threads, (
-            *rows, *self._prepared(chosen), np.int32(self.n_columns), *columns, device.upload(self._labels[chosen]),
-            ends_there, np.int32(chosen.size), *self._given, factors, sums, totals, masks,
+            *rows, *self._prepared(chosen), np.int32(self.n_columns), self._gaps, *columns,
+            device.upload(self._labels[chosen]), ends_there, np.int32(chosen.size), *self._given, factors, sums, totals, masks,
         ), shape.on_chip(self.n_columns))  # fmt: skip
         values = device.empty((self.group, n), np.float64)
         self._launch(
@@ -252,19 +258,20 @@ class SubsetSums:
         half = -(-self.n_rows // 2)
         blocks = self._blocks(chosen)
         codes = device.empty((m, 2 * half), np.float32)
-        kept = device.empty((blocks, half), np.uint32)
+        kept = device.empty((blocks, shape.low + 1, half), np.uint32)
         sums = device.empty((shape.low + 1, 2 * half), np.uint32)
         totals = device.empty(self.group, np.uint64)
+        low, _ = self._columns()
         own_sizes = sum(np.arange(self.group) >> j & 1 for j in range(shape.low))
         for number, rows in enumerate(self._distinct()):
             used = weights[rows.high.size + own_sizes]
             most = float(used.max())
             if most == 0.0:
                 continue
-            listed = np.concatenate([self._low, rows.high])
+            listed = np.concatenate([low, rows.high])
             roles = np.full(m, -1, dtype=np.int32)
             roles[rows.high] = 0
-            roles[self._low] = 1 + np.arange(shape.low)
+            roles[low] = 1 + np.arange(shape.low)
             distinct = rows.first.size
             pairs = -(-distinct // 2)
             # Rows of a class lie together, and so do their first ones.
@@ -287,8 +294,8 @@ class SubsetSums:
                 np.int32(shape.low + 1), sums, np.int32(self.group), totals,
             ))  # fmt: skip
             self._launch("add_subsets", (blocks,), shape.threads, (
-                codes, stride, np.int32(pairs), *self._prepared(chosen), np.int32(m), columns, n_listed, labels,
-                ends_there, np.int32(chosen.size), *self._given, factors, sums, totals, members, kept,
+                codes, stride, np.int32(pairs), *self._prepared(chosen), np.int32(m), self._gaps, columns, n_listed,
+                labels, ends_there, np.int32(chosen.size), *self._given, factors, sums, totals, members, kept,
             ), shape.on_chip(m))  # fmt: skip
             self._launch("fold_subsets", (-(-self.n_rows // 256),), 256, (
                 sums, stride, np.int32(self.n_rows), places, roles_there, np.int32(m), factors, totals,
@@ -297,22 +304,31 @@ class SubsetSums:
             if number % _QUEUE == 0:
                 device.wait()
 
+    def _columns(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Which columns' choices share a launch, those with the fewest entries, and the others."""
+        if not self._coded:
+            codes = [np.unique(column, return_inverse=True) for column in self._game.train]
+            self._coded = [(distinct.size, inverse.astype(np.int32)) for distinct, inverse in codes]
+        order = np.argsort([count for count, _ in self._coded], kind="stable").astype(np.int32)
+        return np.sort(order[: self._shape.low]), np.sort(order[self._shape.low :])
+
     def _distinct(self) -> Iterator[_Launch]:
         """The distinct rows under the low columns and every set of the others."""
+        low, others = self._columns()
         groups = self._classes.astype(np.int32)
-        for j in self._low:
-            groups, first, size = split_groups(groups, self._codes[j], self._counts[j])
+        for j in low:
+            groups, first, size = split_groups(groups, self._coded[j][1], self._coded[j][0])
 
         def split(rows: _Launch, number: int) -> Iterator[_Launch]:
-            if number == self._high.size:
+            if number == others.size:
                 yield rows
                 return
             yield from split(rows, number + 1)
-            j = self._high[number]
-            more = split_groups(rows.places, self._codes[j], self._counts[j])
-            yield from split(_Launch(np.append(rows.high, j), *more), number + 1)
+            count, codes = self._coded[others[number]]
+            high = np.append(rows.high, others[number])
+            yield from split(_Launch(high, *split_groups(rows.places, codes, count)), number + 1)
 
-        yield from split(_Launch(np.zeros(0, dtype=np.int32), groups, first, size), 0)
+        yield from split(_Launch(low[:0], groups, first, size), 0)
 
 
 def can_take(weights_in: NDArray[np.float64], weights_out: NDArray[np.float64]) -> bool:
@@ -325,12 +341,13 @@ def can_take(weights_in: NDArray[np.float64], weights_out: NDArray[np.float64]) 
 
 def fitting_shape(game: RowGame, device: Device, shapes: tuple[SubsetShape, ...]) -> SubsetShape | None:
     """The first of the shapes that the GPU has room for, or None where near rows are better ranked."""
-    if game.task != "classification" or not LEAST_ROWS <= game.n_rows <= MOST_ROWS:
+    if game.task != "classification" or game.n_rows < LEAST_ROWS or game.train.size > MOST_ENTRIES:
         return None
     for shape in shapes:
         needed = shape.on_chip(game.n_columns) + _SPARE_BYTES
         room = needed <= device.block_bytes and shape.blocks * needed <= device.processor_bytes
-        if room and game.n_columns > shape.low:
+        enough = shape.wide or game.n_rows <= MOST_ROWS
+        if room and enough and game.n_columns > shape.low:
             return shape
     return None
 
