@@ -1,9 +1,12 @@
 // CUDA enough for the kernels of this package to run on a processor: the threads of a block are fibres that take turns,
-// and change at every barrier.
+// and change at every barrier and wherever the threads of a warp exchange something.
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 #include <ucontext.h>
+
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <functional>
 #include <vector>
@@ -11,6 +14,7 @@
 struct int2 { int x, y; };
 struct float2 { float x, y; };
 struct float4 { float x, y, z, w; };
+struct uint4 { unsigned x, y, z, w; };
 struct dim3 { int x, y, z; };
 static float2 make_float2(float x, float y) { return {x, y}; }
 
@@ -18,15 +22,61 @@ static dim3 threadIdx, blockIdx, blockDim, gridDim;
 static unsigned char* on_chip_memory;
 static ucontext_t scheduler;
 static std::vector<ucontext_t> fibres;
-static std::vector<bool> ended;
+enum State { RUNS, AT_BARRIER, AT_EXCHANGE, ENDED };
+static std::vector<State> states;
+static std::vector<double> exchanged;
 static int current;
 static std::function<void()> kernel;
 
-static void __syncthreads() { swapcontext(&fibres[current], &scheduler); }
+static void pause(State state) {
+    states[current] = state;
+    swapcontext(&fibres[current], &scheduler);
+}
+static void __syncthreads() { pause(AT_BARRIER); }
 static void fibre_body() {
     kernel();
-    ended[current] = true;
-    swapcontext(&fibres[current], &scheduler);
+    pause(ENDED);
+}
+// All threads of a warp have to come along, and each of them reads before any goes on.
+template <typename T> static T from_lane(T value, int lane) {
+    memcpy(&exchanged[current], &value, sizeof(T));
+    pause(AT_EXCHANGE);
+    T other;
+    memcpy(&other, &exchanged[current / 32 * 32 + lane], sizeof(T));
+    pause(AT_EXCHANGE);
+    return other;
+}
+template <typename T> static T __shfl_sync(unsigned, T value, int lane) { return from_lane(value, lane); }
+template <typename T> static T __shfl_up_sync(unsigned, T value, int step) {
+    const int lane = current % 32;
+    return from_lane(value, lane >= step ? lane - step : lane);
+}
+template <typename T> static T __shfl_down_sync(unsigned, T value, int step) {
+    const int lane = current % 32;
+    return from_lane(value, lane + step < 32 ? lane + step : lane);
+}
+
+// Lets the fibres go on that have what they wait for; false when all have ended.
+static bool release(int threads) {
+    bool left = false, all_at_barrier = true;
+    for (int i = 0; i < threads; i++) {
+        left |= states[i] != ENDED;
+        all_at_barrier &= states[i] == ENDED || states[i] == AT_BARRIER;
+    }
+    if (!left) return false;
+    bool moved = false;
+    for (int first = 0; first < threads; first += 32) {
+        bool together = true;
+        const int last = first + 32 < threads ? first + 32 : threads;
+        for (int i = first; i < last; i++) together &= states[i] == AT_EXCHANGE;
+        for (int i = first; i < last; i++)
+            if (together || (all_at_barrier && states[i] == AT_BARRIER)) states[i] = RUNS, moved = true;
+    }
+    if (!moved) {
+        fprintf(stderr, "threads of a block wait for each other\n");
+        abort();
+    }
+    return true;
 }
 
 static void run_grid(int grid_x, int grid_y, int threads, int on_chip) {
@@ -39,7 +89,8 @@ static void run_grid(int grid_x, int grid_y, int threads, int on_chip) {
         for (blockIdx.x = 0; blockIdx.x < grid_x; blockIdx.x++) {
             memset(memory.data(), 0xAB, memory.size());  // nothing may be taken for granted
             fibres.assign(threads, ucontext_t());
-            ended.assign(threads, false);
+            states.assign(threads, RUNS);
+            exchanged.assign(threads, 0.0);
             for (int i = 0; i < threads; i++) {
                 getcontext(&fibres[i]);
                 fibres[i].uc_stack.ss_sp = stacks.data() + STACK * i;
@@ -47,15 +98,13 @@ static void run_grid(int grid_x, int grid_y, int threads, int on_chip) {
                 fibres[i].uc_link = nullptr;
                 makecontext(&fibres[i], fibre_body, 0);
             }
-            for (int left = threads; left > 0;) {
-                left = 0;
+            do {
                 for (current = 0; current < threads; current++) {
-                    if (ended[current]) continue;
+                    if (states[current] != RUNS) continue;
                     threadIdx = {current, 0, 0};
                     swapcontext(&scheduler, &fibres[current]);
-                    left += !ended[current];
                 }
-            }
+            } while (release(threads));
         }
 }
 
@@ -79,3 +128,27 @@ static int __double2int_rn(double x) { return (int)nearbyint(x); }
 static long long __double2ll_rn(double x) { return (long long)nearbyint(x); }
 static int __popc(unsigned x) { return __builtin_popcount(x); }
 template <typename T> static T atomicMax(T* to, T value) { T old = *to; *to = old > value ? old : value; return old; }
+template <typename T> static T atomicMin(T* to, T value) { T old = *to; *to = old < value ? old : value; return old; }
+static float __frcp_rn(float x) { return 1.0f / x; }
+
+// Half floats, two to a word.
+static uint16_t half_bits(_Float16 x) { uint16_t y; memcpy(&y, &x, 2); return y; }
+static _Float16 half_of(unsigned x) { uint16_t y = (uint16_t)x; _Float16 z; memcpy(&z, &y, 2); return z; }
+static unsigned pack_halves(float low, float high) {
+    return half_bits((_Float16)low) | (unsigned)half_bits((_Float16)high) << 16;
+}
+template <typename F> static unsigned each_half(unsigned a, unsigned b, F f) {
+    return half_bits(f(half_of(a), half_of(b))) | (unsigned)half_bits(f(half_of(a >> 16), half_of(b >> 16))) << 16;
+}
+static unsigned add_halves(unsigned a, unsigned b) {
+    return each_half(a, b, [](_Float16 x, _Float16 y) { return (_Float16)((float)x + (float)y); });
+}
+static unsigned add_product(unsigned a, unsigned b, unsigned c) {  // a is 0 or 1
+    return add_halves(each_half(a, b, [](_Float16 x, _Float16 y) { return x == 0 ? (_Float16)0 : y; }), c);
+}
+static unsigned max_halves(unsigned a, unsigned b) {
+    return each_half(a, b, [](_Float16 x, _Float16 y) { return x > y ? x : y; });
+}
+static unsigned min_halves(unsigned a, unsigned b) {
+    return each_half(a, b, [](_Float16 x, _Float16 y) { return x < y ? x : y; });
+}

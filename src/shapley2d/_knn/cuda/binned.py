@@ -1,4 +1,4 @@
-"""Row values on a GPU with near rows ranked and far ones in bins: what launches ``binned.cu``."""
+"""Row values on a GPU with rows in bins: what launches ``binned.cu``, or leaves that to ``subsets.py``."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ import numpy as np
 from shapley2d._knn.cuda.batches import in_batches
 from shapley2d._knn.cuda.device import DeviceError
 from shapley2d._knn.cuda.layout import BINS, NEAR, largest_dissimilarities, make_layout
+from shapley2d._knn.cuda.subsets import SUBSET_SHAPES, SubsetSums, can_take, fitting_shape
 from shapley2d._knn.cuda.twin import as_floats, entries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from shapley2d._knn.cuda.device import Device
     from shapley2d._knn.cuda.layout import Layout
+    from shapley2d._knn.cuda.subsets import SubsetShape
     from shapley2d._knn.row_axis import RowGame
 
 _SPARE_BYTES = 1024  # on the chip, beside what a launch asks for
@@ -28,7 +30,7 @@ _COUNT, _EDGES, _LIST, _WORTH, _ADD = 1, 2, 4, 8, 16
 _ALL = 31
 _TILE_ROWS = 65536
 _BATCH = 1024  # validation rows whose bins are kept between the phases
-_WALK_WORK = 2**40  # row-coalition pairs that a walk should be given at a time
+_WALK_WORK = 2**41  # row-coalition pairs that a walk should be given at a time
 _QUEUE = 16  # launches after which Ctrl-C is looked for
 _NOWHERE = np.uint64(0)
 
@@ -57,7 +59,10 @@ class _Walk(NamedTuple):
 
 
 class BinnedRows:
-    """Row values with near rows ranked and far ones in bins, as :mod:`shapley2d._knn.cuda.twin` has them.
+    """Row values with rows in bins.
+
+    In classification of some ten thousand rows all of them are, see :mod:`shapley2d._knn.cuda.subsets`. In other games
+    the near rows are ranked and the far ones in bins, as :mod:`shapley2d._knn.cuda.twin` has them.
 
     Parameters
     ----------
@@ -67,6 +72,8 @@ class BinnedRows:
         By default the fastest one that fits.
     tile_rows : int, optional
         Rows of a launch; by default all where that keeps to the GPU's cache.
+    subset_shapes : tuple of SubsetShape, optional
+        Those to choose from where no rows are ranked; with none, near rows always are.
     """
 
     def __init__(
@@ -76,6 +83,7 @@ class BinnedRows:
         *,
         shape: Shape | None = None,
         tile_rows: int | None = None,
+        subset_shapes: tuple[SubsetShape, ...] = SUBSET_SHAPES,
     ) -> None:
         self.n_rows, self.n_columns = game.n_rows, game.n_columns
         self._device = device
@@ -112,6 +120,11 @@ class BinnedRows:
                 f"the table takes {codes.nbytes / 2**30:.1f} GB on the GPU, which has "
                 f"{device.free_bytes() / 2**30:.1f} GB left"
             ) from error
+        self._subsets: SubsetSums | None = None
+        subset_shape = fitting_shape(game, device, subset_shapes)
+        if subset_shape is not None:
+            codes_there, entries_there = self._arguments[:2]
+            self._subsets = SubsetSums(game, device, codes_there, entries_there, self._largest, subset_shape)
 
     def _fitting_shape(self) -> Shape:
         shapes = _SHAPES[self.n_columns <= _WIDE :] if self._classifies else _REGRESSION_SHAPES
@@ -160,26 +173,60 @@ class BinnedRows:
         progress: Callable[[float], None] | None = None,
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
-        total = np.empty((len(coalitions), self.n_rows))
+        if self._subsets is None:
+            return self._near_ranked(coalitions, chosen, progress)
+        subsets, total = self._subsets, np.empty((len(coalitions), self.n_rows))
+
+        def add(part: NDArray[np.bool_]) -> Any:
+            return subsets.values(part, chosen)
+
+        for part, found in self._groups(coalitions, subsets.group, add, progress):
+            total[part] = found
+        return total
+
+    def _groups(
+        self,
+        coalitions: NDArray[np.bool_],
+        group: int,
+        add: Callable[[NDArray[np.bool_]], Any],
+        progress: Callable[[float], None] | None,
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[Any]]]:
+        """Which coalitions were taken, and what was found for them."""
         # Coalitions of one size have distances of one size, so that they can share a layout.
         order = np.argsort(coalitions.sum(axis=1), kind="stable")
-        n_groups = -(-order.size // self.group)
-        fixed = 2.0**30 / self._bound
+        parts = [order[start : start + group] for start in range(0, order.size, group)]
+        done: list[tuple[NDArray[np.intp], NDArray[Any]]] = []
 
         def work(start: int, stop: int) -> None:
-            sums = self._device.zeros(((stop - start) * self.group, self.n_rows), np.int64)
+            there = []
             for number in range(start, stop):
-                part = order[number * self.group : (number + 1) * self.group]
-                at = (number - start) * self.group
-                self._add_values(coalitions[part], chosen, np.float32(fixed), sums[at:])
+                there.append(add(coalitions[parts[number]]))
                 self._device.wait()
                 if progress is not None:
-                    progress((number + 1) / n_groups)
-            part = order[start * self.group : stop * self.group]
-            found = self._device.download(sums)[: part.size]
-            total[part] = found * (self._magnitude**2 / float(np.float32(fixed)))
+                    progress((number + 1) / len(parts))
+            found = [self._device.download(one) for one in there]
+            done.extend((part, one[: part.size]) for part, one in zip(parts[start:stop], found, strict=True))
 
-        in_batches(work, n_groups, n_groups)
+        in_batches(work, len(parts), len(parts))
+        yield from done
+
+    def _near_ranked(
+        self,
+        coalitions: NDArray[np.bool_],
+        chosen: NDArray[np.integer],
+        progress: Callable[[float], None] | None = None,
+    ) -> NDArray[np.float64]:
+        """The same with near rows ranked."""
+        total = np.empty((len(coalitions), self.n_rows))
+        fixed = np.float32(2.0**30 / self._bound)
+
+        def add(part: NDArray[np.bool_]) -> Any:
+            sums = self._device.zeros((self.group, self.n_rows), np.int64)
+            self._add_values(part, chosen, fixed, sums)
+            return sums
+
+        for part, found in self._groups(coalitions, self.group, add, progress):
+            total[part] = found * (self._magnitude**2 / float(fixed))
         return total
 
     def _add_values(
@@ -205,6 +252,8 @@ class BinnedRows:
         low = self.group.bit_length() - 1
         if not self._classifies or self.n_columns <= low:
             return walk_by_sums(self, weights_in, weights_out, chosen)
+        if self._subsets is not None and can_take(weights_in, weights_out):
+            return self._walk_subsets(self._subsets, weights_in, weights_out, chosen)
         device = self._device
         blocks = min(max(len(chosen), 1), self._at_a_time)
         buffers = _Walk(
@@ -218,6 +267,22 @@ class BinnedRows:
                 device.wait()
         total: NDArray[np.float64] = device.download(buffers.values)
         return total
+
+    def _walk_subsets(
+        self,
+        subsets: SubsetSums,
+        weights_in: NDArray[np.float64],
+        weights_out: NDArray[np.float64],
+        chosen: NDArray[np.integer],
+    ) -> NDArray[np.float64]:
+        """The walk with all rows in bins, and near ones ranked under the few coalitions that count most each."""
+        m = self.n_columns
+        heavy = np.isin(np.arange(m + 1), (0, 1, m - 1, m))
+        light_in, light_out = (np.where(heavy, 0.0, weights) for weights in (weights_in, weights_out))
+        total = subsets.contracted(light_in, light_out, chosen)
+        one = np.eye(m, dtype=np.bool_)
+        coalitions = np.concatenate([one[:1] & False, one, ~one, one[:1] | True])
+        return total + contract(coalitions, self._near_ranked(coalitions, chosen), weights_in, weights_out)
 
     def _walk_step(
         self,
@@ -258,6 +323,8 @@ class BinnedRows:
     def walk_rows(self) -> int:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         rounds = _WALK_WORK // ((self.n_rows << self.n_columns) * self._device.processors)
+        if self._subsets is not None:
+            rounds = min(rounds, self._subsets.most_at_a_time // self._device.processors)
         return self._device.processors * int(max(rounds, 1))
 
     def _run(
@@ -324,7 +391,17 @@ def walk_by_sums(
     for start in range(0, 1 << m, step):
         numbers = np.arange(start, min(start + step, 1 << m))
         coalitions = (numbers[:, None] >> np.arange(m) & 1).astype(np.bool_)
-        size = coalitions.sum(axis=1)
-        weights = np.where(coalitions, weights_in[size][:, None], -weights_out[size][:, None])
-        total += weights.T @ axis.sums(coalitions, chosen)
+        total += contract(coalitions, axis.sums(coalitions, chosen), weights_in, weights_out)
     return total
+
+
+def contract(
+    coalitions: NDArray[np.bool_],
+    sums: NDArray[np.float64],
+    weights_in: NDArray[np.float64],
+    weights_out: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """What coalitions with these row values add to every column: (m, n)."""
+    size = coalitions.sum(axis=1)
+    weights = np.where(coalitions, weights_in[size][:, None], -weights_out[size][:, None])
+    return np.asarray(weights.T @ sums)
