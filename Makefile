@@ -4,10 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DOCS_READY := $(VENV)/.docs-ready
 BASELINES := .venv-baselines
 BASELINES_READY := $(BASELINES)/.ready
 
-.PHONY: demo test campaign test-baselines lint format figures paper paper-quick paper-pages clean
+.PHONY: demo test campaign test-baselines lint format docs figures paper paper-quick paper-pages clean
 
 demo: $(READY)
 	$(BIN)/shapley2d demo
@@ -52,11 +53,16 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# the documentation, offline, into docs/_build/html; a warning is an error
+docs: $(DOCS_READY)
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 figures: $(READY)
 	$(BIN)/python docs/make_figures.py
 
 clean:
-	rm -rf $(VENV) $(BASELINES) .import_linter_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis shapley2d-demo shapley2d-paper
+	rm -rf $(VENV) $(BASELINES) .import_linter_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/auto_examples docs/generated shapley2d-demo shapley2d-paper
 
 .PHONY: python
 python:
@@ -67,6 +73,10 @@ $(READY): pyproject.toml | python
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $@
+
+$(DOCS_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --group docs
 	@touch $@
 
 $(BASELINES_READY): pyproject.toml | python
