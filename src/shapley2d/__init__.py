@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
+    from shapley2d._api.audit import audit_owners
     from shapley2d._api.blocks import value_blocks
     from shapley2d._api.cells import value_cells
     from shapley2d._api.estimator import CellValuer
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
     from shapley2d._api.inspect import inspect_cells
     from shapley2d._api.inspector import CellInspector
     from shapley2d._api.measure import measure_repair
+    from shapley2d._results.audit import Audit
     from shapley2d._results.blocks import BlockValuation
     from shapley2d._results.inspection import Inspection
     from shapley2d._results.valuation import Valuation
     from shapley2d.exceptions import InputError
 
 __all__ = [
+    "Audit",
     "BlockValuation",
     "CellInspector",
     "CellValuer",
@@ -34,6 +37,7 @@ __all__ = [
     "Inspection",
     "Valuation",
     "__version__",
+    "audit_owners",
     "inspect_cells",
     "measure_repair",
     "value_blocks",
@@ -43,12 +47,14 @@ __all__ = [
 
 # numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is quick
 _HOMES = {
+    "Audit": "shapley2d._results.audit",
     "BlockValuation": "shapley2d._results.blocks",
     "CellInspector": "shapley2d._api.inspector",
     "CellValuer": "shapley2d._api.estimator",
     "InputError": "shapley2d.exceptions",
     "Inspection": "shapley2d._results.inspection",
     "Valuation": "shapley2d._results.valuation",
+    "audit_owners": "shapley2d._api.audit",
     "inspect_cells": "shapley2d._api.inspect",
     "measure_repair": "shapley2d._api.measure",
     "value_blocks": "shapley2d._api.blocks",

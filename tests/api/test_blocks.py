@@ -233,7 +233,8 @@ def test_the_cache_trains_nothing_twice_and_changes_nothing():
 def test_a_block_valuation_survives_its_file(tmp_path):
     data = small_table()
     owners = [{"owner": "A", "row": 0}, {"owner": "B", "row": "1;2", "column": "x0"}]
-    v = value_blocks(*data, owners=owners, rows=ROWS, method="mc", max_permutations=15, tolerance=0)
+    v = value_blocks(*data, owners=owners, rows=ROWS, method="mc", players="groups", max_permutations=15,
+                     tolerance=0)  # fmt: skip
     path = tmp_path / "blocks.parquet"
     v.save(path)
     back = Valuation.load(path)

@@ -70,7 +70,9 @@ RUNS = {
     "blocks, groups of validation rows": lambda: value_blocks(
         X, y, X_valid, y_valid, owners=owners, method="knn", validation_groups=3, n_neighbors=2
     ),
-    "blocks, mc": lambda: value_blocks(X, y, owners=owners, method="mc", model="ridge", folds=2, **MC),
+    "blocks, mc": lambda: value_blocks(
+        X, y, owners=owners, method="mc", players="groups", model="ridge", folds=2, **MC
+    ),
     "game": lambda: value_game(h, 3, 2, "mc", random_state=3, **MC),
 }
 

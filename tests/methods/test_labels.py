@@ -123,16 +123,17 @@ def test_the_label_column_bears_the_name_and_the_contents_of_the_target(tmp_path
 def test_owners_of_labels():
     X, y, X_valid, y_valid = small(n=12)
     owners = [{"owner": "annotator", "column": LABEL}, {"owner": "bank", "column": "x0;x1"}]
-    v = value_blocks(X, y, X_valid, y_valid, owners=owners, include_label=True, model="knn")
+    groups = {"include_label": True, "model": "knn", "players": "groups", "copies": "each"}
+    v = value_blocks(X, y, X_valid, y_valid, owners=owners, **groups)
     # labels without columns still predict by their shares, and columns without labels nothing
     columns_add = value_blocks(X, y, X_valid, y_valid, columns=["x", "x"], model="knn").total
     assert v.owners["value"].tolist() == pytest.approx([v.total - columns_add / 2, columns_add / 2])
-    v = value_blocks(X, y, X_valid, y_valid, owners=owners, include_label=True, model="knn", baseline="zero")
+    v = value_blocks(X, y, X_valid, y_valid, owners=owners, baseline="zero", **groups)
     assert v.shape == (1, 2)
     # neither is worth anything without the other, so they share alike
     assert v.owners["value"].tolist() == pytest.approx([v.total / 2] * 2)
     everything = value_blocks(
-        X, y, X_valid, y_valid, owners=[{"owner": "all"}], include_label=True, model="knn"
+        X, y, X_valid, y_valid, owners=[{"owner": "all"}], include_label=True, model="knn", copies="each"
     )
     assert everything.owners["value"].tolist() == pytest.approx([v.total])
 

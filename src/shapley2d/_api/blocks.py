@@ -1,36 +1,36 @@
-"""The value of blocks: the players are groups of rows and groups of columns."""
+"""The value of blocks: the players are cells, or groups of rows and groups of columns."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._api.block_layout import claims_of
+from shapley2d._api.block_question import Question, answer, replicate_path
 from shapley2d._api.docstrings import methods_list, with_method_docs
-from shapley2d._base.checks import check_flag, check_whole
+from shapley2d._base.checks import check_choice, check_flag, check_number, check_whole
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.checkpoint import check_place
-from shapley2d._methods.blocks import complete_options, estimate_blocks
 from shapley2d._methods.call import call_code
+from shapley2d._methods.players import PLAYERS, settle_players
 from shapley2d._methods.registry import METHODS, game_methods
 from shapley2d._methods.run import Run
-from shapley2d._methods.validation_error import jackknife_covariance, problems_without_a_group
-from shapley2d._ownership.grid import Grid, Groups, label_groups
-from shapley2d._ownership.owners import Claim, Ownership, cut_grid, read_claims
-from shapley2d._results.blocks import MAX_JOINT, BlockValuation
+from shapley2d._ownership.copies import RULES as COPIES
+from shapley2d._results.blocks import BlockValuation
 from shapley2d._tables.frames import frame_kind
-from shapley2d._tables.label import label_name
-from shapley2d._tables.problem import Problem, make_problem
-from shapley2d._tables.reading.files import read_table
-from shapley2d._tables.texts.column import clean_texts
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from shapley2d._api.block_question import Answer
+    from shapley2d._ownership.regions import Ownership
+
+
+_READING = ("task", "kinds", "folds", "groups", "time", "valid_weight")
 
 
 @with_method_docs(methods=methods_list(game_methods()))
@@ -44,8 +44,11 @@ def value_blocks(
     columns: Any = None,
     owners: Any = None,
     method: str = "auto",
+    players: str | None = None,
+    copies: str | None = None,
+    copy_distance: float = 0.0,
     include_label: bool = False,
-    validation_groups: int = 0,
+    validation_groups: int | None = None,
     task: str = "auto",
     kinds: Any = None,
     folds: Any = FOLDS,
@@ -67,7 +70,8 @@ def value_blocks(
         ``folds``; in each of them a group is its rows that train there.
     rows, columns : 1-D array, list, series or mapping, optional
         The group of every row and of every column: one label each, or a mapping from names to labels. Left out,
-        the axis is one group.
+        the axis is one group. With cells as players, ``columns`` can also be a word, ``"exact"`` or ``"sampled"``: the
+        option of ``method="knn"``.
     owners : frame, list of dicts or path of a CSV or Parquet file, optional
         Who contributed what: the columns ``owner``, ``row`` and ``column``, one region per line. An empty row or
         column means all of them (the label included, where it is one); an entry is a label of ``rows`` or
@@ -75,22 +79,41 @@ def value_blocks(
         such as ``0-99``, both ends included. The table is cut into the coarsest grid that respects every owner's
         region, and the groups of ``rows`` and ``columns`` if given.
     method : str
-        ``"auto"``: exact up to 4,096 utilities of a model or 65,536 of nearest neighbours, Monte Carlo beyond.
-        ``"knn"``: ``"auto"`` with ``model="knn"``. The others value coalitions of groups as they do those of cells:
+        With ``players="cells"``: any method of :func:`~shapley2d.value_cells`; ``"auto"`` is ``"knn"``, or ``"mc"``
+        where a ``model`` is given. With ``players="groups"``: ``"auto"`` is exact up to 4,096 utilities of a model or
+        65,536 of nearest neighbours, Monte Carlo beyond, and ``"knn"`` is ``"auto"`` with ``model="knn"``; the others
+        value coalitions of groups as they do those of cells:
 
         {methods}
+    players : {"cells", "groups"}, optional
+        ``"cells"``: every cell is valued by itself, and a block or an owner is worth the sum of its cells. Then no
+        owner can gain by splitting into several, and mergers, splits and names change nothing for the others.
+        ``"groups"``: groups of rows and of columns join as wholes, which asks what the blocks are worth as blocks,
+        and can be had for any model; but an owner who splits in four is counted four times. By default cells where
+        there are ``owners`` and nearest neighbours value them, groups otherwise (``info["players"]``).
+    copies : {"one", "first", "each"}, optional
+        What rows count for that say the same in every column and have the same label. ``"one"``: such a cluster of
+        copies is one row, which all of its owners share equally, so that listing rows again adds nothing.
+        ``"first"``: it belongs to whoever has the first of them in the table. ``"each"``: every row counts. ``"one"``
+        by default where there are ``owners``. ``info["copies"]`` counts them, and copies between owners are warned
+        of.
+    copy_distance : float
+        Rows within this distance are copies too: the mean over columns of their distance, where two random rows are 1
+        apart.
     include_label : bool
         The label joins as one more column group, without which nothing can be learned.
-    validation_groups : int
+    validation_groups : int, optional
         Groups of validation rows to leave out one at a time, 10 or so: the standard errors in ``owners`` and the
-        intervals of payments then also include how much the values depend on the choice of validation rows. Each
-        group costs one more valuation. 0: the validation table is taken as it is.
+        intervals of payments then also include how much the values depend on the choice of validation rows. With
+        nearest neighbours and ``players="cells"`` all groups together cost one more valuation, and owners get 10 by
+        default; elsewhere each costs one more, and the default is 0: the validation table is taken as it is.
     task, kinds, folds, groups, time, valid_weight, semivalue, random_state, n_jobs, progress
         As in :func:`~shapley2d.value_cells`.
     **options
-        ``model``, ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors``, ``metric`` and ``backend`` with
-        ``model="knn"``; and, where blocks are sampled, ``max_permutations``, ``tolerance``, ``checkpoint`` and
-        ``cluster``. All are as in :func:`~shapley2d.value_cells` with ``method="mc"``.
+        With ``players="cells"`` those of the method, as in :func:`~shapley2d.value_cells`. With groups ``model``,
+        ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors``, ``metric`` and ``backend`` with ``model="knn"``;
+        and, where blocks are sampled, ``max_permutations``, ``tolerance``, ``checkpoint`` and ``cluster``, as in
+        :func:`~shapley2d.value_cells` with ``method="mc"``.
 
     Returns
     -------
@@ -107,47 +130,56 @@ def value_blocks(
     """
     given = dict(locals())
     run = Run.create(random_state, semivalue, n_jobs, progress)
-    check_flag(include_label, "include_label")
-    check_whole(validation_groups, "validation_groups", 0)
-    complete = complete_options(method, options)
-    _check_checkpoints(complete, validation_groups)
-    problem = make_problem(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        task=task,
-        folds=folds,
-        groups=groups,
-        time=time,
-        valid_weight=valid_weight,
-        seed=run.seed,
-        kinds=kinds,
+    question = ask(given)
+    found = answer(question, run)
+    warn_of_owners(found, question)
+    return make_valuation(question, run, found, given)
+
+
+def ask(given: dict[str, Any]) -> Question:
+    """The question that the arguments of :func:`value_blocks` make, checked as far as no table is needed."""
+    check_flag(given["include_label"], "include_label")
+    groups = given["validation_groups"]
+    if groups is not None:
+        check_whole(groups, "validation_groups", 0)
+    owned, options, columns = given["owners"] is not None, given["options"], given["columns"]
+    if isinstance(columns, str):  # of nearest neighbours: a word is no list of labels
+        options, columns = {**options, "columns": columns}, None
+    if given["players"] is not None:
+        check_choice(given["players"], "players", PLAYERS)
+    players = settle_players(given["players"], given["method"], options, owned=owned)
+    copies = ("one" if owned else "each") if given["copies"] is None else given["copies"]
+    check_choice(copies, "copies", COPIES)
+    check_number(given["copy_distance"], "copy_distance", zero=True)
+    if not owned and (copies != "each" or given["copy_distance"]):
+        name = "copies" if copies != "each" else "copy_distance"
+        raise InputError(
+            Setting(name, given[name]), " is about the owners of rows: name them by ", Setting("owners")
+        )
+    question = Question(
+        tables=(given["X"], given["y"], given["X_valid"], given["y_valid"]),
+        reading={name: given[name] for name in _READING},
+        include_label=given["include_label"],
+        rows=given["rows"],
+        columns=columns,
+        claims=None,
+        method=given["method"],
+        given=options,
+        players=players,
+        players_asked=given["players"] is not None,
+        copies=copies,
+        copy_distance=float(given["copy_distance"]),
+        validation_groups=groups,
     )
-    if include_label:
-        problem = replace(problem, label=label_name(y, problem.table.column_names))
-    grid, ownership = _layout(problem, rows, columns, owners)
-    sums = _sums(ownership, grid)
-    estimate, chosen = estimate_blocks(problem, run, grid, sums, method=method, options=complete)
-    covariance, covariance_dof = estimate.covariance, estimate.dof
-    if validation_groups:
-        if sums is None:
-            raise InputError(Setting("validation_groups"), f" is for at most {MAX_JOINT} owners or blocks")
-        if chosen == "mc":  # the same permutations, so that only the validation rows differ
-            complete = {**complete, "tolerance": 0, "max_permutations": estimate.info["n_permutations"]}
-        replicates = [
-            np.tensordot(
-                sums,
-                estimate_blocks(
-                    part, run, grid, None, method=chosen, options=_of_replicate(complete, chosen, k)
-                )[0].values,
-                axes=2,
-            )
-            for k, part in enumerate(problems_without_a_group(problem, validation_groups, run.seed))
-        ]
-        spread = jackknife_covariance(np.array(replicates))
-        covariance = spread if covariance is None else covariance + spread
-        covariance_dof = min(covariance_dof, float(validation_groups - 1))
+    _, complete = question.complete()
+    _check_checkpoints(complete, groups)
+    return replace(question, claims=claims_of(given["owners"]))
+
+
+def make_valuation(question: Question, run: Run, found: Answer, given: dict[str, Any]) -> BlockValuation:
+    """The result that users get."""
+    problem, grid, ownership = found.problem, found.layout.grid, found.layout.ownership
+    estimate, copies = found.estimate, found.layout.copies
     return BlockValuation(
         values=estimate.values,
         stderr=estimate.stderr,
@@ -158,119 +190,98 @@ def value_blocks(
         dof=estimate.dof,
         info=run.record(
             kind="blocks",
-            method=chosen,
+            method=found.method,
+            players=question.players,
+            copies=None if copies is None else copies.record(),
             task=problem.target.task,
             n_valid=problem.n_valid,
-            folds=len(problem.splits) if X_valid is None else None,
+            folds=len(problem.splits) if question.tables[2] is None and problem.splits else None,
             splits=problem.how or None,
-            weighted=valid_weight is not None or None,
+            weighted=given["valid_weight"] is not None or None,
             label=problem.label,
-            validation_groups=validation_groups or None,
-            settings=options,
+            validation_groups=found.groups or None,
+            intervals=_interval_words(found),
+            settings=question.given,
             block_owners=_block_owners(ownership),
-            about=METHODS[chosen].about(estimate.info),
-            call=call_code(value_blocks, given, options, run.seed),
+            about=METHODS[found.method].about(estimate.info),
+            call=call_code(value_blocks, _as_asked(given, question), question.given, run.seed),
             **estimate.info,
         ),
         history=estimate.history,
-        frame=frame_kind(X),
+        frame=frame_kind(given["X"]),
         row_sizes=grid.rows.sizes,
         column_sizes=grid.columns.sizes,
         owner_names=[] if ownership is None else ownership.names,
         owner_shares=None if ownership is None else ownership.shares,
-        covariance=covariance,
-        covariance_dof=covariance_dof,
+        owner_values=found.owners,
+        covariance=found.covariance,
+        covariance_dof=found.dof,
     )
 
 
-def _check_checkpoints(options: dict[str, Any], validation_groups: int) -> None:
+def _as_asked(given: dict[str, Any], question: Question) -> dict[str, Any]:
+    """The arguments without an option of the method that came in the place of labels."""
+    return {**given, "columns": question.columns}
+
+
+def _interval_words(found: Answer) -> str:
+    """What the intervals of owners are about, in words."""
+    parts = ["sampling"] if found.estimate.stderr.any() else []
+    if found.groups:
+        parts.append(f"other validation rows ({found.groups} groups of them left out in turn)")
+    if not parts:
+        return "no error: the values of these tables are exact, but other validation rows would give others"
+    words = " and ".join(parts)
+    return words if found.groups else f"{words}, but not other validation rows"
+
+
+def warn_of_owners(found: Answer, question: Question) -> None:
+    """Say what may be wrong about who owns what."""
+    regions, copies = found.layout.regions, found.layout.copies
+    if regions is None or copies is None:
+        return
+    for name in regions.owners_of_everything() if len(regions.names) > 1 else []:
+        warn(
+            InputWarning(
+                f"owner {name!r} has every cell of the table and so a share of all that others own: in ",
+                Setting("owners"),
+                " an empty row and an empty column mean all of them; remove the line if that is not meant",
+            )
+        )
+    if copies.between:
+        one, other, count = copies.between[0]
+        more = f", and {copies.n_pairs - 1} more pairs of owners have copies" if copies.n_pairs > 1 else ""
+        found_out = f"{one!r} and {other!r} have copies of the same {count:,} {_rows(count)}{more}: "
+        effect = {
+            "one": ("their owners share what these are worth; find out who copied from whom",),
+            "first": ("whoever comes first in the table is paid for them",),
+            "each": ("every copy is paid for; use ", Setting("copies", "one")),
+        }[copies.rule]
+        warn(InputWarning(found_out, *effect))
+    if question.players == "groups" and not question.players_asked:
+        warn(
+            InputWarning(
+                "players are groups, so that an owner who splits into several gains by it: use ",
+                Setting("players", "cells"),
+                " for payments that nobody can game, which takes longer for a model of your own, or ",
+                Setting("players", "groups"),
+                " to keep it",
+            )
+        )
+
+
+def _rows(count: int) -> str:
+    return "row" if count == 1 else "rows"
+
+
+def _check_checkpoints(options: dict[str, Any], validation_groups: int | None) -> None:
     """Refuse names of checkpoints that would fail only when their turn comes."""
     path = options.get("checkpoint")
     if path is None:
         return
     check_place(path)
-    if isinstance(validation_groups, int):
-        for k in range(validation_groups):
-            check_place(_replicate_path(path, k))
-
-
-def _replicate_path(path: Any, number: int) -> str:
-    return f"{path}.without-{number}"
-
-
-def _of_replicate(options: dict[str, Any], chosen: str, number: int) -> dict[str, Any]:
-    """Options for the valuation without one validation group, which has a checkpoint of its own."""
-    path = options.get("checkpoint")
-    if path is None or chosen != "mc":
-        return options
-    return {**options, "checkpoint": _replicate_path(path, number)}
-
-
-def _layout(problem: Problem, rows: Any, columns: Any, owners: Any) -> tuple[Grid, Ownership | None]:
-    """The grid of blocks, and who owns them."""
-    row_names, column_names, label = (
-        problem.table.row_names.tolist(),
-        problem.table.column_names,
-        problem.label,
-    )
-    row_groups = None if rows is None else _row_groups(problem, rows)
-    column_groups = None if columns is None else label_groups(columns, column_names, "columns")
-    if label is not None:
-        column_groups = None if column_groups is None else column_groups.with_player(label)
-        column_names = [*column_names, label]
-    if owners is not None:
-        return cut_grid(_claims(owners), row_names, column_names, row_groups, column_groups)
-    if row_groups is None and column_groups is None:
-        raise InputError(
-            "name the blocks by ",
-            Setting("rows"),
-            ", ",
-            Setting("columns"),
-            " or ",
-            Setting("owners"),
-            "; single cells are for value_cells",
-        )
-    if column_groups is None:
-        column_groups = Groups.single(problem.table.n_columns, "all columns")
-        column_groups = column_groups if label is None else column_groups.with_player(label)
-    return Grid(row_groups or Groups.single(len(row_names), "all rows"), column_groups), None
-
-
-def _row_groups(problem: Problem, rows: Any) -> Groups:
-    """The groups of the rows, without those rows that were left out for their targets."""
-    if problem.given is None:
-        return label_groups(rows, problem.table.row_names.tolist(), "rows")
-    groups = label_groups(rows, problem.given.names.tolist(), "rows")
-    labels = [groups.names[label] for label in groups.labels[problem.given.kept]]
-    return label_groups(labels, problem.table.row_names.tolist(), "rows")
-
-
-def _claims(owners: Any) -> list[Claim]:
-    if not isinstance(owners, (str, os.PathLike)):
-        return read_claims(owners)
-    if not _exists(owners):
-        raise InputError(Setting("owners", os.fspath(owners)), ": there is no such file")
-    source = read_table(os.fspath(owners))
-    for note in source.notes:
-        warn(InputWarning(*note.args))
-    return read_claims(
-        clean_texts(source.table), source.path, lambda row: f"{source.path}, {source.where(row)}"
-    )
-
-
-def _exists(path: str | os.PathLike[str]) -> bool:
-    try:
-        return Path(path).exists()
-    except (OSError, ValueError):  # a name that cannot be one
-        return False
-
-
-def _sums(ownership: Ownership | None, grid: Grid) -> NDArray[np.float64] | None:
-    """Weights of the sums whose joint errors payments need: those of the owners, or the blocks themselves."""
-    if ownership is not None:
-        return ownership.shares if len(ownership.names) <= MAX_JOINT else None
-    n, m = grid.shape
-    return np.eye(n * m).reshape(n * m, n, m) if n * m <= MAX_JOINT else None
+    for k in range(validation_groups or 0):
+        check_place(replicate_path(path, k))
 
 
 def _row_names(names: list[Any]) -> NDArray[Any]:

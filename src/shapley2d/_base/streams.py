@@ -17,6 +17,7 @@ form sample         (4)                validation rows and coalitions on which t
 bin sample          (5, split)         validation rows and coalitions on which the bins of a GPU are assessed
 random values       ("random")         the order of the values of ``"random"``
 inspection bags     ("bags")           rows that the trees of an inspection learn from
+audit               ("audit", owner)   which rows go to which shell, and the order of noise, in what an owner might do
 inspection trees    ("trees", column)  columns and random targets in the nodes of the forest of one column
 folds               no key             rows of the folds; the folds' own seeds are spawned from it
 =================== ================== =============================================================================
@@ -39,6 +40,7 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "form sample": (4,),
     "bin sample": (5,),
     "random values": (int.from_bytes(b"random"),),
+    "audit": (int.from_bytes(b"audit"),),
     "inspection bags": (int.from_bytes(b"bags"),),
     "inspection trees": (int.from_bytes(b"trees"),),
 }

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._theory.sums import BlockSums
+
 _PARTS = ("cells", "rows", "columns")
 _ROUNDING = 1e-9  # variation below this part of the largest value is that of floating-point sums
 
@@ -34,8 +36,8 @@ class Moments:
 
     Parameters
     ----------
-    sums : ndarray of shape (k, n, m), optional
-        Weights of further sums of the cells, whose joint errors are kept too.
+    sums : BlockSums, optional
+        Further sums of the cells, whose joint errors are kept too.
 
     Examples
     --------
@@ -46,8 +48,8 @@ class Moments:
     (array([[1., 2.]]), array([[1.   , 0.707]]))
     """
 
-    def __init__(self, sums: NDArray[np.float64] | None = None) -> None:
-        self._sums = None if sums is None else sums.reshape(len(sums), -1)
+    def __init__(self, sums: BlockSums | None = None) -> None:
+        self._sums = sums
         size = 0 if sums is None else len(sums)
         self._state = _State(0, (), (), np.zeros(size), np.zeros((size, size)))
 
@@ -70,7 +72,7 @@ class Moments:
             squares.append(old.squares[k] + off if old.count else off)
         sums_mean, products = old.sums_mean, old.products
         if self._sums is not None:
-            sums = self._sums @ values.ravel()
+            sums = self._sums.of(values)
             apart = sums - sums_mean
             sums_mean = sums_mean + apart / count
             products = products + np.outer(apart, sums - sums_mean)
@@ -167,7 +169,7 @@ class Moments:
                 raise ValueError(f"its {name} has entries that are not numbers")
             if name.endswith("squares") and (arrays[name] < 0).any():
                 raise ValueError(f"its {name} has entries below 0")
-        if self._sums is not None and self._sums.shape[1] != n * m:
+        if self._sums is not None and self._sums.shape != (n, m):
             raise ValueError(f"its values have the shape {(n, m)}, which does not fit")
         self._state = _State(
             count,

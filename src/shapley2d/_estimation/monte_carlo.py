@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from shapley2d._estimation.checkpoint import Checkpoint
     from shapley2d._estimation.draws import Draws
+    from shapley2d._theory.sums import BlockSums
 
 _MIN_DRAWS = 10  # a standard error from fewer is not to be trusted
 
@@ -32,7 +33,7 @@ def monte_carlo(
     n_jobs: int | None = None,
     progress: Any = False,
     title: str = "valuing",
-    sums: NDArray[np.float64] | None = None,
+    sums: BlockSums | None = None,
     checkpoint: Checkpoint | None = None,
     cluster: Any = None,
 ) -> Estimate:
@@ -51,8 +52,8 @@ def monte_carlo(
         Workers, as in joblib. The result is the same, bit for bit, for any number.
     progress : {"auto", True, False} or callable
     title : str
-    sums : ndarray of shape (k, n, m), optional
-        Weights of sums of the values whose joint errors are wanted.
+    sums : BlockSums, optional
+        Sums of the values whose joint errors are wanted.
     checkpoint : Checkpoint, optional
         Where to go on from, and where to keep what is done.
     cluster : str or distributed.Client, optional

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from shapley2d._ownership.grid import Grid
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
+    from shapley2d._theory.sums import BlockSums
 
 MAX_AUTO_UTILITIES = {"model": 2**12, "knn": 2**16}
 """Up to so many utilities, of a trained model or of nearest neighbours, ``method="auto"`` is exact."""
@@ -61,7 +62,7 @@ def estimate_blocks(
     problem: Problem,
     run: Run,
     grid: Grid,
-    sums: NDArray[np.float64] | None,
+    sums: BlockSums | None,
     *,
     method: str,
     options: dict[str, Any],
@@ -74,8 +75,8 @@ def estimate_blocks(
     run : Run
     grid : Grid
         The groups of rows and of columns.
-    sums : ndarray of shape (k, row groups, column groups) or None
-        Weights of sums of blocks whose joint errors are wanted.
+    sums : BlockSums or None
+        Sums of blocks whose joint errors are wanted.
     method : str
     options : dict
         All of them, see :func:`complete_options`.
@@ -104,7 +105,7 @@ def _estimate(
     problem: Problem,
     run: Run,
     grid: Grid,
-    sums: NDArray[np.float64] | None,
+    sums: BlockSums | None,
     *,
     method: str,
     options: dict[str, Any],
@@ -119,7 +120,8 @@ def _estimate(
     chosen = _choose_method(method, blocks, "knn" if uses_knn else "model")
     n_groups = grid.shape[0]
     if chosen == "mc":
-        groups = {"rows": grid.rows.labels, "columns": grid.columns.labels, "owners": sums}
+        owners = None if sums is None else sums.weights
+        groups = {"rows": grid.rows.labels, "columns": grid.columns.labels, "owners": owners}
         path = sampling.pop("checkpoint")
         kept = open_checkpoint(
             path, run, blocks, method="mc of blocks", n_rows=n_groups, problem=problem, **settings, **groups
@@ -164,7 +166,7 @@ def _sampled(
     n_groups: int,
     run: Run,
     *,
-    sums: NDArray[np.float64] | None,
+    sums: BlockSums | None,
     uses_knn: bool,
     max_permutations: int,
     tolerance: float,

@@ -98,6 +98,13 @@ def checkpoint_of(
     return Checkpoint(path, {**identity, **games}, shape, drawn)
 
 
+def identity_of_sums(run: Run) -> dict[str, Any]:
+    """The sums of cells whose errors a run keeps, as settings of its checkpoint; none where it keeps none."""
+    if run.sums is None:
+        return {}
+    return {"owners": run.sums.weights, "rows": run.sums.rows, "columns": run.sums.columns}
+
+
 def _game_code(games: Sequence[Game]) -> dict[str, Any]:
     """What games that users wrote are made of; those of the package are known by their tables and settings."""
     code = {

@@ -34,11 +34,18 @@ def solve(
 ) -> Estimate:
     """Monte Carlo values of a model's cells."""
     from shapley2d._methods.games import model_games
-    from shapley2d._methods.identity import open_checkpoint
+    from shapley2d._methods.identity import identity_of_sums, open_checkpoint
 
     parts = model_games(problem, run, **settings)
     kept = open_checkpoint(
-        checkpoint, run, parts.games, method="mc", n_rows=parts.n_rows, problem=problem, **settings
+        checkpoint,
+        run,
+        parts.games,
+        method="mc",
+        n_rows=parts.n_rows,
+        problem=problem,
+        **settings,
+        **identity_of_sums(run),
     )
     estimate = _sampled(
         parts.games,
@@ -99,6 +106,7 @@ def _sampled(
         n_jobs=run.n_jobs,
         progress=run.progress,
         title="Monte Carlo",
+        sums=run.sums,
         checkpoint=checkpoint,
         cluster=cluster,
     )

@@ -142,6 +142,8 @@ class Method:
         need of a table: it then serves ``value_game`` and ``value_blocks`` too.
     game_options : tuple of str
         The options that ``solve_games`` takes.
+    averages : bool
+        Whether values are means over validation rows, so that groups of them can be valued one by one.
     score : callable, optional
         ``score(problem, run, **options) -> float``: what the whole table is worth beyond what the values are counted
         from, which Shapley values sum to; None where no model is evaluated.
@@ -160,6 +162,7 @@ class Method:
     caution: str = ""
     certainty: str = ""
     validates: bool = True
+    averages: bool = False
     solve_games: Callable[..., Estimate] | None = None
     game_options: tuple[str, ...] = ()
     score: Callable[..., float] | None = None

@@ -22,6 +22,7 @@ from shapley2d.exceptions import CacheWarning, InputError, PrecisionWarning, Set
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
+    from shapley2d._theory.sums import BlockSums
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,15 @@ class Run:
         Of the rows and of the columns.
     n_jobs : int or None
     progress : {"auto", True, False} or callable
+    sums : BlockSums or None
+        Sums of cells whose joint errors are wanted too, from methods that can tell.
     """
 
     seed: int
     semivalues: tuple[Semivalue, Semivalue]
     n_jobs: int | None
     progress: Any
+    sums: BlockSums | None = None
     started: float = field(default_factory=time.perf_counter)
 
     @classmethod

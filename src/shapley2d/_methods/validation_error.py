@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._tables.problem import Problem
+    from shapley2d._tables.problem import Problem, Split
 
 
 def problems_without_a_group(problem: Problem, n_groups: int, seed: int) -> Iterator[Problem]:
@@ -28,6 +28,32 @@ def problems_without_a_group(problem: Problem, n_groups: int, seed: int) -> Iter
         Number of groups; every split has its own, of nearly equal sizes.
     seed : int
     """
+    groups = _groups(problem, n_groups, seed)
+    for left_out in range(n_groups):
+        yield _with_rows(problem, [np.flatnonzero(group != left_out) for group in groups], n_groups)
+
+
+def problems_of_groups(problem: Problem, n_groups: int, seed: int) -> Iterator[tuple[float, Problem]]:
+    """The same groups, each as all the validation rows that there are, with its share of them.
+
+    Where values are means over validation rows, those of the groups say what is left without one of them.
+    """
+    groups = _groups(problem, n_groups, seed)
+    for taken in range(n_groups):
+        rows = [np.flatnonzero(group == taken) for group in groups]
+        shares = [_weight(split, part) for split, part in zip(problem.splits, rows, strict=True)]
+        yield float(np.mean(shares)), _with_rows(problem, rows, n_groups)
+
+
+def _weight(split: Split, rows: NDArray[np.intp]) -> float:
+    """The share of all validation rows that some have, by their weights."""
+    if split.valid_weights is None:
+        return rows.size / split.valid.n_rows
+    return float(split.valid_weights[rows].sum() / split.valid_weights.sum())
+
+
+def _groups(problem: Problem, n_groups: int, seed: int) -> list[NDArray[np.intp]]:
+    """The group of every validation row, for each split."""
     smallest = min(split.valid.n_rows for split in problem.splits)
     if (
         not isinstance(n_groups, (int, np.integer))
@@ -42,17 +68,19 @@ def problems_without_a_group(problem: Problem, n_groups: int, seed: int) -> Iter
     for number, split in enumerate(problem.splits):
         random = generator(seed, "validation groups", number)
         groups.append(random.permutation(np.arange(split.valid.n_rows) % n_groups))
-    for left_out in range(n_groups):
-        splits = []
-        for split, group in zip(problem.splits, groups, strict=True):
-            splits.append(split.take_valid(np.flatnonzero(group != left_out)))
-            weights = splits[-1].valid_weights
-            if weights is not None and not weights.any():
-                raise InputError(
-                    Setting("validation_groups", n_groups),
-                    " leaves a group out without which no validation row has a weight: use a larger number, or 0",
-                )
-        yield replace(problem, splits=splits)
+    return groups
+
+
+def _with_rows(problem: Problem, rows: list[NDArray[np.intp]], n_groups: int) -> Problem:
+    """The problem with some of the validation rows of every split."""
+    splits = [split.take_valid(kept) for split, kept in zip(problem.splits, rows, strict=True)]
+    for split in splits:
+        if split.valid_weights is not None and not split.valid_weights.any():
+            raise InputError(
+                Setting("validation_groups", n_groups),
+                " makes groups with or without which no validation row has a weight: use another number, or 0",
+            )
+    return replace(problem, splits=splits)
 
 
 def jackknife_covariance(replicates: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,11 +12,13 @@ from numpy.typing import NDArray  # noqa: TC002  (dataclasses and their readers 
 
 from shapley2d._base.precision import interval_factor
 from shapley2d._base.printable import printable
+from shapley2d._base.warnings import warn
 from shapley2d._ownership.owners import UNOWNED
 from shapley2d._ownership.payments import divide_total, payment_intervals, uncertain_pairs
+from shapley2d._results.audit import Audit
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import make_frame
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, PrecisionWarning
 
 MAX_JOINT = 256
 """Up to so many owners (or blocks) their errors are kept jointly; beyond, they count as independent."""
@@ -38,6 +40,8 @@ class BlockValuation(Valuation, kind="blocks"):
         stands for itself.
     owner_shares : ndarray of shape (owners, row groups, column groups) or None
         Part of every block that each owner has.
+    owner_values : ndarray of shape (owners,) or None
+        What every owner is worth, where that was added up from cells; None where it is the sum of its blocks.
     covariance : ndarray or None
         Of the errors of the owners' (or blocks') values; None where they are exact, or too many to be kept jointly.
     covariance_dof : float
@@ -57,6 +61,7 @@ class BlockValuation(Valuation, kind="blocks"):
     owner_shares: NDArray[np.float64] | None = None
     covariance: NDArray[np.float64] | None = None
     covariance_dof: float = math.inf
+    owner_values: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,6 +78,8 @@ class BlockValuation(Valuation, kind="blocks"):
 
     @cached_property
     def _owner_values(self) -> NDArray[np.float64]:
+        if self.owner_values is not None:
+            return self.owner_values
         if self.owner_shares is None:
             return self.values.ravel()
         return np.asarray(np.tensordot(self.owner_shares, self.values, axes=2))
@@ -130,7 +137,8 @@ class BlockValuation(Valuation, kind="blocks"):
         frame
             ``owner``, ``value``, ``amount``, and ``low`` and ``high``, a 95 % interval of the amount from the
             standard errors of the values, by simulation. Blocks that no one
-            owns form the entry ``"(unowned)"``, which receives nothing.
+            owns form the entry ``"(unowned)"``, which receives nothing. A warning names those who are paid although the
+            interval of their value holds 0.
         """
         names, values = self._owner_names, self._owner_values
         paid = np.array([name != UNOWNED for name in names])
@@ -143,8 +151,26 @@ class BlockValuation(Valuation, kind="blocks"):
         low[paid], high[paid] = payment_intervals(
             total, owned, joint, negative=negative, digits=digits, dof=self._owner_dof
         )
+        self._warn_of_chance(paid & (amounts > 0))
         columns = {"owner": names, "value": values, "amount": amounts, "low": low, "high": high}
         return make_frame(columns, self.frame)
+
+    def _warn_of_chance(self, paid: NDArray[np.bool_]) -> None:
+        """Say which of those who are paid may be worth nothing."""
+        half = self.owner_interval_factor * np.sqrt(np.diag(self._owner_covariance))
+        unsure = [
+            self._owner_names[k] for k in np.flatnonzero(paid & (half > 0) & (self._owner_values <= half))
+        ]
+        if unsure:
+            named = ", ".join(repr(name) for name in unsure[:3])
+            more = f" and {len(unsure) - 3} more" if len(unsure) > 3 else ""
+            what = "the 95 % interval" if len(unsure) == 1 else "the 95 % intervals"
+            whose = ("holds", "it is") if len(unsure) == 1 else ("hold", "they are")
+            warn(
+                PrecisionWarning(
+                    f"{what} of {named}{more} {whose[0]} 0: what {whose[1]} paid may be for nothing but chance"
+                )
+            )
 
     def uncertain_orders(self) -> Any:
         """Pairs of owners (or blocks) of which it is not certain which is worth more.
@@ -156,7 +182,7 @@ class BlockValuation(Valuation, kind="blocks"):
             interval, which holds 0. Empty when every order is certain.
         """
         higher, lower, difference, stderr = uncertain_pairs(
-            self._owner_values, self._owner_covariance, self.dof
+            self._owner_values, self._owner_covariance, self._owner_dof
         )
         names = np.array(self._owner_names, dtype=object)
         columns = {
@@ -167,6 +193,18 @@ class BlockValuation(Valuation, kind="blocks"):
             "high": difference + self.owner_interval_factor * stderr,
         }
         return make_frame(columns, self.frame)
+
+    def audit(self) -> Audit:
+        """What owners could gain by gaming these payments, as :func:`~shapley2d.audit_owners` found it.
+
+        A valuation has no tables, so that it cannot ask by itself: it keeps the audit that it came with.
+        """
+        if "audit" not in self.info:
+            raise InputError(
+                "these values come without an audit, which needs the tables: call audit_owners with the arguments of "
+                "value_blocks"
+            )
+        return Audit.of_record(self.info["audit"], self.frame)
 
     def __repr__(self) -> str:
         n, m = self.shape

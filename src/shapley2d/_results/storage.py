@@ -16,6 +16,7 @@ from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.json_record import history_pairs, parse_record, real_number, whole_number
 from shapley2d._base.warnings import warn
 from shapley2d._results import checksum
+from shapley2d._results.audit import Audit
 from shapley2d._tables.frames import FRAME_KINDS
 from shapley2d._tables.reading.parquet_bounds import (
     allowed_bytes,
@@ -41,6 +42,7 @@ _COLUMNS = ("row", "column", "value", "stderr", "content", "label")
 _KINDS = ("number", "category", "boolean", "date")
 _WORDS = {  # entries of the record that others read, and what they are
     "about": dict, "settings": dict, "versions": dict, "method": str, "call": str, "task": str, "kind": str,
+    "players": str, "copies": dict, "intervals": str, "audit": dict,
     "n_valid": int, "folds": int, "splits": str, "n_utilities": int, "block_owners": list, "semivalue": list,
 }  # fmt: skip
 
@@ -274,6 +276,8 @@ def _info(info: Any) -> dict[str, Any]:
     words = [*(info.get("about") or {}).values(), *(info.get("versions") or {}).values()]
     if not all(isinstance(word, str) for word in words):
         raise ValueError("about or versions in its record is not text")
+    if info.get("audit") is not None:
+        Audit.of_record(info["audit"])
     for key in ("tolerance", "seconds"):
         for place in (info, info.get("settings") or {}):
             real_number(0 if place.get(key) is None else place[key], f"{key} in its record")
@@ -290,6 +294,7 @@ def _block_record(valuation: Any) -> dict[str, Any]:
         "owned": None if shares is None else [np.flatnonzero(part).tolist() for part in shares],
         "covariance": None if valuation.covariance is None else valuation.covariance.tolist(),
         "covariance_dof": None if np.isinf(valuation.covariance_dof) else valuation.covariance_dof,
+        "owner_values": None if valuation.owner_values is None else valuation.owner_values.tolist(),
     }
 
 
@@ -321,11 +326,19 @@ def _block_fields(record: Any, n: int, m: int, limit: int) -> dict[str, Any]:
         if sizes[key].size != count:
             raise ValueError(f"its {key} do not fit")
     dof = record.get("covariance_dof")
+    values = record.get("owner_values")
+    if values is not None:
+        if owned is None or not isinstance(values, list) or len(values) != len(owned):
+            raise ValueError("the values of its owners do not fit")
+        values = np.array([real_number(value, "an owner's value", -np.inf) for value in values])
+        if not np.isfinite(values).all():
+            raise ValueError("some values of its owners are not numbers")
     return {
         **sizes,
         "owner_names": names,
         "owner_shares": shares,
         "covariance": covariance,
+        "owner_values": values,
         "covariance_dof": np.inf if dof is None else real_number(dof, "degrees of freedom of its owners"),
     }
 

@@ -19,7 +19,7 @@ from shapley2d._tables.target import as_target, match_target
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -102,12 +102,15 @@ def make_problem(
     seed: int = 0,
     validates: bool = True,
     kinds: Mapping[str, str] | None = None,
+    change: Callable[[Table, Target], tuple[Table, Target, NDArray[np.intp]]] | None = None,
 ) -> Problem:
     """Check the user's tables once and lay out the splits.
 
     Without a validation table the rows are split into ``folds``, each of which validates others, see
     :func:`shapley2d._tables.splits.split_rows`. Where nothing ``validates`` there are no splits; a validation table is
     still checked. Entries of ``valid_weight`` go with the rows of the validation table, or of X where there is none.
+    ``change`` may make another training table of the one that was read, before it is split, and says which row of the
+    latter each of its rows comes from.
     """
     check_folds(folds)
     X, y, X_valid, y_valid = with_targets(X, y, X_valid, y_valid)
@@ -131,7 +134,8 @@ def make_problem(
         X, weights = named_column(X, valid_weight, "valid_weight")
     table = as_table(X, "X", kinds)
     target = as_target(y, table, task)
-    given, kept = None, np.arange(table.n_rows)
+    n_given = table.n_rows
+    given, kept = None, np.arange(n_given)
     group_codes = None if groups is None else read_groups(groups, table.row_names)
     times = None if time is None else read_times(time, table.row_names)
     row_weights = None
@@ -142,6 +146,10 @@ def make_problem(
         table = table.take_rows(kept)
     warn_of_reading(table)
     warn_of_keys(table)
+    known = table
+    if change is not None:
+        table, target, origin = change(table, target)
+        kept = kept[origin]
     if X_valid is None:
         if not validates:
             return Problem(table, target, [], given=given)
@@ -152,7 +160,7 @@ def make_problem(
             seed=seed,
             groups=None if group_codes is None else read_groups(group_codes[kept], table.row_names),
             time=None if times is None else times[kept],
-            given=None if given is None else (given.names.size, kept),
+            given=(n_given, kept),
         )
         splits = [
             Split(
@@ -168,7 +176,7 @@ def make_problem(
         problem = Problem(table, target, splits, given=given, how=parts.how)
         _check_weights(problem)
         return problem
-    read = as_table(X_valid, "X_valid", like=table)
+    read = as_table(X_valid, "X_valid", like=known)
     target_valid = match_target(y_valid, read, target)
     if weights is not None:
         row_weights = read_weights(weights, read.row_names)

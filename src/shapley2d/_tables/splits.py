@@ -217,6 +217,7 @@ def _by_splitter(
 
 def _listed(folds: Iterable[Any], n_rows: int, kept: NDArray[np.intp]) -> list[Part]:
     """The splits of a list, without rows that were left out for their targets."""
+    repeated = np.unique(kept).size < kept.size  # rows that are there again go with the first
     place = np.full(n_rows, -1, dtype=np.intp)
     place[kept] = np.arange(kept.size)
     splits = []
@@ -234,7 +235,10 @@ def _listed(folds: Iterable[Any], n_rows: int, kept: NDArray[np.intp]) -> list[P
                 Setting("folds"),
                 f": split {k} has row {both[0]} on both sides: a row trains or validates, not both",
             )
-        here = [place[rows][place[rows] >= 0] for rows in sides]
+        if repeated:
+            here = [np.flatnonzero(np.isin(kept, rows)) for rows in sides]
+        else:
+            here = [place[rows][place[rows] >= 0] for rows in sides]
         for rows, what in zip(here, ("train", "validate"), strict=True):
             if not rows.size:
                 raise InputError(Setting("folds"), f": split {k} has no rows that {what}")

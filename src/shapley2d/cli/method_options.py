@@ -28,9 +28,26 @@ def cell_takers() -> Takers:
     return _takers({name: {o.name: o for o in method.options} for name, method in METHODS.items()})
 
 
-def block_takers() -> Takers:
-    """The options of ``blocks``."""
-    return _takers({name: block_options(name) for name in block_methods()})
+def block_takers(players: str | None = None, model: str | None = None) -> Takers:
+    """The options of ``blocks``.
+
+    Parameters
+    ----------
+    players : {"cells", "groups"}, optional
+        Those of either kind of players; all of them by default.
+    model : str, optional
+        The model that the user named: without one, or with nearest neighbours, ``auto`` is ``knn`` for cells.
+    """
+    groups = {name: block_options(name) for name in block_methods()}
+    if players == "groups":
+        return _takers(groups)
+    cells = {name: {o.name: o for o in method.options} for name, method in METHODS.items()}
+    # what groups call model knn and baseline is understood for cells, too
+    cells["knn"] |= {name: groups["knn"][name] for name in ("model", "baseline")}
+    if players == "cells":
+        return _takers({"auto": cells["knn" if model in (None, "knn") else "mc"], **cells})
+    cells["auto"] = {**cells["mc"], **cells["knn"]}
+    return _takers({name: {**groups.get(name, {}), **cells[name]} for name in (*groups, *cells)})
 
 
 def _takers(methods: dict[str, dict[str, Option]]) -> Takers:

@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _SHARED = {
+    "copies": "--copies",
+    "copy_distance": "--copy-distance",
     "encoding": "--encoding",
     "folds": "--folds",
     "groups": "--groups",
     "method": "--method",
     "n_jobs": "--jobs",
+    "negative": "--negative",
     "owners": "--owners",
+    "players": "--players",
     "random_state": "--seed",
     "semivalue": "--semivalue",
     "separator": "--separator",
@@ -26,6 +30,7 @@ _SHARED = {
     "time": "--time",
     "total": "--pay",
     "valid_weight": "--valid-weight",
+    "validation_groups": "--validation-groups",
 }
 
 

@@ -281,6 +281,11 @@ class OddKernel(_PairEstimator):
         smooth = odd / self._amplitude[:, None]
         return np.asarray(np.maximum((smooth * (self._inverse @ smooth)).sum(axis=0) / len(odd), 0.0))
 
+    def products(self, odd: Floats) -> Floats:
+        """How alike the games of some rows are: a matrix whose diagonal holds their scales."""
+        smooth = odd / self._amplitude[:, None]
+        return np.asarray(smooth.T @ (self._inverse @ smooth) / len(odd))
+
 
 class EvenRidge(_PairEstimator):
     """What the even part adds to a semivalue that distinguishes a coalition from its complement: a ridge as in A.

@@ -11,13 +11,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._theory.sums import BlockSums
+
     Floats = NDArray[np.float64]
 
 GROUPS = 10
 
 
 class Replicated(NamedTuple):
-    """Values (n, m), their standard errors, those of the sums of rows, of columns and of all; degrees of freedom."""
+    """Values (n, m), their standard errors, those of the sums of rows, of columns and of all; degrees of freedom.
+
+    And the covariance of the errors of the further sums that were asked for.
+    """
 
     values: Floats
     stderr: Floats
@@ -25,6 +30,7 @@ class Replicated(NamedTuple):
     column_stderr: Floats
     total_stderr: float
     dof: float
+    covariance: Floats | None = None
 
 
 def jackknife_groups(size: NDArray[np.intp], counts: Floats, n_groups: int = GROUPS) -> NDArray[np.intp]:
@@ -70,6 +76,7 @@ def jackknife(
     chunks: Iterable[tuple[slice, Sequence[Floats]]],
     group: NDArray[np.intp],
     base: Floats,
+    sums: BlockSums | None = None,
 ) -> Replicated:
     """Values from linear weights, and their standard errors from leaving out one group of pairs at a time.
 
@@ -83,6 +90,8 @@ def jackknife(
         As from :func:`jackknife_groups`.
     base : ndarray of shape (n,)
         Added to the values of every column.
+    sums : BlockSums, optional
+        Further sums of the values, whose joint errors are wanted.
     """
     n_groups = int(group.max()) + 1
     keeps = [np.ones(len(group), dtype=np.bool_), *(group != which for which in range(n_groups))]
@@ -90,6 +99,7 @@ def jackknife(
     n, m = len(base), len(stacked[0]) // len(keeps)
     values, variance = np.empty((n, m)), np.empty((n, m))
     row_variance, column_spread = np.empty(n), np.zeros((n_groups, m))
+    sums_spread = np.zeros((n_groups, 0 if sums is None else len(sums)))
     for rows, lines in chunks:
         replicates = sum((w @ part for w, part in zip(stacked, lines, strict=True)), start=np.zeros(()))
         replicates = replicates.reshape(len(keeps), m, -1)
@@ -98,6 +108,9 @@ def jackknife(
         variance[rows] = np.square(spread).sum(axis=0).T
         row_variance[rows] = np.square(spread.sum(axis=1)).sum(axis=0)
         column_spread += spread.sum(axis=2)
+        if sums is not None:
+            part = sums.take_rows(np.arange(n)[rows])
+            sums_spread += [part.of(one.T) for one in spread]
     scale = np.sqrt((n_groups - 1) / n_groups)
     return Replicated(
         values,
@@ -106,4 +119,5 @@ def jackknife(
         scale * np.sqrt(np.square(column_spread).sum(axis=0)),
         float(scale * np.sqrt(np.square(column_spread.sum(axis=1)).sum())),
         float(n_groups - 1),
+        None if sums is None else scale**2 * sums_spread.T @ sums_spread,
     )

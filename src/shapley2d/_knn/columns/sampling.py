@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._theory.sums import BlockSums
+
     Floats = NDArray[np.float64]
 
 DEFAULT_MAX_COALITIONS = 8192
@@ -70,6 +72,8 @@ class ColumnEstimate:
         intervals allow for by Student's quantile.
     interrupted : bool
         Whether Ctrl-C ended the run; the estimate then rests on the evaluations finished before.
+    covariance : ndarray or None
+        Of the errors of the further sums that were asked for; None where every coalition was evaluated.
     """
 
     values: Floats
@@ -83,6 +87,7 @@ class ColumnEstimate:
     history: list[tuple[int, float]]
     dof: float = math.inf
     interrupted: bool = False
+    covariance: Floats | None = None
 
 
 def estimate_columns(
@@ -97,6 +102,7 @@ def estimate_columns(
     progress: Callable[[int, int, float], None] | None = None,
     empty: Floats | None = None,
     estimator: Literal["auto", "A", "B"] = "auto",
+    sums: BlockSums | None = None,
 ) -> ColumnEstimate:
     """Estimate the values of all cells from the row values of sampled column coalitions.
 
@@ -124,6 +130,8 @@ def estimate_columns(
         Row values without any column, instead of ``phi({})``, which then is not evaluated.
     estimator : {"auto", "A", "B"}
         By default B, and A beyond 4096 pairs.
+    sums : BlockSums, optional
+        Further sums of the values, whose joint errors are wanted.
 
     Returns
     -------
@@ -166,7 +174,7 @@ def estimate_columns(
     base = target.ends[0] * nothing + target.ends[1] * at_ends[-1]
 
     schedule = _schedule(sequence, len(base), target, n_coalitions, max_coalitions)
-    evaluations = _Evaluations(target, phi, base, schedule[-1], sequence.n_pairs)
+    evaluations = _Evaluations(target, phi, base, schedule[-1], sequence.n_pairs, sums)
     spent, best = len(at_ends), None
     history: list[tuple[int, float]] = []
     try:
@@ -242,7 +250,9 @@ class _Evaluations:
         base: Floats,
         planned: int,
         total: int,
+        sums: BlockSums | None = None,
     ) -> None:
+        self._sums = sums
         self._target, self._phi, self._base = target, phi, base
         # Only the odd part is kept where it decides alone: half the rows. Large tables are kept in single
         # precision, which is far finer than the sampling error.
@@ -293,15 +303,17 @@ class _Evaluations:
         if not target.symmetric:
             weights.append(EvenRidge(target, coalitions).weights)
         group = jackknife_groups(coalitions.sum(axis=1), target.counts)
-        result = jackknife(weights, self._chunks(), group, self._base)
+        result = jackknife(weights, self._chunks(), group, self._base, self._sums)
         if isinstance(odd, OddKernel):
             expected = self._expected(odd, coalitions)
             if not target.symmetric:  # the kernel knows the odd part alone
                 chunks = ((rows, lines[1:]) for rows, lines in self._chunks())
-                even = jackknife(weights[1:], chunks, group, self._base)
-                expected = result._replace(**_mix(np.hypot, expected, even))
+                even = jackknife(weights[1:], chunks, group, self._base, self._sums)
+                together = _added(expected.covariance, even.covariance)
+                expected = result._replace(**_mix(np.hypot, expected, even), covariance=together)
             share = 0.5 * min(1.0, MANY_PER_COLUMN * target.n_columns / (2 * len(coalitions)))
-            result = result._replace(**_mix(_averaged(share), result, expected))
+            joint = _added(result.covariance, expected.covariance, 1 - share, share)
+            result = result._replace(**_mix(_averaged(share), result, expected), covariance=joint)
         if target.efficient:
             result = result._replace(row_stderr=np.zeros(len(self._base)), total_stderr=0.0)
         return _unassessed(result, 2 * len(coalitions), estimator)
@@ -311,9 +323,13 @@ class _Evaluations:
         everything = np.ones(len(coalitions), dtype=np.bool_)
         squared = expected_error(self._target, coalitions, odd.weights(everything))
         scale, together = np.empty(len(self._base)), np.zeros((len(coalitions), 1))
+        groups = np.zeros((0 if self._sums is None else self._sums.weights.shape[1], len(coalitions)))
         for rows, lines in self._chunks():
             scale[rows] = odd.scale(lines[0])
             together += lines[0].sum(axis=1, keepdims=True)
+            if self._sums is not None:
+                part = self._sums.take_rows(np.arange(len(self._base))[rows])
+                groups += part.by_row_group(lines[0].T)
         whole = float(odd.scale(together)[0])  # of the game whose value is the sum over all rows
         return Replicated(
             np.empty(0),
@@ -322,7 +338,29 @@ class _Evaluations:
             np.sqrt(whole * squared.columns),
             math.sqrt(whole * squared.row_sum),
             math.inf,
+            None if self._sums is None else self._expected_joint(odd.products(groups.T), squared.columns),
         )
+
+    def _expected_joint(self, scales: Floats, squared: Floats) -> Floats:
+        """Expected covariance of the further sums.
+
+        Parameters
+        ----------
+        scales : ndarray of shape (row groups, row groups)
+            How alike the games of the groups of rows are, each the sum of the games of its rows.
+        squared : ndarray of shape (m,)
+            Expected squared errors of the columns of a game of scale 1. They are taken to have nothing in common,
+            except that the errors of a row sum to 0 where its values sum to what is known.
+        """
+        assert self._sums is not None
+        size, directions = np.linalg.eigh(scales)
+        root = directions * np.sqrt(np.maximum(size, 0.0))
+        by_column = np.matmul(root.T, self._sums.weights[:, :, self._sums.columns])
+        m = self._target.n_columns
+        if self._target.efficient and m > 1:
+            by_column = (by_column - by_column.mean(axis=2, keepdims=True)) * math.sqrt(m / (m - 1))
+        lines = (by_column * np.sqrt(squared)).reshape(len(by_column), -1)
+        return np.asarray(lines @ lines.T)
 
     def _chunks(self) -> Iterator[tuple[slice, list[Floats]]]:
         """The parts on all stored pairs, a few rows of the table at a time."""
@@ -337,6 +375,12 @@ def _mix(mean: Callable[[Any, Any], Any], one: Replicated, other: Replicated) ->
     """The standard errors of two results, each pair of them made one."""
     names = ("stderr", "row_stderr", "column_stderr", "total_stderr")
     return {name: mean(getattr(one, name), getattr(other, name)) for name in names}
+
+
+def _added(
+    one: Floats | None, other: Floats | None, weight: float = 1.0, other_weight: float = 1.0
+) -> Floats | None:
+    return None if one is None or other is None else weight * one + other_weight * other
 
 
 def _averaged(share: float) -> Callable[[Any, Any], Any]:
@@ -356,4 +400,5 @@ def _unassessed(result: Replicated, n_coalitions: int, estimator: str) -> Column
         converged=False,
         history=[],
         dof=result.dof,
+        covariance=result.covariance,
     )

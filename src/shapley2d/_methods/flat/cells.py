@@ -68,6 +68,7 @@ def flat_cells(
         n_jobs=run.n_jobs,
         progress=run.progress,
         title="flat",
+        sums=run.sums,
         checkpoint=None if checkpoint is None else _checkpoint(checkpoint, problem, run, games, settings),
         cluster=cluster,
     )
@@ -200,7 +201,7 @@ def _checkpoint(
     path: Any, problem: Problem, run: Run, games: list[FlatGame], settings: dict[str, Any]
 ) -> Checkpoint:
     """The checkpoint at a path, for this problem and these games only."""
-    from shapley2d._methods.identity import checkpoint_of
+    from shapley2d._methods.identity import checkpoint_of, identity_of_sums
 
     utilities = [utility for game in games for utility in (game.utility_none, game.utility_all)]
     return checkpoint_of(
@@ -211,4 +212,5 @@ def _checkpoint(
         shape=(problem.table.n_rows, problem.table.n_columns),
         problem=problem,
         **settings,
+        **identity_of_sums(run),
     )

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     """Values under the K-nearest-neighbour utility, whose row axis has a closed form."""
+    from dataclasses import replace
+
+    import numpy as np
+
     from shapley2d._knn.raw_metric import check_numbers
     from shapley2d._methods.knn.cells import value_knn
     from shapley2d._methods.knn.label import value_knn_label
@@ -36,6 +40,9 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
         return value(problem, run, **options).noting(**facts)
     kept, n_columns = varying_columns(problem.table), problem.table.n_columns
     part = problem if kept.size == n_columns else take_columns(problem, kept)
+    if run.sums is not None:
+        beside = np.arange(n_columns, run.sums.columns.size)  # the label
+        run = replace(run, sums=run.sums.take_columns(np.append(kept, beside)))
     return with_zeros(value(part, run, **options), kept, n_columns).noting(**facts)
 
 
@@ -79,5 +86,6 @@ METHOD = Method(
         ),
     ),
     how="the {n_neighbors} nearest neighbours",
+    averages=True,
     score=score_knn,
 )

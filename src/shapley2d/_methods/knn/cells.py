@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -315,7 +316,10 @@ def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
     if form == "auto":
         _choose_form(game, run, 2**m, 0.0)
     weights_in, weights_out = game.column_weights()
-    sums = [ChunkSums(part.n_valid, (part.n_rows, m)) for part in game.parts]
+    sums = [
+        ChunkSums(part.n_valid, (part.n_rows, m), None if run.sums is None else run.sums.take_rows(rows))
+        for part, rows in zip(game.parts, game.rows, strict=True)
+    ]
     done, interrupted = 0, False
     with reporting(run.progress, "exact KNN values") as report:
         try:
@@ -355,6 +359,9 @@ def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
         np.sqrt(row_variance),
         np.sqrt(column_variance),
         info,
+        covariance=None
+        if run.sums is None
+        else np.sum([part.covariance() for part in sums], axis=0) / len(sums) ** 2,
         dof=dof,
         total_stderr=float(np.sqrt(total_variance)),
     )
@@ -367,10 +374,14 @@ def _corrected(estimate: Estimate, game: _KnnGame, run: Run, tolerance: float = 
     """The estimate without the errors of bins, as far as a sample of exact rankings knows them."""
     if not game.is_binned:
         return estimate
+    sampled = estimate.stderr**2
     with reporting(run.progress, "ranking a sample exactly") as report:
         estimate = correct_bins(
             estimate, game.parts, game.make_parts("exact"), game.rows, game.column_weights(), run.seed, report
         )
+    if run.sums is not None and estimate.covariance is not None:
+        left_over = np.diag(run.sums.squared(estimate.stderr**2 - sampled))  # as if bins erred apart
+        estimate = replace(estimate, covariance=estimate.covariance + left_over)
     left, spread = estimate.info["form_stderr"], float(np.ptp(estimate.values))
     if left > max(tolerance, SPREAD_SHARE) * spread:
         warn(
@@ -412,6 +423,7 @@ def _sampled_columns(
             semivalue=game.column_semivalue,
             random_state=seed_sequence(run.seed, "column pairs"),
             progress=_column_progress(report, None if n_coalitions else tolerance),
+            sums=run.sums,
         )
     ratio = convergence_ratio(result.values, result.stderr, result.dof)
     info = {
@@ -436,6 +448,7 @@ def _sampled_columns(
         result.column_stderr,
         info,
         list(result.history),
+        result.covariance,
         dof=result.dof,
         total_stderr=result.total_stderr,
     )

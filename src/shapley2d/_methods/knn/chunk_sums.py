@@ -9,6 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._theory.sums import BlockSums
+
 
 class ChunkSums:
     """Sums over chunks of validation rows, and how much the chunks differ.
@@ -19,9 +21,14 @@ class ChunkSums:
         Validation rows that there are.
     shape : (int, int)
         Of the table.
+    sums : BlockSums, optional
+        Further sums of the cells, whose joint errors are kept too.
     """
 
-    def __init__(self, n_valid: float, shape: tuple[int, int]) -> None:
+    def __init__(self, n_valid: float, shape: tuple[int, int], sums: BlockSums | None = None) -> None:
+        self._further = sums
+        count = 0 if sums is None else len(sums)
+        self._further_sums, self._products = np.zeros(count), np.zeros((count, count))
         self._n_valid = n_valid
         self._seen = 0
         self.chunks = 0
@@ -37,6 +44,10 @@ class ChunkSums:
         ):
             np.add(total, size * part, out=total)
             np.add(squares, size * part**2, out=squares)
+        if self._further is not None:
+            further = self._further.of(mean)
+            self._further_sums += size * further
+            self._products += size * np.outer(further, further)
 
     def mean(self) -> NDArray[np.float64]:
         return self._sums[0] / self._seen
@@ -50,4 +61,12 @@ class ChunkSums:
             return np.zeros_like(self._sums[part])
         mean = self._sums[part] / self._seen
         between = np.maximum(self._squares[part] / self._seen - mean**2, 0.0)
+        return np.asarray(between / (self.chunks - 1) * (1 - self._seen / self._n_valid))
+
+    def covariance(self) -> NDArray[np.float64]:
+        """Covariance of the errors of the further sums, as :meth:`variance`."""
+        if self._seen == self._n_valid:
+            return np.zeros_like(self._products)
+        mean = self._further_sums / self._seen
+        between = self._products / self._seen - np.outer(mean, mean)
         return np.asarray(between / (self.chunks - 1) * (1 - self._seen / self._n_valid))

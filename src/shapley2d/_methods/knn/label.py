@@ -20,6 +20,7 @@ from shapley2d._knn.rows import RowValues
 from shapley2d._methods.knn.cells import value_knn
 from shapley2d._tables.row_weights import weighted_mean
 from shapley2d._theory.semivalues import Semivalue, feature_semivalue, marginal_weights, size_probabilities
+from shapley2d._theory.sums import BlockSums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +43,8 @@ def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
     """
     row_semivalue, column_semivalue = run.semivalues
     factor, beside = feature_semivalue(column_semivalue)
-    features = value_knn(problem, replace(run, semivalues=(row_semivalue, beside)), **options)
+    sums = _sums_of_features(run) if column_semivalue == "shapley" else None
+    features = value_knn(problem, replace(run, semivalues=(row_semivalue, beside), sums=sums), **options)
     values, stderr = factor * features.values, factor * features.stderr
     row_stderr, column_stderr = factor * features.row_stderr, factor * features.column_stderr
     game = _RowGame(problem, run, options)
@@ -68,8 +70,18 @@ def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
         np.append(column_stderr, label_sum_stderr),
         features.info,
         features.history,
+        None if features.covariance is None else factor**2 * features.covariance,
         dof=dof,
     )
+
+
+def _sums_of_features(run: Run) -> BlockSums | None:
+    """The sums as those of features: the error of a label's cell is minus those of the other cells of its row."""
+    if run.sums is None:
+        return None
+    sums = run.sums
+    weights = sums.weights - sums.weights[:, :, sums.columns[-1:]]
+    return BlockSums(weights, sums.rows, sums.columns[:-1])
 
 
 class _RowGame:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._results.audit import Audit
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from shapley2d._results.values import Values
 
+_MOST_OWNERS = 12  # in columns of a table
 _KEYS = ("owner", "value", "amount", "low", "high")
 
 
@@ -61,3 +63,29 @@ def payment_lines(payments: Any) -> list[dict[str, Any]]:
 def _lines(data: Any) -> list[dict[str, Any]]:
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     return frame.rows(named=True) if isinstance(frame, nw.DataFrame) else [dict(line) for line in data]
+
+
+def audit_tables(valuation: Values) -> dict[str, Any] | None:
+    """The audit that a valuation came with, as tables: gains by owner and move, payments by setting and owner."""
+    record = valuation.info.get("audit")
+    if record is None:
+        return None
+    audit = Audit.of_record(record)
+    owners = list(audit.payments)
+    moves = list(dict.fromkeys(move["move"] for move in audit.moves))
+    gains = {(move["owner"], move["move"]): move["after"] - move["before"] for move in audit.moves}
+    return {
+        "amount": audit.amount,
+        "moves": moves,
+        "gains": [
+            (owner, audit.payments[owner], [gains.get((owner, move)) for move in moves]) for owner in owners
+        ],
+        "owners": owners if len(owners) <= _MOST_OWNERS else [],
+        "settings": [
+            (one["setting"], [one["payments"].get(owner) for owner in owners]) for one in audit.settings
+        ],
+        "payments": [audit.payments[owner] for owner in owners],
+        "copies": audit.copies,
+        "complete": audit.complete,
+        "sentences": audit.sentences,
+    }

@@ -8,8 +8,9 @@ import numpy as np
 
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.checks import check_whole
+from shapley2d._results.owner_words import owner_words
 from shapley2d._results.page import asset, policy_hash, template
-from shapley2d._results.report.owners import block_owners, owner_lines, payment_lines
+from shapley2d._results.report.owners import audit_tables, block_owners, owner_lines, payment_lines
 from shapley2d._results.report.payload import (
     as_marked,
     errors_known,
@@ -136,6 +137,8 @@ def render_report(
         notes=[*dict.fromkeys(notes)],
         payload=payload,
         payments=owner_lines(valuation) if payments is None else payment_lines(payments),
+        owner_words=owner_words(valuation.info),
+        audit=audit_tables(valuation),
         blocks=is_blocks(valuation),
         has_labels=valuation.labels is not None,
         has_history=any(0 < ratio < np.inf for _, ratio in valuation.history),

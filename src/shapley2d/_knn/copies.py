@@ -1,0 +1,106 @@
+"""Rows of a table that repeat one another: exactly, or within a distance."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._knn.metric import integer_columns
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.table import Table
+    from shapley2d._tables.target import Target
+
+
+def find_copies(table: Table, target: Target, distance: float = 0.0) -> NDArray[np.intp]:
+    """The cluster of every row: rows of a cluster have the same label, and say the same in every column or nearly so.
+
+    A missing entry says the same as another missing one. A row with another label is no copy: it says something else.
+
+    Parameters
+    ----------
+    table : Table
+    target : Target
+    distance : float
+        How far apart two rows may be, as a mean over the columns, where 1 is how far apart two random rows are on
+        average (as ``metric="auto"`` measures it: squared differences of numbers, 0 or 1 for categories). Chains
+        count: if b is a copy of a and c one of b, all three are copies.
+
+    Returns
+    -------
+    ndarray of int
+        Clusters are numbered in the order of their first rows.
+
+    Examples
+    --------
+    >>> from shapley2d._tables.convert import as_table
+    >>> from shapley2d._tables.target import as_target
+    >>> table = as_table([[1.0, None], [2.0, 5.0], [1.0, None], [2.001, 5.0], [1.0, None]])
+    >>> target = as_target(["a", "b", "a", "b", "b"], table)
+    >>> find_copies(table, target), find_copies(table, target, 0.01)
+    (array([0, 1, 0, 2, 3]), array([0, 1, 0, 1, 2]))
+    """
+    clusters = _equal(table, target)
+    if distance > 0:
+        _, first = np.unique(clusters, return_index=True)
+        clusters = _numbered(_near(table.take_rows(first), target.take(first), distance))[clusters]
+    return clusters
+
+
+def _equal(table: Table, target: Target) -> NDArray[np.intp]:
+    """Clusters of rows that say exactly the same."""
+    lines = [column.entries for column in table.columns] + [np.asarray(target.codes, dtype=np.float64)]
+    entries = np.column_stack(lines) + 0.0  # there are two zeros
+    entries[np.isnan(entries)] = np.nan  # and many ways to write that something is missing
+    keys = np.ascontiguousarray(entries).view(np.void(entries.shape[1] * 8).dtype).ravel()
+    return _numbered(np.unique(keys, return_inverse=True)[1].ravel())
+
+
+def _near(table: Table, target: Target, distance: float) -> NDArray[np.intp]:
+    """Clusters of rows within a distance of one another, or linked by such rows."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+    from sklearn.neighbors import NearestNeighbors
+
+    places = _places(table)
+    n = table.n_rows
+    left, right = [], []
+    labels = np.unique(target.codes, return_inverse=True)[1]
+    for label in range(int(labels.max()) + 1):
+        rows = np.flatnonzero(labels == label)
+        finder = NearestNeighbors(radius=math.sqrt(distance * table.n_columns) * (1 + 1e-9))
+        near = finder.fit(places[rows]).radius_neighbors(places[rows], return_distance=False)
+        left.append(np.repeat(rows, [len(found) for found in near]))
+        right.append(rows[np.concatenate(near).astype(np.intp)])
+    i, j = np.concatenate(left), np.concatenate(right)
+    links = coo_matrix((np.ones(i.size, dtype=bool), (i, j)), shape=(n, n))
+    return np.asarray(connected_components(links, directed=False)[1])
+
+
+def _places(table: Table) -> NDArray[np.float64]:
+    """Rows as points: their squared distance is the sum of their columns' dissimilarities."""
+    coded = integer_columns(table, table.take_rows(np.arange(1)))
+    lines = []
+    for j in range(table.n_columns):
+        gone = coded.train[j] == coded.missing_code
+        if gone.any():
+            lines.append(gone.astype(np.float64))  # as far from what is there as two random rows are
+        if coded.nominal[j]:
+            codes = np.unique(coded.train[j][~gone])
+            lines.extend(np.sqrt(0.5) * (coded.train[j] == code) for code in codes)
+            continue
+        scale = math.sqrt(float(coded.weight[j]) / coded.unit)
+        lines.append(np.where(gone, 0.0, coded.train[j] * scale))
+    return np.column_stack(lines)
+
+
+def _numbered(labels: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The same labels, numbered in the order in which they first occur."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, dtype=np.intp)
+    rank[np.argsort(first, kind="stable")] = np.arange(first.size)
+    return np.asarray(rank[inverse.ravel()])

@@ -1,0 +1,105 @@
+"""Rows that repeat others: how many, within an owner and between owners, and what to say about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._ownership.regions import Regions
+
+RULES = ("one", "first", "each")
+"""What a cluster of copies is: one row of all its owners, one of whoever has the first of them, or many rows."""
+
+_PAIRS = 20  # that are listed
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Rows that repeat others.
+
+    Attributes
+    ----------
+    rule : {"one", "first", "each"}
+        What a cluster of copies counts for.
+    distance : float
+        Within which rows are copies; 0 where they say exactly the same.
+    n_rows : int
+        Rows that repeat an earlier one.
+    n_clusters : int
+        Different rows that are there more than once.
+    within : list of (str, int)
+        Owners who have the same row more than once, and how many rows too many.
+    between : list of (str, str, int)
+        Owners who have copies of each other's rows, and of how many different rows; the most first.
+    n_pairs : int
+        How many such pairs there are, listed or not.
+    """
+
+    rule: str
+    distance: float
+    n_rows: int
+    n_clusters: int
+    within: list[tuple[str, int]]
+    between: list[tuple[str, str, int]]
+    n_pairs: int
+
+    @classmethod
+    def count(cls, regions: Regions, clusters: NDArray[np.intp], rule: str, distance: float) -> Copies:
+        """Count the copies in a table.
+
+        Parameters
+        ----------
+        regions : Regions
+            Who has what.
+        clusters : ndarray of int
+            The cluster of copies that every row is in.
+        rule, distance
+            For the record.
+        """
+        size = np.bincount(clusters)
+        repeated = np.flatnonzero(size > 1)
+        held = regions.of_rows()
+        within = np.zeros(len(regions.names), dtype=np.intp)
+        pairs: dict[tuple[int, int], int] = {}
+        order = np.argsort(clusters, kind="stable")
+        starts = np.append(0, np.cumsum(size))
+        for cluster in repeated.tolist():
+            owners = held[:, order[starts[cluster] : starts[cluster + 1]]]
+            within += np.maximum(owners.sum(axis=1) - 1, 0)
+            # who has all of the rows together shares them anyway
+            apart = [
+                (a, b)
+                for a, b in combinations(np.flatnonzero(owners.any(axis=1)).tolist(), 2)
+                if (owners[a] != owners[b]).any()
+            ]
+            for pair in apart:
+                pairs[pair] = pairs.get(pair, 0) + 1
+        listed = sorted(pairs.items(), key=lambda entry: (-entry[1], entry[0]))
+        names = regions.names
+        return cls(
+            rule,
+            distance,
+            int(clusters.size - size.size),
+            int(repeated.size),
+            [(names[k], int(within[k])) for k in np.flatnonzero(within).tolist()],
+            [(names[a], names[b], count) for (a, b), count in listed[:_PAIRS]],
+            len(pairs),
+        )
+
+    def record(self) -> dict[str, Any]:
+        """The same as plain JSON values."""
+        return {
+            "rule": self.rule,
+            "distance": self.distance,
+            "n_rows": self.n_rows,
+            "n_clusters": self.n_clusters,
+            "within": [list(entry) for entry in self.within],
+            "between": [list(entry) for entry in self.between],
+            "n_pairs": self.n_pairs,
+        }

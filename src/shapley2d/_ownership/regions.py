@@ -1,0 +1,239 @@
+"""The regions that owners have, and the coarsest grid that respects them.
+
+An owner's region is the union of its claims, of any shape. Rows that lie in the same regions form a group, and so do
+columns: that is the coarsest grid in which every block has the same owners throughout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._ownership.grid import Grid, Groups
+from shapley2d._ownership.owners import UNOWNED, AxisNames
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._ownership.owners import Claim
+
+
+@dataclass(frozen=True)
+class Ownership:
+    """Who owns the blocks of a grid.
+
+    Attributes
+    ----------
+    names : list of str
+        The owners, and :data:`UNOWNED` last where a block has none.
+    shares : ndarray of shape (owners, row groups, column groups)
+        Part of every block that an owner has: an equal part of those with several owners.
+    """
+
+    names: list[str]
+    shares: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Regions:
+    """What owners have: for each of several regions its owner, its rows and its columns.
+
+    Attributes
+    ----------
+    names : list of str
+        The owners.
+    owner : ndarray of shape (regions,)
+        Number of the owner of every region.
+    rows, columns : ndarray of bool of shape (regions, rows) and (regions, columns)
+    """
+
+    names: list[str]
+    owner: NDArray[np.intp]
+    rows: NDArray[np.bool_]
+    columns: NDArray[np.bool_]
+
+    def take_rows(self, rows: NDArray[np.intp]) -> Regions:
+        """The same of other rows: one that is taken twice has its owners twice."""
+        return replace(self, rows=self.rows[:, rows])
+
+    def merge_rows(self, clusters: NDArray[np.intp]) -> Regions:
+        """The same where rows of a cluster are one row, which whoever has one of them has.
+
+        Parameters
+        ----------
+        clusters : ndarray of int
+            The cluster of every row, numbered without gaps.
+        """
+        merged = np.zeros((len(self.rows), int(clusters.max()) + 1), dtype=bool)
+        region, row = np.nonzero(self.rows)
+        merged[region, clusters[row]] = True
+        return replace(self, rows=merged)
+
+    def of_rows(self) -> NDArray[np.bool_]:
+        """Which owners have a cell in which rows: (owners, rows)."""
+        held = np.zeros((len(self.names), self.rows.shape[1]), dtype=bool)
+        for owner, rows, columns in zip(self.owner.tolist(), self.rows, self.columns, strict=True):
+            if columns.any():
+                held[owner] |= rows
+        return held
+
+    def cells_of(self, owner: int) -> NDArray[np.bool_]:
+        """The cells that an owner has: (rows, columns)."""
+        mine = self.owner == owner
+        held = np.zeros((self.rows.shape[1], self.columns.shape[1]), dtype=bool)
+        for rows, columns in zip(self.rows[mine], self.columns[mine], strict=True):
+            held |= np.outer(rows, columns)
+        return held
+
+    def owners_of_everything(self) -> list[str]:
+        """Owners who have every cell of the table."""
+        found = []
+        for number, name in enumerate(self.names):
+            mine = self.owner == number
+            whole_rows = self.rows[mine & self.columns.all(axis=1)].any(axis=0)
+            if whole_rows.all() or self.cells_of(number).all():
+                found.append(name)
+        return found
+
+
+def find_regions(
+    claims: Sequence[Claim],
+    row_names: Sequence[Any],
+    column_names: Sequence[str],
+    row_groups: Groups | None = None,
+    column_groups: Groups | None = None,
+) -> Regions:
+    """What the claims stand for in a table.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+    row_names, column_names : sequence
+        Names of the table's rows and columns.
+    row_groups, column_groups : Groups, optional
+        Groups whose names the claims may use.
+
+    Examples
+    --------
+    >>> from shapley2d._ownership.owners import read_claims
+    >>> claims = read_claims([{"owner": "A", "row": 0, "column": "x"}, {"owner": "B", "row": "1-2"}])
+    >>> regions = find_regions(claims, [0, 1, 2], ["x", "y"])
+    >>> regions.names, regions.of_rows().astype(int).tolist()
+    (['A', 'B'], [[1, 0, 0], [0, 1, 1]])
+    """
+    rows = AxisNames("row", row_names, row_groups)
+    columns = AxisNames("column", column_names, column_groups)
+    number = {name: k for k, name in enumerate(dict.fromkeys(claim.owner for claim in claims))}
+    found: dict[tuple[int, bytes], NDArray[np.bool_]] = {}  # rows of an owner that have the same columns
+    for claim in claims:
+        column_mask = np.zeros(columns.size, dtype=bool)
+        column_mask[columns.find(claim.column, claim.where)] = True
+        row_mask = found.setdefault(
+            (number[claim.owner], column_mask.tobytes()), np.zeros(rows.size, dtype=bool)
+        )
+        row_mask[rows.find(claim.row, claim.where)] = True
+    masks = np.array([np.frombuffer(key, dtype=bool) for _, key in found])
+    owner = np.array([owner for owner, _ in found], dtype=np.intp)
+    return Regions(list(number), owner, np.array(list(found.values())), masks)
+
+
+def cut_grid(
+    regions: Regions,
+    row_names: Sequence[Any],
+    column_names: Sequence[str],
+    row_groups: Groups | None = None,
+    column_groups: Groups | None = None,
+) -> tuple[Grid, Ownership]:
+    """The coarsest grid that respects every owner's region, and who owns its blocks.
+
+    Parameters
+    ----------
+    regions : Regions
+    row_names, column_names : sequence
+        Names of the table's rows and columns.
+    row_groups, column_groups : Groups, optional
+        Groups that the grid respects too.
+
+    Examples
+    --------
+    >>> from shapley2d._ownership.owners import read_claims
+    >>> claims = read_claims([{"owner": "A", "row": 0, "column": "x"}, {"owner": "B", "row": "1-2"}])
+    >>> grid, ownership = cut_grid(find_regions(claims, [0, 1, 2], ["x", "y"]), [0, 1, 2], ["x", "y"])
+    >>> grid.shape, ownership.names
+    ((2, 2), ['A', 'B', '(unowned)'])
+    """
+    names, masks, inside = regions.names, regions.columns, regions.rows.T
+    # rows in the same regions share their owners; rows in different ones may still do
+    patterns, first = _number(np.packbits(inside, axis=1))
+    held = np.zeros((len(first), len(names), masks.shape[1]), dtype=bool)
+    for pattern, row in enumerate(first):
+        for region in np.flatnonzero(inside[row]):
+            held[pattern, regions.owner[region]] |= masks[region]
+    merged, _ = _number(np.packbits(held.reshape(len(first), -1), axis=1))
+    row_labels, first_rows = _refine(merged[patterns], row_groups)
+    by_row = held[patterns[first_rows]]
+    column_labels, _ = _number(np.packbits(np.moveaxis(by_row, 2, 0).reshape(masks.shape[1], -1), axis=1))
+    column_labels, first_columns = _refine(column_labels, column_groups)
+    holders = np.moveaxis(by_row[:, :, first_columns], 1, 0)
+    grid = Grid(
+        Groups(row_labels, _names(row_labels, row_names, row_groups, "rows")),
+        Groups(column_labels, _names(column_labels, column_names, column_groups, "columns")),
+    )
+    return grid, _ownership(names, holders)
+
+
+def _ownership(names: list[str], holders: NDArray[np.bool_]) -> Ownership:
+    count = holders.sum(axis=0)
+    shares = holders / np.maximum(count, 1)
+    if (count == 0).any():
+        return Ownership([*names, UNOWNED], np.concatenate([shares, (count == 0)[None]]))
+    return Ownership(names, shares)
+
+
+def _number(patterns: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Number equal rows alike, in the order of their first occurrence; and where each first occurs."""
+    _, first, inverse = np.unique(patterns, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return rank[inverse.ravel()], first[order]
+
+
+def _refine(labels: NDArray[np.intp], groups: Groups | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    if groups is None:
+        return _number(labels[:, None])
+    return _number(np.column_stack([labels, groups.labels]))
+
+
+def _names(labels: NDArray[np.intp], names: Sequence[Any], groups: Groups | None, plural: str) -> list[str]:
+    """Names of the groups of a grid: the user's label where it is not cut, else what the group holds."""
+    found: list[str] = []
+    for number in range(int(labels.max()) + 1):
+        members = np.flatnonzero(labels == number)
+        if groups is None:
+            name = _describe(members, names, plural)
+        else:
+            label = groups.labels[members[0]]
+            name = str(groups.names[label])
+            if members.size < np.count_nonzero(groups.labels == label):
+                name += f" ({_describe(members, names, plural)})"
+        found.append(name if name not in found else f"{name} [{number}]")
+    return found
+
+
+def _describe(members: NDArray[np.intp], names: Sequence[Any], plural: str) -> str:
+    if members.size == 1:
+        return str(names[members[0]])
+    if members.size == len(names):
+        return f"all {plural}"
+    if plural == "columns":
+        shown = " + ".join(str(names[k]) for k in members[:3])
+        return shown if members.size <= 3 else f"{shown} + {members.size - 3} more"
+    first, last = names[members[0]], names[members[-1]]
+    if members[-1] - members[0] == members.size - 1:
+        return f"rows {first}-{last}"
+    return f"{members.size} rows from {first} to {last}"

@@ -1,0 +1,299 @@
+"""Owners as sums of their cells: nobody gains by splitting, merging, renaming or copying."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shapley2d import BlockValuation, InputError, Valuation, value_blocks, value_cells
+from shapley2d.exceptions import InputWarning, PrecisionWarning
+
+NAMES = list("abcdefg")
+
+
+def data(seed=0, n=30, m=4, n_valid=25):
+    random = np.random.default_rng(seed)
+    parts = [random.normal(size=(size, m)).round(2) for size in (n, n_valid)]
+    X, X_valid = (pd.DataFrame(part, columns=NAMES[:m]) for part in parts)
+    return X, (X["a"] + X["b"] > 0).astype(int), X_valid, (X_valid["a"] + X_valid["b"] > 0).astype(int)
+
+
+THREE = [{"owner": name, "row": rows} for name, rows in (("A", "0-9"), ("B", "10-19"), ("C", "20-29"))]
+SAMPLED = {"n_coalitions": 24}  # of 64
+
+
+def by_owner(v):
+    return dict(zip(v.owners["owner"], v.owners["value"], strict=True))
+
+
+def valued(tables, owners, **options):
+    return value_blocks(*tables, owners=owners, n_neighbors=3, **options)
+
+
+def test_owners_are_worth_the_sum_of_their_cells():
+    tables = data()
+    owners = [
+        {"owner": "A", "row": "0-9", "column": "a;b"},
+        {"owner": "B", "row": "5-29", "column": "b;c;d"},
+    ]
+    v = valued(tables, owners)
+    cells = value_cells(*tables, n_neighbors=3).values
+    share = np.zeros((2, 30, 4))
+    share[0, :10, :2], share[1, 5:, 1:] = 1, 1
+    share[:, 5:10, 1] = 0.5
+    expected = (share * cells).sum(axis=(1, 2))
+    np.testing.assert_allclose([by_owner(v)[name] for name in "AB"], expected, atol=1e-14)
+    assert v.info["players"] == "cells" and v.info["method"] == "knn"
+    assert v.total == pytest.approx(cells.sum()) and v.owner_names[-1] == "(unowned)"
+    assert sum(by_owner(v).values()) == pytest.approx(v.total)
+
+
+@pytest.mark.parametrize("method", ["knn", "mc", "exact", "loo", "flat", "oob", "random"])
+def test_any_method_of_cells_values_owners(method):
+    X, y, X_valid, y_valid = data(n=6, m=3, n_valid=9)
+    y = np.array([0, 1] * 3)
+    options = {"mc": {"model": "gaussian_nb", "max_permutations": 3}, "exact": {"model": "gaussian_nb"},
+               "loo": {"model": "gaussian_nb"}, "flat": {"max_permutations": 3}, "oob": {"n_trees": 100},
+               "knn": {"n_neighbors": 2}}.get(method, {})  # fmt: skip
+    options |= {"tolerance": 0} if "max_permutations" in options else {}
+    v = value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "A", "row": "0-2"}, {"owner": "B", "row": "3-5"}],
+                     players="cells", method=method, **options)  # fmt: skip
+    cells = value_cells(X, y, X_valid, y_valid, method=method, **options)
+    np.testing.assert_allclose(
+        v.owners["value"], [cells.values[:3].sum(), cells.values[3:].sum()], atol=1e-12
+    )
+    assert v.info["method"] == method and v.exact == cells.exact
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10_000), sampled=st.booleans(), parts=st.integers(2, 4))
+def test_splitting_merging_and_renaming_owners_changes_nothing_for_the_others_to_the_bit(
+    seed, sampled, parts
+):
+    tables, options = data(seed, m=6), {"validation_groups": 0, **(SAMPLED if sampled else {})}
+    random = np.random.default_rng(seed)
+    before = by_owner(valued(tables, THREE, **options))
+    shells = [{"owner": f"A{random.integers(parts)}", "row": int(row)} for row in random.permutation(10)]
+    split = by_owner(valued(tables, [*shells, *THREE[1:]], **options))
+    assert (split["B"], split["C"]) == (before["B"], before["C"])
+    assert sum(value for name, value in split.items() if name[0] == "A") == pytest.approx(
+        before["A"], abs=1e-15
+    )
+    merged = by_owner(
+        valued(tables, [{**line, "owner": line["owner"].replace("B", "A")} for line in THREE], **options)
+    )
+    assert merged["C"] == before["C"] and merged["A"] == pytest.approx(before["A"] + before["B"], abs=1e-15)
+    renamed = by_owner(valued(tables, [THREE[2], {**THREE[0], "owner": "Zed"}, THREE[1]], **options))
+    assert [renamed[name] for name in ("Zed", "B", "C")] == [before[name] for name in "ABC"]
+
+
+@settings(max_examples=10)
+@given(
+    seed=st.integers(0, 10_000),
+    folded=st.booleans(),
+    again=st.lists(st.integers(0, 29), min_size=1, max_size=20),
+)
+def test_listing_rows_twice_changes_no_owners_total(seed, folded, again):
+    X, y, X_valid, y_valid = data(seed)
+    twice = np.append(np.arange(30), again)
+    labels = np.repeat(["A", "B", "C"], 10)[twice]
+    owners = [
+        {"owner": name, "row": np.flatnonzero(labels == name).tolist()} for name in "ABC" if name in labels
+    ]
+    held = () if folded else (X_valid, y_valid)
+    before = by_owner(value_blocks(X, y, *held, owners=THREE, n_neighbors=3))
+    after = value_blocks(X.iloc[twice].reset_index(drop=True), y.iloc[twice].to_numpy(), *held, owners=owners,
+                         n_neighbors=3)  # fmt: skip
+    assert {name: by_owner(after)[name] - before[name] for name in "ABC"} == dict.fromkeys("ABC", 0.0)
+    assert after.info["copies"]["n_rows"] == len(again)
+    with warnings.catch_warnings(action="ignore"):  # an owner may be worth nothing
+        paid = after.payments(1000.01) if min(before.values()) > 0 else None
+    assert paid is None or sum(round(100 * amount) for amount in paid["amount"]) == 100_001
+
+
+def test_the_joint_errors_of_sampled_cells_are_honest():
+    """Many samples of column coalitions: the owners' sums vary as their covariances say."""
+    tables = data(3, n=20, m=7, n_valid=40)
+    owners = [{"owner": "A", "row": "0-9", "column": "a;b;c"}, {"owner": "B", "row": "5-19", "column": "b;d"}]
+    exact = by_owner(valued(tables, owners, validation_groups=0))
+    off, variances = [], []
+    for seed in range(40):
+        v = valued(tables, owners, validation_groups=0, n_coalitions=36, random_state=seed)
+        off.append([by_owner(v)[name] - exact[name] for name in ("A", "B", "(unowned)")])
+        variances.append(np.diag(v.covariance))
+        assert v.covariance.sum() == pytest.approx(0, abs=1e-12)  # a row's values sum to what is known
+    ratio = np.sqrt(np.mean(np.square(off), axis=0) / np.mean(variances, axis=0))
+    assert (ratio > 0.5).all() and (ratio < 1.5).all()
+
+
+def test_the_joint_errors_of_monte_carlo_are_those_of_the_sums():
+    tables = data(n=8, m=3)
+    options = {"method": "mc", "model": "knn", "max_permutations": 20, "tolerance": 0, "players": "cells"}
+    v = valued(tables, [{"owner": "x", "column": "a"}, {"owner": "y", "column": "b;c"}], **options)
+    cells = value_cells(*tables, n_neighbors=3, **{k: options[k] for k in options if k != "players"})
+    assert v.owners["stderr"][0] == pytest.approx(cells.column_stderr[0])
+    assert v.covariance[0, 1] == pytest.approx(-v.covariance[0, 0])  # all permutations give the same total
+    np.testing.assert_allclose(v.column_stderr[0], cells.column_stderr[0])
+    np.testing.assert_allclose(v.stderr[0, 0], cells.column_stderr[0])
+
+
+@pytest.mark.parametrize("options", [{}, {"n_coalitions": 40}, {"include_label": True}])
+def test_groups_of_validation_rows_valued_one_by_one_say_what_is_left_without_them(options):
+    """The jackknife from one more valuation is the one that values the table again without each group."""
+    from shapley2d._api import block_question
+
+    tables = data(5, m=6)
+    quick = valued(tables, THREE, validation_groups=5, **options)
+    method = block_question.METHODS["knn"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(block_question.METHODS, "knn", block_question.replace(method, averages=False))
+        slow = valued(tables, THREE, validation_groups=5, **options)
+    np.testing.assert_allclose(quick.covariance, slow.covariance, rtol=1e-6, atol=1e-12)
+    assert quick.covariance_dof == slow.covariance_dof == 4
+    assert quick.info["validation_groups"] == 5 and "5 groups" in quick.info["intervals"]
+
+
+def test_owners_get_groups_of_validation_rows_by_default_and_groups_of_players_do_not():
+    tables = data()
+    assert valued(tables, THREE).info["validation_groups"] == 10
+    assert valued(tables, THREE, validation_groups=0).covariance is None
+    few = value_blocks(*tables[:2], tables[2].iloc[:4], tables[3].iloc[:4], owners=THREE)
+    assert few.info["validation_groups"] == 4
+    groups = valued(tables, THREE, players="groups", method="knn")
+    assert groups.info["validation_groups"] is None and groups.info["players"] == "groups"
+    assert value_blocks(*tables, rows=[0, 1] * 15, model="knn").info["players"] == "groups"
+    with pytest.warns(InputWarning, match="an owner who splits into several gains by it"):
+        assert value_blocks(*tables, owners=THREE, model="gaussian_nb").info["players"] == "groups"
+
+
+def test_the_owners_values_survive_their_file(tmp_path):
+    v = valued(data(), THREE, n_coalitions=12, copies="first", copy_distance=0.01)
+    v.save(tmp_path / "v.parquet")
+    back = Valuation.load(tmp_path / "v.parquet")
+    assert back == v and back.info == v.info and back.info["copies"]["rule"] == "first"
+    assert back.owner_values.tobytes() == v.owner_values.tobytes()
+    with warnings.catch_warnings(action="ignore"):
+        pd.testing.assert_frame_equal(back.payments(10), v.payments(10))
+
+
+def with_a_thief(jitter=0.0):
+    """Rows of A again under another name; one with another label, which is no copy."""
+    X, y, X_valid, y_valid = data()
+    stolen = X.iloc[:10] + jitter
+    labels = np.append(y, y.iloc[:10])
+    labels[39] = 1 - labels[39]
+    owners = [*THREE, {"owner": "Thief", "row": "30-39"}]
+    return (pd.concat([X, stolen], ignore_index=True), labels, X_valid, y_valid), owners
+
+
+def test_copies_are_shared_by_their_owners_or_belong_to_the_first():
+    tables, owners = with_a_thief()
+    honest = by_owner(value_blocks(tables[0][:30], tables[1][:30], *tables[2:], owners=THREE))
+    with pytest.warns(
+        InputWarning, match="'A' and 'Thief' have copies of the same 9 rows: their owners share"
+    ):
+        one = value_blocks(*tables, owners=owners)
+    assert one.shape[0] == 5  # A with the thief, A alone, B, C, the thief alone
+    found = by_owner(one)
+    shared = one.values[0].sum()
+    assert found["A"] == pytest.approx(shared / 2 + one.values[1].sum()) and honest.keys() < found.keys()
+    assert one.info["copies"] == {
+        "rule": "one", "distance": 0.0, "n_rows": 9, "n_clusters": 9, "within": [],
+        "between": [["A", "Thief", 9]], "n_pairs": 1,
+    }  # fmt: skip
+    with pytest.warns(InputWarning, match="whoever comes first"):
+        first = by_owner(value_blocks(*tables, owners=owners, copies="first"))
+    assert first["A"] == pytest.approx(found["A"] + shared / 2) and first["B"] == found["B"]
+    with pytest.warns(InputWarning, match="every copy is paid for; use copies='one'"):
+        each = value_blocks(*tables, owners=owners, copies="each")
+    assert each.row_sizes.sum() == 40 and one.row_sizes.sum() == 31
+
+
+def test_near_copies_are_found_within_a_distance():
+    tables, owners = with_a_thief(jitter=0.02)
+    assert value_blocks(*tables, owners=owners).info["copies"]["n_rows"] == 0
+    with pytest.warns(InputWarning, match="copies of the same 9 rows"):
+        near = value_blocks(*tables, owners=owners, copy_distance=0.001)
+    assert near.info["copies"]["between"] == [["A", "Thief", 9]]
+
+
+def test_copies_by_column_are_shared_among_the_owners_of_that_column():
+    X, y, X_valid, y_valid = data()
+    X, y = pd.concat([X, X.iloc[:10]], ignore_index=True), np.append(y, y.iloc[:10])
+    owners = [{"owner": "A", "row": "0-29"}, {"owner": "T", "row": "30-39", "column": "a"},
+              {"owner": "U", "row": "30-39", "column": "a;b"}]  # fmt: skip
+    with pytest.warns(InputWarning, match="copies"):
+        v = value_blocks(X, y, X_valid, y_valid, owners=owners)
+    by_block = {(row, column): v.owner_shares[:, i, j].tolist()
+                for i, row in enumerate(v.row_names) for j, column in enumerate(v.column_names)}  # fmt: skip
+    assert by_block["rows 0-9", "a"] == pytest.approx([1 / 3] * 3)
+    assert by_block["rows 0-9", "b"] == [0.5, 0, 0.5] and by_block["rows 0-9", "c + d"] == [1, 0, 0]
+
+
+def test_an_owner_of_everything_is_warned_of():
+    with pytest.warns(InputWarning, match="owner 'Nobody' has every cell of the table"):
+        v = valued(data(), [*THREE, {"owner": "Nobody"}])
+    assert by_owner(v)["Nobody"] == pytest.approx(v.total / 2)
+    assert valued(data(), [{"owner": "all"}]).owner_names == ["all"]  # without a warning
+
+
+def test_payments_within_chance_are_warned_of():
+    random = np.random.default_rng(1)
+    X, y, X_valid, y_valid = data(n=40, n_valid=60)
+    for part in (X, X_valid):
+        part["dice"] = random.integers(1, 7, len(part))
+    v = value_blocks(X, y, X_valid, y_valid,
+                     owners=[{"owner": "data", "column": "a;b;c;d"}, {"owner": "dice", "column": "dice"}])  # fmt: skip
+    value, error = v.owners["value"][1], v.owners["stderr"][1]
+    assert abs(value) < v.owner_interval_factor * error
+    if value > 0:
+        with pytest.warns(PrecisionWarning, match="of 'dice' holds 0"):
+            v.payments(100)
+    shares = np.eye(3)[:, :, None]
+    names = ["sure", "by chance", "(unowned)"]
+    made = BlockValuation(np.array([[0.5], [0.1], [0.1]]), np.zeros((3, 1)), np.arange(3), ["x"], owner_names=names,
+                          owner_shares=shares, covariance=np.diag([0.01, 0.01, 0.01]))  # fmt: skip
+    with pytest.warns(
+        PrecisionWarning, match="the 95 % interval of 'by chance' holds 0: what it is paid may be"
+    ):
+        made.payments(100)
+    clear = valued(data(), THREE, validation_groups=0)
+    assert clear.payments(100)["amount"].sum() == pytest.approx(100)
+
+
+@pytest.mark.parametrize("model", ["knn", "tree", "gaussian_nb", "ridge"])
+@pytest.mark.parametrize("players", ["cells", "groups"])
+def test_columns_of_noise_earn_nothing_under_accuracy(model, players):
+    random = np.random.default_rng(4)
+    X, y, X_valid, y_valid = data(7, n=60, n_valid=200)
+    for part in (X, X_valid):
+        part["dice"] = random.integers(1, 7, len(part))
+    sampling = {} if players == "groups" or model == "knn" else {"max_permutations": 40, "tolerance": 0}
+    v = value_blocks(X, y, X_valid, y_valid, players=players, model=model, **sampling,
+                     owners=[{"owner": "data", "column": "a;b;c;d"}, {"owner": "dice", "column": "dice"}])  # fmt: skip
+    data_value, dice = v.owners["value"]
+    assert data_value > 0.1 and abs(dice) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"players": "rows"}, "players='rows' is not known"),
+        ({"copies": "none"}, "copies='none' is not known"),
+        ({"copy_distance": -1}, "copy_distance=-1 must be a number and not be negative"),
+        ({"players": "cells", "method": "knn", "model": "tree"}, "method='knn' takes no model"),
+        ({"players": "cells", "method": "oob", "validation_groups": 3}, "method='oob' uses none"),
+        ({"players": "cells", "method": "magic"}, "method='magic' is not known"),
+    ],
+)
+def test_wrong_players_and_copies_are_named(options, message):
+    with pytest.raises(InputError, match=message):
+        value_blocks(*data(), owners=THREE, **options)
+    for about_owners in ({"copies": "one"}, {"copy_distance": 0.1}):
+        with pytest.raises(InputError, match="is about the owners of rows: name them by owners"):
+            value_blocks(*data(), rows=[0, 1] * 15, **about_owners)

@@ -1,0 +1,102 @@
+"""``shapley2d blocks``: players, copies, intervals, negative values and the audit."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shapley2d import Valuation
+from shapley2d.cli import main
+
+COMMAND = "blocks t.csv -t default --owners owners.csv"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.normal(size=(60, 3)).round(2), columns=["limit", "used", "dice"])
+    table["default"] = np.where(table["limit"] + table["used"] > 0, "yes", "no")
+    pd.concat([table, table[:10]]).to_csv("t.csv", index=False)
+    (tmp_path / "owners.csv").write_text("owner,row,column\nNorth,0-29,\nSouth,30-59,\nThief,60-69,\n")
+    return tmp_path
+
+
+def run(capsys, command, code=0):
+    assert main(command.split()) == code
+    out, err = capsys.readouterr()
+    return out, err
+
+
+def test_owners_are_paid_for_cells_and_copies_count_once_by_default(capsys, folder):
+    out, err = run(capsys, f"{COMMAND} --pay 1000 --json -o v.parquet")
+    summary, saved = json.loads(out), Valuation.load("v.parquet")
+    assert saved.info["players"] == "cells" and saved.info["copies"]["rule"] == "one"
+    assert saved.info["validation_groups"] == 10 and summary["audit"] is None
+    assert "note: 'North' and 'Thief' have copies of the same 10 rows" in err
+    assert sum(round(100 * line["amount"]) for line in summary["owners"]) == 100_000
+    assert all(line["low"] <= line["amount"] <= line["high"] for line in summary["owners"])
+    out, _ = run(capsys, COMMAND)
+    assert (
+        "An owner is worth the sum of its cells; 10 rows that repeat others count once. The intervals" in out
+    )
+
+
+def test_the_options_of_payments_reach_the_library(capsys, folder):
+    given = "--players groups --method knn --copies each --copy-distance 0.001 --validation-groups 3 --negative owe"
+    out, _ = run(capsys, f"{COMMAND} {given} --pay 10 --json")
+    info = json.loads(out)["settings"]
+    assert (info["players"], info["validation_groups"], info["copies"]["rule"]) == ("groups", 3, "each")
+    assert info["copies"]["distance"] == 0.001
+    out, _ = run(capsys, f"{COMMAND} --players groups --model tree --scoring balanced_accuracy --json")
+    assert json.loads(out)["settings"]["settings"]["scoring"] == "balanced_accuracy"
+    first, _ = run(capsys, f"{COMMAND} --copies first --baseline zero --json")
+    assert {line["owner"]: line["value"] for line in json.loads(first)["owners"]}["Thief"] == 0
+
+
+def test_a_line_without_rows_and_columns_is_noted(capsys, folder):
+    with (folder / "owners.csv").open("a") as file:
+        file.write("Nobody,,\n")
+    _, err = run(capsys, COMMAND)
+    assert "owner 'Nobody' has every cell of the table" in err and "in --owners an empty row" in err
+
+
+def test_an_audit_is_printed_and_kept(capsys, folder):
+    out, _ = run(capsys, f"{COMMAND} --pay 1000 --audit -o v.parquet --report r.html")
+    assert "If South splits into four shells, it is paid the same" in out
+    assert "Owners with copies of the same rows: North and Thief, 10." in out
+    audit = Valuation.load("v.parquet").audit()
+    assert audit.amount == 1000 and set(audit.payments) == {"North", "South", "Thief"} and audit.complete
+    page = (folder / "r.html").read_text()
+    assert "What owners could gain" in page and "splits into four shells" in page
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--players rows", "'rows' is not one of 'cells', 'groups'"),
+        ("--copies two", "'two' is not one of 'one', 'first', 'each'"),
+        ("--negative pay", "'pay' is not one of 'zero', 'owe'"),
+        (
+            "--method knn --max-permutations 5",
+            "--max-permutations goes with --method mc or flat, not with knn",
+        ),
+        (
+            "--players groups --method oob",
+            "--method oob values cells, not groups of them: set --players cells",
+        ),
+        ("--players groups --empty zero", "--empty goes with"),
+        ("--players cells --method exact", "use --method mc or --method knn"),
+        ("--validation-groups 1", "--validation-groups 1 must be a whole number from 2 to"),
+        (
+            "--players cells --method oob --validation-groups 4",
+            "--validation-groups needs validation rows, and --method oob",
+        ),
+    ],
+)
+def test_wrong_combinations_are_named_in_one_line(capsys, folder, options, message):
+    _, err = run(capsys, f"{COMMAND} {options}", code=2)
+    assert message in " ".join(err.replace("│", " ").split())
