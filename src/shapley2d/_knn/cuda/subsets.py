@@ -180,7 +180,8 @@ class SubsetSums:
         shape = self._shape
         self._launch("add_listed", (self._blocks(chosen),), shape.threads, (
             *rows, *self._prepared(chosen), np.int32(self.n_columns), self._gaps, *columns,
-            device.upload(self._labels[chosen]), ends_there, np.int32(chosen.size), *self._given, factors, sums, totals, masks,
+            device.upload(self._labels[chosen]), ends_there, np.int32(chosen.size), *self._given, factors, sums, totals,
+            masks,
         ), shape.on_chip(self.n_columns))  # fmt: skip
         values = device.empty((self.group, n), np.float64)
         self._launch(

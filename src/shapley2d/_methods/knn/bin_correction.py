@@ -6,7 +6,9 @@ standard error. Bins are good: mostly that mean is noise, far above the differen
 harm. How large the differences of all cells are together, though, is known well, from products of the sample's
 independent parts. So the sample's mean is added with the weight that makes the squared error smallest (the part of its
 mean square that is no noise), and the variance that stays, at the upper end of what the sample leaves possible, is
-added to that of every value.
+added to that of the values. Which cells it falls on the sample is too small to say: rows that are near to many
+validation rows have the large values and the large differences, so half of it is spread evenly and half like the squares
+of the values.
 """
 
 from __future__ import annotations
@@ -77,8 +79,8 @@ def correct_bins(
         known, unknown = sample.shrinkage
         values[where] += share * known * sample.mean
         factor = share**2 * unknown
-        left[where] += factor * sample.variances[0]
-        parts[1][where] += factor * sample.variances[1]
+        left[where] += factor * like_squares(sample.variances[0], estimate.values[where])
+        parts[1][where] += factor * like_squares(sample.variances[1], estimate.values[where].sum(axis=1))
         parts[2] += factor * sample.variances[2]
         total += factor * float(sample.variances[3])
     parts[0] += left
@@ -95,6 +97,20 @@ def correct_bins(
         total_stderr=None if estimate.total_stderr is None else math.sqrt(total),
         info=info,
     )
+
+
+def like_squares(variances: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Numbers with the mean of the variances, one half of it even and the other like the squares of the values.
+
+    Examples
+    --------
+    >>> like_squares(np.array([0.0, 4.0]), np.array([1.0, -3.0]))
+    array([1.2, 2.8])
+    """
+    squares = values**2
+    mean = float(squares.mean())
+    shape = 0.5 + 0.5 * squares / mean if mean > 0.0 else np.ones_like(squares)
+    return np.asarray(float(variances.mean()) * shape)
 
 
 def _report_part(report: Callable[[float, str], None], k: int, count: int, done: float) -> None:
