@@ -24,6 +24,7 @@ SMALL_WORK = 2.0**31
 """Triples of row, validation row and coalition that the exact form does in seconds."""
 
 _SAMPLE_ROWS = 64
+_LEAST_SAMPLE_ROWS = 4
 _SAMPLE_WORK = 2**22  # rows times validation rows
 _SAMPLE_COALITIONS = 3
 
@@ -95,7 +96,7 @@ def _samples(parts: list[RowValues], seed: int) -> list[list[tuple[int, NDArray[
     random = generator(seed, "form sample")
     samples = []
     for part in parts:
-        most = int(np.clip(_SAMPLE_WORK // part.n_rows, 8, _SAMPLE_ROWS))
+        most = int(np.clip(_SAMPLE_WORK // part.n_rows, _LEAST_SAMPLE_ROWS, _SAMPLE_ROWS))
         sample = []
         for t in random.choice(part.n_valid, min(most, part.n_valid), replace=False):
             for _ in range(_SAMPLE_COALITIONS):

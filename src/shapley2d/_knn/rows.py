@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -34,6 +36,10 @@ if TYPE_CHECKING:
 
 # Smaller tables are ranked exactly in either form: that is as fast.
 FAST_ROWS = 1024
+
+# From so many rows on numpy is worth several threads, each with some tables of that length.
+_MANY_ROWS = 2**18
+_ROUNDING_THREADS = 6
 
 
 class RowValues:
@@ -125,7 +131,7 @@ class RowValues:
             )
         if n_neighbors < 1 or self.n_rows < 1:
             raise ValueError("at least one neighbour and one training row are needed")
-        self._task, self._k, self._share = task, int(n_neighbors), share
+        self._task, self._k, self._share, self._n_jobs = task, int(n_neighbors), share, n_jobs
         weights = rank_weights(check_semivalue(semivalue), self.n_rows, self._k)
         # Where all rows vote, distances decide nothing: phi is the same under all columns, here to the bit.
         self._all_vote = self._k >= self.n_rows
@@ -242,6 +248,15 @@ class RowValues:
         """How many validation rows to give :meth:`walk` at a time, so that work is neither idle nor hard to stop."""
         return self._axis.walk_rows()
 
+    def finer(self) -> RowValues | None:
+        """The same with near rows ranked, where a GPU has all rows in bins."""
+        axis = getattr(self._axis, "finer", None)
+        if axis is None:
+            return None
+        finer = copy(self)
+        finer._axis = axis  # noqa: SLF001  (of the same class)
+        return finer
+
     def error_bound(self) -> float:
         """Largest possible difference of an entry of :meth:`values` from the exact form, over all validation rows.
 
@@ -305,16 +320,26 @@ class RowValues:
         float
         """
         game = self._game
-        total = np.zeros(self.n_rows)
-        for t, coalition in sample:
+
+        def bounds_of(pair: tuple[int, NDArray[np.bool_]]) -> NDArray[np.float64] | float:
+            t, coalition = pair
             rounded = self.columns.distances(t, coalition)[self._order]
             true = reference.unrounded_distances(t, coalition)[self._order]
             if self._task == "classification":
                 bounds = classification_bounds(rounded, true, game.y == game.y_valid[t], game.weights)
-                total += game.valid_weights[t] * bounds
-            elif self._magnitude > 0:
-                bounds = regression_bounds(rounded, true, game.y / self._magnitude, self._k, game.weights)
-                total += game.valid_weights[t] * bounds * float(self._magnitude) ** 2
+                return float(game.valid_weights[t]) * bounds
+            if self._magnitude == 0:
+                return 0.0
+            bounds = regression_bounds(rounded, true, game.y / self._magnitude, self._k, game.weights)
+            return float(game.valid_weights[t]) * bounds * float(self._magnitude) ** 2
+
+        total = np.zeros(self.n_rows)
+        most = _ROUNDING_THREADS if self.n_rows >= _MANY_ROWS else 1
+        with ThreadPoolExecutor(
+            most if self._n_jobs in (None, -1) else min(most, int(self._n_jobs or 1))
+        ) as pool:
+            for bounds in pool.map(bounds_of, sample):
+                total += bounds
         return float(total.max() / max(len(sample), 1))
 
     def _chosen(self, valid: slice | NDArray[np.integer] | None) -> NDArray[np.integer]:

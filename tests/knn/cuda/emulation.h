@@ -143,9 +143,6 @@ template <typename F> static unsigned each_half(unsigned a, unsigned b, F f) {
 static unsigned add_halves(unsigned a, unsigned b) {
     return each_half(a, b, [](_Float16 x, _Float16 y) { return (_Float16)((float)x + (float)y); });
 }
-static unsigned add_product(unsigned a, unsigned b, unsigned c) {  // a is 0 or 1
-    return add_halves(each_half(a, b, [](_Float16 x, _Float16 y) { return x == 0 ? (_Float16)0 : y; }), c);
-}
 static unsigned max_halves(unsigned a, unsigned b) {
     return each_half(a, b, [](_Float16 x, _Float16 y) { return x > y ? x : y; });
 }

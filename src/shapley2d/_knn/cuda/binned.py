@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shapley2d._knn.cuda.device import Device
     from shapley2d._knn.cuda.layout import Layout
     from shapley2d._knn.cuda.subsets import SubsetShape
-    from shapley2d._knn.row_axis import RowGame
+    from shapley2d._knn.row_axis import RowAxis, RowGame
 
 _SPARE_BYTES = 1024  # on the chip, beside what a launch asks for
 _COLUMN_BYTES = 24  # on the chip, beside four for each coalition
@@ -174,7 +174,7 @@ class BinnedRows:
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         if self._subsets is None:
-            return self._near_ranked(coalitions, chosen, progress)
+            return self.near_ranked(coalitions, chosen, progress)
         subsets, total = self._subsets, np.empty((len(coalitions), self.n_rows))
 
         def add(part: NDArray[np.bool_]) -> Any:
@@ -210,7 +210,12 @@ class BinnedRows:
         in_batches(work, len(parts), len(parts))
         yield from done
 
-    def _near_ranked(
+    @property
+    def finer(self) -> RowAxis | None:
+        """The same with near rows ranked, where none are."""
+        return None if self._subsets is None else _NearRanked(self)
+
+    def near_ranked(
         self,
         coalitions: NDArray[np.bool_],
         chosen: NDArray[np.integer],
@@ -282,7 +287,7 @@ class BinnedRows:
         total = subsets.contracted(light_in, light_out, chosen)
         one = np.eye(m, dtype=np.bool_)
         coalitions = np.concatenate([one[:1] & False, one, ~one, one[:1] | True])
-        return total + contract(coalitions, self._near_ranked(coalitions, chosen), weights_in, weights_out)
+        return total + contract(coalitions, self.near_ranked(coalitions, chosen), weights_in, weights_out)
 
     def _walk_step(
         self,
@@ -376,6 +381,36 @@ class BinnedRows:
             device.wait()
 
         in_batches(work, numbers.size, _BATCH)
+
+
+class _NearRanked:
+    """Row values with near rows ranked, of a game whose rows are all in bins."""
+
+    def __init__(self, rows: BinnedRows) -> None:
+        self._rows = rows
+        self.n_rows, self.n_columns = rows.n_rows, rows.n_columns
+
+    def sums(
+        self,
+        coalitions: NDArray[np.bool_],
+        chosen: NDArray[np.integer],
+        progress: Callable[[float], None] | None = None,
+    ) -> NDArray[np.float64]:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        return self._rows.near_ranked(coalitions, chosen, progress)
+
+    def walk(
+        self,
+        weights_in: NDArray[np.float64],
+        weights_out: NDArray[np.float64],
+        chosen: NDArray[np.integer],
+    ) -> NDArray[np.float64]:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        return walk_by_sums(self, weights_in, weights_out, chosen)
+
+    def walk_rows(self) -> int:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        return self._rows.walk_rows()
 
 
 def walk_by_sums(

@@ -65,11 +65,6 @@ __device__ __forceinline__ unsigned add_halves(const unsigned a, const unsigned 
     asm("add.rn.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
     return sum;
 }
-__device__ __forceinline__ unsigned add_product(const unsigned a, const unsigned b, const unsigned c) {
-    unsigned sum;
-    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(c));
-    return sum;
-}
 __device__ __forceinline__ unsigned max_halves(const unsigned a, const unsigned b) {
     unsigned most;
     asm("max.f16x2 %0, %1, %2;" : "=r"(most) : "r"(a), "r"(b));
@@ -121,7 +116,7 @@ struct Rows {
 struct Subsets {
     const Entry* entries;    // of the listed columns
     const Line* lines;       // where their codes are
-    const uint4* masks;      // for every listed column, 1 or 0 (twice, as half floats) for every subset
+    const unsigned* masks;   // for every listed column, a bit for every subset that has it
     const Bulk* bulks;       // for every subset
     int n_listed;
 };
@@ -138,7 +133,8 @@ __device__ __forceinline__ unsigned step_of(const Rows& rows, const Subsets& sub
 // Distances of two rows under the GROUP subsets.
 //
 // WALK: the first LOW listed columns are those whose choices make the subsets. The part of the distance that all subsets
-// share is added up in floats; it and the LOW parts are kept for the second time (KEPT).
+// share is added up in floats; it and the LOW parts are kept for the second time (KEPT). Otherwise all distances are
+// kept, where there is memory for that.
 // Without rows nearer than a bulk, distances are no smaller than the floor of the bins.
 template <bool WALK, bool KEPT, bool BULKY>
 __device__ __forceinline__ void distances_of(const Rows& rows, const Subsets& subsets, const int one, const float floor,
@@ -169,20 +165,22 @@ __device__ __forceinline__ void distances_of(const Rows& rows, const Subsets& su
         for (int j = 0; j < LOW; j++)
 #pragma unroll
             for (int c = 0; c < (1 << j); c++) distances[c + (1 << j)] = add_halves(distances[c], steps[j]);
+    } else if (KEPT && kept != nullptr) {
+#pragma unroll
+        for (int c = 0; c < GROUP; c++) distances[c] = kept[(long long)c * rows.half + one];
     } else {
 #pragma unroll
         for (int c = 0; c < GROUP; c++) distances[c] = BULKY ? 0u : BOTH(FLOOR);
 #pragma unroll 2
         for (int j = 0; j < subsets.n_listed; j++) {
-            const unsigned step = step_of(rows, subsets, j, one, two);
+            const unsigned step = step_of(rows, subsets, j, one, two), inside = subsets.masks[j];
 #pragma unroll
-            for (int c = 0; c < GROUP; c += 4) {
-                const uint4 inside = subsets.masks[(j * GROUP + c) / 4];
-                distances[c] = add_product(inside.x, step, distances[c]);
-                distances[c + 1] = add_product(inside.y, step, distances[c + 1]);
-                distances[c + 2] = add_product(inside.z, step, distances[c + 2]);
-                distances[c + 3] = add_product(inside.w, step, distances[c + 3]);
-            }
+            for (int c = 0; c < GROUP; c++)
+                if (inside >> c & 1) distances[c] = add_halves(distances[c], step);
+        }
+        if (!KEPT && kept != nullptr) {
+#pragma unroll
+            for (int c = 0; c < GROUP; c++) kept[(long long)c * rows.half + one] = distances[c];
         }
     }
 }
@@ -409,16 +407,15 @@ __device__ __forceinline__ void value_rows(
     __shared__ Bulk bulk_of[GROUP];
     __shared__ int bulky;
     Entry* listed = (Entry*)(memory + BIN_BYTES * GROUP * WORDS);
-    uint4* inside = (uint4*)(listed + n_listed);
-    Line* lines = (Line*)(inside + (WALK ? 0 : n_listed * (GROUP / 4)));
+    Line* lines = (Line*)(listed + n_listed);
+    unsigned* inside = (unsigned*)(lines + n_listed);
     const Subsets subsets = {listed, lines, inside, bulk_of, n_listed};
     const int thread = threadIdx.x;
     if (thread < GROUP) shared_factors[thread] = factors[thread];
     for (int j = thread; j < n_listed; j += THREADS) lines[j] = {(WALK ? j : columns[j]) * rows.stride, gaps[columns[j]]};
     if (!WALK)
-        for (int i = thread; i < n_listed * GROUP; i += THREADS)
-            ((unsigned*)inside)[i] = masks[i / GROUP] >> (i % GROUP) & 1 ? BOTH(0x3C00) : 0u;
-    kept += WALK ? (long long)blockIdx.x * (LOW + 1) * rows.half : 0;
+        for (int j = thread; j < n_listed; j += THREADS) inside[j] = masks[j];
+    if (kept != nullptr) kept += (long long)blockIdx.x * (WALK ? LOW + 1 : GROUP) * rows.half;
     for (int number = blockIdx.x; number < n_chosen; number += gridDim.x) {
         __syncthreads();
         if (thread == 0) bulky = 0;
@@ -467,10 +464,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) add_subsets(ARGUME
 }
 
 // Adds the row values of every subset: masks has a bit for each of them, for every listed column.
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) add_listed(ARGUMENTS, const unsigned* masks) {
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) add_listed(ARGUMENTS, const unsigned* masks, unsigned* kept) {
     const Rows rows = {codes, nullptr, stride, half};
     value_rows<false>(rows, entries, bulks, n_columns, gaps, columns, masks, n_listed, labels, class_ends, n_chosen, GIVEN,
-                      nullptr, sums, totals);
+                      kept, sums, totals);
 }
 
 // Takes the row values of a launch over to floats: sums over the validation rows, a line per subset.

@@ -33,6 +33,8 @@ _LARGEST_HALF = 65000.0
 _LARGEST_VALUE = 65000.0  # of 16 bits, less what rounding may add
 _LARGEST_RANK_SUM = 2.0**30
 _LEAST_BULK = 1 / 64  # of what two rows differ by on average
+_KEPT_SHARE = 0.25  # of the free memory, for distances that are looked at twice
+_NOWHERE = np.uint64(0)
 _INFINITE = 0x7C00
 _SPARE_BYTES = 2048  # on the chip, beside what a launch asks for
 _QUEUE = 16  # launches after which Ctrl-C is looked for
@@ -70,8 +72,7 @@ class SubsetShape(NamedTuple):
 
     def on_chip(self, n_columns: int) -> int:
         """Bytes of the memory on the chip."""
-        group = 1 << self.low
-        return (8 if self.wide else 4) * group * self.words + (16 + 4 * group + 8) * n_columns
+        return (8 if self.wide else 4) * (1 << self.low) * self.words + 28 * n_columns
 
 
 # The fastest first, measured on an H200; the others are for GPUs with less memory on the chip.
@@ -180,13 +181,22 @@ class SubsetSums:
         shape = self._shape
         self._launch("add_listed", (self._blocks(chosen),), shape.threads, (
             *rows, *self._prepared(chosen), np.int32(self.n_columns), self._gaps, *columns,
-            device.upload(self._labels[chosen]), ends_there, np.int32(chosen.size), *self._given, factors, sums, totals, masks,
+            device.upload(self._labels[chosen]), ends_there, np.int32(chosen.size), *self._given, factors, sums, totals,
+            masks, self._distances(chosen),
         ), shape.on_chip(self.n_columns))  # fmt: skip
         values = device.empty((self.group, n), np.float64)
         self._launch(
             "fold_listed", (-(-n // 256), self.group), 256, (sums, np.int32(n), factors, totals, values)
         )
         return values
+
+    def _distances(self, chosen: NDArray[np.integer]) -> Any:
+        """Memory for the distances of all rows to the validation rows that are taken at a time, if there is enough."""
+        half = -(-self.n_rows // 2)
+        shape = (self._blocks(chosen), self.group, half)
+        if math.prod(shape) * 4 > _KEPT_SHARE * self._device.free_bytes():
+            return _NOWHERE
+        return self._device.empty(shape, np.uint32)
 
     def _blocks(self, chosen: NDArray[np.integer]) -> int:
         return max(min(chosen.size, self._shape.blocks * self._device.processors), 1)

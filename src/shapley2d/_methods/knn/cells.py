@@ -117,7 +117,7 @@ def _value(
             f" needs 2^{game.n_columns} column coalitions for {game.n_columns} columns: use ",
             Setting("columns", "sampled"),
         )
-    game.use_form("exact" if form == "auto" else form)
+    game.use_form(game.first_form if form == "auto" else form)
     if form == "fast" and game.device is None:
         game.use_fewer_bits()
     if columns == "exact" or (
@@ -163,9 +163,7 @@ def refuse_wide(n_columns: int) -> None:
 def _choose_form(game: _KnnGame, run: Run, n_coalitions: int, tolerance: float) -> None:
     """Take the fast form where its bounds are below what the values need; on a GPU, where it is another one."""
     if game.device is not None:
-        if all(part.n_rows >= FAST_ROWS for part in game.parts):
-            game.use_form("fast")
-        return
+        return  # it was chosen by the number of rows
     if float(game.n_rows) * game.n_valid * n_coalitions < SMALL_WORK or not game.can_be_fast:
         game.use_form("exact")
         return
@@ -258,6 +256,12 @@ class _KnnGame:
         ]
 
     @property
+    def first_form(self) -> str:
+        """The form to begin with: on a GPU the fast one, where that is another."""
+        large = all(rows.size >= FAST_ROWS for rows in self.rows)
+        return "fast" if self.device is not None and large else "exact"
+
+    @property
     def can_be_fast(self) -> bool:
         """Whether the fast form is another than the exact one, with known errors."""
         return all(part.can_be_fast for part in self.parts)
@@ -298,9 +302,12 @@ class _KnnGame:
 
     def values(self, coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
         """One row of row values per column coalition, mean over the splits."""
-        mean = np.zeros((len(coalitions), self.n_rows))
-        for part, rows in zip(self.parts, self.rows, strict=True):
-            mean[:, rows] += part.values(coalitions) / len(self.parts)
+        if len(self.parts) == 1 and np.array_equal(self.rows[0], np.arange(self.n_rows)):
+            mean = self.parts[0].values(coalitions)
+        else:
+            mean = np.zeros((len(coalitions), self.n_rows))
+            for part, rows in zip(self.parts, self.rows, strict=True):
+                mean[:, rows] += part.values(coalitions) / len(self.parts)
         if self.empty == "zero":
             mean[~coalitions.any(axis=1)] = 0.0
         return mean

@@ -8,8 +8,9 @@ Shapley's value it is what the features leave of phi(M).
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from shapley2d._base.streams import generator
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import RowValues
+from shapley2d._methods.knn.backend import device_named
+from shapley2d._methods.knn.bin_correction import correct_bins
 from shapley2d._methods.knn.cells import value_knn
 from shapley2d._tables.row_weights import weighted_mean
 from shapley2d._theory.semivalues import Semivalue, feature_semivalue, marginal_weights, size_probabilities
@@ -47,21 +50,26 @@ def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
     features = value_knn(problem, replace(run, semivalues=(row_semivalue, beside), sums=sums), **options)
     values, stderr = factor * features.values, factor * features.stderr
     row_stderr, column_stderr = factor * features.row_stderr, factor * features.column_stderr
-    game = _RowGame(problem, run, options)
+    game = _RowGame(problem, run, options, features.info["backend"])
     dof = features.dof
+    m = problem.table.n_columns
     if column_semivalue == "shapley":
-        everything = game.values(np.ones((1, problem.table.n_columns), dtype=bool))[0]
-        label, label_stderr = everything - values.sum(axis=1), row_stderr
+        alone = game.corrected(game.values(np.ones((1, m), dtype=bool))[0], np.eye(m + 1)[m])
+        label, label_stderr = alone.values - values.sum(axis=1), np.hypot(row_stderr, alone.stderr)
         assert features.total_stderr is not None
-        label_sum_stderr = factor * features.total_stderr
-        row_stderr = np.zeros_like(row_stderr)
+        label_sum_stderr = math.hypot(factor * features.total_stderr, alone.sum_stderr)
+        row_stderr = alone.stderr
     else:
+        label_weights = marginal_weights(column_semivalue, m + 1)
         if features.info["columns"] == "exact":
             label, label_stderr, label_sum_stderr = game.mean(column_semivalue), np.zeros(game.n_rows), 0.0
         else:
             count = features.info["n_coalitions"]
             label, label_stderr, label_sum_stderr = _sampled_mean(game, column_semivalue, count, run.seed)
             dof = min(dof, float(count - 1))
+        alone = game.corrected(label, label_weights)
+        label, label_stderr = alone.values, np.hypot(label_stderr, alone.stderr)
+        label_sum_stderr = math.hypot(label_sum_stderr, alone.sum_stderr)
         row_stderr = np.hypot(row_stderr, label_stderr)
     return Estimate(
         np.column_stack([values, label]),
@@ -84,11 +92,20 @@ def _sums_of_features(run: Run) -> BlockSums | None:
     return BlockSums(weights, sums.rows, sums.columns[:-1])
 
 
+class _Corrected(NamedTuple):
+    """One value per row, their standard errors and that of their sum."""
+
+    values: NDArray[np.float64]
+    stderr: NDArray[np.float64]
+    sum_stderr: float
+
+
 class _RowGame:
     """phi(F), the mean over the splits."""
 
-    def __init__(self, problem: Problem, run: Run, options: dict[str, Any]) -> None:
+    def __init__(self, problem: Problem, run: Run, options: dict[str, Any], backend: str) -> None:
         self.n_rows, self.n_columns = problem.table.n_rows, problem.table.n_columns
+        self._seed = run.seed
         self._empty = options["empty"]
         self._joining = np.zeros(self.n_rows)
         if self._empty == "ties" and problem.target.task == "regression":
@@ -98,22 +115,30 @@ class _RowGame:
                 alone = marginal_weights(run.semivalues[0], split.rows.size)[0]
                 error = weighted_mean(off**2, split.valid_weights)
                 self._joining[split.rows] += alone * error / len(problem.splits)
-        self._parts = [
-            (
-                split.rows,
+        device = device_named(backend)
+        coded = [integer_columns(split.train, split.valid, options["metric"]) for split in problem.splits]
+
+        def parts(form: Literal["exact", "fast"]) -> list[RowValues]:
+            return [
                 RowValues(
-                    integer_columns(split.train, split.valid, options["metric"]),
+                    columns,
                     split.y.codes,
                     split.y_valid.codes,
                     task=problem.target.task,
                     n_neighbors=int(options["n_neighbors"]),
                     semivalue=run.semivalues[0],
+                    form=form,
                     n_jobs=run.n_jobs,
                     valid_weights=split.valid_weights,
-                ),
-            )
-            for split in problem.splits
-        ]
+                    device=device,
+                )
+                for columns, split in zip(coded, problem.splits, strict=True)
+            ]
+
+        binned = device is not None and options["form"] != "exact"
+        self._make_parts = parts
+        self._rows = [split.rows for split in problem.splits]
+        self._parts = list(zip(self._rows, parts("fast" if binned else "exact"), strict=True))
 
     def values(self, coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
         mean = np.zeros((len(coalitions), self.n_rows))
@@ -132,6 +157,27 @@ class _RowGame:
         for rows, part in self._parts:
             mean[rows] += part.walk(weights, -weights)[:, 0] / len(self._parts)
         return mean
+
+    def corrected(self, values: NDArray[np.float64], weights: NDArray[np.float64]) -> _Corrected:
+        """Means over column coalitions, weighted by their size, without the errors of a GPU's bins as far as known."""
+        binned = [part for _, part in self._parts]
+        if not any(part.is_binned for part in binned):
+            return _Corrected(values, np.zeros(self.n_rows), 0.0)
+        weights = np.where((np.arange(weights.size) == 0) & (self._empty == "zero"), 0.0, weights)
+        m = self.n_columns
+        # All columns alike: what counts for those in a coalition counts for the others too.
+        alike = Estimate(
+            np.repeat(values[:, None], m, axis=1),
+            np.zeros((self.n_rows, m)),
+            np.zeros(self.n_rows),
+            np.zeros(m),
+            {},
+            total_stderr=0.0,
+        )
+        right = correct_bins(
+            alike, binned, self._make_parts("exact"), self._rows, (weights, -weights), self._seed
+        )
+        return _Corrected(right.values[:, 0], right.stderr[:, 0], float(right.column_stderr[0]))
 
 
 def _sampled_mean(
