@@ -92,19 +92,29 @@ def value_knn(
         exact rankings, taken out as far as it is known, and part of all standard errors (``info["form_stderr"]``).
     """
     refuse_wide(problem.table.n_columns)
+    work = amount_of_work(problem, columns, n_coalitions, tolerance)
+
+    def compute(device: Device | None) -> Estimate:
+        small = device is None and is_small(work, form)
+        game = _KnnGame(problem, run, n_neighbors, metric, empty, device, small=small)
+        return _value(game, run, columns, n_coalitions, tolerance, form)
+
+    return on_backend(backend, work, compute)
+
+
+def amount_of_work(problem: Problem, columns: str, n_coalitions: int | None, tolerance: float) -> float:
+    """About how many triples of row, validation row and column coalition there are to evaluate."""
     n_columns = problem.table.n_columns
     exact = columns == "exact" or (
         columns == "auto" and _exact_is_cheaper(n_columns, n_coalitions, tolerance)
     )
     evaluated = 2.0**n_columns if exact else float(n_coalitions or _TYPICAL_COALITIONS)
-    work = evaluated * sum(float(split.train.n_rows) * split.valid.n_rows for split in problem.splits)
+    return evaluated * sum(float(split.train.n_rows) * split.valid.n_rows for split in problem.splits)
 
-    def compute(device: Device | None) -> Estimate:
-        small = device is None and form != "fast" and work <= SMALL_GAME
-        game = _KnnGame(problem, run, n_neighbors, metric, empty, device, small=small)
-        return _value(game, run, columns, n_coalitions, tolerance, form)
 
-    return on_backend(backend, work, compute)
+def is_small(work: float, form: str) -> bool:
+    """Whether the kernels of small tables are done before those of large ones are compiled."""
+    return form != "fast" and work <= SMALL_GAME
 
 
 def _value(

@@ -20,7 +20,7 @@ from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import RowValues
 from shapley2d._methods.knn.backend import device_named
 from shapley2d._methods.knn.bin_correction import correct_bins
-from shapley2d._methods.knn.cells import value_knn
+from shapley2d._methods.knn.cells import amount_of_work, is_small, value_knn
 from shapley2d._tables.row_weights import weighted_mean
 from shapley2d._theory.semivalues import Semivalue, feature_semivalue, marginal_weights, size_probabilities
 from shapley2d._theory.sums import BlockSums
@@ -116,6 +116,8 @@ class _RowGame:
                 error = weighted_mean(off**2, split.valid_weights)
                 self._joining[split.rows] += alone * error / len(problem.splits)
         device = device_named(backend)
+        work = amount_of_work(problem, options["columns"], options["n_coalitions"], options["tolerance"])
+        small = device is None and is_small(work, options["form"])
         coded = [integer_columns(split.train, split.valid, options["metric"]) for split in problem.splits]
 
         def parts(form: Literal["exact", "fast"]) -> list[RowValues]:
@@ -131,6 +133,7 @@ class _RowGame:
                     n_jobs=run.n_jobs,
                     valid_weights=split.valid_weights,
                     device=device,
+                    small=small,
                 )
                 for columns, split in zip(coded, problem.splits, strict=True)
             ]
