@@ -6,9 +6,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.docs-ready
 BASELINES := .venv-baselines
+ELSEWHERE := .venv-elsewhere
 BASELINES_READY := $(BASELINES)/.ready
 
-.PHONY: demo test campaign test-baselines lint format docs figures paper paper-quick paper-pages clean
+.PHONY: demo test campaign test-baselines test-elsewhere lint format docs figures paper paper-quick paper-pages clean
 
 demo: $(READY)
 	$(BIN)/shapley2d demo
@@ -30,6 +31,10 @@ campaign: $(READY)
 # the comparisons with other detectors, in an environment of their own: robpy wants an older scikit-learn
 test-baselines: $(BASELINES_READY)
 	$(BASELINES)/bin/python -m pytest -n 2 --dist worksteal tests/paper/test_paper_deviation.py tests/paper/test_paper_detection.py tests/paper/test_paper_detection_page.py
+
+# the pages for users of other libraries, against those libraries, which want older packages
+test-elsewhere: $(ELSEWHERE)/.ready
+	$(ELSEWHERE)/bin/python -m pytest -o addopts="" -W ignore tests/elsewhere.py
 
 # every number of docs/reproduction.md; what is there is not computed again, unless its code has changed
 paper: $(BASELINES_READY)
@@ -62,7 +67,7 @@ figures: $(READY)
 	$(BIN)/python docs/make_figures.py
 
 clean:
-	rm -rf $(VENV) $(BASELINES) .import_linter_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/auto_examples docs/generated shapley2d-demo shapley2d-paper
+	rm -rf $(VENV) $(BASELINES) $(ELSEWHERE) .import_linter_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/auto_examples docs/generated shapley2d-demo shapley2d-paper
 
 .PHONY: python
 python:
@@ -83,4 +88,10 @@ $(BASELINES_READY): pyproject.toml | python
 	$(PYTHON) -m venv $(BASELINES)
 	$(BASELINES)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(BASELINES)/bin/python -m pip install --quiet --editable '.[baselines]' --group test
+	@touch $@
+
+$(ELSEWHERE)/.ready: pyproject.toml | python
+	$(PYTHON) -m venv $(ELSEWHERE)
+	$(ELSEWHERE)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(ELSEWHERE)/bin/python -m pip install --quiet --editable . --group elsewhere
 	@touch $@
