@@ -34,6 +34,7 @@ autodoc_typehints = "none"  # the docstrings say it in words
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_param = False
 napoleon_preprocess_types = False
 
 html_theme = "pydata_sphinx_theme"

@@ -18,7 +18,9 @@ def test_row_sums_are_the_row_values_of_pydvl(k):
     random = np.random.default_rng(k)
     X, X_valid = random.normal(size=(60, 4)), random.normal(size=(15, 4))
     y, y_valid = random.integers(0, 3, 60), random.integers(0, 3, 15)
-    theirs = KNNShapleyValuation(KNeighborsClassifier(n_neighbors=k), Dataset(X_valid, y_valid), progress=False)
+    theirs = KNNShapleyValuation(
+        KNeighborsClassifier(n_neighbors=k), Dataset(X_valid, y_valid), progress=False
+    )
     theirs.fit(Dataset(X, y))
     ours = value_cells(X, y, X_valid, y_valid, n_neighbors=k, metric="sqeuclidean", empty="zero")
     np.testing.assert_allclose(ours.rows, theirs.result.values, rtol=0, atol=1e-12)

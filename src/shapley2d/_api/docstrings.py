@@ -39,7 +39,7 @@ def methods_list(names: Iterable[str] | None = None) -> str:
     Examples
     --------
     >>> print(methods_list(["knn"]))
-    ``"knn"``: nearest neighbours, trains no model.
+    - ``"knn"``: nearest neighbours, trains no model.
     """
     chosen = METHODS if names is None else {name: METHODS[name] for name in names}
     return "\n".join(_wrapped(f'``"{name}"``: {method.summary}.') for name, method in chosen.items())
@@ -85,4 +85,6 @@ def _option_entry(takers: list[tuple[Method, Option]]) -> str:
 
 
 def _wrapped(text: str) -> str:
-    return textwrap.fill(text, _WIDTH - 8, subsequent_indent="    ", break_on_hyphens=False)
+    return textwrap.fill(
+        text, _WIDTH - 8, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False
+    )
