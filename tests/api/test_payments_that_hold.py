@@ -297,3 +297,39 @@ def test_wrong_players_and_copies_are_named(options, message):
     for about_owners in ({"copies": "one"}, {"copy_distance": 0.1}):
         with pytest.raises(InputError, match="is about the owners of rows: name them by owners"):
             value_blocks(*data(), rows=[0, 1] * 15, **about_owners)
+
+
+@pytest.mark.parametrize("options", [{}, {"scoring": "balanced_accuracy"}, {"n_coalitions": 40}])
+def test_groups_of_validation_rows_make_up_the_whole_by_their_weights(options):
+    from shapley2d._methods.registry import METHODS
+    from shapley2d._methods.run import Run
+    from shapley2d._methods.validation_error import problems_of_groups
+    from shapley2d._tables.problem import make_problem
+    from shapley2d._tables.row_weights import weigh_problem
+
+    X, y, X_valid, y_valid = data(2, m=6)
+    weights = np.linspace(1, 3, len(y_valid))
+    problem = make_problem(X, y, X_valid, y_valid, valid_weight=weights)
+    run, complete = Run.create(progress=False), METHODS["knn"].complete({"n_neighbors": 3, **options})
+    whole = METHODS["knn"].solve(problem, run, **complete).values
+    weighed = weigh_problem(problem, complete["scoring"])
+    parts = list(problems_of_groups(weighed, 5, 0))
+    assert sum(share for share, _ in parts) == pytest.approx(1)
+    again = {**complete, "scoring": None}
+    together = sum(share * METHODS["knn"].solve(part, run, **again).values for share, part in parts)
+    np.testing.assert_allclose(together, whole, atol=1e-12)
+
+
+def test_copies_are_left_out_of_splits_of_ones_own():
+    X, y, _, _ = data()
+    twice = np.append(np.arange(30), np.arange(5))
+    X2, y2 = X.iloc[twice].reset_index(drop=True), y.iloc[twice].to_numpy()
+    owners = [{"owner": "A", "row": "0-9;30-34"}, *THREE[1:]]
+    halves = [(np.arange(0, 30, 2), np.arange(1, 30, 2)), (np.arange(1, 30, 2), np.arange(0, 30, 2))]
+    before = value_blocks(X, y, owners=THREE, n_neighbors=3, folds=halves)
+    after = value_blocks(X2, y2, owners=owners, n_neighbors=3, folds=halves)
+    assert by_owner(after) == by_owner(before)
+    batches = np.arange(30) % 6
+    grouped = value_blocks(X, y, owners=THREE, n_neighbors=3, groups=batches, folds=3)
+    again = value_blocks(X2, y2, owners=owners, n_neighbors=3, groups=batches[twice], folds=3)
+    assert by_owner(again) == by_owner(grouped)
