@@ -7,9 +7,9 @@ part. Estimator B is linear in D. So for any stand-in ``f`` whose values are kno
     values(u)  =  values(f)  +  B(u - f),
 
 and the error is that of B on what the stand-in leaves (regression adjustment, Witter and others 2025). What coalitions
-are worth by their size alone always stands in: it adds the same to all players, and is most of a learning curve. Boosted
-trees do where they help; each pair's residual comes from trees that never saw it, so that the jackknife over pairs stays
-honest.
+are worth by their size alone always stands in: it adds the same to all players, and is most of a learning curve.
+Boosted trees do where they help; each pair's residual comes from trees that never saw it, so that the jackknife over
+pairs stays honest.
 """
 
 from __future__ import annotations
