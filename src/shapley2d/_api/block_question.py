@@ -12,6 +12,7 @@ from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import warn, without_warnings
 from shapley2d._methods.blocks import PERMUTATIONS_ONLY, complete_options, estimate_blocks
 from shapley2d._methods.cell_sums import complete_cell_options, estimate_cell_sums
+from shapley2d._methods.ordered import with_precedence
 from shapley2d._methods.registry import METHODS
 from shapley2d._methods.validation_error import (
     jackknife_covariance,
@@ -78,6 +79,7 @@ class Question:
     copies: str
     copy_distance: float
     validation_groups: int | None
+    precedence: Any = None
 
     def complete(self) -> tuple[str, dict[str, Any]]:
         """The method and all of its options."""
@@ -158,6 +160,10 @@ def answer(question: Question, run: Run, variation: Variation | None = None) -> 
     if varied.problem is not None:
         problem = varied.problem(problem)
     layout = reading.layout(problem, question.rows, question.columns, question.claims, varied.regions)
+    grid = layout.grid
+    run = with_precedence(
+        run, question.precedence, list(grid.rows.names), list(grid.columns.names), label=problem.label
+    )
     value = _by_cells if question.players == "cells" else _by_groups
     estimate, owners, covariance, dof, chosen, groups = value(question, run, problem, layout, method, options)
     return Answer(problem, layout, reading, estimate, owners, covariance, dof, chosen, groups)

@@ -13,13 +13,14 @@ from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._games.cached import CachedGame
 from shapley2d._games.grouped import GroupedGame
 from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS
-from shapley2d._methods.exact import check_exact
+from shapley2d._methods.exact import check_exact, exact_utilities
 from shapley2d._methods.games import model_games
 from shapley2d._methods.identity import open_checkpoint
 from shapley2d._methods.knn.backend import backend_name, on_backend
 from shapley2d._methods.mc import permutation_draws
 from shapley2d._methods.models import check_model, is_knn
 from shapley2d._methods.options import SAMPLING
+from shapley2d._methods.ordered import check_ordered
 from shapley2d._methods.pairs.games import MAX_SAMPLED, solve_pairs
 from shapley2d._methods.record import unknown_option
 from shapley2d._methods.registry import METHODS, block_methods, block_options, game_methods
@@ -125,7 +126,8 @@ def _estimate(
     threads = -1 if run.n_jobs is None else run.n_jobs
     parts = model_games(problem, run, **settings, threads=threads, device=device)
     blocks, members = _block_games(parts.games, problem, grid)
-    chosen = _choose_method(method, blocks, "knn" if uses_knn else "model", sampling)
+    chosen = _choose_method(method, blocks, members, run, "knn" if uses_knn else "model", sampling)
+    check_ordered(METHODS[chosen], run)
     n_groups = grid.shape[0]
     if chosen == "pairs":
         estimate = _by_pairs(blocks, members, n_groups, run, sums=sums, uses_knn=uses_knn, **sampling)
@@ -134,12 +136,20 @@ def _estimate(
         groups = {"rows": grid.rows.labels, "columns": grid.columns.labels, "owners": owners}
         path = sampling.pop("checkpoint")
         kept = open_checkpoint(
-            path, run, blocks, method="mc of blocks", n_rows=n_groups, problem=problem, **settings, **groups
+            path,
+            run,
+            blocks,
+            members,
+            method="mc of blocks",
+            n_rows=n_groups,
+            problem=problem,
+            **settings,
+            **groups,
         )
         estimate = _sampled(
             blocks, members, n_groups, run, sums=sums, uses_knn=uses_knn, checkpoint=kept, **sampling
         )
-    elif chosen == "exact" and uses_knn:
+    elif chosen == "exact" and uses_knn and not run.precedence.orders:
         estimate = _exact_by_columns(blocks, members, n_groups, run)
     else:
         solve = METHODS[chosen].solve_games
@@ -162,13 +172,21 @@ def _block_games(
     return blocks, members
 
 
-def _choose_method(method: str, blocks: list[Game], kind: str, sampling: dict[str, Any]) -> str:
+def _choose_method(
+    method: str,
+    blocks: list[Game],
+    members: list[NDArray[np.intp]],
+    run: Run,
+    kind: str,
+    sampling: dict[str, Any],
+) -> str:
     """Exact where that is affordable, else pairs where one axis is short, else permutations; or as the user has it."""
     if method in game_methods():
         return method
-    work = sum(2 ** (game.n_rows + game.n_columns) for game in blocks)
-    if work <= MAX_AUTO_UTILITIES[kind]:
+    if exact_utilities(blocks, members, run) <= MAX_AUTO_UTILITIES[kind]:
         return "exact"
+    if run.precedence.orders:
+        return "mc"
     few, many = sorted((max(game.n_rows for game in blocks), blocks[0].n_columns))
     resumes = sampling.get("checkpoint") is not None or sampling.get("cluster") is not None
     return "pairs" if few <= MAX_AUTO_EXACT and many <= MAX_SAMPLED and not resumes else "mc"
@@ -241,7 +259,7 @@ def _exact_by_columns(
     blocks: list[Game], members: list[NDArray[np.intp]], n_groups: int, run: Run
 ) -> Estimate:
     """Exact values, a few column coalitions at a time with all row coalitions: what nearest neighbours do best."""
-    check_exact(blocks)
+    check_exact(blocks, members, run)
     values = np.zeros((n_groups, blocks[0].n_columns))
     with reporting(run.progress, "exact values of blocks") as report:
         for k, (game, present) in enumerate(zip(blocks, members, strict=True)):
