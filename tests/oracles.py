@@ -84,3 +84,24 @@ def knn_utility(X, y, X_valid, y_valid, K, *, regression=False, empty="zero", we
         return known[S, F]
 
     return h
+
+
+def ordered_value(h, n: int, m: int, row_levels=None, column_levels=None) -> np.ndarray:
+    """The mean second difference over all orders of rows and of columns that respect their levels."""
+
+    def orders(size, levels):
+        levels = [0] * size if levels is None else list(levels)
+        for order in itertools.permutations(range(size)):
+            if all(levels[a] <= levels[b] for a, b in itertools.pairwise(order)):
+                yield order
+
+    values, count = np.zeros((n, m)), 0
+    column_orders = list(orders(m, column_levels))
+    for rows in orders(n, row_levels):
+        for columns in column_orders:
+            count += 1
+            for a, i in enumerate(rows):
+                for b, j in enumerate(columns):
+                    S, F = frozenset(rows[:a]), frozenset(columns[:b])
+                    values[i, j] += h(S | {i}, F | {j}) + h(S, F) - h(S | {i}, F) - h(S, F | {j})
+    return values / count

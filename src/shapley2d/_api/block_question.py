@@ -10,8 +10,9 @@ import numpy as np
 from shapley2d._api.block_layout import Layout, Reading
 from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import warn, without_warnings
-from shapley2d._methods.blocks import complete_options, estimate_blocks
+from shapley2d._methods.blocks import PERMUTATIONS_ONLY, complete_options, estimate_blocks
 from shapley2d._methods.cell_sums import complete_cell_options, estimate_cell_sums
+from shapley2d._methods.ordered import with_precedence
 from shapley2d._methods.registry import METHODS
 from shapley2d._methods.validation_error import (
     jackknife_covariance,
@@ -78,6 +79,7 @@ class Question:
     copies: str
     copy_distance: float
     validation_groups: int | None
+    precedence: Any = None
 
     def complete(self) -> tuple[str, dict[str, Any]]:
         """The method and all of its options."""
@@ -158,6 +160,10 @@ def answer(question: Question, run: Run, variation: Variation | None = None) -> 
     if varied.problem is not None:
         problem = varied.problem(problem)
     layout = reading.layout(problem, question.rows, question.columns, question.claims, varied.regions)
+    grid = layout.grid
+    run = with_precedence(
+        run, question.precedence, list(grid.rows.names), list(grid.columns.names), label=problem.label
+    )
     value = _by_cells if question.players == "cells" else _by_groups
     estimate, owners, covariance, dof, chosen, groups = value(question, run, problem, layout, method, options)
     return Answer(problem, layout, reading, estimate, owners, covariance, dof, chosen, groups)
@@ -181,6 +187,9 @@ def _by_groups(
             raise InputError(Setting("validation_groups"), f" is for at most {MAX_JOINT} owners or blocks")
         if chosen == "mc":  # the same permutations, so that only the validation rows differ
             options = {**options, "tolerance": 0, "max_permutations": estimate.info["n_permutations"]}
+        elif chosen == "pairs":  # and the same pairs
+            options = {name: value for name, value in options.items() if name not in PERMUTATIONS_ONLY}
+            options |= {"tolerance": 0, "n_coalitions": estimate.info["n_coalitions"]}
 
         def without(part: Problem, again: Run, k: int) -> NDArray[np.float64]:
             own = _of_replicate(options, k)
@@ -277,6 +286,8 @@ def _fixed(options: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
     fixed: dict[str, Any] = {}
     if "max_permutations" in options and "n_permutations" in info:
         fixed |= {"tolerance": 0, "max_permutations": info["n_permutations"]}
+    if "n_coalitions" in options and "sampled" in info:
+        fixed |= {"n_coalitions": info["n_coalitions"]}
     if "n_coalitions" in options and info.get("columns") in ("exact", "sampled"):
         fixed |= {"columns": info["columns"], "form": info["form"]}
         fixed |= {"n_coalitions": info["n_coalitions"]} if info["columns"] == "sampled" else {}

@@ -15,6 +15,7 @@ from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.checkpoint import check_place
 from shapley2d._methods.call import call_code
+from shapley2d._methods.ordered import check_precedence
 from shapley2d._methods.players import PLAYERS, settle_players
 from shapley2d._methods.registry import METHODS, game_methods
 from shapley2d._methods.run import Run
@@ -55,6 +56,7 @@ def value_blocks(
     groups: Any = None,
     time: Any = None,
     valid_weight: Any = None,
+    precedence: Any = None,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -107,6 +109,10 @@ def value_blocks(
         intervals of payments then also include how much the values depend on the choice of validation rows. With
         nearest neighbours and ``players="cells"`` all groups together cost one more valuation, and owners get 10 by
         default; elsewhere each costs one more, and the default is 0: the validation table is taken as it is.
+    precedence : dict, optional
+        Groups that can only join after others: for ``"rows"`` and ``"columns"`` a number for every group, in order or
+        by its name, lower ones first; names left out come first of all. It takes ``players="groups"``, which is then
+        the default.
     task, kinds, folds, groups, time, valid_weight, semivalue, random_state, n_jobs, progress
         As in :func:`~shapley2d.value_cells`.
     **options
@@ -147,7 +153,16 @@ def ask(given: dict[str, Any]) -> Question:
         options, columns = {**options, "columns": columns}, None
     if given["players"] is not None:
         check_choice(given["players"], "players", PLAYERS)
+    check_precedence(given["precedence"])
     players = settle_players(given["players"], given["method"], options, owned=owned)
+    if given["precedence"] is not None:
+        if given["players"] == "cells":
+            raise InputError(
+                Setting("precedence"),
+                " is about groups that join in turn: set ",
+                Setting("players", "groups"),
+            )
+        players = "groups"
     copies = ("one" if owned else "each") if given["copies"] is None else given["copies"]
     check_choice(copies, "copies", COPIES)
     check_number(given["copy_distance"], "copy_distance", zero=True)
@@ -170,6 +185,7 @@ def ask(given: dict[str, Any]) -> Question:
         copies=copies,
         copy_distance=float(given["copy_distance"]),
         validation_groups=groups,
+        precedence=given["precedence"],
     )
     _, complete = question.complete()
     _check_checkpoints(complete, groups)

@@ -9,6 +9,7 @@ from shapley2d._api.docstrings import methods_list, options_list, with_method_do
 from shapley2d._base.checks import check_flag
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._methods.call import call_code
+from shapley2d._methods.ordered import check_ordered, check_precedence, with_precedence
 from shapley2d._methods.registry import find_method
 from shapley2d._methods.run import Run
 from shapley2d._results.valuation import Valuation
@@ -35,6 +36,7 @@ def value_cells(
     groups: Any = None,
     time: Any = None,
     valid_weight: Any = None,
+    precedence: Any = None,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -75,6 +77,10 @@ def value_cells(
     valid_weight : name of a column, or 1-D array, list or series, optional
         What each validation row counts in the score, in any unit: of X_valid where there is one, else of X, within
         every fold. A column that is named is no feature.
+    precedence : dict, optional
+        Who can only join after others, such as data that were built on other data: for ``"rows"`` and ``"columns"`` a
+        number for every player, in order or by its name, lower ones first. A player is then worth its mean step over
+        the orders that respect this, and all values still sum to the same. For ``"knn"``, ``"mc"`` and ``"exact"``.
     semivalue : "shapley", "banzhaf" or ("beta", a, b)
         How coalitions of different sizes count; a pair of them sets rows and columns apart.
     random_state : int, numpy generator or None
@@ -116,6 +122,7 @@ def value_cells(
     given = dict(locals())
     run = Run.create(random_state, semivalue, n_jobs, progress)
     check_flag(include_label, "include_label")
+    check_precedence(precedence)
     found = find_method(method)
     complete = found.complete(options)
     problem = make_problem(
@@ -134,6 +141,11 @@ def value_cells(
     )
     if include_label:
         problem = replace(problem, label=label_name(y, problem.table.column_names))
+    columns = [*problem.table.column_names, *([problem.label] if problem.label else [])]
+    run = with_precedence(
+        run, precedence, problem.table.row_names.tolist(), columns, label=problem.label, given=problem.given
+    )
+    check_ordered(found, run)
     estimate = found.solve(problem, run, **complete)
     return _valuation(
         problem,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-_TABLES = ("X", "y", "X_valid", "y_valid", "groups", "time", "valid_weight")
+_TABLES = ("X", "y", "X_valid", "y_valid", "groups", "time", "valid_weight", "precedence")
 """What ``fit`` takes: things of one table, which are no settings."""
 
 
@@ -94,6 +94,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         groups: Any = None,
         time: Any = None,
         valid_weight: Any = None,
+        precedence: Any = None,
     ) -> Self:
         """Value the cells of X.
 
@@ -107,6 +108,8 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
             :func:`shapley2d.value_cells`.
         valid_weight : optional
             What each validation row counts.
+        precedence : optional
+            Rows and columns that can only join after others.
         """
         options = all_options()
         given = self.get_params(deep=False)
@@ -119,7 +122,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         elif isinstance(valid_weight, str):
             X = without_named(X, valid_weight)
             X_valid, valid_weight = named_column(X_valid, valid_weight, "valid_weight", "X_valid")
-        of_rows = {"groups": groups, "time": time, "valid_weight": valid_weight}
+        of_rows = {"groups": groups, "time": time, "valid_weight": valid_weight, "precedence": precedence}
         valuation = value_cells(X, y, X_valid, y_valid, **of_rows, **shared, **set_options)
         names = valuation.column_names[:-1] if self.include_label else valuation.column_names
         self.valuation_ = valuation

@@ -11,6 +11,7 @@ from shapley2d._base.checks import check_whole
 from shapley2d._base.defaults import SEMIVALUE
 from shapley2d._games.function import FunctionGame
 from shapley2d._methods.call import call_code
+from shapley2d._methods.ordered import check_ordered, check_precedence, with_precedence
 from shapley2d._methods.registry import find_game_method, game_methods
 from shapley2d._methods.run import Run
 from shapley2d._results.valuation import Valuation
@@ -31,6 +32,7 @@ def value_game(
     n_columns: int,
     method: str = "exact",
     *,
+    precedence: Any = None,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -50,8 +52,8 @@ def value_game(
         The numbers of players.
     method : str
         {methods}
-    semivalue, random_state, n_jobs, progress
-        As in :func:`value_cells`.
+    precedence, semivalue, random_state, n_jobs, progress
+        As in :func:`value_cells`; players go by ``row_names`` and ``column_names``.
     row_names, column_names : sequence, optional
         Names for the result.
     **options
@@ -76,7 +78,10 @@ def value_game(
         check_whole(count, name, 1)
     names = _names(row_names, n_rows, "row_names"), _names(column_names, n_columns, "column_names")
     run = Run.create(random_state, semivalue, n_jobs, progress)
+    check_precedence(precedence)
+    run = with_precedence(run, precedence, names[0].tolist(), names[1].tolist())
     found = find_game_method(method)
+    check_ordered(found, run)
     complete = found.complete(options, found.game_options)
     assert found.solve_games is not None
     game: Game = h if isinstance(h, Game) else FunctionGame(h, int(n_rows), int(n_columns))

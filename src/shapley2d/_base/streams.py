@@ -15,6 +15,7 @@ pilot pairs         (3)                column coalitions of the pilot that sizes
 validation groups   (3, split)         groups of validation rows that are left out in turn
 form sample         (4)                validation rows and coalitions on which the fast form is assessed
 bin sample          (5, split)         validation rows and coalitions on which the bins of a GPU are assessed
+owner pairs         (6)                sampled coalitions of the longer axis of ``"pairs"``
 random values       ("random")         the order of the values of ``"random"``
 inspection bags     ("bags")           rows that the trees of an inspection learn from
 audit               ("audit", owner)   which rows go to which shell, and the order of noise, in what an owner might do
@@ -39,6 +40,7 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "validation groups": (3,),
     "form sample": (4,),
     "bin sample": (5,),
+    "owner pairs": (6,),
     "random values": (int.from_bytes(b"random"),),
     "audit": (int.from_bytes(b"audit"),),
     "inspection bags": (int.from_bytes(b"bags"),),

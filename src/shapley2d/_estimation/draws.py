@@ -8,6 +8,7 @@ import numpy as np
 
 from shapley2d._base.streams import generator
 from shapley2d._theory.designs import Permutation, combine_axes
+from shapley2d._theory.precedence import Precedence, respecting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,10 +34,19 @@ class PermutationDraws:
         Of the rows and of the columns.
     seed : int
         With a draw's number, the seed of its random orders.
+    precedence : Precedence, optional
+        Who can only join after others.
     """
 
-    def __init__(self, game: Game, semivalues: tuple[Semivalue, Semivalue], seed: int) -> None:
+    def __init__(
+        self,
+        game: Game,
+        semivalues: tuple[Semivalue, Semivalue],
+        seed: int,
+        precedence: Precedence | None = None,
+    ) -> None:
         self.game = game
+        self._precedence = precedence or Precedence()
         self._semivalues = semivalues
         self._seed = seed
 
@@ -49,7 +59,8 @@ class PermutationDraws:
     def orders(self, number: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The orders in which rows and columns join in draw ``number``."""
         random = generator(self._seed, "draw", number)
-        return random.permutation(self.game.n_rows), random.permutation(self.game.n_columns)
+        rows, columns = random.permutation(self.game.n_rows), random.permutation(self.game.n_columns)
+        return respecting(rows, self._precedence.rows), respecting(columns, self._precedence.columns)
 
 
 class MeanDraws:

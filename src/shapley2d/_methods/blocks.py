@@ -12,13 +12,16 @@ from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._games.cached import CachedGame
 from shapley2d._games.grouped import GroupedGame
-from shapley2d._methods.exact import check_exact
+from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS
+from shapley2d._methods.exact import check_exact, exact_utilities
 from shapley2d._methods.games import model_games
 from shapley2d._methods.identity import open_checkpoint
 from shapley2d._methods.knn.backend import backend_name, on_backend
 from shapley2d._methods.mc import permutation_draws
 from shapley2d._methods.models import check_model, is_knn
 from shapley2d._methods.options import SAMPLING
+from shapley2d._methods.ordered import check_ordered
+from shapley2d._methods.pairs.games import MAX_SAMPLED, solve_pairs
 from shapley2d._methods.record import unknown_option
 from shapley2d._methods.registry import METHODS, block_methods, block_options, game_methods
 from shapley2d._theory.designs import AllSubsets
@@ -37,8 +40,14 @@ if TYPE_CHECKING:
 MAX_AUTO_UTILITIES = {"model": 2**12, "knn": 2**16}
 """Up to so many utilities, of a trained model or of nearest neighbours, ``method="auto"`` is exact."""
 
+PERMUTATIONS_ONLY = ("max_permutations", "checkpoint", "cluster")
+"""Options of permutations that pairs have no use for."""
+
+MAX_AUTO_EXACT = 4
+"""Players of the shorter axis up to which ``method="auto"`` takes pairs on the longer one rather than permutations."""
+
 _COLUMN_STEP = 64  # column coalitions whose KNN utilities are computed together
-_SAMPLING_NAMES = tuple(option.name for option in SAMPLING)
+_SAMPLING_NAMES = (*(option.name for option in SAMPLING), "n_coalitions")
 
 
 def complete_options(method: Any, given: dict[str, Any]) -> dict[str, Any]:
@@ -117,19 +126,30 @@ def _estimate(
     threads = -1 if run.n_jobs is None else run.n_jobs
     parts = model_games(problem, run, **settings, threads=threads, device=device)
     blocks, members = _block_games(parts.games, problem, grid)
-    chosen = _choose_method(method, blocks, "knn" if uses_knn else "model")
+    chosen = _choose_method(method, blocks, members, run, "knn" if uses_knn else "model", sampling)
+    check_ordered(METHODS[chosen], run)
     n_groups = grid.shape[0]
-    if chosen == "mc":
+    if chosen == "pairs":
+        estimate = _by_pairs(blocks, members, n_groups, run, sums=sums, uses_knn=uses_knn, **sampling)
+    elif chosen == "mc":
         owners = None if sums is None else sums.weights
         groups = {"rows": grid.rows.labels, "columns": grid.columns.labels, "owners": owners}
         path = sampling.pop("checkpoint")
         kept = open_checkpoint(
-            path, run, blocks, method="mc of blocks", n_rows=n_groups, problem=problem, **settings, **groups
+            path,
+            run,
+            blocks,
+            members,
+            method="mc of blocks",
+            n_rows=n_groups,
+            problem=problem,
+            **settings,
+            **groups,
         )
         estimate = _sampled(
             blocks, members, n_groups, run, sums=sums, uses_knn=uses_knn, checkpoint=kept, **sampling
         )
-    elif chosen == "exact" and uses_knn:
+    elif chosen == "exact" and uses_knn and not run.precedence.orders:
         estimate = _exact_by_columns(blocks, members, n_groups, run)
     else:
         solve = METHODS[chosen].solve_games
@@ -152,12 +172,56 @@ def _block_games(
     return blocks, members
 
 
-def _choose_method(method: str, blocks: list[Game], kind: str) -> str:
-    """Exact where that is affordable, Monte Carlo otherwise, unless the user has chosen."""
+def _choose_method(
+    method: str,
+    blocks: list[Game],
+    members: list[NDArray[np.intp]],
+    run: Run,
+    kind: str,
+    sampling: dict[str, Any],
+) -> str:
+    """Exact where that is affordable, else pairs where one axis is short, else permutations; or as the user has it."""
     if method in game_methods():
         return method
-    work = sum(2 ** (game.n_rows + game.n_columns) for game in blocks)
-    return "exact" if work <= MAX_AUTO_UTILITIES[kind] else "mc"
+    if exact_utilities(blocks, members, run) <= MAX_AUTO_UTILITIES[kind]:
+        return "exact"
+    if run.precedence.orders:
+        return "mc"
+    few, many = sorted((max(game.n_rows for game in blocks), blocks[0].n_columns))
+    resumes = sampling.get("checkpoint") is not None or sampling.get("cluster") is not None
+    return "pairs" if few <= MAX_AUTO_EXACT and many <= MAX_SAMPLED and not resumes else "mc"
+
+
+def _by_pairs(
+    blocks: list[Game],
+    members: list[NDArray[np.intp]],
+    n_groups: int,
+    run: Run,
+    *,
+    sums: BlockSums | None,
+    uses_knn: bool,
+    tolerance: float,
+    n_coalitions: int | None = None,
+    max_permutations: int | None = None,
+    **_: Any,
+) -> Estimate:
+    """Pairs of coalitions of the longer axis; at most as many as that many permutations would look at."""
+    longer = max(n_groups, blocks[0].n_columns)
+    most, limit = DEFAULT_MAX_COALITIONS, None
+    if max_permutations is not None and max_permutations * longer < most:
+        most, limit = max_permutations * longer, ("max_permutations", max_permutations)
+    return solve_pairs(
+        blocks,
+        members,
+        n_groups,
+        run,
+        n_coalitions=n_coalitions,
+        tolerance=tolerance,
+        max_coalitions=most,
+        n_jobs=1 if uses_knn else run.n_jobs,
+        sums=sums,
+        limit=limit,
+    )
 
 
 def _sampled(
@@ -195,7 +259,7 @@ def _exact_by_columns(
     blocks: list[Game], members: list[NDArray[np.intp]], n_groups: int, run: Run
 ) -> Estimate:
     """Exact values, a few column coalitions at a time with all row coalitions: what nearest neighbours do best."""
-    check_exact(blocks)
+    check_exact(blocks, members, run)
     values = np.zeros((n_groups, blocks[0].n_columns))
     with reporting(run.progress, "exact values of blocks") as report:
         for k, (game, present) in enumerate(zip(blocks, members, strict=True)):

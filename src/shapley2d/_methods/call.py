@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _BY_NAME = (
     "X", "y", "X_valid", "y_valid", "h", "rows", "columns", "owners", "row_names", "column_names", "groups", "time",
-    "valid_weight",
+    "valid_weight", "precedence",
 )  # fmt: skip
 _NO_MATTER = ("n_jobs", "progress", "checkpoint", "cluster")  # they change no value
 

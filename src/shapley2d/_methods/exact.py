@@ -39,27 +39,38 @@ def solve_games(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._estimation.exact import evaluate_design
     from shapley2d._methods.games import fold_progress, fold_title
-    from shapley2d._theory.designs import AllSubsets
+    from shapley2d._theory.designs import exact_design
 
-    check_exact(games)
+    check_exact(games, rows, run)
     values = np.zeros((n_rows, games[0].n_columns))
     for k, (game, members) in enumerate(zip(games, rows, strict=True)):
         part = evaluate_design(
             game,
-            AllSubsets(game.n_rows, run.semivalues[0]),
-            AllSubsets(game.n_columns, run.semivalues[1]),
+            exact_design(game.n_rows, run.semivalues[0], run.precedence.of_rows(members).rows),
+            exact_design(game.n_columns, run.semivalues[1], run.precedence.columns),
             n_jobs=run.n_jobs,
             progress=fold_progress(run.progress, k, len(games)),
             title=fold_title("exact values", k, len(games)),
         )
         values[members] += part / len(games)
-    return Estimate.exact(values, n_utilities=sum(2 ** (game.n_rows + game.n_columns) for game in games))
+    return Estimate.exact(values, n_utilities=exact_utilities(games, rows, run))
 
 
-def check_exact(games: Sequence[Game]) -> None:
+def exact_utilities(games: Sequence[Game], rows: list[NDArray[np.intp]], run: Run) -> int:
+    """Utilities that exact values need."""
+    from shapley2d._theory.precedence import n_coalitions
+
+    return sum(
+        n_coalitions(game.n_rows, run.precedence.of_rows(members).rows)
+        * n_coalitions(game.n_columns, run.precedence.columns)
+        for game, members in zip(games, rows, strict=True)
+    )
+
+
+def check_exact(games: Sequence[Game], rows: list[NDArray[np.intp]], run: Run) -> None:
     """Refuse games of which not all coalitions can be evaluated."""
-    for game in games:
-        players = game.n_rows + game.n_columns
+    for game, members in zip(games, rows, strict=True):
+        players = (exact_utilities([game], [members], run) - 1).bit_length()
         if 2**players > MAX_EXACT_UTILITIES:
             raise InputError(
                 f"exact values of {game.n_rows} rows x {game.n_columns} columns need 2^{players} utilities, "
@@ -79,4 +90,5 @@ METHOD = Method(
     how="every coalition of rows and columns",
     solve_games=solve_games,
     score=score_model,
+    ordered=True,
 )

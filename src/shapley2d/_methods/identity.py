@@ -15,6 +15,8 @@ from shapley2d._version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from shapley2d._estimation.checkpoint import Checkpoint
     from shapley2d._estimation.drawn import DrawnUtilities
     from shapley2d._methods.run import Run
@@ -28,6 +30,7 @@ def open_checkpoint(
     path: Any,
     run: Run,
     games: Sequence[Game],
+    members: Sequence[NDArray[np.intp]],
     *,
     method: str,
     n_rows: int,
@@ -42,6 +45,8 @@ def open_checkpoint(
     run : Run
     games : sequence of Game
         Their sizes, their code where it is the user's own, and some of their utilities are compared.
+    members : sequence of ndarray
+        The rows of the values behind the rows of each game.
     method : str
     n_rows : int
         Rows of the values.
@@ -58,7 +63,10 @@ def open_checkpoint(
 
     check_place(path)  # before a model is trained
     seeds = draw_seeds(run.seed, len(games))
-    draws = [PermutationDraws(game, run.semivalues, seed) for game, seed in zip(games, seeds, strict=True)]
+    draws = [
+        PermutationDraws(game, run.semivalues, seed, run.precedence.of_rows(own))
+        for game, own, seed in zip(games, members, seeds, strict=True)
+    ]
     known = {**_game_code(games), **fingerprint_games(games)}
     return checkpoint_of(
         path,
@@ -90,6 +98,7 @@ def checkpoint_of(
         "version": __version__,
         "random_state": run.seed,
         "semivalue": run.semivalues,
+        **_precedence(run),
         **({} if problem is None else fingerprint_problem(problem)),
         **{name: describe(value) for name, value in settings.items()},
         **_setting_code(settings),
@@ -103,6 +112,14 @@ def identity_of_sums(run: Run) -> dict[str, Any]:
     if run.sums is None:
         return {}
     return {"owners": run.sums.weights, "rows": run.sums.rows, "columns": run.sums.columns}
+
+
+def _precedence(run: Run) -> dict[str, Any]:
+    """Who can only join after others, where someone can."""
+    if not run.precedence.orders:
+        return {}
+    levels = (run.precedence.rows, run.precedence.columns)
+    return {"precedence": hash_parts(b"-" if part is None else part.tobytes() for part in levels)}
 
 
 def _game_code(games: Sequence[Game]) -> dict[str, Any]:

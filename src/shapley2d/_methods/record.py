@@ -140,6 +140,8 @@ class Method:
     solve_games : callable, optional
         ``solve_games(games, rows, n_rows, run, **options) -> Estimate`` for games of any kind, where the method has no
         need of a table: it then serves ``value_game`` and ``value_blocks`` too.
+    ordered : bool
+        Whether it knows players who can only join after others.
     game_options : tuple of str
         The options that ``solve_games`` takes.
     averages : bool
@@ -164,6 +166,7 @@ class Method:
     validates: bool = True
     averages: bool = False
     solve_games: Callable[..., Estimate] | None = None
+    ordered: bool = False
     game_options: tuple[str, ...] = ()
     score: Callable[..., float] | None = None
 

@@ -16,6 +16,7 @@ import numpy as np
 from shapley2d._base.checks import check_jobs
 from shapley2d._base.progress import check_progress
 from shapley2d._base.warnings import warn
+from shapley2d._theory.precedence import Precedence
 from shapley2d._theory.semivalues import Semivalue, axis_semivalues
 from shapley2d._version import __version__
 from shapley2d.exceptions import CacheWarning, InputError, PrecisionWarning, Setting
@@ -38,6 +39,8 @@ class Run:
     progress : {"auto", True, False} or callable
     sums : BlockSums or None
         Sums of cells whose joint errors are wanted too, from methods that can tell.
+    precedence : Precedence
+        Players of the result who can only join after others.
     """
 
     seed: int
@@ -45,6 +48,7 @@ class Run:
     n_jobs: int | None
     progress: Any
     sums: BlockSums | None = None
+    precedence: Precedence = field(default_factory=Precedence)
     started: float = field(default_factory=time.perf_counter)
 
     @classmethod

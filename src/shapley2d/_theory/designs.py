@@ -18,9 +18,11 @@ import numpy as np
 from shapley2d._theory.coalitions import (
     Coalitions,
     LeaveOneOutCoalitions,
+    MaskCoalitions,
     NestedCoalitions,
     SubsetCoalitions,
 )
+from shapley2d._theory.precedence import split_levels
 from shapley2d._theory.semivalues import Semivalue, marginal_weights, size_probabilities
 
 if TYPE_CHECKING:
@@ -71,6 +73,46 @@ class AllSubsets(AxisDesign):
         outside = self._joining[np.minimum(size, self.n_players - 1)]
         weights = np.where(masks, inside[:, None], -outside[:, None])
         return np.asarray(np.tensordot(weights, utilities, axes=(0, 0)))
+
+
+class LeveledSubsets(AxisDesign):
+    """All coalitions of every level's players with all of the lower levels: the exact value in an order of arrival.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> design = LeveledSubsets(np.array([0, 1, 1]))
+    >>> len(design.coalitions), design.combine(design.coalitions.masks().sum(axis=1) ** 2.0).tolist()
+    (6, [1.0, 4.0, 4.0])
+    """
+
+    def __init__(self, levels: NDArray[np.intp]) -> None:
+        self.n_players = levels.size
+        masks, weights = [], []
+        for before, joining in split_levels(levels):
+            own = SubsetCoalitions(joining.size).masks()
+            part = np.tile(before, (len(own), 1))
+            part[:, joining] = own
+            size = own.sum(axis=1)
+            steps = marginal_weights("shapley", joining.size)
+            inside, outside = steps[np.maximum(size - 1, 0)], steps[np.minimum(size, joining.size - 1)]
+            of_part = np.zeros(part.shape)
+            of_part[:, joining] = np.where(own, inside[:, None], -outside[:, None])
+            masks.append(part)
+            weights.append(of_part)
+        self.coalitions = MaskCoalitions(np.concatenate(masks))
+        self._weights = np.concatenate(weights)
+
+    def combine(self, utilities: NDArray[np.float64], start: int = 0) -> NDArray[np.float64]:
+        weights = self._weights[start : start + len(utilities)]
+        return np.asarray(np.tensordot(weights, utilities, axes=(0, 0)))
+
+
+def exact_design(
+    n_players: int, semivalue: Semivalue, levels: NDArray[np.intp] | None = None
+) -> AllSubsets | LeveledSubsets:
+    """The design of exact values, of players who join in any order or level by level."""
+    return AllSubsets(n_players, semivalue) if levels is None else LeveledSubsets(levels)
 
 
 class Permutation(AxisDesign):

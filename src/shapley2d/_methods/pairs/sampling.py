@@ -1,0 +1,319 @@
+"""Values of many players from complement pairs of coalitions, with a stand-in where one helps, and their joint errors.
+
+Pairs and estimators are those of the column axis of nearest neighbours (:mod:`shapley2d._knn.columns`): the Shapley
+value sees the odd part of a game alone, ``D(S) = (u(S) - u(S^c)) / 2``, which a pair gives without noise from the even
+part. Estimator B is linear in D. So for any stand-in ``f`` whose values are known exactly,
+
+    values(u)  =  values(f)  +  B(u - f),
+
+and the error is that of B on what the stand-in leaves (regression adjustment, Witter and others 2025). What coalitions
+are worth by their size alone always stands in: it adds the same to all players, and is most of a learning curve.
+Boosted trees do where they help; each pair's residual comes from trees that never saw it, so that the jackknife over
+pairs stays honest.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from shapley2d._base.defaults import MIN_COALITIONS, TOLERANCE
+from shapley2d._base.precision import convergence_ratio
+from shapley2d._knn.columns.design import PairSequence
+from shapley2d._knn.columns.estimators import EvenRidge, OddKernel, PairRidge, Target
+from shapley2d._knn.columns.expected_error import expected_error
+from shapley2d._knn.columns.jackknife import jackknife_groups
+from shapley2d._knn.columns.sampling import KERNEL_MAX_PAIRS, MANY_PER_COLUMN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from shapley2d._theory.semivalues import Semivalue
+
+    Floats = NDArray[np.float64]
+
+FOLDS = 5
+"""Parts of the pairs, each of which is judged by trees that grew on the others."""
+
+_DEGREES = (1, 3, 5)  # of the course over sizes
+_PAIRS_PER_CALL = 32
+_MIN_PAIRS = (MIN_COALITIONS - 2) // 2
+_MIN_TREE_PAIRS = 32
+_MAX_TREE_WORK = 2**23  # pairs x players x games that trees are grown on
+
+
+@dataclass(frozen=True)
+class PairEstimate:
+    """Values of m players in g games from sampled pairs.
+
+    Attributes
+    ----------
+    values, stderr : ndarray of shape (g, m)
+    spread : ndarray of shape (groups, g, m)
+        Deviations whose products, summed over the groups, are the covariances of the errors.
+    dof : float
+    n_coalitions : int
+        Coalitions evaluated.
+    estimator : str
+        ``"A"``, ``"B"``, either of them ``"after trees"``, or ``"all"`` where every coalition was evaluated.
+    converged, interrupted : bool
+    history : list of (int, float)
+    """
+
+    values: Floats
+    stderr: Floats
+    spread: Floats
+    dof: float
+    n_coalitions: int
+    estimator: str
+    converged: bool = False
+    interrupted: bool = False
+    history: tuple[tuple[int, float], ...] = ()
+
+
+def estimate_pairs(
+    phi: Callable[[NDArray[np.bool_]], Floats],
+    n_players: int,
+    *,
+    n_coalitions: int | None = None,
+    max_coalitions: int = 8192,
+    tolerance: float = TOLERANCE,
+    semivalue: Semivalue = "shapley",
+    seed: int = 0,
+    stand_in: str = "auto",
+    progress: Callable[[int, int, float], None] | None = None,
+) -> PairEstimate:
+    """Estimate the values of the players of some games from complement pairs of coalitions.
+
+    Parameters
+    ----------
+    phi : callable
+        ``phi(coalitions)``, boolean (B, m) to float (B, g): utilities of the coalitions in every game.
+    n_players : int
+    n_coalitions : int, optional
+        Coalitions to evaluate; by default their number doubles until the tolerance is met.
+    max_coalitions : int
+        Where doubling ends at the latest.
+    tolerance : float
+        Stop when the largest standard error is this small beside the spread of the values.
+    semivalue : Semivalue
+    seed : int
+    stand_in : {"auto", "none", "trees"}
+        ``"auto"`` takes trees where they make the errors smaller.
+    progress : callable, optional
+        ``progress(done, planned, ratio)``.
+
+    Examples
+    --------
+    >>> found = estimate_pairs(lambda masks: masks.sum(axis=1, keepdims=True) ** 2.0, 20, n_coalitions=200)
+    >>> found.values.round(6).max(), found.n_coalitions
+    (np.float64(20.0), 200)
+    """
+    target = Target(n_players, semivalue)
+    sequence = PairSequence(
+        n_players, np.random.SeedSequence(seed), None if target.efficient else target.shares
+    )
+    ends = np.asarray(phi(np.array([[False] * n_players, [True] * n_players])), dtype=np.float64)
+    sample = _Sample(target, semivalue, ends, seed)
+    history: list[tuple[int, float]] = []
+    best: PairEstimate | None = None
+    schedule = _schedule(sequence.n_pairs, n_players, n_coalitions, max_coalitions)
+    try:
+        for n_pairs in schedule:
+            pairs = sequence.take(n_pairs)
+            for start in range(sample.n_pairs, n_pairs, _PAIRS_PER_CALL):
+                part = pairs[start : start + _PAIRS_PER_CALL]
+                sample.add(part, np.asarray(phi(np.concatenate([part, ~part])), dtype=np.float64))
+                if progress is not None:
+                    progress(
+                        2 + 2 * sample.n_pairs, 2 + 2 * schedule[-1], history[-1][1] if history else math.inf
+                    )
+            best = sample.exact() if n_pairs == sequence.n_pairs else sample.estimate(stand_in, tolerance)
+            ratio = convergence_ratio(best.values, best.stderr, best.dof)
+            history.append((best.n_coalitions, ratio))
+            if ratio <= tolerance:
+                return replace(best, converged=True, history=tuple(history))
+    except KeyboardInterrupt:
+        if sample.n_pairs < _MIN_PAIRS:
+            raise
+        best = replace(sample.estimate(stand_in, tolerance), interrupted=True)
+        history.append((best.n_coalitions, convergence_ratio(best.values, best.stderr, best.dof)))
+    assert best is not None
+    return replace(best, history=tuple(history))
+
+
+def _schedule(total: int, n_players: int, n_coalitions: int | None, max_coalitions: int) -> list[int]:
+    """Numbers of pairs after each round."""
+    if n_coalitions is not None:
+        return [min(max((n_coalitions - 2) // 2, _MIN_PAIRS), total)]
+    most = min(max((max_coalitions - 2) // 2, _MIN_PAIRS), total)
+    pairs, rounds = max(2 * n_players, 16), []
+    while pairs < most:
+        rounds.append(pairs)
+        pairs *= 2
+    return [*rounds, most]
+
+
+class _Fit(NamedTuple):
+    """Values (g, m), their standard errors, what they are without each group of pairs, and how they were found."""
+
+    values: Floats
+    stderr: Floats
+    replicates: Floats
+    name: str
+
+
+class _Sample:
+    """The evaluated pairs, and the values that follow from them."""
+
+    def __init__(self, target: Target, semivalue: Semivalue, ends: Floats, seed: int) -> None:
+        self._target, self._semivalue, self._ends, self._seed = target, semivalue, ends, seed
+        self._coalitions: list[NDArray[np.bool_]] = []
+        self._halves: list[tuple[Floats, Floats]] = []
+        self.n_pairs = 0
+
+    def add(self, pairs: NDArray[np.bool_], utilities: Floats) -> None:
+        """Take in pairs, with the utilities of their smaller halves and then of their complements."""
+        self._coalitions.append(pairs)
+        self._halves.append((utilities[: len(pairs)], utilities[len(pairs) :]))
+        self.n_pairs += len(pairs)
+
+    def _everything(self) -> tuple[NDArray[np.bool_], Floats, Floats]:
+        small, large = (np.concatenate([halves[k] for halves in self._halves]) for k in (0, 1))
+        return np.concatenate(self._coalitions), small, large
+
+    def exact(self) -> PairEstimate:
+        """The values, once all pairs are evaluated."""
+        coalitions, small, large = self._everything()
+        weights = self._target.exact_weights(coalitions)
+        base = self._ends.T @ np.array(self._target.ends)
+        parts = _parts(small, large, len(weights))
+        values = base[:, None] + sum(
+            (part.T @ w.T for part, w in zip(parts, weights, strict=True)), np.zeros(())
+        )
+        nothing = np.zeros((1, *values.shape))
+        return PairEstimate(
+            values, nothing[0], nothing, math.inf, 2 + 2 * self.n_pairs, "all", converged=True
+        )
+
+    def estimate(self, stand_in: str, tolerance: float) -> PairEstimate:
+        """Values from the pairs so far; trees are grown where the tolerance is not met without."""
+        coalitions, small, large = self._everything()
+        group = jackknife_groups(coalitions.sum(axis=1), self._target.counts)
+        plain = self._fit(coalitions, _parts(small, large, self._n_parts), self._ends, group)
+        best = plain
+        dof = float(len(plain.replicates) - 1)
+        precise = convergence_ratio(plain.values, plain.stderr, dof) <= tolerance
+        if stand_in == "trees" or (stand_in == "auto" and not precise and self._may_grow(small)):
+            after = self._after_trees(coalitions, small, large, group)
+            if stand_in == "trees" or (after.stderr**2).sum() < (plain.stderr**2).sum():
+                best = after
+        groups = len(best.replicates)
+        spread = math.sqrt((groups - 1) / groups) * (best.replicates - best.replicates.mean(axis=0))
+        found = np.sqrt(np.square(spread).sum(axis=0))
+        spread *= np.divide(best.stderr, found, out=np.ones_like(found), where=found > 0)
+        return PairEstimate(
+            best.values, best.stderr, spread, float(groups - 1), 2 + 2 * self.n_pairs, best.name
+        )
+
+    @property
+    def _n_parts(self) -> int:
+        return 1 if self._target.symmetric else 2
+
+    def _may_grow(self, small: Floats) -> bool:
+        return self.n_pairs >= _MIN_TREE_PAIRS and small.size * self._target.n_columns <= _MAX_TREE_WORK
+
+    def _fit(
+        self, coalitions: NDArray[np.bool_], parts: list[Floats], ends: Floats, group: NDArray[np.intp]
+    ) -> _Fit:
+        """Estimator B (A for very many pairs) of games given by their parts (pairs, g) and ends (2, g)."""
+        target = self._target
+        odd = (
+            OddKernel(target, coalitions)
+            if len(coalitions) <= KERNEL_MAX_PAIRS
+            else PairRidge(target, coalitions, iter([parts[0]]))
+        )
+        estimators = [odd] if target.symmetric else [odd, EvenRidge(target, coalitions)]
+        keeps = [np.ones(len(group), dtype=bool), *(group != k for k in range(int(group.max()) + 1))]
+        base = ends.T @ np.array(target.ends)
+        size = coalitions.sum(axis=1)
+        found = []
+        for keep in keeps:
+            given = (
+                [without_sizes(parts[0], size, target.n_columns, keep), *parts[1:]]
+                if target.efficient
+                else parts
+            )
+            lines = (part.T @ one.weights(keep).T for part, one in zip(given, estimators, strict=True))
+            found.append(base[:, None] + sum(lines, np.zeros(())))
+        if target.efficient:
+            parts = [without_sizes(parts[0], size, target.n_columns, keeps[0]), *parts[1:]]
+        values, replicates = found[0], np.array(found[1:])
+        groups = len(replicates)
+        variance = (groups - 1) / groups * np.square(replicates - replicates.mean(axis=0)).sum(axis=0)
+        if isinstance(odd, OddKernel):
+            expected = (
+                odd.scale(parts[0])[:, None]
+                * expected_error(target, coalitions, odd.weights(keeps[0])).columns
+            )
+            if not target.symmetric:  # the kernel knows the odd part alone
+                even = np.array([parts[1].T @ estimators[1].weights(keep).T for keep in keeps[1:]])
+                expected = expected + (groups - 1) / groups * np.square(even - even.mean(axis=0)).sum(axis=0)
+            share = 0.5 * min(1.0, MANY_PER_COLUMN * target.n_columns / (2 * len(coalitions)))
+            variance = (1 - share) * variance + share * expected
+        return _Fit(values, np.sqrt(variance), replicates, "B" if isinstance(odd, OddKernel) else "A")
+
+    def _after_trees(
+        self, coalitions: NDArray[np.bool_], small: Floats, large: Floats, group: NDArray[np.intp]
+    ) -> _Fit:
+        """The same of what trees leave, and their own values."""
+        from shapley2d._methods.pairs.trees import TreeGame
+
+        n_games, m = small.shape[1], self._target.n_columns
+        fold = np.random.default_rng([self._seed % 2**63, 1]).permutation(len(coalitions)) % FOLDS
+        left_small, left_large, left_ends = small.copy(), large.copy(), np.array(self._ends)
+        known = np.zeros((n_games, m))
+        all_ends = np.array([[False] * m, [True] * m])
+        for k in range(FOLDS):
+            out, seen = fold == k, fold != k
+            masks = np.concatenate([coalitions[seen], ~coalitions[seen], all_ends])
+            share = float(out.mean())
+            for game in range(n_games):
+                utilities = np.concatenate([small[seen, game], large[seen, game], self._ends[:, game]])
+                trees = TreeGame(masks, utilities, self._semivalue, self._seed + k)
+                left_small[out, game] -= trees(coalitions[out])
+                left_large[out, game] -= trees(~coalitions[out])
+                left_ends[:, game] -= share * trees(all_ends)
+                known[game] += share * trees.values
+        fit = self._fit(coalitions, _parts(left_small, left_large, self._n_parts), left_ends, group)
+        return fit._replace(
+            values=fit.values + known, replicates=fit.replicates + known, name=f"{fit.name} after trees"
+        )
+
+
+def without_sizes(odd: Floats, size: NDArray[np.intp], n_players: int, keep: NDArray[np.bool_]) -> Floats:
+    """The odd part less its course over sizes, which adds to all Shapley values alike and is noise to a regression.
+
+    The course is an odd polynomial, fitted to the pairs to keep.
+
+    Examples
+    --------
+    >>> size = np.array([1, 2, 3, 3, 4])
+    >>> left = without_sizes(((size - 5.0) ** 3)[:, None], size, 10, np.ones(5, dtype=bool))
+    >>> bool(np.abs(left).max() < 1e-9)
+    True
+    """
+    tilt = 1 - 2 * size / n_players
+    courses = np.stack([tilt**degree for degree in _DEGREES], axis=1)
+    fitted, *_ = np.linalg.lstsq(courses[keep], odd[keep], rcond=None)
+    return np.asarray(odd - courses @ fitted)
+
+
+def _parts(small: Floats, large: Floats, count: int) -> list[Floats]:
+    """The odd and the even part of the games, as many as are needed."""
+    return [(small - large) / 2, (small + large) / 2][:count]

@@ -1,0 +1,121 @@
+"""Players who can only join after others: by the definition, over all orders that respect it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shapley2d import CellValuer, InputError, value_blocks, value_cells, value_game
+
+from oracles import RandomGame, knn_utility, ordered_value
+
+ROWS, COLUMNS = [1, 0, 1, 0], [0, 2, 1]
+
+
+@pytest.mark.parametrize(
+    "precedence", [{"rows": ROWS}, {"columns": COLUMNS}, {"rows": ROWS, "columns": COLUMNS}]
+)
+def test_games_equal_the_mean_over_all_orders(precedence):
+    game = RandomGame(4, 3, seed=1)
+    expected = ordered_value(game.of_sets, 4, 3, precedence.get("rows"), precedence.get("columns"))
+    v = value_game(game, 4, 3, precedence=precedence, progress=False)
+    np.testing.assert_allclose(v.values, expected, rtol=0, atol=1e-12)
+    assert v.total == pytest.approx(game.of_sets(range(4), range(3)))
+    if len(precedence) == 2:
+        assert v.info["n_utilities"] == (4 + 4) * (2 + 2 + 2)
+    sampled = value_game(
+        game, 4, 3, "mc", precedence=precedence, max_permutations=400, tolerance=0, progress=False
+    )
+    assert (np.abs(sampled.values - expected) <= 5 * sampled.stderr + 1e-12).all()
+    assert sampled.total == pytest.approx(v.total)
+
+
+def test_names_numbers_and_dates_order_players():
+    game = RandomGame(3, 2, seed=2)
+    named = {"row_names": ["a", "b", "c"], "column_names": ["u", "v"], "progress": False}
+    plain = value_game(game, 3, 2, precedence={"rows": [0, 5, 0]}, **named).values
+    for rows in ({"b": 1}, {"a": -1.5, "c": -1.5, "b": 0}, ["2024-01-01", "2024-02-01", "2024-01-01"]):
+        np.testing.assert_array_equal(
+            value_game(game, 3, 2, precedence={"rows": rows}, **named).values, plain
+        )
+    open_order = value_game(game, 3, 2, precedence={"rows": [7, 7, 7]}, **named)
+    np.testing.assert_allclose(open_order.values, value_game(game, 3, 2, **named).values, atol=1e-12)
+
+
+def test_who_comes_first_is_paid_for_what_others_only_repeat():
+    """Two copies of the same rows: together each gets half, in order of arrival the first gets it all."""
+    X = np.array([[0.0], [9.0], [0.0], [9.0]])
+    y = ["low", "high", "low", "high"]
+    options = {"rows": ["A", "A", "B", "B"], "model": "tree", "progress": False}
+    together = value_blocks(X, y, X, y, **options)
+    np.testing.assert_allclose(together.values[:, 0], [0.25, 0.25])
+    first = value_blocks(X, y, X, y, precedence={"rows": {"B": 1}}, **options)
+    np.testing.assert_allclose(first.values[:, 0], [0.5, 0.0], atol=1e-12)
+    assert first.total == pytest.approx(together.total)
+    sampled = value_blocks(X, y, X, y, method="mc", max_permutations=5, tolerance=0,
+                           precedence={"rows": {"B": 1}}, **options)  # fmt: skip
+    np.testing.assert_allclose(sampled.values, first.values, atol=1e-12)
+
+
+def small(rng, n=5, m=2):
+    X, X_valid = rng.integers(0, 3, (n, m)), rng.integers(0, 3, (4, m))
+    return X, np.arange(n) % 2, X_valid, rng.integers(0, 2, 4)
+
+
+def test_cells_of_a_model_and_folds():
+    X, y, X_valid, y_valid = small(np.random.default_rng(3))
+    precedence = {"rows": [0, 1, 1, 0, 2], "columns": {"x1": 1}}
+    h = knn_utility(X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), 2, empty="ties")
+    options = {"model": "knn", "n_neighbors": 2, "metric": "sqeuclidean", "progress": False}
+    v = value_cells(X, y, X_valid, y_valid, "exact", precedence=precedence, **options)
+    np.testing.assert_allclose(v.values, ordered_value(h, 5, 2, [0, 1, 1, 0, 2], [0, 1]), rtol=0, atol=1e-10)
+    fitted = CellValuer("exact", **options).fit(X, y, X_valid, y_valid, precedence=precedence)
+    np.testing.assert_array_equal(fitted.values_, v.values)
+    X, y = np.arange(16.0).reshape(8, 2) % 5, np.arange(8) // 2 % 2
+    levels = np.arange(8) // 4
+    halves = [([0, 2, 4, 6], [1, 3, 5, 7]), ([1, 3, 5, 7], [0, 2, 4, 6])]
+    crossed = value_cells(X, y, method="exact", folds=halves, precedence={"rows": levels}, **options)
+    for train, test in halves:
+        part = value_cells(X[train], y[train], X[test], y[test], "exact",
+                           precedence={"rows": levels[train]}, **options)  # fmt: skip
+        np.testing.assert_allclose(crossed.values[train], part.values / 2, atol=1e-12)
+
+
+def test_checkpoints_know_the_order(tmp_path):
+    game = RandomGame(4, 2, seed=1)
+    options = {"max_permutations": 4, "tolerance": 0, "checkpoint": tmp_path / "state", "progress": False}
+    value_game(game, 4, 2, "mc", precedence={"rows": ROWS}, **options)
+    with pytest.raises(InputError, match="precedence"):
+        value_game(game, 4, 2, "mc", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"precedence": [1, 2]}, 'must be a dict of "rows", "columns" or both'),
+        ({"precedence": {"row": [1]}}, 'must be a dict of "rows", "columns" or both'),
+        ({"precedence": {"rows": [1]}}, "precedence has 1 entries for 5 rows"),
+        ({"precedence": {"rows": {9: 1}}}, "there is no row 9 to order"),
+        ({"precedence": {"columns": {"x0": "late"}}}, "the level of 'x0' must be a number, not 'late'"),
+        ({"precedence": {"rows": list("abcde")}}, "precedence must hold a number or a date for every row"),
+        ({"precedence": {"rows": range(5)}, "method": "loo"}, "precedence does not go with method='loo'"),
+        (
+            {"precedence": {"rows": [0, 1, 1, 0, 2]}, "method": "loo"},
+            "does not go with method='loo', which knows no",
+        ),
+        ({"precedence": {"rows": [0, 1, 1, 0, 2]}, "method": "oob"}, "does not go with method='oob'"),
+        (
+            {"precedence": {"rows": [0, 1, 1, 0, 2]}, "method": "mc", "semivalue": "banzhaf"},
+            "leave semivalue out",
+        ),
+    ],
+)
+def test_what_cannot_be_is_said(options, message):
+    X, y, X_valid, y_valid = small(np.random.default_rng(3))
+    if isinstance(options["precedence"], dict) and isinstance(options["precedence"].get("rows"), range):
+        options = {**options, "precedence": {"rows": list(options["precedence"]["rows"])}}
+    with pytest.raises(InputError, match=message):
+        value_cells(X, y, X_valid, y_valid, progress=False, **options)
+    with pytest.raises(InputError, match="set players='groups'"):
+        value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "A", "row": "0-2"}, {"owner": "B", "row": "3-4"}],
+                     players="cells", precedence={"rows": {"B": 1}})  # fmt: skip
