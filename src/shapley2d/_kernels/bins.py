@@ -1,8 +1,9 @@
 """Bins of distances, four column coalitions at a time.
 
 The bin of a distance is read off its bits as a float: the exponent and the first bits of the mantissa. That is
-monotone, takes a handful of vector instructions, and makes all bins equally wide relative to the distance. The bins
-of a row under four coalitions share one 64-bit word, a *lane* of 16 bits each.
+monotone, takes a handful of vector instructions, and makes all bins equally wide relative to the distance. Of distances
+longer than 31 bits, the leading 31 bits of the farthest row's are taken: vector instructions turn no longer integers
+into floats. The bins of a row under four coalitions share one 64-bit word, a *lane* of 16 bits each.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ MANTISSA_BITS = 7
 _SHIFT = np.int32(23 - MANTISSA_BITS)
 _OFFSET = np.int32((127 << MANTISSA_BITS) - 1)
 _ZERO = np.int32(0)
+_LONGEST = 2**31 - 1
 
 # A bin with more than one in so many rows is large.
 LARGE = 32
@@ -44,7 +46,9 @@ class BinScratch(NamedTuple):
     sums: NDArray[np.float64]  # (lanes, bins, sum of z and of z^2), for regression
     tables: NDArray[np.float64]  # (lanes, coefficients, bins)
     starts: NDArray[np.int64]  # (lanes, bins): the rank at which a bin starts
-    ends: NDArray[np.int64]  # (lanes, 2): the first and the last bin with rows
+    ends: NDArray[
+        np.int64
+    ]  # (lanes, 3): the first and the last bin with rows, and the bits that bins leave out
     edges: NDArray[np.int64]  # (lanes,): the last near bin, or -1
     hits: NDArray[np.int32]  # rows that are near in some lane
     n_hits: NDArray[np.int64]  # (1,)
@@ -60,7 +64,7 @@ class BinScratch(NamedTuple):
 def bin_scratch(distances, kinds, n_sums, coefficients):  # type: ignore[no-untyped-def]
     """Allocate a BinScratch for distances of shape (4, n)."""
     n_rows = distances.shape[1]
-    n_bins = (8 * distances.itemsize << MANTISSA_BITS) + 2
+    n_bins = (32 << MANTISSA_BITS) + 2
     bins = np.empty(LANES * n_rows, np.uint16)
     return BinScratch(
         bins,
@@ -69,7 +73,7 @@ def bin_scratch(distances, kinds, n_sums, coefficients):  # type: ignore[no-unty
         np.empty((LANES, n_bins, n_sums)),
         np.zeros((LANES, coefficients, n_bins)),
         np.empty((LANES, n_bins), np.int64),
-        np.empty((LANES, 2), np.int64),
+        np.empty((LANES, 3), np.int64),
         np.empty(LANES, np.int64),
         np.empty(n_rows + 1, np.int32),
         np.zeros(1, np.int64),
@@ -83,39 +87,50 @@ def bin_scratch(distances, kinds, n_sums, coefficients):  # type: ignore[no-unty
 
 
 @numba.njit(nogil=True, cache=CACHE, inline="always")
-def bin_of(distance):  # type: ignore[no-untyped-def]
-    """The bin of one distance: 0 for 0, and never decreasing."""
-    return max(np.int32((np.float32(distance).view(np.int32) >> _SHIFT) - _OFFSET), _ZERO)
+def bin_of(distance, left_out):  # type: ignore[no-untyped-def]
+    """The bin of one distance by all but its last bits: 0 for 0, and never decreasing."""
+    leading = np.float32(np.int32(distance >> left_out))
+    return max(np.int32((leading.view(np.int32) >> _SHIFT) - _OFFSET), _ZERO)
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def bin_words(distances, bins):  # type: ignore[no-untyped-def]
+def bin_words(distances, ends, bins):  # type: ignore[no-untyped-def]
     """Write the bins of all rows under four coalitions.
 
     Parameters
     ----------
     distances : ndarray of shape (4, n)
+    ends : ndarray of shape (4, 3)
+        Of :func:`find_ends`.
     bins : ndarray of shape (4 n,), uint16
         The four lanes of row 0, then those of row 1, and so on.
     """
     d0, d1, d2, d3 = distances[0], distances[1], distances[2], distances[3]
+    s0, s1, s2, s3 = ends[0, 2], ends[1, 2], ends[2, 2], ends[3, 2]
     for i in range(d0.size):
-        bins[4 * i] = bin_of(d0[i])
-        bins[4 * i + 1] = bin_of(d1[i])
-        bins[4 * i + 2] = bin_of(d2[i])
-        bins[4 * i + 3] = bin_of(d3[i])
+        bins[4 * i] = bin_of(d0[i], s0)
+        bins[4 * i + 1] = bin_of(d1[i], s1)
+        bins[4 * i + 2] = bin_of(d2[i], s2)
+        bins[4 * i + 3] = bin_of(d3[i], s3)
 
 
 @numba.njit(nogil=True, cache=CACHE)
 def find_ends(distances, ends):  # type: ignore[no-untyped-def]
-    """Write the first and the last bin of every coalition: those between are all that have to be cleared and valued."""
+    """Write the first and the last bin of every coalition, and how many last bits of a distance do not matter to them.
+
+    Bins between the ends are all that have to be cleared and valued.
+    """
     for lane in range(LANES):
         line = distances[lane]
         nearest, farthest = line[0], line[0]
         for i in range(line.size):
             nearest = min(nearest, line[i])
             farthest = max(farthest, line[i])
-        ends[lane, 0], ends[lane, 1] = bin_of(nearest), bin_of(farthest)
+        left_out = 0
+        while farthest >> left_out > _LONGEST:
+            left_out += 1
+        ends[lane, 0], ends[lane, 1] = bin_of(nearest, left_out), bin_of(farthest, left_out)
+        ends[lane, 2] = left_out
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -132,11 +147,11 @@ def count_rows(words, counts):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def all_tied(distances, code):  # type: ignore[no-untyped-def]
+def all_tied(distances, code, left_out):  # type: ignore[no-untyped-def]
     """Whether all rows in a bin have the same distance, so that it is a tie group already."""
     n_rows = distances.size
     i = 0
-    while i < n_rows and bin_of(distances[i]) != code:
+    while i < n_rows and bin_of(distances[i], left_out) != code:
         i += 1
     if i == n_rows:
         return True
@@ -146,7 +161,7 @@ def all_tied(distances, code):  # type: ignore[no-untyped-def]
         chunk = distances[begin : begin + _CHUNK]
         others = np.int32(0)
         for k in range(chunk.size):
-            others += np.int32((bin_of(chunk[k]) == code) & (chunk[k] != distance))
+            others += np.int32((bin_of(chunk[k], left_out) == code) & (chunk[k] != distance))
         if others > 0:
             return False
     return True

@@ -108,8 +108,8 @@ def bin_classification(distances, others, matches, ends, game, tables, starts): 
     distances : ndarray of shape (n,)
     others, matches : ndarray of int32
         Number of rows without and with the label in each bin.
-    ends : ndarray of int of shape (2,)
-        The first and the last bin with rows.
+    ends : ndarray of int of shape (3,)
+        Of :func:`~shapley2d._kernels.bins.find_ends`.
     game : FastClassification
         See :mod:`shapley2d._knn.bin_errors` for its tolerance.
     tables : ndarray of shape (2, number of bins)
@@ -125,7 +125,7 @@ def bin_classification(distances, others, matches, ends, game, tables, starts): 
         What the rows beyond the edge take from those before it.
     """
     single, variation, inverse = game.single, game.variation, game.inverse
-    bottom, top = ends
+    bottom, top, left_out = ends
     start = 0
     for code in range(bottom, top + 1):
         starts[code] = start
@@ -146,7 +146,7 @@ def bin_classification(distances, others, matches, ends, game, tables, starts): 
             taken = min(single[start] - single[end], mixed * (variation[end] - variation[start + 1]))
             if error + max(own, taken) > game.tolerance:
                 # A look at all rows pays for a large bin: heavy ties are common.
-                if LARGE * size < distances.size or not all_tied(distances, code):
+                if LARGE * size < distances.size or not all_tied(distances, code, left_out):
                     return code, tail
                 taken = 0.0
             error += taken
@@ -161,8 +161,8 @@ def prepare_fast_classification(distances, lanes, game, t, scratch):  # type: ig
     """Fill the tables, and the values of near rows, of the first ``lanes`` of four coalitions."""
     words, counts, ends = scratch.words, scratch.counts, scratch.ends
     first, last = game.runs[t]
-    bin_words(distances, scratch.bins)
     find_ends(distances, ends)
+    bin_words(distances, ends, scratch.bins)
     for lane in range(LANES):
         counts[:, lane, ends[lane, 0] : ends[lane, 1] + 1] = 0
     count_rows(words[:first], counts[0])

@@ -154,8 +154,8 @@ def bin_regression(distances, counts, sums, ends, game, t, tables, starts):  # t
         Number of rows in each bin.
     sums : ndarray of shape (number of bins, 2)
         Sums of ``z`` and ``z^2``.
-    ends : ndarray of int of shape (2,)
-        The first and the last bin with rows.
+    ends : ndarray of int of shape (3,)
+        Of :func:`~shapley2d._kernels.bins.find_ends`.
     game : FastRegression
         See :mod:`shapley2d._knn.bin_errors` for its tolerance.
     t : int
@@ -173,7 +173,7 @@ def bin_regression(distances, counts, sums, ends, game, t, tables, starts):  # t
         What the rows beyond the edge contribute to those before it.
     """
     single, pair, target = game.tables[0], game.tables[2], game.targets[t]
-    bottom, top = ends
+    bottom, top, left_out = ends
     start = 0
     nearer = 0.0
     for code in range(bottom, top + 1):
@@ -205,7 +205,7 @@ def bin_regression(distances, counts, sums, ends, game, t, tables, starts):  # t
             )
             if error + max(own, taken) > game.tolerance:
                 # A look at all rows pays for a large bin: heavy ties are common.
-                if LARGE * size < distances.size or not all_tied(distances, code):
+                if LARGE * size < distances.size or not all_tied(distances, code, left_out):
                     return code, tails
                 taken = 0.0
             error += taken
@@ -222,8 +222,8 @@ def bin_regression(distances, counts, sums, ends, game, t, tables, starts):  # t
 def prepare_fast_regression(distances, lanes, game, t, scratch):  # type: ignore[no-untyped-def]
     """Fill the tables, and the values of near rows, of the first ``lanes`` of four coalitions."""
     counts, sums, ends = scratch.counts[0], scratch.sums, scratch.ends
-    bin_words(distances, scratch.bins)
     find_ends(distances, ends)
+    bin_words(distances, ends, scratch.bins)
     for lane in range(LANES):
         counts[lane, ends[lane, 0] : ends[lane, 1] + 1] = 0
         sums[lane, ends[lane, 0] : ends[lane, 1] + 1] = 0.0

@@ -17,8 +17,8 @@ add up the tails. As soon as a bin's ``own`` or ``tail``, plus the tails of the 
 that bin and all nearer ones are ranked by exact distance. So no value is off by more than the tolerance.
 
 That is the worst case of a single validation row. A cell's value is a mean over many, and most rows are far from most
-of them, where bins matter little: :func:`bin_bounds` says how far off each row can be for one validation row and one
-coalition, and its mean over a sample of both is what the choice between the forms rests on.
+of them, where bins matter little, and to either side: what they change in the mean is far less, and is estimated from a
+sample that is ranked exactly.
 
 Regression has the same two terms for every part of its utility. In units of the largest centred target, the linear
 part, with factor ``2 target``, errs by at most twice the above with ``g/4`` for ``q (g-q)/g`` (a target is ``-1 + 2 b``
@@ -38,7 +38,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SHARE = 0.01
+SHARE = 0.03
 """The default tolerance, as a share of the most that one of K neighbours can be worth."""
 
 
@@ -48,7 +48,7 @@ def classification_tolerance(n_neighbors: int, share: float = SHARE) -> float:
     Examples
     --------
     >>> classification_tolerance(10)
-    0.001
+    0.003
     """
     return share / n_neighbors
 
@@ -59,7 +59,7 @@ def regression_tolerance(n_neighbors: int, share: float = SHARE) -> float:
     Examples
     --------
     >>> regression_tolerance(10)
-    0.004
+    0.012
     """
     return share * 4.0 / n_neighbors
 
@@ -77,60 +77,3 @@ def drop_variation(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     variation = np.zeros_like(weights)
     variation[2:] = np.cumsum(np.abs(np.diff(weights, n=2)))
     return variation
-
-
-def bin_bounds(
-    distances: NDArray[np.integer],
-    matches: NDArray[np.bool_],
-    single: NDArray[np.float64],
-    tolerances: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """How far off the fast form can be for every row: one validation row, one coalition, classification.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n,)
-    matches : ndarray of shape (n,)
-        Which rows have the label of the validation row.
-    single : ndarray of shape (n + 1,)
-        Rank weights, see :class:`~shapley2d._knn.rank_weights.RankWeights`.
-    tolerances : ndarray of shape (k,)
-        Tolerances to try.
-
-    Returns
-    -------
-    ndarray of shape (k, n)
-        0 for rows that are ranked exactly; never above the tolerance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> single = np.array([1.0, 1.0, 0.5, 1 / 3, 0.25])
-    >>> bin_bounds(np.array([0, 1000, 1001, 9]), np.array([True, True, False, False]), single, np.array([0.05, 0.2]))
-    array([[0.        , 0.        , 0.        , 0.        ],
-           [0.04166667, 0.08333333, 0.08333333, 0.04166667]])
-    """
-    from shapley2d._kernels.bins import MANTISSA_BITS
-
-    codes = distances.astype(np.float32).view(np.int32) >> (23 - MANTISSA_BITS)
-    _, place, size = np.unique(codes, return_inverse=True, return_counts=True)
-    matching = np.bincount(place[matches], minlength=size.size)
-    end = np.cumsum(size)
-    start = end - size
-    # rows of one label have one value whatever their order, and a bin of one distance is a true tie
-    ordered = np.sort(distances)
-    blurred = (matching > 0) & (matching < size) & (ordered[start] < ordered[end - 1])
-    variation = drop_variation(single)
-    own = np.where(blurred, single[start + 1] - single[end], 0.0)
-    mixed = matching * (size - matching) / size
-    taken = np.minimum(single[start] - single[end], mixed * (variation[end] - variation[start + 1]))
-    taken = np.where(blurred, taken, 0.0)
-    beyond = np.cumsum(taken[::-1])[::-1] - taken
-    over = beyond + np.maximum(own, taken)
-    bounds = np.empty((tolerances.size, distances.size))
-    for k, tolerance in enumerate(tolerances):
-        broken = np.flatnonzero(over > tolerance)
-        edge = broken[-1] + 1 if broken.size else 0
-        near_tail = beyond[edge - 1] if edge else 0.0
-        bounds[k] = np.where(np.arange(size.size) < edge, near_tail, own + beyond)[place]
-    return bounds

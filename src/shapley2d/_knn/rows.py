@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from shapley2d._kernels.distance import distances_from
 from shapley2d._knn.bin_errors import (
     SHARE,
-    bin_bounds,
     classification_tolerance,
     regression_tolerance,
 )
@@ -64,18 +62,18 @@ class RowValues:
     semivalue : str or tuple, default "shapley"
         See :mod:`shapley2d._theory.semivalues`.
     form : {"exact", "fast"}, default "exact"
-        ``"exact"`` ranks all rows; ``"fast"`` leaves far rows in bins as if they tied, see :meth:`error_bound`.
+        ``"exact"`` ranks all rows; ``"fast"`` leaves far rows in bins as if they tied, see :meth:`error_bound`. What
+        that changes :mod:`shapley2d._methods.knn.bin_correction` estimates.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it.
-    share : float, default 0.01
+    share : float, default 0.03
         How far off a value of the fast form may be for one validation row, as a share of the most that one of K
         neighbours can be worth.
     valid_weights : ndarray of shape (T,), optional
         What each validation row counts, in any unit: means over validation rows are weighted means. By default all
         count alike.
     device : Device, optional
-        A GPU; without one the processor computes. There the fast form has bins only, which follow the ranks, and whose
-        errors :mod:`shapley2d._methods.knn.bin_correction` estimates.
+        A GPU; without one the processor computes. There the fast form has bins only, which follow the ranks.
     small : bool, default False
         Use kernels that take less time to compile and more to run, which rank all rows.
 
@@ -167,8 +165,8 @@ class RowValues:
             self._axis = Threads(self._game, tolerance=tolerance if fast else None, n_jobs=n_jobs)
         else:
             self._axis = _on_device(self._game, device, fast=fast)
-        self._fast = fast and device is None
-        self.is_binned = fast and device is not None
+        self.is_binned = fast
+        self._bounded = fast and device is None
 
     def values(
         self,
@@ -260,48 +258,15 @@ class RowValues:
     def error_bound(self) -> float:
         """Largest possible difference of an entry of :meth:`values` from the exact form, over all validation rows.
 
-        It is 0 in the exact form and for small tables. In the fast form it is a fixed share of what one of K
-        neighbours can be worth, which the kernels keep to by ranking as many near rows as that takes; see
+        It is 0 in the exact form and for small tables, and not known on a GPU. In the fast form it is a fixed share of
+        what one of K neighbours can be worth, which the kernels keep to by ranking as many near rows as that takes; see
         :mod:`shapley2d._knn.bin_errors`. The typical error is ten times smaller or less, as the errors of bins cancel.
         """
-        if not self._fast:
+        if not self._bounded:
             return 0.0
         if self._task == "classification":
             return classification_tolerance(self._k, self._share)
         return regression_tolerance(self._k, self._share) * float(self._magnitude) ** 2
-
-    @property
-    def can_be_fast(self) -> bool:
-        """Whether the fast form is another than the exact one, and :meth:`average_bounds` knows its errors."""
-        return self._task == "classification" and self.n_rows >= FAST_ROWS
-
-    def average_bounds(
-        self,
-        shares: NDArray[np.float64],
-        sample: list[tuple[int, NDArray[np.bool_]]],
-    ) -> NDArray[np.float64]:
-        """How far off the fast form can be on average, for the row where it can be farthest (classification).
-
-        Parameters
-        ----------
-        shares : ndarray of shape (k,)
-            Values of ``share`` to try.
-        sample : list of (int, ndarray of bool)
-            Validation rows with column coalitions to average over.
-
-        Returns
-        -------
-        ndarray of shape (k,)
-        """
-        game = self._game
-        tolerances = np.array([classification_tolerance(self._k, share) for share in shares])
-        total = np.zeros((len(shares), self.n_rows))
-        distances = np.empty((1, self.n_rows), dtype=self._game.train.dtype)
-        for t, coalition in sample:
-            distances_from(game.train, game.valid[t], game.measures, coalition[None, :], distances)
-            bounds = bin_bounds(distances[0], game.y == game.y_valid[t], game.weights.single, tolerances)
-            total += game.valid_weights[t] * bounds
-        return np.asarray(total.max(axis=1) / len(sample))
 
     def average_rounding(
         self, reference: IntegerColumns, sample: list[tuple[int, NDArray[np.bool_]]]

@@ -33,8 +33,9 @@ I = TypeVar("I")
 
 # Sums over validation rows are cut into pieces whose size depends on the table alone, never on the number of threads,
 # and are added up in the order of the pieces: so the number of threads changes no bit.
-_PIECE_WORK = 2**22  # training rows times validation rows of a piece
-_PIECE_ROWS = (8, 64)  # validation rows of a piece, at least and at most
+_PIECES = 16  # of a call, at least, so that all threads have work
+_PIECE_WORK = (2**12, 2**22)  # training rows times validation rows of a piece, at least and at most
+_PIECE_ROWS = (8, 64)  # validation rows at most, of large and of small tables
 # Coalitions that share one computation of a validation row's column dissimilarities.
 _BLOCK = 16
 _BLOCK_WORK = 2**23  # training rows times coalitions of a piece, which are its room in memory
@@ -71,7 +72,7 @@ class Threads:
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         total = np.zeros((len(coalitions), self.n_rows))
-        length = int(np.clip(_PIECE_WORK // self.n_rows, *_PIECE_ROWS))
+        length = self._piece_rows(len(chosen))
         most = int(np.clip(_BLOCK_WORK // self.n_rows, LANES, _BLOCK))
         block = _even(len(coalitions), most, self._threads if len(chosen) <= length else 1)
         pieces = [
@@ -92,6 +93,11 @@ class Threads:
             if progress is not None:
                 progress(done / len(pieces))
         return total
+
+    def _piece_rows(self, n_chosen: int) -> int:
+        """Validation rows of a piece."""
+        least, most = (int(work // self.n_rows) for work in _PIECE_WORK)
+        return int(np.clip(-(-n_chosen // _PIECES), max(least, 1), np.clip(most, *_PIECE_ROWS)))
 
     def walk(
         self,

@@ -80,8 +80,8 @@ METHOD = Method(
         choice(
             "form",
             ("auto", "exact", "fast"),
-            "rank all rows, or the near ones only with far rows binned, under a proven bound (processor) or with an "
-            "estimated error (GPU)",
+            "rank all rows, or the near ones only with far rows binned, whose error is estimated and part of the "
+            "standard errors",
             flag="--form",
         ),
     ),

@@ -1,6 +1,6 @@
 """What bins change in the values, estimated and taken out by exact ranks on a sample.
 
-On a GPU the nearest rows are ranked and all others binned. The difference from ranking all rows is a mean over all
+In the fast form near rows are ranked and all others binned. The difference from ranking all rows is a mean over all
 validation rows and column coalitions, so that its mean over a random sample of both estimates it without bias, with a
 standard error. Bins are good: mostly that mean is noise, far above the difference itself, and adding it would only do
 harm. How large the differences of all cells are together, though, is known well, from products of the sample's
@@ -37,13 +37,18 @@ if TYPE_CHECKING:
     Weights = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 SAMPLE = 64
-"""Column coalitions of the sample."""
+"""Column coalitions of the sample, before it grows."""
+
+MAX_SAMPLE = 1024
+"""Where doubling the sample ends, if it is not too large for the memory before."""
 
 SAMPLE_ROWS = 8
 """Validation rows for each of them."""
 
 FINER_ROWS = 128
 """The same where near rows are ranked, which takes less time."""
+
+_STORE_BYTES = 2**28
 
 
 def correct_bins(
@@ -54,6 +59,9 @@ def correct_bins(
     weights: Weights,
     seed: int,
     report: Callable[[float, str], None] = lambda *_: None,
+    *,
+    wanted: float = math.inf,
+    most: int = SAMPLE,
 ) -> Estimate:
     """Take the errors of bins out of an estimate as far as a sample knows them, and add the rest to its errors.
 
@@ -69,6 +77,10 @@ def correct_bins(
     seed : int
     report : callable
         Told the share done.
+    wanted : float
+        The standard error that bins may leave: the sample that is ranked exactly is doubled until it is met.
+    most : int
+        Coalitions that the sample may have after doubling.
     """
     n, m = estimate.values.shape
     values = estimate.values.copy()
@@ -88,7 +100,12 @@ def correct_bins(
             told = partial(
                 _report_part, report, (k + step / len(steps)) / len(binned), len(binned) * len(steps)
             )
-            sample = _sample(worse, better, weights, random, rows_each, told)
+            room = most if better is exact else SAMPLE
+            # a row is in most splits, whose errors are independent
+            enough = wanted * math.sqrt(len(binned))
+            sample = _grown(
+                worse, better, weights, random, rows_each, told, room, enough, estimate.values[where]
+            )
             known, unknown = sample.shrinkage
             values[where] += share * known * sample.mean
             factor = share**2 * unknown
@@ -138,27 +155,56 @@ class _Sample(NamedTuple):
     shrinkage: tuple[float, float]
 
 
-def _sample(
+def _grown(
     binned: RowValues,
     ranked: RowValues,
     weights: Weights,
     random: np.random.Generator,
     rows_each: int,
     report: Callable[[float], None],
+    most: int,
+    wanted: float,
+    values: NDArray[np.float64],
 ) -> _Sample:
-    """Differences on a sample of column coalitions, with validation rows of its own each."""
-    n, m = binned.n_rows, binned.n_columns
+    """A sample that is doubled until it leaves the wanted error of the values, or is as large as it may be."""
+    most = min(most, MAX_SAMPLE, _STORE_BYTES // (binned.n_rows * np.dtype(np.float32).itemsize))
+    counted, differences = _draw(binned, ranked, weights, random, rows_each, SAMPLE, report)
+    while True:
+        sample = _judge(counted, differences)
+        left = sample.shrinkage[1] * float(like_squares(sample.variances[0], values).max())
+        if left <= wanted**2 or 2 * len(counted) > most:
+            return sample
+        more_counted, more = _draw(binned, ranked, weights, random, rows_each, len(counted), report)
+        counted, differences = np.concatenate([counted, more_counted]), np.concatenate([differences, more])
+
+
+def _draw(
+    binned: RowValues,
+    ranked: RowValues,
+    weights: Weights,
+    random: np.random.Generator,
+    rows_each: int,
+    count: int,
+    report: Callable[[float], None],
+) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+    """What random coalitions count for every column, and the differences of all rows on validation rows of each."""
+    m = binned.n_columns
     probabilities = size_probabilities(*weights)
-    sizes = random.choice(m + 1, SAMPLE, p=probabilities)
+    sizes = random.choice(m + 1, count, p=probabilities)
     coalitions = random.permuted(np.arange(m)[None, :] < sizes[:, None], axis=1)
     scale = np.array([math.comb(m, int(size)) for size in sizes]) / probabilities[sizes]
     counted = scale[:, None] * np.where(coalitions, weights[0][sizes][:, None], -weights[1][sizes][:, None])
-    differences = np.empty((SAMPLE, n), dtype=np.float32)
-    for k in range(SAMPLE):
+    differences = np.empty((count, binned.n_rows), dtype=np.float32)
+    for k in range(count):
         rows = random.choice(binned.n_valid, min(rows_each, binned.n_valid), replace=False)
         one = coalitions[k : k + 1]
         differences[k] = (ranked.values(one, valid=rows) - binned.values(one, valid=rows))[0]
-        report((k + 1) / SAMPLE)
+        report((k + 1) / count)
+    return counted, differences
+
+
+def _judge(counted: NDArray[np.float64], differences: NDArray[np.float32]) -> _Sample:
+    """The means of a sample, their variances, and how far to believe them."""
     together, of_all = counted.sum(axis=1), differences.sum(axis=1, dtype=np.float64)
     mean, variance = _moments(differences, counted)
     variances = (

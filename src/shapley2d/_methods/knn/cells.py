@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.defaults import MIN_COALITIONS, TOLERANCE
+from shapley2d._base.defaults import TOLERANCE
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import reporting
 from shapley2d._base.streams import generator, seed_sequence
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.estimate import Estimate
-from shapley2d._knn.bin_errors import SHARE
 from shapley2d._knn.columns.sampling import FEW_PER_COLUMN, estimate_columns, few_coalitions
-from shapley2d._knn.form import SMALL_WORK, SPREAD_SHARE, choose_form, rounding_bound
+from shapley2d._knn.form import FEW_PAIRS, SAMPLE_COST, SMALL_WORK, SPREAD_SHARE, rounding_bound
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import FAST_ROWS, RowValues
 from shapley2d._knn.small import SMALL_GAME
 from shapley2d._methods.knn.backend import backend_name, on_backend
-from shapley2d._methods.knn.bin_correction import correct_bins
+from shapley2d._methods.knn.bin_correction import SAMPLE, SAMPLE_ROWS, correct_bins
 from shapley2d._methods.knn.chunk_sums import ChunkSums
 from shapley2d._theory.semivalues import marginal_weights
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting
@@ -44,6 +44,8 @@ MAX_EXACT_COLUMNS = 24
 MAX_SAMPLED_COLUMNS = 1024
 """Beyond here the sampled column axis is refused, too: its regressions take the third power of their number."""
 
+# Errors of bins that are wanted at most, as a share of those of sampled coalitions: together they are 3 % larger.
+_FORM_SHARE = 0.25
 _TYPICAL_COALITIONS = 512  # what sampling to the default tolerance takes, give or take a doubling
 
 
@@ -84,12 +86,11 @@ def value_knn(
         Where to compute: on the processor, on a GPU, or on a GPU where there is one and the work pays for it
         (``info["backend"]``).
     form : {"auto", "exact", "fast"}
-        Rank all rows exactly; or the near ones only, with far rows binned under a proven bound; or the fast form
-        where its bound is below 0.001 of the spread of the values or below the sampling error that ``tolerance``
-        allows (``info["form"]`` and ``info["form_bound"]`` say what was taken). ``info["metric_bound"]`` says how
-        far off a value can be because distances are rounded: 0 where the numbers of all columns lie on grids. On a
-        GPU the fast form ranks the nearest rows and bins all others; what that changes is estimated from a sample of
+        Rank all rows exactly; or the near ones only, with far rows binned; or the fast form where there is enough
+        to do for it to pay (``info["form"]`` says what was taken). What bins change is estimated from a sample of
         exact rankings, taken out as far as it is known, and part of all standard errors (``info["form_stderr"]``).
+        ``info["metric_bound"]`` says how far off a value can be because distances are rounded: 0 where the numbers
+        of all columns lie on grids.
     """
     refuse_wide(problem.table.n_columns)
     work = amount_of_work(problem, columns, n_coalitions, tolerance)
@@ -128,14 +129,12 @@ def _value(
             Setting("columns", "sampled"),
         )
     game.use_form(game.first_form if form == "auto" else form)
-    if form == "fast" and game.device is None:
-        game.use_fewer_bits()
     if columns == "exact" or (
         columns == "auto" and _exact_is_cheaper(game.n_columns, n_coalitions, tolerance)
     ):
         return _exact_columns(game, run, form)
     if form == "auto":
-        _choose_form(game, run, n_coalitions or _TYPICAL_COALITIONS, 0.0 if n_coalitions else tolerance)
+        _choose_form(game, n_coalitions or _TYPICAL_COALITIONS)
     can_fall_back = columns == "auto" and n_coalitions is None and game.n_columns <= MAX_EXACT_COLUMNS
     limit = 2 ** (game.n_columns - 2) if can_fall_back else None
     estimate = _sampled_columns(game, run, n_coalitions, tolerance, limit)
@@ -170,30 +169,18 @@ def refuse_wide(n_columns: int) -> None:
         )
 
 
-def _choose_form(game: _KnnGame, run: Run, n_coalitions: int, tolerance: float) -> None:
-    """Take the fast form where its bounds are below what the values need; on a GPU, where it is another one."""
+def _choose_form(game: _KnnGame, n_coalitions: int) -> None:
+    """Take the fast form where it is another one, and pays for the sample that is ranked exactly.
+
+    How much there is to do decides, not a clock: the same call has the same result on a machine that is busy.
+    """
     if game.device is not None:
         return  # it was chosen by the number of rows
-    if float(game.n_rows) * game.n_valid * n_coalitions < SMALL_WORK or not game.can_be_fast:
-        game.use_form("exact")
-        return
-
-    def allowed() -> float:
-        game.use_form("fast")
-        pilot = estimate_columns(
-            game.values,
-            game.n_columns,
-            n_coalitions=max(MIN_COALITIONS, 2 * game.n_columns + 2),
-            semivalue=game.column_semivalue,
-            random_state=seed_sequence(run.seed, "pilot pairs"),
-        )
-        return max(tolerance, SPREAD_SHARE) * float(np.ptp(pilot.values))
-
-    with reporting(run.progress, "choosing how finely to rank"):
-        fine, coarse = game.make_parts("fast"), game.make_parts("fast", bits=32)
-        choice = choose_form(fine, coarse, game.columns(64), allowed(), run.seed)
-    game.use_form("exact" if choice.share is None else "fast", choice.share, choice.bits)
-    game.bound, game.rounding = choice.form_bound, choice.rounding_bound
+    pairs = float(game.n_valid) * n_coalitions
+    pays = pairs >= FEW_PAIRS * SAMPLE * SAMPLE_ROWS * len(game.parts) and game.n_rows * pairs >= SMALL_WORK
+    form = "fast" if pays and game.is_large else "exact"
+    if form != game.form:
+        game.use_form(form)
 
 
 def _exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float) -> bool:
@@ -236,71 +223,53 @@ class _KnnGame:
             "small": small,
         }
         self._splits = problem.splits
-        self._columns: dict[int, list[IntegerColumns]] = {}
+        self._columns: list[IntegerColumns] = []
         self.n_valid = sum(split.valid.n_rows for split in problem.splits)
         self.seed = run.seed
         self.parts: list[RowValues] = []
         self.form = ""
-        self.bound = 0.0
-        self.rounding: float | None = None
 
-    def columns(self, bits: Literal[32, 64]) -> list[IntegerColumns]:
+    @property
+    def columns(self) -> list[IntegerColumns]:
         """The tables of the splits in code."""
-        if bits not in self._columns:
-            self._columns[bits] = [
-                integer_columns(split.train, split.valid, self.info["metric"], bits=bits)
-                for split in self._splits
+        if not self._columns:
+            self._columns = [
+                integer_columns(split.train, split.valid, self.info["metric"]) for split in self._splits
             ]
-        return self._columns[bits]
+        return self._columns
 
-    def make_parts(
-        self, form: str, share: float | None = None, bits: Literal[32, 64] = 64
-    ) -> list[RowValues]:
+    def make_parts(self, form: str) -> list[RowValues]:
         """The row kernels of every split."""
-        options: dict[str, Any] = {**self._options, "form": form, "share": SHARE if share is None else share}
+        options: dict[str, Any] = {**self._options, "form": form}
         return [
             RowValues(
                 columns, split.y.codes, split.y_valid.codes, valid_weights=split.valid_weights, **options
             )
-            for columns, split in zip(self.columns(bits), self._splits, strict=True)
+            for columns, split in zip(self.columns, self._splits, strict=True)
         ]
 
     @property
     def first_form(self) -> str:
         """The form to begin with: on a GPU the fast one, where that is another."""
-        large = all(rows.size >= FAST_ROWS for rows in self.rows)
-        return "fast" if self.device is not None and large else "exact"
+        return "fast" if self.device is not None and self.is_large else "exact"
 
     @property
-    def can_be_fast(self) -> bool:
-        """Whether the fast form is another than the exact one, with known errors."""
-        return all(part.can_be_fast for part in self.parts)
+    def is_large(self) -> bool:
+        """Whether the fast form is another than the exact one."""
+        return all(rows.size >= FAST_ROWS for rows in self.rows)
 
     @property
     def is_binned(self) -> bool:
         """Whether rows are in bins whose errors have to be estimated."""
         return any(part.is_binned for part in self.parts)
 
-    def use_form(self, form: str, share: float | None = None, bits: Literal[32, 64] = 64) -> None:
+    def use_form(self, form: str) -> None:
         """Set up the row kernels in their exact or their fast form."""
-        self.form = form
-        self.parts = self.make_parts(form, share, bits)
-        self.bound = 2 * max(part.error_bound() for part in self.parts)
-        self.rounding = None
-
-    def use_fewer_bits(self) -> None:
-        """Add up distances in 32 bits where that changes less than not ranking far rows does."""
-        fewer = self.make_parts(self.form, bits=32)
-        rounding = rounding_bound(fewer, self.columns(64), self.seed)
-        if rounding <= self.bound:
-            self.parts, self.rounding = fewer, rounding
+        self.form, self.parts = form, self.make_parts(form)
 
     def bounds(self) -> dict[str, float]:
-        """How far off values can be because far rows are not ranked, and because distances are rounded."""
-        if self.rounding is None:
-            self.rounding = rounding_bound(self.parts, self.columns(64), self.seed)
-        form = {} if self.is_binned else {"form_bound": self.bound}  # that of bins is estimated
-        return {**form, "metric_bound": self.rounding}
+        """How far off values can be because distances are rounded."""
+        return {"metric_bound": rounding_bound(self.parts, self.columns, self.seed)}
 
     def column_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What coalitions of every size count for the columns in them, and for the others."""
@@ -331,7 +300,7 @@ def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
     """
     m = game.n_columns
     if form == "auto":
-        _choose_form(game, run, 2**m, 0.0)
+        _choose_form(game, 2**m)
     weights_in, weights_out = game.column_weights()
     sums = [
         ChunkSums(part.n_valid, (part.n_rows, m), None if run.sums is None else run.sums.take_rows(rows))
@@ -392,9 +361,21 @@ def _corrected(estimate: Estimate, game: _KnnGame, run: Run, tolerance: float = 
     if not game.is_binned:
         return estimate
     sampled = estimate.stderr**2
+    spread = float(np.ptp(estimate.values))
+    wanted = max(SPREAD_SHARE * spread, _FORM_SHARE * float(estimate.stderr.max()))
     with reporting(run.progress, "ranking a sample exactly") as report:
         estimate = correct_bins(
-            estimate, game.parts, game.make_parts("exact"), game.rows, game.column_weights(), run.seed, report
+            estimate,
+            game.parts,
+            game.make_parts("exact"),
+            game.rows,
+            game.column_weights(),
+            run.seed,
+            report,
+            wanted=wanted,
+            most=int(
+                game.n_valid * estimate.info["n_coalitions"] / (SAMPLE_COST * SAMPLE_ROWS * len(game.parts))
+            ),
         )
     if run.sums is not None and estimate.covariance is not None:
         left_over = np.diag(run.sums.squared(estimate.stderr**2 - sampled))  # as if bins erred apart
@@ -406,8 +387,7 @@ def _corrected(estimate: Estimate, game: _KnnGame, run: Run, tolerance: float = 
                 f"bins leave a standard error of up to {left / max(spread, 1e-300):.3g} of the spread of the values, "
                 "more than wanted: use ",
                 Setting("form", "exact"),
-                " or ",
-                Setting("backend", "cpu"),
+                *([] if game.device is None else [" or ", Setting("backend", "cpu")]),
             )
         )
     return estimate
@@ -435,7 +415,7 @@ def _sampled_columns(
             game.values,
             game.n_columns,
             n_coalitions=n_coalitions,
-            tolerance=tolerance,
+            tolerance=tolerance / math.hypot(1.0, _FORM_SHARE) if game.is_binned else tolerance,
             max_coalitions=limit,
             semivalue=game.column_semivalue,
             random_state=seed_sequence(run.seed, "column pairs"),
@@ -469,7 +449,10 @@ def _sampled_columns(
         dof=result.dof,
         total_stderr=result.total_stderr,
     )
-    return _corrected(estimate, game, run, tolerance if n_coalitions is None else TOLERANCE)
+    estimate = _corrected(estimate, game, run, tolerance if n_coalitions is None else TOLERANCE)
+    if game.is_binned and n_coalitions is None and not result.interrupted:
+        estimate = estimate.noting(converged=estimate.info["ratio"] <= tolerance)
+    return estimate
 
 
 def _column_progress(
