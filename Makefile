@@ -7,9 +7,10 @@ READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.docs-ready
 BASELINES := .venv-baselines
 ELSEWHERE := .venv-elsewhere
+LOWEST := .venv-lowest
 BASELINES_READY := $(BASELINES)/.ready
 
-.PHONY: demo test campaign test-baselines test-elsewhere lint format docs figures paper paper-quick paper-pages clean
+.PHONY: demo test campaign test-baselines test-elsewhere test-lowest dist coverage lint format docs figures paper paper-quick paper-pages clean
 
 demo: $(READY)
 	$(BIN)/shapley2d demo
@@ -34,7 +35,27 @@ test-baselines: $(BASELINES_READY)
 
 # the pages for users of other libraries, against those libraries, which want older packages
 test-elsewhere: $(ELSEWHERE)/.ready
-	$(ELSEWHERE)/bin/python -m pytest -o addopts="" -W ignore tests/elsewhere.py
+	$(ELSEWHERE)/bin/python -m pytest --noconftest -o addopts="" -W ignore tests/elsewhere.py
+
+# the oldest versions of everything that pyproject.toml allows
+test-lowest: $(LOWEST)/.ready
+	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -W default tests/theory tests/tables tests/knn tests/results tests/api tests/ownership
+
+# wheel and source archive; the wheel is installed where nothing else is, and tried in an empty folder
+dist: $(READY)
+	rm -rf dist build/wheel build/empty
+	$(BIN)/python -m pip install --quiet build
+	$(BIN)/python -m build --quiet --outdir dist .
+	$(PYTHON) -m venv build/wheel
+	build/wheel/bin/python -m pip install --quiet dist/*.whl
+	mkdir -p build/empty
+	cd build/empty && ../wheel/bin/python -I ../../tests/smoke.py && ../wheel/bin/shapley2d demo
+	@ls -l dist
+
+# how much of the package the tests run
+coverage: $(READY)
+	$(BIN)/python -m pip install --quiet pytest-cov
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov=shapley2d --cov-report=term:skip-covered
 
 # every number of docs/reproduction.md; what is there is not computed again, unless its code has changed
 paper: $(BASELINES_READY)
@@ -53,6 +74,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell src benchmarks docs/*.md docs/coming-from docs/gallery README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -67,7 +89,7 @@ figures: $(READY)
 	$(BIN)/python docs/make_figures.py
 
 clean:
-	rm -rf $(VENV) $(BASELINES) $(ELSEWHERE) .import_linter_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/auto_examples docs/generated shapley2d-demo shapley2d-paper
+	rm -rf $(VENV) $(BASELINES) $(ELSEWHERE) $(LOWEST) build dist .import_linter_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/auto_examples docs/generated shapley2d-demo shapley2d-paper
 
 .PHONY: python
 python:
@@ -94,4 +116,11 @@ $(ELSEWHERE)/.ready: pyproject.toml | python
 	$(PYTHON) -m venv $(ELSEWHERE)
 	$(ELSEWHERE)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(ELSEWHERE)/bin/python -m pip install --quiet --editable . --group elsewhere
+	@touch $@
+
+$(LOWEST)/.ready: pyproject.toml | python
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(LOWEST)/bin/python tests/lowest.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --editable . --group test --constraint $(LOWEST)/constraints.txt
 	@touch $@
