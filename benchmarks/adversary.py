@@ -1,6 +1,6 @@
 """What an owner can gain by gaming a payment: splitting up, copying, stealing, adding noise; before and after.
 
-Run: python benchmarks/adversary.py [rows that validate]
+Run: python benchmarks/adversary.py [rows that validate], or python benchmarks/adversary.py noise
 Credit-card clients, three owners of 200 rows each, 100,000 to divide, nearest neighbours. "Before" is what payments were once
 counted by: groups of rows and columns as players, every copy counts, no columns are worth 0, and intervals that know of
 sampling alone. "After" are the defaults. Prints the table of docs/blocks.md and draws docs/figures/adversary.png.
@@ -16,12 +16,13 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
-from shapley2d import value_blocks
+from shapley2d import value_blocks, value_cells
 from shapley2d.datasets import load_credit
 
 AMOUNT = 100_000
 BEFORE = {"players": "groups", "method": "knn", "copies": "each", "baseline": "zero"}
-AFTER = {"n_coalitions": 512}
+AFTER = {"n_coalitions": 256}
+THREE = {"A": range(200), "B": range(200, 400), "C": range(400, 600)}
 FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "adversary.png"
 
 
@@ -38,68 +39,56 @@ def shuffled(X, y, seed=1):
     return X.apply(lambda column: column.to_numpy()[random.permutation(len(X))]), random.permutation(y)
 
 
-def scenarios(X, y, X_valid):
-    """Name, who is watched (every name that starts so), training table, labels, validation table and owners."""
-    three = {"A": range(200), "B": range(200, 400), "C": range(400, 600)}
-    a = X[:200]
+def scenarios(X, y, X_valid, y_valid):
+    """What happens, who is watched (every name that starts so), the tables, the owners, and other settings of "after"."""
+    a, labels = X[:200], y[:200]
 
     def owners(parts):
         return [{"owner": name, "row": list(rows)} for name, rows in parts.items()]
 
-    def with_rows(name, more, labels):
-        parts = {**three, name: range(600, 600 + len(more))}
-        return pd.concat([X, more], ignore_index=True), np.append(y, labels), X_valid, owners(parts)
+    def with_rows(name, more, more_labels):
+        parts = {**THREE, name: range(600, 600 + len(more))}
+        return pd.concat([X, more], ignore_index=True), np.append(y, more_labels), X_valid, owners(parts)
 
-    yield "A, B and C are honest", "A", X, y, X_valid, owners(three)
+    honest, others = owners(THREE), {"B": THREE["B"], "C": THREE["C"]}
+    yield "A, B and C are honest", "A", X, y, X_valid, honest, {}
     shells = {f"A{k}": range(k, 200, 4) for k in range(4)}
-    yield (
-        "A splits into four shells",
-        "A",
-        X,
-        y,
-        X_valid,
-        owners({**shells, "B": three["B"], "C": three["C"]}),
-    )
+    yield "A splits into four shells", "A", X, y, X_valid, owners({**shells, **others}), {}
+    worst = worst_rows(X, y, X_valid, y_valid)
+    hidden = {"A": np.setdiff1d(np.arange(200), worst).tolist(), "A2": worst.tolist(), **others}
+    yield "A hides its worst tenth in a shell", "A", X, y, X_valid, owners(hidden), {}
+    yield "the same, negative values owe", "A", X, y, X_valid, owners(hidden), {"negative": "owe"}
     again = pd.concat([X, a, a, a], ignore_index=True)
     copies = {f"A{k}": range(400 + 200 * k, 600 + 200 * k) for k in range(1, 4)}
-    yield (
-        "A lists its rows under four names",
-        "A",
-        again,
-        np.concatenate([y, *[y[:200]] * 3]),
-        X_valid,
-        owners({**three, **copies}),
-    )
-    yield (
-        "A lists its rows twice",
-        "A",
-        again[:800],
-        np.append(y, y[:200]),
-        X_valid,
-        [*owners(three), {"owner": "A", "row": "600-799"}],
-    )
-    yield "a thief copies A's rows: A", "A", *with_rows("Thief", a, y[:200])
-    yield "a thief copies A's rows: the thief", "Thief", *with_rows("Thief", a, y[:200])
-    yield "200 rows of shuffled noise", "Noise", *with_rows("Noise", *shuffled(a, y[:200]))
+    four = np.concatenate([y, labels, labels, labels])
+    yield "A lists its rows under four names", "A", again, four, X_valid, owners({**THREE, **copies}), {}
+    twice = [*honest, {"owner": "A", "row": "600-799"}]
+    yield "A lists its rows twice", "A", again[:800], four[:800], X_valid, twice, {}
+    yield "a thief copies A's rows: A", "A", *with_rows("Thief", a, labels), {}
+    yield "a thief copies A's rows: the thief", "Thief", *with_rows("Thief", a, labels), {}
+    noise = with_rows("Noise", *shuffled(a, labels))
+    yield "200 rows of shuffled noise", "Noise", *noise, {}
+    yield "the same, by balanced accuracy", "Noise", *noise, {"scoring": "balanced_accuracy"}
     random = np.random.default_rng(2)
     odd = [
         part.assign(dice=random.integers(1, 7, len(part)), horoscope=random.integers(1, 13, len(part)))
         for part in (X, X_valid)
     ]
-    lines = [{**line, "column": list(X)} for line in owners(three)]
-    yield (
-        "columns of dice and horoscopes",
-        "Seer",
-        odd[0],
-        y,
-        odd[1],
-        [*lines, {"owner": "Seer", "column": "dice;horoscope"}],
-    )
-    yield "an accidental line Nobody,,", "Nobody", X, y, X_valid, [*owners(three), {"owner": "Nobody"}]
+    lines = [{**line, "column": list(X)} for line in honest]
+    seer = [*lines, {"owner": "Seer", "column": "dice;horoscope"}]
+    yield "columns of dice and horoscopes", "Seer", odd[0], y, odd[1], seer, {}
+    yield "an accidental line Nobody,,", "Nobody", X, y, X_valid, [*honest, {"owner": "Nobody"}], {}
 
 
-def paid(watched, v):
-    payments = v.payments(AMOUNT)
+def worst_rows(X, y, X_valid, y_valid):
+    """The tenth of A's rows that is worth least."""
+    cells = value_cells(X, y, X_valid, y_valid, progress=False, **AFTER)
+    return np.sort(np.argsort(cells.rows[:200], kind="stable")[:20])
+
+
+def paid(watched, v, negative="zero"):
+    """What the watched owner is paid, all its names together, and the interval of that where it has one name."""
+    payments = v.payments(AMOUNT, negative=negative)
     mine = payments[payments["owner"].str.startswith(watched)]
     alone = mine.iloc[0] if len(mine) == 1 else None
     return mine["amount"].sum(), None if alone is None else (alone["low"], alone["high"])
@@ -108,20 +97,34 @@ def paid(watched, v):
 def measure(n_valid):
     X, y, X_valid, y_valid = tables(n_valid)
     found = []
-    for words, watched, *made in scenarios(X, y, X_valid):
-        table, labels, held, owners = made
+    for words, watched, table, labels, held, owners, more in scenarios(X, y, X_valid, y_valid):
+        negative = more.pop("negative", "zero")
         line = [words]
-        for options in (BEFORE, AFTER):
+        for options, rule in ((BEFORE, "zero"), ({**AFTER, **more}, negative)):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 v = value_blocks(table, labels, held, y_valid, owners=owners, progress=False, **options)
-                line += [*paid(watched, v)]
+                line += [*paid(watched, v, rule)]
         line.append("; ".join(str(one.message).split(":")[0] for one in caught))
         found.append(line)
-        print(
-            f"| {line[0]} | {line[1]:,.0f} | {line[3]:,.0f} | {interval(line[4])} | {line[5]} |", flush=True
-        )
+        print(f"| {line[0]} | {line[1]:,.0f} | {line[3]:,.0f} | {interval(line[4])} | {line[5]} |", flush=True)
     return found
+
+
+def several_noises(n_valid, seeds=(1, 2, 3, 4)):
+    """Other shuffles of the same rows, by both scores: one shuffle says little about noise."""
+    X, y, X_valid, y_valid = tables(n_valid)
+    owners = [{"owner": name, "row": list(rows)} for name, rows in {**THREE, "Noise": range(600, 800)}.items()]
+    for scoring in ("accuracy", "balanced_accuracy"):
+        for seed in seeds:
+            more, labels = shuffled(X[:200], y[:200], seed)
+            with warnings.catch_warnings(action="ignore"):
+                v = value_blocks(
+                    pd.concat([X, more], ignore_index=True), np.append(y, labels), X_valid, y_valid, owners=owners,
+                    progress=False, scoring=scoring, n_coalitions=128,
+                )  # fmt: skip
+                amount, ends = paid("Noise", v)
+            print(f"| {scoring} | {seed} | {amount:,.0f} | {interval(ends)} |", flush=True)
 
 
 def interval(ends):
@@ -131,7 +134,7 @@ def interval(ends):
 def draw(found, path):
     import matplotlib.pyplot as plt
 
-    figure, ax = plt.subplots(figsize=(7.2, 3.8))
+    figure, ax = plt.subplots(figsize=(7.2, 4.6))
     place = np.arange(len(found))
     ax.barh(place - 0.2, [line[1] for line in found], 0.38, color="#b2182b", label="before")
     ax.barh(place + 0.2, [line[3] for line in found], 0.38, color="#2166ac", label="after")
@@ -149,5 +152,9 @@ def draw(found, path):
 
 if __name__ == "__main__":
     mpl.use("Agg")
-    print("| what | before | after | 95 % interval | what the run says |\n|---|---|---|---|---|")
-    draw(measure(int(sys.argv[1]) if len(sys.argv) > 1 else 1000), FIGURE)
+    if sys.argv[1:] == ["noise"]:
+        print("| score | shuffle | paid | 95 % interval |\n|---|---|---|---|")
+        several_noises(500)
+    else:
+        print("| what | before | after | 95 % interval | what the run says |\n|---|---|---|---|---|")
+        draw(measure(int(sys.argv[1]) if len(sys.argv) > 1 else 600), FIGURE)

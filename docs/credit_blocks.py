@@ -40,7 +40,7 @@ def main() -> None:
 
     v = value_blocks(
         train.drop(columns=TARGET), train[TARGET], valid.drop(columns=TARGET), valid[TARGET],
-        rows=region, owners=folder / "owners.csv", validation_groups=10,
+        rows=region, owners=folder / "owners.csv", players="groups", validation_groups=10,
         model=DecisionTreeClassifier(max_depth=5), scoring="matthews_corrcoef",
     )  # fmt: skip
     print(v)

@@ -41,7 +41,7 @@ def test_owners_are_paid_for_cells_and_copies_count_once_by_default(capsys, fold
     assert all(line["low"] <= line["amount"] <= line["high"] for line in summary["owners"])
     out, _ = run(capsys, COMMAND)
     assert (
-        "An owner is worth the sum of its cells; 10 rows that repeat others count once. The intervals" in out
+        "An owner is worth the sum of its cells; 10 rows that repeat others count once, shared" in out
     )
 
 

@@ -1,0 +1,130 @@
+"""The audit: every number is that of a valuation of the table as it would be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shapley2d import Audit, InputError, Valuation, audit_owners, value_blocks
+from shapley2d._api import audit as module
+from shapley2d._results.audit import MOVES
+from shapley2d.exceptions import PrecisionWarning
+
+OWNERS = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
+
+
+def data(seed=0, n=40, n_valid=30):
+    random = np.random.default_rng(seed)
+    X, X_valid = (pd.DataFrame(random.normal(size=(size, 3)).round(2), columns=list("abc")) for size in (n, n_valid))
+    return X, (X["a"] + X["b"] > 0).astype(int), X_valid, (X_valid["a"] + X_valid["b"] > 0).astype(int)
+
+
+def audited(tables=None, owners=OWNERS, **options):
+    return audit_owners(*(tables or data()), owners=owners, progress=False, n_neighbors=3, **options)
+
+
+def after(audit, owner, move):
+    return next(one["after"] for one in audit.moves if one["owner"] == owner and one["move"] == MOVES[move])
+
+
+def amounts(v, **options):
+    return dict(zip(v.owner_names, v.payments(100_000, **options)["amount"], strict=True))
+
+
+def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
+    """Counterfactuals made by hand, from the user's side."""
+    X, y, X_valid, y_valid = data()
+    _, audit = audited(copies="each", validation_groups=0)
+    plain = {"n_neighbors": 3, "copies": "each", "validation_groups": 0}
+    assert audit.payments == amounts(value_blocks(X, y, X_valid, y_valid, owners=OWNERS, **plain))
+    twice = np.append(np.arange(40), np.arange(20))
+    again = [{"owner": "A", "row": "0-19;40-59"}, OWNERS[1]]
+    listed = value_blocks(X.iloc[twice].reset_index(drop=True), y.iloc[twice].to_numpy(), X_valid, y_valid,
+                          owners=again, **plain)  # fmt: skip
+    assert after(audit, "A", "twice") == pytest.approx(amounts(listed)["A"], abs=0.011)
+    assert after(audit, "A", "twice") > audit.payments["A"] + 1000  # every copy counts, so that it pays
+    rows = value_blocks(X, y, X_valid, y_valid, rows=range(40), players="cells", n_neighbors=3)
+    kept = np.setdiff1d(np.arange(40), np.argsort(rows.rows[:20], kind="stable")[:2])
+    left = value_blocks(X.iloc[kept].reset_index(drop=True), y.iloc[kept].to_numpy(), X_valid, y_valid,
+                        owners=[{"owner": "A", "row": "0-17"}, {"owner": "B", "row": "18-37"}], **plain)  # fmt: skip
+    assert after(audit, "A", "withhold") == pytest.approx(amounts(left)["A"], abs=0.011)
+    more = value_blocks(X, y, X_valid, y_valid, owners=OWNERS, **{**plain, "n_neighbors": 6})
+    found = next(one["payments"] for one in audit.settings if one["setting"] == "with 6 neighbours")
+    assert found == amounts(more)
+
+
+def test_by_default_splitting_and_copying_gain_nothing_where_negative_values_owe():
+    _, audit = audited(negative="owe")
+    for owner in "AB":
+        for move in ("two", "four", "twice", "name", "hide"):
+            assert after(audit, owner, move) == pytest.approx(audit.payments[owner], abs=0.021)
+    assert {one["move"] for one in audit.moves} == set(MOVES.values()) and audit.complete
+
+
+def test_hiding_what_harms_in_a_shell_pays_where_negative_values_get_nothing():
+    X, y, X_valid, y_valid = data(1)
+    y = y.copy()
+    y.iloc[:4] = 1 - y.iloc[:4]
+    _, audit = audited((X, y, X_valid, y_valid))
+    assert after(audit, "A", "hide") > audit.payments["A"] + 100
+
+
+def test_groups_as_players_are_audited_too():
+    _, audit = audit_owners(*data(), owners=OWNERS, progress=False, players="groups", model="gaussian_nb")
+    settings = [one["setting"] for one in audit.settings]
+    assert "scored by balanced_accuracy" in settings and "by the model knn" in settings
+    assert abs(after(audit, "A", "four") - audit.payments["A"]) > 1  # the grid is another, and so are the values
+
+
+def test_owners_of_some_columns_split_them_and_withhold_their_cells_alone():
+    owners = [{"owner": "A", "column": "a;b"}, {"owner": "B", "column": "c"}]
+    v, audit = audited(owners=owners, negative="owe")
+    assert after(audit, "A", "two") == pytest.approx(audit.payments["A"], abs=0.021)
+    assert after(audit, "A", "withhold") != audit.payments["A"]
+    assert v.audit().moves == audit.moves
+
+
+def test_an_audit_survives_its_file_and_is_in_the_report(tmp_path):
+    v, audit = audited()
+    v.save(tmp_path / "v.parquet")
+    back = Valuation.load(tmp_path / "v.parquet", frame="polars").audit()
+    assert isinstance(back, Audit) and back.record() == audit.record() and back.gains.columns[0] == "owner"
+    assert len(back.shifts) == 2 * len(audit.settings)
+    v.to_html(tmp_path / "v.html")
+    page = (tmp_path / "v.html").read_text()
+    assert 'id="audit-gains"' in page and "puts the worst tenth of its rows into a shell" in page
+    with pytest.raises(InputError, match="come without an audit, which needs the tables: call audit_owners"):
+        value_blocks(*data(), owners=OWNERS).audit()
+
+
+@pytest.mark.parametrize("key", ["amount", "payments", "moves", "settings", "copies", "complete"])
+def test_a_record_that_is_no_audit_is_refused(key):
+    record = {"amount": 1.0, "payments": {"A": 1.0}, "moves": [], "settings": [], "copies": "", "complete": True}
+    assert Audit.of_record(record).payments == {"A": 1.0}
+    for wrong in (None, [{"owner": 1}], {"A": "much"}):
+        with pytest.raises(ValueError, match="its audit is not what it should be"):
+            Audit.of_record({**record, key: wrong})
+
+
+def test_an_interrupt_keeps_what_was_asked(monkeypatch):
+    asked, answer = [], module.answer
+
+    def interrupted(*given):
+        asked.append(given)
+        if len(asked) == 4:
+            raise KeyboardInterrupt
+        return answer(*given)
+
+    monkeypatch.setattr(module, "answer", interrupted)
+    with pytest.warns(PrecisionWarning, match="the audit keeps what was asked until then"):
+        _, audit = audited()
+    assert not audit.complete and len(audit.moves) == 2 and not audit.settings
+    assert audit.sentences[-1] == "The audit was interrupted: there is more to ask."
+
+
+def test_an_audit_without_owners_is_refused():
+    with pytest.raises(InputError, match="an audit is about owners: name them by owners"):
+        audit_owners(*data(), owners=None)
+    with pytest.raises(InputError, match="negative='some' is not known"):
+        audited(negative="some")
