@@ -119,3 +119,65 @@ def test_what_cannot_be_is_said(options, message):
     with pytest.raises(InputError, match="set players='groups'"):
         value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "A", "row": "0-2"}, {"owner": "B", "row": "3-4"}],
                      players="cells", precedence={"rows": {"B": 1}})  # fmt: skip
+
+
+LEVELS = [[0, 1, 1, 0, 2, 1], [2, 1, 0, 1, 0, 0], [0, 1, 2, 3, 4, 5], None]
+
+
+@pytest.mark.parametrize("empty", ["ties", "zero"])
+@pytest.mark.parametrize(("seed", "k"), [(0, 1), (1, 2), (2, 3), (3, 8)])
+def test_nearest_neighbours_have_a_closed_form_in_any_order_of_arrival(seed, k, empty):
+    rng = np.random.default_rng(seed)
+    X, X_valid = rng.integers(0, 2 + seed, (6, 2)), rng.integers(0, 2 + seed, (5, 2))  # many ties
+    y, y_valid = rng.permutation([0, 1, 2, 0, 1, 1]), rng.integers(0, 3, 5)
+    weights = rng.uniform(0.1, 1, 5)
+    h = knn_utility(
+        X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), k, empty=empty, weights=weights
+    )
+    rows, columns = LEVELS[seed], [None, [0, 1], [1, 0], [0, 1]][seed]
+    precedence = {"rows": rows, "columns": columns}
+    precedence = {axis: levels for axis, levels in precedence.items() if levels is not None}
+    options = {
+        "n_neighbors": k,
+        "metric": "sqeuclidean",
+        "empty": empty,
+        "valid_weight": weights,
+        "progress": False,
+    }
+    v = value_cells(X, y, X_valid, y_valid, precedence=precedence, **options)
+    np.testing.assert_allclose(v.values, ordered_value(h, 6, 2, rows, columns), rtol=0, atol=1e-10)
+    assert v.exact and v.total == pytest.approx(
+        value_cells(X, y, X_valid, y_valid, **options).total, abs=1e-10
+    )
+
+
+def test_nearest_neighbours_in_order_agree_with_permutations():
+    rng = np.random.default_rng(0)
+    X, X_valid = rng.integers(0, 5, (40, 3)), rng.integers(0, 5, (20, 3))
+    y, y_valid = (X[:, 0] > 2).astype(int), (X_valid[:, 0] > 2).astype(int)
+    precedence = {"rows": np.arange(40) // 15}
+    options = {"n_neighbors": 4, "precedence": precedence, "progress": False}
+    exact = value_cells(X, y, X_valid, y_valid, **options)
+    sampled = value_cells(
+        X, y, X_valid, y_valid, "mc", model="knn", max_permutations=300, tolerance=0, **options
+    )
+    assert (np.abs(exact.values - sampled.values) < 5.5 * sampled.stderr).all()
+    one, two = (value_cells(X, y, X_valid, y_valid, n_jobs=jobs, **options).values for jobs in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"task": "regression"},
+            "no closed form for the squared error of nearest neighbours: use method='mc' with model=",
+        ),
+        ({"include_label": True}, "does not go with the label of nearest neighbours: use method='mc'"),
+        ({"backend": "cuda"}, "precedence is computed on the processor: leave backend='cuda' out"),
+    ],
+)
+def test_what_nearest_neighbours_cannot_do_in_order(options, message):
+    X, y, X_valid, y_valid = small(np.random.default_rng(3))
+    with pytest.raises(InputError, match=message):
+        value_cells(X, y, X_valid, y_valid, precedence={"rows": [0, 1, 1, 0, 2]}, progress=False, **options)

@@ -41,6 +41,7 @@ def solve(
         checkpoint,
         run,
         parts.games,
+        parts.rows,
         method="mc",
         n_rows=parts.n_rows,
         problem=problem,

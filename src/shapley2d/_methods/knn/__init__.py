@@ -25,6 +25,7 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     from shapley2d._knn.raw_metric import check_numbers
     from shapley2d._methods.knn.cells import value_knn
     from shapley2d._methods.knn.label import value_knn_label
+    from shapley2d._methods.knn.ordered import value_knn_ordered
     from shapley2d._methods.knn.varying import take_columns, varying_columns, with_zeros
     from shapley2d._methods.nothing import facts_of_knn
     from shapley2d._tables.row_weights import weigh_problem
@@ -36,6 +37,8 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
         check_numbers(problem.table)  # a text that is the same in every row too, though no distance needs it
     value = value_knn if problem.label is None else value_knn_label
     facts = facts_of_knn(problem, options["empty"], options["n_neighbors"])
+    if run.precedence.orders:
+        return value_knn_ordered(problem, run, **options).noting(**facts)
     if options["empty"] == "zero":
         return value(problem, run, **options).noting(**facts)
     kept, n_columns = varying_columns(problem.table), problem.table.n_columns
@@ -88,4 +91,5 @@ METHOD = Method(
     how="the {n_neighbors} nearest neighbours",
     averages=True,
     score=score_knn,
+    ordered=True,
 )

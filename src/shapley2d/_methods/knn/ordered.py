@@ -1,0 +1,135 @@
+"""Values under the K-nearest-neighbour utility where rows or columns can only join after others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.special import gammaln
+
+from shapley2d._base.progress import reporting
+from shapley2d._estimation.estimate import Estimate
+from shapley2d._kernels.knn_levels import add_leveled
+from shapley2d._knn.metric import integer_columns
+from shapley2d._theory.designs import exact_design
+from shapley2d._theory.precedence import n_coalitions
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem, Split
+
+    Floats = NDArray[np.float64]
+
+MAX_COALITIONS = 2**14
+"""Column coalitions that are evaluated at most: all of them are."""
+
+_CHUNK = 32  # validation rows whose values are added up together, whatever the number of threads
+_BLOCK = 64  # column coalitions at a time
+
+
+def value_knn_ordered(
+    problem: Problem, run: Run, *, n_neighbors: int, metric: str, empty: str, backend: str, **_: Any
+) -> Estimate:
+    """Values of the cells, row levels in closed form and column levels by all of their coalitions.
+
+    Parameters
+    ----------
+    problem : Problem
+        A classification.
+    run : Run
+        Its ``precedence`` says who comes first.
+    n_neighbors, metric, empty, backend
+        As of :func:`shapley2d._methods.knn.cells.value_knn`.
+    """
+    _check(problem, run, backend)
+    n, m = problem.table.n_rows, problem.table.n_columns
+    design = exact_design(m, "shapley", run.precedence.columns)
+    values = np.zeros((n, m))
+    with reporting(run.progress, "exact KNN values in order of arrival") as report:
+        for k, split in enumerate(problem.splits):
+            levels = run.precedence.of_rows(split.rows).rows
+            part = _Rows(split, levels, int(n_neighbors), metric, run.n_jobs)
+            for start in range(0, len(design.coalitions), _BLOCK):
+                masks = design.coalitions.masks(start, start + _BLOCK)
+                phi = part.values(masks)
+                if empty == "zero":
+                    phi[~masks.any(axis=1)] = 0.0
+                values[split.rows] += design.combine(phi, start).T / len(problem.splits)
+                done = min(1.0, (start + _BLOCK) / len(design.coalitions))
+                report((k + done) / len(problem.splits), "")
+    return Estimate.exact(
+        values,
+        metric=metric,
+        n_neighbors=int(n_neighbors),
+        backend="cpu",
+        columns="exact",
+        n_coalitions=len(design.coalitions),
+        form="exact",
+        converged=True,
+        interrupted=False,
+    )
+
+
+def _check(problem: Problem, run: Run, backend: str) -> None:
+    """Refuse what has no closed form in an order of arrival."""
+    instead = (": use ", Setting("method", "mc"), " with ", Setting("model", "knn"))
+    if problem.target.task == "regression":
+        raise InputError(
+            Setting("precedence"), " has no closed form for the squared error of nearest neighbours", *instead
+        )
+    if problem.label is not None:
+        raise InputError(Setting("precedence"), " does not go with the label of nearest neighbours", *instead)
+    needed = n_coalitions(problem.table.n_columns, run.precedence.columns)
+    if needed > MAX_COALITIONS:
+        raise InputError(
+            Setting("precedence"),
+            f" takes all of {needed:,} coalitions of columns, more than {MAX_COALITIONS:,}",
+            *instead,
+        )
+    if backend == "cuda":
+        raise InputError(
+            Setting("precedence"), " is computed on the processor: leave ", Setting("backend", "cuda"), " out"
+        )
+
+
+class _Rows:
+    """Row values of one split, level by level."""
+
+    def __init__(
+        self, split: Split, levels: NDArray[np.intp] | None, k: int, metric: str, n_jobs: int | None
+    ) -> None:
+        columns = integer_columns(split.train, split.valid, metric)
+        self._train = np.ascontiguousarray(columns.train)
+        self._valid = np.ascontiguousarray(columns.valid.T)
+        self._measures = columns.measures
+        n, n_valid = columns.n_rows, columns.n_valid
+        weights = np.ones(n_valid) if split.valid_weights is None else split.valid_weights
+        self._factors = weights / weights.mean() / n_valid
+        self._y, self._y_valid = split.y.codes.astype(np.int64), split.y_valid.codes.astype(np.int64)
+        if levels is None:
+            levels = np.zeros(n, dtype=np.intp)
+        found, place = np.unique(levels, return_inverse=True)
+        self._levels = (place.astype(np.int64), found.size)
+        self._k, self._n_jobs = k, -1 if n_jobs is None else n_jobs
+        self._log_factorial = gammaln(np.arange(n + 2) + 1.0)
+
+    def values(self, masks: NDArray[np.bool_]) -> Floats:
+        """Row values under each of the column coalitions, mean over the validation rows."""
+        starts = range(0, len(self._valid), _CHUNK)
+        tasks = (delayed(self._chunk)(start, np.ascontiguousarray(masks)) for start in starts)
+        total = np.zeros((len(masks), self._train.shape[1]))
+        for part in Parallel(n_jobs=self._n_jobs, backend="threading", return_as="generator")(tasks):
+            total += part
+        return total
+
+    def _chunk(self, start: int, masks: NDArray[np.bool_]) -> Floats:
+        sums = np.zeros((len(masks), self._train.shape[1]))
+        part = slice(start, start + _CHUNK)
+        table = (self._train, self._valid[part], self._measures)
+        labels = (self._y, self._y_valid[part], self._factors[part])
+        add_leveled(table, labels, self._levels, self._k, self._log_factorial, masks, sums)
+        return sums
