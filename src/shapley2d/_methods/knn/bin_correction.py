@@ -43,7 +43,10 @@ SAMPLE_ROWS = 8
 """Validation rows for each of them."""
 
 FINER_ROWS = 128
-"""The same where near rows are ranked, which takes less time."""
+"""The same where near rows are ranked, which takes less time; fewer in large tables."""
+
+_FINER_WORK = 2**24  # rows times validation rows
+_FEW = 2  # exact ranks are so many times fewer where near rows are ranked first
 
 
 def correct_bins(
@@ -80,15 +83,16 @@ def correct_bins(
             continue
         share = 1.0 / len(binned)
         finer = coarse.finer()
-        steps = [(coarse, exact, SAMPLE_ROWS)]
+        steps = [(coarse, exact, SAMPLE, SAMPLE_ROWS)]
         if finer is not None:
-            steps = [(coarse, finer, FINER_ROWS), (finer, exact, SAMPLE_ROWS)]
-        for step, (worse, better, rows_each) in enumerate(steps):
+            many = int(np.clip(_FINER_WORK // coarse.n_rows, SAMPLE_ROWS, FINER_ROWS))
+            steps = [(coarse, finer, SAMPLE, many), (finer, exact, SAMPLE // _FEW, SAMPLE_ROWS)]
+        for step, (worse, better, *sizes) in enumerate(steps):
             random = generator(seed, "bin sample", k, step)
             told = partial(
                 _report_part, report, (k + step / len(steps)) / len(binned), len(binned) * len(steps)
             )
-            sample = _sample(worse, better, weights, random, rows_each, told)
+            sample = _sample(worse, better, weights, random, sizes, told)
             known, unknown = sample.shrinkage
             values[where] += share * known * sample.mean
             factor = share**2 * unknown
@@ -143,22 +147,23 @@ def _sample(
     ranked: RowValues,
     weights: Weights,
     random: np.random.Generator,
-    rows_each: int,
+    sizes_of_sample: list[int],
     report: Callable[[float], None],
 ) -> _Sample:
     """Differences on a sample of column coalitions, with validation rows of its own each."""
     n, m = binned.n_rows, binned.n_columns
+    count, rows_each = sizes_of_sample
     probabilities = size_probabilities(*weights)
-    sizes = random.choice(m + 1, SAMPLE, p=probabilities)
+    sizes = random.choice(m + 1, count, p=probabilities)
     coalitions = random.permuted(np.arange(m)[None, :] < sizes[:, None], axis=1)
     scale = np.array([math.comb(m, int(size)) for size in sizes]) / probabilities[sizes]
     counted = scale[:, None] * np.where(coalitions, weights[0][sizes][:, None], -weights[1][sizes][:, None])
-    differences = np.empty((SAMPLE, n), dtype=np.float32)
-    for k in range(SAMPLE):
+    differences = np.empty((count, n), dtype=np.float32)
+    for k in range(count):
         rows = random.choice(binned.n_valid, min(rows_each, binned.n_valid), replace=False)
         one = coalitions[k : k + 1]
         differences[k] = (ranked.values(one, valid=rows) - binned.values(one, valid=rows))[0]
-        report((k + 1) / SAMPLE)
+        report((k + 1) / count)
     together, of_all = counted.sum(axis=1), differences.sum(axis=1, dtype=np.float64)
     mean, variance = _moments(differences, counted)
     variances = (
