@@ -124,7 +124,7 @@ def test_rows_that_agree_are_counted_once(game, folder):
 
 
 @emulated
-@pytest.mark.parametrize("semivalue", ["shapley", "banzhaf", ("beta", 4, 1)])
+@pytest.mark.parametrize("semivalue", ["shapley", ("beta", 4, 1)])
 def test_a_semivalue_takes_one_walk(game, folder, semivalue, monkeypatch):
     sums = make_sums(game, folder, NARROW)
     joining = marginal_weights(semivalue, 5)
