@@ -4,11 +4,11 @@ Run: python benchmarks/gpu.py [kernel] [census] [all-subsets] [million] [thresho
 
 kernel       picoseconds per training row, validation row and column subset, at 32,561 and at 1,000,000 rows, with limits
 census       Census (32,561 x 14) against all 16,281 test rows at the default tolerance
-all-subsets  the same with all 16,384 column subsets, reading included; its error on a few test rows against the
-             processor's exact form
+all-subsets  the same with all 16,384 column subsets, reading included; its error on 64 test rows against the processor's
+             exact form
 million      1,000,000 rows x 50 columns against 10,000 validation rows at the default tolerance
 threshold    from which work on a GPU pays, its start included
-processor    Census against 1,000 test rows at the default tolerance, on the processor and on the GPU
+processor    Census against 1,000 test rows at the default tolerance, on all cores of the processor and on the GPU
 
 Census is read from the folder SHAPLEY2D_DATA. Kernels are compiled before anything is timed, except in `threshold`.
 """
@@ -63,18 +63,21 @@ def versions() -> None:
           f"driver {runtime.driverGetVersion()}")  # fmt: skip
 
 
-def limits(n_columns: int, group: int, picoseconds: float, *, walk: bool) -> None:
-    """What the memories allow, per triple: shared ones at 32 banks a clock, the second cache at 5.5 TB/s."""
+def limits(share: float, n_columns: int, low: int, picoseconds: float) -> None:
+    """What the GPU allows per row, test row and subset of a walk.
+
+    ``share`` of the rows are counted, the others agree with one of them. For a subset each is counted and looked up in the
+    memory on the chip, whose 32 banks serve one word a clock each, and takes some 38 instructions (as ncu counts them on
+    Census). For all subsets of a launch it reads its columns, keeps and reads again what was added up, and adds to the sums.
+    """
     device = find_device()
-    clock = 1.98e9
-    conflicts = 3.5  # of 32 random banks, the one that is hit most
-    shared = 2 * conflicts / 32 / (device.processors * clock) * 1e12
-    low = group.bit_length() - 1
-    read = 4 * (n_columns + 2 * low + 3) if walk else 4 * 3 * n_columns
-    added = 4 * (low + 2) if walk else 8 * group
-    print(f"    limits: {shared:.2f} ps for a count and a look-up with {conflicts} conflicts each; "
-          f"{(read + added) / group / 5.5e12 * 1e12:.2f} ps for {read} bytes read and {added} added per row and {group} subsets; "
-          f"measured {picoseconds:.2f}")  # fmt: skip
+    clock, conflicts, instructions, cache = 1.98e9, 3.5, 38, 5.5e12
+    shared = share * 2 * conflicts / 32 / (device.processors * clock) * 1e12
+    issued = share * instructions / (device.processors * 128 * clock) * 1e12
+    moved = 4 * (n_columns / 2 + low / 2) + 2 * 2 * (low + 1) + 4 * (low + 1)
+    print(f"    {share:.2f} of the rows are distinct; limits: {issued:.2f} ps for {instructions} instructions; {shared:.2f} ps for a count "
+          f"and a look-up with {conflicts} conflicts each; {share * moved / (1 << low) / cache * 1e12:.2f} ps for {moved:.0f} bytes per row "
+          f"and {1 << low} subsets from the second cache; measured {picoseconds:.2f}")  # fmt: skip
 
 
 def kernel() -> None:
@@ -85,18 +88,20 @@ def kernel() -> None:
     axis = BinnedRows(rows._game, device)  # noqa: SLF001
     joining = marginal_weights("shapley", 14)
     weights = np.append(0.0, joining), np.append(joining, 0.0)
-    chosen = np.arange(4 * device.processors)
+    chosen = np.arange(axis.walk_rows())
     axis.walk(*weights, chosen[:2])
     _, seconds = timed(lambda: axis.walk(*weights, chosen))
     ps = seconds / (32561 * chosen.size * 2**14) * 1e12
-    print(f"census, all subsets: {ps:.2f} ps per row, test row and subset")
-    limits(14, axis.group, ps, walk=True)
+    print(f"census, all subsets: {ps:.2f} ps per row, test row and subset ({chosen.size:,} test rows)")
+    subsets = axis._subsets  # noqa: SLF001
+    distinct = np.mean([rows.first.size for rows in subsets._distinct()])  # noqa: SLF001
+    limits(distinct / 32561, 14, subsets.group.bit_length() - 1, ps)
     coalitions = np.random.default_rng(0).random((64, 14)) < 0.5
     chosen = np.arange(16 * device.processors)
-    _, seconds = timed(lambda: axis.sums(coalitions, chosen))
-    ps = seconds / (32561 * chosen.size * 64) * 1e12
-    print(f"census, sampled subsets: {ps:.2f} ps")
-    limits(14, axis.group, ps, walk=False)
+    for name, run in (("all rows in bins", axis.sums), ("near rows ranked", axis.near_ranked)):
+        run(coalitions, chosen[:2])
+        _, seconds = timed(lambda run=run: run(coalitions, chosen))
+        print(f"census, sampled subsets, {name}: {seconds / (32561 * chosen.size * 64) * 1e12:.2f} ps")
     n, m, rng = 1_000_000, 50, np.random.default_rng(0)
     train, valid = rng.integers(0, 5000, (m, n)), rng.integers(0, 5000, (1024, m))
     nominal, weight = np.zeros(m, dtype=bool), np.ones(m, dtype=np.int64)
@@ -104,28 +109,30 @@ def kernel() -> None:
                    np.sort(rng.integers(0, 2, n)), rng.integers(0, 2, 1024))  # fmt: skip
     axis = BinnedRows(game, device)
     coalitions = rng.random((16, m)) < 0.5
-    axis.sums(coalitions, np.arange(4))
-    _, seconds = timed(lambda: axis.sums(coalitions, np.arange(1024)))
-    ps = seconds / (n * 1024 * 16) * 1e12
-    print(f"1,000,000 x 50, sampled subsets: {ps:.2f} ps")
-    limits(50, axis.group, ps, walk=False)
+    for name, run in (("all rows in bins", axis.sums), ("near rows ranked", axis.near_ranked)):
+        run(coalitions, np.arange(4))
+        _, seconds = timed(lambda run=run: run(coalitions, np.arange(528)))
+        print(f"1,000,000 x 50, sampled subsets, {name}: {seconds / (n * 528 * 16) * 1e12:.2f} ps")
 
 
 def census() -> None:
     value_cells(*census_tables(), backend="cuda", progress=False)
-    there, gpu = timed(lambda: value_cells(*census_tables(), backend="cuda", progress=False))
-    print(f"census, 16,281 test rows, default tolerance: GPU {gpu:.2f} s with reading, {there.info['n_coalitions']} subsets, error "
-          f"{there.info['ratio']:.4f} of the spread, of bins {there.info['form_stderr'] / np.ptp(there.values):.5f}")  # fmt: skip
+    data, reading = timed(census_tables)
+    there, gpu = timed(lambda: value_cells(*data, backend="cuda", progress=False))
+    print(f"census, 16,281 test rows, default tolerance: GPU {gpu:.2f} s, and {reading:.2f} s for reading; {there.info['n_coalitions']} "
+          f"subsets, error {there.info['ratio']:.4f} of the spread, of bins {there.info['form_stderr'] / np.ptp(there.values):.5f} at most")  # fmt: skip
 
 
 def processor() -> None:
     data = census_tables(1000)
-    value_cells(*census_tables(64), backend="cpu", form="fast", n_coalitions=64, progress=False)
+    few = census_tables(64)
+    value_cells(*few, backend="cpu", progress=False)
+    value_cells(*few, backend="cuda", progress=False)
     there, gpu = timed(lambda: value_cells(*data, backend="cuda", progress=False))
     here, cpu = timed(lambda: value_cells(*data, backend="cpu", progress=False))
     off = np.sqrt(np.mean((there.values - here.values) ** 2)) / np.ptp(here.values)
-    print(f"census, 1,000 test rows, default tolerance: GPU {gpu:.2f} s, processor {cpu:.1f} s ({here.info['form']} form): {cpu / gpu:.0f} x; "
-          f"rms difference {off:.5f} of the spread")  # fmt: skip
+    print(f"census, 1,000 test rows, default tolerance: GPU {gpu:.2f} s, processor {cpu:.1f} s ({here.info['form']} form, "
+          f"{here.info['n_coalitions']} subsets): {cpu / gpu:.0f} x; rms difference {off:.5f} of the spread")  # fmt: skip
 
 
 def all_subsets() -> None:
@@ -136,12 +143,13 @@ def all_subsets() -> None:
     spread = np.ptp(values.values)
     print(f"census, all 16,384 subsets, all 16,281 test rows: {seconds:.1f} s with reading; error of bins: largest "
           f"{values.stderr.max() / spread:.5f} of the spread, rms {np.sqrt(np.mean(values.stderr**2)) / spread:.6f}; total {values.total:.6f}")  # fmt: skip
-    few = census_tables(16)
+    few = census_tables(64)
     there = value_cells(*few, columns="exact", backend="cuda", form="fast", progress=False)
     here, cpu = timed(lambda: value_cells(*few, columns="exact", backend="cpu", form="exact", progress=False))
     off = there.values - here.values
-    print(f"  16 test rows against the processor's exact form ({cpu:.1f} s there): rms {np.sqrt(np.mean(off**2)) / np.ptp(here.values):.6f} of "
-          f"the spread, largest {np.abs(off).max() / np.ptp(here.values):.5f}; stated rms {np.sqrt(np.mean(there.stderr**2)) / np.ptp(here.values):.6f}")  # fmt: skip
+    print(f"  64 test rows against the processor's exact form ({cpu:.1f} s there): rms {np.sqrt(np.mean(off**2)) / np.ptp(here.values):.6f} of "
+          f"the spread, largest {np.abs(off).max() / np.ptp(here.values):.5f}; stated rms {np.sqrt(np.mean(there.stderr**2)) / np.ptp(here.values):.6f}, "
+          f"largest {there.stderr.max() / np.ptp(here.values):.5f}")  # fmt: skip
 
 
 def million() -> None:
@@ -174,20 +182,17 @@ print(time.perf_counter() - start)
 
 
 def threshold() -> None:
-    print(
-        "seconds of a fresh process, 2,000 validation rows, 14 columns, 256 subsets (compiled code kept from before)"
-    )
-    for n in (4_000, 16_000, 64_000):
-        seconds = {}
-        for backend in ("cpu", "cuda"):
-            for _ in range(2):
-                out = subprocess.run(
-                    [sys.executable, "-c", TINY, str(n), backend], capture_output=True, text=True, check=True
-                )
-            seconds[backend] = float(out.stdout)
-        print(
-            f"  {n:7,} rows, 2^{np.log2(n * 2000.0 * 256):.1f} triples: processor {seconds['cpu']:.2f} s, GPU {seconds['cuda']:.2f} s"
-        )
+    print("seconds of a fresh process, 2,000 validation rows, 14 columns, 256 subsets (compiled code kept)")
+    for backend in ("cpu", "cuda"):
+        seconds_of(10_000, backend)
+    for n in (5_000, 10_000, 20_000, 40_000):
+        seconds = {backend: seconds_of(n, backend) for backend in ("cpu", "cuda")}
+        print(f"  {n:7,} rows, 2^{np.log2(n * 2000.0 * 256):.1f} triples: processor {seconds['cpu']:.2f} s, GPU {seconds['cuda']:.2f} s")  # fmt: skip
+
+
+def seconds_of(n: int, backend: str) -> float:
+    command = [sys.executable, "-c", TINY, str(n), backend]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 PARTS = {
@@ -196,6 +201,7 @@ PARTS = {
     "all-subsets": all_subsets,
     "million": million,
     "threshold": threshold,
+    "processor": processor,
 }
 
 if __name__ == "__main__":

@@ -7,9 +7,11 @@ import pytest
 
 from knn.cuda.games import all_coalitions, contracted, make_game, some_coalitions, walk_weights
 from shapley2d import value_cells
+from shapley2d._knn.cuda import subset_twin
 from shapley2d._knn.cuda.binned import BinnedRows, Shape
 from shapley2d._knn.cuda.device import DeviceError, find_device
 from shapley2d._knn.cuda.exact import RankedRows
+from shapley2d._knn.cuda.subsets import SUBSET_SHAPES
 from shapley2d._knn.cuda.twin import binned_values
 from shapley2d._knn.threads import Threads
 
@@ -51,6 +53,39 @@ def test_a_walk_is_the_weighted_sum_over_all_coalitions(device, shape):
     exact = contracted(Threads(game).sums(all_coalitions(8), CHOSEN), *weights)
     assert np.abs(walk - exact).max() < 1e-3 * np.abs(exact).max()
     assert np.array_equal(walk, rows.walk(*weights, CHOSEN))
+
+
+@pytest.mark.parametrize(("n", "wide"), [(9001, False), (70_000, True)])
+def test_large_games_have_all_rows_in_bins(device, n, wide):
+    game, weights = make_game("classification", n=n, m=7, wide=60), walk_weights(7)
+    game.valid[0, 2] = 900
+    rows = BinnedRows(game, device)
+    (shape, *_) = [shape for shape in SUBSET_SHAPES if shape.wide == wide]
+    coalitions = some_coalitions(7, 20)
+    for coalition in coalitions:
+        found = rows.sums(coalition[None], CHOSEN)[0]
+        twin = sum(subset_twin.binned_values(game, t, coalition, shape) for t in CHOSEN)
+        assert np.abs(found - twin).max() < CHOSEN.size * 3e-5 / game.n_neighbors
+    assert np.array_equal(rows.sums(coalitions, CHOSEN), rows.sums(coalitions, CHOSEN))
+    walk = rows.walk(*weights, CHOSEN)
+    exact = contracted(Threads(game).sums(all_coalitions(7), CHOSEN), *weights)
+    assert np.sqrt(np.mean((walk - exact) ** 2)) < 0.03 * np.std(exact)
+    assert np.array_equal(walk, rows.walk(*weights, CHOSEN))
+
+
+def test_labels_are_those_of_the_processor(device):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9500, 5)).round(2)
+    y = (X[:, 0] + rng.normal(size=9500) > 0).astype(int)
+    for semivalue in ("shapley", "banzhaf"):
+        options = {"include_label": True, "semivalue": ("shapley", semivalue), "progress": False}
+        data = X[:9000], y[:9000], X[9000:], y[9000:]
+        there = value_cells(*data, backend="cuda", **options)
+        here = value_cells(*data, backend="cpu", form="exact", **options)
+        assert there.info["backend"] == "cuda"
+        off = there.values[:, -1] - here.values[:, -1]
+        assert np.sqrt(np.mean(off**2)) < 3 * np.sqrt(np.mean(there.stderr[:, -1] ** 2))
+        assert np.sqrt(np.mean(off**2)) < 0.01 * np.ptp(here.values[:, -1])
 
 
 @pytest.mark.parametrize("n", [5, 700, 4096, 6000])

@@ -200,12 +200,12 @@ class BinnedRows:
         def work(start: int, stop: int) -> None:
             there = []
             for number in range(start, stop):
-                there.append(add(coalitions[parts[number]]))
+                there.append(add(coalitions[parts[number]])[: parts[number].size])
                 self._device.wait()
                 if progress is not None:
                     progress((number + 1) / len(parts))
             found = [self._device.download(one) for one in there]
-            done.extend((part, one[: part.size]) for part, one in zip(parts[start:stop], found, strict=True))
+            done.extend(zip(parts[start:stop], found, strict=True))
 
         in_batches(work, len(parts), len(parts))
         yield from done

@@ -77,11 +77,11 @@ class SubsetShape(NamedTuple):
 
 # The fastest first, measured on an H200; the others are for GPUs with less memory on the chip.
 SUBSET_SHAPES = (
-    SubsetShape(4, 1024, 1, 4, 28),
-    SubsetShape(3, 512, 1, 4, 28),
-    SubsetShape(2, 256, 1, 4, 28),
-    SubsetShape(4, 1024, 1, 5, 28, wide=True),
-    SubsetShape(3, 1024, 1, 5, 28, wide=True),
+    SubsetShape(4, 512, 2, 5, 28),
+    SubsetShape(4, 512, 1, 5, 28),
+    SubsetShape(3, 256, 1, 5, 28),
+    SubsetShape(3, 1024, 1, 4, 28, wide=True),
+    SubsetShape(3, 512, 1, 5, 28, wide=True),
 )
 
 
@@ -132,7 +132,7 @@ class SubsetSums:
         )
         self.group = 1 << shape.low
         self.most_at_a_time = 2**16 // self.group - 1  # validation rows whose sums fit a word
-        self._scale = 2.0 ** math.floor(math.log2(_LARGEST_HALF / max(float(largest.sum()), 1e-30)))
+        self._scale = half_scale(largest)
         gaps = (game.train == np.iinfo(game.train.dtype).min).any(axis=1)
         self._gaps = device.upload(gaps.astype(np.int32))
         self._coded: list[tuple[int, NDArray[np.int32]]] = []
@@ -151,7 +151,7 @@ class SubsetSums:
         self._bound = float(game.weights.single.max())
         self._given = (self._ranks, self._rank_unit, np.float32(shape.floor))
         self._least = device.upload(
-            (_LEAST_BULK * self._scale * _mean_dissimilarities(game)).astype(np.float32)
+            (_LEAST_BULK * self._scale * mean_dissimilarities(game)).astype(np.float32)
         )
 
     def values(self, coalitions: NDArray[np.bool_], chosen: NDArray[np.integer]) -> Any:
@@ -382,13 +382,24 @@ def _share(both: NDArray[np.float64], part: NDArray[np.float64]) -> tuple[float,
     return float(start), float(slope)
 
 
+def half_scale(largest: NDArray[np.int64]) -> float:
+    """The power of 2 that makes the largest distances fit a half float.
+
+    Examples
+    --------
+    >>> half_scale(np.array([2**20, 2**20]))
+    0.015625
+    """
+    return float(2.0 ** math.floor(math.log2(_LARGEST_HALF / max(float(largest.sum()), 1e-30))))
+
+
 def _views(array: Any, parts: list[NDArray[Any]]) -> list[Any]:
     """The parts of arrays that were copied as one."""
     ends = np.cumsum([part.size for part in parts])
     return [array[end - part.size : end] for part, end in zip(parts, ends, strict=True)]
 
 
-def _mean_dissimilarities(game: RowGame) -> NDArray[np.float64]:
+def mean_dissimilarities(game: RowGame) -> NDArray[np.float64]:
     """What two training rows differ by in each column, on average; in columns of categories at most."""
     nominal, weight, _ = game.measures
     absent = np.iinfo(game.train.dtype).min

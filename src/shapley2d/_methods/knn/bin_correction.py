@@ -46,7 +46,10 @@ SAMPLE_ROWS = 8
 """Validation rows for each of them."""
 
 FINER_ROWS = 128
-"""The same where near rows are ranked, which takes less time."""
+"""The same where near rows are ranked, which takes less time; fewer in large tables."""
+
+_FINER_WORK = 2**24  # rows times validation rows
+_FEW = 2  # exact ranks are so many times fewer where near rows are ranked first
 
 _STORE_BYTES = 2**28
 
@@ -92,10 +95,11 @@ def correct_bins(
             continue
         share = 1.0 / len(binned)
         finer = coarse.finer()
-        steps = [(coarse, exact, SAMPLE_ROWS)]
+        steps = [(coarse, exact, SAMPLE, SAMPLE_ROWS)]
         if finer is not None:
-            steps = [(coarse, finer, FINER_ROWS), (finer, exact, SAMPLE_ROWS)]
-        for step, (worse, better, rows_each) in enumerate(steps):
+            many = int(np.clip(_FINER_WORK // coarse.n_rows, SAMPLE_ROWS, FINER_ROWS))
+            steps = [(coarse, finer, SAMPLE, many), (finer, exact, SAMPLE // _FEW, SAMPLE_ROWS)]
+        for step, (worse, better, count, rows_each) in enumerate(steps):
             random = generator(seed, "bin sample", k, step)
             told = partial(
                 _report_part, report, (k + step / len(steps)) / len(binned), len(binned) * len(steps)
@@ -104,7 +108,7 @@ def correct_bins(
             # a row is in most splits, whose errors are independent
             enough = wanted * math.sqrt(len(binned))
             sample = _grown(
-                worse, better, weights, random, rows_each, told, room, enough, estimate.values[where]
+                worse, better, weights, random, (count, rows_each), told, room, enough, estimate.values[where]
             )
             known, unknown = sample.shrinkage
             values[where] += share * known * sample.mean
@@ -160,15 +164,19 @@ def _grown(
     ranked: RowValues,
     weights: Weights,
     random: np.random.Generator,
-    rows_each: int,
+    start: tuple[int, int],
     report: Callable[[float], None],
     most: int,
     wanted: float,
     values: NDArray[np.float64],
 ) -> _Sample:
-    """A sample that is doubled until it leaves the wanted error of the values, or is as large as it may be."""
+    """A sample that is doubled until it leaves the wanted error of the values, or is as large as it may be.
+
+    It starts with so many column coalitions, and has so many validation rows for each.
+    """
+    count, rows_each = start
     most = min(most, MAX_SAMPLE, _STORE_BYTES // (binned.n_rows * np.dtype(np.float32).itemsize))
-    counted, differences = _draw(binned, ranked, weights, random, rows_each, SAMPLE, report)
+    counted, differences = _draw(binned, ranked, weights, random, rows_each, count, report)
     while True:
         sample = _judge(counted, differences)
         left = sample.shrinkage[1] * float(like_squares(sample.variances[0], values).max())

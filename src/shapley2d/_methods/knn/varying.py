@@ -50,6 +50,8 @@ def take_columns(problem: Problem, columns: NDArray[np.intp]) -> Problem:
 def with_zeros(estimate: Estimate, columns: NDArray[np.intp], n_columns: int) -> Estimate:
     """The estimate of some of the columns as one of all; further columns, such as the label's, come last."""
     values = estimate.values
+    if columns.size == n_columns:
+        return estimate
     extra = values.shape[1] - columns.size
     place = np.concatenate([columns, n_columns + np.arange(extra)])
     wide = np.zeros((2, len(values), n_columns + extra))

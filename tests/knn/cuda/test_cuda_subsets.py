@@ -1,0 +1,185 @@
+"""All rows in bins: the kernels of subsets.cu, emulated, against their twin and against exact ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from knn.cuda.emulator import COMPILER, EmulatedDevice
+from knn.cuda.games import all_coalitions, contracted, make_game, some_coalitions, walk_weights
+from shapley2d._knn.cuda import subsets
+from shapley2d._knn.cuda.binned import BinnedRows
+from shapley2d._knn.cuda.layout import largest_dissimilarities
+from shapley2d._knn.cuda.subset_twin import binned_values, column_distances
+from shapley2d._knn.cuda.subsets import SubsetShape, SubsetSums, can_take, fitting_shape
+from shapley2d._knn.cuda.twin import as_floats, entries
+from shapley2d._knn.threads import Threads
+from shapley2d._theory.semivalues import marginal_weights
+
+emulated = pytest.mark.skipif(COMPILER is None, reason="no g++ to compile the CUDA sources with")
+NARROW = SubsetShape(low=2, threads=128, blocks=1, shift=5, upper=28)
+WIDE = SubsetShape(low=1, threads=128, blocks=2, shift=5, upper=28, wide=True)
+CHOSEN = np.array([0, 1, 3])
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("subsets")
+
+
+@pytest.fixture
+def game():
+    """Ties, gaps, rows that agree, and validation rows that are outliers: in a number, and in a category."""
+    game = make_game("classification", n=251, m=5, wide=60)
+    game.train[:, 100:150] = game.train[:, 50:100]
+    game.valid[0, 2] = 900
+    game.valid[3, 0] = 77
+    return game
+
+
+def make_sums(game, folder, shape):
+    device = EmulatedDevice(folder)
+    there = device.upload(as_floats(game.train)), device.upload(entries(game))
+    return SubsetSums(game, device, *there, largest_dissimilarities(game), shape)
+
+
+def rounding(game):
+    """What 16 bits and floats may change in the sum over the chosen validation rows."""
+    return CHOSEN.size * 3e-5 / game.n_neighbors
+
+
+@emulated
+@pytest.mark.parametrize("shape", [NARROW, WIDE])
+def test_values_are_those_of_the_twin(game, folder, shape):
+    sums = make_sums(game, folder, shape)
+    for coalition in some_coalitions(5, 5):
+        found = sums.values(coalition[None], CHOSEN)[0]
+        twin = sum(binned_values(game, t, coalition, shape) for t in CHOSEN)
+        assert np.abs(found - twin).max() < rounding(game)
+
+
+@emulated
+def test_distances_that_do_not_fit_the_memory_are_computed_twice(game, folder, monkeypatch):
+    sums, coalitions = make_sums(game, folder, NARROW), some_coalitions(5, 3)
+    kept = sums.values(coalitions, CHOSEN)
+    monkeypatch.setattr(subsets, "_KEPT_SHARE", 0.0)
+    assert np.array_equal(sums.values(coalitions, CHOSEN), kept)
+
+
+@emulated
+@pytest.mark.parametrize("shape", [NARROW, WIDE])
+def test_sums_over_all_subsets_are_those_of_the_twin(game, folder, shape, monkeypatch):
+    sums = make_sums(game, folder, shape)
+    weights = np.random.default_rng(0).random(6)
+    low, _ = sums._columns()
+    twin = np.zeros((6, game.n_rows))
+    for coalition in all_coalitions(5):
+        phi = sum(binned_values(game, t, coalition, shape, low.tolist()) for t in CHOSEN)
+        twin[np.append(coalition, True)] += weights[coalition.sum()] * phi
+    found = sums.sums(weights, CHOSEN)
+    assert np.abs(found - twin).max() < 32 * rounding(game)
+    sums.most_at_a_time = 2  # whole numbers that hold the sums of two validation rows
+    assert np.abs(sums.sums(weights, CHOSEN) - found).max() < 1e-12
+
+
+def test_an_outlier_is_seen_from_where_the_other_rows_begin(game):
+    apart, begin = column_distances(game, 0, 2)
+    assert begin > 0
+    assert 0 < np.mean(apart < 0) <= 1 / subsets.FEW or apart.min() == 0
+    assert column_distances(game, 1, 2)[1] == 0
+    assert column_distances(game, 3, 0)[1] > 0  # a category that no row has
+
+
+def test_bins_that_follow_the_bulk_are_nearer_to_exact_ranks(monkeypatch):
+    game = make_game("classification", n=3000, m=5, wide=300)
+    game.valid[:, 2] = 1500
+    coalition = np.array([True, False, True, True, True])
+    exact = Threads(game).sums(coalition[None], CHOSEN)[0]
+
+    def error():
+        return np.std(sum(binned_values(game, t, coalition, NARROW) for t in CHOSEN) - exact)
+
+    followed = error()
+    monkeypatch.setattr("shapley2d._knn.cuda.subset_twin.FEW", 10**6)  # no bulk, but where the first row is
+    monkeypatch.setattr(
+        "shapley2d._knn.cuda.subset_twin.mean_dissimilarities", lambda game: np.full(5, np.inf)
+    )
+    assert followed < 0.5 * error()
+
+
+def test_rows_that_agree_are_counted_once(game, folder):
+    sums = make_sums(game, folder, NARROW) if COMPILER else None
+    if sums is None:
+        pytest.skip("no g++ to compile the CUDA sources with")
+    launches = list(sums._distinct())
+    assert len(launches) == 2**3
+    for rows in launches:
+        listed = [*sums._columns()[0], *rows.high]
+        keys = np.column_stack([*game.train[listed], game.y])
+        unique, counts = np.unique(keys, axis=0, return_counts=True)
+        assert rows.first.size == len(unique) < 251
+        assert np.array_equal(np.sort(rows.size), np.sort(counts))
+        assert np.array_equal(keys[rows.first][rows.places], keys)
+        assert (np.diff(game.y[rows.first]) >= 0).all()  # classes lie together still
+
+
+@emulated
+@pytest.mark.parametrize("semivalue", ["shapley", ("beta", 4, 1)])
+def test_a_semivalue_takes_one_walk(game, folder, semivalue, monkeypatch):
+    sums = make_sums(game, folder, NARROW)
+    joining = marginal_weights(semivalue, 5)
+    inner = np.isin(np.arange(6), (2, 3))
+    weights = np.where(inner, np.append(0.0, joining), 0.0), np.where(inner, np.append(joining, 0.0), 0.0)
+    calls = []
+    add = sums._add
+    monkeypatch.setattr(sums, "_add", lambda *args: (calls.append(1), add(*args)))
+    once = sums.contracted(*weights, CHOSEN)
+    assert len(calls) == 1
+    monkeypatch.setattr(subsets, "_share", lambda *_: None)
+    assert np.abs(sums.contracted(*weights, CHOSEN) - once).max() < 1e-3 * np.abs(once).max()
+    assert len(calls) == 3
+
+
+def test_weights_of_either_sign_are_left_to_the_other_kernel():
+    ones = np.ones(4)
+    assert can_take(ones, -ones)  # what the label asks for
+    assert not can_take(ones, np.array([1.0, -1.0, 0.0, 0.0]))
+
+
+@emulated
+def test_walks_and_samples_of_large_games_use_them(folder, monkeypatch):
+    monkeypatch.setattr(subsets, "LEAST_ROWS", 100)
+    game = make_game("classification", n=420, m=5, wide=60)
+    device = EmulatedDevice(folder)
+    rows = BinnedRows(game, device, subset_shapes=(NARROW,))
+    weights, coalitions = walk_weights(5), some_coalitions(5, 6)
+    walk, sums = rows.walk(*weights, CHOSEN), rows.sums(coalitions, CHOSEN)
+    assert {"add_subsets", "add_listed", "add_values"} <= set(device.launches)
+    assert "add_walk" not in device.launches
+    exact = contracted(Threads(game).sums(all_coalitions(5), CHOSEN), *weights)
+    assert np.sqrt(np.mean((walk - exact) ** 2)) < 0.02 * np.std(exact)
+    assert np.array_equal(walk, rows.walk(*weights, CHOSEN))
+    true = Threads(game).sums(coalitions, CHOSEN)
+    assert np.sqrt(np.mean((sums - true) ** 2)) < 0.1 * np.std(true)
+    finer = rows.finer
+    assert np.abs(finer.sums(coalitions, CHOSEN) - true).max() < 1e-6  # all of so few rows are near
+
+
+def test_where_near_rows_are_ranked_instead():
+    class Small:
+        block_bytes = processor_bytes = 50_000
+
+    class Large:
+        block_bytes = processor_bytes = 2**20
+
+    def shape(n, task="classification", device=Large, m=5):
+        game = make_game(task, n=n, m=m)
+        return fitting_shape(game, device, (NARROW, WIDE))
+
+    assert shape(9000) == NARROW
+    assert shape(70_000) == WIDE
+    assert shape(5000) is None
+    assert shape(9000, "regression") is None
+    assert shape(9000, m=2) == WIDE  # a choice of two columns leaves no others
+    assert fitting_shape(make_game("classification", n=9000), Small, (NARROW,)) == NARROW
+    assert fitting_shape(make_game("classification", n=9000), Small, (NARROW._replace(shift=3),)) is None
