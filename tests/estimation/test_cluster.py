@@ -142,7 +142,8 @@ def test_addresses_are_checked(monkeypatch):
     ):
         value_game(make_game(), 20, 3, cluster="tcp://127.0.0.1:9", **OPTIONS)
     with pytest.raises(
-        InputError, match="cluster=5 must be the address of a Dask scheduler, or a Dask client"
+        InputError,
+        match="cluster=5 must be the address of a Dask scheduler, a Dask client, or a pool with submit",
     ):
         value_game(make_game(), 20, 3, cluster=5, **OPTIONS)
 

@@ -11,11 +11,13 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import joblib
 import numpy as np
 import pytest
+from joblib.parallel import ThreadingBackend
 from sklearn.datasets import load_wine
 from sklearn.naive_bayes import GaussianNB
 from threadpoolctl import threadpool_info
@@ -80,6 +82,38 @@ def test_two_workers(plain):
 def test_the_active_backend_of_joblib_is_used(plain, backend):
     with joblib.parallel_config(backend=backend, n_jobs=2):
         assert same_bits(value_game(make_game(wait=0), 30, 4, **OPTIONS), plain)
+
+
+@pytest.mark.parametrize("kind", [ProcessPoolExecutor, ThreadPoolExecutor])
+def test_any_pool_that_takes_work_is_a_cluster(plain, kind):
+    submitted = []
+
+    class Pool(kind):
+        def submit(self, *arguments):
+            submitted.append(arguments[1:3])
+            return super().submit(*arguments)
+
+    with Pool(2) as pool:
+        assert same_bits(value_game(make_game(wait=0), 30, 4, cluster=pool, **OPTIONS), plain)
+    assert len(submitted) > 1 and submitted[-1][1] == OPTIONS["max_permutations"]
+
+
+def test_a_backend_that_cannot_stream_gets_waves(plain):
+    """As joblib's backends for Ray and Spark, which once got nothing: the work went to processes here instead."""
+    waves = []
+
+    class AllAtOnce(ThreadingBackend):
+        supports_return_generator = False
+        supports_sharedmem = False
+
+        def start_call(self):
+            waves.append(1)
+            super().start_call()
+
+    joblib.register_parallel_backend("all at once", AllAtOnce)
+    with joblib.parallel_config(backend="all at once", n_jobs=2):
+        assert same_bits(value_game(make_game(wait=0), 30, 4, **OPTIONS), plain)
+    assert len(waves) >= 2
 
 
 def test_a_killed_worker_does_not_kill_the_run(plain, tmp_path):

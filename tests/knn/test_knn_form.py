@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -71,6 +73,7 @@ def test_auto_takes_the_fast_form_where_it_pays(monkeypatch, task):
     assert little.info["form"] == "exact"
     assert "form_stderr" not in little.info
     monkeypatch.setattr(cells, "SMALL_WORK", 0.0)
+    monkeypatch.setattr(cells, "SMALL_GAME", 0.0)
     few_pairs = value_cells(X, y, X_VALID, y_valid, **options)
     assert few_pairs.info["form"] == "exact"  # the sample that is ranked exactly would take as long
     monkeypatch.setattr(cells, "FEW_PAIRS", 1.0)
@@ -126,12 +129,20 @@ def test_the_sample_grows_until_the_error_is_as_wanted():
     joining = marginal_weights("shapley", 5)
     weights = np.append(0.0, joining), np.append(joining, 0.0)
     done = []
-    content = bin_correction._sample(binned, ranked, weights, 0, 0, done.append, np.inf, 256)
+    values = np.ones((N, 5))
+
+    def grown(most, wanted):
+        done.clear()
+        random = np.random.default_rng(0)
+        sample = bin_correction._grown(
+            binned, ranked, weights, random, bin_correction.SAMPLE_ROWS, done.append, most, wanted, values
+        )
+        return math.sqrt(sample.shrinkage[1] * sample.variances[0].mean())
+
+    content = grown(1024, np.inf)
     assert len(done) == bin_correction.SAMPLE
-    done.clear()
-    greedy = bin_correction._sample(binned, ranked, weights, 0, 0, done.append, 0.5 * content.left, 1024)
-    assert len(done) in (4 * bin_correction.SAMPLE, 8 * bin_correction.SAMPLE, 16 * bin_correction.SAMPLE)
-    assert greedy.left <= 0.5 * content.left or len(done) == 1024
-    done.clear()
-    bin_correction._sample(binned, ranked, weights, 0, 0, done.append, 0.0, 128)
+    greedy = grown(1024, 0.7 * content)
+    assert len(done) > bin_correction.SAMPLE
+    assert greedy <= 0.7 * content or len(done) == 1024
+    grown(128, 0.0)
     assert len(done) == 128

@@ -73,6 +73,10 @@ class Checkpoint:
         Of the values: no file is read that is larger than they could need.
     drawn : DrawnUtilities, optional
         The games: utilities of some coalitions that were drawn are kept, and computed again before a run goes on.
+    max_bytes : int, optional
+        What the arrays can have, where the shape of the values does not say it.
+    unit : str
+        What is counted.
 
     Examples
     --------
@@ -93,6 +97,9 @@ class Checkpoint:
         identity: Mapping[str, Any],
         shape: tuple[int, int] | None = None,
         drawn: DrawnUtilities | None = None,
+        *,
+        max_bytes: int | None = None,
+        unit: str = "permutations",
     ) -> None:
         self.path = check_place(path)
         self.previous = previous_path(self.path)
@@ -103,6 +110,9 @@ class Checkpoint:
         if shape is not None:
             n, m = shape
             self._max_bytes = 16 * (n * m + n + m) + _FREE_BYTES
+        if max_bytes is not None:
+            self._max_bytes = max_bytes + _FREE_BYTES
+        self._unit = unit
         self._next = time.monotonic() + EVERY_S
         self._good = False  # whether the file at the path is one to keep
         self._keeps_previous = True
@@ -183,7 +193,7 @@ class Checkpoint:
             if broken:
                 warn(
                     CheckpointWarning(
-                        f"{broken[0]}; going on from the one before it, {path}, at {saved.count} permutations"
+                        f"{broken[0]}; going on from the one before it, {path}, at {saved.count} {self._unit}"
                     )
                 )
         if found is None and broken:

@@ -1,4 +1,4 @@
-"""Batches of work on a Dask cluster: the data sent once, the loss of workers survived."""
+"""Batches of work on a Dask cluster, the data sent once, the loss of workers survived; or in any pool of workers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import socket
 import time
 from collections import deque
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._estimation.batches import do_parcel, pack
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _PATIENCE_S = 30  # for the scheduler to answer and for a first worker to join
 _AGAIN_S = 0.2  # between two tries
 _AHEAD = 2  # batches under way per thread of the cluster, so that no worker waits for the next one
+_POOL_WORKERS = 16  # to expect of a pool that does not say
 
 
 def on_cluster(work: Work, cluster: Any, batches: Iterator[tuple[int, int]]) -> Generator[Batch, None, None]:
@@ -30,10 +32,14 @@ def on_cluster(work: Work, cluster: Any, batches: Iterator[tuple[int, int]]) -> 
     Parameters
     ----------
     work : Work
-    cluster : str or distributed.Client
-        The address of the scheduler, or a client of it.
+    cluster : str, distributed.Client or executor
+        The address of the scheduler, or a client of it; or what has ``submit(...).result()``, as the executors of
+        :mod:`concurrent.futures` do.
     batches : iterator of (start, stop)
     """
+    if _is_pool(cluster):
+        yield from _in_pool(work, cluster, batches)
+        return
     with _connected(cluster) as client:
         parcel = client.scatter(list(pack(work)), broadcast=True, hash=False)
         under_way: deque[Any] = deque()
@@ -47,6 +53,31 @@ def on_cluster(work: Work, cluster: Any, batches: Iterator[tuple[int, int]]) -> 
                 yield result
         finally:
             client.cancel([*under_way, *parcel])
+
+
+def _is_pool(cluster: Any) -> bool:
+    """Whether it is no Dask client, which can send data ahead, but can be given work."""
+    return callable(getattr(cluster, "submit", None)) and not hasattr(cluster, "scatter")
+
+
+def _in_pool(work: Work, pool: Any, batches: Iterator[tuple[int, int]]) -> Generator[Batch, None, None]:
+    """Results of batches in their order, by the workers of a pool, to which the data goes with every batch."""
+    parcel = pack(work)
+    room = _AHEAD * int(getattr(pool, "_max_workers", None) or _POOL_WORKERS)
+    under_way: deque[Any] = deque()
+    try:
+        while True:
+            for batch in islice(batches, room - len(under_way)):
+                under_way.append(pool.submit(do_parcel, *batch, *parcel))
+            if not under_way:
+                return
+            result = under_way[0].result()
+            under_way.popleft()
+            yield result
+    finally:
+        for future in under_way:
+            if hasattr(future, "cancel"):
+                future.cancel()
 
 
 def on_a_worker() -> bool:
@@ -101,7 +132,8 @@ def _connected(cluster: Any) -> Iterator[Any]:
     given = isinstance(cluster, distributed.Client)
     if not given and not isinstance(cluster, str):
         raise InputError(
-            Setting("cluster", cluster), " must be the address of a Dask scheduler, or a Dask client"
+            Setting("cluster", cluster),
+            " must be the address of a Dask scheduler, a Dask client, or a pool with submit(...).result()",
         )
     try:
         if not given:

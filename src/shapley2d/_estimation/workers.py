@@ -14,11 +14,12 @@ import warnings
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from joblib.parallel import get_active_backend
+from joblib.parallel import MultiprocessingBackend, get_active_backend
 
 from shapley2d._estimation.batches import (
     LARGE_BYTES,
@@ -46,6 +47,7 @@ MAX_LOSSES = 3
 _MAX_BATCH = 64  # pieces
 _MAX_BATCH_BYTES = 2**26
 _CLUSTER_WORKERS = 16  # workers to expect of a cluster
+_WAVE = 4  # batches for every worker of a backend that cannot stream
 
 
 def ordered_results(
@@ -59,8 +61,8 @@ def ordered_results(
     first, stop : int
     n_jobs : int or None
         Workers, as in joblib; None asks joblib's active ``parallel_config``, and is 1 without one.
-    cluster : str or distributed.Client, optional
-        A Dask cluster to work on instead.
+    cluster : str, distributed.Client or executor, optional
+        A Dask cluster, or a pool, to work on instead.
 
     Examples
     --------
@@ -140,7 +142,10 @@ def _by_joblib(
     do = partial(do_batch, work) if shares_memory else partial(do_parcel_for, os.getpid())
     tasks = (delayed(do)(start, stop, *parcel) for start, stop in batches)
     # copy on write: workers share large arrays and still see them writeable, as compiled code may want them
-    streams = getattr(backend, "supports_return_generator", False)  # multiprocessing does not
+    streams = getattr(backend, "supports_return_generator", False)
+    if not streams and not isinstance(backend, MultiprocessingBackend):  # Ray's and Spark's
+        yield from _in_waves(tasks, effective_n_jobs(n_jobs))
+        return
     parallel = Parallel(
         n_jobs=effective_n_jobs(n_jobs),
         backend=None if streams else "loky",
@@ -161,6 +166,12 @@ def _by_joblib(
                 "ignore", UserWarning
             )  # work ahead is lost when the end is near; it is meant
             results.close()
+
+
+def _in_waves(tasks: Iterator[Any], n_workers: int) -> Generator[Batch, None, None]:
+    """Results of tasks in their order, for a backend that hands them back all at once: a few for every worker."""
+    while wave := list(islice(tasks, _WAVE * n_workers)):
+        yield from Parallel(n_jobs=n_workers, batch_size=1, max_nbytes=None)(wave)
 
 
 def _from_the_start(backend: Any, *, streams: bool) -> dict[str, Any]:

@@ -86,9 +86,11 @@ def checkpoint_of(
     games: dict[str, Any],
     *,
     method: str,
-    shape: tuple[int, int],
+    shape: tuple[int, int] | None = None,
     drawn: DrawnUtilities | None = None,
     problem: Problem | None = None,
+    max_bytes: int | None = None,
+    unit: str = "permutations",
     **settings: Any,
 ) -> Checkpoint:
     """The checkpoint at a path, for games whose fingerprint is known."""
@@ -104,7 +106,7 @@ def checkpoint_of(
         **_setting_code(settings),
         "method": method,
     }
-    return Checkpoint(path, {**identity, **games}, shape, drawn)
+    return Checkpoint(path, {**identity, **games}, shape, drawn, max_bytes=max_bytes, unit=unit)
 
 
 def identity_of_sums(run: Run) -> dict[str, Any]:

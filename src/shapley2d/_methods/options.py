@@ -103,7 +103,8 @@ CHECKPOINT = file(
 CLUSTER = Option(
     "cluster",
     None,
-    "the address of a Dask scheduler to work on, or a client of it; needs the extra distributed",
+    "the address of a Dask scheduler to work on, or a client of it (needs the extra distributed); or a pool whose "
+    "submit(...) has a result(), as the executors of concurrent.futures do",
     flag="--cluster",
     metavar="ADDRESS",
 )

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.defaults import MIN_COALITIONS
 from shapley2d._methods.models import check_knn_scoring
-from shapley2d._methods.options import BACKEND, KNN_SCORING, METRIC, N_NEIGHBORS, TOLERANCE
+from shapley2d._methods.options import (
+    BACKEND,
+    CHECKPOINT,
+    CLUSTER,
+    KNN_SCORING,
+    METRIC,
+    N_NEIGHBORS,
+    TOLERANCE,
+)
 from shapley2d._methods.record import Method, choice, whole
 from shapley2d._methods.score import score_knn
 
@@ -87,6 +95,8 @@ METHOD = Method(
             "standard errors",
             flag="--form",
         ),
+        CHECKPOINT,
+        CLUSTER,
     ),
     how="the {n_neighbors} nearest neighbours",
     averages=True,

@@ -13,8 +13,14 @@ from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import reporting
 from shapley2d._base.streams import generator, seed_sequence
 from shapley2d._base.warnings import warn
+from shapley2d._estimation.checkpoint import check_place
 from shapley2d._estimation.estimate import Estimate
-from shapley2d._knn.columns.sampling import FEW_PER_COLUMN, estimate_columns, few_coalitions
+from shapley2d._knn.columns.sampling import (
+    DEFAULT_MAX_COALITIONS,
+    FEW_PER_COLUMN,
+    estimate_columns,
+    few_coalitions,
+)
 from shapley2d._knn.form import FEW_PAIRS, SAMPLE_COST, SMALL_WORK, SPREAD_SHARE, rounding_bound
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import FAST_ROWS, RowValues
@@ -22,6 +28,7 @@ from shapley2d._knn.small import SMALL_GAME
 from shapley2d._methods.knn.backend import backend_name, on_backend
 from shapley2d._methods.knn.bin_correction import SAMPLE, SAMPLE_ROWS, correct_bins
 from shapley2d._methods.knn.chunk_sums import ChunkSums
+from shapley2d._methods.knn.pieces import Keeper, MeanValues
 from shapley2d._theory.semivalues import marginal_weights
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
@@ -61,6 +68,8 @@ def value_knn(
     empty: str,
     backend: str,
     form: str,
+    checkpoint: Any = None,
+    cluster: Any = None,
 ) -> Estimate:
     """Values under the K-nearest-neighbour utility, mean over the splits of the problem.
 
@@ -91,16 +100,29 @@ def value_knn(
         exact rankings, taken out as far as it is known, and part of all standard errors (``info["form_stderr"]``).
         ``info["metric_bound"]`` says how far off a value can be because distances are rounded: 0 where the numbers
         of all columns lie on grids.
+    checkpoint : path-like, optional
+        Where to keep what is done, and to go on from, to the same bits.
+    cluster : str or distributed.Client, optional
+        A Dask cluster to work on; its workers have processors only.
     """
     refuse_wide(problem.table.n_columns)
     work = amount_of_work(problem, columns, n_coalitions, tolerance)
 
     def compute(device: Device | None) -> Estimate:
         small = device is None and is_small(work, form)
-        game = _KnnGame(problem, run, n_neighbors, metric, empty, device, small=small)
+        game = _KnnGame(problem, run, n_neighbors, metric, empty, device, small=small, cluster=cluster)
+        game.path = checkpoint
         return _value(game, run, columns, n_coalitions, tolerance, form)
 
-    return on_backend(backend, work, compute)
+    if checkpoint is not None:
+        check_place(checkpoint)  # before anything long is done
+    if cluster is None:
+        return on_backend(backend, work, compute)
+    if backend == "cuda":
+        raise InputError(
+            Setting("cluster"), " works on processors: leave ", Setting("backend", "cuda"), " out"
+        )
+    return compute(None)
 
 
 def amount_of_work(problem: Problem, columns: str, n_coalitions: int | None, tolerance: float) -> float:
@@ -137,9 +159,12 @@ def _value(
         _choose_form(game, n_coalitions or _TYPICAL_COALITIONS)
     can_fall_back = columns == "auto" and n_coalitions is None and game.n_columns <= MAX_EXACT_COLUMNS
     limit = 2 ** (game.n_columns - 2) if can_fall_back else None
-    estimate = _sampled_columns(game, run, n_coalitions, tolerance, limit)
+    keeper = game.keeper(run)
+    if can_fall_back and keeper.has_chunks:  # an earlier run has sampled in vain
+        return _exact_columns(game, run, form, keeper)
+    estimate = _sampled_columns(game, run, n_coalitions, tolerance, limit, keeper)
     if can_fall_back and not estimate.info["converged"] and not estimate.info["interrupted"]:
-        return _exact_columns(game, run, form)
+        return _exact_columns(game, run, form, keeper)
     if n_coalitions is None or estimate.info["interrupted"]:
         run.warn_of_precision(estimate, tolerance, "n_coalitions", estimate.info["n_coalitions"])
     elif "caveat" in estimate.info:
@@ -202,6 +227,7 @@ class _KnnGame:
         device: Device | None = None,
         *,
         small: bool = False,
+        cluster: Any = None,
     ) -> None:
         self.n_rows = problem.table.n_rows
         self.n_columns = problem.table.n_columns
@@ -218,10 +244,13 @@ class _KnnGame:
             "task": problem.target.task,
             "n_neighbors": int(n_neighbors),
             "semivalue": run.semivalues[0],
-            "n_jobs": run.n_jobs,
+            "n_jobs": run.n_jobs if cluster is None else 1,  # a worker of a cluster is one of many
             "device": device,
             "small": small,
         }
+        self.path: Any = None
+        self._cluster = cluster
+        self._problem = problem
         self._splits = problem.splits
         self._columns: list[IntegerColumns] = []
         self.n_valid = sum(split.valid.n_rows for split in problem.splits)
@@ -271,6 +300,31 @@ class _KnnGame:
         """How far off values can be because distances are rounded."""
         return {"metric_bound": rounding_bound(self.parts, self.columns, self.seed)}
 
+    def keeper(self, run: Run) -> Keeper:
+        """What keeps the work that is done, in the form that was chosen."""
+        if self.path is None:
+            return Keeper(None, self._cluster)
+        from shapley2d._methods.identity import checkpoint_of
+
+        rows = sum(rows.size + 1 for rows in self.rows)
+        further = 0 if run.sums is None else len(run.sums) ** 2 + len(run.sums)
+        chunks = 2 * rows * (self.n_columns + 1) + (2 + further) * len(self.rows)
+        lines = (DEFAULT_MAX_COALITIONS + 2**FEW_COLUMNS) * (self.n_rows + self.n_columns)
+        checkpoint = checkpoint_of(
+            self.path,
+            run,
+            {},
+            method="knn",
+            problem=self._problem,
+            max_bytes=8 * max(chunks, lines),
+            unit="pieces of work",
+            empty=self.empty,
+            form=self.form,
+            small=bool(self._options["small"]),
+            **self.info,
+        )
+        return Keeper(checkpoint, self._cluster)
+
     def column_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What coalitions of every size count for the columns in them, and for the others."""
         joining = marginal_weights(self.column_semivalue, self.n_columns)
@@ -279,20 +333,13 @@ class _KnnGame:
             weights_out[0] = 0.0
         return weights_in, weights_out
 
-    def values(self, coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
+    @property
+    def values(self) -> MeanValues:
         """One row of row values per column coalition, mean over the splits."""
-        if len(self.parts) == 1 and np.array_equal(self.rows[0], np.arange(self.n_rows)):
-            mean = self.parts[0].values(coalitions)
-        else:
-            mean = np.zeros((len(coalitions), self.n_rows))
-            for part, rows in zip(self.parts, self.rows, strict=True):
-                mean[:, rows] += part.values(coalitions) / len(self.parts)
-        if self.empty == "zero":
-            mean[~coalitions.any(axis=1)] = 0.0
-        return mean
+        return MeanValues(self.parts, self.rows, self.n_rows, empty_is_zero=self.empty == "zero")
 
 
-def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
+def _exact_columns(game: _KnnGame, run: Run, form: str, keeper: Keeper | None = None) -> Estimate:
     """All column coalitions, validation rows streamed in chunks and in random order.
 
     Ctrl-C keeps the chunks that are done: the validation rows seen so far are a random sample of all, which gives
@@ -301,17 +348,16 @@ def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
     m = game.n_columns
     if form == "auto":
         _choose_form(game, 2**m)
-    weights_in, weights_out = game.column_weights()
+    keeper = keeper or game.keeper(run)
     sums = [
         ChunkSums(part.n_valid, (part.n_rows, m), None if run.sums is None else run.sums.take_rows(rows))
         for part, rows in zip(game.parts, game.rows, strict=True)
     ]
-    done, interrupted = 0, False
+    done, interrupted, chunks = 0, False, _chunks(game, run.seed)
     with reporting(run.progress, "exact KNN values") as report:
         try:
-            for k, chunk in _chunks(game, run.seed):
-                sums[k].add(game.parts[k].walk(weights_in, weights_out, valid=chunk), chunk.size)
-                done += chunk.size
+            for count in keeper.walk(game.parts, chunks, game.column_weights(), sums):
+                done = sum(chunk.size for _, chunk in chunks[:count])
                 report(done / game.n_valid, f"{done:,} of {game.n_valid:,} validation rows")
         except KeyboardInterrupt:
             if min(part.chunks for part in sums) < 2:
@@ -335,6 +381,8 @@ def _exact_columns(game: _KnnGame, run: Run, form: str) -> Estimate:
         "interrupted": interrupted,
         "converged": not interrupted,
     }
+    if keeper.resumed_at:
+        info["resumed_at"] = keeper.resumed_at
     stderr = np.sqrt(variance)
     dof = float(min(part.chunks for part in sums) - 1) if interrupted else np.inf
     if interrupted:
@@ -407,21 +455,30 @@ def _chunks(game: _KnnGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
 
 
 def _sampled_columns(
-    game: _KnnGame, run: Run, n_coalitions: int | None, tolerance: float, limit: int | None
+    game: _KnnGame,
+    run: Run,
+    n_coalitions: int | None,
+    tolerance: float,
+    limit: int | None,
+    keeper: Keeper,
 ) -> Estimate:
     """A sample of column coalitions, with estimators A and B and their standard errors."""
     with reporting(run.progress, "sampled KNN values") as report:
-        result = estimate_columns(
-            game.values,
-            game.n_columns,
-            n_coalitions=n_coalitions,
-            tolerance=tolerance / math.hypot(1.0, _FORM_SHARE) if game.is_binned else tolerance,
-            max_coalitions=limit,
-            semivalue=game.column_semivalue,
-            random_state=seed_sequence(run.seed, "column pairs"),
-            progress=_column_progress(report, None if n_coalitions else tolerance),
-            sums=run.sums,
-        )
+        phi = game.values if keeper.is_plain else keeper.keep_lines(game.values, game.n_rows)
+        try:
+            result = estimate_columns(
+                phi,
+                game.n_columns,
+                n_coalitions=n_coalitions,
+                tolerance=tolerance / math.hypot(1.0, _FORM_SHARE) if game.is_binned else tolerance,
+                max_coalitions=limit,
+                semivalue=game.column_semivalue,
+                random_state=seed_sequence(run.seed, "column pairs"),
+                progress=_column_progress(report, None if n_coalitions else tolerance),
+                sums=run.sums,
+            )
+        finally:
+            keeper.save_lines()
     ratio = convergence_ratio(result.values, result.stderr, result.dof)
     info = {
         **game.info,
@@ -434,6 +491,8 @@ def _sampled_columns(
         "interrupted": result.interrupted,
         "ratio": ratio,
     }
+    if keeper.resumed_at:
+        info["resumed_at"] = keeper.resumed_at
     if result.estimator != "all" and few_coalitions(result.n_coalitions, game.n_columns):
         info["caveat"] = (
             f"{result.n_coalitions} column coalitions are too few for {game.n_columns} columns to trust the intervals"

@@ -49,6 +49,19 @@ class ChunkSums:
             self._further_sums += size * further
             self._products += size * np.outer(further, further)
 
+    def state(self) -> NDArray[np.float64]:
+        """Everything that was added up, as one list of numbers."""
+        parts = [*self._sums, *self._squares, self._further_sums, self._products]
+        return np.concatenate([[self._seen, self.chunks], *(part.ravel() for part in parts)])
+
+    def restore(self, state: NDArray[np.float64]) -> None:
+        """Go on from such a list."""
+        self._seen, self.chunks = int(state[0]), int(state[1])
+        start = 2
+        for part in (*self._sums, *self._squares, self._further_sums, self._products):
+            part[...] = state[start : start + part.size].reshape(part.shape)
+            start += part.size
+
     def mean(self) -> NDArray[np.float64]:
         return self._sums[0] / self._seen
 

@@ -1,0 +1,223 @@
+"""Nearest neighbours in pieces: killed and resumed, or on a cluster, a run has the same bits."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shapley2d import value_cells
+from shapley2d._estimation import checkpoint
+from shapley2d._knn.rows import RowValues
+from shapley2d._knn.small import SmallTable
+from shapley2d._knn.threads import Threads
+from shapley2d.exceptions import InputError
+
+PATIENCE_S = 60
+
+
+def table(n=60, m=5, n_valid=24, task="classification"):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n + n_valid, m)).round(2)
+    score = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=n + n_valid)
+    y = (score > 0).astype(int) if task == "classification" else score
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+SAMPLED = {"columns": "sampled", "n_coalitions": 30}
+EXACT = {"columns": "exact"}
+KINDS = {
+    "sampled": (table(), SAMPLED),
+    "exact": (table(), EXACT),
+    "sampled regression": (table(task="regression"), SAMPLED),
+    "exact regression": (table(task="regression"), EXACT),
+    "crossed label": (table()[:2], {**SAMPLED, "include_label": True, "folds": 3}),
+    "exact crossed": (table()[:2], {**EXACT, "folds": 3}),
+    "fast": (table(1100, 4, 12), {**SAMPLED, "n_coalitions": 12, "form": "fast"}),
+    "exact fast": (table(1100, 3, 12), {**EXACT, "form": "fast"}),
+}
+OPTIONS = {"n_neighbors": 3, "progress": False}
+pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionWarning")
+
+
+class CrashError(Exception):
+    """The power fails."""
+
+
+def same_bits(one, other):
+    names = ("values", "stderr", "row_stderr", "column_stderr")
+    return all(getattr(one, name).tobytes() == getattr(other, name).tobytes() for name in names)
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """A file after every piece, and several chunks of validation rows even of small tables."""
+    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
+    monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
+    monkeypatch.setattr("shapley2d._methods.knn.pieces.BLOCK", 4)
+    for axis in (SmallTable, Threads):
+        monkeypatch.setattr(axis, "walk_rows", lambda _: 4)
+
+
+def crash_after(monkeypatch, calls):
+    """Let row values be computed a few times, and count how often they are."""
+    counted = {"values": 0}
+    for name in ("values", "walk"):
+        real = getattr(RowValues, name)
+
+        def limited(self, *arguments, real=real, **options):
+            counted["values"] += 1
+            if counted["values"] > calls:
+                raise CrashError
+            return real(self, *arguments, **options)
+
+        monkeypatch.setattr(RowValues, name, limited)
+    return counted
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeypatch, tmp_path):
+    data, options = KINDS[kind]
+    plain = value_cells(*data, **options, **OPTIONS)
+    path = tmp_path / "run.npz"
+    with monkeypatch.context() as patch:
+        crash_after(patch, 4)
+        with pytest.raises(CrashError):
+            value_cells(*data, checkpoint=path, **options, **OPTIONS)
+    assert path.exists()
+    resumed = value_cells(*data, checkpoint=path, n_jobs=1, **options, **OPTIONS)
+    assert resumed.info["resumed_at"] > 0
+    assert same_bits(resumed, plain)
+    finished = value_cells(*data, checkpoint=path, **options, **OPTIONS)  # once more, from the finished state
+    assert same_bits(finished, plain)
+
+
+@pytest.mark.parametrize("options", [SAMPLED, EXACT], ids=["sampled", "exact"])
+def test_what_is_done_is_not_done_again(options, small_pieces, monkeypatch, tmp_path):
+    path = tmp_path / "run.npz"
+    value_cells(*table(), checkpoint=path, **options, **OPTIONS)
+    counted = crash_after(monkeypatch, 0)
+    value_cells(*table(), checkpoint=path, **options, **OPTIONS)
+    assert counted["values"] == 0
+
+
+def test_a_finer_tolerance_goes_on_from_what_is_there(small_pieces, tmp_path):
+    data, path = table(m=11), tmp_path / "run.npz"
+    options = {"columns": "sampled", **OPTIONS}
+    coarse = value_cells(*data, tolerance=0.2, checkpoint=path, **options)
+    finer = value_cells(*data, tolerance=0.1, checkpoint=path, **options)
+    assert finer.info["resumed_at"] == coarse.info["n_coalitions"] < finer.info["n_coalitions"]
+    assert same_bits(finer, value_cells(*data, tolerance=0.1, **options))
+
+
+def test_sampling_in_vain_goes_on_with_all_columns(small_pieces, monkeypatch, tmp_path):
+    monkeypatch.setattr("shapley2d._methods.knn.pieces.BLOCK", 256)
+    data, path = table(40, 11, 16), tmp_path / "run.npz"
+    options = {"tolerance": 1e-6, **OPTIONS}
+    plain = value_cells(*data, **options)
+    assert plain.info["columns"] == "exact"
+    with monkeypatch.context() as patch:
+        real = RowValues.walk
+        calls = []
+
+        def limited(self, *arguments, **given):
+            calls.append(1)
+            if len(calls) > 3:
+                raise CrashError
+            return real(self, *arguments, **given)
+
+        patch.setattr(RowValues, "walk", limited)
+        with pytest.raises(CrashError):
+            value_cells(*data, checkpoint=path, **options)
+    resumed = value_cells(*data, checkpoint=path, **options)
+    assert resumed.info["resumed_at"] == 3
+    assert same_bits(resumed, plain)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"n_neighbors": 4}, "n_neighbors is 3 there and 4 here"),
+        ({"random_state": 1}, "random_state is 0 there and 1 here"),
+        ({"empty": "zero"}, "empty is ties there and zero here"),
+    ],
+)
+def test_another_run_is_refused(change, said, tmp_path):
+    path = tmp_path / "run.npz"
+    value_cells(*table(), checkpoint=path, **SAMPLED, **OPTIONS)
+    with pytest.raises(InputError, match=f"is of another run: {said}"):
+        value_cells(*table(), checkpoint=path, **SAMPLED, **{**OPTIONS, **change})
+
+
+def test_other_data_are_refused(tmp_path):
+    path = tmp_path / "run.npz"
+    X, y, X_valid, y_valid = table()
+    value_cells(X, y, X_valid, y_valid, checkpoint=path, **EXACT, **OPTIONS)
+    with pytest.raises(InputError, match="is of another run: X differs"):
+        value_cells(X + 1, y, X_valid, y_valid, checkpoint=path, **EXACT, **OPTIONS)
+
+
+SCRIPT = """
+import sys, warnings
+sys.path.insert(0, sys.argv[3])
+from test_knn_checkpoint import OPTIONS, table, KILLED
+from shapley2d import value_cells
+from shapley2d._estimation import checkpoint
+from shapley2d._knn.small import SmallTable
+warnings.simplefilter("ignore")
+checkpoint.EVERY_S, checkpoint._SHARE = 0.0, 1e9
+SmallTable.walk_rows = lambda self: 4
+value_cells(*table(120, 10, 40), checkpoint=sys.argv[1], **KILLED[sys.argv[2]], **OPTIONS)
+"""
+KILLED = {"sampled": {"columns": "sampled", "n_coalitions": 240}, "exact": {"columns": "exact"}}
+
+
+@pytest.mark.parametrize("kind", KILLED)
+def test_killed_by_the_system_and_resumed(kind, small_pieces, tmp_path):
+    path = tmp_path / "run.npz"
+    here = str(Path(__file__).parent)
+    child = subprocess.Popen([sys.executable, "-c", SCRIPT, str(path), kind, here])
+    try:
+        begin = time.monotonic()
+        while not path.exists():
+            assert time.monotonic() - begin < PATIENCE_S and child.poll() is None
+            time.sleep(0.005)
+    finally:
+        child.send_signal(signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
+    data = table(120, 10, 40)
+    resumed = value_cells(*data, checkpoint=path, **KILLED[kind], **OPTIONS)
+    assert resumed.info["resumed_at"] > 0
+    assert same_bits(resumed, value_cells(*data, **KILLED[kind], **OPTIONS))
+
+
+def test_a_cluster_is_of_processors():
+    with pytest.raises(InputError, match="cluster works on processors: leave backend='cuda' out"):
+        value_cells(*table(), backend="cuda", cluster="tcp://127.0.0.1:1", **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def client():
+    distributed = pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("kind", ["sampled", "exact crossed", "fast"])
+def test_a_cluster_does_the_same_bits(kind, client, small_pieces, tmp_path):
+    data, options = KINDS[kind]
+    plain = value_cells(*data, **options, **OPTIONS)
+    assert same_bits(value_cells(*data, cluster=client, **options, **OPTIONS), plain)
+    kept = value_cells(*data, cluster=client, checkpoint=tmp_path / "run.npz", **options, **OPTIONS)
+    assert same_bits(kept, plain)
+    assert same_bits(value_cells(*data, checkpoint=tmp_path / "run.npz", **options, **OPTIONS), plain)
