@@ -91,3 +91,18 @@ def test_every_room_has_a_place_in_the_order_of_imports():
         if (path / "__init__.py").exists() or path.name == "exceptions.py"
     }
     assert rooms | {"shapley2d_paper"} == placed
+
+
+def test_the_reference_has_every_public_name():
+    import shapley2d
+    import shapley2d.datasets
+    import shapley2d.evaluation
+
+    words = (ROOT / "docs" / "api.md").read_text(encoding="utf-8").split()
+    for module in (shapley2d, shapley2d.datasets, shapley2d.evaluation):
+        named = {name for name in module.__all__ if callable(getattr(module, name))}
+        assert not {name for name in named - set(words) if not issubclass_of_error(getattr(module, name))}
+
+
+def issubclass_of_error(thing):
+    return isinstance(thing, type) and issubclass(thing, Exception)
