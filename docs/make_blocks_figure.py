@@ -77,7 +77,7 @@ def main() -> None:
     names = run_page(PAGE)
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), width_ratios=[1.25, 1], layout="constrained")
     draw_blocks(names["v"], axes[0])
-    draw_payments(names["validated"].payments(100_000), axes[1])
+    draw_payments(names["v"].payments(100_000), axes[1])
     target = PAGE.parent / "figures" / "blocks.png"
     target.parent.mkdir(exist_ok=True)
     figure.savefig(target, dpi=150)

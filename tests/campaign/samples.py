@@ -38,7 +38,7 @@ def blocks(path=None, **changes):
     ]
     table = pa.table(list(X.T), names=["0", "b", "c"])
     given = {**SAMPLING, "checkpoint": path, **changes}
-    return value_blocks(table, Y, table, Y, owners=pa.Table.from_pylist(owners), **given)
+    return value_blocks(table, Y, table, Y, owners=pa.Table.from_pylist(owners), players="groups", **given)
 
 
 def flat(path=None, **changes):

@@ -88,11 +88,12 @@ def value_blocks(
 
         {methods}
     players : {"cells", "groups"}, optional
-        ``"cells"``: every cell is valued by itself, and a block or an owner is worth the sum of its cells. Then no
-        owner can gain by splitting into several, and mergers, splits and names change nothing for the others.
-        ``"groups"``: groups of rows and of columns join as wholes, which asks what the blocks are worth as blocks,
-        and can be had for any model; but an owner who splits in four is counted four times. By default cells where
-        there are ``owners`` and nearest neighbours value them, groups otherwise (``info["players"]``).
+        ``"cells"``: every cell is valued by itself, and a block or an owner is worth the sum of its cells. Splitting,
+        merging and renaming owners then changes the values of no one else; what is paid for them neither, as long as
+        no shell is worth less than 0 or negative values owe. ``"groups"``: groups of rows and of columns join as
+        wholes, which asks what the blocks are worth as blocks, and can be had for any model; but an owner who splits
+        in four is counted four times. By default cells where there are ``owners`` and nearest neighbours value them,
+        groups otherwise (``info["players"]``).
     copies : {"one", "first", "each"}, optional
         What rows count for that say the same in every column and have the same label. ``"one"``: such a cluster of
         copies is one row, which all of its owners share equally, so that listing rows again adds nothing.
@@ -279,7 +280,7 @@ def warn_of_owners(found: Answer, question: Question) -> None:
             InputWarning(
                 "players are groups, so that an owner who splits into several gains by it: use ",
                 Setting("players", "cells"),
-                " for payments that nobody can game, which takes longer for a model of your own, or ",
+                ", where it does not, but which takes longer for a model of your own, or ",
                 Setting("players", "groups"),
                 " to keep it",
             )

@@ -47,7 +47,7 @@ Players = Annotated[
     Optional[Literal["cells", "groups"]],
     typer.Option(
         "--players",
-        help="cells: an owner is worth the sum of its cells, so that nobody gains by splitting up. groups: the owners' "
+        help="cells: an owner is worth the sum of its cells, which splitting up does not change. groups: the owners' "
         "groups of rows and columns join as wholes. (default: cells for nearest neighbours, groups for a model)",
         rich_help_panel=_PAYMENTS,
         show_default=False,
@@ -89,7 +89,8 @@ Negative = Annotated[
     Literal["zero", "owe"],
     typer.Option(
         "--negative",
-        help="What owners of negative value get: nothing, or they owe their share.",
+        help="What owners of negative value get: nothing (so that it pays to hide what harms in a shell), or they owe "
+        "their share.",
         rich_help_panel=_PAYMENTS,
     ),
 ]
