@@ -109,7 +109,7 @@ def noise_and_signal(seed):
     )
 
 
-@pytest.mark.filterwarnings("ignore:the 95 % interval:shapley2d.PrecisionWarning")
+@pytest.mark.filterwarnings("ignore:the 95 % interval:shapley2d.exceptions.PrecisionWarning")
 def test_an_owner_of_pure_noise_is_worth_nothing_within_its_interval():
     found = [noise_and_signal(seed) for seed in range(8)]
     signal, noise = np.array([v.owners["value"] for v in found]).T
@@ -299,7 +299,7 @@ def test_group_labels_name_cut_groups():
     assert v.payments(100)["amount"].tolist()[2] == 0
 
 
-@pytest.mark.filterwarnings("ignore:the 95 % interval:shapley2d.PrecisionWarning")
+@pytest.mark.filterwarnings("ignore:the 95 % interval:shapley2d.exceptions.PrecisionWarning")
 def test_a_polars_table_gets_polars_payments():
     X, y = table()
     v = value_blocks(pl.from_pandas(X), y.to_list(), owners=[{"owner": "A", "column": "age"}, {"owner": "B", "column": "income;spend"}],
