@@ -107,14 +107,18 @@ def measure(n_valid):
                 line += [*paid(watched, v, rule)]
         line.append("; ".join(str(one.message).split(":")[0] for one in caught))
         found.append(line)
-        print(f"| {line[0]} | {line[1]:,.0f} | {line[3]:,.0f} | {interval(line[4])} | {line[5]} |", flush=True)
+        print(
+            f"| {line[0]} | {line[1]:,.0f} | {line[3]:,.0f} | {interval(line[4])} | {line[5]} |", flush=True
+        )
     return found
 
 
 def several_noises(n_valid, seeds=(1, 2, 3, 4)):
     """Other shuffles of the same rows, by both scores: one shuffle says little about noise."""
     X, y, X_valid, y_valid = tables(n_valid)
-    owners = [{"owner": name, "row": list(rows)} for name, rows in {**THREE, "Noise": range(600, 800)}.items()]
+    owners = [
+        {"owner": name, "row": list(rows)} for name, rows in {**THREE, "Noise": range(600, 800)}.items()
+    ]
     for scoring in ("accuracy", "balanced_accuracy"):
         for seed in seeds:
             more, labels = shuffled(X[:200], y[:200], seed)

@@ -16,7 +16,9 @@ OWNERS = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
 
 def data(seed=0, n=40, n_valid=30):
     random = np.random.default_rng(seed)
-    X, X_valid = (pd.DataFrame(random.normal(size=(size, 3)).round(2), columns=list("abc")) for size in (n, n_valid))
+    X, X_valid = (
+        pd.DataFrame(random.normal(size=(size, 3)).round(2), columns=list("abc")) for size in (n, n_valid)
+    )
     return X, (X["a"] + X["b"] > 0).astype(int), X_valid, (X_valid["a"] + X_valid["b"] > 0).astype(int)
 
 
@@ -74,7 +76,9 @@ def test_groups_as_players_are_audited_too():
     _, audit = audit_owners(*data(), owners=OWNERS, progress=False, players="groups", model="gaussian_nb")
     settings = [one["setting"] for one in audit.settings]
     assert "scored by balanced_accuracy" in settings and "by the model knn" in settings
-    assert abs(after(audit, "A", "four") - audit.payments["A"]) > 1  # the grid is another, and so are the values
+    assert (
+        abs(after(audit, "A", "four") - audit.payments["A"]) > 1
+    )  # the grid is another, and so are the values
 
 
 def test_owners_of_some_columns_split_them_and_withhold_their_cells_alone():
@@ -100,7 +104,14 @@ def test_an_audit_survives_its_file_and_is_in_the_report(tmp_path):
 
 @pytest.mark.parametrize("key", ["amount", "payments", "moves", "settings", "copies", "complete"])
 def test_a_record_that_is_no_audit_is_refused(key):
-    record = {"amount": 1.0, "payments": {"A": 1.0}, "moves": [], "settings": [], "copies": "", "complete": True}
+    record = {
+        "amount": 1.0,
+        "payments": {"A": 1.0},
+        "moves": [],
+        "settings": [],
+        "copies": "",
+        "complete": True,
+    }
     assert Audit.of_record(record).payments == {"A": 1.0}
     for wrong in (None, [{"owner": 1}], {"A": "much"}):
         with pytest.raises(ValueError, match="its audit is not what it should be"):

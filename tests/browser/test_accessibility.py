@@ -26,7 +26,11 @@ def serious(page):
 def people():
     random = np.random.default_rng(0)
     X = pd.DataFrame(
-        {"age": random.integers(18, 80, 60), "city": random.choice(["Oslo", "Rome"], 60), "income": random.normal(size=60)}
+        {
+            "age": random.integers(18, 80, 60),
+            "city": random.choice(["Oslo", "Rome"], 60),
+            "income": random.normal(size=60),
+        }
     )
     return X, np.where(X["age"] + 10 * random.normal(size=60) > 50, "yes", "no")
 
@@ -57,7 +61,9 @@ def test_inspection(open_file, tmp_path, width, scheme):
 
 
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
-@pytest.mark.parametrize("name", ["index", "start", "api", "auto_examples/index", "generated/shapley2d.value_cells"])
+@pytest.mark.parametrize(
+    "name", ["index", "start", "api", "auto_examples/index", "generated/shapley2d.value_cells"]
+)
 def test_site(browser, name, width, scheme):
     if not (SITE / f"{name}.html").exists():
         pytest.skip("the documentation is not built: make docs")

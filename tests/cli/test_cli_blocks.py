@@ -40,9 +40,7 @@ def test_owners_are_paid_for_cells_and_copies_count_once_by_default(capsys, fold
     assert sum(round(100 * line["amount"]) for line in summary["owners"]) == 100_000
     assert all(line["low"] <= line["amount"] <= line["high"] for line in summary["owners"])
     out, _ = run(capsys, COMMAND)
-    assert (
-        "An owner is worth the sum of its cells; 10 rows that repeat others count once, shared" in out
-    )
+    assert "An owner is worth the sum of its cells; 10 rows that repeat others count once, shared" in out
 
 
 def test_the_options_of_payments_reach_the_library(capsys, folder):
