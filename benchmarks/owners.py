@@ -24,8 +24,6 @@ from shapley2d._knn.columns.estimators import Target
 from shapley2d._knn.columns.sampling import estimate_columns
 from shapley2d._methods.pairs.sampling import estimate_pairs
 
-PER_OWNER = (4, 10, 20, 50)
-
 
 class Game:
     """A game of n players: utilities of lists of coalitions, and its exact values."""
@@ -204,17 +202,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--owners", type=int, nargs="*", default=[20, 50, 200])
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--utilities", type=int, nargs="*", default=[4, 10, 20, 50], help="per owner")
+    parser.add_argument("--samplers", nargs="*", default=list(SAMPLERS))
     parser.add_argument("--games", nargs="*", default=[make.__name__ for make in GAMES])
     given = parser.parse_args()
     for n in given.owners:
-        budgets = [k * n for k in PER_OWNER]
+        budgets = [k * n for k in given.utilities]
         print(f"\n{n} owners; utilities: {', '.join(f'{budget:,}' for budget in budgets)}")
         for make in GAMES:
             if make.__name__ not in given.games:
                 continue
             game = make(n, np.random.default_rng(n))
             scale = float((game.exact**2).sum())
-            for name, sampler in SAMPLERS.items():
+            for name in given.samplers:
+                sampler = SAMPLERS[name]
                 line, start = [], time.perf_counter()
                 covered = []
                 for budget in budgets:

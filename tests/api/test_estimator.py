@@ -59,7 +59,7 @@ def test_every_option_of_every_method_is_a_parameter():
     of_rows = {
         name for name, p in inspect.signature(CellValuer.fit).parameters.items() if p.kind is p.KEYWORD_ONLY
     }
-    assert of_rows == {"groups", "time", "valid_weight"}
+    assert of_rows == {"groups", "time", "valid_weight", "precedence"}
     assert (shared - of_rows) | options | {"method"} == set(CellValuer().get_params())
 
 

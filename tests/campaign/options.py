@@ -35,7 +35,7 @@ OURS = (InputError, OptionError, UtilityError)
 X = np.array([[k * 7 % 5, k * 3 % 11] for k in range(8)], dtype=float)
 Y = np.array(["u", "v"] * 4)
 SHARED = ("task", "folds", "semivalue", "random_state", "n_jobs", "progress", "include_label", "kinds")
-OF_ROWS = ("groups", "time", "valid_weight")
+OF_ROWS = ("groups", "time", "valid_weight", "precedence")
 
 
 class Strange:

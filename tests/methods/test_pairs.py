@@ -68,10 +68,10 @@ def teams(m, rng):
 @pytest.mark.parametrize("stand_in", ["none", "trees", "auto"])
 def test_intervals_hold_the_truth(stand_in):
     inside = []
-    for seed in range(4):
+    for seed in range(4 if stand_in == "none" else 2):
         rng = np.random.default_rng(seed)
-        utilities, exact = teams(16, rng)
-        found = estimate_pairs(utilities, 16, n_coalitions=160, seed=seed, stand_in=stand_in)
+        utilities, exact = teams(12, rng)
+        found = estimate_pairs(utilities, 12, n_coalitions=120, seed=seed, stand_in=stand_in)
         assert found.values.sum() == pytest.approx(
             exact.sum(), abs=1e-9
         )  # to the last digit, whatever was sampled
@@ -95,7 +95,7 @@ def test_pairs_need_fewer_utilities_than_permutations():
     assert by_pairs < 0.5 * by_permutations  # of as many utilities
 
 
-def owners_of_rows(n=24, **options):
+def owners_of_rows(n=18, **options):
     """Every row has an owner of its own: the closed form knows what they are worth."""
     rng = np.random.default_rng(5)
     X, X_valid = rng.normal(size=(n, 3)), rng.normal(size=(30, 3))
@@ -110,7 +110,7 @@ def owners_of_rows(n=24, **options):
 
 def test_many_owners_are_valued_by_pairs():
     exact, value = owners_of_rows()
-    v = value(tolerance=0.03)
+    v = value(tolerance=0.06)
     assert v.info["method"] == "pairs" and v.info["sampled"] == "rows" and v.info["converged"]
     assert v.total == pytest.approx(exact.sum(), abs=1e-9)
     low, high = v.interval()
@@ -125,24 +125,24 @@ def test_many_owners_are_valued_by_pairs():
 
 
 def test_validation_groups_and_limits_go_with_pairs(tmp_path):
-    _, value = owners_of_rows(n=20)
+    _, value = owners_of_rows()
     with pytest.warns(PrecisionWarning, match="stopped at max_permutations=3"):
         v = value(max_permutations=3, tolerance=1e-9, validation_groups=3)
-    assert v.info["n_coalitions"] == 60 and v.covariance_dof == 2
+    assert v.info["n_coalitions"] == 54 and v.covariance_dof == 2
     resumable = value(max_permutations=3, tolerance=0, checkpoint=tmp_path / "state")
     assert resumable.info["method"] == "mc"  # pairs keep no state
 
 
 def test_columns_by_pairs_rows_exact_and_any_number_of_workers():
     rng = np.random.default_rng(2)
-    X, X_valid = rng.normal(size=(20, 12)), rng.normal(size=(20, 12))
+    X, X_valid = rng.normal(size=(12, 9)), rng.normal(size=(12, 9))
     y, y_valid = (X[:, 0] + X[:, 1] > 0).astype(int), (X_valid[:, 0] + X_valid[:, 1] > 0).astype(int)
     data = (X, y, X_valid, y_valid)
-    options = {"rows": [0, 1] * 10, "columns": list(range(12)), "model": "gaussian_nb", "progress": False}
+    options = {"rows": [0, 1] * 6, "columns": list(range(9)), "model": "gaussian_nb", "progress": False}
     exact = value_blocks(*data, method="exact", **options)
-    one, two = (value_blocks(*data, method="pairs", n_coalitions=200, n_jobs=k, **options) for k in (1, 2))
+    one, two = (value_blocks(*data, method="pairs", n_coalitions=80, n_jobs=k, **options) for k in (1, 2))
     np.testing.assert_array_equal(one.values, two.values)
-    assert one.info["sampled"] == "columns" and one.info["n_utilities"] == 800
+    assert one.info["sampled"] == "columns" and one.info["n_utilities"] == 320
     assert np.abs(one.values - exact.values).max() < 5 * one.stderr.max()
     np.testing.assert_allclose(one.rows, exact.rows, atol=1e-10)  # sums over the sampled axis are exact
     assert (one.row_stderr == 0).all() and (one.column_stderr > 0).all()

@@ -1,10 +1,10 @@
 """Row values of nearest neighbours where rows join level by level, in closed form.
 
 For the players L of a level, with the rows B of all lower levels always there, a row r votes in the coalition B + T if
-it is there and has fewer than K rows nearer: with ``a`` players and ``b`` others nearer, if at most ``c = K - 1 - b`` of
-the ``a`` have joined. Where r is a player its Shapley value in that game is ``min(1, (c + 1) / (a + 1))``, and each of
-the a gets an equal part of what is left; where r is one of B, each of the a gets ``-1 / a`` if they can outvote it at
-all. Rows at the same distance are averaged over all their orders: ``x`` of the tied rows of B and ``y`` of the tied
+it is there and has fewer than K rows nearer: with ``a`` players and ``b`` others nearer, if at most ``c = K - 1 - b``
+of the ``a`` have joined. Where r is a player its Shapley value in that game is ``min(1, (c + 1) / (a + 1))``, and each
+of the a gets an equal part of what is left; where r is one of B, each of the a gets ``-1 / a`` if they can outvote it
+at all. Rows at the same distance are averaged over all their orders: ``x`` of the tied rows of B and ``y`` of the tied
 players come before r, which is a hypergeometric matter; only ``x <= c`` counts, so that the sums are short.
 """
 

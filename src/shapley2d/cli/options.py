@@ -137,6 +137,17 @@ ValidWeight = Annotated[
         show_default=False,
     ),
 ]
+Precedence = Annotated[
+    Optional[str],
+    typer.Option(
+        "--precedence",
+        metavar="COLUMN",
+        help="A column of numbers or dates: rows with a lower one arrive first, and are valued before the others join. "
+        "It is no feature.",
+        rich_help_panel=_TABLE,
+        show_default=False,
+    ),
+]
 TaskOption = Annotated[
     Literal["auto", "classification", "regression"],
     typer.Option("--task", help="Classes or numbers? auto looks at the target.", rich_help_panel=_TABLE),

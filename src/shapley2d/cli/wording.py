@@ -23,6 +23,7 @@ _SHARED = {
     "negative": "--negative",
     "owners": "--owners",
     "players": "--players",
+    "precedence": "--precedence",
     "random_state": "--seed",
     "semivalue": "--semivalue",
     "separator": "--separator",

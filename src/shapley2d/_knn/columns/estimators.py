@@ -228,13 +228,17 @@ class PairRidge(_PairEstimator):
     ----------
     target : Target
     coalitions : ndarray of shape (pairs, m)
-    odd : iterable of ndarray
-        The table's odd parts on these pairs, in chunks of shape (pairs, some rows).
+    odd : iterable of ndarray, optional
+        The table's odd parts on these pairs, in chunks of shape (pairs, some rows). Without them there is no
+        penalty, which takes more pairs than columns.
     """
 
-    def __init__(self, target: Target, coalitions: NDArray[np.bool_], odd: Iterable[Floats]) -> None:
+    def __init__(
+        self, target: Target, coalitions: NDArray[np.bool_], odd: Iterable[Floats] | None = None
+    ) -> None:
         super().__init__(target, coalitions)
-        self._penalty = _odd_ridge(target, coalitions).best_penalty(odd)
+        ridge = _odd_ridge(target, coalitions)
+        self._penalty = 0.0 if odd is None else ridge.best_penalty(odd)
 
     def _kept_weights(self, keep: NDArray[np.bool_]) -> Floats:
         return _odd_ridge(self._target, self._coalitions[keep]).weights(self._penalty)

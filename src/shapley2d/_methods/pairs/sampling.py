@@ -205,7 +205,12 @@ class _Sample:
         """Values from the pairs so far; trees are grown where the tolerance is not met without."""
         coalitions, small, large = self._everything()
         group = jackknife_groups(coalitions.sum(axis=1), self._target.counts)
-        plain = self._fit(coalitions, _parts(small, large, self._n_parts), self._ends, group)
+        parts = _parts(small, large, self._n_parts)
+        plain = self._fit(coalitions, parts, self._ends, group)
+        if stand_in == "auto" and self.n_pairs >= 2 * self._target.n_columns and plain.name == "B":
+            # where players add up, or matter in twos, a regression alone is nearly exact
+            additive = self._fit(coalitions, parts, self._ends, group, smooth=False)
+            plain = min(plain, additive, key=lambda fit: float((fit.stderr**2).sum()))
         best = plain
         dof = float(len(plain.replicates) - 1)
         precise = convergence_ratio(plain.values, plain.stderr, dof) <= tolerance
@@ -229,15 +234,18 @@ class _Sample:
         return self.n_pairs >= _MIN_TREE_PAIRS and small.size * self._target.n_columns <= _MAX_TREE_WORK
 
     def _fit(
-        self, coalitions: NDArray[np.bool_], parts: list[Floats], ends: Floats, group: NDArray[np.intp]
+        self,
+        coalitions: NDArray[np.bool_],
+        parts: list[Floats],
+        ends: Floats,
+        group: NDArray[np.intp],
+        *,
+        smooth: bool = True,
     ) -> _Fit:
-        """Estimator B (A for very many pairs) of games given by their parts (pairs, g) and ends (2, g)."""
+        """Estimator B (A for very many pairs, or not smooth) of games given by parts (pairs, g) and ends (2, g)."""
         target = self._target
-        odd = (
-            OddKernel(target, coalitions)
-            if len(coalitions) <= KERNEL_MAX_PAIRS
-            else PairRidge(target, coalitions, iter([parts[0]]))
-        )
+        smooth = smooth and len(coalitions) <= KERNEL_MAX_PAIRS
+        odd = OddKernel(target, coalitions) if smooth else PairRidge(target, coalitions)
         estimators = [odd] if target.symmetric else [odd, EvenRidge(target, coalitions)]
         keeps = [np.ones(len(group), dtype=bool), *(group != k for k in range(int(group.max()) + 1))]
         base = ends.T @ np.array(target.ends)

@@ -35,6 +35,7 @@ def cells(
     groups: o.Groups = None,
     time: o.Time = None,
     valid_weight: o.ValidWeight = None,
+    precedence: o.Precedence = None,
     task: o.TaskOption = "auto",
     include_label: o.IncludeLabel = False,
     number: o.Number = None,
@@ -71,10 +72,13 @@ def cells(
         drop_keys=drop_keys,
         kinds={"number": number or (), "date": date or (), "text": text or ()},
         task=task,
-        of_rows={"groups": groups, "time": time, "valid_weight": valid_weight},
+        of_rows={"groups": groups, "time": time, "valid_weight": valid_weight, "precedence": precedence},
     )
     for message in [*inputs.notes, *label_notes(inputs, task, valued=include_label)]:
         note(message)
+    of_rows = dict(inputs.of_rows)
+    if "precedence" in of_rows:
+        of_rows["precedence"] = {"rows": of_rows["precedence"]}
     settings = given_options(method, given, _TAKERS)
 
     from shapley2d import value_cells
@@ -90,7 +94,7 @@ def cells(
             include_label=include_label,
             kinds=inputs.kinds or None,
             folds=FOLDS if folds is None else folds,
-            **inputs.of_rows,
+            **of_rows,
             semivalue=weights,
             random_state=seed,
             n_jobs=jobs,
