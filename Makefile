@@ -10,7 +10,7 @@ ELSEWHERE := .venv-elsewhere
 LOWEST := .venv-lowest
 BASELINES_READY := $(BASELINES)/.ready
 
-.PHONY: demo test campaign test-baselines test-elsewhere test-lowest dist coverage lint format docs figures paper paper-quick paper-pages clean
+.PHONY: demo test campaign test-baselines test-elsewhere test-lowest test-nvrtc dist coverage lint format docs figures paper paper-quick paper-pages clean
 
 demo: $(READY)
 	$(BIN)/shapley2d demo
@@ -40,6 +40,12 @@ test-elsewhere: $(ELSEWHERE)/.ready
 # the oldest versions of everything that pyproject.toml allows
 test-lowest: $(LOWEST)/.ready
 	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -W default tests/theory tests/tables tests/knn tests/results tests/api tests/ownership
+
+# the CUDA sources, by NVIDIA's own compiler (90 MB), which needs no GPU and no driver; left out, saying so, where it cannot be had
+test-nvrtc: $(READY)
+	@if test -d .nvrtc || $(BIN)/python -m pip install --quiet --target .nvrtc nvidia-cuda-nvrtc-cu12; then \
+		PYTHONPATH=.nvrtc SHAPLEY2D_NVRTC=1 $(BIN)/python -m pytest -o addopts="" tests/knn/cuda/test_cuda_device.py -k compile_for_real; \
+	else rm -rf .nvrtc; echo "NVRTC could not be installed: the CUDA sources are compiled by g++ alone"; fi
 
 # wheel and source archive; the wheel is installed where nothing else is, and tried in an empty folder
 dist: $(READY)

@@ -226,3 +226,25 @@ def test_too_many_weights_for_a_gpu_are_one_line(emulated, monkeypatch):
         value_cells(X, y, X_valid, y_valid, backend="cuda", **options)
     with pytest.raises(InputError, match="4 different weights"):
         value_blocks(X, y, X_valid, y_valid, backend="cuda", rows=[0, 1] * 10, model="knn", **options)
+
+
+@pytest.mark.parametrize("semivalue", ["shapley", "banzhaf"])
+def test_the_label_is_valued_there_too(emulated, semivalue):
+    tables = data(60, m=3)
+    options = {"semivalue": ("shapley", semivalue), "progress": False}
+    value_cells(*tables, backend="cuda", **options)
+    without = len(emulated.launches)
+    there = value_cells(*tables, include_label=True, backend="cuda", **options)
+    assert len(emulated.launches) > 2 * without
+    here = value_cells(*tables, include_label=True, backend="cpu", **options)
+    assert np.allclose(there.values, here.values, atol=1e-14)
+
+
+def test_the_label_of_binned_rows_has_their_errors(emulated):
+    tables = data(m=3)
+    options = {"include_label": True, "progress": False}
+    there = value_cells(*tables, backend="cuda", **options)
+    here = value_cells(*tables, backend="cpu", form="exact", **options)
+    off, stated = there.values[:, -1] - here.values[:, -1], there.stderr[:, -1]
+    assert there.info["form"] == "fast"
+    assert 0 < np.sqrt(np.mean(off**2)) < 3 * np.sqrt(np.mean(stated**2)) < 0.05 * np.ptp(here.values[:, -1])

@@ -103,7 +103,8 @@ class EmulatedDevice:
         if not path.exists():
             code = path.with_suffix(".cpp")
             code.write_text(whole)
-            command = [COMPILER, "-std=c++17", "-O1", "-ffp-contract=off", "-w", "-shared", "-fPIC", *flags,
+            # shared memory of templates is as large as each library wants it, not as the first one did
+            command = [COMPILER, "-std=c++17", "-O1", "-fno-gnu-unique", "-ffp-contract=off", "-w", "-shared", "-fPIC", *flags,
                        f"-I{Path(__file__).parent}", str(code), "-o", str(path)]  # fmt: skip
             subprocess.run(command, check=True, capture_output=True, text=True)
         return path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import os
 import sys
 import types
 from pathlib import Path
@@ -11,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from shapley2d._knn.cuda import device
+from shapley2d._knn.cuda.binned import _REGRESSION_SHAPES, _SHAPES
 from shapley2d._knn.cuda.device import Device, DeviceError, find_device, kernel_names, source_text
+from shapley2d._knn.cuda.layout import BINS, NEAR
+from shapley2d._knn.cuda.subsets import SUBSET_SHAPES
 
 
 class CudaError(Exception):
@@ -99,6 +103,7 @@ def test_the_kernels_of_a_source_are_found():
     assert kernel_names(source_text("binned.cu"), REGRESSION=0) == ["add_values", "add_walk", "fold_walk"]
     assert kernel_names(source_text("binned.cu"), REGRESSION=1) == ["add_values"]
     assert "add_ranked" in kernel_names(source_text("exact.cu"))
+    assert {"add_subsets", "add_listed", "find_bulks"} < set(kernel_names(source_text("subsets.cu")))
 
 
 def nvrtc():
@@ -113,17 +118,27 @@ def nvrtc():
     return None
 
 
+BINNED = [
+    {**shape._asdict(), "bins": BINS, "near": NEAR, "regression": regression}
+    for regression, shapes in enumerate((_SHAPES[:2], _REGRESSION_SHAPES[:1]))
+    for shape in shapes
+]
+SOURCES = [
+    *(("binned.cu", sizes) for sizes in BINNED),
+    *(("subsets.cu", shape._asdict()) for shape in (SUBSET_SHAPES[0], SUBSET_SHAPES[-1])),
+    *(("exact.cu", {"threads": 256, "regression": regression}) for regression in (0, 1)),
+]
+
+
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
-@pytest.mark.parametrize("regression", [0, 1])
-@pytest.mark.parametrize("source", ["binned.cu", "exact.cu"])
-def test_sources_compile_for_real(source, regression, architecture):
+@pytest.mark.parametrize(("source", "sizes"), SOURCES)
+def test_sources_compile_for_real(source, sizes, architecture):
     library = nvrtc()
+    if library is None and os.environ.get("SHAPLEY2D_NVRTC"):
+        pytest.fail("NVRTC is not here")
     if library is None:
-        pytest.skip(
-            "NVRTC is not here: pip install nvidia-cuda-nvrtc-cu12 (90 MB) to compile the CUDA sources"
-        )
-    sizes = {"THREADS": 512, "GROUP": 4, "BLOCKS": 1, "BINS": 1024, "NEAR": 512, "AHEAD": 4}
-    options = [f"-D{name}={value}" for name, value in {**sizes, "REGRESSION": regression}.items()]
+        pytest.skip("NVRTC is not here: make test-nvrtc installs it (90 MB) and compiles the CUDA sources")
+    options = [f"-D{name.upper()}={int(value)}" for name, value in sizes.items()]
     options += ["-std=c++17", f"--gpu-architecture={architecture}"]
     program = ctypes.c_void_p()
     text = source_text(source).encode()

@@ -8,7 +8,7 @@ import pytest
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.games import all_coalitions, contracted, make_game, some_coalitions, walk_weights
 from shapley2d._knn.cuda import subsets
-from shapley2d._knn.cuda.binned import BinnedRows
+from shapley2d._knn.cuda.binned import BinnedRows, Shape
 from shapley2d._knn.cuda.layout import largest_dissimilarities
 from shapley2d._knn.cuda.subset_twin import binned_values, column_distances
 from shapley2d._knn.cuda.subsets import SubsetShape, SubsetSums, can_take, fitting_shape
@@ -151,7 +151,7 @@ def test_walks_and_samples_of_large_games_use_them(folder, monkeypatch):
     monkeypatch.setattr(subsets, "LEAST_ROWS", 100)
     game = make_game("classification", n=420, m=5, wide=60)
     device = EmulatedDevice(folder)
-    rows = BinnedRows(game, device, subset_shapes=(NARROW,))
+    rows = BinnedRows(game, device, shape=Shape(4, 16, 2, 2), subset_shapes=(NARROW,))
     weights, coalitions = walk_weights(5), some_coalitions(5, 6)
     walk, sums = rows.walk(*weights, CHOSEN), rows.sums(coalitions, CHOSEN)
     assert {"add_subsets", "add_listed", "add_values"} <= set(device.launches)

@@ -421,9 +421,7 @@ def _corrected(estimate: Estimate, game: _KnnGame, run: Run, tolerance: float = 
             run.seed,
             report,
             wanted=wanted,
-            most=int(
-                game.n_valid * estimate.info["n_coalitions"] / (SAMPLE_COST * SAMPLE_ROWS * len(game.parts))
-            ),
+            most=_most_coalitions(game, estimate.info["n_coalitions"]),
         )
     if run.sums is not None and estimate.covariance is not None:
         left_over = np.diag(run.sums.squared(estimate.stderr**2 - sampled))  # as if bins erred apart
@@ -439,6 +437,13 @@ def _corrected(estimate: Estimate, game: _KnnGame, run: Run, tolerance: float = 
             )
         )
     return estimate
+
+
+def _most_coalitions(game: _KnnGame, n_coalitions: int) -> int:
+    """Coalitions that may be ranked exactly without taking much of the time: on a GPU no more than at first."""
+    if game.device is not None:
+        return 0
+    return int(game.n_valid * n_coalitions / (SAMPLE_COST * SAMPLE_ROWS * len(game.parts)))
 
 
 def _chunks(game: _KnnGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
