@@ -133,9 +133,9 @@ def test_the_sample_grows_until_the_error_is_as_wanted():
 
     def grown(most, wanted):
         done.clear()
-        random = np.random.default_rng(0)
+        random, start = np.random.default_rng(0), (bin_correction.SAMPLE, bin_correction.SAMPLE_ROWS)
         sample = bin_correction._grown(
-            binned, ranked, weights, random, bin_correction.SAMPLE_ROWS, done.append, most, wanted, values
+            binned, ranked, weights, random, start, done.append, most, wanted, values
         )
         return math.sqrt(sample.shrinkage[1] * sample.variances[0].mean())
 

@@ -221,3 +221,12 @@ def test_a_cluster_does_the_same_bits(kind, client, small_pieces, tmp_path):
     kept = value_cells(*data, cluster=client, checkpoint=tmp_path / "run.npz", **options, **OPTIONS)
     assert same_bits(kept, plain)
     assert same_bits(value_cells(*data, checkpoint=tmp_path / "run.npz", **options, **OPTIONS), plain)
+
+
+@pytest.mark.parametrize("option", ["checkpoint", "cluster"])
+def test_orders_of_arrival_have_neither(option, tmp_path):
+    X, y, X_valid, y_valid = table(8, 3, 4)
+    with pytest.raises(InputError, match=f"^{option}=.* does not work with precedence"):
+        value_cells(
+            X, y, X_valid, y_valid, precedence={"columns": [0, 1, 1]}, **{option: str(tmp_path / "x"), **OPTIONS}
+        )

@@ -17,6 +17,7 @@ from shapley2d._methods.options import (
 )
 from shapley2d._methods.record import Method, choice, whole
 from shapley2d._methods.score import score_knn
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
@@ -46,6 +47,9 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     value = value_knn if problem.label is None else value_knn_label
     facts = facts_of_knn(problem, options["empty"], options["n_neighbors"])
     if run.precedence.orders:
+        for name in ("checkpoint", "cluster"):
+            if options[name] is not None:
+                raise InputError(Setting(name, options[name]), " does not work with ", Setting("precedence"))
         return value_knn_ordered(problem, run, **options).noting(**facts)
     if options["empty"] == "zero":
         return value(problem, run, **options).noting(**facts)
