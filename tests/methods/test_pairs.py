@@ -108,6 +108,7 @@ def owners_of_rows(n=18, **options):
     )
 
 
+@pytest.mark.filterwarnings("ignore:the 95 % intervals of")
 def test_many_owners_are_valued_by_pairs():
     exact, value = owners_of_rows()
     v = value(tolerance=0.06)

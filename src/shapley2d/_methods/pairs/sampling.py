@@ -249,18 +249,16 @@ class _Sample:
         estimators = [odd] if target.symmetric else [odd, EvenRidge(target, coalitions)]
         keeps = [np.ones(len(group), dtype=bool), *(group != k for k in range(int(group.max()) + 1))]
         base = ends.T @ np.array(target.ends)
-        size = coalitions.sum(axis=1)
-        found = []
+        found, size = [], coalitions.sum(axis=1)
+        centres = (
+            target.efficient and smooth
+        )  # a regression alone is exact on players who add up, if left alone
         for keep in keeps:
-            given = (
-                [without_sizes(parts[0], size, target.n_columns, keep), *parts[1:]]
-                if target.efficient
-                else parts
-            )
+            given = [without_sizes(parts[0], size, target.n_columns, keep)] if centres else parts
             lines = (part.T @ one.weights(keep).T for part, one in zip(given, estimators, strict=True))
             found.append(base[:, None] + sum(lines, np.zeros(())))
-        if target.efficient:
-            parts = [without_sizes(parts[0], size, target.n_columns, keeps[0]), *parts[1:]]
+        if centres:
+            parts = [without_sizes(parts[0], size, target.n_columns, keeps[0])]
         values, replicates = found[0], np.array(found[1:])
         groups = len(replicates)
         variance = (groups - 1) / groups * np.square(replicates - replicates.mean(axis=0)).sum(axis=0)
