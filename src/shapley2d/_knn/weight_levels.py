@@ -78,6 +78,12 @@ class WeightLevels:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         return self._axis.walk_rows()
 
+    @property
+    def finer(self) -> WeightLevels | None:
+        """The same with near rows ranked, where a GPU has all rows in bins."""
+        axis = getattr(self._axis, "finer", None)
+        return None if axis is None else WeightLevels(axis, self._weights)
+
     def _weighted(
         self,
         add_up: Callable[[NDArray[np.integer]], NDArray[np.float64]],

@@ -14,6 +14,7 @@ from shapley2d._knn.cuda.subset_twin import binned_values, column_distances
 from shapley2d._knn.cuda.subsets import SubsetShape, SubsetSums, can_take, fitting_shape
 from shapley2d._knn.cuda.twin import as_floats, entries
 from shapley2d._knn.threads import Threads
+from shapley2d._knn.weight_levels import WeightLevels
 from shapley2d._theory.semivalues import marginal_weights
 
 emulated = pytest.mark.skipif(COMPILER is None, reason="no g++ to compile the CUDA sources with")
@@ -161,8 +162,14 @@ def test_walks_and_samples_of_large_games_use_them(folder, monkeypatch):
     assert np.array_equal(walk, rows.walk(*weights, CHOSEN))
     true = Threads(game).sums(coalitions, CHOSEN)
     assert np.sqrt(np.mean((sums - true) ** 2)) < 0.1 * np.std(true)
-    finer = rows.finer
-    assert np.abs(finer.sums(coalitions, CHOSEN) - true).max() < 1e-6  # all of so few rows are near
+    near_ranked = rows.finer.sums(coalitions, CHOSEN)
+    assert np.abs(near_ranked - true).max() < 1e-6  # all of so few rows are near
+    assert not rows.sums(coalitions, CHOSEN[:0]).any()
+    weighted = WeightLevels(rows, np.array([2.0, 0.0, 1.0, 2.0]))
+    assert np.allclose(
+        weighted.finer.sums(coalitions, CHOSEN), 2 * rows.finer.sums(coalitions, CHOSEN[[0, 2]])
+    )
+    assert WeightLevels(Threads(game), np.ones(4)).finer is None
 
 
 def test_where_near_rows_are_ranked_instead():

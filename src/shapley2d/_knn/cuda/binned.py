@@ -173,7 +173,7 @@ class BinnedRows:
         progress: Callable[[float], None] | None = None,
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
-        if self._subsets is None:
+        if self._subsets is None or len(chosen) == 0:
             return self.near_ranked(coalitions, chosen, progress)
         subsets, total = self._subsets, np.empty((len(coalitions), self.n_rows))
 
@@ -257,7 +257,7 @@ class BinnedRows:
         low = self.group.bit_length() - 1
         if not self._classifies or self.n_columns <= low:
             return walk_by_sums(self, weights_in, weights_out, chosen)
-        if self._subsets is not None and can_take(weights_in, weights_out):
+        if self._subsets is not None and len(chosen) and can_take(weights_in, weights_out):
             return self._walk_subsets(self._subsets, weights_in, weights_out, chosen)
         device = self._device
         blocks = min(max(len(chosen), 1), self._at_a_time)
