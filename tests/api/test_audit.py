@@ -68,8 +68,12 @@ def test_hiding_what_harms_in_a_shell_pays_where_negative_values_get_nothing():
     X, y, X_valid, y_valid = data(1)
     y = y.copy()
     y.iloc[:4] = 1 - y.iloc[:4]
-    _, audit = audited((X, y, X_valid, y_valid))
+    _, audit = audited((X, y, X_valid, y_valid), negative="zero")
     assert after(audit, "A", "hide") > audit.payments["A"] + 100
+    _, audit = audited((X, y, X_valid, y_valid))
+    assert after(audit, "A", "hide") == pytest.approx(audit.payments["A"], abs=0.03)
+    settings = [one["setting"] for one in audit.settings]
+    assert "scored by accuracy" in settings and "scored by balanced_accuracy" not in settings
 
 
 def test_groups_as_players_are_audited_too():

@@ -42,7 +42,7 @@ def test_owners_are_worth_the_sum_of_their_cells():
         {"owner": "B", "row": "5-29", "column": "b;c;d"},
     ]
     v = valued(tables, owners)
-    cells = value_cells(*tables, n_neighbors=3).values
+    cells = value_cells(*tables, n_neighbors=3, scoring="balanced_accuracy").values
     share = np.zeros((2, 30, 4))
     share[0, :10, :2], share[1, 5:, 1:] = 1, 1
     share[:, 5:10, 1] = 0.5
@@ -59,7 +59,7 @@ def test_any_method_of_cells_values_owners(method):
     y = np.array([0, 1] * 3)
     options = {"mc": {"model": "gaussian_nb", "max_permutations": 3}, "exact": {"model": "gaussian_nb"},
                "loo": {"model": "gaussian_nb"}, "flat": {"max_permutations": 3}, "oob": {"n_trees": 100},
-               "knn": {"n_neighbors": 2}}.get(method, {})  # fmt: skip
+               "knn": {"n_neighbors": 2, "scoring": "accuracy"}}.get(method, {})  # fmt: skip
     options |= {"tolerance": 0} if "max_permutations" in options else {}
     v = value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "A", "row": "0-2"}, {"owner": "B", "row": "3-5"}],
                      players="cells", method=method, **options)  # fmt: skip
@@ -147,7 +147,7 @@ def test_groups_of_validation_rows_valued_one_by_one_say_what_is_left_without_th
     """The jackknife from one more valuation is the one that values the table again without each group."""
     from shapley2d._api import block_question
 
-    tables = data(5, m=6)
+    tables, options = data(5, m=6), {**options, "scoring": "accuracy"}  # whose weights are those of any rows
     quick = valued(tables, THREE, validation_groups=5, **options)
     method = block_question.METHODS["knn"]
     with pytest.MonkeyPatch.context() as patch:
@@ -333,3 +333,29 @@ def test_copies_are_left_out_of_splits_of_ones_own():
     grouped = value_blocks(X, y, owners=THREE, n_neighbors=3, groups=batches, folds=3)
     again = value_blocks(X2, y2, owners=owners, n_neighbors=3, groups=batches[twice], folds=3)
     assert by_owner(again) == by_owner(grouped)
+
+
+def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
+    """Classes count the same, and an owner is paid the same whether what harms is in a shell of its own or not."""
+    X, y, X_valid, y_valid = data(1)
+    y = y.copy()
+    y.iloc[:4] = 1 - y.iloc[:4]
+    tables = X, y, X_valid, y_valid
+    v = valued(tables, THREE, validation_groups=0)
+    assert v.info["settings"]["scoring"] == "balanced_accuracy"
+    shells = [{"owner": "shell", "row": "0-3"}, {"owner": THREE[0]["owner"], "row": "4-9"}, *THREE[1:]]
+    assert THREE[0]["row"] == "0-9"
+    split = valued(tables, shells, validation_groups=0)
+    assert min(split.owners["value"]) < 0
+    whole = dict(zip(v.owner_names, v.payments(1000)["amount"], strict=True))
+    parts = dict(zip(split.owner_names, split.payments(1000)["amount"], strict=True))
+    first = THREE[0]["owner"]
+    assert parts["shell"] + parts[first] == pytest.approx(whole[first], abs=0.03)
+    hidden = dict(zip(split.owner_names, split.payments(1000, negative="zero")["amount"], strict=True))
+    openly = dict(zip(v.owner_names, v.payments(1000, negative="zero")["amount"], strict=True))
+    assert hidden["shell"] + hidden[first] > openly[first] + 1
+    assert (
+        valued(tables, THREE, scoring="accuracy", validation_groups=0).info["settings"]["scoring"]
+        == "accuracy"
+    )
+    assert "scoring" not in valued(tables, THREE, players="groups", model="knn").info["settings"]

@@ -228,5 +228,10 @@ def test_orders_of_arrival_have_neither(option, tmp_path):
     X, y, X_valid, y_valid = table(8, 3, 4)
     with pytest.raises(InputError, match=f"^{option}=.* does not work with precedence"):
         value_cells(
-            X, y, X_valid, y_valid, precedence={"columns": [0, 1, 1]}, **{option: str(tmp_path / "x"), **OPTIONS}
+            X,
+            y,
+            X_valid,
+            y_valid,
+            precedence={"columns": [0, 1, 1]},
+            **{option: str(tmp_path / "x"), **OPTIONS},
         )

@@ -18,7 +18,7 @@ from shapley2d._methods.registry import METHODS
 from shapley2d._methods.run import Run
 from shapley2d._methods.validation_error import problems_of_groups
 from shapley2d._ownership.owners import UNOWNED
-from shapley2d._ownership.payments import RULES, divide_total
+from shapley2d._ownership.payments import RULES, divide_total, settle_rule
 from shapley2d._results.audit import MOVES, Audit
 from shapley2d._tables.changed_rows import blank_cells, take_cells
 from shapley2d.exceptions import InputError, OptionError, PrecisionWarning, Setting, UtilityError
@@ -50,7 +50,7 @@ def audit_owners(
     *,
     owners: Any,
     amount: Any = 100_000,
-    negative: str = "zero",
+    negative: str | None = None,
     **options: Any,
 ) -> tuple[BlockValuation, Audit]:
     """Value a table's owners, and ask what each could gain by gaming it and how payments move with the question.
@@ -67,7 +67,7 @@ def audit_owners(
         As in :func:`~shapley2d.value_blocks`.
     amount : number
         The amount to divide.
-    negative : {"zero", "owe"}
+    negative : {"zero", "owe"}, optional
         What owners of negative value receive, as in :meth:`~shapley2d.BlockValuation.payments`.
     **options
         Those of :func:`~shapley2d.value_blocks`.
@@ -95,13 +95,16 @@ def audit_owners(
     given["options"] = {name: value for name, value in options.items() if name not in signature}
     if owners is None:
         raise InputError("an audit is about owners: name them by ", Setting("owners"))
-    check_choice(negative, "negative", RULES)
+    if negative is not None:
+        check_choice(negative, "negative", RULES)
     run = Run.create(given["random_state"], given["semivalue"], given["n_jobs"], given["progress"])
     question = ask(given)
     found = answer(question, run)
     warn_of_owners(found, question)
     valuation = make_valuation(question, run, found, given)
-    audit = _Auditor(question, run, found, amount, negative).audit(valuation.frame)
+    audit = _Auditor(question, run, found, amount, settle_rule(negative, question.players)).audit(
+        valuation.frame
+    )
     return replace(valuation, info={**valuation.info, "audit": audit.record()}), audit
 
 
@@ -188,8 +191,9 @@ class _Auditor:
         known = self.question.complete()[1]
         if "scoring" in known:
             scores = _SCORES[self.found.problem.target.task]
-            for score in scores[known["scoring"] is None :]:
-                if score != known["scoring"]:
+            asked = self.found.scoring or known["scoring"] or scores[0]
+            for score in scores:
+                if score != asked:
                     yield "setting", "", f"scored by {score}", partial(self._with, given, scoring=score)
         if info.get("n_neighbors"):
             for k in (max(info["n_neighbors"] // 2, 1), 2 * info["n_neighbors"]):

@@ -113,6 +113,8 @@ class Answer:
         That was used.
     groups : int
         Groups of validation rows that were left out in turn.
+    scoring : str, callable or None
+        The score; None for that of the model.
     """
 
     problem: Problem
@@ -124,6 +126,7 @@ class Answer:
     dof: float
     method: str
     groups: int
+    scoring: Any = None
     info: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -159,6 +162,7 @@ def answer(question: Question, run: Run, variation: Variation | None = None) -> 
         problem = replace(problem, label=label_name(y, problem.table.column_names))
     if varied.problem is not None:
         problem = varied.problem(problem)
+    options = {**options, **_safe_score(question, problem, method, options)}
     layout = reading.layout(problem, question.rows, question.columns, question.claims, varied.regions)
     grid = layout.grid
     run = with_precedence(
@@ -166,7 +170,21 @@ def answer(question: Question, run: Run, variation: Variation | None = None) -> 
     )
     value = _by_cells if question.players == "cells" else _by_groups
     estimate, owners, covariance, dof, chosen, groups = value(question, run, problem, layout, method, options)
-    return Answer(problem, layout, reading, estimate, owners, covariance, dof, chosen, groups)
+    return Answer(
+        problem, layout, reading, estimate, owners, covariance, dof, chosen, groups, options.get("scoring")
+    )
+
+
+def _safe_score(question: Question, problem: Problem, method: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Classes count the same where cells of owners are paid and no score is named.
+
+    By accuracy, rows of noise with the label of a frequent class are worth something: they are right more often than
+    not.
+    """
+    unsaid = method == "knn" and options.get("scoring") is None
+    if unsaid and question.players == "cells" and question.claims is not None:
+        return {"scoring": "balanced_accuracy"} if problem.target.task == "classification" else {}
+    return {}
 
 
 Found = tuple[

@@ -117,7 +117,9 @@ def value_blocks(
     task, kinds, folds, groups, time, valid_weight, semivalue, random_state, n_jobs, progress
         As in :func:`~shapley2d.value_cells`.
     **options
-        With ``players="cells"`` those of the method, as in :func:`~shapley2d.value_cells`. With groups ``model``,
+        With ``players="cells"`` those of the method, as in :func:`~shapley2d.value_cells`; where there are owners,
+        ``scoring`` of nearest neighbours is ``"balanced_accuracy"`` by default, by which rows of noise are worth
+        nothing even where a class is frequent. With groups ``model``,
         ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors``, ``metric`` and ``backend`` with ``model="knn"``;
         and, where blocks are sampled, ``max_permutations``, ``tolerance``, ``checkpoint`` and ``cluster``, as in
         :func:`~shapley2d.value_cells` with ``method="mc"``.
@@ -218,7 +220,7 @@ def make_valuation(question: Question, run: Run, found: Answer, given: dict[str,
             label=problem.label,
             validation_groups=found.groups or None,
             intervals=_interval_words(found),
-            settings=question.given,
+            settings={**({"scoring": found.scoring} if found.scoring else {}), **question.given},
             block_owners=_block_owners(ownership),
             about=METHODS[found.method].about(estimate.info),
             call=call_code(value_blocks, _as_asked(given, question), question.given, run.seed),

@@ -29,6 +29,22 @@ _SIMULATIONS = 20_000
 _MAX_DIGITS = 12
 
 
+def settle_rule(negative: str | None, players: object) -> str:
+    """What owners of negative value get where the user leaves it open.
+
+    Sums of cells stay the same however an owner splits up, and only where negative values owe so do the payments: an
+    owner who is paid nothing instead of less could hide what harms in a shell.
+
+    Examples
+    --------
+    >>> settle_rule(None, "cells"), settle_rule(None, "groups"), settle_rule("zero", "cells")
+    ('owe', 'zero', 'zero')
+    """
+    if negative is not None:
+        return negative
+    return "owe" if players == "cells" else "zero"
+
+
 def divide_total(
     total: Any, values: Sequence[float], *, negative: str = "zero", digits: int = 2
 ) -> list[float]:

@@ -14,7 +14,7 @@ from shapley2d._base.precision import interval_factor
 from shapley2d._base.printable import printable
 from shapley2d._base.warnings import warn
 from shapley2d._ownership.owners import UNOWNED
-from shapley2d._ownership.payments import divide_total, payment_intervals, uncertain_pairs
+from shapley2d._ownership.payments import divide_total, payment_intervals, settle_rule, uncertain_pairs
 from shapley2d._results.audit import Audit
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import make_frame
@@ -120,15 +120,17 @@ class BlockValuation(Valuation, kind="blocks"):
         }
         return make_frame(columns, self.frame)
 
-    def payments(self, total: Any, negative: str = "zero", digits: int = 2) -> Any:
+    def payments(self, total: Any, negative: str | None = None, digits: int = 2) -> Any:
         """Divide an amount among the owners, or among the blocks, in proportion to their values.
 
         Parameters
         ----------
         total : number
             The amount; it is divided without a remainder.
-        negative : {"zero", "owe"}
-            Owners of negative value receive nothing and the rest is rescaled, or they owe their share.
+        negative : {"zero", "owe"}, optional
+            Owners of negative value receive nothing and the rest is rescaled, or they owe their share. By default
+            they owe where owners are worth the sum of their cells (``players="cells"``): then nobody gains by
+            splitting into several. With ``"zero"`` whoever hides what harms in a shell does.
         digits : int
             Decimals of the amounts: 2 for cents.
 
@@ -141,6 +143,7 @@ class BlockValuation(Valuation, kind="blocks"):
             interval of their value holds 0.
         """
         names, values = self._owner_names, self._owner_values
+        negative = settle_rule(negative, self.info.get("players") if self.owner_names else None)
         paid = np.array([name != UNOWNED for name in names])
         if not paid.any():
             raise InputError("no block has an owner: there is no one to pay")

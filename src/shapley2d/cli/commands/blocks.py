@@ -86,12 +86,13 @@ ValidationGroups = Annotated[
     ),
 ]
 Negative = Annotated[
-    Literal["zero", "owe"],
+    Optional[Literal["zero", "owe"]],
     typer.Option(
         "--negative",
         help="What owners of negative value get: nothing (so that it pays to hide what harms in a shell), or they owe "
-        "their share.",
+        "their share. (default: owe for cells, zero for groups)",
         rich_help_panel=_PAYMENTS,
+        show_default=False,
     ),
 ]
 AuditFlag = Annotated[
@@ -122,7 +123,7 @@ def blocks(
     target: o.Target,
     owners: Owners,
     pay: Pay = None,
-    negative: Negative = "zero",
+    negative: Negative = None,
     players: Players = None,
     copies: Copies = None,
     copy_distance: CopyDistance = 0.0,
@@ -250,7 +251,7 @@ def _settings(method: str, players: str | None, given: dict[str, Any]) -> dict[s
     return given_options(method, given, takers)
 
 
-def payment_records(valuation: Any, total: float, negative: str = "zero") -> list[dict[str, Any]]:
+def payment_records(valuation: Any, total: float, negative: str | None = None) -> list[dict[str, Any]]:
     """What each owner gets, one dictionary per owner, the largest amount first."""
     paid = valuation.payments(total, negative=negative)  # a pyarrow table, as the features are
     records: list[dict[str, Any]] = paid.to_pylist()
