@@ -44,7 +44,7 @@ test-lowest: $(LOWEST)/.ready
 # the CUDA sources, by NVIDIA's own compiler (90 MB), which needs no GPU and no driver; left out, saying so, where it cannot be had
 test-nvrtc: $(READY)
 	@if test -d .nvrtc || $(BIN)/python -m pip install --quiet --target .nvrtc nvidia-cuda-nvrtc-cu12; then \
-		PYTHONPATH=.nvrtc SHAPLEY2D_NVRTC=1 $(BIN)/python -m pytest -o addopts="" tests/knn/cuda/test_cuda_device.py -k compile_for_real; \
+		PYTHONPATH=.nvrtc SHAPLEY2D_NVRTC=1 $(BIN)/python -m pytest -n 2 tests/knn/cuda/test_cuda_device.py -k compile_for_real; \
 	else rm -rf .nvrtc; echo "NVRTC could not be installed: the CUDA sources are compiled by g++ alone"; fi
 
 # wheel and source archive; the wheel is installed where nothing else is, and tried in an empty folder
