@@ -19,7 +19,7 @@ from shapley2d._methods.identity import open_checkpoint
 from shapley2d._methods.knn.backend import backend_name, on_backend
 from shapley2d._methods.mc import permutation_draws
 from shapley2d._methods.models import check_model, is_knn
-from shapley2d._methods.options import MAX_PERMUTATIONS, SAMPLING
+from shapley2d._methods.options import SAMPLING
 from shapley2d._methods.ordered import check_ordered
 from shapley2d._methods.pairs.games import MAX_SAMPLED, solve_pairs
 from shapley2d._methods.record import unknown_option
@@ -188,9 +188,8 @@ def _choose_method(
     if run.precedence.orders:
         return "mc"
     few, many = sorted((max(game.n_rows for game in blocks), blocks[0].n_columns))
-    unset = {"max_permutations": MAX_PERMUTATIONS.default, "checkpoint": None, "cluster": None}
-    permutes = any(sampling.get(name, unset[name]) != unset[name] for name in PERMUTATIONS_ONLY)
-    return "pairs" if few <= MAX_AUTO_EXACT and many <= MAX_SAMPLED and not permutes else "mc"
+    resumes = sampling.get("checkpoint") is not None or sampling.get("cluster") is not None
+    return "pairs" if few <= MAX_AUTO_EXACT and many <= MAX_SAMPLED and not resumes else "mc"
 
 
 def _by_pairs(
