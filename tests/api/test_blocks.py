@@ -125,11 +125,10 @@ def test_auto_is_exact_for_few_groups_and_samples_many():
     assert few.info["method"] == "exact" and few.shape == (1, 3) and few.row_names.tolist() == ["all rows"]
     many = value_blocks(X, y, X_valid, y_valid, rows=np.arange(24), columns=COLUMNS, max_permutations=2,
                         tolerance=0)  # fmt: skip
-    assert many.info["method"] == "pairs"  # one axis is short; as many utilities as two permutations take
+    assert many.info["method"] == "pairs"  # one axis is short
     wide = value_blocks(X, y, X_valid, y_valid, rows=np.arange(24), columns=COLUMNS, method="mc", max_permutations=2,
                         tolerance=0)  # fmt: skip
     assert wide.info["n_permutations"] == 2
-    assert many.info["n_utilities"] <= 1.5 * wide.info["n_utilities"]
 
 
 def test_single_rows_and_columns_as_groups_are_the_cells():
