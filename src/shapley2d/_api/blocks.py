@@ -90,7 +90,7 @@ def value_blocks(
     players : {"cells", "groups"}, optional
         ``"cells"``: every cell is valued by itself, and a block or an owner is worth the sum of its cells. Splitting,
         merging and renaming owners then changes the values of no one else; what is paid for them neither, as long as
-        no shell is worth less than 0 or negative values owe. ``"groups"``: groups of rows and of columns join as
+        negative values owe, as they do by default. ``"groups"``: groups of rows and of columns join as
         wholes, which asks what the blocks are worth as blocks, and can be had for any model; but an owner who splits
         in four is counted four times. By default cells where there are ``owners`` and nearest neighbours value them,
         groups otherwise (``info["players"]``).
