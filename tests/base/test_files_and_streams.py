@@ -59,6 +59,24 @@ def test_many_writers_of_one_file_leave_one_whole_file(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
 
 
+def test_a_file_that_is_taken_for_left_behind_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    from shapley2d._base import atomic_write as module
+
+    target, real, seen = tmp_path / "a.txt", module._locks.flock, []
+
+    def flock(handle, kind):
+        if not seen:  # another writer looks around between the making of the file and its lock
+            seen.append(names(tmp_path))
+            module.remove_stale(target)
+        return real(handle, kind)
+
+    monkeypatch.setattr(module._locks, "flock", flock)
+    with module.atomic_write(target) as temporary:
+        temporary.write_text("done")
+    assert len(seen[0]) == 1
+    assert names(tmp_path) == ["a.txt"] and target.read_text() == "done"
+
+
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
 

@@ -155,7 +155,7 @@ CASES = [
     ("paper budget --out there --jobs 0", "--jobs 0 must be a number of workers, or -1 for all cores"),
     (GOOD + "--method mc -k 3", ("--neighbors 3 does not go with --model sklearn_tree: it is an option of --model knn; "
      "leave it out")),
-    (GOOD + "--method oob -k 3", "--neighbors goes with --method knn or mc or exact or loo, not with oob: set"),
+    (GOOD + "--method oob -k 3", "--neighbors goes with --method knn or mc or exact or pairs or loo, not with oob: set"),
     (GOOD + "--method loo --model ridge --tolerance 0.1", "not with loo: set --method mc or leave --tolerance out"),
     (GOOD + "--method loo --model ridge --trees 3", "--trees goes with --method oob, not with loo: leave --trees out"),
     (GOOD + "-k 0", "--neighbors 0 must be a whole number of at least 1"),

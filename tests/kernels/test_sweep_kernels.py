@@ -136,7 +136,7 @@ def test_nearest_neighbours_at_every_point_of_the_grid(classifies):
     rng = np.random.default_rng(3)
     train, valid = rng.integers(0, 3, (3, 7)), rng.integers(0, 3, (4, 3))
     y, y_valid = rng.integers(0, 2, 7).astype(float), rng.integers(0, 2, 4).astype(float)
-    plain, k = np.zeros(3, np.int64), 3
+    plain, k, factors = np.zeros(3, np.int64), 3, np.array([1.0, 0.5, 2.0, 0.5])
 
     def utility(members, apart, t):
         ranked = sorted(members, key=lambda i: apart[i])
@@ -150,10 +150,10 @@ def test_nearest_neighbours_at_every_point_of_the_grid(classifies):
 
     for kernel in twins(sweep_knn.fill_grid):
         sums = np.zeros((3, 7))
-        kernel((train, valid, (plain > 0, plain + 1, plain)), y, y_valid, k, classifies, sums)
+        kernel((train, valid, (plain > 0, plain + 1, plain)), y, y_valid, factors, k, classifies, sums)
         for b, a in itertools.product(range(3), range(7)):
             apart = ((train[: b + 1, None, :] - valid.T[: b + 1, :, None]) ** 2).sum(axis=0)
-            expected = sum(utility(range(a + 1), apart[t], t) for t in range(4))
+            expected = sum(factors[t] * utility(range(a + 1), apart[t], t) for t in range(4))
             assert sums[b, a] == pytest.approx(expected, abs=1e-12)
 
 

@@ -119,8 +119,7 @@ def remove_stale(target: Path) -> None:
         return
     for name in names:
         with suppress(OSError):
-            if _abandoned(target.with_name(name)):
-                target.with_name(name).unlink(missing_ok=True)
+            _remove_abandoned(target.with_name(name))
 
 
 def obstacle(path: Path) -> str:
@@ -174,21 +173,30 @@ def _new_file(target: Path) -> tuple[Path, int | None]:
         if _locks is None:
             os.close(handle)
             return temporary, None
-        with suppress(OSError):  # some network folders have no locks
+        try:
             _locks.flock(handle, _locks.LOCK_EX | _locks.LOCK_NB)
-        return temporary, handle
+            taken = temporary.stat().st_ino != os.fstat(handle).st_ino
+        except (BlockingIOError, FileNotFoundError):
+            taken = True  # another writer came between the file and its lock, and took it for left behind
+        except OSError:  # some network folders have no locks
+            taken = False
+        if not taken:
+            return temporary, handle
+        os.close(handle)
 
 
-def _abandoned(temporary: Path) -> bool:
-    """Whether the process that wrote a temporary file is gone."""
+def _remove_abandoned(temporary: Path) -> None:
+    """Delete a temporary file whose process is gone: under its lock, so that nobody can take it up meanwhile."""
     if _locks is None:
-        return time.time() - temporary.stat().st_mtime > _STALE_S
+        if time.time() - temporary.stat().st_mtime > _STALE_S:
+            temporary.unlink(missing_ok=True)
+        return
     handle = os.open(temporary, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     try:
         _locks.flock(handle, _locks.LOCK_EX | _locks.LOCK_NB)
+        temporary.unlink(missing_ok=True)
     finally:
         os.close(handle)
-    return True
 
 
 @contextmanager
