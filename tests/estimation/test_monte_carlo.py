@@ -283,7 +283,11 @@ def test_convergence_ratio_of_a_flat_estimate():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"method": "magic"}, InputError, "method='magic' is not known: use one of 'exact', 'mc', 'pairs', 'loo'"),
+        (
+            {"method": "magic"},
+            InputError,
+            "method='magic' is not known: use one of 'exact', 'mc', 'pairs', 'loo'",
+        ),
         ({"method": "mc", "max_permutation": 3}, TypeError, "did you mean 'max_permutations'"),
         ({"method": "exact", "fuss": 3}, TypeError, "method 'exact' has no option 'fuss'"),
         ({"method": "mc", "max_permutations": 0}, InputError, "max_permutations=0 must be a whole number"),
