@@ -359,3 +359,30 @@ def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
         == "accuracy"
     )
     assert "scoring" not in valued(tables, THREE, players="groups", model="knn").info["settings"]
+
+
+def test_ctrl_c_among_other_validation_rows_keeps_the_values(monkeypatch):
+    from shapley2d._api import block_question
+
+    whole, method, calls = valued(data(), THREE, validation_groups=5), block_question.METHODS["knn"], []
+
+    def stop(*args, **options):
+        calls.append(args)
+        if len(calls) > 3:
+            raise KeyboardInterrupt
+        return method.solve(*args, **options)
+
+    monkeypatch.setitem(block_question.METHODS, "knn", block_question.replace(method, solve=stop))
+    with pytest.warns(
+        PrecisionWarning, match="interrupted while other validation rows were tried: the intervals"
+    ):
+        v = valued(data(), THREE, validation_groups=5)
+    np.testing.assert_array_equal(v.values, whole.values)
+    assert v.covariance is None and v.info["validation_groups"] is None
+
+
+def test_blocks_must_be_named():
+    with pytest.raises(
+        InputError, match="name the blocks by rows, columns or owners; single cells are for value_cells"
+    ):
+        value_blocks(*data())

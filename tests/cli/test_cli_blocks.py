@@ -86,7 +86,10 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
             "--players groups --method oob",
             "--method oob values cells, not groups of them: set --players cells",
         ),
-        ("--players groups --empty zero", "--empty goes with"),
+        (
+            "--players groups --empty zero",
+            "--empty goes with --players cells, not with groups: set them, or leave --empty out",
+        ),
         ("--players cells --method exact", "use --method mc or --method knn"),
         ("--validation-groups 1", "--validation-groups 1 must be a whole number from 2 to"),
         (

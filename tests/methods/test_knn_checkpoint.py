@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -235,3 +236,27 @@ def test_orders_of_arrival_have_neither(option, tmp_path):
             precedence={"columns": [0, 1, 1]},
             **{option: str(tmp_path / "x"), **OPTIONS},
         )
+
+
+@pytest.mark.parametrize(
+    ("arrays", "count", "words"),
+    [
+        ({"sums": np.array([np.nan])}, 1, "not all of its numbers are finite"),
+        ({"sums": np.zeros((1, 1))}, 1, "its sums are not a list of numbers"),
+        ({"other": np.zeros(1)}, 1, "it has neither sums nor row values"),
+        (
+            {"lines": np.zeros((2, 3)), "coalitions": np.zeros((2, 3))},
+            1,
+            "its row values do not fit its count",
+        ),
+    ],
+)
+def test_what_a_checkpoint_must_hold(arrays, count, words):
+    from shapley2d._methods.knn import pieces
+
+    names = {"sums": pieces._SUMS, "lines": pieces._LINES, "coalitions": pieces._COALITIONS}
+    saved = SimpleNamespace(
+        arrays={names.get(name, name): array for name, array in arrays.items()}, count=count
+    )
+    with pytest.raises(ValueError, match=words):
+        pieces._check(saved)

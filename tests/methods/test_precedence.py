@@ -181,3 +181,21 @@ def test_what_nearest_neighbours_cannot_do_in_order(options, message):
     X, y, X_valid, y_valid = small(np.random.default_rng(3))
     with pytest.raises(InputError, match=message):
         value_cells(X, y, X_valid, y_valid, precedence={"rows": [0, 1, 1, 0, 2]}, progress=False, **options)
+
+
+def test_in_order_no_more_coalitions_of_columns_than_are_affordable():
+    X = np.random.default_rng(4).normal(size=(6, 15))
+    with pytest.raises(
+        InputError, match="takes all of 32,768 coalitions of columns, more than 16,384: use method"
+    ):
+        value_cells(X, [0, 1] * 3, X, [0, 1] * 3, precedence={"rows": [0, 0, 0, 1, 1, 1]}, progress=False)
+
+
+def test_cells_of_owners_have_no_order_of_arrival():
+    X, y, X_valid, y_valid = small(np.random.default_rng(3))
+    with pytest.raises(
+        InputError, match="precedence is about groups that join in turn: set players='groups'"
+    ):
+        value_blocks(
+            X, y, X_valid, y_valid, rows=[0, 0, 1, 1, 1], players="cells", precedence={"rows": {0: 0, 1: 1}}
+        )

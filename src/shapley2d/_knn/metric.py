@@ -19,8 +19,8 @@ Either way a column whose numbers lie on a grid (whole numbers, cents, standardi
 :mod:`shapley2d._knn.grid`) is counted in steps of that grid, and its squared differences get a whole weight, so that
 distances that are equal tie and others keep their order. Where the cut of ``"auto"`` falls between two numbers of the
 grid, it is at the outer one. Numbers on no grid are rounded as finely as 62 bits allow, and what that can change is
-bounded (:func:`shapley2d._knn.form.rounding_bound`). With 32 bits, which the fast form can do with, weights and
-roundings are coarser, and so is the bound.
+bounded (:func:`shapley2d._knn.form.rounding_bound`). With 32 bits, which take less memory, weights and roundings are
+coarser, and so is the bound.
 """
 
 from __future__ import annotations

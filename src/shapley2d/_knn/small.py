@@ -9,7 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from shapley2d._kernels.knn_small import add_small_classification, add_small_regression
-from shapley2d._knn.threads import _ordered_results
+from shapley2d._knn.threads import ordered_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ class SmallTable:
         ) -> NDArray[np.float64]:
             return self._values(coalitions[piece[0]], piece[1], stop)
 
-        for done, sums in enumerate(_ordered_results(evaluate, pieces, self._threads), start=1):
+        for done, sums in enumerate(ordered_results(evaluate, pieces, self._threads), start=1):
             total[pieces[done - 1][0]] += sums
             if progress is not None:
                 progress(done / len(pieces))
@@ -81,7 +81,7 @@ class SmallTable:
             return np.asarray(np.einsum("fj,fi->ji", weights, self._values(coalitions, piece[1], stop)))
 
         total = np.zeros((m, self._game.n_rows))
-        for part in _ordered_results(evaluate, self._pieces(1 << m, chosen), self._threads):
+        for part in ordered_results(evaluate, self._pieces(1 << m, chosen), self._threads):
             total += part
         return total
 

@@ -88,7 +88,7 @@ class Threads:
             add_values(*self._table, self._factors, rows, part, sums, stop)
             return sums
 
-        for done, sums in enumerate(_ordered_results(evaluate, pieces, self._threads), start=1):
+        for done, sums in enumerate(ordered_results(evaluate, pieces, self._threads), start=1):
             total[pieces[done - 1][0]] += sums
             if progress is not None:
                 progress(done / len(pieces))
@@ -115,7 +115,7 @@ class Threads:
             return lane
 
         total = np.zeros((self.n_columns, self.n_rows))
-        for lane in _ordered_results(evaluate, range(0, len(chosen), length), self._threads):
+        for lane in ordered_results(evaluate, range(0, len(chosen), length), self._threads):
             total += lane
         return total
 
@@ -162,7 +162,7 @@ def _kernel_game(
     )
 
 
-def _ordered_results(
+def ordered_results(
     task: Callable[[I, NDArray[np.bool_]], R], items: Sequence[I], threads: int
 ) -> Iterator[R]:
     """Run a task on every item in threads and yield the results in the order of the items.

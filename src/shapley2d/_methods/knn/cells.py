@@ -15,21 +15,13 @@ from shapley2d._base.streams import generator, seed_sequence
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.checkpoint import check_place
 from shapley2d._estimation.estimate import Estimate
-from shapley2d._knn.columns.sampling import (
-    DEFAULT_MAX_COALITIONS,
-    FEW_PER_COLUMN,
-    estimate_columns,
-    few_coalitions,
-)
-from shapley2d._knn.form import FEW_PAIRS, SAMPLE_COST, SMALL_WORK, SPREAD_SHARE, rounding_bound
-from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.rows import FAST_ROWS, RowValues
+from shapley2d._knn.columns.sampling import FEW_PER_COLUMN, estimate_columns, few_coalitions
+from shapley2d._knn.form import FEW_PAIRS, SAMPLE_COST, SMALL_WORK, SPREAD_SHARE
 from shapley2d._knn.small import SMALL_GAME
-from shapley2d._methods.knn.backend import backend_name, on_backend
+from shapley2d._methods.knn.backend import on_backend
 from shapley2d._methods.knn.bin_correction import SAMPLE, SAMPLE_ROWS, correct_bins
 from shapley2d._methods.knn.chunk_sums import ChunkSums
-from shapley2d._methods.knn.pieces import Keeper, MeanValues
-from shapley2d._theory.semivalues import marginal_weights
+from shapley2d._methods.knn.split_game import FEW_COLUMNS, SplitGame
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
@@ -38,12 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._knn.cuda.device import Device
-    from shapley2d._knn.distances import IntegerColumns
+    from shapley2d._methods.knn.pieces import Keeper
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
-
-FEW_COLUMNS = 10
-"""Up to here all column coalitions (at most 1,024) are evaluated without asking whether sampling is cheaper."""
 
 MAX_EXACT_COLUMNS = 24
 """Beyond here the exact column axis is refused: it would take 2^25 evaluations and more."""
@@ -110,7 +99,7 @@ def value_knn(
 
     def compute(device: Device | None) -> Estimate:
         small = device is None and is_small(work, form)
-        game = _KnnGame(problem, run, n_neighbors, metric, empty, device, small=small, cluster=cluster)
+        game = SplitGame(problem, run, n_neighbors, metric, empty, device, small=small, cluster=cluster)
         game.path = checkpoint
         return _value(game, run, columns, n_coalitions, tolerance, form)
 
@@ -141,7 +130,7 @@ def is_small(work: float, form: str) -> bool:
 
 
 def _value(
-    game: _KnnGame, run: Run, columns: str, n_coalitions: int | None, tolerance: float, form: str
+    game: SplitGame, run: Run, columns: str, n_coalitions: int | None, tolerance: float, form: str
 ) -> Estimate:
     """Values on one device."""
     if columns == "exact" and game.n_columns > MAX_EXACT_COLUMNS:
@@ -194,7 +183,7 @@ def refuse_wide(n_columns: int) -> None:
         )
 
 
-def _choose_form(game: _KnnGame, n_coalitions: int) -> None:
+def _choose_form(game: SplitGame, n_coalitions: int) -> None:
     """Take the fast form where it is another one, and pays for the sample that is ranked exactly.
 
     How much there is to do decides, not a clock: the same call has the same result on a machine that is busy.
@@ -214,132 +203,7 @@ def _exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float
     return n_columns <= FEW_COLUMNS or (tolerance == 0 and n_columns <= MAX_EXACT_COLUMNS)
 
 
-class _KnnGame:
-    """The row values of every split under a column coalition, averaged into one table."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        run: Run,
-        n_neighbors: int,
-        metric: str,
-        empty: str,
-        device: Device | None = None,
-        *,
-        small: bool = False,
-        cluster: Any = None,
-    ) -> None:
-        self.n_rows = problem.table.n_rows
-        self.n_columns = problem.table.n_columns
-        self.empty = empty
-        self.device = device
-        self.info: dict[str, Any] = {
-            "metric": metric,
-            "n_neighbors": int(n_neighbors),
-            "backend": backend_name(device),
-        }
-        self.column_semivalue = run.semivalues[1]
-        self.rows = [split.rows for split in problem.splits]
-        self._options = {
-            "task": problem.target.task,
-            "n_neighbors": int(n_neighbors),
-            "semivalue": run.semivalues[0],
-            "n_jobs": run.n_jobs if cluster is None else 1,  # a worker of a cluster is one of many
-            "device": device,
-            "small": small,
-        }
-        self.path: Any = None
-        self._cluster = cluster
-        self._problem = problem
-        self._splits = problem.splits
-        self._columns: list[IntegerColumns] = []
-        self.n_valid = sum(split.valid.n_rows for split in problem.splits)
-        self.seed = run.seed
-        self.parts: list[RowValues] = []
-        self.form = ""
-
-    @property
-    def columns(self) -> list[IntegerColumns]:
-        """The tables of the splits in code."""
-        if not self._columns:
-            self._columns = [
-                integer_columns(split.train, split.valid, self.info["metric"]) for split in self._splits
-            ]
-        return self._columns
-
-    def make_parts(self, form: str) -> list[RowValues]:
-        """The row kernels of every split."""
-        options: dict[str, Any] = {**self._options, "form": form}
-        return [
-            RowValues(
-                columns, split.y.codes, split.y_valid.codes, valid_weights=split.valid_weights, **options
-            )
-            for columns, split in zip(self.columns, self._splits, strict=True)
-        ]
-
-    @property
-    def first_form(self) -> str:
-        """The form to begin with: on a GPU the fast one, where that is another."""
-        return "fast" if self.device is not None and self.is_large else "exact"
-
-    @property
-    def is_large(self) -> bool:
-        """Whether the fast form is another than the exact one."""
-        return all(rows.size >= FAST_ROWS for rows in self.rows)
-
-    @property
-    def is_binned(self) -> bool:
-        """Whether rows are in bins whose errors have to be estimated."""
-        return any(part.is_binned for part in self.parts)
-
-    def use_form(self, form: str) -> None:
-        """Set up the row kernels in their exact or their fast form."""
-        self.form, self.parts = form, self.make_parts(form)
-
-    def bounds(self) -> dict[str, float]:
-        """How far off values can be because distances are rounded."""
-        return {"metric_bound": rounding_bound(self.parts, self.columns, self.seed)}
-
-    def keeper(self, run: Run) -> Keeper:
-        """What keeps the work that is done, in the form that was chosen."""
-        if self.path is None:
-            return Keeper(None, self._cluster)
-        from shapley2d._methods.identity import checkpoint_of
-
-        rows = sum(rows.size + 1 for rows in self.rows)
-        further = 0 if run.sums is None else len(run.sums) ** 2 + len(run.sums)
-        chunks = 2 * rows * (self.n_columns + 1) + (2 + further) * len(self.rows)
-        lines = (DEFAULT_MAX_COALITIONS + 2**FEW_COLUMNS) * (self.n_rows + self.n_columns)
-        checkpoint = checkpoint_of(
-            self.path,
-            run,
-            {},
-            method="knn",
-            problem=self._problem,
-            max_bytes=8 * max(chunks, lines),
-            unit="pieces of work",
-            empty=self.empty,
-            form=self.form,
-            small=bool(self._options["small"]),
-            **self.info,
-        )
-        return Keeper(checkpoint, self._cluster)
-
-    def column_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What coalitions of every size count for the columns in them, and for the others."""
-        joining = marginal_weights(self.column_semivalue, self.n_columns)
-        weights_in, weights_out = np.append(0.0, joining), np.append(joining, 0.0)
-        if self.empty == "zero":
-            weights_out[0] = 0.0
-        return weights_in, weights_out
-
-    @property
-    def values(self) -> MeanValues:
-        """One row of row values per column coalition, mean over the splits."""
-        return MeanValues(self.parts, self.rows, self.n_rows, empty_is_zero=self.empty == "zero")
-
-
-def _exact_columns(game: _KnnGame, run: Run, form: str, keeper: Keeper | None = None) -> Estimate:
+def _exact_columns(game: SplitGame, run: Run, form: str, keeper: Keeper | None = None) -> Estimate:
     """All column coalitions, validation rows streamed in chunks and in random order.
 
     Ctrl-C keeps the chunks that are done: the validation rows seen so far are a random sample of all, which gives
@@ -404,7 +268,7 @@ def _exact_columns(game: _KnnGame, run: Run, form: str, keeper: Keeper | None = 
     return estimate
 
 
-def _corrected(estimate: Estimate, game: _KnnGame, run: Run, tolerance: float = TOLERANCE) -> Estimate:
+def _corrected(estimate: Estimate, game: SplitGame, run: Run, tolerance: float = TOLERANCE) -> Estimate:
     """The estimate without the errors of bins, as far as a sample of exact rankings knows them."""
     if not game.is_binned:
         return estimate
@@ -439,14 +303,14 @@ def _corrected(estimate: Estimate, game: _KnnGame, run: Run, tolerance: float = 
     return estimate
 
 
-def _most_coalitions(game: _KnnGame, n_coalitions: int) -> int:
+def _most_coalitions(game: SplitGame, n_coalitions: int) -> int:
     """Coalitions that may be ranked exactly without taking much of the time: on a GPU no more than at first."""
     if game.device is not None:
         return 0
     return int(game.n_valid * n_coalitions / (SAMPLE_COST * SAMPLE_ROWS * len(game.parts)))
 
 
-def _chunks(game: _KnnGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
+def _chunks(game: SplitGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
     """Chunks of validation rows, the splits in turn, so that a partial run covers all of them alike."""
     random = generator(seed, "validation chunks")
     chunks = []
@@ -460,7 +324,7 @@ def _chunks(game: _KnnGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
 
 
 def _sampled_columns(
-    game: _KnnGame,
+    game: SplitGame,
     run: Run,
     n_coalitions: int | None,
     tolerance: float,
