@@ -24,6 +24,7 @@ CODES = 64
 """Different codes that an input may have."""
 
 _MIDDLE = 0.5  # of ranks, which lie between 0 and 1
+_MANY = 32  # bins of a leaf, that are found sooner than put in order
 _TIE = 1e-12  # what a split must at least remove, as a share of the sum of squares
 _ONE, _WORD, _BITS = np.uint64(1), np.int64(6), np.int64(63)
 
@@ -82,20 +83,24 @@ class Forest(NamedTuple):
     counts: NDArray[np.int32]
 
 
-@numba.njit(nogil=True, cache=CACHE)
 def draw_bags(n: int, size: int, trees: int, seed: np.uint64) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
     """The rows that each tree learns from, and for every row one bit per tree that has seen it."""
-    state = np.array([seed], np.uint64)
-    order = np.arange(n).astype(np.int32)
     bags = np.empty((trees, size), np.int32)
     seen = np.zeros((n, (trees + _BITS) >> _WORD), np.uint64)
-    for t in range(trees):
-        for r in range(size):
-            k = r + next_below(state, n - r)
+    _fill_bags(np.array([seed], np.uint64), np.arange(n, dtype=np.int32), bags, seen)
+    return bags, seen
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _fill_bags(
+    state: NDArray[np.uint64], order: NDArray[np.int32], bags: NDArray[np.int32], seen: NDArray[np.uint64]
+) -> None:
+    for t in range(len(bags)):
+        for r in range(bags.shape[1]):
+            k = r + next_below(state, order.size - r)
             order[r], order[k] = order[k], order[r]
             bags[t, r] = order[r]
             seen[order[r], t >> _WORD] |= _ONE << np.uint64(t & _BITS)
-    return bags, seen
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -104,7 +109,6 @@ def is_seen(seen: NDArray[np.uint64], row: int, tree: int) -> bool:
     return bool((seen[row, tree >> _WORD] >> np.uint64(tree & _BITS)) & _ONE)
 
 
-@numba.njit(nogil=True, cache=CACHE)
 def grow_forest(
     codes: NDArray[np.uint8],
     inputs: NDArray[np.int64],
@@ -132,21 +136,76 @@ def grow_forest(
     """
     trees, size = bags.shape
     most = 2 * (size // smallest) + 3
-    roots, features = np.zeros(trees + 1, np.int64), np.empty(trees * most, np.int16)
-    cuts, lefts = np.empty(trees * most, np.uint8), np.empty(trees * most, np.int32)
-    leaves, sizes = np.zeros(trees * most + 1, np.int64), np.empty(trees * most, np.int32)
+    roots, leaves = np.zeros(trees + 1, np.int64), np.zeros(trees * most + 1, np.int64)
+    features, cuts = np.empty(trees * most, np.int16), np.empty(trees * most, np.uint8)
+    lefts, sizes = np.empty(trees * most, np.int32), np.empty(trees * most, np.int32)
     bins, counts = np.empty(trees * size, np.int32), np.empty(trees * size, np.int32)
-    state = np.array([seed], np.uint64)
-    local = np.empty((inputs.size, size), np.uint8)
-    own, ranks = np.empty(size, np.int32), np.empty(size)
-    place, spare, goal = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
-    starts, stops = np.empty(most, np.int32), np.empty(most, np.int32)
-    order, tally = np.arange(inputs.size), np.zeros(predicted.n_bins, np.int32)
-    sums, numbers = np.zeros(CODES), np.zeros(CODES)
+    room = _Room(
+        np.array([seed], np.uint64),
+        np.empty((inputs.size, size), np.uint8),
+        np.empty(size, np.int32),
+        np.empty(size),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size),
+        np.empty(most, np.int32),
+        np.empty(most, np.int32),
+        np.arange(inputs.size),
+        np.zeros(predicted.n_bins, np.int32),
+        np.zeros(CODES),
+        np.zeros(CODES),
+    )
+    whole = Forest(roots, features, cuts, lefts, leaves, sizes, bins, counts)
+    n_leaves, n_entries = _grow(codes, inputs, predicted, bags, smallest, tried, room, whole)
+    n_nodes = roots[trees]
+    return Forest(
+        roots,
+        features[:n_nodes].copy(),
+        cuts[:n_nodes].copy(),
+        lefts[:n_nodes].copy(),
+        leaves[: n_leaves + 1].copy(),
+        sizes[:n_leaves].copy(),
+        bins[:n_entries].copy(),
+        counts[:n_entries].copy(),
+    )
+
+
+class _Room(NamedTuple):
+    """Where trees are grown: made outside, since the making of arrays takes long to compile."""
+
+    state: NDArray[np.uint64]
+    local: NDArray[np.uint8]
+    own: NDArray[np.int32]
+    ranks: NDArray[np.float64]
+    place: NDArray[np.int32]
+    spare: NDArray[np.int32]
+    goal: NDArray[np.float64]
+    starts: NDArray[np.int32]
+    stops: NDArray[np.int32]
+    order: NDArray[np.int64]
+    tally: NDArray[np.int32]
+    sums: NDArray[np.float64]
+    numbers: NDArray[np.float64]
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _grow(
+    codes: NDArray[np.uint8],
+    inputs: NDArray[np.int64],
+    predicted: Predicted,
+    bags: NDArray[np.int32],
+    smallest: int,
+    tried: int,
+    room: _Room,
+    forest: Forest,
+) -> tuple[int, int]:
+    """Fill a forest whose arrays have room enough; how many leaves and entries there are."""
+    state, local, own, ranks, place, spare, goal, starts, stops, order, tally, sums, numbers = room
+    roots, features, cuts, lefts, leaves, sizes, bins, counts = forest
     n_leaves, n_entries = 0, 0
-    for t in range(trees):
+    for t in range(len(bags)):
         used = 0
-        for r in range(size):
+        for r in range(bags.shape[1]):
             row = bags[t, r]
             if predicted.bins[row] >= 0:
                 own[used], ranks[used], place[used] = predicted.bins[row], predicted.ranks[row], used
@@ -166,29 +225,19 @@ def grow_forest(
                 )
             if best < 0:
                 lefts[root + node] = -1 - n_leaves
-                n_entries = _note_leaf(place[low:high], own, tally, bins, counts, n_entries)
+                n_entries = _note_leaf(place, low, high, own, tally, bins, counts, n_entries)
                 sizes[n_leaves] = high - low
                 n_leaves += 1
                 leaves[n_leaves] = n_entries
             else:
-                middle = _part(local[best], cut, place, low, high, spare)
+                middle = _part(local, best, cut, place, low, high, spare)
                 features[root + node], cuts[root + node], lefts[root + node] = inputs[best], cut, nodes
                 starts[nodes], stops[nodes] = low, middle
                 starts[nodes + 1], stops[nodes + 1] = middle, high
                 nodes += 2
             node += 1
         roots[t + 1] = root + nodes
-    n_nodes = roots[trees]
-    return Forest(
-        roots,
-        features[:n_nodes].copy(),
-        cuts[:n_nodes].copy(),
-        lefts[:n_nodes].copy(),
-        leaves[: n_leaves + 1].copy(),
-        sizes[:n_leaves].copy(),
-        bins[:n_entries].copy(),
-        counts[:n_entries].copy(),
-    )
+    return n_leaves, n_entries
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -263,7 +312,8 @@ def _best_split(
 
 @numba.njit(nogil=True, cache=CACHE)
 def _part(
-    column: NDArray[np.uint8],
+    local: NDArray[np.uint8],
+    column: int,
     cut: int,
     place: NDArray[np.int32],
     low: int,
@@ -274,19 +324,22 @@ def _part(
     first, second = low, 0
     for r in range(low, high):
         at = place[r]
-        if column[at] <= cut:
+        if local[column, at] <= cut:
             place[first] = at
             first += 1
         else:
             spare[second] = at
             second += 1
-    place[first:high] = spare[:second]
+    for r in range(second):
+        place[first + r] = spare[r]
     return first
 
 
 @numba.njit(nogil=True, cache=CACHE)
 def _note_leaf(
-    rows: NDArray[np.int32],
+    place: NDArray[np.int32],
+    low: int,
+    high: int,
     own: NDArray[np.int32],
     tally: NDArray[np.int32],
     bins: NDArray[np.int32],
@@ -295,13 +348,25 @@ def _note_leaf(
 ) -> int:
     """Note the bins of a leaf and how often each occurs; where the next leaf's start."""
     start = n_entries
-    for r in range(rows.size):
-        b = own[rows[r]]
+    for r in range(low, high):
+        b = own[place[r]]
         if tally[b] == 0:
             bins[n_entries] = b
             n_entries += 1
         tally[b] += 1
-    bins[start:n_entries] = np.sort(bins[start:n_entries])
+    if n_entries - start > _MANY:
+        n_entries = start
+        for b in range(tally.size):
+            if tally[b] > 0:
+                bins[n_entries] = b
+                n_entries += 1
+    else:
+        for e in range(start + 1, n_entries):
+            b, at = bins[e], e
+            while at > start and bins[at - 1] > b:
+                bins[at] = bins[at - 1]
+                at -= 1
+            bins[at] = b
     for e in range(start, n_entries):
         counts[e] = tally[bins[e]]
         tally[bins[e]] = 0

@@ -16,12 +16,15 @@ from shapley2d._kernels.knn_regression import group_quadratic
 _LEADING = 24
 """Bits that tell nearly all rows of a small table apart."""
 
+_MANY_ROWS = 1024  # from here on longer digits cost less than more of them
+
 
 @numba.njit(nogil=True, cache=CACHE)
-def _order_rows(apart, coalition, keys, rows, spare_keys, spare_rows, counts):  # type: ignore[no-untyped-def]
+def _order_rows(apart, coalition, keys, rows, spare, counts):  # type: ignore[no-untyped-def]
     """Add up the columns of a coalition, and put the rows in order of their distance.
 
-    A radix sort, first by the leading bits, and by all of them where those leave rows out of order.
+    A radix sort, first by the leading bits, and by all of them where those leave rows out of order. Of the two arrays
+    of rows, the one that has them in order is returned.
     """
     n_columns, n_rows = apart.shape
     for i in range(n_rows):
@@ -36,40 +39,39 @@ def _order_rows(apart, coalition, keys, rows, spare_keys, spare_rows, counts):  
         some |= keys[i]
         every &= keys[i]
     differing = some ^ every
+    bits = 6 if n_rows < _MANY_ROWS else 8
+    buckets = 1 << bits
     low = 0
     while low + _LEADING < 63 and differing >> (low + _LEADING):
         low += 1
     while True:
         shift = low
         while shift < 63 and differing >> shift:
-            if (differing >> shift) & 255:
-                for value in range(256):
+            if (differing >> shift) & (buckets - 1):
+                for value in range(buckets):
                     counts[value] = 0
                 for i in range(n_rows):
-                    counts[(keys[i] >> shift) & 255] += 1
+                    counts[(keys[i] >> shift) & (buckets - 1)] += 1
                 place = 0
-                for value in range(256):
+                for value in range(buckets):
                     count = counts[value]
                     counts[value] = place
                     place += count
                 for i in range(n_rows):
-                    value = (keys[i] >> shift) & 255
-                    place = counts[value]
-                    counts[value] = place + 1
-                    spare_keys[place] = keys[i]
-                    spare_rows[place] = rows[i]
-                for i in range(n_rows):
-                    keys[i] = spare_keys[i]
-                    rows[i] = spare_rows[i]
-            shift += 8
+                    row = rows[i]
+                    value = (keys[row] >> shift) & (buckets - 1)
+                    spare[counts[value]] = row
+                    counts[value] += 1
+                rows, spare = spare, rows
+            shift += bits
         if low == 0:
-            return
+            return rows
         low = 0
         for i in range(1, n_rows):
-            if keys[i - 1] > keys[i]:
+            if keys[rows[i - 1]] > keys[rows[i]]:
                 break
         else:
-            return
+            return rows
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -90,19 +92,29 @@ def add_small_classification(apart, coalitions, runs, worth, single, beyond, inv
     sums : ndarray of shape (B, n)
     """
     n_rows = apart.shape[2]
-    keys, spare_keys = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
-    rows, spare_rows = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    keys = np.empty(n_rows, np.int64)
+    first_room, second_room = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
     counts = np.empty(256, np.int64)
     for c in range(len(coalitions)):
         for t in range(len(apart)):
-            _order_rows(apart[t], coalitions[c], keys, rows, spare_keys, spare_rows, counts)
+            rows = _order_rows(apart[t], coalitions[c], keys, first_room, second_room, counts)
             first, last = runs[t, 0], runs[t, 1]
             tail = 0.0
             end = n_rows
             while end > 0:
+                start = end - 1
+                row = rows[start]
+                if start == 0 or keys[rows[start - 1]] != keys[row]:  # the same for a row that ties with none
+                    if first <= row < last:
+                        sums[c, row] += worth[t] * (beyond[start] - beyond[end] - tail)
+                        tail += single[start] - single[end]
+                    else:
+                        sums[c, row] -= worth[t] * tail
+                    end = start
+                    continue
                 start = end
                 matches = 0
-                while start > 0 and keys[start - 1] == keys[end - 1]:
+                while start > 0 and keys[rows[start - 1]] == keys[rows[end - 1]]:
                     start -= 1
                     if first <= rows[start] < last:
                         matches += 1
@@ -128,13 +140,13 @@ def add_small_regression(apart, coalitions, z, targets, worth, k, alone, tables,
         As in :func:`~shapley2d._kernels.knn_regression.group_quadratic`.
     """
     n_rows = apart.shape[2]
-    keys, spare_keys = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
-    rows, spare_rows = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    keys = np.empty(n_rows, np.int64)
+    first_room, second_room = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
     counts = np.empty(256, np.int64)
     nearer = np.empty(n_rows)
     for c in range(len(coalitions)):
         for t in range(len(apart)):
-            _order_rows(apart[t], coalitions[c], keys, rows, spare_keys, spare_rows, counts)
+            rows = _order_rows(apart[t], coalitions[c], keys, first_room, second_room, counts)
             running = 0.0
             for rank in range(n_rows):
                 nearer[rank] = running
@@ -147,7 +159,7 @@ def add_small_regression(apart, coalitions, z, targets, worth, k, alone, tables,
                 start = end
                 total = 0.0
                 squares = 0.0
-                while start > 0 and keys[start - 1] == keys[end - 1]:
+                while start > 0 and keys[rows[start - 1]] == keys[rows[end - 1]]:
                     start -= 1
                     member = z[rows[start]]
                     total += member

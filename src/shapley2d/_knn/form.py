@@ -26,7 +26,7 @@ FEW_PAIRS = 16.0
 SAMPLE_COST = 4.0
 """The same for the largest sample: the exact form takes four to five times as long (``benchmarks/knn.py kernel``)."""
 
-_SAMPLE_ROWS = 64
+_SAMPLE_ROWS = 64  # validation rows of all splits together
 _LEAST_SAMPLE_ROWS = 4
 _SAMPLE_WORK = 2**22  # rows times validation rows
 _SAMPLE_COALITIONS = 3
@@ -58,7 +58,7 @@ def _samples(parts: list[RowValues], seed: int) -> list[list[tuple[int, NDArray[
     random = generator(seed, "form sample")
     samples = []
     for part in parts:
-        most = int(np.clip(_SAMPLE_WORK // part.n_rows, _LEAST_SAMPLE_ROWS, _SAMPLE_ROWS))
+        most = int(np.clip(_SAMPLE_WORK // part.n_rows, _LEAST_SAMPLE_ROWS, -(-_SAMPLE_ROWS // len(parts))))
         sample = []
         for t in random.choice(part.n_valid, min(most, part.n_valid), replace=False):
             for _ in range(_SAMPLE_COALITIONS):
