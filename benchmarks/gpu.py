@@ -126,7 +126,8 @@ def census() -> None:
 def processor() -> None:
     data = census_tables(1000)
     few = census_tables(64)
-    value_cells(*few, backend="cpu", progress=False)
+    for form in ("exact", "fast"):  # compiled before
+        value_cells(*few, backend="cpu", form=form, n_coalitions=32, progress=False)
     value_cells(*few, backend="cuda", progress=False)
     there, gpu = timed(lambda: value_cells(*data, backend="cuda", progress=False))
     here, cpu = timed(lambda: value_cells(*data, backend="cpu", progress=False))

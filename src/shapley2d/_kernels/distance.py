@@ -14,7 +14,7 @@ def column_dissimilarities(train, valid, measures, begin, end, out):  # type: ig
 
     Parameters
     ----------
-    train : ndarray of shape (m, n), int32 or int64
+    train : ndarray of shape (m, n), int64
     valid : ndarray of shape (m,), same dtype
         The entries of the validation row.
     measures : tuple
@@ -53,7 +53,7 @@ def coalition_distances(dissimilarities, coalitions, begin, end, out):  # type: 
 
     Parameters
     ----------
-    dissimilarities : ndarray of shape (m, end - begin at least), int32 or int64
+    dissimilarities : ndarray of shape (m, end - begin at least), int64
         Those of these rows, from its front on.
     coalitions : ndarray of bool of shape (c, m)
     begin, end : int

@@ -68,7 +68,7 @@ def add_values(train, valid, measures, game, factors, chosen, coalitions, sums, 
 
     Parameters
     ----------
-    train : ndarray of shape (m, n), int32 or int64
+    train : ndarray of shape (m, n), int64
     valid : ndarray of shape (T, m), same dtype
     measures : tuple
         As in :func:`~shapley2d._kernels.distance.column_dissimilarities`.

@@ -19,7 +19,7 @@ def sort_rows(keys, rows, spare_keys, spare_rows):  # type: ignore[no-untyped-de
 
     Parameters
     ----------
-    keys, spare_keys : ndarray of shape (n,), int32 or int64, not negative
+    keys, spare_keys : ndarray of shape (n,), int64, not negative
         The keys, and scratch.
     rows, spare_rows : ndarray of shape (n,), int32
         The rows that go with the keys, and scratch.
@@ -58,7 +58,7 @@ def sort_packed_rows(keys, rows, packed, spare):  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    keys : ndarray of shape (n,), int32 or int64, not negative
+    keys : ndarray of shape (n,), int64, not negative
     rows : ndarray of shape (n,), int32
         The rows that go with the keys.
     packed, spare : ndarray of at least n int64
@@ -100,7 +100,7 @@ def rank_rows(distances, keys, rows, packed, spare):  # type: ignore[no-untyped-
 
     Parameters
     ----------
-    distances : ndarray of shape (n,), int32 or int64, not negative
+    distances : ndarray of shape (n,), int64, not negative
     keys : ndarray of shape (n,), same dtype
     rows : ndarray of shape (n,), int32
     packed, spare : ndarray of shape (n,), int64

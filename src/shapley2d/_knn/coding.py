@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
     from shapley2d._tables.table import Column
 
-ROOM = {32: 2.0**31 - 1, 64: 2.0**62}
-"""The largest distance, by the number of bits."""
+ROOM = 2.0**62
+"""The largest distance."""
 
-_LEAST_WEIGHT = {32: 2.0**6, 64: 2.0**10}  # smaller whole weights would be too far from what they stand for
+LEAST_WEIGHT = 2.0**10
+"""Smaller whole weights would be too far from what they stand for."""
+
 _MOST_STEPS = 2.0**30
 
 
@@ -66,7 +68,7 @@ class Numbers:
             )
         self.step, self.extent = step / shrink, float(both[-1])
 
-    def coded(self, root: float, missing: int, bits: int) -> Coded:
+    def coded(self, root: float, missing: int, least: float = LEAST_WEIGHT) -> Coded:
         """Code the numbers so that a difference of a step counts ``root**2``.
 
         Parameters
@@ -74,10 +76,10 @@ class Numbers:
         root : float
         missing : int
             Distance of a missing entry.
-        bits : {32, 64}
-            What there is room for; decides how small a weight may be before entries are rounded instead.
+        least : float
+            How small a weight may be before entries are rounded instead.
         """
-        if self.whole and (root == 0.0 or root**2 >= _LEAST_WEIGHT[bits]):
+        if self.whole and (root == 0.0 or root**2 >= least):
             return Coded(self.train, self.valid, round(root**2), missing)
         return Coded(self.train * root, self.valid * root, 1, missing, rounded=True)
 
@@ -99,13 +101,13 @@ def present(entries: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sort(entries[~np.isnan(entries)])
 
 
-def pack(coded: list[Coded], dtype: type[np.int32 | np.int64], unit: float) -> IntegerColumns:
+def pack(coded: list[Coded], unit: float) -> IntegerColumns:
     """Put coded columns into arrays."""
-    absent = np.iinfo(dtype).min
+    absent = np.iinfo(np.int64).min
 
-    def lines(tables: list[NDArray[np.float64]]) -> NDArray[np.int32] | NDArray[np.int64]:
+    def lines(tables: list[NDArray[np.float64]]) -> NDArray[np.int64]:
         gone = np.isnan(tables)
-        return np.where(gone, absent, np.rint(np.where(gone, 0.0, tables)).astype(dtype))
+        return np.where(gone, absent, np.rint(np.where(gone, 0.0, tables)).astype(np.int64))
 
     return IntegerColumns(
         lines([column.train for column in coded]),

@@ -17,15 +17,15 @@ class IntegerColumns:
 
     The dissimilarity of a training entry ``u`` and a validation entry ``v`` of column ``j`` is
 
-    - ``missing[j]`` where either of them is missing (coded as the dtype's smallest number),
+    - ``missing[j]`` where either of them is missing (coded as the smallest number),
     - ``weight[j] * (u != v)`` where ``nominal[j]`` (categories),
     - ``weight[j] * (u - v) ** 2`` otherwise (numbers).
 
     Attributes
     ----------
-    train : ndarray of shape (m, n), int32 or int64
-        One contiguous line per column. Distances are added in this dtype.
-    valid : ndarray of shape (m, T), same dtype
+    train : ndarray of shape (m, n), int64
+        One contiguous line per column.
+    valid : ndarray of shape (m, T), int64
     nominal : ndarray of shape (m,), bool
     weight : ndarray of shape (m,), int64
     missing : ndarray of shape (m,), int64
@@ -37,8 +37,8 @@ class IntegerColumns:
         that integers can hold. Without any, distances are those of exact arithmetic.
     """
 
-    train: NDArray[np.int32] | NDArray[np.int64]
-    valid: NDArray[np.int32] | NDArray[np.int64]
+    train: NDArray[np.int64]
+    valid: NDArray[np.int64]
     nominal: NDArray[np.bool_]
     weight: NDArray[np.int64]
     missing: NDArray[np.int64]
@@ -68,8 +68,7 @@ class IntegerColumns:
     @property
     def measures(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """``nominal``, ``weight`` and ``missing`` as the kernels take them."""
-        dtype = self.train.dtype
-        return self.nominal, self.weight.astype(dtype), self.missing.astype(dtype)
+        return self.nominal, self.weight, self.missing
 
     def distances(self, t: int, coalition: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Distance of every training row from validation row ``t`` over the columns of a coalition.
@@ -101,7 +100,7 @@ class IntegerColumns:
         return total
 
     def _dissimilarities(self, j: int, t: int) -> NDArray[np.int64]:
-        train, entry = self.train[j].astype(np.int64), int(self.valid[j, t])
+        train, entry = self.train[j], int(self.valid[j, t])
         gone = train == self.missing_code
         if entry == self.missing_code:
             return np.full(self.n_rows, self.missing[j])

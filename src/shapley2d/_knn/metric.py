@@ -19,14 +19,13 @@ Either way a column whose numbers lie on a grid (whole numbers, cents, standardi
 :mod:`shapley2d._knn.grid`) is counted in steps of that grid, and its squared differences get a whole weight, so that
 distances that are equal tie and others keep their order. Where the cut of ``"auto"`` falls between two numbers of the
 grid, it is at the outer one. Numbers on no grid are rounded as finely as 62 bits allow, and what that can change is
-bounded (:func:`shapley2d._knn.form.rounding_bound`). With 32 bits, which take less memory, weights and roundings are
-coarser, and so is the bound.
+bounded (:func:`shapley2d._knn.form.rounding_bound`).
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -49,9 +48,7 @@ _NORMAL_IQR = 1.3489795003921634  # interquartile range of a standard normal
 _NOTICED = 1e-3  # share of different numbers that count as equal from which on it is said
 
 
-def integer_columns(
-    train: Table, valid: Table, metric: str = "auto", *, bits: Literal[32, 64] = 64
-) -> IntegerColumns:
+def integer_columns(train: Table, valid: Table, metric: str = "auto") -> IntegerColumns:
     """Code a training and a validation table for integer distances.
 
     Parameters
@@ -59,8 +56,6 @@ def integer_columns(
     train, valid : Table
         Tables with the same columns (see :func:`shapley2d._tables.match.match_columns`).
     metric : {"auto", "sqeuclidean"}
-    bits : {64, 32}
-        The room for a distance. With 32, entries and weights may be rounded coarsely.
 
     Returns
     -------
@@ -75,9 +70,9 @@ def integer_columns(
     ([[0, 1], [0, 1]], [1, 4], 4.0)
     """
     if metric == "auto":
-        return _auto(train, valid, bits)
+        return _auto(train, valid)
     if metric == "sqeuclidean":
-        return raw_columns(train, valid, bits)
+        return raw_columns(train, valid)
     raise InputError(Setting("metric", metric), f" is not known: use {one_of(METRICS)}")
 
 
@@ -112,12 +107,12 @@ def _middle(entries: NDArray[np.float64]) -> tuple[float, float]:
     return float(centre), _CUT * float((high - low) / _NORMAL_IQR or np.median(off[off > 0]))
 
 
-def _auto(train: Table, valid: Table, bits: Literal[32, 64]) -> IntegerColumns:
+def _auto(train: Table, valid: Table) -> IntegerColumns:
     pairs = list(zip(train.columns, valid.columns, strict=True))
     robust = [None if t.kind in ("category", "boolean") else _Robust(t, v) for t, v in pairs]
     # the farthest that two entries of each column are apart decides the unit that there is room for
     most = math.fsum(1.0 if c is None else max(1.0, c.extent**2 * c.scale) for c in robust)
-    unit = 2.0 ** math.floor(math.log2(ROOM[bits] / max(most, 1.0)) - 0.05)
+    unit = 2.0 ** math.floor(math.log2(ROOM / max(most, 1.0)) - 0.05)
     coded = []
     for (t, v), numbers in zip(pairs, robust, strict=True):
         if numbers is None:
@@ -125,10 +120,9 @@ def _auto(train: Table, valid: Table, bits: Literal[32, 64]) -> IntegerColumns:
             coded.append(Coded(t.entries, v.entries, round(unit), missing, nominal=True))
         else:
             missing = round(unit) if numbers.scale else 0
-            coded.append(numbers.coded(math.sqrt(unit * numbers.scale), missing, bits))
-    columns = pack(coded, np.int32 if bits == 32 else np.int64, unit)
-    if bits == 64:
-        _tell_of_lost_digits(train, columns)
+            coded.append(numbers.coded(math.sqrt(unit * numbers.scale), missing))
+    columns = pack(coded, unit)
+    _tell_of_lost_digits(train, columns)
     return columns
 
 

@@ -10,12 +10,12 @@ full.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shapley2d._base.warnings import warn
-from shapley2d._knn.coding import ROOM, Coded, Numbers, pack, present
+from shapley2d._knn.coding import LEAST_WEIGHT, ROOM, Coded, Numbers, pack, present
 from shapley2d._knn.grid import common_step
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shapley2d._knn.distances import IntegerColumns
     from shapley2d._tables.table import Table
 
+_LEAST_OF_MANY = 2.0**6  # weight, where several scales share the room
 _FEWEST_LEVELS = 2.0**12  # of a column of numbers on no grid
 _MOST_SCALES = 3
 _LARGE_RATIO = 2.0**12
@@ -40,27 +41,24 @@ def check_numbers(table: Table) -> None:
             )
 
 
-def raw_columns(train: Table, valid: Table, bits: Literal[32, 64]) -> IntegerColumns:
+def raw_columns(train: Table, valid: Table) -> IntegerColumns:
     """Code tables of numbers for squared Euclidean distances; see :func:`shapley2d._knn.metric.integer_columns`."""
     check_numbers(train)
     columns = [Numbers(t, v) for t, v in zip(train.columns, valid.columns, strict=True)]
-    scales = [columns]
-    if bits == 64:
-        scales = _divide(columns)
+    scales = _divide(columns)
     coded: dict[int, Coded] = {}
     below, unit = 1, 1.0
     for part in scales:  # from the smallest on
-        resolution = _Resolution(part, ROOM[bits] ** (1 / len(scales)))
+        resolution = _Resolution(part, ROOM ** (1 / len(scales)))
         unit = resolution.unit
         most = 0
         for numbers in part:
-            code, farthest = resolution.code(numbers, bits if len(scales) == 1 else 32)
+            code, farthest = resolution.code(numbers, LEAST_WEIGHT if len(scales) == 1 else _LEAST_OF_MANY)
             code.weight, code.missing = code.weight * below, code.missing * below
             coded[id(numbers)] = code
             most += farthest
         below *= most + 1
-    dtype: type[np.int32 | np.int64] = np.int32 if bits == 32 or below <= ROOM[32] else np.int64
-    return pack([coded[id(numbers)] for numbers in columns], dtype, unit)
+    return pack([coded[id(numbers)] for numbers in columns], unit)
 
 
 class _Resolution:
@@ -99,7 +97,7 @@ class _Resolution:
     def _root(self, numbers: Numbers) -> float:
         return numbers.step / self._largest * self._levels if numbers.extent else 0.0
 
-    def code(self, numbers: Numbers, bits: int) -> tuple[Coded, int]:
+    def code(self, numbers: Numbers, least: float) -> tuple[Coded, int]:
         """A coded column, and the farthest that two of its entries are apart."""
         root = self._root(numbers)
         there = present(numbers.train)
@@ -107,14 +105,14 @@ class _Resolution:
         if self.exact and numbers.whole:
             code = Coded(numbers.train, numbers.valid, round(root) ** 2, missing)
         else:
-            code = numbers.coded(root, missing, bits)
+            code = numbers.coded(root, missing, least)
         extent = math.ceil(max(np.nanmax(code.train, initial=0.0), np.nanmax(code.valid, initial=0.0)))
         return code, max(code.weight * extent**2, missing)
 
 
 def _divide(columns: list[Numbers]) -> list[list[Numbers]]:
     """Columns by scale, the smallest first; one scale where its resolution serves all."""
-    resolution = _Resolution(columns, ROOM[64])
+    resolution = _Resolution(columns, ROOM)
     starved = [c for c in columns if resolution.starves(c)]
     if not starved:
         return [columns]

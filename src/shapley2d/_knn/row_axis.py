@@ -31,7 +31,7 @@ class RowGame:
     n_neighbors : int
     weights : RankWeights
         What a rank is worth.
-    train : ndarray of shape (m, n), int32 or int64
+    train : ndarray of shape (m, n), int64
     valid : ndarray of shape (T, m), same dtype
     measures : tuple of ndarray
         Of :class:`~shapley2d._knn.distances.IntegerColumns`.

@@ -81,7 +81,7 @@ class RowValues:
     --------
     >>> import numpy as np
     >>> from shapley2d._knn.distances import IntegerColumns
-    >>> train, valid = np.array([[0, 1, 3], [0, 0, 5]], dtype=np.int32), np.zeros((2, 1), dtype=np.int32)
+    >>> train, valid = np.array([[0, 1, 3], [0, 0, 5]], dtype=np.int64), np.zeros((2, 1), dtype=np.int64)
     >>> none = np.zeros(2, dtype=np.int64)
     >>> rows = RowValues(
     ...     IntegerColumns(train, valid, none > 0, none + 1, none),
