@@ -16,7 +16,7 @@ _NUMBERS = ((73, 0.03), (20000, 0.0), (16, 0.3), (119, 0.92), (92, 0.95), (94, 0
 
 
 def census_like(n_rows: int, n_valid: int, seed: int = 0) -> tuple[IntegerColumns, np.ndarray, np.ndarray]:
-    """A table of 14 columns with heavy ties, int32 distances, and a label of two classes."""
+    """A table of 14 columns with heavy ties, and a label of two classes."""
     rng = np.random.default_rng(seed)
     total = n_rows + n_valid
     unit = 1 << 24
@@ -30,7 +30,7 @@ def census_like(n_rows: int, n_valid: int, seed: int = 0) -> tuple[IntegerColumn
         scaled = numbers / max(numbers.std(), 1e-9)
         columns.append(np.round(np.clip(scaled - scaled.mean(), -2.5, 2.5) * np.sqrt(unit / 2)).astype(int))
         mismatch.append(0)
-    table = np.array(columns, dtype=np.int32)
+    table = np.array(columns, dtype=np.int64)
     y = (rng.random(total) < 0.24 + 0.1 * (table[0] == 0)).astype(np.int64)
     columns = IntegerColumns(
         np.ascontiguousarray(table[:, :n_rows]),
