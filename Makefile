@@ -15,7 +15,9 @@ BASELINES_READY := $(BASELINES)/.ready
 demo: $(READY)
 	$(BIN)/shapley2d demo
 
+# both workers would compile the same code at the same time otherwise
 test: $(READY)
+	$(BIN)/python tests/warm_up.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # faults on purpose, the long form; SEED=1 makes other ones

@@ -1,0 +1,90 @@
+"""Compile what most tests need, once: both test workers would do so at the same time otherwise.
+
+Run: python tests/warm_up.py      (``make test`` does; where the code is compiled already, it takes seconds)
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from concurrent.futures import ProcessPoolExecutor, as_completed
+
+import numpy as np
+
+from shapley2d import inspect_cells, value_blocks, value_cells
+from shapley2d._knn.distances import IntegerColumns
+from shapley2d._knn.rows import FAST_ROWS, RowValues
+
+TARGETS = ("classification", "regression")
+
+
+def table(rows: int = 24):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(rows, 3)).round(1)
+    return X, X[:, 0] + random.normal(size=rows)
+
+
+def row_values(task: str, form: str, what: str) -> None:
+    """The kernels of large tables."""
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 9, (2, FAST_ROWS))
+    one, none = np.ones(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
+    columns = IntegerColumns(codes, codes[:, :2].copy(), none > 0, one, none)
+    y = random.integers(0, 2, FAST_ROWS) if task == "classification" else random.normal(size=FAST_ROWS)
+    rows = RowValues(columns, y, y[:2], task=task, n_neighbors=3, form=form, n_jobs=1)
+    if what == "walk":
+        rows.walk(np.ones(3), np.ones(3))
+    else:
+        rows.values(np.ones((2, 2), dtype=bool))
+
+
+def cells(task: str, **options) -> None:
+    X, y = table()
+    value_cells(
+        X, y if task == "regression" else (y > 0).astype(int), folds=2, n_jobs=1, progress=False, **options
+    )
+
+
+def blocks(task: str) -> None:
+    X, y = table()
+    y = y if task == "regression" else (y > 0).astype(int)
+    value_blocks(
+        X, y, rows=["a", "b"] * 12, columns=["u", "u", "v"], model="knn", folds=2, n_jobs=1, progress=False
+    )
+
+
+def inspection() -> None:
+    X, y = table(60)
+    inspect_cells(X, (y > 0).astype(int), progress=False)
+
+
+SAMPLES = {"max_permutations": 2, "tolerance": 0}
+# the longest first
+TASKS = [
+    *((row_values, (task, form, what), {}) for what in ("walk", "values") for form in ("fast", "exact") for task in TARGETS),
+    (inspection, (), {}),
+    *((cells, (task,), {"method": "mc", "model": model, **SAMPLES}) for model in ("tree", "knn", "ridge") for task in TARGETS),
+    *((cells, (task,), {"method": "flat", "model": "tree", **SAMPLES}) for task in TARGETS),
+    *((cells, ("classification",), {"method": method, "model": "gaussian_nb", **SAMPLES}) for method in ("mc", "flat")),
+    *((cells, (task,), {"method": "oob", "n_trees": 60}) for task in TARGETS),
+    *((blocks, (task,), {}) for task in TARGETS),
+    *((cells, (task,), {"n_neighbors": 3}) for task in TARGETS),
+    (cells, ("classification",), {"n_neighbors": 3, "scoring": "balanced_accuracy"}),
+]  # fmt: skip
+
+
+def run(number: int) -> None:
+    task, arguments, options = TASKS[number]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        task(*arguments, **options)
+
+
+def main() -> None:
+    with ProcessPoolExecutor(min(os.cpu_count() or 1, 2)) as pool:
+        for done in as_completed([pool.submit(run, number) for number in range(len(TASKS))]):
+            done.result()
+
+
+if __name__ == "__main__":
+    main()
