@@ -122,9 +122,7 @@ class Checkpoint:
         """Whether it is time to save again."""
         return time.monotonic() >= self._next
 
-    def save(
-        self, count: int, arrays: Mapping[str, NDArray[np.float64]], history: list[tuple[int, float]]
-    ) -> None:
+    def save(self, count: int, arrays: Mapping[str, NDArray[Any]], history: list[tuple[int, float]]) -> None:
         """Write the state; the file that was there becomes the previous one. Where it cannot be, warn once."""
         begin = time.monotonic()
         record = {"format": _FORMAT, "count": count, "history": history, "identity": self._identity}
