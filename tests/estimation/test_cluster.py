@@ -56,6 +56,10 @@ def test_by_address(client, plain):
     assert same_bits(value_game(make_game(), 20, 3, cluster=client.scheduler.address, **OPTIONS), plain)
 
 
+def test_by_the_executor_of_a_client(client, plain):
+    assert same_bits(value_game(make_game(), 20, 3, cluster=client.get_executor(), **OPTIONS), plain)
+
+
 def test_by_joblib(client, plain):
     with joblib.parallel_config(backend="dask"):
         v = value_game(make_game(), 20, 3, **OPTIONS)

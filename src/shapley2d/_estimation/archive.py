@@ -64,7 +64,9 @@ def looks_like_one(path: Path) -> bool:
     return start.startswith(_START) and start[_NAME_AT:] == name
 
 
-def read_archive(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, NDArray[np.float64]]]:
+def read_archive(
+    path: Path, max_bytes: int, single: tuple[str, ...] = ()
+) -> tuple[dict[str, Any], dict[str, NDArray[np.float64]]]:
     """The record and the arrays, or a ValueError that says in a phrase what is wrong.
 
     Parameters
@@ -72,6 +74,8 @@ def read_archive(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, 
     path : Path
     max_bytes : int
         A larger file is not read.
+    single : tuple of str
+        Names of the arrays that are float32 in the file.
     """
     if not path.is_file():
         raise ValueError("it is not a file")
@@ -99,9 +103,10 @@ def read_archive(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, 
     arrays = {}
     for name, member in members.items():
         dtype, shape, data = _parse(member)
-        if dtype not in ("<f8", "<f4") or not name.endswith(".npy"):
+        plain = name.removesuffix(".npy")
+        if dtype != ("<f4" if plain in single else "<f8") or plain == name:
             raise ValueError("it holds something else than numbers")
-        arrays[name.removesuffix(".npy")] = np.frombuffer(data, dtype=dtype).reshape(shape).astype(np.float64)
+        arrays[plain] = np.frombuffer(data, dtype=dtype).reshape(shape).astype(np.float64)
     return record, arrays
 
 

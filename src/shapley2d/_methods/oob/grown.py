@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
 
-_LINES = "trees"
+LINES = "trees"
+"""The array of a checkpoint that holds their lines, in single precision."""
 
 
 class GrownTrees:
@@ -34,7 +35,7 @@ class GrownTrees:
         if checkpoint is not None:
             saved = checkpoint.load(self._check)
             if saved is not None:
-                self._parts = [saved.arrays[_LINES].astype(np.float32)]
+                self._parts = [saved.arrays[LINES].astype(np.float32)]
                 self.resumed_at = saved.count
 
     def lines(self, first: int, count: int) -> NDArray[np.float32]:
@@ -57,11 +58,11 @@ class GrownTrees:
         if self._checkpoint is None or not self._new:
             return
         lines = np.concatenate(self._parts)
-        self._checkpoint.save(len(lines), {_LINES: lines}, [])
+        self._checkpoint.save(len(lines), {LINES: lines}, [])
         self._new = 0
 
     def _check(self, saved: Saved) -> None:
-        lines = saved.arrays.get(_LINES)
+        lines = saved.arrays.get(LINES)
         if lines is None or lines.shape != (saved.count, sum(self._shape)):
             raise ValueError("its trees do not fit its count")
         scores, saw = lines[:, : self._shape[0]], lines[:, self._shape[0] :]
