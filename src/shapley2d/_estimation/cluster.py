@@ -82,7 +82,7 @@ def _in_pool(work: Work, pool: Any, batches: Iterator[tuple[int, int]]) -> Gener
 
 
 def _handed(pool: Any, *arguments: Any) -> Any:
-    """The future of a batch; not every ``submit`` takes a function and returns one: that of Ray's ActorPool does not."""
+    """The future of a batch; not every ``submit`` takes a function and returns one: Ray's ActorPool has another."""
     future = pool.submit(do_parcel, *arguments) if _takes_any(pool.submit) else None
     if not callable(getattr(future, "result", None)):
         raise InputError(
