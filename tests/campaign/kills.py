@@ -65,9 +65,14 @@ from distributed import LocalCluster
 if __name__ == "__main__":
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50)
     print(cluster.scheduler_address, flush=True)
-    for seconds in sys.stdin:  # after so many a worker is lost; its guardian starts another
-        time.sleep(float(seconds))
-        os.kill(random.choice(list(cluster.workers.values())).pid, signal.SIGKILL)
+    for line in sys.stdin:
+        cluster.scale(2)  # a guardian starts a lost worker again, unless it was lost while it started
+        while len(cluster.scheduler.workers) < 2:
+            time.sleep(0.05)
+        processes = [guardian.pid for guardian in cluster.workers.values() if guardian.pid]
+        print("ready", flush=True)
+        time.sleep(float(line))
+        os.kill(random.choice(processes), signal.SIGKILL)
         print("lost", flush=True)
 """
 
@@ -275,11 +280,12 @@ class Kills:
 
     def _lose(self, kind, wanted, after):
         """The cluster loses a worker in the midst of a run, which ends all the same."""
-        started = self.start("lost", kind)
         self.cluster.stdin.write(f"{after}\n")
         self.cluster.stdin.flush()
-        assert started.wait() == 0, "the run that lost a worker failed"
+        assert self.cluster.stdout.readline() == "ready\n"
+        started = self.start("lost", kind)
         assert self.cluster.stdout.readline() == "lost\n"
+        assert started.wait() == 0, "the run that lost a worker failed"
         self.kills += 1
         assert self._result() == wanted, "the run that lost a worker gave other values"
         return "a worker lost"

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from shapley2d import value_cells
+from shapley2d import value_blocks, value_cells
 from shapley2d._estimation import checkpoint
 from shapley2d._knn.rows import RowValues
 from shapley2d._knn.small import SmallTable
@@ -163,6 +163,26 @@ def test_other_data_are_refused(tmp_path):
     value_cells(X, y, X_valid, y_valid, checkpoint=path, **EXACT, **OPTIONS)
     with pytest.raises(InputError, match="is of another run: X differs"):
         value_cells(X + 1, y, X_valid, y_valid, checkpoint=path, **EXACT, **OPTIONS)
+
+
+def blocks(groups, path=None, **options):
+    data = table(n=60, m=6)
+    given = {"columns": [0, 0, 0, 1, 1, 1], "players": "cells", "checkpoint": path, **OPTIONS, **options}
+    return value_blocks(*data, rows=groups, **given)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_coalitions": 30}, {"players": "groups", "model": "knn"}])
+def test_blocks_are_kept_and_those_of_other_groups_refused(options, tmp_path):
+    path, groups = tmp_path / "run.npz", np.arange(60) // 20
+    plain = blocks(groups, **options)
+    for found in (blocks(groups, path, **options), blocks(groups, path, **options)):
+        assert found.values.tobytes() == plain.values.tobytes()
+        assert found.stderr.tobytes() == plain.stderr.tobytes()
+    assert found.info["resumed_at"] >= 1
+    with pytest.raises(
+        InputError, match="is of another run: rows differs"
+    ):  # so would the errors of its sums
+        blocks(np.arange(60) % 3, path, **options)
 
 
 SCRIPT = """
