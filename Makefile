@@ -8,9 +8,10 @@ DOCS_READY := $(VENV)/.docs-ready
 BASELINES := .venv-baselines
 ELSEWHERE := .venv-elsewhere
 LOWEST := .venv-lowest
+RAY := .venv-ray
 BASELINES_READY := $(BASELINES)/.ready
 
-.PHONY: demo test campaign test-baselines test-elsewhere test-lowest test-nvrtc dist coverage lint format docs figures paper paper-quick paper-pages clean
+.PHONY: demo test campaign test-baselines test-elsewhere test-ray test-lowest test-nvrtc dist coverage lint format docs figures paper paper-quick paper-pages clean
 
 demo: $(READY)
 	$(BIN)/shapley2d demo
@@ -38,6 +39,10 @@ test-baselines: $(BASELINES_READY)
 # the pages for users of other libraries, against those libraries, which want older packages
 test-elsewhere: $(ELSEWHERE)/.ready
 	$(ELSEWHERE)/bin/python -m pytest --noconftest -o addopts="" -W ignore tests/elsewhere.py
+
+# work on a real Ray and in a pool of MPI, which are large
+test-ray: $(RAY)/.ready
+	$(RAY)/bin/python -m pytest --noconftest -o addopts="" -W ignore tests/ray_engine.py
 
 # the oldest versions of everything that pyproject.toml allows
 test-lowest: $(LOWEST)/.ready
@@ -97,7 +102,7 @@ figures: $(READY)
 	$(BIN)/python docs/make_figures.py
 
 clean:
-	rm -rf $(VENV) $(BASELINES) $(ELSEWHERE) $(LOWEST) build dist .import_linter_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/auto_examples docs/generated shapley2d-demo shapley2d-paper
+	rm -rf $(VENV) $(BASELINES) $(ELSEWHERE) $(LOWEST) $(RAY) build dist .import_linter_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/auto_examples docs/generated shapley2d-demo shapley2d-paper
 
 .PHONY: python
 python:
@@ -124,6 +129,12 @@ $(ELSEWHERE)/.ready: pyproject.toml | python
 	$(PYTHON) -m venv $(ELSEWHERE)
 	$(ELSEWHERE)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(ELSEWHERE)/bin/python -m pip install --quiet --editable . --group elsewhere
+	@touch $@
+
+$(RAY)/.ready: pyproject.toml | python
+	$(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(RAY)/bin/python -m pip install --quiet --editable . --group ray
 	@touch $@
 
 $(LOWEST)/.ready: pyproject.toml | python

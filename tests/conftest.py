@@ -20,3 +20,16 @@ def paper_data() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("SHAPLEY2D_DATA does not name the folder with the paper's datasets")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def dask_client():
+    """A Dask cluster of two worker processes, which are started again where a test kills them."""
+    distributed = pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=True) as client,
+    ):
+        yield client

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -324,15 +325,19 @@ class Unspeakable:
 
 
 def test_settings_that_cannot_be_shown_do_not_stop_a_run():
+    class Pool(Unspeakable, ThreadPoolExecutor):
+        pass
+
     X, y = np.arange(16.0).reshape(8, 2), ["u", "v"] * 4
-    v = value_blocks(
-        X,
-        y,
-        rows=["a", "b"] * 4,
-        columns=["p", "q"],
-        method="knn",
-        folds=2,
-        n_neighbors=1,
-        cluster=Unspeakable(),
-    )
-    assert v.info["settings"]["cluster"] == "<Unspeakable>"
+    with Pool(1) as pool:
+        v = value_blocks(
+            X,
+            y,
+            rows=["a", "b"] * 4,
+            columns=["p", "q"],
+            method="knn",
+            folds=2,
+            n_neighbors=1,
+            cluster=pool,
+        )
+    assert v.info["settings"]["cluster"] == "<Pool>"

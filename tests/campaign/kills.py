@@ -1,9 +1,10 @@
 """Runs that are killed at random moments, with SIGKILL, and then go on: the same bits, and nothing left lying about.
 
 Every method that has checkpoints. Most runs are forked from this process, which has imported and compiled everything; some
-are commands, some have worker processes, some draw on a Dask cluster.
+are commands, some have worker processes, some draw on a Dask cluster, and some of these lose a worker instead.
 
     python -m tests.campaign.kills --count 1000
+    python -m tests.campaign.kills --count 100 --kinds "knn sampled,knn exact" --modes forked,lost
 """
 
 from __future__ import annotations
@@ -25,41 +26,76 @@ from pathlib import Path
 import numpy as np
 
 from shapley2d import Valuation
-from shapley2d._estimation import checkpoint
+from shapley2d._estimation import checkpoint, exact
+from shapley2d._knn.small import SmallTable
+from shapley2d._knn.threads import Threads
+from shapley2d._methods import blocks
+from shapley2d._methods.knn import pieces
+from shapley2d._methods.oob import cells as trees
 
 from .common import main
 from .damage import plain_result
-from .samples import RUNS, X, Y
+from .samples import KNN_LABELS, KNN_TABLE, PIECES, RUNS, X, Y
 
 COUNT = 1000
-SHARES = {"forked": 0.95, "command": 0.03, "workers": 0.012, "dask": 0.008}
+SHARES = {"forked": 0.94, "command": 0.03, "workers": 0.012, "dask": 0.008, "lost": 0.01}
 DRAWS = {"cells": 12, "blocks": 10, "flat": 10, "game": 14}
 COMMAND_DRAWS = 150
+METHODS = {
+    "cells": ["mc", "--model", "gaussian_nb", "--max-permutations", COMMAND_DRAWS, "--tolerance", 0],
+    "flat": ["flat", "--model", "gaussian_nb", "--max-permutations", COMMAND_DRAWS, "--tolerance", 0],
+    "knn sampled": ["knn", "--columns", "sampled", "--coalitions", 100],
+    "knn exact": ["knn", "--columns", "exact"],
+    "exact": ["exact", "--model", "gaussian_nb"],
+    "oob": ["oob"],
+}
+ON_DASK = ("cells", "game", "knn sampled", "knn exact", "exact", "oob")
 PATIENCE_S = 120.0
 
 COMMAND = """
 import sys
-from shapley2d._estimation import checkpoint
 from shapley2d.cli import main
-checkpoint.EVERY_S, checkpoint._SHARE = 0.0, 1e9
+from tests.campaign.kills import small_pieces
+small_pieces()
 sys.exit(main(sys.argv[1:]))
 """
 CLUSTER = """
-import sys
+import os, random, signal, sys, time
 from distributed import LocalCluster
 if __name__ == "__main__":
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50)
     print(cluster.scheduler_address, flush=True)
-    sys.stdin.read()
+    for line in sys.stdin:
+        cluster.scale(2)  # a guardian starts a lost worker again, unless it was lost while it started
+        while len(cluster.scheduler.workers) < 2:
+            time.sleep(0.05)
+        processes = [guardian.pid for guardian in cluster.workers.values() if guardian.pid]
+        print("ready", flush=True)
+        time.sleep(float(line))
+        os.kill(random.choice(processes), signal.SIGKILL)
+        print("lost", flush=True)
 """
+
+
+def small_pieces():
+    """A state after nearly every piece of work, and many pieces even of small tables."""
+    checkpoint.EVERY_S, checkpoint._SHARE = 0.0, 1e9
+    pieces.BLOCK = 4
+    for axis in (SmallTable, Threads):
+        axis.walk_rows = lambda _: 2
+    exact._MIN_UTILITIES = 4
+    blocks._COLUMN_STEP = 1
+    trees._MAX_PIECE = 6
 
 
 def work(kind, folder, **options):
     """A run with a state after nearly every draw, and its results in two files."""
-    checkpoint.EVERY_S, checkpoint._SHARE = 0.0, 1e9
+    small_pieces()
+    value = RUNS.get(kind) or PIECES[kind]
+    drawn = {"max_permutations": DRAWS[kind]} if kind in RUNS else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        valuation = RUNS[kind](folder / "run.npz", max_permutations=DRAWS[kind], **options)
+        valuation = value(folder / "run.npz", **drawn, **options)
     valuation.save(folder / "values.parquet")
     if kind == "game":
         valuation.to_html(folder / "report.html")
@@ -133,22 +169,23 @@ class Command:
 class Kills:
     """Cases by number: one run, killed once or twice, then left to end."""
 
-    def __init__(self, folder, modes):
+    def __init__(self, folder, modes, kinds):
         self.base = Path(folder)
-        self.modes = modes
+        self.modes, self.kinds = modes, kinds
         self.folder = self.base / "case"
         self.plain = {}
         self.seconds = {}
         self.cluster = None
         self.kills = 0
         (self.base / "warm").mkdir()
-        for kind in RUNS:  # imports and compiled code, which children then have
+        for kind in kinds:  # imports and compiled code, which children then have
             shutil.rmtree(self.base / "warm")
             (self.base / "warm").mkdir()
-            work(kind, self.base / "warm")
-        self.table = self.base / "table.csv"
-        lines = [",".join(map(str, [*line, label])) for line, label in zip(X, Y, strict=True)]
-        self.table.write_text("\n".join(["a,b,c,y", *lines]) + "\n")
+            work(kind, self.base / "warm", n_jobs=1)
+        for name, table, labels in (("few", X, Y), ("many", KNN_TABLE, KNN_LABELS)):
+            lines = [",".join(map(str, [*line, label])) for line, label in zip(table, labels, strict=True)]
+            header = ",".join([*(f"x{j}" for j in range(table.shape[1])), "y"])
+            (self.base / f"{name}.csv").write_text("\n".join([header, *lines]) + "\n")
 
     def start(self, mode, kind):
         folder = self.folder
@@ -156,12 +193,12 @@ class Kills:
             return Forked(kind, folder)
         if mode == "workers":
             return Forked(kind, folder, n_jobs=2)
-        if mode == "dask":
+        if mode in ("dask", "lost"):
             return Forked(kind, folder, cluster=self._cluster())
-        method = ["-m", "flat"] if kind == "flat" else ["-m", "mc"]
+        table = self.base / ("many.csv" if kind in ("knn sampled", "knn exact", "oob") else "few.csv")
         return Command(
-            COMMAND, "cells", self.table, "-t", "y", *method, "--model", "gaussian_nb", "--folds", "2",
-            "--max-permutations", COMMAND_DRAWS, "--tolerance", 0, "--checkpoint", folder / "run.npz",
+            COMMAND, "cells", table, "-t", "y", "-m", *METHODS[kind], "--folds", "2",
+            "--checkpoint", folder / "run.npz",
             "-o", folder / "values.parquet", "--report", folder / "report.html", folder=folder,
         )  # fmt: skip
 
@@ -180,16 +217,26 @@ class Kills:
             self.cluster.wait()
 
     def reference(self, mode, kind):
-        """What an uninterrupted run gives, and how long it takes."""
+        """What an uninterrupted run gives, and how long it takes to its first state and to its end."""
         key = (mode if mode == "command" else "any", kind)
         if (mode, kind) not in self.seconds:
             self._clear()
             begin = time.monotonic()
-            assert self.start(mode, kind).wait() == 0, "an uninterrupted run failed"
-            self.seconds[mode, kind] = time.monotonic() - begin
+            started = self.start(mode, kind)
+            until_state = self._until_a_state(begin)
+            assert started.wait() == 0, "an uninterrupted run failed"
+            self.seconds[mode, kind] = until_state, time.monotonic() - begin
             found = self._result()
             assert self.plain.setdefault(key, found) == found, f"{mode} gave other values"
         return self.plain[key], self.seconds[mode, kind]
+
+    def _until_a_state(self, begin):
+        """Wait for the first state, or for results, and say how long it took."""
+        while time.monotonic() - begin < PATIENCE_S:
+            if any((self.folder / name).exists() for name in ("run.npz", "values.parquet")):
+                break
+            time.sleep(0.002)
+        return time.monotonic() - begin
 
     def _result(self):
         with warnings.catch_warnings():
@@ -204,16 +251,23 @@ class Kills:
         mode = str(
             random.choice(list(self.modes), p=np.array(list(self.modes.values())) / sum(self.modes.values()))
         )
-        kinds = (
-            ("cells", "flat") if mode == "command" else ("cells", "game") if mode == "dask" else sorted(RUNS)
-        )
+        can = METHODS if mode == "command" else ON_DASK if mode in ("dask", "lost") else self.kinds
+        kinds = [kind for kind in self.kinds if kind in can]
+        if not kinds:
+            return f"{mode} has none of these"
         kind = kinds[random.integers(len(kinds))]
-        wanted, seconds = self.reference(mode, kind)
+        wanted, (until_state, seconds) = self.reference(mode, kind)
         self._clear()
+        if mode == "lost":
+            return self._lose(kind, wanted, random.uniform(0, 1.05) * seconds)
         state = "no state yet"
         for _ in range(1 + int(random.random() < 0.3)):
-            started = self.start(mode, kind)
-            time.sleep(random.uniform(0 if mode == "forked" else 0.4, 1.05) * seconds)
+            begin, started = time.monotonic(), self.start(mode, kind)
+            if mode == "forked" and random.random() < 0.2:
+                time.sleep(random.uniform(0, 1.2) * until_state)
+            else:  # on a busy machine a moment of its own would mostly be before there is anything to go on from
+                self._until_a_state(begin)
+                time.sleep(random.uniform(0, 1.05) * (seconds - until_state))
             started.kill()
             self.kills += 1
             state = self._look(wanted, state)
@@ -223,6 +277,18 @@ class Kills:
         left = [name for name in names if name not in KNOWN]
         assert not left, f"files were left: {left}"
         return f"{mode} killed with {state}"
+
+    def _lose(self, kind, wanted, after):
+        """The cluster loses a worker in the midst of a run, which ends all the same."""
+        self.cluster.stdin.write(f"{after}\n")
+        self.cluster.stdin.flush()
+        assert self.cluster.stdout.readline() == "ready\n"
+        started = self.start("lost", kind)
+        assert self.cluster.stdout.readline() == "lost\n"
+        assert started.wait() == 0, "the run that lost a worker failed"
+        self.kills += 1
+        assert self._result() == wanted, "the run that lost a worker gave other values"
+        return "a worker lost"
 
     def _look(self, wanted, before):
         """What a kill has left: a whole state or none, whole results or none."""
@@ -244,16 +310,22 @@ class Kills:
 KNOWN = ("run.npz", "run.npz.previous", "values.parquet", "report.html")
 
 
+def chosen(arguments, option, known):
+    """What an option of this script names, separated by commas, of all that is known; all without it."""
+    if option not in arguments:
+        return list(known)
+    at = arguments.index(option)
+    named = arguments[at + 1].split(",")
+    del arguments[at : at + 2]
+    return [name for name in known if name in named]
+
+
 def chosen_modes(arguments):
     """Where runs are done: all, or those that ``--modes`` names."""
-    modes = dict(SHARES)
-    if "--modes" in arguments:
-        at = arguments.index("--modes")
-        modes = {name: SHARES[name] for name in arguments[at + 1].split(",")}
-        del arguments[at : at + 2]
-    if "dask" in modes and importlib.util.find_spec("distributed") is None:
+    modes = {name: SHARES[name] for name in chosen(arguments, "--modes", SHARES)}
+    if importlib.util.find_spec("distributed") is None and ("dask" in modes or "lost" in modes):
         print("kills: no runs on a cluster: distributed is not installed")
-        del modes["dask"]
+        modes = {name: share for name, share in modes.items() if name not in ("dask", "lost")}
     return modes
 
 
@@ -268,9 +340,9 @@ def alone():
 
 if __name__ == "__main__":
     alone()
-    wanted_modes = chosen_modes(sys.argv)
+    wanted_modes, wanted_kinds = chosen_modes(sys.argv), chosen(sys.argv, "--kinds", [*RUNS, *PIECES])
     with tempfile.TemporaryDirectory() as place:
-        kills = Kills(place, wanted_modes)
+        kills = Kills(place, wanted_modes, wanted_kinds)
         try:
             sys.exit(main("kills", __doc__, kills, COUNT))
         finally:

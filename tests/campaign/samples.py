@@ -53,7 +53,66 @@ def of_game(path=None, **changes):
 
 
 RUNS = {"cells": cells, "blocks": blocks, "flat": flat, "game": of_game}
-"""Every kind of run that has a checkpoint."""
+"""Every kind of run whose checkpoint holds means of permutations."""
+
+KNN_TABLE = np.random.default_rng(6).normal(size=(90, 8)).round(1)
+KNN_LABELS = np.where(KNN_TABLE[:, 0] + KNN_TABLE[:, 1] * KNN_TABLE[:, 2] > 0, "yes", "no")
+KNN = {"n_neighbors": 3, "progress": False}
+TREES = 150
+
+
+def neighbours(path=None, **changes):
+    """Values of cells under nearest neighbours, a sample of the column coalitions."""
+    given = {"columns": "sampled", "n_coalitions": 60, "checkpoint": path, **KNN, **changes}
+    return value_cells(KNN_TABLE[:60], KNN_LABELS[:60], KNN_TABLE[60:], KNN_LABELS[60:], **given)
+
+
+def all_neighbours(path=None, **changes):
+    """The same with all column coalitions."""
+    return neighbours(path, **{"columns": "exact", "n_coalitions": None, **changes})
+
+
+def crossed_neighbours(path=None, **changes):
+    """Nearest neighbours across folds, with the label."""
+    given = {"columns": "sampled", "n_coalitions": 40, "checkpoint": path, **KNN, **changes}
+    return value_cells(KNN_TABLE[:40, :6], KNN_LABELS[:40], folds=2, include_label=True, **given)
+
+
+def exact(path=None, **changes):
+    """Exact values of cells, across folds."""
+    given = {"method": "exact", "model": "gaussian_nb", "progress": False, "checkpoint": path, **changes}
+    return value_cells(X[:6], Y[:6], folds=2, **given)
+
+
+def left_out(path=None, **changes):
+    """2D leave-one-out of cells."""
+    given = {"method": "loo", "model": "gaussian_nb", "progress": False, "checkpoint": path, **changes}
+    return value_cells(X, Y, X_VALID, Y_VALID, **given)
+
+
+def trees(path=None, **changes):
+    """2D-OOB values."""
+    given = {"method": "oob", "n_trees": TREES, "progress": False, "checkpoint": path, **changes}
+    return value_cells(KNN_TABLE[:40], KNN_LABELS[:40], **given)
+
+
+def exact_blocks(path=None, **changes):
+    """Exact values of blocks under nearest neighbours."""
+    groups = {"rows": np.arange(60) // 15, "columns": np.arange(8) // 2, "players": "groups"}
+    given = {**groups, "model": "knn", "method": "exact", "checkpoint": path, **KNN, **changes}
+    return value_blocks(KNN_TABLE[:60], KNN_LABELS[:60], KNN_TABLE[60:], KNN_LABELS[60:], **given)
+
+
+PIECES = {
+    "knn sampled": neighbours,
+    "knn exact": all_neighbours,
+    "knn crossed": crossed_neighbours,
+    "exact": exact,
+    "loo": left_out,
+    "oob": trees,
+    "exact blocks": exact_blocks,
+}
+"""Every other kind of run that has a checkpoint: its work is in numbered pieces."""
 
 
 def write_samples(folder):

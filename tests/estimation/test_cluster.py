@@ -43,15 +43,9 @@ def plain():
     return value_game(make_game(wait=0), 20, 3, **OPTIONS)
 
 
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=True) as client,
-    ):
-        yield client
+@pytest.fixture
+def client(dask_client):
+    return dask_client
 
 
 def same_bits(one, other):
@@ -60,6 +54,10 @@ def same_bits(one, other):
 
 def test_by_address(client, plain):
     assert same_bits(value_game(make_game(), 20, 3, cluster=client.scheduler.address, **OPTIONS), plain)
+
+
+def test_by_the_executor_of_a_client(client, plain):
+    assert same_bits(value_game(make_game(), 20, 3, cluster=client.get_executor(), **OPTIONS), plain)
 
 
 def test_by_joblib(client, plain):

@@ -27,7 +27,7 @@ from shapley2d._base.progress import Pace
 from shapley2d._estimation.batches import do_parcel, pack, single_threaded
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._estimation.workers import _cut, ordered_results
-from shapley2d.exceptions import UtilityError
+from shapley2d.exceptions import InputError, UtilityError
 
 OPTIONS = {"method": "mc", "max_permutations": 24, "tolerance": 0, "progress": False}
 
@@ -96,6 +96,24 @@ def test_any_pool_that_takes_work_is_a_cluster(plain, kind):
     with Pool(2) as pool:
         assert same_bits(value_game(make_game(wait=0), 30, 4, cluster=pool, **OPTIONS), plain)
     assert len(submitted) > 1 and submitted[-1][1] == OPTIONS["max_permutations"]
+
+
+class TakesNoFunction:
+    def submit(self, work, value):
+        raise AssertionError("it must not be asked")
+
+
+class ReturnsNothing:
+    def submit(self, *arguments):
+        return None
+
+
+@pytest.mark.parametrize("pool", [TakesNoFunction(), ReturnsNothing()])
+def test_other_things_that_can_submit_are_refused(pool):
+    with pytest.raises(
+        InputError, match="has a submit, but not one that takes a function with its arguments"
+    ):
+        value_game(make_game(wait=0), 30, 4, cluster=pool, **OPTIONS)
 
 
 def test_a_backend_that_cannot_stream_gets_waves(plain):

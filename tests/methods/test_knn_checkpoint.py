@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from shapley2d import value_cells
+from shapley2d import value_blocks, value_cells
 from shapley2d._estimation import checkpoint
 from shapley2d._knn.rows import RowValues
 from shapley2d._knn.small import SmallTable
@@ -163,6 +165,26 @@ def test_other_data_are_refused(tmp_path):
         value_cells(X + 1, y, X_valid, y_valid, checkpoint=path, **EXACT, **OPTIONS)
 
 
+def blocks(groups, path=None, **options):
+    data = table(n=60, m=6)
+    given = {"columns": [0, 0, 0, 1, 1, 1], "players": "cells", "checkpoint": path, **OPTIONS, **options}
+    return value_blocks(*data, rows=groups, **given)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_coalitions": 30}, {"players": "groups", "model": "knn"}])
+def test_blocks_are_kept_and_those_of_other_groups_refused(options, tmp_path):
+    path, groups = tmp_path / "run.npz", np.arange(60) // 20
+    plain = blocks(groups, **options)
+    for found in (blocks(groups, path, **options), blocks(groups, path, **options)):
+        assert found.values.tobytes() == plain.values.tobytes()
+        assert found.stderr.tobytes() == plain.stderr.tobytes()
+    assert found.info["resumed_at"] >= 1
+    with pytest.raises(
+        InputError, match="is of another run: rows differs"
+    ):  # so would the errors of its sums
+        blocks(np.arange(60) % 3, path, **options)
+
+
 SCRIPT = """
 import sys, warnings
 sys.path.insert(0, sys.argv[3])
@@ -202,26 +224,60 @@ def test_a_cluster_is_of_processors():
         value_cells(*table(), backend="cuda", cluster="tcp://127.0.0.1:1", **OPTIONS)
 
 
-@pytest.fixture(scope="module")
-def client():
-    distributed = pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
-
-
 @pytest.mark.parametrize("kind", ["sampled", "exact crossed", "fast"])
-def test_a_cluster_does_the_same_bits(kind, client, small_pieces, tmp_path):
+def test_a_cluster_does_the_same_bits(kind, dask_client, small_pieces, tmp_path):
     data, options = KINDS[kind]
     plain = value_cells(*data, **options, **OPTIONS)
-    assert same_bits(value_cells(*data, cluster=client, **options, **OPTIONS), plain)
-    kept = value_cells(*data, cluster=client, checkpoint=tmp_path / "run.npz", **options, **OPTIONS)
+    assert same_bits(value_cells(*data, cluster=dask_client, **options, **OPTIONS), plain)
+    kept = value_cells(*data, cluster=dask_client, checkpoint=tmp_path / "run.npz", **options, **OPTIONS)
     assert same_bits(kept, plain)
     assert same_bits(value_cells(*data, checkpoint=tmp_path / "run.npz", **options, **OPTIONS), plain)
+
+
+@contextmanager
+def lethal(client, flag, after):
+    """One worker of the cluster dies by SIGKILL in the midst of its work, whichever comes to it first."""
+
+    def arm(flag, after):  # inside a function, so that workers get it by value
+        from shapley2d._knn.rows import RowValues
+
+        calls = []
+        for name in ("values", "walk"):
+            real = getattr(RowValues, name)
+
+            def dying(self, *arguments, real=real, **options):
+                calls.append(1)
+                if len(calls) > after and not flag.exists():
+                    flag.touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return real(self, *arguments, **options)
+
+            dying.real = real
+            setattr(RowValues, name, dying)
+
+    def disarm():
+        from shapley2d._knn.rows import RowValues
+
+        for name in ("values", "walk"):
+            setattr(RowValues, name, getattr(getattr(RowValues, name), "real", getattr(RowValues, name)))
+
+    client.wait_for_workers(2, timeout=PATIENCE_S)
+    client.run(arm, flag, after)
+    try:
+        yield
+    finally:
+        client.wait_for_workers(2, timeout=PATIENCE_S)
+        client.run(disarm)
+
+
+@pytest.mark.parametrize("kind", ["sampled", "exact"])
+def test_a_worker_of_the_cluster_is_killed(kind, dask_client, small_pieces, tmp_path):
+    data, options = KINDS[kind]
+    flag = tmp_path / "killed"
+    with lethal(dask_client, flag, after=1):
+        found = value_cells(*data, cluster=dask_client, **options, **OPTIONS)
+    assert flag.exists()
+    assert same_bits(found, value_cells(*data, **options, **OPTIONS))
 
 
 @pytest.mark.parametrize("option", ["checkpoint", "cluster"])

@@ -12,6 +12,7 @@ from shapley2d._api.cells import value_cells
 from shapley2d._api.docstrings import options_list, with_method_docs
 from shapley2d._methods.registry import all_options, find_method
 from shapley2d._methods.run import Run
+from shapley2d._tables.lazy import collected
 from shapley2d._tables.per_row import named_column, without_named
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputError, Setting
@@ -115,6 +116,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         given = self.get_params(deep=False)
         set_options = {name: value for name, value in given.items() if name in options and value is not None}
         shared = {name: value for name, value in given.items() if name not in options}
+        X, X_valid = collected(X), collected(X_valid, "X_valid")
         X, groups = named_column(X, groups, "groups")
         X, time = named_column(X, time, "time")
         if X_valid is None:

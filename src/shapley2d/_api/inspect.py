@@ -16,6 +16,7 @@ from shapley2d._tables.digest import column_digest, table_digest
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import with_targets
 from shapley2d._tables.label import label_name
+from shapley2d._tables.lazy import collected, warn_of_two_queries
 from shapley2d._tables.table import Table
 from shapley2d._tables.target import as_series, as_target
 from shapley2d.exceptions import InputError, Place, Setting
@@ -83,6 +84,8 @@ def inspect_cells(
     run = Run.create(random_state, "shapley", n_jobs, progress)
     named = y if isinstance(y, str) else None
     given = X
+    warn_of_two_queries(X, y, ("X", "y"))
+    X, y = collected(X), collected(y, "y")
     if y is not None:
         X, y, _, _ = with_targets(X, y, None, None)
     with without_warnings():  # what a column holds, strays and keys are findings here

@@ -1,4 +1,4 @@
-"""The archive behind a checkpoint: a JSON record and arrays of float64, as ``numpy.load`` reads them.
+"""The archive behind a checkpoint: a JSON record and arrays of floating-point numbers, as ``numpy.load`` reads them.
 
 Files may come from anyone. Nothing here is unpacked, evaluated or allocated that the file does not hold byte for byte:
 members are stored as they are, their headers have one form alone, and what they claim must be what they have.
@@ -32,13 +32,19 @@ _END = b"PK\x05\x06"
 _END_BYTES = 22
 _MAGIC = b"\x93NUMPY\x01\x00"
 _HEADER = re.compile(
-    rb"\{'descr': '(<f8|\|u1)', 'fortran_order': False, 'shape': \(((?:\d{1,12}(?:, \d{1,12})*,?)?)\), \} *\n"
+    rb"\{'descr': '(<f8|<f4|\|u1)', 'fortran_order': False, 'shape': \(((?:\d{1,12}(?:, \d{1,12})*,?)?)\), \} *\n"
 )
 
 
-def pack_archive(record: bytes, arrays: Mapping[str, NDArray[np.float64]]) -> bytes:
-    """The file: a numpy archive whose last bytes, the archive's comment, are the checksum of all before them."""
-    plain = {name: np.ascontiguousarray(array, dtype="<f8") for name, array in arrays.items()}
+def pack_archive(record: bytes, arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """The file: a numpy archive whose last bytes, the archive's comment, are the checksum of all before them.
+
+    Arrays of float32 take half the bytes; whatever is read again is float64, which holds them exactly.
+    """
+    plain = {
+        name: np.ascontiguousarray(array, dtype="<f4" if array.dtype == np.float32 else "<f8")
+        for name, array in arrays.items()
+    }
     buffer = io.BytesIO()
     np.savez(buffer, **{_RECORD: np.frombuffer(record, dtype=np.uint8), **plain})  # type: ignore[arg-type]
     with zipfile.ZipFile(buffer, "a") as archive:
@@ -58,7 +64,9 @@ def looks_like_one(path: Path) -> bool:
     return start.startswith(_START) and start[_NAME_AT:] == name
 
 
-def read_archive(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, NDArray[np.float64]]]:
+def read_archive(
+    path: Path, max_bytes: int, single: tuple[str, ...] = ()
+) -> tuple[dict[str, Any], dict[str, NDArray[np.float64]]]:
     """The record and the arrays, or a ValueError that says in a phrase what is wrong.
 
     Parameters
@@ -66,6 +74,8 @@ def read_archive(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, 
     path : Path
     max_bytes : int
         A larger file is not read.
+    single : tuple of str
+        Names of the arrays that are float32 in the file.
     """
     if not path.is_file():
         raise ValueError("it is not a file")
@@ -93,9 +103,10 @@ def read_archive(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, 
     arrays = {}
     for name, member in members.items():
         dtype, shape, data = _parse(member)
-        if dtype != "<f8" or not name.endswith(".npy"):
+        plain = name.removesuffix(".npy")
+        if dtype != ("<f4" if plain in single else "<f8") or plain == name:
             raise ValueError("it holds something else than numbers")
-        arrays[name.removesuffix(".npy")] = np.frombuffer(data, dtype="<f8").reshape(shape).astype(np.float64)
+        arrays[plain] = np.frombuffer(data, dtype=dtype).reshape(shape).astype(np.float64)
     return record, arrays
 
 

@@ -77,6 +77,8 @@ class Checkpoint:
         What the arrays can have, where the shape of the values does not say it.
     unit : str
         What is counted.
+    single : tuple of str
+        Names of the arrays that are kept in single precision, which they have from the start.
 
     Examples
     --------
@@ -100,6 +102,7 @@ class Checkpoint:
         *,
         max_bytes: int | None = None,
         unit: str = "permutations",
+        single: tuple[str, ...] = (),
     ) -> None:
         self.path = check_place(path)
         self.previous = previous_path(self.path)
@@ -113,6 +116,7 @@ class Checkpoint:
         if max_bytes is not None:
             self._max_bytes = max_bytes + _FREE_BYTES
         self._unit = unit
+        self._single = single
         self._next = time.monotonic() + EVERY_S
         self._good = False  # whether the file at the path is one to keep
         self._keeps_previous = True
@@ -122,9 +126,7 @@ class Checkpoint:
         """Whether it is time to save again."""
         return time.monotonic() >= self._next
 
-    def save(
-        self, count: int, arrays: Mapping[str, NDArray[np.float64]], history: list[tuple[int, float]]
-    ) -> None:
+    def save(self, count: int, arrays: Mapping[str, NDArray[Any]], history: list[tuple[int, float]]) -> None:
         """Write the state; the file that was there becomes the previous one. Where it cannot be, warn once."""
         begin = time.monotonic()
         record = {"format": _FORMAT, "count": count, "history": history, "identity": self._identity}
@@ -203,7 +205,7 @@ class Checkpoint:
         return found
 
     def _read(self, path: Path) -> Saved:
-        record, arrays = read_archive(path, self._max_bytes)
+        record, arrays = read_archive(path, self._max_bytes, self._single)
         if record.get("format") != _FORMAT:
             raise ValueError("it is of another version of shapley2d")
         count = whole_number(record.get("count"), "its count", 1)

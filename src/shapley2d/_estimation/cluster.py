@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import socket
 import time
 from collections import deque
@@ -13,7 +14,7 @@ from shapley2d._estimation.batches import do_parcel, pack
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from shapley2d._estimation.batches import Batch, Work
 
@@ -68,7 +69,7 @@ def _in_pool(work: Work, pool: Any, batches: Iterator[tuple[int, int]]) -> Gener
     try:
         while True:
             for batch in islice(batches, room - len(under_way)):
-                under_way.append(pool.submit(do_parcel, *batch, *parcel))
+                under_way.append(_handed(pool, *batch, *parcel))
             if not under_way:
                 return
             result = under_way[0].result()
@@ -78,6 +79,26 @@ def _in_pool(work: Work, pool: Any, batches: Iterator[tuple[int, int]]) -> Gener
         for future in under_way:
             if hasattr(future, "cancel"):
                 future.cancel()
+
+
+def _handed(pool: Any, *arguments: Any) -> Any:
+    """The future of a batch; not every ``submit`` takes a function and returns one: Ray's ActorPool has another."""
+    future = pool.submit(do_parcel, *arguments) if _takes_any(pool.submit) else None
+    if not callable(getattr(future, "result", None)):
+        raise InputError(
+            Setting("cluster", pool),
+            " has a submit, but not one that takes a function with its arguments and returns something with a result()",
+        )
+    return future
+
+
+def _takes_any(submit: Callable[..., Any]) -> bool:
+    """Whether a function can be called with any number of arguments, as far as it tells."""
+    try:
+        parameters = inspect.signature(submit).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    return any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
 
 
 def on_a_worker() -> bool:

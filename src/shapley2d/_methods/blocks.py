@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.checks import check_choice
-from shapley2d._base.progress import reporting
-from shapley2d._estimation.estimate import Estimate
+from shapley2d._estimation.exact import DesignBlocks
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._games.cached import CachedGame
 from shapley2d._games.grouped import GroupedGame
 from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS
+from shapley2d._methods.designs import value_designs
 from shapley2d._methods.exact import check_exact, exact_utilities
 from shapley2d._methods.games import model_games
 from shapley2d._methods.identity import open_checkpoint
@@ -30,6 +30,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._estimation.estimate import Estimate
     from shapley2d._knn.cuda.device import Device
     from shapley2d._methods.run import Run
     from shapley2d._ownership.grid import Grid
@@ -124,6 +125,8 @@ def _estimate(
     sampling = {name: value for name, value in options.items() if name in _SAMPLING_NAMES}
     uses_knn = is_knn(settings["model"])
     threads = -1 if run.n_jobs is None else run.n_jobs
+    if sampling.get("cluster") is not None:
+        threads = 1  # a worker of a cluster is one of many
     parts = model_games(problem, run, **settings, threads=threads, device=device)
     blocks, members = _block_games(parts.games, problem, grid)
     chosen = _choose_method(method, blocks, members, run, "knn" if uses_knn else "model", sampling)
@@ -131,30 +134,24 @@ def _estimate(
     n_groups = grid.shape[0]
     if chosen == "pairs":
         estimate = _by_pairs(blocks, members, n_groups, run, sums=sums, uses_knn=uses_knn, **sampling)
-    elif chosen == "mc":
-        owners = None if sums is None else sums.weights
-        groups = {"rows": grid.rows.labels, "columns": grid.columns.labels, "owners": owners}
-        path = sampling.pop("checkpoint")
-        kept = open_checkpoint(
-            path,
-            run,
-            blocks,
-            members,
-            method="mc of blocks",
-            n_rows=n_groups,
-            problem=problem,
-            **settings,
-            **groups,
-        )
-        estimate = _sampled(
-            blocks, members, n_groups, run, sums=sums, uses_knn=uses_knn, checkpoint=kept, **sampling
-        )
-    elif chosen == "exact" and uses_knn and not run.precedence.orders:
-        estimate = _exact_by_columns(blocks, members, n_groups, run)
     else:
-        solve = METHODS[chosen].solve_games
-        assert solve is not None
-        estimate = solve(blocks, members, n_groups, run)
+        known = {
+            "problem": problem,
+            "method": f"{chosen} of blocks",
+            "rows": grid.rows.labels,
+            "columns": grid.columns.labels,
+            **settings,
+        }
+        if chosen == "mc":
+            known["owners"] = None if sums is None else sums.weights
+            path = sampling.pop("checkpoint")
+            kept = open_checkpoint(path, run, blocks, members, n_rows=n_groups, **known)
+            estimate = _sampled(
+                blocks, members, n_groups, run, sums=sums, uses_knn=uses_knn, checkpoint=kept, **sampling
+            )
+        else:
+            given = {name: sampling.get(name) for name in ("checkpoint", "cluster")}
+            estimate = _unsampled(chosen, blocks, members, n_groups, run, device, known, **given)
     where = {"backend": backend_name(device)} if uses_knn else {}
     return estimate.noting(**parts.info, **where), chosen
 
@@ -255,21 +252,58 @@ def _sampled(
     return estimate.noting(n_utilities=computed) if computed else estimate
 
 
+def _unsampled(
+    method: str,
+    blocks: list[Game],
+    members: list[NDArray[np.intp]],
+    n_groups: int,
+    run: Run,
+    device: Device | None,
+    known: dict[str, Any],
+    *,
+    checkpoint: Any,
+    cluster: Any,
+) -> Estimate:
+    """Values by a method that leaves nothing to chance."""
+    if method == "exact" and is_knn(known["model"]) and not run.precedence.orders:
+        known = {**known, "backend": backend_name(device)}
+        return _exact_by_columns(blocks, members, n_groups, run, known, checkpoint, cluster)
+    solve, takes = METHODS[method].solve_games, METHODS[method].game_options
+    assert solve is not None
+    if "checkpoint" not in takes:
+        return solve(blocks, members, n_groups, run)
+    return solve(blocks, members, n_groups, run, checkpoint=checkpoint, cluster=cluster, known=known)
+
+
 def _exact_by_columns(
-    blocks: list[Game], members: list[NDArray[np.intp]], n_groups: int, run: Run
+    blocks: list[Game],
+    members: list[NDArray[np.intp]],
+    n_groups: int,
+    run: Run,
+    known: dict[str, Any],
+    checkpoint: Any,
+    cluster: Any,
 ) -> Estimate:
     """Exact values, a few column coalitions at a time with all row coalitions: what nearest neighbours do best."""
     check_exact(blocks, members, run)
-    values = np.zeros((n_groups, blocks[0].n_columns))
-    with reporting(run.progress, "exact values of blocks") as report:
-        for k, (game, present) in enumerate(zip(blocks, members, strict=True)):
-            row_design = AllSubsets(game.n_rows, run.semivalues[0])
-            column_design = AllSubsets(game.n_columns, run.semivalues[1])
-            lists = column_design.coalitions
-            for start in range(0, len(lists), _COLUMN_STEP):
-                part = lists.slice(start, min(start + _COLUMN_STEP, len(lists)))
-                utilities = game.utilities(row_design.coalitions, part)
-                by_column = column_design.combine(np.ascontiguousarray(utilities.T), start).T
-                values[present] += row_design.combine(by_column) / len(blocks)
-                report((k + min(1.0, (start + _COLUMN_STEP) / len(lists))) / len(blocks), "")
-    return Estimate.exact(values, n_utilities=sum(2 ** (game.n_rows + game.n_columns) for game in blocks))
+    designs = [
+        DesignBlocks(
+            game,
+            AllSubsets(game.n_rows, run.semivalues[0]),
+            AllSubsets(game.n_columns, run.semivalues[1]),
+            _COLUMN_STEP,
+            by_columns=True,
+        )
+        for game in blocks
+    ]
+    return value_designs(
+        designs,
+        members,
+        n_groups,
+        run,
+        title="exact values of blocks",
+        known=known,
+        checkpoint=checkpoint,
+        cluster=cluster,
+        n_jobs=1,  # nearest neighbours use threads
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._methods.options import TRAINING
+from shapley2d._methods.options import KEPT, TRAINING
 from shapley2d._methods.record import Method
 from shapley2d._methods.score import score_model
 from shapley2d.exceptions import InputError, Setting
@@ -24,36 +24,57 @@ MAX_EXACT_UTILITIES = 2**24
 """``exact`` refuses games with more pairs of coalitions than this."""
 
 
-def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
+def solve(problem: Problem, run: Run, *, checkpoint: Any, cluster: Any, **settings: Any) -> Estimate:
     """Exact values of a model's cells, for tables of a dozen players."""
     from shapley2d._methods.games import model_games
 
-    parts = model_games(problem, run, **options)
-    return solve_games(parts.games, parts.rows, parts.n_rows, run).noting(**parts.info)
+    parts = model_games(problem, run, **settings)
+    estimate = solve_games(
+        parts.games,
+        parts.rows,
+        parts.n_rows,
+        run,
+        checkpoint=checkpoint,
+        cluster=cluster,
+        known={"problem": problem, **settings},
+    )
+    return estimate.noting(**parts.info)
 
 
-def solve_games(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int, run: Run) -> Estimate:
-    """Exact values of games, the mean over them."""
-    import numpy as np
-
-    from shapley2d._estimation.estimate import Estimate
-    from shapley2d._estimation.exact import evaluate_design
-    from shapley2d._methods.games import fold_progress, fold_title
+def solve_games(
+    games: Sequence[Game],
+    rows: list[NDArray[np.intp]],
+    n_rows: int,
+    run: Run,
+    *,
+    checkpoint: Any = None,
+    cluster: Any = None,
+    known: dict[str, Any] | None = None,
+) -> Estimate:
+    """Exact values of games, the mean over them; what is ``known`` of them identifies a checkpoint."""
+    from shapley2d._estimation.exact import DesignBlocks
+    from shapley2d._methods.designs import value_designs
     from shapley2d._theory.designs import exact_design
 
     check_exact(games, rows, run)
-    values = np.zeros((n_rows, games[0].n_columns))
-    for k, (game, members) in enumerate(zip(games, rows, strict=True)):
-        part = evaluate_design(
+    blocks = [
+        DesignBlocks.of_rows(
             game,
             exact_design(game.n_rows, run.semivalues[0], run.precedence.of_rows(members).rows),
             exact_design(game.n_columns, run.semivalues[1], run.precedence.columns),
-            n_jobs=run.n_jobs,
-            progress=fold_progress(run.progress, k, len(games)),
-            title=fold_title("exact values", k, len(games)),
         )
-        values[members] += part / len(games)
-    return Estimate.exact(values, n_utilities=exact_utilities(games, rows, run))
+        for game, members in zip(games, rows, strict=True)
+    ]
+    return value_designs(
+        blocks,
+        rows,
+        n_rows,
+        run,
+        title="exact values",
+        checkpoint=checkpoint,
+        cluster=cluster,
+        known={"method": "exact", **(known or {})},
+    )
 
 
 def exact_utilities(games: Sequence[Game], rows: list[NDArray[np.intp]], run: Run) -> int:
@@ -86,9 +107,10 @@ METHOD = Method(
     name="exact",
     summary="any model, every coalition trained once: for a dozen rows and columns in all",
     solve=solve,
-    options=TRAINING,
+    options=(*TRAINING, *KEPT),
     how="every coalition of rows and columns",
     solve_games=solve_games,
     score=score_model,
     ordered=True,
+    game_options=tuple(option.name for option in KEPT),
 )

@@ -130,15 +130,3 @@ def model_games(
     if problem.label is not None:
         games = [LabelGame(game) for game in games]
     return ProblemGames(games, [split.rows for split in problem.splits], problem.table.n_rows, info)
-
-
-def fold_title(what: str, k: int, count: int) -> str:
-    """The title of a progress bar, with the fold where there are several."""
-    return what if count == 1 else f"{what}, fold {k + 1} of {count}"
-
-
-def fold_progress(progress: Any, k: int, count: int) -> Any:
-    """The progress of one fold; a function is told the share of all folds that is done."""
-    if not callable(progress) or count == 1:
-        return progress
-    return lambda fraction, note: progress((k + fraction) / count, f"fold {k + 1} of {count}: {note}")

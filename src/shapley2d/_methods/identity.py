@@ -91,6 +91,7 @@ def checkpoint_of(
     problem: Problem | None = None,
     max_bytes: int | None = None,
     unit: str = "permutations",
+    single: tuple[str, ...] = (),
     **settings: Any,
 ) -> Checkpoint:
     """The checkpoint at a path, for games whose fingerprint is known."""
@@ -106,7 +107,9 @@ def checkpoint_of(
         **_setting_code(settings),
         "method": method,
     }
-    return Checkpoint(path, {**identity, **games}, shape, drawn, max_bytes=max_bytes, unit=unit)
+    return Checkpoint(
+        path, {**identity, **games}, shape, drawn, max_bytes=max_bytes, unit=unit, single=single
+    )
 
 
 def identity_of_sums(run: Run) -> dict[str, Any]:

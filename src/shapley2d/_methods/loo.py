@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._methods.options import TRAINING
+from shapley2d._methods.options import KEPT, TRAINING
 from shapley2d._methods.record import Method, refuse_semivalue
 from shapley2d._methods.score import score_model
 
@@ -20,46 +20,66 @@ if TYPE_CHECKING:
     from shapley2d._theory.game import Game
 
 
-def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
+def solve(problem: Problem, run: Run, *, checkpoint: Any, cluster: Any, **settings: Any) -> Estimate:
     """2D leave-one-out values of a model's cells."""
     from shapley2d._methods.games import model_games
 
-    parts = model_games(problem, run, **options)
-    return solve_games(parts.games, parts.rows, parts.n_rows, run).noting(**parts.info)
+    parts = model_games(problem, run, **settings)
+    estimate = solve_games(
+        parts.games,
+        parts.rows,
+        parts.n_rows,
+        run,
+        checkpoint=checkpoint,
+        cluster=cluster,
+        known={"problem": problem, **settings},
+    )
+    return estimate.noting(**parts.info)
 
 
-def solve_games(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int, run: Run) -> Estimate:
-    """The whole table against the table without a row, without a column and without both."""
-    import numpy as np
+def solve_games(
+    games: Sequence[Game],
+    rows: list[NDArray[np.intp]],
+    n_rows: int,
+    run: Run,
+    *,
+    checkpoint: Any = None,
+    cluster: Any = None,
+    known: dict[str, Any] | None = None,
+) -> Estimate:
+    """The whole table against the table without a row, without a column and without both.
 
-    from shapley2d._estimation.estimate import Estimate
-    from shapley2d._estimation.exact import evaluate_design
-    from shapley2d._methods.games import fold_progress, fold_title
+    What else is ``known`` of the games identifies a checkpoint.
+    """
+    from shapley2d._estimation.exact import DesignBlocks
+    from shapley2d._methods.designs import value_designs
     from shapley2d._theory.designs import LeaveOneOut
 
     refuse_semivalue("loo", run.semivalues, "it only looks at the whole table")
-    values = np.zeros((n_rows, games[0].n_columns))
-    for k, (game, members) in enumerate(zip(games, rows, strict=True)):
-        part = evaluate_design(
-            game,
-            LeaveOneOut(game.n_rows),
-            LeaveOneOut(game.n_columns),
-            n_jobs=run.n_jobs,
-            progress=fold_progress(run.progress, k, len(games)),
-            title=fold_title("leave one out", k, len(games)),
-        )
-        values[members] += part / len(games)
-    return Estimate.exact(values, n_utilities=sum((game.n_rows + 1) * (game.n_columns + 1) for game in games))
+    blocks = [
+        DesignBlocks.of_rows(game, LeaveOneOut(game.n_rows), LeaveOneOut(game.n_columns)) for game in games
+    ]
+    return value_designs(
+        blocks,
+        rows,
+        n_rows,
+        run,
+        title="leave one out",
+        checkpoint=checkpoint,
+        cluster=cluster,
+        known={"method": "loo", **(known or {})},
+    )
 
 
 METHOD = Method(
     name="loo",
     summary="any model, 2D leave-one-out: the table against the table without a row, a column, and both",
     solve=solve,
-    options=TRAINING,
+    options=(*TRAINING, *KEPT),
     how="leaving out one row and one column at a time",
     meaning="what the whole table's performance owes to its row and its column together, all others being there",
     total="",
     solve_games=solve_games,
     score=score_model,
+    game_options=tuple(option.name for option in KEPT),
 )

@@ -112,5 +112,8 @@ CLUSTER = Option(
 TRAINING = (MODEL, SCORING, PREPROCESS, BASELINE, MODEL_NEIGHBORS, MODEL_METRIC)
 """Of methods that train a model."""
 
-SAMPLING = (MAX_PERMUTATIONS, TOLERANCE, CHECKPOINT, CLUSTER)
+KEPT = (CHECKPOINT, CLUSTER)
+"""Of methods whose work is done in numbered pieces."""
+
+SAMPLING = (MAX_PERMUTATIONS, TOLERANCE, *KEPT)
 """Of methods that average over permutations."""

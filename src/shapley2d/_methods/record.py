@@ -139,7 +139,8 @@ class Method:
         Whether a model is evaluated, which takes a validation table or folds.
     solve_games : callable, optional
         ``solve_games(games, rows, n_rows, run, **options) -> Estimate`` for games of any kind, where the method has no
-        need of a table: it then serves ``value_game`` and ``value_blocks`` too.
+        need of a table: it then serves ``value_game`` and ``value_blocks`` too. One that takes a ``checkpoint`` is also
+        handed what identifies games of blocks, as ``known``.
     ordered : bool
         Whether it knows players who can only join after others.
     game_options : tuple of str

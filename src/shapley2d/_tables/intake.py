@@ -1,4 +1,4 @@
-"""Tables as people hold them, brought to a frame or an array: files, DuckDB, Arrow, dictionaries, lists of records."""
+"""Tables as people hold them, brought to a frame or an array: files, queries, Arrow, dictionaries, lists of records."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 from shapley2d._base.warnings import warn
 from shapley2d._tables.arrow_types import plain_types
 from shapley2d._tables.frames import frame_kind, make_frame
+from shapley2d._tables.lazy import collected
 from shapley2d.exceptions import InputError, InputWarning, Place, Setting
 
 if TYPE_CHECKING:
@@ -49,8 +50,7 @@ def as_frame(data: Any, name: str = "X") -> Any:
         return data
     if hasattr(data, "toarray") and hasattr(data, "nnz"):
         raise TypeError(f"{name} is a sparse matrix, which is not supported: pass {name}.toarray()")
-    if hasattr(data, "collect") and hasattr(data, "lazy"):
-        data = data.collect()  # a lazy polars frame
+    data = collected(data, name)
     if nw.dependencies.is_pyarrow_table(data):
         data = plain_types(data)
     _check_unique_names(data, name)

@@ -11,6 +11,7 @@ from shapley2d._base.defaults import FOLDS
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import with_targets
 from shapley2d._tables.keys import warn_of_keys
+from shapley2d._tables.lazy import collected, warn_of_two_queries
 from shapley2d._tables.match import match_columns
 from shapley2d._tables.per_row import named_column, read_groups, read_times, read_weights, without_named
 from shapley2d._tables.remarks import warn_of_reading
@@ -113,6 +114,9 @@ def make_problem(
     latter each of its rows comes from.
     """
     check_folds(folds)
+    warn_of_two_queries(X, y, ("X", "y"))
+    warn_of_two_queries(X_valid, y_valid, ("X_valid", "y_valid"))
+    X, X_valid = collected(X), collected(X_valid, "X_valid")
     X, y, X_valid, y_valid = with_targets(X, y, X_valid, y_valid)
     if (X_valid is None) != (y_valid is None):
         present, absent = ("y_valid", "X_valid") if X_valid is None else ("X_valid", "y_valid")

@@ -12,6 +12,7 @@ from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import is_missing, is_number
 from shapley2d._base.warnings import warn
 from shapley2d._tables.labels import Labels, read_labels
+from shapley2d._tables.lazy import collected
 from shapley2d.exceptions import InputError, InputWarning, LeakWarning, Place, Setting, UnseenLabelWarning
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ def as_series(y: Any, name: str = "y") -> Any:
     """A target as a narwhals series, if it is a series or a frame of one column; anything else as it is."""
     if y is None:
         return None
+    y = collected(y, name)
     frame = nw.from_native(y, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         if frame.shape[1] != 1:

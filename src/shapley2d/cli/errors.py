@@ -18,6 +18,7 @@ from shapley2d.exceptions import InputError, UtilityError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from shapley2d._results.valuation import Valuation
 
@@ -49,7 +50,7 @@ class MissingFlagsError(InputError):
 
 
 @contextmanager
-def computing(names: dict[str, str]) -> Iterator[None]:
+def computing(names: dict[str, str], checkpoint: Path | None = None) -> Iterator[None]:
     """Name files and columns in the library's messages, which call them ``X``, ``y`` and so on; mind Ctrl-C."""
     try:
         yield
@@ -58,7 +59,9 @@ def computing(names: dict[str, str]) -> Iterator[None]:
     except InputError as error:
         raise InputError(in_words(error, names)) from error
     except KeyboardInterrupt:
-        say("shapley2d: interrupted before there were values; nothing was written")
+        kept = checkpoint is not None and checkpoint.exists()
+        state = f"the same command goes on from {checkpoint}" if kept else "nothing was written"
+        say(f"shapley2d: interrupted before there were values; {state}")
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -116,7 +116,7 @@ class SplitGame:
         """What keeps the work that is done, in the form that was chosen."""
         if self.path is None:
             return Keeper(None, self._cluster)
-        from shapley2d._methods.identity import checkpoint_of
+        from shapley2d._methods.identity import checkpoint_of, identity_of_sums
 
         rows = sum(rows.size + 1 for rows in self.rows)
         further = 0 if run.sums is None else len(run.sums) ** 2 + len(run.sums)
@@ -134,6 +134,7 @@ class SplitGame:
             form=self.form,
             small=bool(self._options["small"]),
             **self.info,
+            **identity_of_sums(run),
         )
         return Keeper(checkpoint, self._cluster)
 

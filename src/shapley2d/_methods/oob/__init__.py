@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.checks import check_number
+from shapley2d._methods.options import KEPT
 from shapley2d._methods.record import Method, Option, choice, whole
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ METHOD = Method(
             "right predictions, or with the distance from the class's mean",
             flag="--oob-score",
         ),
+        *KEPT,
     ),
     how="out-of-bag performance of a bagged ensemble (2D-OOB)",
     meaning="the mean score of its row by trees that saw its column and never saw the row",

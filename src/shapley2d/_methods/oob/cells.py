@@ -20,8 +20,11 @@ from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.streams import generator
 from shapley2d._base.warnings import warn
+from shapley2d._estimation.checkpoint import check_place
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
+from shapley2d._methods.identity import checkpoint_of
+from shapley2d._methods.oob.grown import LINES, GrownTrees
 from shapley2d._methods.oob.means import TreeMeans, tree_means
 from shapley2d._methods.record import refuse_semivalue
 from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one
@@ -30,6 +33,7 @@ from shapley2d.exceptions import InputError, InputWarning, PrecisionWarning, Set
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._estimation.checkpoint import Checkpoint
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._tables.table import Table
@@ -47,6 +51,8 @@ def oob_cells(
     n_trees: int,
     column_share: float,
     oob_score: str,
+    checkpoint: Any = None,
+    cluster: Any = None,
 ) -> Estimate:
     """2D-OOB values of the cells of a table.
 
@@ -65,6 +71,10 @@ def oob_cells(
         1 - (error squared) / (variance of the target), which is 1 at best and 0 where a tree is as far off as the
         mean typically is. ``"distance"`` (classes only): adds how close the row is to the mean of its class in the
         bag, from 1 (as close as the closest row in the bag) to 0 (as far as the farthest) and below.
+    checkpoint : path-like, optional
+        Where to keep the scores of the trees that are grown, and to go on from, to the same bits.
+    cluster : str, distributed.Client or executor, optional
+        Where to grow them instead of here.
 
     Returns
     -------
@@ -94,15 +104,18 @@ def oob_cells(
     enough = _enough_trees(problem.table, n_drawn)
     if enough > _MOST_MORE * n_trees:
         raise InputError(*_too_few(problem.table, n_trees, column_share, enough))
+    if checkpoint is not None:
+        check_place(checkpoint)  # before anything long is done
     trees = Trees(problem.table, problem.target, int(n_trees), n_drawn, oob_score, run.seed)
-    scores, drawn = _grow(trees, run, "2D-OOB")
+    grown = GrownTrees(_checkpoint(checkpoint, problem, run, trees, enough), trees.shape)
+    scores, drawn = _grow(trees, run, "2D-OOB", grown, cluster)
     interrupted = len(scores) < n_trees
     means = tree_means(scores, drawn, right_or_wrong=trees.right_or_wrong)
     scarce = first_scarce = int((means.counts < 2).sum())
     # some trees more rather than nothing at all
     while scarce and not interrupted and len(scores) < 2 * max(n_trees, enough):
         more = trees.after(len(scores), max(1, n_trees // 10))
-        extra = _grow(more, run, "2D-OOB, for cells with too few trees")
+        extra = _grow(more, run, "2D-OOB, for cells with too few trees", grown, cluster)
         interrupted = len(extra[0]) < more.n_trees
         scores, drawn = np.concatenate([scores, extra[0]]), np.concatenate([drawn, extra[1]])
         means = tree_means(scores, drawn, right_or_wrong=trees.right_or_wrong)
@@ -126,8 +139,14 @@ def oob_cells(
                 "their stderr shows"
             )
         )
+    facts = {"resumed_at": grown.resumed_at} if grown.resumed_at else {}
     return _estimate(
-        means, n_trees=len(scores), columns_per_tree=n_drawn, oob_score=oob_score, interrupted=interrupted
+        means,
+        n_trees=len(scores),
+        columns_per_tree=n_drawn,
+        oob_score=oob_score,
+        interrupted=interrupted,
+        **facts,
     )
 
 
@@ -179,17 +198,17 @@ def draw_tree(
 class Trees:
     """Numbered bundles of trees: a line per tree with the scores of the rows, then which columns it saw.
 
-    A row in the bag has the score NaN. Which trees are in a bundle depends on the table alone.
+    A row in the bag has the score NaN. A tree is known by its number, whichever bundle it is in.
     """
 
     def __init__(
         self, table: Table, target: Target, n_trees: int, n_drawn: int, score: str, seed: int
     ) -> None:
         self.shape = (table.n_rows, table.n_columns)
-        self.n_trees, self._first = n_trees, 0
+        self.n_trees, self.first = n_trees, 0
         self.size = max(1, min(_MAX_PIECE, _PIECE_ROWS // table.n_rows))
         self.right_or_wrong = score == "correct" and target.task == "classification"
-        self._n_drawn, self._score, self._seed = n_drawn, score, seed
+        self.n_drawn, self.score, self._seed = n_drawn, score, seed
         encoded = encode_tables(table, table)
         (matrix,) = near_one(fill_means(encoded.train), by_column=True)
         self._members = [np.flatnonzero(encoded.owners == j) for j in range(table.n_columns)]
@@ -208,7 +227,7 @@ class Trees:
     def after(self, first: int, n_trees: int) -> Trees:
         """The trees that come after the first so many."""
         more = copy(self)
-        more._first, more.n_trees = first, n_trees  # noqa: SLF001
+        more.first, more.n_trees = first, n_trees
         return more
 
     @property
@@ -218,11 +237,11 @@ class Trees:
 
     def __call__(self, number: int) -> NDArray[np.float64]:
         n_rows, n_columns = self.shape
-        first = self._first + number * self.size
-        trees = range(first, min(first + self.size, self._first + self.n_trees))
+        first = self.first + number * self.size
+        trees = range(first, min(first + self.size, self.first + self.n_trees))
         lines = np.zeros((len(trees), n_rows + n_columns))
         for line, tree in zip(lines, trees, strict=True):
-            counts, columns = draw_tree(self._seed, tree, self.shape, self._n_drawn)
+            counts, columns = draw_tree(self._seed, tree, self.shape, self.n_drawn)
             line[:n_rows] = self._scores(counts, np.concatenate([self._members[j] for j in columns]))
             line[n_rows + columns] = 1.0
         return lines
@@ -250,25 +269,54 @@ def _scaled(matrix: NDArray[np.float64], owners: NDArray[np.intp]) -> NDArray[np
     return np.ascontiguousarray(centred / np.sqrt(np.where(variance > 0, variance, 1.0))[owners][:, None])
 
 
-def _grow(trees: Trees, run: Run, title: str) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+def _checkpoint(path: Any, problem: Problem, run: Run, trees: Trees, enough: int) -> Checkpoint | None:
+    """The checkpoint at a path, for trees of this table only; how many are wanted may change."""
+    if path is None:
+        return None
+    return checkpoint_of(
+        path,
+        run,
+        {},
+        method="oob",
+        problem=problem,
+        max_bytes=4 * sum(trees.shape) * _MOST_MORE * max(trees.n_trees, enough),
+        unit="trees",
+        single=(LINES,),
+        columns_per_tree=trees.n_drawn,
+        oob_score=trees.score,
+    )
+
+
+def _grow(
+    trees: Trees, run: Run, title: str, grown: GrownTrees, cluster: Any
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Scores of all trees, and the columns they saw; of those grown so far after Ctrl-C."""
     n_rows, n_columns = trees.shape
     scores = np.empty((trees.n_trees, n_rows), dtype=np.float32)
     drawn = np.empty((trees.n_trees, n_columns), dtype=bool)
     done, pace = 0, Pace()
-    pieces = ordered_results(trees, 0, trees.n_pieces, n_jobs=run.n_jobs)
+
+    def take(lines: NDArray[np.floating]) -> int:
+        stop = done + len(lines)
+        scores[done:stop], drawn[done:stop] = lines[:, :n_rows], lines[:, n_rows:] > 0
+        return stop
+
+    done = take(grown.lines(trees.first, trees.n_trees))
+    left_over = trees.after(trees.first + done, trees.n_trees - done)
+    pieces = ordered_results(left_over, 0, left_over.n_pieces, n_jobs=run.n_jobs, cluster=cluster)
     with reporting(run.progress, title) as report, closing(pieces):
         try:
             for piece in pieces:
-                stop = done + len(piece)
-                scores[done:stop], drawn[done:stop] = piece[:, :n_rows], piece[:, n_rows:] > 0
-                done = stop
+                done = take(piece)
+                grown.add(piece)
                 pace.tick()
                 left = (trees.n_trees - done) / trees.size * (pace.seconds() or 0.0)
                 report(done / trees.n_trees, f"{done:,} of {trees.n_trees:,} trees", left)
         except KeyboardInterrupt:
             if done == 0:
                 raise
+        finally:
+            grown.save()
     return scores[:done], drawn[:done]
 
 

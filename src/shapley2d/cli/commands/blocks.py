@@ -182,7 +182,7 @@ def blocks(
 
     amount = 100 if pay is None else pay
     asked: dict[str, Any] = {"amount": amount, "negative": negative} if audit else {}
-    with warnings_as_notes(inputs.names), computing(inputs.names):
+    with warnings_as_notes(inputs.names), computing(inputs.names, given.get("checkpoint")):
         found: Any = (audit_owners if audit else value_blocks)(
             inputs.X,
             inputs.y,

@@ -83,7 +83,7 @@ def cells(
 
     from shapley2d import value_cells
 
-    with warnings_as_notes(inputs.names), computing(inputs.names):
+    with warnings_as_notes(inputs.names), computing(inputs.names, given.get("checkpoint")):
         valuation = value_cells(
             inputs.X,
             inputs.y,

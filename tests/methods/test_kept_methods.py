@@ -1,0 +1,283 @@
+"""Exact values, leave-one-out, trees and blocks in pieces: killed and resumed, or on a cluster, the same bits."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from shapley2d import value_blocks, value_cells, value_game
+from shapley2d._estimation import checkpoint
+from shapley2d._estimation.exact import DesignBlocks, _Sums
+from shapley2d._games.function import FunctionGame
+from shapley2d._methods.oob.cells import Trees
+from shapley2d._methods.oob.grown import GrownTrees
+from shapley2d._theory.designs import AllSubsets
+from shapley2d.exceptions import InputError
+
+random = np.random.default_rng(3)
+X, X_VALID = random.normal(size=(8, 3)).round(2), random.normal(size=(10, 3)).round(2)
+Y, Y_VALID = np.array(["no", "yes"] * 4), (X_VALID[:, 0] > 0).astype(int).astype(str)
+Y_VALID = np.where(Y_VALID == "1", "yes", "no")
+MODEL = {"model": "gaussian_nb"}
+
+
+def game(S, F):
+    """Cheap and not additive."""
+    return float(np.sqrt(S.sum() * F[0] + S[0]) + 0.1 * F.sum())
+
+
+def cells(*data, **options):
+    return lambda **more: value_cells(*data, progress=False, **options, **more)
+
+
+def blocks(*data, **options):
+    groups = {"rows": [0, 0, 1, 1, 2, 2, 3, 3], "columns": [0, 1, 2], "players": "groups"}
+    return lambda **more: value_blocks(*data, progress=False, **{**groups, **options, **more})
+
+
+VALID, CROSSED = (X, Y, X_VALID, Y_VALID), (X, Y)
+FEW, FEW_CROSSED = (X[:4], Y[:4], X_VALID, Y_VALID), (X[:6], Y[:6])
+KINDS = {
+    "exact": cells(*FEW, method="exact", **MODEL),
+    "exact crossed": cells(*FEW_CROSSED, method="exact", folds=2, **MODEL),
+    "exact label": cells(X[:6, :2], Y[:6], method="exact", folds=2, include_label=True, **MODEL),
+    "exact in order": cells(*FEW, method="exact", precedence={"columns": [0, 1, 1]}, **MODEL),
+    "game": lambda **more: value_game(game, 4, 3, progress=False, **more),
+    "loo": cells(*VALID, method="loo", **MODEL),
+    "loo crossed": cells(*CROSSED, method="loo", folds=3, **MODEL),
+    "oob": cells(*CROSSED, method="oob", n_trees=120),
+    "oob of numbers": cells(X, X[:, 1] * 3, method="oob", n_trees=120),
+    "oob with more trees": cells(*CROSSED, method="oob", n_trees=12, column_share=1),
+    "blocks": blocks(*VALID, method="exact", **MODEL),
+    "blocks by themselves": blocks(*VALID, **MODEL),
+    "blocks of neighbours": blocks(*VALID, model="knn", n_neighbors=2),
+    "blocks of neighbours crossed": blocks(*CROSSED, model="knn", n_neighbors=2, folds=2),
+}
+pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarning")
+
+
+class CrashError(Exception):
+    """The power fails."""
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """A file after every piece, and many pieces even of small tables."""
+    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
+    monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
+    monkeypatch.setattr("shapley2d._estimation.exact._MIN_UTILITIES", 2)
+    monkeypatch.setattr("shapley2d._methods.blocks._COLUMN_STEP", 2)
+    monkeypatch.setattr("shapley2d._methods.oob.cells._MAX_PIECE", 3)
+
+
+def crash_after(monkeypatch, calls):
+    """Let some pieces be done, and count how many are."""
+    done = []
+    for kind in (DesignBlocks, Trees):
+
+        def limited(self, number, real=kind.__call__):
+            if len(done) >= calls:
+                raise CrashError
+            done.append(number)
+            return real(self, number)
+
+        monkeypatch.setattr(kind, "__call__", limited)
+    return done
+
+
+def bits(found):
+    names = ("values", "stderr", "row_stderr", "column_stderr")
+    return [getattr(found, name).tobytes() for name in names]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeypatch, tmp_path):
+    value, path = KINDS[kind], tmp_path / "run.npz"
+    plain = value()
+    with monkeypatch.context() as patch:
+        done = crash_after(patch, 3)
+        with pytest.raises(CrashError):
+            value(checkpoint=path)
+    assert len(done) == 3
+    resumed = value(checkpoint=path)
+    assert resumed.info["resumed_at"] == (9 if "oob" in kind else 3)
+    assert bits(resumed) == bits(plain)
+    crash_after(monkeypatch, 0)
+    assert bits(value(checkpoint=path)) == bits(plain)  # nothing is done again
+
+
+@pytest.mark.parametrize("kind", ["exact crossed", "loo crossed", "oob", "blocks of neighbours crossed"])
+def test_many_places_to_crash_at(kind, small_pieces, monkeypatch, tmp_path):
+    value = KINDS[kind]
+    plain = value()
+    calls, crashed = 0, True
+    while crashed:
+        calls += 7
+        path = tmp_path / f"{calls}.npz"
+        with monkeypatch.context() as patch:
+            crash_after(patch, calls)
+            try:
+                value(checkpoint=path)
+                crashed = False
+            except CrashError:
+                crashed = True
+        assert bits(value(checkpoint=path)) == bits(plain)
+    assert calls > 7
+
+
+@pytest.mark.parametrize("kind", ["exact crossed", "loo", "oob with more trees", "blocks of neighbours"])
+def test_workers_and_pools_do_the_same_bits(kind, small_pieces, tmp_path):
+    value = KINDS[kind]
+    plain = bits(value())
+    assert bits(value(n_jobs=2, checkpoint=tmp_path / "run.npz")) == plain
+    with ThreadPoolExecutor(2) as pool:
+        assert bits(value(cluster=pool)) == plain
+
+
+@pytest.mark.parametrize("kind", ["exact crossed", "loo", "oob", "blocks of neighbours"])
+def test_a_cluster_does_the_same_bits(kind, dask_client, small_pieces, tmp_path):
+    value, path = KINDS[kind], tmp_path / "run.npz"
+    plain = bits(value())
+    assert bits(value(cluster=dask_client.scheduler.address, checkpoint=path)) == plain
+    assert bits(value(checkpoint=path)) == plain
+
+
+def test_control_c_keeps_what_is_done(small_pieces, monkeypatch, tmp_path):
+    path = tmp_path / "run.npz"
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "EVERY_S", 60.0)  # written at the end alone
+        real = DesignBlocks.__call__
+
+        def pressed(self, number):
+            if number == 5:
+                raise KeyboardInterrupt
+            return real(self, number)
+
+        patch.setattr(DesignBlocks, "__call__", pressed)
+        with pytest.raises(KeyboardInterrupt):
+            KINDS["exact"](checkpoint=path)
+    assert KINDS["exact"](checkpoint=path).info["resumed_at"] == 5
+
+
+def test_more_trees_go_on_and_fewer_take_the_first(small_pieces, tmp_path):
+    path = tmp_path / "run.npz"
+    options = {"method": "oob", "progress": False}
+    for count in (60, 120, 80):
+        found = value_cells(X, Y, n_trees=count, checkpoint=path, **options)
+        assert bits(found) == bits(value_cells(X, Y, n_trees=count, **options))
+    assert found.info["resumed_at"] == 120
+
+
+def test_pressing_control_c_among_the_trees_gives_values_and_a_file(small_pieces, monkeypatch, tmp_path):
+    path = tmp_path / "run.npz"
+    real = Trees.__call__
+
+    def pressed(self, number):
+        if number == 30:
+            raise KeyboardInterrupt
+        return real(self, number)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trees, "__call__", pressed)
+        with pytest.warns(Warning, match="interrupted after 90 of 120 trees"):
+            KINDS["oob"](checkpoint=path)
+    resumed = KINDS["oob"](checkpoint=path)
+    assert resumed.info["resumed_at"] == 90
+    assert bits(resumed) == bits(KINDS["oob"]())
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({"method": "exact", **MODEL}, {"method": "loo", **MODEL}, "method is exact there and loo here"),
+        ({"method": "exact", **MODEL}, {"method": "exact", "model": "sklearn_tree"}, "model is"),
+        ({"method": "loo", **MODEL}, {"method": "loo", "baseline": "zero", **MODEL}, "baseline is constant"),
+        ({"method": "oob"}, {"method": "oob", "random_state": 1}, "random_state is 0 there and 1 here"),
+        ({"method": "oob"}, {"method": "oob", "column_share": 2}, "columns_per_tree is 1 there and 2 here"),
+    ],
+)
+def test_another_run_is_refused(first, second, said, tmp_path):
+    path = tmp_path / "run.npz"
+    value_cells(X, Y, folds=2, progress=False, checkpoint=path, **first)
+    with pytest.raises(InputError, match=f"is of another run: {said}"):
+        value_cells(X, Y, folds=2, progress=False, checkpoint=path, **second)
+
+
+def test_blocks_of_other_groups_are_refused(tmp_path):
+    path = tmp_path / "run.npz"
+    KINDS["blocks of neighbours"](checkpoint=path)
+    with pytest.raises(InputError, match=r"is of another run: .*columns differs"):
+        KINDS["blocks of neighbours"](checkpoint=path, columns=[0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("count", "arrays", "said"),
+    [
+        (9, {}, "it counts 9 blocks of 2"),
+        (1, {"cells_mean": np.zeros((2, 1))}, "its sums do not have the shapes of the values"),
+        (
+            1,
+            {"cells_mean": np.zeros((2, 1)), "game_sum": np.full((2, 1), np.nan)},
+            "its sums have entries that are not numbers",
+        ),
+    ],
+)
+def test_what_a_state_of_exact_values_must_hold(count, arrays, said):
+    blocks = DesignBlocks(FunctionGame(game, 2, 1), AllSubsets(2), AllSubsets(1), step=2)
+    with pytest.raises(ValueError, match=said):
+        _Sums([blocks], [np.arange(2)], 2)._restore(SimpleNamespace(count=count, arrays=arrays))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        ({}, "its trees do not fit its count"),
+        ({"trees": np.zeros((2, 3))}, "its trees do not fit its count"),
+        ({"trees": np.array([[np.inf, 0.0, 1.0]])}, "its trees have entries that are none"),
+        ({"trees": np.array([[np.nan, 0.0, 0.5]])}, "its trees have entries that are none"),
+    ],
+)
+def test_what_a_state_of_trees_must_hold(arrays, said):
+    with pytest.raises(ValueError, match=said):
+        GrownTrees(None, (2, 1))._check(SimpleNamespace(count=1, arrays=arrays))
+
+
+@pytest.mark.parametrize("method", ["exact", "loo", "oob"])
+def test_the_command_takes_a_checkpoint(method, tmp_path, capsys, monkeypatch):
+    from shapley2d.cli import main
+
+    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
+    lines = [",".join(map(str, [*line, label])) for line, label in zip(X, Y, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,c,y", *lines]))
+    call = ["cells", str(tmp_path / "t.csv"), "-t", "y", "--folds", "2", "-m", method]
+    call += ["--checkpoint", str(tmp_path / "run.npz")]
+    assert main([*call, "-o", str(tmp_path / "v.csv")]) == 0
+    assert main([*call, "-o", str(tmp_path / "w.csv")]) == 0
+    assert (tmp_path / "v.csv").read_text() == (tmp_path / "w.csv").read_text()
+    assert main([*call, "--seed", "5"]) == 2
+    assert "is of another run: random_state is 0 there and 5 here" in capsys.readouterr().err
+
+
+def test_the_command_names_the_state_that_control_c_leaves(tmp_path, capsys, monkeypatch):
+    from shapley2d.cli import main
+
+    real = DesignBlocks.__call__
+
+    def pressed(self, number):
+        if number == 2:
+            raise KeyboardInterrupt
+        return real(self, number)
+
+    monkeypatch.setattr(DesignBlocks, "__call__", pressed)
+    (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"{k * k % 7},{'uv'[k % 2]}\n" for k in range(12)))
+    path = str(tmp_path / "run.npz")
+    assert (
+        main(
+            ["cells", str(tmp_path / "t.csv"), "-t", "y", "-m", "exact", "--folds", "2", "--checkpoint", path]
+        )
+        == 130
+    )
+    assert f"before there were values; the same command goes on from {path}" in capsys.readouterr().err
