@@ -119,9 +119,7 @@ def value_knn(
 def amount_of_work(problem: Problem, columns: str, n_coalitions: int | None, tolerance: float) -> float:
     """About how many triples of row, validation row and column coalition there are to evaluate."""
     n_columns = problem.table.n_columns
-    exact = columns == "exact" or (
-        columns == "auto" and exact_is_cheaper(n_columns, n_coalitions, tolerance)
-    )
+    exact = columns == "exact" or (columns == "auto" and exact_is_cheaper(n_columns, n_coalitions, tolerance))
     evaluated = 2.0**n_columns if exact else float(n_coalitions or TYPICAL_COALITIONS)
     return evaluated * sum(float(split.train.n_rows) * split.valid.n_rows for split in problem.splits)
 
@@ -326,7 +324,12 @@ def _most_coalitions(game: SplitGame, n_coalitions: int) -> int:
     """Coalitions that may be ranked exactly without taking much of the time: on a GPU no more than at first."""
     if game.device is not None:
         return 0
-    return int(game.n_valid * n_coalitions / (SAMPLE_COST * SAMPLE_ROWS * len(game.parts)))
+    return most_sampled_exactly(game.n_valid, n_coalitions, len(game.parts))
+
+
+def most_sampled_exactly(n_valid: int, n_coalitions: int, n_splits: int) -> int:
+    """The same, by what there is to do."""
+    return int(n_valid * n_coalitions / (SAMPLE_COST * SAMPLE_ROWS * n_splits))
 
 
 def _chunks(game: SplitGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
