@@ -59,7 +59,9 @@ def _samples(parts: list[RowValues], seed: int) -> list[list[tuple[int, NDArray[
     samples = []
     for part in parts:
         sample = []
-        for t in random.choice(part.n_valid, _sample_rows(part.n_rows, part.n_valid, len(parts)), replace=False):
+        for t in random.choice(
+            part.n_valid, _sample_rows(part.n_rows, part.n_valid, len(parts)), replace=False
+        ):
             for _ in range(_SAMPLE_COALITIONS):
                 size = random.integers(1, part.n_columns + 1)  # as the Shapley value weighs sizes
                 coalition = np.zeros(part.n_columns, dtype=bool)

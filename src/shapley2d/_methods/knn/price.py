@@ -202,7 +202,10 @@ class _Job:
         bench = self._bench
         entries = sum(split.train.n_rows + split.valid.n_rows for split in self._problem.splits)
         setup = bench.setup_s * entries / (bench.problem.table.n_rows + bench.problem.n_valid)
-        looks = sum(sample_size(split.train.n_rows, split.valid.n_rows, self.n_splits) for split in self._problem.splits)
+        looks = sum(
+            sample_size(split.train.n_rows, split.valid.n_rows, self.n_splits)
+            for split in self._problem.splits
+        )
         rounding = looks * calibration.rounding_s(bench, self._run.seed)
         return setup + rounding + _CELL_S * self.n_rows * self.n_columns * self.n_splits
 
