@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from shapley2d._api.inspect import inspect_cells
     from shapley2d._api.inspector import CellInspector
     from shapley2d._api.measure import measure_repair
+    from shapley2d._api.plan import plan_cells
     from shapley2d._results.audit import Audit
     from shapley2d._results.blocks import BlockValuation
     from shapley2d._results.inspection import Inspection
+    from shapley2d._results.plan import Plan
     from shapley2d._results.valuation import Valuation
     from shapley2d.exceptions import InputError
 
@@ -35,11 +37,13 @@ __all__ = [
     "CellValuer",
     "InputError",
     "Inspection",
+    "Plan",
     "Valuation",
     "__version__",
     "audit_owners",
     "inspect_cells",
     "measure_repair",
+    "plan_cells",
     "value_blocks",
     "value_cells",
     "value_game",
@@ -53,10 +57,12 @@ _HOMES = {
     "CellValuer": "shapley2d._api.estimator",
     "InputError": "shapley2d.exceptions",
     "Inspection": "shapley2d._results.inspection",
+    "Plan": "shapley2d._results.plan",
     "Valuation": "shapley2d._results.valuation",
     "audit_owners": "shapley2d._api.audit",
     "inspect_cells": "shapley2d._api.inspect",
     "measure_repair": "shapley2d._api.measure",
+    "plan_cells": "shapley2d._api.plan",
     "value_blocks": "shapley2d._api.blocks",
     "value_cells": "shapley2d._api.cells",
     "value_game": "shapley2d._api.game",

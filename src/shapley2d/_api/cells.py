@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from shapley2d._api.cells_task import announce_plan, cells_task
 from shapley2d._api.docstrings import methods_list, options_list, with_method_docs
-from shapley2d._base.checks import check_flag
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._methods.call import call_code
-from shapley2d._methods.ordered import check_ordered, check_precedence, with_precedence
-from shapley2d._methods.registry import find_method
-from shapley2d._methods.run import Run
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import frame_kind
-from shapley2d._tables.label import label_name, with_label
-from shapley2d._tables.problem import make_problem
+from shapley2d._tables.label import with_label
 
 if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem
@@ -120,33 +115,10 @@ def value_cells(
     "the model's score less 0.5, that of the best constant prediction"
     """
     given = dict(locals())
-    run = Run.create(random_state, semivalue, n_jobs, progress)
-    check_flag(include_label, "include_label")
-    check_precedence(precedence)
-    found = find_method(method)
-    complete = found.complete(options)
-    problem = make_problem(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        task=task,
-        folds=folds,
-        groups=groups,
-        time=time,
-        valid_weight=valid_weight,
-        seed=run.seed,
-        validates=found.validates,
-        kinds=kinds,
-    )
-    if include_label:
-        problem = replace(problem, label=label_name(y, problem.table.column_names))
-    columns = [*problem.table.column_names, *([problem.label] if problem.label else [])]
-    run = with_precedence(
-        run, precedence, problem.table.row_names.tolist(), columns, label=problem.label, given=problem.given
-    )
-    check_ordered(found, run)
-    estimate = found.solve(problem, run, **complete)
+    job = cells_task(**given)
+    found, problem, run = job.method, job.problem, job.run
+    planned = announce_plan(job)
+    estimate = found.solve(problem, run, **job.options)
     return _valuation(
         problem,
         estimate,
@@ -161,6 +133,7 @@ def value_cells(
             settings=options,
             about=found.about(estimate.info),
             call=call_code(value_cells, given, options, run.seed),
+            **({} if planned is None else {"planned_s": planned}),
             **estimate.info,
         ),
         frame=frame_kind(X),

@@ -76,6 +76,29 @@ def reporting(progress: Any, title: str) -> Iterator[Report]:
             bar.close()
 
 
+def announce(progress: Any, words: str) -> None:
+    """Say something before the work begins, where its progress is shown.
+
+    A function that has an ``announce`` of its own is told by that; any other is handed ``(0, words)``.
+
+    Examples
+    --------
+    >>> announce(lambda fraction, note: print(fraction, note), "planned: about 2 min")
+    0.0 planned: about 2 min
+    >>> announce(False, "nobody listens")
+    """
+    if callable(progress):
+        tell = getattr(progress, "announce", None)
+        if tell is None:
+            progress(0.0, words)
+        else:
+            tell(words)
+    elif progress and (progress != "auto" or _watched()):
+        from rich.console import Console
+
+        Console(stderr=True).print(words, markup=False, highlight=False, soft_wrap=True)
+
+
 def _calling(progress: Callable[[float, str], object]) -> Report:
     def report(fraction: float, note: str, seconds_left: float | None = None) -> None:
         progress(fraction, note if seconds_left is None else f"{note}; {format_seconds(seconds_left)} left")

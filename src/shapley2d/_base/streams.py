@@ -17,6 +17,7 @@ form sample         (4)                validation rows and coalitions on which t
 bin sample          (5, split)         validation rows and coalitions on which the bins of a GPU are assessed
 owner pairs         (6)                sampled coalitions of the longer axis of ``"pairs"``
 random values       ("random")         the order of the values of ``"random"``
+plan                ("plan")           rows and validation rows that a run is priced on
 inspection bags     ("bags")           rows that the trees of an inspection learn from
 audit               ("audit", owner)   which rows go to which shell, and the order of noise, in what an owner might do
 inspection trees    ("trees", column)  columns and random targets in the nodes of the forest of one column
@@ -43,6 +44,7 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "owner pairs": (6,),
     "random values": (int.from_bytes(b"random"),),
     "audit": (int.from_bytes(b"audit"),),
+    "plan": (int.from_bytes(b"plan"),),
     "inspection bags": (int.from_bytes(b"bags"),),
     "inspection trees": (int.from_bytes(b"trees"),),
 }

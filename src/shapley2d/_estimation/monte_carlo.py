@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from shapley2d._estimation.draws import Draws
     from shapley2d._theory.sums import BlockSums
 
-_MIN_DRAWS = 10  # a standard error from fewer is not to be trusted
+MIN_DRAWS = 10
+"""A standard error from fewer is not to be trusted."""
 
 
 def monte_carlo(
@@ -120,11 +121,11 @@ class MonteCarloState:
 
     def _look(self) -> None:
         count = self.moments.count
-        if count < min(_MIN_DRAWS, self._max_draws):
+        if count < min(MIN_DRAWS, self._max_draws):
             return
         self._ratio = self.moments.ratio()
         if (
-            count >= _MIN_DRAWS
+            count >= MIN_DRAWS
             and _worth_noting(count)
             and (not self._history or self._history[-1][0] < count)
         ):
@@ -133,7 +134,7 @@ class MonteCarloState:
     def finished(self) -> bool:
         return self._ratio <= self._tolerance or self.moments.count >= self._max_draws
 
-    def _needed(self) -> float:
+    def needed(self) -> float:
         """Draws in all, by extrapolation: errors shrink with the root of their number."""
         if self._tolerance == 0:
             return float(self._max_draws)
@@ -148,13 +149,13 @@ class MonteCarloState:
     def fraction(self) -> float:
         if not np.isfinite(self._ratio):
             return 0.0
-        return min(1.0, self.moments.count / self._needed()) if self._needed() > 0 else 1.0
+        return min(1.0, self.moments.count / self.needed()) if self.needed() > 0 else 1.0
 
     def seconds_left(self) -> float | None:
         pace = self._pace.seconds()
         if pace is None or not np.isfinite(self._ratio):
             return None
-        return pace * max(0.0, self._needed() - self.moments.count)
+        return pace * max(0.0, self.needed() - self.moments.count)
 
     def note(self) -> str:
         count = f"{self.moments.count} permutations"

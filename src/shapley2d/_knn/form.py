@@ -58,9 +58,10 @@ def _samples(parts: list[RowValues], seed: int) -> list[list[tuple[int, NDArray[
     random = generator(seed, "form sample")
     samples = []
     for part in parts:
-        most = int(np.clip(_SAMPLE_WORK // part.n_rows, _LEAST_SAMPLE_ROWS, -(-_SAMPLE_ROWS // len(parts))))
         sample = []
-        for t in random.choice(part.n_valid, min(most, part.n_valid), replace=False):
+        for t in random.choice(
+            part.n_valid, _sample_rows(part.n_rows, part.n_valid, len(parts)), replace=False
+        ):
             for _ in range(_SAMPLE_COALITIONS):
                 size = random.integers(1, part.n_columns + 1)  # as the Shapley value weighs sizes
                 coalition = np.zeros(part.n_columns, dtype=bool)
@@ -68,3 +69,19 @@ def _samples(parts: list[RowValues], seed: int) -> list[list[tuple[int, NDArray[
                 sample.append((int(t), coalition))
         samples.append(sample)
     return samples
+
+
+def _sample_rows(n_rows: int, n_valid: int, n_splits: int) -> int:
+    most = int(np.clip(_SAMPLE_WORK // n_rows, _LEAST_SAMPLE_ROWS, -(-_SAMPLE_ROWS // n_splits)))
+    return min(most, n_valid)
+
+
+def sample_size(n_rows: int, n_valid: int, n_splits: int) -> int:
+    """How many pairs of validation row and coalition bounds are averaged over, in a split of so many.
+
+    Examples
+    --------
+    >>> sample_size(1000, 500, 1), sample_size(10**6, 500, 1)
+    (192, 12)
+    """
+    return _SAMPLE_COALITIONS * _sample_rows(n_rows, n_valid, n_splits)

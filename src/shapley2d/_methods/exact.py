@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
+    from shapley2d._methods.price import Price
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
@@ -103,6 +104,24 @@ def check_exact(games: Sequence[Game], rows: list[NDArray[np.intp]], run: Run) -
             )
 
 
+def price(problem: Problem, run: Run, **options: Any) -> Price:
+    """What a run will take."""
+    from shapley2d._methods.games import model_games
+    from shapley2d._methods.work_price import price_designs
+    from shapley2d._theory.designs import exact_design
+
+    parts = model_games(problem, run, **{option.name: options[option.name] for option in TRAINING})
+    check_exact(parts.games, parts.rows, run)
+    designs = [
+        (
+            exact_design(game.n_rows, run.semivalues[0], run.precedence.of_rows(members).rows),
+            exact_design(game.n_columns, run.semivalues[1], run.precedence.columns),
+        )
+        for game, members in zip(parts.games, parts.rows, strict=True)
+    ]
+    return price_designs(parts.games, designs, (parts.n_rows, parts.games[0].n_columns), n_jobs=run.n_jobs)
+
+
 METHOD = Method(
     name="exact",
     summary="any model, every coalition trained once: for a dozen rows and columns in all",
@@ -113,4 +132,5 @@ METHOD = Method(
     score=score_model,
     ordered=True,
     game_options=tuple(option.name for option in KEPT),
+    price=price,
 )

@@ -8,6 +8,7 @@ from shapley2d._methods.record import Method, refuse_semivalue
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
+    from shapley2d._methods.price import Price
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -37,6 +38,16 @@ def solve(problem: Problem, run: Run) -> Estimate:
     return Estimate.exact(order.reshape(shape))
 
 
+def price(problem: Problem, run: Run) -> Price:  # noqa: ARG001
+    """What a run will take: next to nothing."""
+    from shapley2d._base.cost import Cost
+    from shapley2d._methods.price import Price
+
+    cells = float(problem.table.n_rows) * problem.table.n_columns
+    cost = Cost(1e-7 * cells, 0.0)
+    return Price(cost, cost, memory=40 * cells)
+
+
 METHOD = Method(
     name="random",
     summary="random numbers: a ranking that knows nothing",
@@ -47,4 +58,5 @@ METHOD = Method(
     caution="The values are random numbers and say nothing about the table; they are there to compare with.",
     certainty="random numbers",
     validates=False,
+    price=price,
 )

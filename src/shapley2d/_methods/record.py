@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from shapley2d._estimation.estimate import Estimate
+    from shapley2d._methods.price import Price
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,12 @@ class Method:
     score : callable, optional
         ``score(problem, run, **options) -> float``: what the whole table is worth beyond what the values are counted
         from, which Shapley values sum to; None where no model is evaluated.
+    price : callable, optional
+        ``price(problem, run, **options) -> Price``: what a run will take, from a short calibration. None where that is
+        not known.
+    guess : callable, optional
+        ``guess(problem, run, **options) -> float``: about how many seconds that is, at no cost; runs that look long are
+        priced before they start.
     """
 
     name: str
@@ -170,6 +177,8 @@ class Method:
     ordered: bool = False
     game_options: tuple[str, ...] = ()
     score: Callable[..., float] | None = None
+    price: Callable[..., Price] | None = None
+    guess: Callable[..., float] | None = None
 
     def complete(self, given: dict[str, Any], only: tuple[str, ...] | None = None) -> dict[str, Any]:
         """All options of the method: those given, checked, and the defaults of the others.

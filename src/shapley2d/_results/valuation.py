@@ -10,6 +10,7 @@ import numpy as np
 
 from shapley2d._base.checks import check_choice, check_flag, check_whole
 from shapley2d._base.printable import printable
+from shapley2d._results.plan import took_words
 from shapley2d._results.values import Values
 from shapley2d._tables.frames import FRAME_KINDS, make_frame
 from shapley2d.exceptions import InputError, Setting
@@ -245,6 +246,7 @@ class Valuation(Values):
         method = self.info.get("method", "unknown method")
         lines = [f"Valuation of {n} rows x {m} columns, method {method}, {self.describe()}"]
         lines.append(f"  total    {self.total:+.5g}")
+        lines += [f"  took     {took}"] if (took := took_words(self.info)) else []
         for what, row, column, value in self._extremes():
             lines.append(f"  {what:<8} {value:+.3g} at row {printable(str(row))}, column {column!r}")
         if self.stray_entries:

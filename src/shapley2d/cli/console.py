@@ -102,6 +102,10 @@ class ProgressNotes:
         self._next = _SILENT_S
         self._hinted = False
 
+    def announce(self, words: str) -> None:
+        """Pass on what is said before the work."""
+        note(words, keep=False)
+
     def __call__(self, fraction: float, words: str) -> None:
         """Hear of progress."""
         elapsed = time.monotonic() - self._start

@@ -226,6 +226,24 @@ Report = Annotated[
         show_default=False,
     ),
 ]
+PlanOnly = Annotated[
+    bool,
+    typer.Option(
+        "--plan",
+        help="Do not run: say what it would take, in work, time and memory, from a second of it. Nothing is written.",
+        rich_help_panel=_RESULT,
+    ),
+]
+Within = Annotated[
+    Optional[str],
+    typer.Option(
+        "--within",
+        metavar="TIME",
+        help="With --plan: how many workers it would take to be done by then, such as 90s, 10m or 2h.",
+        rich_help_panel=_RESULT,
+        show_default=False,
+    ),
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object, for machines.", rich_help_panel=_RESULT)
 ]

@@ -213,6 +213,20 @@ def few_coalitions(n_coalitions: int, n_columns: int) -> bool:
     return n_coalitions < FEW_PER_COLUMN * n_columns
 
 
+def coalitions_of_rounds(target: Target, n_rows: int, max_coalitions: int | None = None) -> list[int]:
+    """How many coalitions have been evaluated by every look at the error, where a tolerance decides.
+
+    Examples
+    --------
+    >>> coalitions_of_rounds(Target(12), 1000, 500)
+    [50, 98, 194, 386, 500]
+    """
+    sequence = PairSequence(
+        target.n_columns, np.random.SeedSequence(0), None if target.efficient else target.shares
+    )
+    return [2 + 2 * pairs for pairs in _schedule(sequence, n_rows, target, None, max_coalitions)]
+
+
 def _schedule(
     sequence: PairSequence, n_rows: int, target: Target, n_coalitions: int | None, max_coalitions: int | None
 ) -> list[int]:

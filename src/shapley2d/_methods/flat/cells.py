@@ -62,7 +62,7 @@ def flat_cells(
     settings = {"model": model, "scoring": scoring, "preprocess": preprocess, "truncation": truncation}
     games = [flat_game(split, seed=run.seed, **settings) for split in problem.splits]
     estimate = monte_carlo(
-        _draws(games, problem, run),
+        flat_draws(games, problem, run),
         tolerance=tolerance,
         max_draws=max_permutations,
         n_jobs=run.n_jobs,
@@ -190,7 +190,8 @@ class FlatDraws:
         return steps.reshape(self._game.n_rows, self._game.n_columns)
 
 
-def _draws(games: list[FlatGame], problem: Problem, run: Run) -> Draws:
+def flat_draws(games: list[FlatGame], problem: Problem, run: Run) -> Draws:
+    """Draws of the game of all cells, the mean over the splits."""
     draws: list[Draws] = [FlatDraws(game, run.semivalues[0], run.seed, k) for k, game in enumerate(games)]
     if len(draws) == 1:
         return draws[0]

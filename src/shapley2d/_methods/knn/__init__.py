@@ -21,6 +21,7 @@ from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
+    from shapley2d._methods.price import Price
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -59,6 +60,31 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
         beside = np.arange(n_columns, run.sums.columns.size)  # the label
         run = replace(run, sums=run.sums.take_columns(np.append(kept, beside)))
     return with_zeros(value(part, run, **options), kept, n_columns).noting(**facts)
+
+
+def price(problem: Problem, run: Run, **options: Any) -> Price:
+    """What a run will take."""
+    from shapley2d._knn.raw_metric import check_numbers
+    from shapley2d._methods.knn.price import price_knn
+    from shapley2d._methods.knn.varying import take_columns, varying_columns
+    from shapley2d._methods.price import PriceError
+
+    check_knn_scoring(options.pop("scoring", None), problem.target.task)
+    if options["metric"] == "sqeuclidean":
+        check_numbers(problem.table)
+    if run.precedence.orders:
+        raise PriceError("what players who join after others take is not known beforehand")
+    kept = varying_columns(problem.table)
+    if options["empty"] != "zero" and kept.size < problem.table.n_columns:
+        problem = take_columns(problem, kept)
+    return price_knn(problem, run, **options)
+
+
+def guess(problem: Problem, run: Run, **options: Any) -> float:
+    """About how many seconds a run takes, at no cost."""
+    from shapley2d._methods.knn.price import guess_knn
+
+    return guess_knn(problem, run, options)
 
 
 METHOD = Method(
@@ -106,4 +132,6 @@ METHOD = Method(
     averages=True,
     score=score_knn,
     ordered=True,
+    price=price,
+    guess=guess,
 )

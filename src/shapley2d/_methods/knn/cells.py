@@ -42,7 +42,9 @@ MAX_SAMPLED_COLUMNS = 1024
 
 # Errors of bins that are wanted at most, as a share of those of sampled coalitions: together they are 3 % larger.
 _FORM_SHARE = 0.25
-_TYPICAL_COALITIONS = 512  # what sampling to the default tolerance takes, give or take a doubling
+
+TYPICAL_COALITIONS = 512
+"""What sampling to the default tolerance takes, give or take a doubling."""
 
 
 def value_knn(
@@ -117,10 +119,8 @@ def value_knn(
 def amount_of_work(problem: Problem, columns: str, n_coalitions: int | None, tolerance: float) -> float:
     """About how many triples of row, validation row and column coalition there are to evaluate."""
     n_columns = problem.table.n_columns
-    exact = columns == "exact" or (
-        columns == "auto" and _exact_is_cheaper(n_columns, n_coalitions, tolerance)
-    )
-    evaluated = 2.0**n_columns if exact else float(n_coalitions or _TYPICAL_COALITIONS)
+    exact = columns == "exact" or (columns == "auto" and exact_is_cheaper(n_columns, n_coalitions, tolerance))
+    evaluated = 2.0**n_columns if exact else float(n_coalitions or TYPICAL_COALITIONS)
     return evaluated * sum(float(split.train.n_rows) * split.valid.n_rows for split in problem.splits)
 
 
@@ -133,21 +133,16 @@ def _value(
     game: SplitGame, run: Run, columns: str, n_coalitions: int | None, tolerance: float, form: str
 ) -> Estimate:
     """Values on one device."""
-    if columns == "exact" and game.n_columns > MAX_EXACT_COLUMNS:
-        raise InputError(
-            Setting("columns", "exact"),
-            f" needs 2^{game.n_columns} column coalitions for {game.n_columns} columns: use ",
-            Setting("columns", "sampled"),
-        )
+    refuse_all_subsets(columns, game.n_columns)
     game.use_form(game.first_form if form == "auto" else form)
     if columns == "exact" or (
-        columns == "auto" and _exact_is_cheaper(game.n_columns, n_coalitions, tolerance)
+        columns == "auto" and exact_is_cheaper(game.n_columns, n_coalitions, tolerance)
     ):
         return _exact_columns(game, run, form)
     if form == "auto":
-        _choose_form(game, n_coalitions or _TYPICAL_COALITIONS)
-    can_fall_back = columns == "auto" and n_coalitions is None and game.n_columns <= MAX_EXACT_COLUMNS
-    limit = 2 ** (game.n_columns - 2) if can_fall_back else None
+        _choose_form(game, n_coalitions or TYPICAL_COALITIONS)
+    limit = sampling_limit(columns, game.n_columns, n_coalitions)
+    can_fall_back = limit is not None
     keeper = game.keeper(run)
     if can_fall_back and keeper.has_chunks:  # an earlier run has sampled in vain
         return _exact_columns(game, run, form, keeper)
@@ -167,6 +162,22 @@ def _value(
             )
         )
     return estimate
+
+
+def sampling_limit(columns: str, n_columns: int, n_coalitions: int | None) -> int | None:
+    """Where sampling ends and all subsets are evaluated instead; None where they never are."""
+    may_fall_back = columns == "auto" and n_coalitions is None and n_columns <= MAX_EXACT_COLUMNS
+    return 2 ** (n_columns - 2) if may_fall_back else None
+
+
+def refuse_all_subsets(columns: str, n_columns: int) -> None:
+    """Refuse all subsets of more columns than anyone can wait for."""
+    if columns == "exact" and n_columns > MAX_EXACT_COLUMNS:
+        raise InputError(
+            Setting("columns", "exact"),
+            f" needs 2^{n_columns} column coalitions for {n_columns} columns: use ",
+            Setting("columns", "sampled"),
+        )
 
 
 def refuse_wide(n_columns: int) -> None:
@@ -190,14 +201,20 @@ def _choose_form(game: SplitGame, n_coalitions: int) -> None:
     """
     if game.device is not None:
         return  # it was chosen by the number of rows
-    pairs = float(game.n_valid) * n_coalitions
-    pays = pairs >= FEW_PAIRS * SAMPLE * SAMPLE_ROWS * len(game.parts) and game.n_rows * pairs >= SMALL_WORK
+    pays = fast_pays(game.n_rows, game.n_valid, len(game.parts), n_coalitions)
     form = "fast" if pays and game.is_large else "exact"
     if form != game.form:
         game.use_form(form)
 
 
-def _exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float) -> bool:
+def fast_pays(n_rows: int, n_valid: int, n_splits: int, n_coalitions: int) -> bool:
+    """Whether there is enough to do for the fast form to pay for the sample that is ranked exactly."""
+    pairs = float(n_valid) * n_coalitions
+    return pairs >= FEW_PAIRS * SAMPLE * SAMPLE_ROWS * n_splits and n_rows * pairs >= SMALL_WORK
+
+
+def exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float) -> bool:
+    """Whether all column coalitions are evaluated without asking whether a sample would do."""
     if n_coalitions is not None:
         return bool(2**n_columns <= n_coalitions)
     return n_columns <= FEW_COLUMNS or (tolerance == 0 and n_columns <= MAX_EXACT_COLUMNS)
@@ -307,7 +324,12 @@ def _most_coalitions(game: SplitGame, n_coalitions: int) -> int:
     """Coalitions that may be ranked exactly without taking much of the time: on a GPU no more than at first."""
     if game.device is not None:
         return 0
-    return int(game.n_valid * n_coalitions / (SAMPLE_COST * SAMPLE_ROWS * len(game.parts)))
+    return most_sampled_exactly(game.n_valid, n_coalitions, len(game.parts))
+
+
+def most_sampled_exactly(n_valid: int, n_coalitions: int, n_splits: int) -> int:
+    """The same, by what there is to do."""
+    return int(n_valid * n_coalitions / (SAMPLE_COST * SAMPLE_ROWS * n_splits))
 
 
 def _chunks(game: SplitGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:

@@ -60,6 +60,7 @@ class SplitGame:
             "device": device,
             "small": small,
         }
+        self.is_small = small
         self.path: Any = None
         self._cluster = cluster
         self._problem = problem

@@ -99,7 +99,7 @@ def oob_cells(
     >>> [int(i) for i in np.unravel_index(values.argmin(), values.shape)]
     [3, 0]
     """
-    _check(problem, run, oob_score)
+    check_oob(problem, run, oob_score)
     n_drawn = columns_drawn(column_share, problem.table.n_columns)
     enough = _enough_trees(problem.table, n_drawn)
     if enough > _MOST_MORE * n_trees:
@@ -150,7 +150,8 @@ def oob_cells(
     )
 
 
-def _check(problem: Problem, run: Run, score: Any) -> None:
+def check_oob(problem: Problem, run: Run, score: Any) -> None:
+    """Refuse what trees cannot answer."""
     refuse_semivalue("oob", run.semivalues, "its values are means over trees")
     if problem.label is not None:
         raise InputError(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
+    from shapley2d._methods.price import Price
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
@@ -51,6 +52,17 @@ def solve_games(
     return solve_pairs(games, rows, n_rows, run, n_coalitions=n_coalitions, tolerance=tolerance)
 
 
+def price(
+    problem: Problem, run: Run, *, n_coalitions: int | None, tolerance: float, **settings: Any
+) -> Price:
+    """What a run will take."""
+    from shapley2d._methods.games import model_games
+    from shapley2d._methods.pairs.price import price_pairs
+
+    parts = model_games(problem, run, **settings)
+    return price_pairs(parts.games, parts.n_rows, run, n_coalitions=n_coalitions, tolerance=tolerance)
+
+
 METHOD = Method(
     name="pairs",
     summary="any model with few columns or few rows, which are exact; the others sampled: far fewer utilities than mc",
@@ -70,5 +82,6 @@ METHOD = Method(
     how="complement pairs of coalitions",
     solve_games=solve_games,
     score=score_model,
+    price=price,
     game_options=("n_coalitions", "tolerance"),
 )

@@ -147,6 +147,18 @@ def estimate_pairs(
     return replace(best, history=tuple(history))
 
 
+def coalitions_of_rounds(n_players: int, n_coalitions: int | None, max_coalitions: int) -> list[int]:
+    """How many coalitions have been evaluated by every look at the error.
+
+    Examples
+    --------
+    >>> coalitions_of_rounds(20, None, 500), coalitions_of_rounds(20, 200, 500)
+    ([82, 162, 322, 500], [200])
+    """
+    total = 2 ** (n_players - 1) - 1
+    return [2 + 2 * pairs for pairs in _schedule(total, n_players, n_coalitions, max_coalitions)]
+
+
 def _schedule(total: int, n_players: int, n_coalitions: int | None, max_coalitions: int) -> list[int]:
     """Numbers of pairs after each round."""
     if n_coalitions is not None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-_ELSEWHERE = ("versions", "settings", "about", "call", "block_owners", "date")  # shown in places of their own
+from shapley2d._results.plan import took_words
+
+# shown in places of their own
+_ELSEWHERE = ("versions", "settings", "about", "call", "block_owners", "date", "planned_s")
 
 
 def known_facts(info: dict[str, Any]) -> dict[str, str]:
@@ -14,9 +17,12 @@ def known_facts(info: dict[str, Any]) -> dict[str, str]:
     --------
     >>> known_facts({"task": "regression", "date": "2026-05-01 12:30 UTC", "versions": {"shapley2d": "1.0"}})
     {'task': 'regression', 'made': '2026-05-01 12:30 UTC', 'by': 'shapley2d 1.0'}
+    >>> known_facts({"seconds": 75.0, "planned_s": [70.0, 90.0]})
+    {'took': '1 min 15 s, planned 1 min 10 s to 1 min 30 s'}
     """
     version = (info.get("versions") or {}).get("shapley2d")
     found = {"task": info.get("task"), "made": info.get("date"), "by": version and f"shapley2d {version}"}
+    found["took"] = took_words(info)
     return {name: str(words) for name, words in found.items() if words}
 
 

@@ -16,7 +16,9 @@ from shapley2d.cli.method_options import (
 )
 from shapley2d.cli.reading.inputs import read_inputs, refuse_two_yardsticks
 from shapley2d.cli.reading.label_notes import label_notes
+from shapley2d.cli.reading.within import parse_within
 from shapley2d.cli.writing.outputs import check_outputs, report_facts, stop_if_unwritten, write_outputs
+from shapley2d.cli.writing.plan import print_plan
 from shapley2d.cli.writing.summary import as_json, lowest_cells, print_json, print_summary
 
 _TAKERS = cell_takers()
@@ -52,9 +54,12 @@ def cells(
     report: o.Report = None,
     top: o.Top = 10,
     as_json_: o.AsJson = False,
+    plan: o.PlanOnly = False,
+    within: o.Within = None,
     **given: Any,
 ) -> None:
     """Value every cell of a table: which entries help a model, which harm it."""
+    seconds = parse_within(within, planned=plan)
     refuse_two_yardsticks(valid, folds=folds, groups=groups, time=time)
     given_files = [train, *([valid] if valid else [])]
     check_outputs(output, report, given_files, given.get("checkpoint"))
@@ -81,26 +86,26 @@ def cells(
         of_rows["precedence"] = {"rows": of_rows["precedence"]}
     settings = given_options(method, given, _TAKERS)
 
-    from shapley2d import value_cells
+    from shapley2d import plan_cells, value_cells
 
+    tables = (inputs.X, inputs.y, inputs.X_valid, inputs.y_valid)
+    question: dict[str, Any] = {
+        "task": task,
+        "include_label": include_label,
+        "kinds": inputs.kinds or None,
+        "folds": FOLDS if folds is None else folds,
+        **of_rows,
+        "semivalue": weights,
+        "random_state": seed,
+        "n_jobs": jobs,
+        "progress": progress(),
+        **settings,
+    }
     with warnings_as_notes(inputs.names), computing(inputs.names, given.get("checkpoint")):
-        valuation = value_cells(
-            inputs.X,
-            inputs.y,
-            inputs.X_valid,
-            inputs.y_valid,
-            method,
-            task=task,
-            include_label=include_label,
-            kinds=inputs.kinds or None,
-            folds=FOLDS if folds is None else folds,
-            **of_rows,
-            semivalue=weights,
-            random_state=seed,
-            n_jobs=jobs,
-            progress=progress(),
-            **settings,
-        )
+        if plan:
+            print_plan(plan_cells(*tables, method, **question), seconds, as_json=as_json_)
+            return
+        valuation = value_cells(*tables, method, **question)
     valuation = dataclasses.replace(valuation, row_names=inputs.row_names)
     files, failed = write_outputs(valuation, output, report, facts=report_facts(inputs), notes=notes)
     lowest = lowest_cells(valuation, inputs, top)

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shapley2d._base.printable import is_harmless, printable
+from shapley2d._results.plan import took_words
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, shown
 
@@ -154,6 +155,7 @@ def headline(valuation: Valuation, inputs: Inputs, players: str = "cells") -> st
         f"{printable(inputs.train.path)}: {n} rows x {m} columns, predicting {inputs.target!r} ({info.get('task')}), "
         f"{_evaluated(inputs, info)}\n"
         f"method {info.get('method')}: {_about(valuation).get('caution') or sums}\n"
+        + (f"took {took}\n" if (took := took_words(info)) else "")
     )
 
 
