@@ -261,6 +261,17 @@ def test_the_command_takes_a_checkpoint(method, tmp_path, capsys, monkeypatch):
     assert "is of another run: random_state is 0 there and 5 here" in capsys.readouterr().err
 
 
+def test_the_command_takes_a_cluster(dask_client, tmp_path):
+    from shapley2d.cli import main
+
+    lines = [",".join(map(str, [*line, label])) for line, label in zip(X, Y, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,c,y", *lines]))
+    call = ["cells", str(tmp_path / "t.csv"), "-t", "y", "--folds", "2", "-m", "oob", "-o"]
+    assert main([*call, str(tmp_path / "here.csv")]) == 0
+    assert main([*call, str(tmp_path / "there.csv"), "--cluster", dask_client.scheduler.address]) == 0
+    assert (tmp_path / "here.csv").read_text() == (tmp_path / "there.csv").read_text()
+
+
 def test_the_command_names_the_state_that_control_c_leaves(tmp_path, capsys, monkeypatch):
     from shapley2d.cli import main
 

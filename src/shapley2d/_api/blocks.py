@@ -121,7 +121,7 @@ def value_blocks(
         ``scoring`` of nearest neighbours is ``"balanced_accuracy"`` by default, by which rows of noise are worth
         nothing even where a class is frequent. With groups ``model``,
         ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors``, ``metric`` and ``backend`` with ``model="knn"``;
-        and, where blocks are sampled, ``max_permutations``, ``tolerance``, ``checkpoint`` and ``cluster``, as in
+        ``checkpoint`` and ``cluster``; and, where blocks are sampled, ``max_permutations`` and ``tolerance``, as in
         :func:`~shapley2d.value_cells` with ``method="mc"``.
 
     Returns

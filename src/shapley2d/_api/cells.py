@@ -43,8 +43,9 @@ def value_cells(
     Parameters
     ----------
     X : 2-D array, table, dict of columns, list of dicts, or path of a CSV, JSON or Parquet file
-        The training table: of pandas, polars, pyarrow, or anything that hands out Arrow data, such as a relation of
-        DuckDB. Numbers, text, booleans and dates; missing entries are welcome.
+        The training table: of pandas, polars, pyarrow, a lazy frame (polars, DuckDB, Ibis, PySpark, Dask), whose rows
+        are collected in the order in which they come, or anything that hands out Arrow data. Numbers, text, booleans
+        and dates; missing entries are welcome.
     y : 1-D array, list or series, or the name of a column of X
         Labels or numbers to predict. Rows whose entry is no number where the others are get left out, with a warning.
     X_valid, y_valid : like X and y, optional

@@ -57,7 +57,8 @@ def value_game(
     row_names, column_names : sequence, optional
         Names for the result.
     **options
-        ``"mc"``: ``max_permutations``, ``tolerance``, ``checkpoint`` and ``cluster``, as in :func:`value_cells`.
+        ``"exact"`` and ``"loo"``: ``checkpoint`` and ``cluster``; ``"mc"``: these, ``max_permutations`` and
+        ``tolerance``; ``"pairs"``: ``n_coalitions`` and ``tolerance``. As in :func:`value_cells`.
 
     Returns
     -------
