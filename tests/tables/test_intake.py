@@ -170,10 +170,9 @@ def test_long_names_and_paths_are_refused_in_short():
         with pytest.raises(InputError) as caught:
             value_cells(X, "a" * 10_000)
         assert len(str(caught.value)) < 300
-    with pytest.raises(InputError, match="no name that a file can have"):
-        value_cells("a" * 10_000, "y")
-    with pytest.raises(InputError, match="there is no file"):
-        value_cells("a\0b", "y")
+    for name in ("a" * 10_000, "a\0b"):
+        with pytest.raises(InputError, match="no name that a file can have"):
+            value_cells(name, "y")
 
 
 @pytest.mark.parametrize("single", ["x", 3, np.array("x"), np.ma.masked], ids=range(4))

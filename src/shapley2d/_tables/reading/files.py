@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import stat
 import sys
 import zlib
 from dataclasses import dataclass, field
@@ -115,13 +116,15 @@ def _contents(path: str) -> bytes:
         return sys.stdin.buffer.read()
     file = Path(path)
     try:
-        is_dir, exists = file.is_dir(), file.exists()
+        mode = file.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"there is no file {path}{_nearest_file(file)}") from None
+    except PermissionError:
+        raise  # said as it is
     except (OSError, ValueError):  # too long, or a zero byte in it
         raise InputError(f"{path[:60]!r} is no name that a file can have") from None
-    if is_dir:
+    if stat.S_ISDIR(mode):
         raise InputError(f"{path} is a folder: name a CSV or Parquet file in it")
-    if not exists:
-        raise InputError(f"there is no file {path}{_nearest_file(file)}")
     return file.read_bytes()
 
 
