@@ -8,18 +8,23 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from shapley2d._estimation.archive import read_archive
+from shapley2d.exceptions import InputError
 
 from .common import run_cases, summary
 from .crafted import (
     Crafted,
     bomb_checkpoint,
+    checkpoint_bytes,
     named_checkpoints,
     named_valuations,
     use_checkpoint,
 )
 from .damage import Damage
-from .samples import write_samples
+from .samples import PIECES, write_samples
 
 ROOT = Path(__file__).parents[2]
 MAX_GROWTH = 400  # MB
@@ -69,6 +74,26 @@ def test_crafted_checkpoints_are_refused(folder, samples, kind):
     assert accepted == []
 
 
+@pytest.mark.parametrize("kind", ["knn sampled", "knn exact", "exact", "oob"])
+def test_crafted_checkpoints_of_pieces_are_refused(kind, tmp_path):
+    PIECES[kind](tmp_path / "good.npz")
+    record, arrays = read_archive(tmp_path / "good.npz", 2**30, ("trees",))
+    crafted = [({**record, "count": count}, arrays) for count in (-5, 0, 2.5, 10**30, record["count"] + 1)]
+    for name, array in arrays.items():
+        infinite = array.copy()
+        infinite.flat[0] = np.inf
+        crafted += [(record, {**arrays, name: infinite}), (record, {**arrays, name: array[:-1]})]
+        crafted.append((record, {key: part for key, part in arrays.items() if key != name}))
+    if kind == "knn exact":
+        crafted.append((record, {"sums": np.append(1e300, arrays["sums"][1:])}))  # validation rows seen
+    for number, (written, parts) in enumerate(crafted):
+        path = tmp_path / f"{number}.npz"
+        single = {name: part.astype(np.float32) if name == "trees" else part for name, part in parts.items()}
+        path.write_bytes(checkpoint_bytes(written, single))
+        with pytest.raises(InputError):
+            PIECES[kind](path)
+
+
 CHILD = """
 import json, resource, sys
 from pathlib import Path
@@ -112,18 +137,14 @@ def test_crafted_valuations_and_bombs_are_refused_with_bounded_memory(folder, sa
     assert growth < MAX_GROWTH
 
 
-def kills(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "tests.campaign.kills", "--modes", "forked", *arguments],
+def test_kills():
+    kinds = "cells,flat,game,knn sampled,knn exact,exact,oob"
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.campaign.kills", "--count", "10", "--seed", "2", "--modes", "forked", "--kinds", kinds],
         capture_output=True, text=True, check=False, cwd=ROOT, env=os.environ | {"PYTHONPATH": _path()},
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("kinds", ["cells,blocks,flat,game", "knn sampled,knn exact,exact,oob"])
-def test_kills(kinds):
-    ended = kills("--count", "8", "--seed", "3", "--kinds", kinds)
     assert ended.returncode == 0, ended.stdout + ended.stderr[-2000:]
-    assert "runs=8" in ended.stdout and "failures=0" in ended.stdout
+    assert "runs=10" in ended.stdout and "failures=0" in ended.stdout
     assert "killed with a state" in ended.stdout
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d.exceptions import InputError, Setting
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -56,6 +58,8 @@ class ChunkSums:
 
     def restore(self, state: NDArray[np.float64]) -> None:
         """Go on from such a list."""
+        if not (0 <= state[1] <= state[0] <= self._n_valid):
+            raise InputError(Setting("checkpoint"), " does not fit this run: delete the file to start again")
         self._seen, self.chunks = int(state[0]), int(state[1])
         start = 2
         for part in (*self._sums, *self._squares, self._further_sums, self._products):
