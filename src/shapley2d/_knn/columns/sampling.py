@@ -37,6 +37,9 @@ FEW_PER_COLUMN = 3
 MANY_PER_COLUMN = 10
 """Coalitions to a column up to which expected errors count as much as the jackknife's; beyond, their share fades."""
 
+TYPICAL_PER_COLUMN = 16
+"""Coalitions to a column that the default tolerance mostly takes no more than."""
+
 STORE_BYTES = 384 * 2**20
 """Memory for evaluated pairs: 3,000 of them for a table of 33,000 rows (in single precision)."""
 
@@ -225,6 +228,18 @@ def coalitions_of_rounds(target: Target, n_rows: int, max_coalitions: int | None
         target.n_columns, np.random.SeedSequence(0), None if target.efficient else target.shares
     )
     return [2 + 2 * pairs for pairs in _schedule(sequence, n_rows, target, None, max_coalitions)]
+
+
+def fits_store(n_rows: int, n_columns: int, n_coalitions: int | None = None) -> bool:
+    """Whether the row values of that many coalitions, or of as many as a tolerance may take, can be kept.
+
+    Examples
+    --------
+    >>> fits_store(32_561, 14), fits_store(1_000_000, 50), fits_store(1_000_000, 50, 100)
+    (True, False, True)
+    """
+    pairs = (n_coalitions or TYPICAL_PER_COLUMN * n_columns) // 2
+    return n_rows * pairs * np.dtype(np.float32).itemsize <= STORE_BYTES
 
 
 def _schedule(
