@@ -223,6 +223,7 @@ class Keeper:
             for lines in results:
                 k, chunk = chunks[done % len(chunks)]
                 _whole(partial(sums[k].add, lines, work.design(done), chunk.size))
+                del lines  # while others look at the sums
                 done += 1
                 yield done
                 if self._checkpoint is not None and self._checkpoint.due():

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 LEAST_RESPONSE = 0.5
 """A response whose smallest singular value is less comes from too few coalitions to be inverted."""
 
+_ALIKE = 1.15
+"""Squared errors by coalitions are larger than what a jackknife sees by what all chunks get wrong alike.
+
+Measured on tables of 8 to 14 columns with 8 to 16 coalitions to a column: a tenth to an eighth of them.
+"""
+
 
 class StreamSums:
     """Means over the chunks of one split, and how far off they can be.
@@ -81,7 +87,7 @@ class StreamSums:
         self._counts += (size, 1, max(design.left_out, 1))
         step, jump = size / self._counts[0], size * before / self._counts[0]
         values = lines[:m]
-        changes = lines[m : m * (1 + design.left_out)].reshape(design.left_out, m, -1)
+        changes = lines[m : m * (1 + design.left_out)].reshape(design.left_out, m, lines.shape[1])
         probes = lines[m * (1 + design.left_out) :]
         jackknife = size**2 * (1 - design.share)
         expected = size**2 * design.share * design.expected
@@ -184,7 +190,7 @@ class StreamSums:
         # a lean that is taken out takes errors with it
         square = 1.0 if lean is None else max(float(np.trace(lean)) / len(lean), 1.0) ** 2
         between = self._open / (seen * (chunks - 1)) if chunks > 1 else 0.0
-        return square * between, square * (1 - self._open) / max(seen, 1.0) ** 2
+        return square * between, _ALIKE * square * (1 - self._open) / max(seen, 1.0) ** 2
 
     def _mixed(self, between: NDArray[np.floating], within: NDArray[np.floating]) -> NDArray[np.floating]:
         factors = self._factors()
