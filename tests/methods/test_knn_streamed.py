@@ -241,28 +241,31 @@ def test_chunks_have_their_part_of_every_class():
 
 MEMORY = """
 import resource, sys
+from pathlib import Path
 import numpy as np
 from shapley2d import value_cells
 from shapley2d._knn import rows
 from shapley2d._knn.columns import sampling
+
 rng = np.random.default_rng(0)
-X = rng.normal(size=(60_000, 12)).round(1)
+X = rng.normal(size=(30_000, 12)).round(1)
 y = (X[:, 0] + X[:, 1] > 0).astype(int)
-options = dict(columns="sampled", form="exact", progress=False, n_jobs=1, n_neighbors=3)
-value_cells(X[:100], y[:100], X[100:104], y[100:104], n_coalitions=48, **options)
+data = X[:-2], y[:-2], X[-2:], y[-2:]
+options = dict(columns="sampled", form="fast", progress=False, n_jobs=1, n_neighbors=3)
 sampling.STORE_BYTES, rows._BLOCK_NUMBERS = int(sys.argv[1]), 2**20
-value_cells(X[:-2], y[:-2], X[-2:], y[-2:], n_coalitions=48, **options)
-used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[2]), -1))
-value_cells(X[:-2], y[:-2], X[-2:], y[-2:], n_coalitions=1600, **options)
+value_cells(*data, n_coalitions=48, **options)
+status = Path("/proc/self/status").read_text().split()
+used = 1024 * int(status[status.index("VmData:") + 1])
+resource.setrlimit(resource.RLIMIT_DATA, (used + int(sys.argv[2]), -1))
+value_cells(*data, n_coalitions=800, **options)
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(("store", "fits"), [(0, True), (2**40, False)])
 def test_memory_does_not_grow_with_coalitions(store, fits):
-    """The odd parts of 60,000 x 1,600 row values are 384 MB; sums of the cells, twelve times over, are 70 MB."""
-    command = [sys.executable, "-W", "ignore", "-c", MEMORY, str(store), str(250 * 2**20)]
+    """The odd parts of 30,000 x 800 row values are 96 MB, and as much again is needed to use them."""
+    command = [sys.executable, "-W", "ignore", "-c", MEMORY, str(store), str(100 * 2**20)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert (done.returncode == 0) == fits, done.stderr
     assert fits or "MemoryError" in done.stderr
