@@ -1,13 +1,13 @@
 """How the cost of nearest neighbours grows, how workers share it, and how well a plan foretells it: one run, ratios.
 
-Run: python benchmarks/scale.py [--out docs/figures/scale.json]   (about five minutes on two cores)
+Run: python benchmarks/scale.py [--out docs/figures/scale.json] [--only growth]   (five minutes on two quiet cores)
 Then: python docs/make_scale.py   (the figure and the tables of docs/scale.md)
 
 growth     CPU time against rows (10^3 to 10^6), validation rows, columns and coalitions, each with its fitted exponent beside
            the theory's. Made-up tables; the kernels of a run, one thread, the best of some repeats.
 workers    one and two worker processes by the clock; 4 to 1,024 by simulation from the times of single pieces and of
            handing them over, both measured
-plan       what plan_cells says beside the CPU time that the run then takes, at three sizes that nothing was fitted on
+plans      what plan_cells says beside the CPU time that the run then takes, at three sizes that nothing was fitted on
 billion    what 10^9 cells would take 100 workers at the pace of a million rows
 """
 
@@ -261,27 +261,25 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, default=OUT)
-    out = parser.parse_args().out
+    parser.add_argument(
+        "--only", choices=("growth", "workers", "plans"), help="measure this again, keep the rest of the file"
+    )
+    given = parser.parse_args()
+    record = json.loads(given.out.read_text(encoding="utf-8")) if given.only else {}
     started = time.perf_counter()
     machine = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start"
     print(machine)
-    print("growth")
-    lines = growth()
-    print("workers")
-    shared = workers()
-    print("plan")
-    foretold = plans()
+    for name, measure in {"growth": growth, "workers": workers, "plans": plans}.items():
+        if given.only in (None, name):
+            print(name, flush=True)
+            record[name] = measure()
     print("billion")
-    record = {
-        "machine": machine,
-        "growth": lines,
-        "workers": shared,
-        "plans": foretold,
-        "billion": billion(lines),
-        "seconds": round(time.perf_counter() - started),
-    }
-    out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    print(f"{record['seconds']} s; written: {out}")
+    record["billion"] = billion(record["growth"])
+    seconds = round(time.perf_counter() - started)
+    if given.only is None:
+        record |= {"machine": machine, "seconds": seconds}
+    given.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print(f"{seconds} s; written: {given.out}")
 
 
 if __name__ == "__main__":

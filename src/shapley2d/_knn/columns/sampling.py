@@ -227,7 +227,7 @@ def coalitions_of_rounds(target: Target, n_rows: int, max_coalitions: int | None
 
     Examples
     --------
-    >>> coalitions_of_rounds(Target(12), 1000, 500)
+    >>> coalitions_of_rounds(Target(12, "shapley"), 1000, 500)
     [50, 98, 194, 386, 500]
     """
     sequence = PairSequence(
