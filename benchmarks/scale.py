@@ -206,7 +206,7 @@ def workers(n: int = 10_000, m: int = 11, n_valid: int = 32, in_all: int = 2048)
 
 
 PLANS = {
-    "5,000 x 11, 40 validation rows, all subsets": ((5_000, 11, 40), {"columns": "exact"}),
+    "5,000 x 12, 40 validation rows, all subsets": ((5_000, 12, 40), {"columns": "exact"}),
     "30,000 x 20, 120 validation rows, 162 coalitions": (
         (30_000, 20, 120),
         {"n_coalitions": 162, "form": "fast"},

@@ -66,6 +66,7 @@ def price_knn(
     form: str,
     checkpoint: Any = None,
     cluster: Any = None,
+    **_: Any,
 ) -> Price:
     """What :func:`~shapley2d._methods.knn.cells.value_knn` with the same options will take.
 
