@@ -179,6 +179,7 @@ def test_nothing_is_loaded_from_elsewhere():
     [
         ({"method": "knn", "task": "classification", "folds": 5}, "classifies the table's own rows in 5 folds"),
         ({"about": {"how": "the 3 nearest neighbours"}, "n_valid": 1200}, "1,200 validation rows, by the 3 nearest"),
+        ({"n_valid": 1200, "n_valid_used": 300}, "1,200 validation rows, of which 300 random ones were used, by"),
         ({"about": {"how": "random orders"}, "model": "Ridge()", "task": "regression"}, "by random orders with Ridge()"),
         ({"method": "own"}, "by own"),
         ({}, "by a method that the record does not name"),

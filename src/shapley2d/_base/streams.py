@@ -16,6 +16,8 @@ validation groups   (3, split)         groups of validation rows that are left o
 form sample         (4)                validation rows and coalitions on which the fast form is assessed
 bin sample          (5, split)         validation rows and coalitions on which the bins of a GPU are assessed
 owner pairs         (6)                sampled coalitions of the longer axis of ``"pairs"``
+chunk pairs         (7, number)        sampled column coalitions of one chunk of validation rows of KNN
+chunk pilot         (8, number)        the same of the chunks that say how many coalitions it takes
 random values       ("random")         the order of the values of ``"random"``
 plan                ("plan")           rows and validation rows that a run is priced on
 inspection bags     ("bags")           rows that the trees of an inspection learn from
@@ -42,6 +44,8 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "form sample": (4,),
     "bin sample": (5,),
     "owner pairs": (6,),
+    "chunk pairs": (7,),
+    "chunk pilot": (8,),
     "random values": (int.from_bytes(b"random"),),
     "audit": (int.from_bytes(b"audit"),),
     "plan": (int.from_bytes(b"plan"),),

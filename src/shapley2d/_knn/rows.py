@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from shapley2d._knn.bin_errors import (
     SHARE,
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
 
 # Smaller tables are ranked exactly in either form: that is as fast.
 FAST_ROWS = 1024
+
+# Coalitions whose row values are in memory at a time, by how many numbers they are; and rows of one product.
+_BLOCK_NUMBERS = 2**25
+_BLOCK = (16, 128)
+_TILE = 2**14
 
 # From so many rows on numpy is worth several threads, each with some tables of that length.
 _MANY_ROWS = 2**18
@@ -205,6 +211,52 @@ class RowValues:
         sums /= max(len(chosen), 1)
         return np.take(sums, self._place, axis=1)
 
+    def contract(
+        self,
+        coalitions: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+        *,
+        valid: slice | NDArray[np.integer] | None = None,
+    ) -> NDArray[np.float64]:
+        """Weighted sums of the row values under each of the column coalitions, which are never all in memory.
+
+        The bits do not depend on the number of threads where the library of linear algebra has one of its own.
+
+        Parameters
+        ----------
+        coalitions : ndarray of shape (B, m), bool
+        weights : ndarray of shape (L, B)
+        valid : slice or ndarray of int, optional
+            The validation rows to use, as in :meth:`values`.
+
+        Returns
+        -------
+        ndarray of shape (L, n)
+        """
+        chosen = self._chosen(valid)
+        if self._all_vote:
+            nothing = np.zeros((1, self.n_columns), dtype=np.bool_)
+            return np.asarray(weights.sum(axis=1)[:, None] * self.values(nothing, valid=chosen))
+        coalitions, weights = np.ascontiguousarray(coalitions), weights / max(len(chosen), 1)
+        total = np.zeros((len(weights), self.n_rows))
+        step = int(np.clip(_BLOCK_NUMBERS // self.n_rows, *_BLOCK))
+        tiles = [slice(start, start + _TILE) for start in range(0, self.n_rows, _TILE)]
+        with ThreadPoolExecutor(effective_n_jobs(-1 if self._n_jobs is None else self._n_jobs)) as pool:
+            for start in range(0, len(coalitions), step):
+                block = slice(start, start + step)
+                sums = self._axis.sums(coalitions[block], chosen)
+                factors = np.ascontiguousarray(weights[:, block])
+
+                def add(
+                    tile: slice, sums: NDArray[np.float64] = sums, factors: NDArray[np.float64] = factors
+                ) -> None:
+                    total[:, tile] += factors @ sums[:, tile]
+
+                list(pool.map(add, tiles))
+        for line in total:
+            line[:] = line[self._place]
+        return total
+
     def walk(
         self,
         weights_in: NDArray[np.float64],
@@ -245,6 +297,11 @@ class RowValues:
     def walk_rows(self) -> int:
         """How many validation rows to give :meth:`walk` at a time, so that work is neither idle nor hard to stop."""
         return self._axis.walk_rows()
+
+    @property
+    def rows_at_a_time(self) -> int:
+        """How many validation rows :meth:`contract` should be given at least: a GPU takes them beside one another."""
+        return int(getattr(self._axis, "rows_at_a_time", 1))
 
     def finer(self) -> RowValues | None:
         """The same with near rows ranked, where a GPU has all rows in bins."""

@@ -79,6 +79,11 @@ class WeightLevels:
         return self._axis.walk_rows()
 
     @property
+    def rows_at_a_time(self) -> int:
+        """As many as the device takes."""
+        return int(getattr(self._axis, "rows_at_a_time", 1))
+
+    @property
     def finer(self) -> WeightLevels | None:
         """The same with near rows ranked, where a GPU has all rows in bins."""
         axis = getattr(self._axis, "finer", None)

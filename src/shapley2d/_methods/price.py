@@ -63,15 +63,17 @@ class Price:
 
 
 def here(cost: Cost, cores: float) -> float:
-    """Seconds on one machine whose cores share the work.
+    """Seconds on one machine whose cores share the work; where others use them too, all of it takes longer.
 
     Examples
     --------
     >>> from shapley2d._base.cost import Cost
     >>> here(Cost(alone_s=1.0, shared_s=10.0), 2.0)
     6.0
+    >>> here(Cost(alone_s=1.0, shared_s=10.0), 0.5)
+    22.0
     """
-    return cost.alone_s + cost.shared_s / cores
+    return cost.alone_s / min(cores, 1.0) + cost.shared_s / cores
 
 
 class Measured(NamedTuple):
@@ -105,7 +107,7 @@ def measure(do: Callable[[int], float], most: int, seconds: float = CALIBRATION_
 
 
 def timed(do: Callable[[], Any]) -> float:
-    """Seconds of something that is done once."""
-    start = time.perf_counter()
+    """Seconds of something that is done once, without those in which others had the processor."""
+    clock, core = time.perf_counter(), time.process_time()
     do()
-    return time.perf_counter() - start
+    return min(time.perf_counter() - clock, time.process_time() - core)

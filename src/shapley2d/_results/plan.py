@@ -87,7 +87,7 @@ class Plan:
         >>> cost = Cost(alone_s=10.0, shared_s=3600.0, pieces=1000)
         >>> plan = Plan("knn", 1000, 20, 500, seconds=(1810.0, 1810.0), memory=1e8, cores=2.0, low=cost, high=cost)
         >>> plan.workers(600), plan.workers(60), plan.workers(5)
-        (7, 72, None)
+        (7, 77, None)
         """
         check_number(seconds, "seconds")
         return self.high.workers(float(seconds)) if self.priced else None

@@ -43,7 +43,8 @@ _KINDS = ("number", "category", "boolean", "date")
 _WORDS = {  # entries of the record that others read, and what they are
     "about": dict, "settings": dict, "versions": dict, "method": str, "call": str, "task": str, "kind": str,
     "players": str, "copies": dict, "intervals": str, "audit": dict,
-    "n_valid": int, "folds": int, "splits": str, "n_utilities": int, "block_owners": list, "semivalue": list,
+    "n_valid": int, "n_valid_used": int, "folds": int, "splits": str, "n_utilities": int, "block_owners": list,
+    "semivalue": list,
 }  # fmt: skip
 
 

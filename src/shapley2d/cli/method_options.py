@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 PANEL = "Method"
 """Where the help shows them."""
 
+_OF_METHOD = "_of_method"  # behind an option whose name in Python the command has for something else
+
 Takers = dict[str, dict[str, "Option"]]
 """Every option by name, with the methods that take it."""
 
@@ -87,7 +89,10 @@ def with_method_options(
                 changes["annotation"] = method
             parameters.append(parameter.replace(**changes))
             if parameter.name == "method":
-                parameters += [_parameter(name, methods) for name, methods in takers.items()]
+                parameters += [
+                    _parameter(name + _OF_METHOD * (name in signature.parameters), methods)
+                    for name, methods in takers.items()
+                ]
 
         def run(**given: Any) -> None:
             command(**given)
@@ -132,7 +137,7 @@ def _word(option: Option) -> str:
 
 def given_options(method: str, given: dict[str, Any], takers: Takers) -> dict[str, Any]:
     """The options that the user gave, all of which the method must take."""
-    chosen = {name: value for name, value in given.items() if value is not None}
+    chosen = {name.removesuffix(_OF_METHOD): value for name, value in given.items() if value is not None}
     for name in chosen:
         methods = takers[name]
         if method not in methods:

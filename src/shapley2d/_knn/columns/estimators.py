@@ -285,6 +285,17 @@ class OddKernel(_PairEstimator):
         smooth = odd / self._amplitude[:, None]
         return np.asarray(np.maximum((smooth * (self._inverse @ smooth)).sum(axis=0) / len(odd), 0.0))
 
+    def projections(self, noise: Floats) -> Floats:
+        """Weights (lines, pairs) under which a row's odd parts have the scale of its game as their mean square.
+
+        Parameters
+        ----------
+        noise : ndarray of shape (lines, pairs)
+            Independent standard normal numbers.
+        """
+        root = np.linalg.cholesky(self._inverse)
+        return np.asarray(noise @ root.T / self._amplitude / np.sqrt(noise.shape[1]))
+
     def products(self, odd: Floats) -> Floats:
         """How alike the games of some rows are: a matrix whose diagonal holds their scales."""
         smooth = odd / self._amplitude[:, None]

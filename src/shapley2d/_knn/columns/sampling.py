@@ -1,4 +1,4 @@
-"""Values of all cells from sampled column coalitions, with standard errors, doubling until they are small."""
+"""Values of all cells from sampled column coalitions, with standard errors, growing in number until they are small."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 DEFAULT_MAX_COALITIONS = 8192
-"""Where doubling ends at the latest, unless the caller wants otherwise."""
+"""Where growing ends at the latest, unless the caller wants otherwise."""
 
 KERNEL_MAX_PAIRS = 4096
 """Estimator B inverts a matrix of this many rows at most; beyond, A is used alone."""
@@ -37,8 +37,15 @@ FEW_PER_COLUMN = 3
 MANY_PER_COLUMN = 10
 """Coalitions to a column up to which expected errors count as much as the jackknife's; beyond, their share fades."""
 
+TYPICAL_PER_COLUMN = 16
+"""Coalitions to a column that the default tolerance mostly takes no more than."""
+
 STORE_BYTES = 384 * 2**20
 """Memory for evaluated pairs: 3,000 of them for a table of 33,000 rows (in single precision)."""
+
+# The error falls faster than the square root of the number of pairs, and sometimes as fast as the number.
+_RATE, _MARGIN = 0.7, 1.1
+_LEAST_STEP = 1.2
 
 _PAIRS_PER_CALL = 32
 _MIN_PAIRS = (MIN_COALITIONS - 2) // 2
@@ -66,7 +73,7 @@ class ColumnEstimate:
     converged : bool
         Whether the largest standard error is within the tolerance (and the run was not interrupted).
     history : list of (int, float)
-        Evaluations and convergence ratio ``max(stderr) / (max(values) - min(values))`` after each doubling.
+        Evaluations and convergence ratio ``max(stderr) / (max(values) - min(values))`` after each round.
     dof : float
         Degrees of freedom behind the standard errors: few groups of the jackknife make for a noisy variance, which
         intervals allow for by Student's quantile.
@@ -115,16 +122,16 @@ def estimate_columns(
     n_columns : int
     n_coalitions : int, optional
         Evaluations to spend: the largest even number not above, that is {}, all columns, and complement pairs.
-        By default their number doubles, starting near 4 ``n_columns``, until the tolerance is met.
+        By default their number grows, doubling at most, from near 4 ``n_columns`` until the tolerance is met.
     tolerance : float
         Stop when ``max(stderr) / (max(values) - min(values))`` is no larger.
     semivalue : str or tuple
         ``"shapley"``, ``"banzhaf"`` or ``("beta", a, b)``.
     random_state : int or SeedSequence
     max_coalitions : int, optional
-        Where doubling ends at the latest; by default 8192, or as many as fit 384 MB for the largest tables.
+        Where growing ends at the latest; by default 8192, or as many as fit 384 MB for the largest tables.
     progress : callable, optional
-        ``progress(evaluations done, evaluations planned, ratio)``; the ratio is that of the last doubling
+        ``progress(evaluations done, evaluations planned, ratio)``; the ratio is that of the last round
         (infinite before the first).
     empty : ndarray of shape (n,), optional
         Row values without any column, instead of ``phi({})``, which then is not evaluated.
@@ -139,7 +146,7 @@ def estimate_columns(
 
     Notes
     -----
-    If all ``2^m`` coalitions fit into the number asked for, or into the next doubling and ``max_coalitions``,
+    If all ``2^m`` coalitions fit into the number asked for, or into the next round and ``max_coalitions``,
     all are evaluated and the values are exact.
 
     A variance of B is the mean of the jackknife's and of what :mod:`~shapley2d._knn.columns.expected_error` expects.
@@ -173,17 +180,17 @@ def estimate_columns(
     nothing = at_ends[0] if empty is None else np.asarray(empty, dtype=np.float64)
     base = target.ends[0] * nothing + target.ends[1] * at_ends[-1]
 
-    schedule = _schedule(sequence, len(base), target, n_coalitions, max_coalitions)
-    evaluations = _Evaluations(target, phi, base, schedule[-1], sequence.n_pairs, sums)
-    spent, best = len(at_ends), None
+    n_pairs, most = _limits(sequence, len(base), target, n_coalitions, max_coalitions)
+    evaluations = _Evaluations(target, phi, base, most, sequence.n_pairs, sums)
+    spent = len(at_ends)
     history: list[tuple[int, float]] = []
     try:
-        for n_pairs in schedule:
+        while True:
             pairs = sequence.take(n_pairs)
             for start in range(evaluations.n_pairs, len(pairs), _PAIRS_PER_CALL):
                 evaluations.add(pairs[start : start + _PAIRS_PER_CALL])
                 if progress is not None:
-                    done, planned = spent + 2 * evaluations.n_pairs, spent + 2 * schedule[-1]
+                    done, planned = spent + 2 * evaluations.n_pairs, spent + 2 * most
                     progress(done, planned, history[-1][1] if history else math.inf)
             everything = n_pairs == sequence.n_pairs
             best = evaluations.exact() if everything else evaluations.estimate(estimator)
@@ -192,13 +199,15 @@ def estimate_columns(
             history.append((best.n_coalitions, ratio))
             if ratio <= tolerance:
                 return replace(best, converged=True, history=history)
+            if n_pairs == most:
+                return replace(best, history=history)
+            n_pairs = _next_pairs(n_pairs, most, ratio, tolerance)
     except KeyboardInterrupt:
         if evaluations.n_stored < _MIN_PAIRS:
             raise
         best = evaluations.estimate(estimator)
         best = replace(best, n_coalitions=spent + best.n_coalitions, interrupted=True)
         history.append((best.n_coalitions, convergence_ratio(best.values, best.stderr, best.dof)))
-    assert best is not None
     return replace(best, history=history)
 
 
@@ -214,28 +223,44 @@ def few_coalitions(n_coalitions: int, n_columns: int) -> bool:
 
 
 def coalitions_of_rounds(target: Target, n_rows: int, max_coalitions: int | None = None) -> list[int]:
-    """How many coalitions have been evaluated by every look at the error, where a tolerance decides.
+    """How many coalitions have been evaluated by every look at the error, as long as it is far from the tolerance.
 
     Examples
     --------
-    >>> coalitions_of_rounds(Target(12), 1000, 500)
+    >>> coalitions_of_rounds(Target(12, "shapley"), 1000, 500)
     [50, 98, 194, 386, 500]
     """
     sequence = PairSequence(
         target.n_columns, np.random.SeedSequence(0), None if target.efficient else target.shares
     )
-    return [2 + 2 * pairs for pairs in _schedule(sequence, n_rows, target, None, max_coalitions)]
+    pairs, most = _limits(sequence, n_rows, target, None, max_coalitions)
+    rounds = [pairs]
+    while rounds[-1] < most:
+        rounds.append(min(2 * rounds[-1], most))
+    return [2 + 2 * pairs for pairs in rounds]
 
 
-def _schedule(
+def fits_store(n_rows: int, n_columns: int, n_coalitions: int | None = None) -> bool:
+    """Whether the row values of that many coalitions, or of as many as a tolerance may take, can be kept.
+
+    Examples
+    --------
+    >>> fits_store(32_561, 14), fits_store(1_000_000, 50), fits_store(1_000_000, 50, 100)
+    (True, False, True)
+    """
+    pairs = (n_coalitions or TYPICAL_PER_COLUMN * n_columns) // 2
+    return n_rows * pairs * np.dtype(np.float32).itemsize <= STORE_BYTES
+
+
+def _limits(
     sequence: PairSequence, n_rows: int, target: Target, n_coalitions: int | None, max_coalitions: int | None
-) -> list[int]:
-    """Numbers of pairs after each round."""
+) -> tuple[int, int]:
+    """Numbers of pairs to begin with, and at most."""
     if n_coalitions is not None:
         pairs = (n_coalitions - 2) // 2
         if pairs < min(_MIN_PAIRS, sequence.n_pairs):
             raise ValueError(f"n_coalitions={n_coalitions} is too few: at least {MIN_COALITIONS} are needed")
-        return [min(pairs, sequence.n_pairs)]
+        return min(pairs, sequence.n_pairs), min(pairs, sequence.n_pairs)
     if max_coalitions is None:
         fit = STORE_BYTES // (n_rows * np.dtype(np.float32).itemsize * (1 if target.symmetric else 2))
         most = min(DEFAULT_MAX_COALITIONS // 2 - 1, max(fit, 2 * sequence.n_columns))
@@ -246,12 +271,19 @@ def _schedule(
                 f"max_coalitions={max_coalitions} is too few: at least {MIN_COALITIONS} are needed"
             )
     most = min(most, sequence.n_pairs)
-    pairs = max(2 * sequence.n_columns, 16)
-    rounds = []
-    while pairs < most:
-        rounds.append(pairs)
-        pairs *= 2
-    return [*rounds, most]
+    return min(max(2 * sequence.n_columns, 16), most), most
+
+
+def _next_pairs(n_pairs: int, most: int, ratio: float, tolerance: float) -> int:
+    """Pairs of the next round: as many as are likely to meet the tolerance, and twice as many at most.
+
+    Examples
+    --------
+    >>> _next_pairs(112, 4095, 0.031, 0.025), _next_pairs(56, 4095, 0.086, 0.025), _next_pairs(112, 4095, 0.0251, 0.025)
+    (168, 112, 135)
+    """
+    short = 2.0 if tolerance == 0 else _MARGIN * (ratio / tolerance) ** (1 / _RATE)
+    return min(math.ceil(n_pairs * min(max(short, _LEAST_STEP), 2.0)), most)
 
 
 class _Evaluations:

@@ -211,6 +211,11 @@ class BinnedRows:
         yield from done
 
     @property
+    def rows_at_a_time(self) -> int:
+        """Validation rows that the GPU's processors take beside one another."""
+        return self._at_a_time
+
+    @property
     def finer(self) -> RowAxis | None:
         """The same with near rows ranked, where none are."""
         return None if self._subsets is None else _NearRanked(self)

@@ -125,6 +125,13 @@ METHOD = Method(
             "standard errors",
             flag="--form",
         ),
+        choice(
+            "valid",
+            ("all", "auto"),
+            "all validation rows; or random ones, of every class alike, until the tolerance is met, with what the rest "
+            "would change in the standard errors",
+            flag="--validation-rows",
+        ),
         CHECKPOINT,
         CLUSTER,
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,20 @@ from shapley2d._base.streams import generator, seed_sequence
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.checkpoint import check_place
 from shapley2d._estimation.estimate import Estimate
-from shapley2d._knn.columns.sampling import FEW_PER_COLUMN, estimate_columns, few_coalitions
+from shapley2d._knn.columns.sampling import (
+    FEW_PER_COLUMN,
+    estimate_columns,
+    few_coalitions,
+    fits_store,
+)
 from shapley2d._knn.form import FEW_PAIRS, SAMPLE_COST, SMALL_WORK, SPREAD_SHARE
 from shapley2d._knn.small import SMALL_GAME
 from shapley2d._methods.knn.backend import on_backend
 from shapley2d._methods.knn.bin_correction import SAMPLE, SAMPLE_ROWS, correct_bins
 from shapley2d._methods.knn.chunk_sums import ChunkSums
 from shapley2d._methods.knn.split_game import FEW_COLUMNS, SplitGame
+from shapley2d._methods.knn.split_means import mean_of_splits
+from shapley2d._methods.knn.streamed import LEAST_CHUNKS, MANY_CHUNKS, Streamed, check_points
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
@@ -59,6 +67,7 @@ def value_knn(
     empty: str,
     backend: str,
     form: str,
+    valid: str = "all",
     checkpoint: Any = None,
     cluster: Any = None,
 ) -> Estimate:
@@ -91,6 +100,9 @@ def value_knn(
         exact rankings, taken out as far as it is known, and part of all standard errors (``info["form_stderr"]``).
         ``info["metric_bound"]`` says how far off a value can be because distances are rounded: 0 where the numbers
         of all columns lie on grids.
+    valid : {"all", "auto"}
+        All validation rows; or random ones of them, stratified by their labels, until the tolerance is met, with what
+        the others would change in all standard errors (``info["n_valid_used"]``).
     checkpoint : path-like, optional
         Where to keep what is done, and to go on from, to the same bits.
     cluster : str or distributed.Client, optional
@@ -102,7 +114,7 @@ def value_knn(
     def compute(device: Device | None) -> Estimate:
         small = device is None and is_small(work, form)
         game = SplitGame(problem, run, n_neighbors, metric, empty, device, small=small, cluster=cluster)
-        game.path = checkpoint
+        game.path, game.valid = checkpoint, valid
         return _value(game, run, columns, n_coalitions, tolerance, form)
 
     if checkpoint is not None:
@@ -138,17 +150,22 @@ def _value(
     if columns == "exact" or (
         columns == "auto" and exact_is_cheaper(game.n_columns, n_coalitions, tolerance)
     ):
-        return _exact_columns(game, run, form)
+        return _exact_columns(game, run, form, tolerance=tolerance)
     if form == "auto":
         _choose_form(game, n_coalitions or TYPICAL_COALITIONS)
     limit = sampling_limit(columns, game.n_columns, n_coalitions)
     can_fall_back = limit is not None
     keeper = game.keeper(run)
     if can_fall_back and keeper.has_chunks:  # an earlier run has sampled in vain
-        return _exact_columns(game, run, form, keeper)
-    estimate = _sampled_columns(game, run, n_coalitions, tolerance, limit, keeper)
-    if can_fall_back and not estimate.info["converged"] and not estimate.info["interrupted"]:
-        return _exact_columns(game, run, form, keeper)
+        return _exact_columns(game, run, form, keeper, tolerance)
+    if _samples_rows(game, tolerance) or not fits_store(game.n_rows, game.n_columns, n_coalitions):
+        estimate = _streamed_columns(game, run, n_coalitions, tolerance, limit, keeper)
+    else:
+        estimate = _sampled_columns(game, run, n_coalitions, tolerance, limit, keeper)
+    if estimate is None or (
+        can_fall_back and not estimate.info["converged"] and not estimate.info["interrupted"]
+    ):
+        return _exact_columns(game, run, form, keeper, tolerance)
     if n_coalitions is None or estimate.info["interrupted"]:
         run.warn_of_precision(estimate, tolerance, "n_coalitions", estimate.info["n_coalitions"])
     elif "caveat" in estimate.info:
@@ -220,11 +237,22 @@ def exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float)
     return n_columns <= FEW_COLUMNS or (tolerance == 0 and n_columns <= MAX_EXACT_COLUMNS)
 
 
-def _exact_columns(game: SplitGame, run: Run, form: str, keeper: Keeper | None = None) -> Estimate:
+def _samples_rows(game: SplitGame, tolerance: float) -> bool:
+    """Whether the run may end before all validation rows were used."""
+    return (
+        game.valid == "auto"
+        and tolerance > 0
+        and min(part.n_valid for part in game.parts) >= 2 * LEAST_CHUNKS
+    )
+
+
+def _exact_columns(
+    game: SplitGame, run: Run, form: str, keeper: Keeper | None = None, tolerance: float = 0.0
+) -> Estimate:
     """All column coalitions, validation rows streamed in chunks and in random order.
 
     Ctrl-C keeps the chunks that are done: the validation rows seen so far are a random sample of all, which gives
-    the partial values their standard errors.
+    the partial values their standard errors. So does the end of a run that need not use all of them.
     """
     m = game.n_columns
     if form == "auto":
@@ -234,24 +262,33 @@ def _exact_columns(game: SplitGame, run: Run, form: str, keeper: Keeper | None =
         ChunkSums(part.n_valid, (part.n_rows, m), None if run.sums is None else run.sums.take_rows(rows))
         for part, rows in zip(game.parts, game.rows, strict=True)
     ]
-    done, interrupted, chunks = 0, False, _chunks(game, run.seed)
-    with reporting(run.progress, "exact KNN values") as report:
+    done, interrupted, enough = 0, False, False
+    chunks, checks = _chunks(game, run.seed), set()
+    if _samples_rows(game, tolerance):
+        chunks = game.valid_chunks(lambda part: min(part.walk_rows(), -(-part.n_valid // MANY_CHUNKS)))
+        checks = check_points(LEAST_CHUNKS * len(sums), len(chunks))
+
+    def estimate_now(info: dict[str, Any]) -> Estimate:
+        dof = float(min(part.chunks for part in sums) - 1) if done < game.n_valid else np.inf
+        return mean_of_splits(sums, game.rows, (game.n_rows, m), info, dof=dof, further=run.sums is not None)
+
+    with (
+        reporting(run.progress, "exact KNN values") as report,
+        closing(keeper.walk(game.parts, chunks, game.column_weights(), sums)) as walk,
+    ):
         try:
-            for count in keeper.walk(game.parts, chunks, game.column_weights(), sums):
+            for count in walk:
                 done = sum(chunk.size for _, chunk in chunks[:count])
                 report(done / game.n_valid, f"{done:,} of {game.n_valid:,} validation rows")
+                if count in checks:
+                    now = estimate_now({})
+                    enough = convergence_ratio(now.values, now.stderr, now.dof) <= tolerance
+                if enough:
+                    break
         except KeyboardInterrupt:
             if min(part.chunks for part in sums) < 2:
                 raise
             interrupted = True
-    values, variance = np.zeros((game.n_rows, m)), np.zeros((game.n_rows, m))
-    row_variance, column_variance, total_variance = np.zeros(game.n_rows), np.zeros(m), 0.0
-    for part, rows in zip(sums, game.rows, strict=True):
-        values[rows] += part.mean() / len(sums)
-        variance[rows] += part.variance(0) / len(sums) ** 2
-        row_variance[rows] += part.variance(1) / len(sums) ** 2
-        column_variance += part.variance(2) / len(sums) ** 2
-        total_variance += float(part.variance(3)) / len(sums) ** 2
     info = {
         **game.info,
         "columns": "exact",
@@ -264,22 +301,9 @@ def _exact_columns(game: SplitGame, run: Run, form: str, keeper: Keeper | None =
     }
     if keeper.resumed_at:
         info["resumed_at"] = keeper.resumed_at
-    stderr = np.sqrt(variance)
-    dof = float(min(part.chunks for part in sums) - 1) if interrupted else np.inf
-    if interrupted:
-        info["ratio"] = convergence_ratio(values, stderr, dof)
-    estimate = Estimate(
-        values,
-        stderr,
-        np.sqrt(row_variance),
-        np.sqrt(column_variance),
-        info,
-        covariance=None
-        if run.sums is None
-        else np.sum([part.covariance() for part in sums], axis=0) / len(sums) ** 2,
-        dof=dof,
-        total_stderr=float(np.sqrt(total_variance)),
-    )
+    estimate = estimate_now(info)
+    if done < game.n_valid:
+        info["ratio"] = convergence_ratio(estimate.values, estimate.stderr, estimate.dof)
     estimate = _corrected(estimate, game, run)
     run.warn_of_precision(estimate, 0.0)
     return estimate
@@ -345,6 +369,44 @@ def _chunks(game: SplitGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
     return [(k, chunk) for _, k, chunk in sorted(chunks, key=lambda entry: entry[:2])]
 
 
+def _streamed_columns(
+    game: SplitGame,
+    run: Run,
+    n_coalitions: int | None,
+    tolerance: float,
+    limit: int | None,
+    keeper: Keeper,
+) -> Estimate | None:
+    """A sample of column coalitions for every chunk of validation rows; None where all coalitions cost less."""
+    streamed = Streamed(
+        game,
+        run,
+        keeper,
+        n_coalitions=n_coalitions,
+        tolerance=_left_for_sampling(game, tolerance),
+        most=limit,
+        sample=_samples_rows(game, tolerance),
+    )
+    estimate = streamed.estimate()
+    return None if estimate is None else _judged(estimate, game, run, n_coalitions, tolerance)
+
+
+def _left_for_sampling(game: SplitGame, tolerance: float) -> float:
+    """The tolerance less what bins may have of it."""
+    return tolerance / math.hypot(1.0, _FORM_SHARE) if game.is_binned else tolerance
+
+
+def _judged(
+    estimate: Estimate, game: SplitGame, run: Run, n_coalitions: int | None, tolerance: float
+) -> Estimate:
+    """The estimate without the errors of bins, and whether it is as precise as asked."""
+    interrupted = estimate.info["interrupted"]
+    estimate = _corrected(estimate, game, run, tolerance if n_coalitions is None else TOLERANCE)
+    if game.is_binned and n_coalitions is None and not interrupted:
+        estimate = estimate.noting(converged=estimate.info["ratio"] <= tolerance)
+    return estimate
+
+
 def _sampled_columns(
     game: SplitGame,
     run: Run,
@@ -361,7 +423,7 @@ def _sampled_columns(
                 phi,
                 game.n_columns,
                 n_coalitions=n_coalitions,
-                tolerance=tolerance / math.hypot(1.0, _FORM_SHARE) if game.is_binned else tolerance,
+                tolerance=_left_for_sampling(game, tolerance),
                 max_coalitions=limit,
                 semivalue=game.column_semivalue,
                 random_state=seed_sequence(run.seed, "column pairs"),
@@ -399,10 +461,7 @@ def _sampled_columns(
         dof=result.dof,
         total_stderr=result.total_stderr,
     )
-    estimate = _corrected(estimate, game, run, tolerance if n_coalitions is None else TOLERANCE)
-    if game.is_binned and n_coalitions is None and not result.interrupted:
-        estimate = estimate.noting(converged=estimate.info["ratio"] <= tolerance)
-    return estimate
+    return _judged(estimate, game, run, n_coalitions, tolerance)
 
 
 def _column_progress(

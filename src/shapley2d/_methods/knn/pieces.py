@@ -1,13 +1,16 @@
 """The work of a valuation by nearest neighbours in numbered pieces, kept in a file and done on a cluster.
 
 With sampled columns a piece is a block of column coalitions, whose row values do not depend on what is evaluated beside
-them. With all columns it is a chunk of validation rows, and chunks are added up in their order. So a run that was
-killed and goes on, or that a cluster did, has the same bits as any other.
+them. With all columns it is a chunk of validation rows, and chunks are added up in their order; likewise where every
+chunk has column coalitions of its own. So a run that was killed and goes on, or that a cluster did, has the same bits
+as any other.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -20,8 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
+    from shapley2d._knn.columns.chunk_design import ChunkDesign
     from shapley2d._knn.rows import RowValues
     from shapley2d._methods.knn.chunk_sums import ChunkSums
+    from shapley2d._methods.knn.stream_sums import StreamSums
 
     Phi = Callable[[NDArray[np.bool_]], NDArray[np.float64]]
     Chunks = Sequence[tuple[int, NDArray[np.intp]]]
@@ -32,7 +37,19 @@ BLOCK = 16
 CLUSTER_BLOCK = 4
 """Coalitions of a piece on a cluster."""
 
-_LINES, _COALITIONS, _SUMS = "lines", "coalitions", "sums"
+_LINES, _COALITIONS, _SUMS, _PLAN = "lines", "coalitions", "sums", "plan"
+
+
+class ChunkWork(Protocol):
+    """Numbered chunks of validation rows that have coalitions of their own."""
+
+    def __call__(self, number: int) -> NDArray[np.float64]:
+        """The design's weights times the row values of a chunk."""
+        ...
+
+    def design(self, number: int) -> ChunkDesign:
+        """Its coalitions and weights."""
+        ...
 
 
 class Keeper:
@@ -158,6 +175,81 @@ class Keeper:
             if self._checkpoint is not None and done > started:
                 self._checkpoint.save(done, {_SUMS: _all_states(sums)}, [])
 
+    @property
+    def saved_plan(self) -> NDArray[np.float64] | None:
+        """What an earlier run with coalitions of its own for every chunk has planned."""
+        return None if self._saved is None else self._saved.arrays.get(_PLAN)
+
+    def forget_stream(self) -> None:
+        """Leave what such a run has done, because it was asked something else."""
+        if self.saved_plan is not None:
+            self._saved = None
+
+    def restore_stream(self, sums: Sequence[StreamSums], plan: list[int]) -> int:
+        """Chunks that such a run has added up, if it had the same plan."""
+        saved = self.saved_plan
+        if self._saved is None or saved is None or saved[3:5].tolist() != plan:
+            return 0
+        for k, part in enumerate(sums):
+            own = [self._saved.arrays.get(_name(k, i)) for i in range(len(part.state()))]
+            if any(
+                found is None or found.size != kept.size
+                for found, kept in zip(own, part.state(), strict=True)
+            ):
+                raise InputError(
+                    Setting("checkpoint"), " does not fit this run: delete the file to start again"
+                )
+            part.restore([found for found in own if found is not None])
+        self.resumed_at = self._saved.count
+        return self._saved.count
+
+    def stream(
+        self,
+        work: ChunkWork,
+        chunks: Chunks,
+        numbers: tuple[int, int],
+        sums: Sequence[StreamSums],
+        plan: Callable[[], NDArray[np.float64]],
+    ) -> Generator[int, None, None]:
+        """Add chunks with coalitions of their own up, from one number to another, and yield how many are done."""
+        done, stop = numbers
+        results = (
+            (work(number) for number in range(done, stop))
+            if self._cluster is None
+            else ordered_results(work, done, stop, cluster=self._cluster)
+        )
+        started = done
+        try:
+            for lines in results:
+                k, chunk = chunks[done % len(chunks)]
+                _whole(partial(sums[k].add, lines, work.design(done), chunk.size))
+                del lines  # while others look at the sums
+                done += 1
+                yield done
+                if self._checkpoint is not None and self._checkpoint.due():
+                    self._save_stream(done, sums, plan())
+                    started = done
+        finally:
+            results.close()
+            done = sum(part.chunks for part in sums)
+            if self._checkpoint is not None and done > started:
+                self._save_stream(done, sums, plan())
+
+    def _save_stream(self, done: int, sums: Sequence[StreamSums], plan: NDArray[np.float64]) -> None:
+        assert self._checkpoint is not None
+        arrays = {_name(k, i): array for k, part in enumerate(sums) for i, array in enumerate(part.state())}
+        self._checkpoint.save(done, {_PLAN: plan, **arrays}, [])
+
+
+def _name(k: int, i: int) -> str:
+    return f"split {k} array {i}"
+
+
+def _whole(task: Callable[[], None]) -> None:
+    """Do something in full, although Ctrl-C may come meanwhile: that is raised when it is done."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(task).result()
+
 
 class MeanValues:
     """Row values by column coalition, the mean over the splits; nothing else, so that a cluster gets no more.
@@ -221,6 +313,8 @@ def _check(saved: Saved) -> None:
     arrays = saved.arrays
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise ValueError("not all of its numbers are finite")
+    if _PLAN in arrays:
+        return
     if _SUMS in arrays:
         if arrays[_SUMS].ndim != 1:
             raise ValueError("its sums are not a list of numbers")

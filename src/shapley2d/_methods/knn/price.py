@@ -66,6 +66,7 @@ def price_knn(
     form: str,
     checkpoint: Any = None,
     cluster: Any = None,
+    **_: Any,
 ) -> Price:
     """What :func:`~shapley2d._methods.knn.cells.value_knn` with the same options will take.
 
@@ -219,7 +220,7 @@ class _Job:
             room = most_sampled_exactly(self.n_valid, n_coalitions, self.n_splits)
             count = max(SAMPLE, min(room, MAX_SAMPLE))
         triples = count * SAMPLE_ROWS * sum(split.train.n_rows for split in self._problem.splits)
-        return float(triples * (exact.clock_s + pace.clock_s))
+        return float(triples * (exact.core_s + pace.core_s) / max(pace.cores, 1.0))
 
     def _base_bytes(self) -> float:
         """The coded tables, the values with their errors, and what every thread works with."""

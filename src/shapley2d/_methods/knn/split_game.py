@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.streams import generator
 from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS
 from shapley2d._knn.form import rounding_bound
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import FAST_ROWS, RowValues
 from shapley2d._methods.knn.backend import backend_name
 from shapley2d._methods.knn.pieces import Keeper, MeanValues
+from shapley2d._methods.knn.valid_chunks import deal_rows, in_turn
 from shapley2d._theory.semivalues import marginal_weights
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from shapley2d._knn.cuda.device import Device
@@ -62,6 +66,7 @@ class SplitGame:
         }
         self.is_small = small
         self.path: Any = None
+        self.valid = "all"
         self._cluster = cluster
         self._problem = problem
         self._splits = problem.splits
@@ -121,7 +126,7 @@ class SplitGame:
 
         rows = sum(rows.size + 1 for rows in self.rows)
         further = 0 if run.sums is None else len(run.sums) ** 2 + len(run.sums)
-        chunks = 2 * rows * (self.n_columns + 1) + (2 + further) * len(self.rows)
+        chunks = 3 * rows * (self.n_columns + 1) + (8 + 2 * further + self.n_columns**2) * len(self.rows)
         lines = (DEFAULT_MAX_COALITIONS + 2**FEW_COLUMNS) * (self.n_rows + self.n_columns)
         checkpoint = checkpoint_of(
             self.path,
@@ -132,6 +137,7 @@ class SplitGame:
             max_bytes=8 * max(chunks, lines),
             unit="pieces of work",
             empty=self.empty,
+            valid=self.valid,
             form=self.form,
             small=bool(self._options["small"]),
             **self.info,
@@ -146,6 +152,22 @@ class SplitGame:
         if self.empty == "zero":
             weights_out[0] = 0.0
         return weights_in, weights_out
+
+    def valid_chunks(self, rows_of: Callable[[RowValues], int]) -> list[tuple[int, NDArray[np.intp]]]:
+        """Random chunks of validation rows, the splits in turn, so that a partial run covers all of them alike.
+
+        Parameters
+        ----------
+        rows_of : callable
+            How many validation rows a chunk of a split has at most.
+        """
+        random = generator(self.seed, "validation chunks")
+        return in_turn(
+            [
+                deal_rows(split.y_valid.codes, rows_of(part), random)
+                for part, split in zip(self.parts, self._splits, strict=True)
+            ]
+        )
 
     @property
     def values(self) -> MeanValues:

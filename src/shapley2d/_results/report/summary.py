@@ -130,6 +130,9 @@ def _against(info: dict[str, Any]) -> str:
         rows += f" ({info['splits']})" if info.get("splits") else ""
     elif info.get("n_valid"):
         rows = f" {info['n_valid']:,} validation rows"
+    used = info.get("n_valid_used", info.get("n_valid"))
+    if rows and used != info.get("n_valid"):
+        rows += f", of which {used:,} random ones were used"
     return f"{task}{rows}, by {_method(info)}"
 
 

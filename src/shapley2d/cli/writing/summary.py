@@ -162,9 +162,11 @@ def headline(valuation: Valuation, inputs: Inputs, players: str = "cells") -> st
 def _evaluated(inputs: Inputs, info: dict[str, Any]) -> str:
     if not info.get("n_valid"):
         return "evaluated on no other rows"
+    used, there = info.get("n_valid_used", info["n_valid"]), info["n_valid"]
+    some = "" if used == there else f"{used} random ones of "
     if inputs.valid:
-        return f"evaluated on {printable(inputs.valid.path)} ({info['n_valid']} rows)"
-    return f"evaluated on each of {info.get('folds')} folds in turn"
+        return f"evaluated on {printable(inputs.valid.path)} ({some}{there} rows)"
+    return f"evaluated on each of {info.get('folds')} folds in turn{f' ({some}{there} rows)' if some else ''}"
 
 
 def _about(valuation: Valuation) -> dict[str, str]:

@@ -1,0 +1,129 @@
+"""The figure and the tables of the page on scale, from what benchmarks/scale.py measured.
+
+python docs/make_scale.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+PAGE, RECORD, FIGURE = (
+    FOLDER / "scale.md",
+    FOLDER / "figures" / "scale.json",
+    FOLDER / "figures" / "scale.png",
+)
+BLUE, RED, GREY = "#2166ac", "#b2182b", "#999999"
+
+
+def growth_table(record: dict[str, Any]) -> str:
+    """One line per size, with its exponent beside the theory's."""
+    lines = ["| cost against | from | to | exponent | theory |", "|---|---|---|---|---|"]
+    for one in record["growth"]:
+        name = one["name"].replace("2^m", "2<sup>*m*</sup>")
+        theory = one["theory"].replace("2^m", "2<sup>*m*</sup>")
+        sizes = one["sizes"]
+        lines.append(f"| {name} | {sizes[0]:,} | {sizes[-1]:,} | {one['exponent']:.2f} | {theory} |")
+    return "\n".join(lines) + "\n"
+
+
+def workers_table(record: dict[str, Any]) -> str:
+    """Time and efficiency by the number of workers."""
+    shared = record["workers"]
+    measured = shared["measured"]
+    lines = ["| workers | speed-up | efficiency | |", "|---|---|---|---|"]
+    lines.append(
+        f"| 2 | {measured['1'] / measured['2']:.2f} | {measured['1'] / measured['2'] / 2:.2f} | measured |"
+    )
+    for one in shared["simulated"][1:]:
+        speed = one["workers"] * one["efficiency"]
+        lines.append(f"| {one['workers']:,} | {speed:.4g} | {one['efficiency']:.2f} | simulated |")
+    return "\n".join(lines) + "\n"
+
+
+def plans_table(record: dict[str, Any]) -> str:
+    """What was planned beside what it took."""
+    lines = ["| run | planned | took | off by |", "|---|---|---|---|"]
+    for one in record["plans"]:
+        low, high = one["planned"]
+        planned = f"{high:.1f} s" if high < 1.1 * low else f"{low:.1f} to {high:.1f} s"
+        off = f"{abs(one['off']):.0%}".replace("%", " %")
+        lines.append(f"| {one['name']} | {planned} | {one['actual']:.1f} s | {off} |")
+    return "\n".join(lines) + "\n"
+
+
+def billion_words(record: dict[str, Any]) -> str:
+    """What 10^9 cells would take, with the arithmetic."""
+    one = record["billion"]
+    triples = one["rows"] * one["valid"] * one["coalitions"]
+    hours = one["core_s"] / 3600
+    return (
+        (
+            f"- {one['rows']:,} rows x {one['columns']} columns, {one['valid']:,} validation rows, {one['coalitions']} column "
+            f"coalitions: {one['rows']:.0e} x {one['valid']:.0e} x {one['coalitions']} = {triples:.2g} triples.\n"
+            f"- At {one['ns_per_triple']:.0f} ns each, the pace of the fast form at a million rows: {hours:.0f} core hours.\n"
+            f"- On {one['workers']} workers: {one['core_s'] / one['workers'] / 60:.0f} minutes, and ten times that for ten times "
+            "the validation rows.\n"
+            f"- The table, its code and the values take 40 x 10<sup>9</sup> bytes, {one['bytes'] / 1e9:.0f} GB, where the pieces are "
+            f"added up; a worker holds the coded table, {one['bytes'] / 5e9:.0f} GB.\n"
+        )
+        .replace("e+0", " x 10^")
+        .replace("e+", " x 10^")
+    )
+
+
+TABLES = {"growth": growth_table, "workers": workers_table, "plans": plans_table, "billion": billion_words}
+
+
+def with_tables(text: str, record: dict[str, Any]) -> str:
+    """The page with its tables as they were measured."""
+    for name, table in TABLES.items():
+        start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        before, rest = text.split(start)
+        text = before + start + table(record) + end + rest.split(end)[1]
+    return text
+
+
+def draw(record: dict[str, Any]) -> None:
+    """The curves of growth, beside straight lines of the theory, and the efficiency of workers."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 3, figsize=(11, 6.2))
+    growth = record["growth"]
+    panels = [growth[:2], [growth[2]], [growth[3]], [growth[4]], [growth[5]]]
+    for ax, group in zip(axes.flat, panels, strict=False):
+        for one, colour in zip(group, (RED, BLUE), strict=False):
+            ax.plot(one["sizes"], [1e3 * s for s in one["seconds"]], "o-", color=colour, label=one["name"])
+            if one["theory"] == "1":
+                first = 1e3 * one["seconds"][0]
+                ideal = [first * size / one["sizes"][0] for size in one["sizes"]]
+                ax.plot(one["sizes"], ideal, ":", color=GREY)
+        subsets = group[0]["name"].endswith("subsets")
+        ax.set_xscale("linear" if subsets else "log")
+        ax.set_yscale("log")
+        ax.set_xlabel(group[0]["unit"])
+        ax.set_ylabel("CPU milliseconds")
+        ax.legend(frameon=False, fontsize=8)
+    ax = axes.flat[5]
+    simulated = record["workers"]["simulated"]
+    ax.plot([one["workers"] for one in simulated], [one["efficiency"] for one in simulated], "o-", color=BLUE)
+    ax.set_xscale("log", base=2)
+    ax.set_ylim(0, 1.05)
+    ax.set_xlabel("workers (simulated)")
+    ax.set_ylabel("efficiency")
+    for ax in axes.flat:
+        ax.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    figure.savefig(FIGURE, dpi=110)
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    measured = json.loads(RECORD.read_text(encoding="utf-8"))
+    draw(measured)
+    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), measured), encoding="utf-8")

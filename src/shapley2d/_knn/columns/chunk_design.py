@@ -1,0 +1,173 @@
+r"""The column coalitions of one chunk of validation rows, and all that is read off them as one product of matrices.
+
+Where every chunk of validation rows has coalitions of its own, nothing of a chunk has to be kept but its estimate: the
+estimators are linear in the row values, with weights that the coalitions alone decide. So values, what they change by
+where a part of the coalitions is left out, and how varied the games of the rows are, come out of the row values while
+these are computed, a few coalitions at a time.
+
+An estimate from few coalitions leans to the mean of all columns, in every chunk alike, and a mean over chunks would
+keep that. What the estimator makes of games in which every column simply adds its value is known, the ``response``; its
+mean over all chunks, inverted, takes the lean out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._knn.columns.design import PairSequence
+from shapley2d._knn.columns.estimators import EvenRidge, OddKernel
+from shapley2d._knn.columns.expected_error import expected_error
+from shapley2d._knn.columns.jackknife import jackknife_groups
+from shapley2d._knn.columns.sampling import MANY_PER_COLUMN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from shapley2d._knn.columns.estimators import Target
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ChunkDesign:
+    """Coalitions, and the weights of their row values in lines of results.
+
+    Attributes
+    ----------
+    coalitions : ndarray of shape (coalitions, m)
+    weights : ndarray of shape (lines, coalitions)
+        The first m lines are the values. Then come ``left_out`` times m lines whose squares add up to the variances of
+        the values by a jackknife, and ``probes`` lines whose squares add up to the scale of a row's game.
+    left_out, probes : int
+    share : float
+        What part of a variance the expected one has, see :func:`~shapley2d._knn.columns.sampling.estimate_columns`.
+    expected : ndarray of shape (m,)
+        Expected squared errors of the columns for a game of scale 1.
+    response : ndarray of shape (m, m)
+        Estimated values of a game in which columns only add their values, from those values.
+    """
+
+    coalitions: NDArray[np.bool_]
+    weights: Floats
+    left_out: int
+    probes: int
+    share: float
+    expected: Floats
+    response: Floats
+
+
+def chunk_design(
+    target: Target,
+    n_coalitions: int,
+    seed: np.random.SeedSequence,
+    *,
+    left_out: int = 1,
+    probes: int = 2,
+    first: int = 0,
+    empty_is_zero: bool = False,
+) -> ChunkDesign:
+    """Coalitions of one chunk.
+
+    Parameters
+    ----------
+    target : Target
+    n_coalitions : int
+        No columns, all columns, and complement pairs. If that is all there are, the values are exact.
+    seed : SeedSequence
+        Of this chunk alone.
+    left_out : int
+        Groups of coalitions to leave out in turn, of those that a jackknife has.
+    probes : int
+        Random projections of a row's game that its scale is read off.
+    first : int
+        The first group to leave out, so that chunks take turns.
+    empty_is_zero : bool
+        Whether no columns are worth 0.
+
+    Examples
+    --------
+    >>> from shapley2d._knn.columns.estimators import Target
+    >>> design = chunk_design(Target(6, "shapley"), 34, np.random.SeedSequence(0), left_out=2)
+    >>> design.coalitions.shape, design.weights.shape
+    ((34, 6), (20, 34))
+    >>> worth = np.arange(6.0)
+    >>> estimate = design.weights[:6] @ (design.coalitions @ worth)
+    >>> bool(np.allclose(np.linalg.solve(design.response, estimate), worth))
+    True
+    """
+    m = target.n_columns
+    sequence = PairSequence(m, seed, None if target.efficient else target.shares)
+    pairs = sequence.take(max((n_coalitions - 2) // 2, 1))
+    if len(pairs) == sequence.n_pairs:
+        parts, share, expected = target.exact_weights(pairs), 0.0, np.zeros(m)
+        lines = [_on_coalitions(target, [parts], ends=1)]
+        left_out = probes = 0
+    else:
+        parts, changes, share, expected, scales = _sampled(target, pairs, seed, left_out, probes, first)
+        lines = [
+            _on_coalitions(target, [parts], ends=1),
+            _on_coalitions(target, changes, ends=0),
+            _on_coalitions(target, [[scales, *([0.0 * scales] * (len(parts) - 1))]], ends=0),
+        ]
+        left_out, probes = len(changes), len(scales)
+    weights = np.concatenate(lines)
+    coalitions = np.concatenate(
+        [np.zeros((1, m), dtype=np.bool_), np.ones((1, m), dtype=np.bool_), pairs, ~pairs]
+    )
+    response = weights[:m] @ coalitions
+    if empty_is_zero:
+        weights[:, 0] = 0.0
+    return ChunkDesign(coalitions, weights, left_out, probes, share, expected, response)
+
+
+def _sampled(
+    target: Target,
+    pairs: NDArray[np.bool_],
+    seed: np.random.SeedSequence,
+    left_out: int,
+    probes: int,
+    first: int,
+) -> tuple[list[Floats], list[list[Floats]], float, Floats, Floats]:
+    """Weights of the parts of the game in the values, in their changes, and in projections; and what is expected."""
+    odd = OddKernel(target, pairs)
+    estimators: list[Callable[[NDArray[np.bool_]], Floats]] = [odd.weights]
+    if not target.symmetric:
+        estimators.append(EvenRidge(target, pairs).weights)
+    everything = np.ones(len(pairs), dtype=np.bool_)
+    parts = [weights(everything) for weights in estimators]
+    group = jackknife_groups(pairs.sum(axis=1), target.counts)
+    n_groups = int(group.max()) + 1
+    left_out = min(left_out, n_groups)
+    scale = math.sqrt((n_groups - 1) / left_out)
+    changes = [
+        [
+            scale * (weights(group != (first + k) % n_groups) - whole)
+            for weights, whole in zip(estimators, parts, strict=True)
+        ]
+        for k in range(left_out)
+    ]
+    if not target.symmetric:  # the kernel knows the odd part alone, and a jackknife both
+        return parts, changes, 0.0, np.zeros(target.n_columns), np.zeros((0, len(pairs)))
+    share = 0.5 * min(1.0, MANY_PER_COLUMN * target.n_columns / (2 * len(pairs)))
+    random = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, _PROBES)))
+    scales = odd.projections(random.normal(size=(probes, len(pairs)))) / math.sqrt(probes)
+    return parts, changes, share, expected_error(target, pairs, parts[0]).columns, scales
+
+
+_PROBES = 2**31  # beyond the keys of sizes of coalitions
+
+
+def _on_coalitions(target: Target, lines: list[list[Floats]], *, ends: int) -> Floats:
+    """Weights of the odd (and even) parts as weights of no columns, all columns, the pairs and their complements."""
+    found = []
+    for parts in lines:
+        odd, even = parts[0] / 2, (parts[1] / 2 if len(parts) > 1 else 0.0)
+        at_ends = np.tile(ends * np.array(target.ends), (len(odd), 1))
+        found.append(np.concatenate([at_ends, even + odd, even - odd], axis=1))
+    return np.concatenate(found) if found else np.zeros((0, 0))

@@ -1,0 +1,271 @@
+"""Chunks of validation rows with column coalitions of their own, and validation rows as a sample."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from shapley2d import value_blocks, value_cells
+from shapley2d._estimation import checkpoint
+from shapley2d._knn.columns import sampling
+from shapley2d._knn.rows import RowValues
+from shapley2d._methods.knn.valid_chunks import deal_rows
+from shapley2d.exceptions import InputError
+
+pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionWarning")
+OPTIONS = {"n_neighbors": 3, "progress": False}
+SAMPLED = {"columns": "sampled", **OPTIONS}
+
+
+def table(n=40, m=8, n_valid=64, task="classification", seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n + n_valid, m)).round(2)
+    score = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * X[:, 3] + 0.3 * rng.normal(size=n + n_valid)
+    y = (score > 0).astype(int) if task == "classification" else score
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+@pytest.fixture
+def no_store(monkeypatch):
+    """Row values of coalitions cannot be kept, however small the table is."""
+    monkeypatch.setattr(sampling, "STORE_BYTES", 0)
+
+
+def covered(found, exact):
+    low, high = found.interval()
+    return np.mean((low <= exact.values) & (exact.values <= high))
+
+
+def same_bits(one, other):
+    names = ("values", "stderr", "row_stderr", "column_stderr")
+    return all(getattr(one, name).tobytes() == getattr(other, name).tobytes() for name in names)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_intervals_hold_the_exact_values(no_store, task):
+    data = table(task=task)
+    exact = value_cells(*data, columns="exact", **OPTIONS)
+    runs = [value_cells(*data, n_coalitions=80, random_state=seed, **SAMPLED) for seed in range(6)]
+    assert runs[0].info["n_chunks"] == 16 and runs[0].info["n_valid_used"] == 64
+    assert 0.93 <= np.mean([covered(run, exact) for run in runs]) <= 0.985
+    for run in runs:
+        assert run.rows == pytest.approx(exact.rows, abs=1e-12 * np.abs(exact.values).max() + 1e-15)
+        assert (run.row_stderr == 0).all()
+    off = np.array([run.columns - exact.columns for run in runs])
+    assert np.mean(np.abs(off) <= 2.1 * np.array([run.column_stderr for run in runs])) >= 0.85
+
+
+@pytest.mark.parametrize("columns", ["exact", "sampled"])
+def test_errors_include_the_validation_rows_that_were_not_used(columns):
+    data = table(20, 8, 400)
+    exact = value_cells(*data, columns="exact", **OPTIONS)
+    runs = [
+        value_cells(*data, valid="auto", tolerance=0.15, columns=columns, random_state=seed, **OPTIONS)
+        for seed in range(6)
+    ]
+    for run in runs:
+        assert run.info["converged"] and run.info["ratio"] <= 0.15
+        assert 0 < run.info["n_valid_used"] < run.info["n_valid"] == 400
+        assert not run.exact and run.row_stderr.min() > 0
+    assert 0.92 <= np.mean([covered(run, exact) for run in runs]) <= 0.99
+    rows = [np.abs(run.rows - exact.rows) <= 2.1 * run.row_stderr for run in runs]
+    assert np.mean(rows) >= 0.87
+
+
+@pytest.mark.parametrize("options", [{"columns": "exact"}, {"columns": "sampled", "n_coalitions": 40}])
+def test_with_no_tolerance_all_rows_are_used(options):
+    data = table()
+    every = value_cells(*data, tolerance=0, **options, **OPTIONS)
+    assert same_bits(value_cells(*data, tolerance=0, valid="auto", **options, **OPTIONS), every)
+
+
+def test_few_validation_rows_are_all_used():
+    run = value_cells(*table(n_valid=15), valid="auto", tolerance=0.9, columns="exact", **OPTIONS)
+    assert run.exact and run.info["n_valid_used"] == 15
+
+
+def test_the_tolerance_is_met_by_as_many_coalitions_as_it_takes(no_store):
+    data = table(60, 11)
+    few = value_cells(*data, tolerance=0.1, **SAMPLED)
+    many = value_cells(*data, tolerance=0.03, **SAMPLED)
+    assert few.info["converged"] and many.info["converged"]
+    assert few.info["n_coalitions"] < many.info["n_coalitions"]
+    exact = value_cells(*data, columns="exact", **OPTIONS)
+    for run, wanted in ((few, 0.1), (many, 0.03)):
+        assert np.sqrt(np.mean((run.values - exact.values) ** 2)) <= wanted * np.ptp(exact.values)
+
+
+def test_auto_takes_all_columns_where_that_is_less(no_store):
+    assert value_cells(*table(30, 11), tolerance=1e-4, **OPTIONS).info["columns"] == "exact"
+
+
+def test_all_coalitions_are_exact_for_the_rows_used(no_store):
+    data = table(m=4)
+    run = value_cells(*data, n_coalitions=16, **SAMPLED)
+    assert run.info["estimator"] == "all"
+    assert run.values == pytest.approx(value_cells(*data, columns="exact", **OPTIONS).values)
+
+
+@pytest.mark.parametrize(
+    "options", [{"semivalue": ("beta", 4, 1)}, {"empty": "zero"}, {"include_label": True}]
+)
+def test_other_values_come_near_the_exact_ones(no_store, options):
+    data = table()
+    run, exact = (
+        value_cells(*data, **kind, **options, **OPTIONS)
+        for kind in ({"columns": "sampled", "n_coalitions": 120}, {"columns": "exact"})
+    )
+    assert covered(run, exact) >= 0.85
+    assert np.sqrt(np.mean((run.values - exact.values) ** 2)) <= 0.03 * np.ptp(exact.values)
+
+
+def test_weights_of_validation_rows_and_cross_valuation(no_store):
+    X, y, X_valid, y_valid = table()
+    weights = np.arange(1.0, 65.0)
+    run, exact = (
+        value_cells(X, y, X_valid, y_valid, valid_weight=weights, **kind, **OPTIONS)
+        for kind in ({"columns": "sampled", "n_coalitions": 120}, {"columns": "exact"})
+    )
+    assert covered(run, exact) >= 0.9
+    X, y, _, _ = table(120, 8)
+    run, exact = (
+        value_cells(X, y, folds=3, **kind, **OPTIONS)
+        for kind in ({"columns": "sampled", "n_coalitions": 100}, {"columns": "exact"})
+    )
+    assert covered(run, exact) >= 0.9 and run.info["n_valid_used"] == 120
+    some = value_cells(X, y, folds=3, columns="exact", valid="auto", tolerance=0.3, **OPTIONS)
+    assert some.info["n_valid_used"] < 120 and covered(some, exact) >= 0.9
+
+
+def test_owners_have_joint_errors(no_store):
+    owners = {"rows": np.repeat(["a", "b"], 12), "columns": np.repeat(["c", "d"], 4)}
+    data, options = table(24, 8), {"method": "knn", "players": "cells", **owners, **OPTIONS}
+    exact = value_blocks(*data, **options)
+    runs = [value_blocks(*data, n_coalitions=40, random_state=seed, **options) for seed in range(8)]
+    some = [
+        value_blocks(*data, n_coalitions=40, valid="auto", tolerance=0.5, random_state=seed, **options)
+        for seed in range(8)
+    ]
+    assert some[0].info["n_valid_used"] < 64
+    for found in (runs, some):
+        off = np.array([run.values - exact.values for run in found])
+        stated = np.array([run.stderr for run in found])
+        assert stated.min() > 0
+        assert np.mean(np.abs(off) <= 2.1 * stated) >= 0.85
+        assert np.sqrt(np.mean(off**2)) >= 0.4 * np.sqrt(np.mean(stated**2))
+
+
+KINDS = {
+    "all rows": {"n_coalitions": 40},
+    "to a tolerance": {"tolerance": 0.06},
+    "some rows": {"tolerance": 0.4, "valid": "auto"},
+}
+
+
+class CrashError(Exception):
+    """The power fails."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_threads_pools_and_crashes_change_no_bit(no_store, monkeypatch, tmp_path, kind):
+    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
+    monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
+    data, options = table(m=11), {**SAMPLED, **KINDS[kind]}
+    plain = value_cells(*data, **options)
+    assert plain.info["n_chunks"] > 0
+    assert same_bits(value_cells(*data, n_jobs=1, **options), plain)
+    with ThreadPoolExecutor(2) as pool:
+        assert same_bits(value_cells(*data, cluster=pool, **options), plain)
+    path, real = tmp_path / "run.npz", RowValues.contract
+    for calls in (3, 3):
+        with monkeypatch.context() as patch:
+            left = [calls]
+
+            def limited(self, *arguments, left=left, **given):
+                left[0] -= 1
+                if left[0] < 0:
+                    raise CrashError
+                return real(self, *arguments, **given)
+
+            patch.setattr(RowValues, "contract", limited)
+            with pytest.raises(CrashError):
+                value_cells(*data, checkpoint=path, **options)
+    resumed = value_cells(*data, checkpoint=path, **options)
+    assert resumed.info["resumed_at"] > 0 and same_bits(resumed, plain)
+    with monkeypatch.context() as patch:
+        patch.setattr(RowValues, "contract", None)  # nothing is left to do
+        assert same_bits(value_cells(*data, checkpoint=path, **options), plain)
+
+
+def test_another_question_is_answered_from_the_start(no_store, tmp_path):
+    data, path = table(m=11), tmp_path / "run.npz"
+    value_cells(*data, checkpoint=path, tolerance=0.2, **SAMPLED)
+    finer = value_cells(*data, checkpoint=path, tolerance=0.05, **SAMPLED)
+    assert same_bits(finer, value_cells(*data, tolerance=0.05, **SAMPLED))
+    with pytest.raises(InputError, match="valid is all there and auto here"):
+        value_cells(*data, checkpoint=path, tolerance=0.05, valid="auto", **SAMPLED)
+
+
+def test_ctrl_c_keeps_the_chunks_done(no_store, monkeypatch):
+    data, real, calls = table(), RowValues.contract, []
+
+    def interrupted(self, *arguments, **given):
+        calls.append(1)
+        if len(calls) > 5:
+            raise KeyboardInterrupt
+        return real(self, *arguments, **given)
+
+    exact = value_cells(*data, columns="exact", **OPTIONS)
+    monkeypatch.setattr(RowValues, "contract", interrupted)
+    run = value_cells(*data, n_coalitions=60, **SAMPLED)
+    assert run.info["interrupted"] and not run.info["converged"]
+    assert run.info["n_valid_used"] == 20
+    assert covered(run, exact) >= 0.9
+    calls.extend([1] * 5)
+    with pytest.raises(KeyboardInterrupt):  # with one chunk or none there is nothing to compare
+        value_cells(*data, n_coalitions=60, **SAMPLED)
+
+
+def test_chunks_have_their_part_of_every_class():
+    y = np.repeat([0, 1, 2], [60, 30, 6])
+    chunks = deal_rows(y, 16, np.random.default_rng(0))
+    assert sorted(np.concatenate(chunks).tolist()) == list(range(96))
+    counts = np.array([np.bincount(y[chunk], minlength=3) for chunk in chunks])
+    assert (counts.max(axis=0) - counts.min(axis=0) <= 2).all() and (counts[:, 2] == 1).all()
+    assert {chunk.size for chunk in deal_rows(np.arange(50.0), 7, np.random.default_rng(0))} <= {6, 7}
+
+
+MEMORY = """
+import resource, sys
+from pathlib import Path
+import numpy as np
+from shapley2d import value_cells
+from shapley2d._knn import rows
+from shapley2d._knn.columns import sampling
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(30_000, 12)).round(1)
+y = (X[:, 0] + X[:, 1] > 0).astype(int)
+data = X[:-2], y[:-2], X[-2:], y[-2:]
+options = dict(columns="sampled", form="fast", progress=False, n_jobs=1, n_neighbors=3)
+sampling.STORE_BYTES, rows._BLOCK_NUMBERS = int(sys.argv[1]), 2**20
+value_cells(*data, n_coalitions=48, **options)
+status = Path("/proc/self/status").read_text().split()
+used = 1024 * int(status[status.index("VmData:") + 1])
+resource.setrlimit(resource.RLIMIT_DATA, (used + int(sys.argv[2]), -1))
+value_cells(*data, n_coalitions=800, **options)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(("store", "fits"), [(0, True), (2**40, False)])
+def test_memory_does_not_grow_with_coalitions(store, fits):
+    """The odd parts of 30,000 x 800 row values are 96 MB, and as much again is needed to use them."""
+    command = [sys.executable, "-W", "ignore", "-c", MEMORY, str(store), str(100 * 2**20)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (done.returncode == 0) == fits, done.stderr
+    assert fits or "MemoryError" in done.stderr
