@@ -49,7 +49,7 @@ METHODS = {
     "exact": ["exact", "--model", "gaussian_nb"],
     "oob": ["oob"],
 }
-ON_DASK = ("cells", "game", "knn sampled", "knn exact", "exact", "oob")
+ON_DASK = ("cells", "game", "knn sampled", "knn exact", "knn streamed", "exact", "oob")
 PATIENCE_S = 120.0
 
 COMMAND = """

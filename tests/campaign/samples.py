@@ -72,6 +72,20 @@ def all_neighbours(path=None, **changes):
     return neighbours(path, **{"columns": "exact", "n_coalitions": None, **changes})
 
 
+def streamed_neighbours(path=None, **changes):
+    """Sampled columns, across folds, in chunks of validation rows that have coalitions of their own."""
+    given = {
+        "columns": "sampled",
+        "valid": "auto",
+        "tolerance": 0.1,
+        "folds": 5,
+        "checkpoint": path,
+        **KNN,
+        **changes,
+    }
+    return value_cells(KNN_TABLE, KNN_LABELS, **given)
+
+
 def crossed_neighbours(path=None, **changes):
     """Nearest neighbours across folds, with the label."""
     given = {"columns": "sampled", "n_coalitions": 40, "checkpoint": path, **KNN, **changes}
@@ -106,6 +120,7 @@ def exact_blocks(path=None, **changes):
 PIECES = {
     "knn sampled": neighbours,
     "knn exact": all_neighbours,
+    "knn streamed": streamed_neighbours,
     "knn crossed": crossed_neighbours,
     "exact": exact,
     "loo": left_out,

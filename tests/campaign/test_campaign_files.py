@@ -138,7 +138,7 @@ def test_crafted_valuations_and_bombs_are_refused_with_bounded_memory(folder, sa
 
 
 def test_kills():
-    kinds = "cells,flat,game,knn sampled,knn exact,exact,oob"
+    kinds = "cells,flat,game,knn sampled,knn exact,knn streamed,exact,oob"
     ended = subprocess.run(
         [sys.executable, "-m", "tests.campaign.kills", "--count", "10", "--seed", "2", "--modes", "forked", "--kinds", kinds],
         capture_output=True, text=True, check=False, cwd=ROOT, env=os.environ | {"PYTHONPATH": _path()},

@@ -201,6 +201,16 @@ def test_threads_pools_and_crashes_change_no_bit(no_store, monkeypatch, tmp_path
         assert same_bits(value_cells(*data, checkpoint=path, **options), plain)
 
 
+def test_a_file_holds_any_number_of_splits(tmp_path):
+    X, y, *_ = table(n=48)
+    options = {"folds": 6, "valid": "auto", "tolerance": 0.4, "columns": "sampled", **OPTIONS}
+    plain = value_cells(X, y, **options)
+    value_cells(X, y, checkpoint=tmp_path / "run.npz", **options)
+    again = value_cells(X, y, checkpoint=tmp_path / "run.npz", **options)
+    assert again.info["resumed_at"] > 0
+    assert same_bits(again, plain)
+
+
 def test_another_question_is_answered_from_the_start(no_store, tmp_path):
     data, path = table(m=11), tmp_path / "run.npz"
     value_cells(*data, checkpoint=path, tolerance=0.2, **SAMPLED)

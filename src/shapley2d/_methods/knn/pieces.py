@@ -190,16 +190,18 @@ class Keeper:
         saved = self.saved_plan
         if self._saved is None or saved is None or saved[3:5].tolist() != plan:
             return 0
+        sizes = np.array([[array.size for array in part.state()] for part in sums])  # by split and array
+        found = [self._saved.arrays.get(_name(i)) for i in range(sizes.shape[1])]
+        known = [
+            array
+            for array, size in zip(found, sizes.sum(axis=0), strict=True)
+            if array is not None and array.size == size
+        ]
+        if len(known) < len(found):
+            raise InputError(Setting("checkpoint"), " does not fit this run: delete the file to start again")
+        cut = [np.split(array.ravel(), np.cumsum(sizes[:-1, i])) for i, array in enumerate(known)]
         for k, part in enumerate(sums):
-            own = [self._saved.arrays.get(_name(k, i)) for i in range(len(part.state()))]
-            if any(
-                found is None or found.size != kept.size
-                for found, kept in zip(own, part.state(), strict=True)
-            ):
-                raise InputError(
-                    Setting("checkpoint"), " does not fit this run: delete the file to start again"
-                )
-            part.restore([found for found in own if found is not None])
+            part.restore([pieces[k] for pieces in cut])
         self.resumed_at = self._saved.count
         return self._saved.count
 
@@ -237,12 +239,20 @@ class Keeper:
 
     def _save_stream(self, done: int, sums: Sequence[StreamSums], plan: NDArray[np.float64]) -> None:
         assert self._checkpoint is not None
-        arrays = {_name(k, i): array for k, part in enumerate(sums) for i, array in enumerate(part.state())}
+        states = zip(
+            *(part.state() for part in sums), strict=True
+        )  # a file has few arrays, however many splits
+        arrays = {
+            _name(i): of_splits[0]
+            if len(of_splits) == 1
+            else np.concatenate([one.ravel() for one in of_splits])
+            for i, of_splits in enumerate(states)
+        }
         self._checkpoint.save(done, {_PLAN: plan, **arrays}, [])
 
 
-def _name(k: int, i: int) -> str:
-    return f"split {k} array {i}"
+def _name(i: int) -> str:
+    return f"array {i}"
 
 
 def _whole(task: Callable[[], None]) -> None:
