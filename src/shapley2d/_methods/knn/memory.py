@@ -1,6 +1,6 @@
 """What nearest neighbours need of memory, in bytes, by what there is to do.
 
-The coded tables and the values with their errors; what every thread works with; and what the column axis keeps, which is
+The coded tables and the values with their errors; what every thread works with; and what the column axis keeps: the
 row values of all pairs of coalitions, sums over chunks of validation rows, or both for one chunk at a time.
 """
 
