@@ -48,6 +48,9 @@ def within(amounts, actual):
         {"tolerance": 0.05, "semivalue": "banzhaf"},
         {"tolerance": 0.05, "include_label": True},
         {"tolerance": 0},
+        {"tolerance": 0.1, "valid": "auto"},
+        {"columns": "sampled", "n_coalitions": 60, "valid": "auto"},
+        {"columns": "exact", "valid": "auto", "tolerance": 0.5},
     ],
     ids=str,
 )
@@ -58,10 +61,21 @@ def test_coalitions_are_those_of_the_run(options):
     assert plan.valid_rows == v.info["n_valid"] == T
     assert (plan.rows, plan.columns) == v.shape
     assert plan.facts["form"] == v.info["form"]
+    if "valid" in options:
+        assert within(plan.amounts["validation rows"], v.info["n_valid_used"])
     if "tolerance" not in options:
         assert plan.amounts["column coalitions"] == (v.info["n_coalitions"],) * 2
         assert plan.facts["columns"] == v.info["columns"]
     assert 0 < plan.seconds[0] <= plan.seconds[1] < 3600
+
+
+@pytest.mark.parametrize("options", [{"n_coalitions": 100}, {"tolerance": 0.1}, {"tolerance": 0.03}], ids=str)
+def test_tables_that_are_too_large_to_keep_row_values(options, monkeypatch):
+    monkeypatch.setattr("shapley2d._knn.columns.sampling.STORE_BYTES", 1000)
+    plan = plan_cells(*SPLIT, progress=False, columns="sampled", **options)
+    v = value_cells(*SPLIT, progress=False, columns="sampled", **options)
+    assert v.info["n_chunks"] >= plan.high.pieces == 4
+    assert within(plan.amounts["column coalitions"], v.info["n_coalitions"])
 
 
 def test_columns_that_never_vary_and_folds_cost_what_they_cost_the_run():

@@ -238,12 +238,12 @@ def exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float)
 
 
 def _samples_rows(game: SplitGame, tolerance: float) -> bool:
-    """Whether the run may end before all validation rows were used."""
-    return (
-        game.valid == "auto"
-        and tolerance > 0
-        and min(part.n_valid for part in game.parts) >= 2 * LEAST_CHUNKS
-    )
+    return may_sample_rows(game.valid, tolerance, min(part.n_valid for part in game.parts))
+
+
+def may_sample_rows(valid: str, tolerance: float, n_valid: int) -> bool:
+    """Whether a run may end before all validation rows were used, the smallest split having so many of them."""
+    return valid == "auto" and tolerance > 0 and n_valid >= 2 * LEAST_CHUNKS
 
 
 def _exact_columns(

@@ -8,6 +8,7 @@ added, a little slower where columns matter together.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,6 +35,7 @@ _PILOT_VALID = (16, 128)
 # How a pilot and the run it stands for may differ, and the powers of the number of coalitions that errors fall by.
 _BETTER, _WORSE = 0.8, 1.25
 _FAST_FALL, _SLOW_FALL = 1.2, 0.75
+_STEP = 1.2  # by which a run may overshoot
 
 
 class Fall(NamedTuple):
@@ -41,24 +43,27 @@ class Fall(NamedTuple):
 
     history: Sequence[tuple[int, float]]
 
-    def reaches(self, tolerance: float, rounds: Sequence[int], *, lucky: bool) -> int | None:
-        """The first of the rounds, given by their coalitions, whose error is within the tolerance; None if none is.
+    def reaches(self, tolerance: float, first: int, most: int, *, lucky: bool) -> int | None:
+        """The least number of coalitions whose error is within the tolerance; None if not even that of the most is.
 
         Examples
         --------
         >>> fall = Fall([(50, 0.2), (100, 0.1)])
-        >>> fall.reaches(0.05, [50, 100, 200, 400, 800], lucky=True)
-        200
-        >>> fall.reaches(0.05, [50, 100, 200, 400, 800], lucky=False)
-        400
+        >>> fall.reaches(0.05, 50, 800, lucky=True), fall.reaches(0.05, 50, 800, lucky=False)
+        (150, 392)
+        >>> fall.reaches(0.001, 50, 800, lucky=True) is None
+        True
         """
         factor, power = (_BETTER, _FAST_FALL) if lucky else (_WORSE, _SLOW_FALL)
-        for coalitions in rounds:
+        coalitions = first
+        while True:
             seen = [(count, ratio) for count, ratio in self.history if count <= coalitions]
             count, ratio = seen[-1] if seen else self.history[0]
             if factor * ratio * (count / coalitions) ** power <= tolerance:
-                return coalitions
-        return None
+                return coalitions if lucky else min(math.ceil(_STEP * coalitions), most)
+            if coalitions >= most:
+                return None
+            coalitions = min(math.ceil(1.02 * coalitions), most)
 
 
 def pilot_fall(problem: Problem, run: Run, tolerance: float, *, small: bool, **settings: object) -> Fall:

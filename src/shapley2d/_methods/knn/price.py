@@ -8,10 +8,13 @@ from joblib import effective_n_jobs
 
 from shapley2d._base.cost import Cost
 from shapley2d._knn.columns.estimators import Target
-from shapley2d._knn.columns.sampling import STORE_BYTES, coalitions_of_rounds
+from shapley2d._knn.columns.sampling import (
+    DEFAULT_MAX_COALITIONS,
+    coalitions_of_rounds,
+    fits_store,
+)
 from shapley2d._knn.form import sample_size
 from shapley2d._knn.rows import FAST_ROWS
-from shapley2d._knn.small import ROWS as SMALL_ROWS
 from shapley2d._methods.knn import calibration
 from shapley2d._methods.knn.backend import backend_name, on_backend
 from shapley2d._methods.knn.bin_correction import MAX_SAMPLE, SAMPLE, SAMPLE_ROWS
@@ -21,13 +24,16 @@ from shapley2d._methods.knn.cells import (
     exact_is_cheaper,
     fast_pays,
     is_small,
+    may_sample_rows,
     most_sampled_exactly,
     refuse_all_subsets,
     refuse_wide,
     sampling_limit,
 )
+from shapley2d._methods.knn.memory import Memory
 from shapley2d._methods.knn.pieces import CLUSTER_BLOCK
 from shapley2d._methods.knn.pilot import pilot_fall
+from shapley2d._methods.knn.streamed import FIRST_PER_COLUMN, LEAST_CHUNKS, MANY_CHUNKS, chunk_rows
 from shapley2d._methods.price import CALIBRATION_S, HANDOVER_S, Measured, Price
 
 if TYPE_CHECKING:
@@ -43,6 +49,7 @@ _CELL_S = (
 )
 _SENT_BYTES_S = 5e8  # bytes a second that come back from a worker
 _COALITIONS_PER_CALL = 64
+_PRODUCT_S = 3e-10  # of a weight and a row value, where these are contracted
 
 
 def guess_knn(problem: Problem, run: Run, options: dict[str, Any]) -> float:
@@ -64,9 +71,9 @@ def price_knn(
     empty: str,
     backend: str,
     form: str,
+    valid: str = "all",
     checkpoint: Any = None,
     cluster: Any = None,
-    **_: Any,
 ) -> Price:
     """What :func:`~shapley2d._methods.knn.cells.value_knn` with the same options will take.
 
@@ -85,16 +92,27 @@ def price_knn(
             problem, form, device, 2**n_columns if exact else n_coalitions or TYPICAL_COALITIONS
         )
         bench = calibration.set_up(problem, run, used, device, small=small, **settings)
-        job = _Job(problem, run, bench, checkpoint is not None)
+        samples = may_sample_rows(valid, tolerance, min(split.valid.n_rows for split in problem.splits))
+        job = _Job(problem, run, bench, keeps=checkpoint is not None, samples=samples)
         if exact:
             return job.all_subsets()
         limit = sampling_limit(columns, n_columns, n_coalitions)
+        streams = samples or not fits_store(problem.table.n_rows, n_columns, n_coalitions)
         if n_coalitions is not None:
-            return job.sampled([_even(n_coalitions, n_columns)] * 2, None)
+            counts = _even(n_coalitions, n_columns), _even(n_coalitions, n_columns)
+            return job.streamed(counts) if streams else job.sampled(counts, [counts[0]])
         fall = pilot_fall(problem, run, tolerance, small=small, **settings)
         rounds = coalitions_of_rounds(Target(n_columns, run.semivalues[1]), problem.table.n_rows, limit)
-        found = [fall.reaches(tolerance, rounds, lucky=lucky) for lucky in (True, False)]
-        return job.sampled(found, rounds, falls_back=limit is not None)
+        if streams:
+            rounds = [FIRST_PER_COLUMN * n_columns, limit or DEFAULT_MAX_COALITIONS]
+        ends = rounds[0], rounds[-1]
+        found = [fall.reaches(tolerance, *ends, lucky=lucky) for lucky in (True, False)]
+        counts, missed = _counts(found, ends[1])
+        notes = _notes(missed, ends[1], falls_back=limit is not None)
+        walks = tuple(2**n_columns if limit is not None and not_met else 0 for not_met in missed)
+        if streams:
+            return job.streamed((min(ends[0], counts[0]), counts[1]), notes)
+        return job.sampled(counts, rounds, notes, (walks[0], walks[1]))
 
     return on_backend(backend if cluster is None else "cpu", work, compute)
 
@@ -120,64 +138,122 @@ def _even(n_coalitions: int, n_columns: int) -> int:
     return int(min(2 * (n_coalitions // 2), 2**n_columns))
 
 
+def _counts(found: list[int | None], most: int) -> tuple[tuple[int, int], tuple[bool, bool]]:
+    """Coalitions at best and at worst, and whether the tolerance is missed by as many as there can be."""
+    low, high = (most if count is None else count for count in found)
+    return (low, max(low, high)), (found[0] is None, found[1] is None)
+
+
+def _notes(missed: tuple[bool, bool], most: int, *, falls_back: bool) -> list[str]:
+    """What to say where the tolerance may take more coalitions than are evaluated."""
+    if not missed[1]:
+        return []
+    if falls_back:
+        return ["Should sampling not do, all column coalitions are evaluated."]
+    if missed[0]:
+        return [
+            f"The tolerance will hardly be met by the {most:,} column coalitions that are evaluated at most."
+        ]
+    return ["The tolerance may not be met."]
+
+
 class _Job:
     """The work of a problem, with its bench."""
 
-    def __init__(self, problem: Problem, run: Run, bench: calibration.Bench, keeps: bool) -> None:
+    def __init__(
+        self, problem: Problem, run: Run, bench: calibration.Bench, *, keeps: bool, samples: bool
+    ) -> None:
         self._problem, self._run, self._bench, self._keeps = problem, run, bench, keeps
+        self._samples = samples
         self.n_rows, self.n_columns = problem.table.n_rows, problem.table.n_columns
-        self._threads = _threads(run)
         self.n_valid, self.n_splits = problem.n_valid, len(problem.splits)
+        self._memory = Memory(
+            self.n_rows,
+            self.n_columns,
+            self.n_splits,
+            _threads(run),
+            small=bench.game.is_small,
+            binned=bench.part.is_binned,
+        )
         self._pairs = float(sum(split.train.n_rows * split.valid.n_rows for split in problem.splits))
+
+    def _used(self, chunk: int) -> tuple[float, float]:
+        """The part of the validation rows that is used, at least and at most."""
+        if not self._samples:
+            return 1.0, 1.0
+        least = min(split.valid.n_rows for split in self._problem.splits)
+        return min(LEAST_CHUNKS * min(chunk, -(-least // MANY_CHUNKS)) / least, 1.0), 1.0
 
     def all_subsets(self) -> Price:
         """All column coalitions, in chunks of validation rows."""
         pace = calibration.pace_of_walk(self._bench, self._run)
         coalitions = 2**self.n_columns
         size = self._bench.part.walk_rows()
-        pieces = sum(-(-split.valid.n_rows // size) for split in self._problem.splits)
         back = 8.0 * self.n_rows * self.n_columns / _SENT_BYTES_S
-        shared = pace.core_s * self._pairs * coalitions
         alone = self._alone_s() + self.n_splits * 2 * back
         low, high = (
             Cost(
-                alone + self._correction_s(pace, coalitions, most=most), shared, pieces, 1, HANDOVER_S + back
+                alone + self._correction_s(pace, coalitions, most=share == 1.0 and k == 1),
+                pace.core_s * self._pairs * coalitions * share,
+                max(round(self._n_chunks(size) * share), 1),
+                1,
+                HANDOVER_S + back,
             )
-            for most in (False, True)
+            for k, share in enumerate(self._used(size))
         )
-        return self._price(low, high, pace, (coalitions, coalitions), self._walk_bytes(), "exact")
+        return self._price(low, high, pace, (coalitions, coalitions), self._memory.walked(), "exact", size)
 
     def sampled(
-        self, found: list[int | None], rounds: list[int] | None, *, falls_back: bool = False
+        self,
+        counts: tuple[int, int],
+        rounds: list[int],
+        notes: list[str] | None = None,
+        walks: tuple[int, int] = (0, 0),
     ) -> Price:
-        """A sample of column coalitions; ``rounds`` are the sizes after which its error is looked at."""
+        """A sample of column coalitions that all validation rows share.
+
+        ``rounds`` are sizes after which its error is looked at, and ``walks`` what is evaluated where it did not do.
+        """
         pace = calibration.pace_of_sample(self._bench, self._run.seed)
-        notes: list[str] = []
-        walked = [0, 0]
-        if rounds is not None:
-            walked = [2**self.n_columns if count is None and falls_back else 0 for count in found]
-        counts = [rounds[-1] if count is None and rounds else count or 0 for count in found]
-        if found[0] is None and not falls_back:
-            notes.append(
-                f"The tolerance will hardly be met by the {counts[1]:,} column coalitions that are evaluated at most."
-            )
-        elif found[1] is None and not falls_back:
-            notes.append("The tolerance may not be met.")
-        elif walked[1]:
-            notes.append("Should sampling not do, all column coalitions are evaluated.")
         back = 8.0 * self.n_rows * CLUSTER_BLOCK / _SENT_BYTES_S
         costs = []
-        for count, walk, most in zip(counts, walked, (False, True), strict=True):
-            looks = [count] if rounds is None else [one for one in rounds if one <= count]
+        for count, walk, most in zip(counts, walks, (False, True), strict=True):
+            looks = [*(one for one in rounds if one < count), count]
             alone = self._alone_s() + self._correction_s(pace, count, most=most)
             alone += sum(calibration.estimator_s(self.n_rows, self.n_columns, one // 2) for one in looks)
             pieces = -(-(count + walk) // CLUSTER_BLOCK)
             waves = -(-(count + walk) // _COALITIONS_PER_CALL)
-            shared = pace.core_s * self._pairs * (count + walk)
-            costs.append(Cost(alone, shared, pieces, waves, HANDOVER_S + back))
-        amount = (counts[0] + walked[0], counts[1] + walked[1])
-        memory = self._sample_bytes(counts[1])
-        return self._price(costs[0], costs[1], pace, amount, memory, "sampled", notes)
+            costs.append(
+                Cost(alone, pace.core_s * self._pairs * (count + walk), pieces, waves, HANDOVER_S + back)
+            )
+        amount = (counts[0] + walks[0], counts[1] + walks[1])
+        parts = 1 if Target(self.n_columns, self._run.semivalues[1]).symmetric else 2
+        memory = self._memory.sampled(counts[1], parts=parts, keeps=self._keeps)
+        return self._price(costs[0], costs[1], pace, amount, memory, "sampled", notes=notes)
+
+    def streamed(self, counts: tuple[int, int], notes: list[str] | None = None) -> Price:
+        """A sample of column coalitions for every chunk of validation rows."""
+        pace = calibration.pace_of_sample(self._bench, self._run.seed)
+        split = max(self._problem.splits, key=lambda one: one.train.n_rows)
+        size = chunk_rows(split.train.n_rows, split.valid.n_rows, self.n_columns)
+        chunks = self._n_chunks(size)
+        cells = float(self.n_rows) * self.n_columns
+        back = 16.0 * cells / _SENT_BYTES_S
+        costs = []
+        for k, (count, share) in enumerate(zip(counts, self._used(size), strict=True)):
+            # a quarter of the chunks may find out that more coalitions are needed
+            evaluated = count * share + (counts[0] / 4 if k and count > counts[0] else 0.0)
+            triples = self._pairs * evaluated
+            contracted = 2 * self.n_columns * self.n_rows * evaluated * chunks / self.n_splits
+            alone = self._alone_s() + self._correction_s(pace, count, most=bool(k)) + 1e-8 * cells * chunks
+            shared = pace.core_s * triples + _PRODUCT_S * contracted
+            costs.append(Cost(alone, shared, max(round(chunks * share), 1), 1, HANDOVER_S + back))
+        memory = self._memory.streamed(counts[1], chunks)
+        return self._price(costs[0], costs[1], pace, counts, memory, "sampled", size, notes)
+
+    def _n_chunks(self, size: int) -> int:
+        """Chunks of so many validation rows, over all splits."""
+        return sum(-(-split.valid.n_rows // size) for split in self._problem.splits)
 
     def _price(
         self,
@@ -187,6 +263,7 @@ class _Job:
         coalitions: tuple[int, int],
         memory: float,
         columns: str,
+        chunk: int = 0,
         notes: list[str] | None = None,
     ) -> Price:
         facts = {
@@ -196,6 +273,9 @@ class _Job:
             "ns_per_triple": round(1e9 * pace.core_s, 3),
         }
         amounts = {"column coalitions": coalitions}
+        if self._samples:
+            least, most = (round(share * self.n_valid) for share in self._used(chunk))
+            amounts["validation rows"] = (least, most)
         return Price(low, high, pace.cores, memory, amounts, facts, notes or [])
 
     def _alone_s(self) -> float:
@@ -221,24 +301,3 @@ class _Job:
             count = max(SAMPLE, min(room, MAX_SAMPLE))
         triples = count * SAMPLE_ROWS * sum(split.train.n_rows for split in self._problem.splits)
         return float(triples * (exact.core_s + pace.core_s) / max(pace.cores, 1.0))
-
-    def _base_bytes(self) -> float:
-        """The coded tables, the values with their errors, and what every thread works with."""
-        n, m = float(self.n_rows), self.n_columns
-        per_thread = 500.0 if n < 2**19 else 300.0
-        if self._bench.game.is_small:  # whose numpy code lays out dissimilarities of some validation rows
-            per_thread = 40.0 * m * SMALL_ROWS
-        return 16 * n * m * self.n_splits + 24 * n * m + self._threads * per_thread * n
-
-    def _sample_bytes(self, n_coalitions: int) -> float:
-        """With the row values of all pairs of coalitions, in single precision where they are many."""
-        parts = 1 if Target(self.n_columns, self._run.semivalues[1]).symmetric else 2
-        lines = 8.0 * self.n_rows * parts * (n_coalitions // 2)
-        lines = lines if lines <= STORE_BYTES else lines / 2
-        kept = 8.0 * self.n_rows * n_coalitions if self._keeps else 0.0
-        return self._base_bytes() + lines + kept
-
-    def _walk_bytes(self) -> float:
-        """With the sums over chunks of every split, and those that threads hand in."""
-        cells = float(self.n_rows) * self.n_columns
-        return self._base_bytes() + 16 * cells * self.n_splits + 16 * cells * self._threads
