@@ -8,7 +8,12 @@ from joblib import effective_n_jobs
 
 from shapley2d._base.cost import Cost
 from shapley2d._knn.columns.estimators import Target
-from shapley2d._knn.columns.sampling import STORE_BYTES, coalitions_of_rounds
+from shapley2d._knn.columns.sampling import (
+    DEFAULT_MAX_COALITIONS,
+    STORE_BYTES,
+    coalitions_of_rounds,
+    fits_store,
+)
 from shapley2d._knn.form import sample_size
 from shapley2d._knn.rows import FAST_ROWS
 from shapley2d._knn.small import ROWS as SMALL_ROWS
@@ -64,6 +69,7 @@ def price_knn(
     empty: str,
     backend: str,
     form: str,
+    valid: str = "all",
     checkpoint: Any = None,
     cluster: Any = None,
 ) -> Price:
@@ -84,15 +90,22 @@ def price_knn(
             problem, form, device, 2**n_columns if exact else n_coalitions or TYPICAL_COALITIONS
         )
         bench = calibration.set_up(problem, run, used, device, small=small, **settings)
-        job = _Job(problem, run, bench, checkpoint is not None)
+        job = _Job(
+            problem, run, bench, checkpoint is not None, samples_rows=valid == "auto" and tolerance > 0
+        )
         if exact:
             return job.all_subsets()
         limit = sampling_limit(columns, n_columns, n_coalitions)
         if n_coalitions is not None:
             return job.sampled([_even(n_coalitions, n_columns)] * 2, None)
         fall = pilot_fall(problem, run, tolerance, small=small, **settings)
-        rounds = coalitions_of_rounds(Target(n_columns, run.semivalues[1]), problem.table.n_rows, limit)
-        found = [fall.reaches(tolerance, rounds, lucky=lucky) for lucky in (True, False)]
+        target = Target(n_columns, run.semivalues[1])
+        rounds = coalitions_of_rounds(target, problem.table.n_rows, limit or DEFAULT_MAX_COALITIONS)
+        # near the tolerance a round is as large as it has to be
+        between = sorted({*rounds, *(int(1.25**k * one) for one in rounds[:-1] for k in (1, 2, 3))})
+        found = [
+            fall.reaches(tolerance, between if lucky else rounds, lucky=lucky) for lucky in (True, False)
+        ]
         return job.sampled(found, rounds, falls_back=limit is not None)
 
     return on_backend(backend if cluster is None else "cpu", work, compute)
@@ -122,8 +135,11 @@ def _even(n_coalitions: int, n_columns: int) -> int:
 class _Job:
     """The work of a problem, with its bench."""
 
-    def __init__(self, problem: Problem, run: Run, bench: calibration.Bench, keeps: bool) -> None:
+    def __init__(
+        self, problem: Problem, run: Run, bench: calibration.Bench, keeps: bool, *, samples_rows: bool = False
+    ) -> None:
         self._problem, self._run, self._bench, self._keeps = problem, run, bench, keeps
+        self._samples_rows = samples_rows
         self.n_rows, self.n_columns = problem.table.n_rows, problem.table.n_columns
         self._threads = _threads(run)
         self.n_valid, self.n_splits = problem.n_valid, len(problem.splits)
@@ -195,7 +211,10 @@ class _Job:
             "ns_per_triple": round(1e9 * pace.core_s, 3),
         }
         amounts = {"column coalitions": coalitions}
-        return Price(low, high, pace.cores, memory, amounts, facts, notes or [])
+        notes = list(notes or [])
+        if self._samples_rows:
+            notes.append("That is for all validation rows; the run ends earlier where fewer are enough.")
+        return Price(low, high, pace.cores, memory, amounts, facts, notes)
 
     def _alone_s(self) -> float:
         """What is done once, whatever the number of coalitions: coding the tables, rounding, the result."""
@@ -230,7 +249,9 @@ class _Job:
         return 16 * n * m * self.n_splits + 24 * n * m + self._threads * per_thread * n
 
     def _sample_bytes(self, n_coalitions: int) -> float:
-        """With the row values of all pairs of coalitions, in single precision where they are many."""
+        """With the row values of all pairs of coalitions, single where they are many; or with sums over chunks."""
+        if self._samples_rows or not fits_store(self.n_rows, self.n_columns, n_coalitions):
+            return self._base_bytes() + 32.0 * self.n_rows * self.n_columns * self.n_splits + 2**28
         parts = 1 if Target(self.n_columns, self._run.semivalues[1]).symmetric else 2
         lines = 8.0 * self.n_rows * parts * (n_coalitions // 2)
         lines = lines if lines <= STORE_BYTES else lines / 2
