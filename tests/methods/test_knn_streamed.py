@@ -279,3 +279,13 @@ def test_memory_does_not_grow_with_coalitions(store, fits):
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert (done.returncode == 0) == fits, done.stderr
     assert fits or "MemoryError" in done.stderr
+
+
+def test_where_the_store_runs_out_chunks_go_on(monkeypatch):
+    data = table(60, 11)
+    monkeypatch.setattr(
+        sampling, "STORE_BYTES", 60 * 88 * 4
+    )  # 16 coalitions to a column, not enough for the tolerance
+    run = value_cells(*data, tolerance=0.004, **SAMPLED)
+    assert run.info["n_chunks"] > 0 and run.info["converged"]
+    assert run.info["n_coalitions"] > 176

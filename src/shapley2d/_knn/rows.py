@@ -238,23 +238,42 @@ class RowValues:
             nothing = np.zeros((1, self.n_columns), dtype=np.bool_)
             return np.asarray(weights.sum(axis=1)[:, None] * self.values(nothing, valid=chosen))
         coalitions, weights = np.ascontiguousarray(coalitions), weights / max(len(chosen), 1)
+        on_device = getattr(self._axis, "contracted", None)
+        with ThreadPoolExecutor(effective_n_jobs(-1 if self._n_jobs is None else self._n_jobs)) as pool:
+            total: NDArray[np.float64]
+            if on_device is not None:
+                total = on_device(coalitions, weights, chosen)
+            else:
+                total = self._contracted(coalitions, weights, chosen, pool)
+
+            def put_back(line: NDArray[np.float64]) -> None:
+                line[:] = line[self._place]
+
+            list(pool.map(put_back, total))
+        return total
+
+    def _contracted(
+        self,
+        coalitions: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+        chosen: NDArray[np.integer],
+        pool: ThreadPoolExecutor,
+    ) -> NDArray[np.float64]:
+        """Weighted sums of row values in the order of labels, some coalitions and rows at a time."""
         total = np.zeros((len(weights), self.n_rows))
         step = int(np.clip(_BLOCK_NUMBERS // self.n_rows, *_BLOCK))
         tiles = [slice(start, start + _TILE) for start in range(0, self.n_rows, _TILE)]
-        with ThreadPoolExecutor(effective_n_jobs(-1 if self._n_jobs is None else self._n_jobs)) as pool:
-            for start in range(0, len(coalitions), step):
-                block = slice(start, start + step)
-                sums = self._axis.sums(coalitions[block], chosen)
-                factors = np.ascontiguousarray(weights[:, block])
+        for start in range(0, len(coalitions), step):
+            block = slice(start, start + step)
+            sums = self._axis.sums(coalitions[block], chosen)
+            factors = np.ascontiguousarray(weights[:, block])
 
-                def add(
-                    tile: slice, sums: NDArray[np.float64] = sums, factors: NDArray[np.float64] = factors
-                ) -> None:
-                    total[:, tile] += factors @ sums[:, tile]
+            def add(
+                tile: slice, sums: NDArray[np.float64] = sums, factors: NDArray[np.float64] = factors
+            ) -> None:
+                total[:, tile] += factors @ sums[:, tile]
 
-                list(pool.map(add, tiles))
-        for line in total:
-            line[:] = line[self._place]
+            list(pool.map(add, tiles))
         return total
 
     def walk(

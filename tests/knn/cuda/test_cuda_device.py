@@ -102,6 +102,7 @@ def test_a_kernel_that_does_not_compile_is_one_line():
 def test_the_kernels_of_a_source_are_found():
     assert kernel_names(source_text("binned.cu"), REGRESSION=0) == ["add_values", "add_walk", "fold_walk"]
     assert kernel_names(source_text("binned.cu"), REGRESSION=1) == ["add_values"]
+    assert kernel_names(source_text("contract.cu")) == ["add_weighted", "add_weighted_counts"]
     assert "add_ranked" in kernel_names(source_text("exact.cu"))
     assert {"add_subsets", "add_listed", "find_bulks"} < set(kernel_names(source_text("subsets.cu")))
 
@@ -126,6 +127,7 @@ BINNED = [
 SOURCES = [
     *(("binned.cu", sizes) for sizes in BINNED),
     *(("subsets.cu", shape._asdict()) for shape in (SUBSET_SHAPES[0], SUBSET_SHAPES[-1])),
+    *(("contract.cu", {"group": group}) for group in (4, 32)),
     *(("exact.cu", {"threads": 256, "regression": regression}) for regression in (0, 1)),
 ]
 

@@ -45,6 +45,13 @@ def test_binned_values_are_those_of_the_twin(game, folder, tile_rows):
         assert np.abs(found - twin).max() < 1e-6 * max(np.abs(twin).max(), 0.1)
 
 
+def test_weighted_sums_are_added_up_on_the_device(game, folder):
+    rows, coalitions = BinnedRows(game, EmulatedDevice(folder), shape=SHAPE), some_coalitions(5, 7)
+    weights = np.random.default_rng(0).normal(size=(3, 7))
+    found, true = rows.contracted(coalitions, weights, CHOSEN), weights @ rows.sums(coalitions, CHOSEN)
+    assert np.allclose(found, true, rtol=0, atol=1e-13 * np.abs(true).max())
+
+
 @pytest.mark.parametrize("tile_rows", [None, 300])
 def test_a_walk_is_the_weighted_sum_over_all_coalitions(game, folder, tile_rows):
     rows = BinnedRows(game, EmulatedDevice(folder), shape=SHAPE, tile_rows=tile_rows)

@@ -108,6 +108,15 @@ def test_bins_that_follow_the_bulk_are_nearer_to_exact_ranks(monkeypatch):
     assert followed < 0.5 * error()
 
 
+@emulated
+def test_weighted_sums_are_added_up_on_the_device(game, folder):
+    rows = BinnedRows(game, EmulatedDevice(folder), shape=Shape(group=4, threads=16, blocks=2, ahead=2))
+    rows._subsets = make_sums(game, folder, NARROW)
+    coalitions, weights = some_coalitions(5, 11), np.random.default_rng(0).normal(size=(3, 11))
+    found, true = rows.contracted(coalitions, weights, CHOSEN), weights @ rows.sums(coalitions, CHOSEN)
+    assert np.allclose(found, true, rtol=0, atol=1e-13 * np.abs(true).max())
+
+
 def test_rows_that_agree_are_counted_once(game, folder):
     sums = make_sums(game, folder, NARROW) if COMPILER else None
     if sums is None:

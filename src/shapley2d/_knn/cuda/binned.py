@@ -210,6 +210,44 @@ class BinnedRows:
         in_batches(work, len(parts), len(parts))
         yield from done
 
+    def contracted(
+        self, coalitions: NDArray[np.bool_], weights: NDArray[np.float64], chosen: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
+        """What :meth:`sums` gives times weights of shape (lines, B), added up on the GPU: (lines, n)."""
+        device, subsets = self._device, self._subsets
+        group, unit, kernel = self.group, 1.0, "add_weighted"
+        fixed = np.float32(2.0**30 / self._bound)
+        if subsets is not None and len(chosen):
+            group = subsets.group
+        else:
+            subsets, unit, kernel = None, self._magnitude**2 / float(fixed), "add_weighted_counts"
+        launch = device.compile("contract.cu", GROUP=group)
+        try:
+            total = device.zeros((len(weights), self.n_rows), np.float64)
+        except MemoryError as error:
+            raise DeviceError("its memory does not suffice for this table") from error
+        # Coalitions of one size have distances of one size, so that they can share a layout.
+        order = np.argsort(coalitions.sum(axis=1), kind="stable")
+
+        def work(start: int, stop: int) -> None:
+            for number in range(start, stop):
+                part = order[number * group : (number + 1) * group]
+                if subsets is not None:
+                    found = subsets.values(coalitions[part], chosen)
+                else:
+                    found = device.zeros((group, self.n_rows), np.int64)
+                    self._add_values(coalitions[part], chosen, fixed, found)
+                factors = np.zeros((len(weights), group))
+                factors[:, : part.size] = weights[:, part]
+                sizes = np.int32(len(weights)), np.int32(self.n_rows)
+                arguments = (device.upload(factors), sizes[0], found, sizes[1], np.float64(unit), total)
+                launch(kernel, (-(-self.n_rows // 256),), 256, arguments)
+                device.wait()
+
+        in_batches(work, -(-len(coalitions) // group), 1)
+        summed: NDArray[np.float64] = device.download(total)
+        return summed
+
     @property
     def rows_at_a_time(self) -> int:
         """Validation rows that the GPU's processors take beside one another."""

@@ -17,6 +17,7 @@ from shapley2d._base.warnings import warn
 from shapley2d._estimation.checkpoint import check_place
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._knn.columns.sampling import (
+    DEFAULT_MAX_COALITIONS,
     FEW_PER_COLUMN,
     estimate_columns,
     few_coalitions,
@@ -158,10 +159,13 @@ def _value(
     keeper = game.keeper(run)
     if can_fall_back and keeper.has_chunks:  # an earlier run has sampled in vain
         return _exact_columns(game, run, form, keeper, tolerance)
-    if _samples_rows(game, tolerance) or not fits_store(game.n_rows, game.n_columns, n_coalitions):
-        estimate = _streamed_columns(game, run, n_coalitions, tolerance, limit, keeper)
-    else:
+    streams = _samples_rows(game, tolerance) or not fits_store(game.n_rows, game.n_columns, n_coalitions)
+    estimate: Estimate | None = None
+    if not streams and keeper.saved_plan is None:
         estimate = _sampled_columns(game, run, n_coalitions, tolerance, limit, keeper)
+        streams = n_coalitions is None and limit is None and _ran_out_of_store(game, estimate)
+    if streams or estimate is None:
+        estimate = _streamed_columns(game, run, n_coalitions, tolerance, limit, keeper)
     if estimate is None or (
         can_fall_back and not estimate.info["converged"] and not estimate.info["interrupted"]
     ):
@@ -235,6 +239,13 @@ def exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float)
     if n_coalitions is not None:
         return bool(2**n_columns <= n_coalitions)
     return n_columns <= FEW_COLUMNS or (tolerance == 0 and n_columns <= MAX_EXACT_COLUMNS)
+
+
+def _ran_out_of_store(game: SplitGame, estimate: Estimate) -> bool:
+    """Whether sampling ended because no more row values can be kept."""
+    reached = estimate.info["n_coalitions"]
+    ended = not estimate.info["converged"] and not estimate.info["interrupted"]
+    return ended and bool(reached < DEFAULT_MAX_COALITIONS - 1 and reached < 2**game.n_columns)
 
 
 def _samples_rows(game: SplitGame, tolerance: float) -> bool:

@@ -50,7 +50,7 @@ LEAST_CHUNKS = 8
 
 _CHUNK_WORK = 2**35  # triples of row, validation row and coalition of a chunk, at most
 _LEAST_ROWS = 4  # validation rows of a chunk, where there are enough
-_SQUARES = 32  # behind a variance by coalitions, at least
+_SQUARES = 24  # behind a variance by coalitions, at least
 _PILOT = 0.25  # of the chunks say how many coalitions it takes
 _MARGIN = 1.1
 _CHECK = 1.1  # the error is looked at when there are so many times the chunks
@@ -124,10 +124,14 @@ def chunk_rows(n_rows: int, n_valid: int, n_columns: int, at_least: int = 1) -> 
     --------
     >>> chunk_rows(32_561, 1_000, 14), chunk_rows(1_000_000, 10_000, 50), chunk_rows(100, 50, 5)
     (32, 42, 4)
+    >>> chunk_rows(1_000_000, 10_000, 50, at_least=264)
+    792
     """
     by_work = _CHUNK_WORK // (n_rows * n_columns * 2 * FIRST_PER_COLUMN)
     rows = int(np.clip(-(-n_valid // MANY_CHUNKS), _LEAST_ROWS, max(by_work, _LEAST_ROWS)))
-    return max(min(max(rows, at_least), n_valid), 1)
+    if at_least > 1:  # whose sums come from far
+        rows = -(-2 * n_valid // (MANY_CHUNKS * at_least)) * at_least
+    return max(min(rows, n_valid), 1)
 
 
 def check_points(first: int, last: int) -> set[int]:
@@ -178,6 +182,7 @@ class Streamed:
         self._each = len(self._chunks) // len(game.parts)  # chunks of a split, give or take one
         self._history: list[tuple[int, float]] = []
         self._half = _UNKNOWN
+        self._last: Estimate | None = None
 
     def estimate(self) -> Estimate | None:
         """Values with their standard errors; None where it would take more coalitions than allowed."""
@@ -276,6 +281,7 @@ class Streamed:
             takes = passes * (ratio / max(self._tolerance, 1e-300)) ** 2
             if self._asked or ratio <= self._tolerance or takes > MAX_PASSES:
                 return 0
+        self._last = None  # there will be more
         return None
 
     def _words(self, plan: Plan, done: int) -> str:
@@ -289,7 +295,7 @@ class Streamed:
 
     def _note(self, plan: Plan, sums: list[StreamSums], done: int) -> float:
         """The convergence ratio by now, for the history too."""
-        estimate = self._together(sums, {})
+        estimate = self._last = self._together(sums, {})
         ratio = convergence_ratio(estimate.values, estimate.stderr, estimate.dof)
         count = max(round(plan.n_coalitions * done / len(self._chunks)), 1)
         if self._history and self._history[-1][0] >= count:
@@ -345,7 +351,7 @@ class Streamed:
         game = self._game
         done = sum(part.chunks for part in sums)
         passes = max(-(-done // len(self._chunks)), 1)
-        estimate = self._together(sums, {})
+        estimate = self._last if self._last is not None and not interrupted else self._together(sums, {})
         ratio = convergence_ratio(estimate.values, estimate.stderr, estimate.dof)
         everything = plan.n_coalitions // 2 > sum(pair_counts(game.n_columns)[1:])
         info: dict[str, Any] = {
