@@ -7,7 +7,7 @@ import pytest
 
 from knn.test_knn_rows import random_table, table_distances
 from shapley2d._kernels.bins import all_tied, bin_of, bin_words, find_ends
-from shapley2d._kernels.distance import column_dissimilarities
+from shapley2d._kernels.distance import column_dissimilarities, distances_from
 from shapley2d._kernels.sort import rank_rows, sort_packed_rows, sort_rows
 
 
@@ -93,3 +93,18 @@ def test_a_bin_of_one_distance_is_recognised():
         assert not kernel(distances, code, 0)
         distances[1900] -= 1
         assert kernel(distances, 77, 0)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 5])
+def test_distances_are_the_same_beside_complements(n_columns):
+    """Alone, before and behind its complement, twice in a row, none and all: the same whole numbers."""
+    rng = np.random.default_rng(n_columns)
+    columns = random_table(rng, 30, n_columns, 2, missing=0.2)
+    masks = rng.random((4, n_columns)) < 0.5
+    listed = np.concatenate([masks[:1], ~masks[:1], masks[1:2], masks[1:2], ~masks[2:3], masks[2:3], masks[3:],
+                             np.zeros((1, n_columns), bool), np.ones((1, n_columns), bool), ~masks[3:]])  # fmt: skip
+    for kernel in (distances_from, distances_from.py_func):
+        out = np.full((len(listed), 30), -1)
+        kernel(columns.train, columns.valid[:, 1].copy(), columns.measures, listed, out)
+        for coalition, line in zip(listed, out, strict=True):
+            np.testing.assert_array_equal(line, table_distances(columns, coalition, 1))

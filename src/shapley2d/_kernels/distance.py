@@ -51,6 +51,9 @@ def column_dissimilarities(train, valid, measures, begin, end, out):  # type: ig
 def coalition_distances(dissimilarities, coalitions, begin, end, out):  # type: ignore[no-untyped-def]
     """Add up the dissimilarities of the columns in each of some coalitions, for the rows ``begin .. end - 1``.
 
+    Of a coalition and the one behind it, where that has all other columns, the smaller is added up and taken from the
+    sum of all columns: exact, as all numbers are whole.
+
     Parameters
     ----------
     dissimilarities : ndarray of shape (m, end - begin at least), int64
@@ -59,27 +62,58 @@ def coalition_distances(dissimilarities, coalitions, begin, end, out):  # type: 
     begin, end : int
     out : ndarray of shape (c at least, n), same dtype
     """
-    members = np.empty(coalitions.shape[1], np.int64)
-    for c in range(len(coalitions)):
-        size = 0
-        for j in range(members.size):
-            if coalitions[c, j]:
-                members[size] = j
-                size += 1
-        sums = out[c, begin:end]
-        sums.fill(0)
-        first = size % 3
-        for k in range(first):
-            one = dissimilarities[members[k]]
-            for i in range(sums.size):
-                sums[i] += one[i]
-        # three at a time, to touch the sums less often
-        for k in range(first, size, 3):
-            one = dissimilarities[members[k]]
-            two = dissimilarities[members[k + 1]]
-            three = dissimilarities[members[k + 2]]
-            for i in range(sums.size):
-                sums[i] += one[i] + two[i] + three[i]
+    n_columns = coalitions.shape[1]
+    whole = np.empty(end - begin, out.dtype)
+    has_whole = False
+    c = 0
+    while c < len(coalitions):
+        size, others = 0, 0
+        for j in range(n_columns):
+            size += coalitions[c, j]
+            if c + 1 < len(coalitions):
+                others += coalitions[c, j] != coalitions[c + 1, j]
+        if others < n_columns:
+            _add_columns(dissimilarities, coalitions[c], out[c, begin:end])
+            c += 1
+            continue
+        if not has_whole:
+            _add_columns(dissimilarities, coalitions[c], whole)
+            _add_columns(dissimilarities, coalitions[c + 1], out[c + 1, begin:end])
+            for i in range(whole.size):
+                out[c, begin + i] = whole[i]
+                whole[i] += out[c + 1, begin + i]
+            has_whole = True
+        else:
+            small = c if 2 * size <= n_columns else c + 1
+            large = 2 * c + 1 - small
+            _add_columns(dissimilarities, coalitions[small], out[small, begin:end])
+            for i in range(whole.size):
+                out[large, begin + i] = whole[i] - out[small, begin + i]
+        c += 2
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _add_columns(dissimilarities, coalition, sums):  # type: ignore[no-untyped-def]
+    """Write the sum of the columns of a coalition."""
+    members = np.empty(coalition.size, np.int64)
+    size = 0
+    for j in range(members.size):
+        if coalition[j]:
+            members[size] = j
+            size += 1
+    sums.fill(0)
+    first = size % 3
+    for k in range(first):
+        one = dissimilarities[members[k]]
+        for i in range(sums.size):
+            sums[i] += one[i]
+    # three at a time, to touch the sums less often
+    for k in range(first, size, 3):
+        one = dissimilarities[members[k]]
+        two = dissimilarities[members[k + 1]]
+        three = dissimilarities[members[k + 2]]
+        for i in range(sums.size):
+            sums[i] += one[i] + two[i] + three[i]
 
 
 # Rows of which all columns stay in the second cache while several coalitions add them up.

@@ -73,6 +73,8 @@ class Threads:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         total = np.zeros((len(coalitions), self.n_rows))
         length = self._piece_rows(len(chosen))
+        order = complements_together(coalitions)
+        coalitions = coalitions[order]
         most = int(np.clip(_BLOCK_WORK // self.n_rows, LANES, _BLOCK))
         block = _even(len(coalitions), most, self._threads if len(chosen) <= length else 1)
         pieces = [
@@ -92,7 +94,9 @@ class Threads:
             total[pieces[done - 1][0]] += sums
             if progress is not None:
                 progress(done / len(pieces))
-        return total
+        back = np.empty_like(order)
+        back[order] = np.arange(order.size)
+        return total if (order == back).all() else total[back]
 
     def _piece_rows(self, n_chosen: int) -> int:
         """Validation rows of a piece."""
@@ -122,6 +126,28 @@ class Threads:
     def walk_rows(self) -> int:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         return max(4, _WALK_WORK // (self.n_rows << self.n_columns))
+
+
+def complements_together(coalitions: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The order in which every coalition is followed by the one of all other columns, where that is among them.
+
+    Examples
+    --------
+    >>> complements_together(np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 0]], dtype=bool))
+    array([0, 2, 1, 3])
+    """
+    places: dict[bytes, int] = {}
+    for place, coalition in enumerate(coalitions):
+        places.setdefault(coalition.tobytes(), place)
+    order, taken = [], np.zeros(len(coalitions), dtype=np.bool_)
+    for place, coalition in enumerate(coalitions):
+        if taken[place]:
+            continue
+        other = places.get((~coalition).tobytes(), place)
+        both = [place] if other == place or taken[other] else [place, other]
+        taken[both] = True
+        order += both
+    return np.array(order, dtype=np.intp)
 
 
 def _even(count: int, most: int, shares: int) -> int:
