@@ -28,7 +28,7 @@ def dask_client():
     distributed = pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster, set_as_default=True) as client,
     ):

@@ -63,7 +63,7 @@ CLUSTER = """
 import os, random, signal, sys, time
 from distributed import LocalCluster
 if __name__ == "__main__":
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
     print(cluster.scheduler_address, flush=True)
     for line in sys.stdin:
         cluster.scale(2)  # a guardian starts a lost worker again, unless it was lost while it started

@@ -74,12 +74,14 @@ def test_crafted_checkpoints_are_refused(folder, samples, kind):
     assert accepted == []
 
 
-@pytest.mark.parametrize("kind", ["knn sampled", "knn exact", "exact", "oob"])
+@pytest.mark.parametrize("kind", ["knn sampled", "knn exact", "knn streamed", "exact", "oob"])
 def test_crafted_checkpoints_of_pieces_are_refused(kind, tmp_path):
     PIECES[kind](tmp_path / "good.npz")
     record, arrays = read_archive(tmp_path / "good.npz", 2**30, ("trees",))
     crafted = [({**record, "count": count}, arrays) for count in (-5, 0, 2.5, 10**30, record["count"] + 1)]
     for name, array in arrays.items():
+        if name == "plan" or not array.size:  # another plan is a run that starts again
+            continue
         infinite = array.copy()
         infinite.flat[0] = np.inf
         crafted += [(record, {**arrays, name: infinite}), (record, {**arrays, name: array[:-1]})]

@@ -242,7 +242,7 @@ def lethal(client, flag, after):
         from shapley2d._knn.rows import RowValues
 
         calls = []
-        for name in ("values", "walk"):
+        for name in ("values", "walk", "contract"):
             real = getattr(RowValues, name)
 
             def dying(self, *arguments, real=real, **options):
@@ -258,7 +258,7 @@ def lethal(client, flag, after):
     def disarm():
         from shapley2d._knn.rows import RowValues
 
-        for name in ("values", "walk"):
+        for name in ("values", "walk", "contract"):
             setattr(RowValues, name, getattr(getattr(RowValues, name), "real", getattr(RowValues, name)))
 
     client.wait_for_workers(2, timeout=PATIENCE_S)
@@ -270,9 +270,12 @@ def lethal(client, flag, after):
         client.run(disarm)
 
 
-@pytest.mark.parametrize("kind", ["sampled", "exact"])
-def test_a_worker_of_the_cluster_is_killed(kind, dask_client, small_pieces, tmp_path):
-    data, options = KINDS[kind]
+STREAMED = {"columns": "sampled", "valid": "auto", "tolerance": 0.3}
+
+
+@pytest.mark.parametrize("options", [SAMPLED, EXACT, STREAMED], ids=["sampled", "exact", "streamed"])
+def test_a_worker_of_the_cluster_is_killed(options, dask_client, small_pieces, tmp_path):
+    data = table()
     flag = tmp_path / "killed"
     with lethal(dask_client, flag, after=1):
         found = value_cells(*data, cluster=dask_client, **options, **OPTIONS)

@@ -77,7 +77,10 @@ def engine_of(frame: nw.LazyFrame[Any]) -> str:
 
 
 def _lazy(data: Any) -> nw.LazyFrame[Any] | None:
-    frame = nw.from_native(data, pass_through=True)
+    try:
+        frame = nw.from_native(data, pass_through=True)
+    except nw.exceptions.NarwhalsError:  # a name that occurs twice; whoever looks next says so
+        return None
     return frame if isinstance(frame, nw.LazyFrame) else None
 
 

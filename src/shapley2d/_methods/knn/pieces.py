@@ -198,10 +198,12 @@ class Keeper:
             if array is not None and array.size == size
         ]
         if len(known) < len(found):
-            raise InputError(Setting("checkpoint"), " does not fit this run: delete the file to start again")
+            raise _does_not_fit()
         cut = [np.split(array.ravel(), np.cumsum(sizes[:-1, i])) for i, array in enumerate(known)]
         for k, part in enumerate(sums):
             part.restore([pieces[k] for pieces in cut])
+        if sum(part.chunks for part in sums) != self._saved.count:
+            raise _does_not_fit()
         self.resumed_at = self._saved.count
         return self._saved.count
 
@@ -348,4 +350,8 @@ def _restore_all(sums: list[ChunkSums], saved: Saved, n_chunks: int) -> None:
             state = state[size:]
         if sum(part.chunks for part in sums) == saved.count:
             return
-    raise InputError(Setting("checkpoint"), " does not fit this run: delete the file to start again")
+    raise _does_not_fit()
+
+
+def _does_not_fit() -> InputError:
+    return InputError(Setting("checkpoint"), " does not fit this run: delete the file to start again")
