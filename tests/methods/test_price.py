@@ -1,6 +1,7 @@
 """Prices: they fit what the run then does, and cost nothing that the run would not."""
 
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -277,6 +278,13 @@ def test_measuring_doubles_until_it_is_long_enough():
     assert seen == [1, 1, 4, 16, 64, 100]
     assert found.clock_s >= 0
     assert Measured(2.0, 3.0).cores == 1.5
+
+
+def test_on_a_gpu_the_clock_counts():
+    game = SimpleNamespace(device=object())
+    assert calibration._by_device(SimpleNamespace(game=game), Measured(2.0, 0.1)) == (2.0, 2.0)
+    game.device = None
+    assert calibration._by_device(SimpleNamespace(game=game), Measured(2.0, 0.1)) == (2.0, 0.1)
 
 
 def test_a_price_here_is_by_the_cores_that_work():

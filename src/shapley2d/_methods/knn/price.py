@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from joblib import effective_n_jobs
@@ -190,7 +191,7 @@ class _Job:
         coalitions = 2**self.n_columns
         size = self._bench.part.walk_rows()
         back = 8.0 * self.n_rows * self.n_columns / _SENT_BYTES_S
-        alone = self._alone_s() + self.n_splits * 2 * back
+        alone = self._alone_s + self.n_splits * 2 * back
         low, high = (
             Cost(
                 alone + self._correction_s(pace, coalitions, most=share == 1.0 and k == 1),
@@ -219,7 +220,7 @@ class _Job:
         costs = []
         for count, walk, most in zip(counts, walks, (False, True), strict=True):
             looks = [*(one for one in rounds if one < count), count]
-            alone = self._alone_s() + self._correction_s(pace, count, most=most)
+            alone = self._alone_s + self._correction_s(pace, count, most=most)
             alone += sum(calibration.estimator_s(self.n_rows, self.n_columns, one // 2) for one in looks)
             pieces = -(-(count + walk) // CLUSTER_BLOCK)
             waves = -(-(count + walk) // _COALITIONS_PER_CALL)
@@ -245,7 +246,7 @@ class _Job:
             evaluated = count * share + (counts[0] / 4 if k and count > counts[0] else 0.0)
             triples = self._pairs * evaluated
             contracted = 2 * self.n_columns * self.n_rows * evaluated * chunks / self.n_splits
-            alone = self._alone_s() + self._correction_s(pace, count, most=bool(k)) + 1e-8 * cells * chunks
+            alone = self._alone_s + self._correction_s(pace, count, most=bool(k)) + 1e-8 * cells * chunks
             shared = pace.core_s * triples + _PRODUCT_S * contracted
             costs.append(Cost(alone, shared, max(round(chunks * share), 1), 1, HANDOVER_S + back))
         memory = self._memory.streamed(counts[1], chunks)
@@ -278,6 +279,7 @@ class _Job:
             amounts["validation rows"] = (least, most)
         return Price(low, high, pace.cores, memory, amounts, facts, notes or [])
 
+    @cached_property
     def _alone_s(self) -> float:
         """What is done once, whatever the number of coalitions: coding the tables, rounding, the result."""
         bench = self._bench
@@ -290,11 +292,16 @@ class _Job:
         rounding = looks * calibration.rounding_s(bench, self._run.seed)
         return setup + rounding + _CELL_S * self.n_rows * self.n_columns * self.n_splits
 
+    @cached_property
+    def _exact_pace(self) -> Measured:
+        """Of ranking all rows, where the run ranks the near ones only."""
+        return calibration.pace_of_sample(self._bench, self._run.seed, "exact", CALIBRATION_S / 4)
+
     def _correction_s(self, pace: Measured, n_coalitions: int, *, most: bool) -> float:
         """What ranking a sample exactly takes, where rows are in bins."""
         if not self._bench.part.is_binned:
             return 0.0
-        exact = calibration.pace_of_sample(self._bench, self._run.seed, "exact", CALIBRATION_S / 4)
+        exact = self._exact_pace
         count = SAMPLE
         if most and self._bench.game.device is None:
             room = most_sampled_exactly(self.n_valid, n_coalitions, self.n_splits)
