@@ -162,6 +162,10 @@ def test_a_first_guess_goes_with_the_work():
         for jobs in (1, 2)
     ]  # fmt: skip
     one, two = (task.method.guess(task.problem, task.run, **task.options) for task in tasks)
+    assert (
+        tasks[0].method.guess(tasks[0].problem, tasks[0].run, **{**tasks[0].options, "backend": "cuda"})
+        == 0.0
+    )
     assert one == pytest.approx(2 * two) == pytest.approx(N * T * 2**M * TYPICAL_NS * 1e-9)
 
 

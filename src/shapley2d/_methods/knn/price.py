@@ -17,7 +17,7 @@ from shapley2d._knn.columns.sampling import (
 from shapley2d._knn.form import sample_size
 from shapley2d._knn.rows import FAST_ROWS
 from shapley2d._methods.knn import calibration
-from shapley2d._methods.knn.backend import backend_name, on_backend
+from shapley2d._methods.knn.backend import backend_name, may_use_gpu, on_backend
 from shapley2d._methods.knn.bin_correction import MAX_SAMPLE, SAMPLE, SAMPLE_ROWS
 from shapley2d._methods.knn.cells import (
     TYPICAL_COALITIONS,
@@ -54,9 +54,14 @@ _PRODUCT_S = 3e-10  # of a weight and a row value, where these are contracted
 
 
 def guess_knn(problem: Problem, run: Run, options: dict[str, Any]) -> float:
-    """About how many seconds a run takes, without a look at the machine beyond its number of cores."""
+    """About how many seconds a run takes, without a look at the machine beyond its number of cores.
+
+    On a GPU next to nothing: to start it for a price would take as long as many a run.
+    """
     names = ("columns", "n_coalitions", "tolerance")
     work = amount_of_work(problem, **{name: options[name] for name in names})
+    if options["cluster"] is None and may_use_gpu(options["backend"], work):
+        return 0.0
     return work * TYPICAL_NS * 1e-9 / _threads(run)
 
 
