@@ -48,7 +48,9 @@ TYPICAL_NS = 7.0
 _CELL_S = (
     4e-7  # what a cell of the result takes apart from that: means, errors, checks, the answer's own arrays
 )
-_SENT_BYTES_S = 5e8  # bytes a second that come back from a worker
+SENT_BYTES_S = 5e8
+"""Bytes a second that come back from workers."""
+
 _COALITIONS_PER_CALL = 64
 _PRODUCT_S = 3e-10  # of a weight and a row value, where these are contracted
 
@@ -195,7 +197,7 @@ class _Job:
         pace = calibration.pace_of_walk(self._bench, self._run)
         coalitions = 2**self.n_columns
         size = self._bench.part.walk_rows()
-        back = 8.0 * self.n_rows * self.n_columns / _SENT_BYTES_S
+        back = 8.0 * self.n_rows * self.n_columns / SENT_BYTES_S
         alone = self._alone_s + self.n_splits * 2 * back
         low, high = (
             Cost(
@@ -221,7 +223,7 @@ class _Job:
         ``rounds`` are sizes after which its error is looked at, and ``walks`` what is evaluated where it did not do.
         """
         pace = calibration.pace_of_sample(self._bench, self._run.seed)
-        back = 8.0 * self.n_rows * CLUSTER_BLOCK / _SENT_BYTES_S
+        back = 8.0 * self.n_rows * CLUSTER_BLOCK / SENT_BYTES_S
         costs = []
         for count, walk, most in zip(counts, walks, (False, True), strict=True):
             looks = [*(one for one in rounds if one < count), count]
@@ -244,7 +246,7 @@ class _Job:
         size = chunk_rows(split.train.n_rows, split.valid.n_rows, self.n_columns)
         chunks = self._n_chunks(size)
         cells = float(self.n_rows) * self.n_columns
-        back = 16.0 * cells / _SENT_BYTES_S
+        back = 16.0 * cells / SENT_BYTES_S
         costs = []
         for k, (count, share) in enumerate(zip(counts, self._used(size), strict=True)):
             # a quarter of the chunks may find out that more coalitions are needed
