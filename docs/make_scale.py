@@ -58,19 +58,21 @@ def billion_words(record: dict[str, Any]) -> str:
     """What 10^9 cells would take, with the arithmetic."""
     one = record["billion"]
     triples = one["rows"] * one["valid"] * one["coalitions"]
-    hours = one["core_s"] / 3600
+    rounds = -(-one["pieces"] // one["workers"])
+    minutes = rounds * one["core_s"] / one["pieces"] / 60
+    gigabytes = one["back_bytes"] / 1e9
     return (
-        (
-            f"- {one['rows']:,} rows x {one['columns']} columns, {one['valid']:,} validation rows, {one['coalitions']} column "
-            f"coalitions: {one['rows']:.0e} x {one['valid']:.0e} x {one['coalitions']} = {triples:.2g} triples.\n"
-            f"- At {one['ns_per_triple']:.0f} ns each, the pace of the fast form at a million rows: {hours:.0f} core hours.\n"
-            f"- On {one['workers']} workers: {one['core_s'] / one['workers'] / 60:.0f} minutes, and ten times that for ten times "
-            "the validation rows.\n"
-            f"- The table, its code and the values take 40 x 10<sup>9</sup> bytes, {one['bytes'] / 1e9:.0f} GB, where the pieces are "
-            f"added up; a worker holds the coded table, {one['bytes'] / 5e9:.0f} GB.\n"
-        )
-        .replace("e+0", " x 10^")
-        .replace("e+", " x 10^")
+        f"- {one['rows']:,} rows x {one['columns']} columns, {one['valid']:,} validation rows, {one['coalitions']} column "
+        f"coalitions for each: {triples:,} triples.\n"
+        f"- At {one['ns_per_triple']:.1f} ns, the pace of the fast form at a million rows: {one['core_s'] / 3600:.0f} core "
+        "hours.\n"
+        f"- {one['pieces']} pieces on {one['workers']} workers: {rounds} rounds, {minutes:.0f} minutes.\n"
+        f"- Every piece sends back its part of the values and of their errors, {gigabytes:.0f} GB; all of them at half a "
+        f"gigabyte a second: {one['back_s'] / 60:.0f} minutes.\n"
+        f"- Together {one['seconds'] / 3600:.1f} hours, or less where the one happens during the other. What limits a table of "
+        f"this size is {'what comes back' if one['back_s'] > 60 * minutes else 'the ranking'}.\n"
+        f"- Memory, by the formula above: {72 * one['rows'] * one['columns'] / 1e9:.0f} GB where the pieces are added up, and "
+        f"{32 * one['rows'] * one['columns'] / 1e9:.0f} GB for a worker.\n"
     )
 
 
@@ -106,6 +108,11 @@ def draw(record: dict[str, Any]) -> None:
         subsets = group[0]["name"].endswith("subsets")
         ax.set_xscale("linear" if subsets else "log")
         ax.set_yscale("log")
+        sizes = group[0]["sizes"]
+        ax.set_xticks(sizes, labels=[f"{size:,}" for size in sizes])
+        ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        ax.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:.0e}"[0] in "25" else "")
         ax.set_xlabel(group[0]["unit"])
         ax.set_ylabel("CPU milliseconds")
         ax.legend(frameon=False, fontsize=8)

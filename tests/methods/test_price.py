@@ -1,6 +1,7 @@
 """Prices: they fit what the run then does, and cost nothing that the run would not."""
 
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -161,6 +162,10 @@ def test_a_first_guess_goes_with_the_work():
         for jobs in (1, 2)
     ]  # fmt: skip
     one, two = (task.method.guess(task.problem, task.run, **task.options) for task in tasks)
+    assert (
+        tasks[0].method.guess(tasks[0].problem, tasks[0].run, **{**tasks[0].options, "backend": "cuda"})
+        == 0.0
+    )
     assert one == pytest.approx(2 * two) == pytest.approx(N * T * 2**M * TYPICAL_NS * 1e-9)
 
 
@@ -277,6 +282,13 @@ def test_measuring_doubles_until_it_is_long_enough():
     assert seen == [1, 1, 4, 16, 64, 100]
     assert found.clock_s >= 0
     assert Measured(2.0, 3.0).cores == 1.5
+
+
+def test_on_a_gpu_the_clock_counts():
+    game = SimpleNamespace(device=object())
+    assert calibration._by_device(SimpleNamespace(game=game), Measured(2.0, 0.1)) == (2.0, 2.0)
+    game.device = None
+    assert calibration._by_device(SimpleNamespace(game=game), Measured(2.0, 0.1)) == (2.0, 0.1)
 
 
 def test_a_price_here_is_by_the_cores_that_work():

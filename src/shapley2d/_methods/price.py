@@ -21,6 +21,8 @@ CALIBRATION_S = 0.4
 HANDOVER_S = 2e-3
 """What handing a piece to a worker process, and its result back, takes the process that does it (measured)."""
 
+_PATIENCE = 4.0
+
 Range = tuple[float, float]
 
 
@@ -100,10 +102,10 @@ def measure(do: Callable[[int], float], most: int, seconds: float = CALIBRATION_
         clock, core = time.perf_counter(), time.process_time()
         units = do(count)
         clock, core = time.perf_counter() - clock, time.process_time() - core
-        if clock >= seconds / 2 or count >= most:
+        worked = min(clock, _PATIENCE * core)  # on a busy machine the clock says little
+        if worked >= seconds / 2 or clock >= _PATIENCE * seconds or count >= most:
             return Measured(clock / units, core / units)
-        # not more than a few times the seconds, even where a first call was slow for a reason of its own
-        count = min(most, count * (2 if clock > seconds / 8 else 4))
+        count = min(most, count * (2 if worked > seconds / 8 else 4))
 
 
 def timed(do: Callable[[], Any]) -> float:

@@ -39,13 +39,24 @@ def on_backend(backend: str, work: float, compute: Callable[[Device | None], R])
     if backend == "cuda":
         with _as_input_error():
             return compute(find_device())
-    if backend == "cpu" or work < LEAST_WORK or find_spec("cupy") is None:
+    if not may_use_gpu(backend, work):
         return compute(None)
     try:
         return compute(find_device())
     except DeviceError as error:
         warn(BackendWarning("the GPU is not used, the processor is: ", str(error)))
         return compute(None)
+
+
+def may_use_gpu(backend: str, work: float) -> bool:
+    """Whether a GPU is asked for, or is worth a try.
+
+    Examples
+    --------
+    >>> may_use_gpu("cuda", 1.0), may_use_gpu("cpu", 1e15), may_use_gpu("auto", 1.0)
+    (True, False, False)
+    """
+    return backend == "cuda" or (backend == "auto" and work >= LEAST_WORK and find_spec("cupy") is not None)
 
 
 @contextmanager

@@ -50,7 +50,7 @@ class Fall(NamedTuple):
         --------
         >>> fall = Fall([(50, 0.2), (100, 0.1)])
         >>> fall.reaches(0.05, 50, 800, lucky=True), fall.reaches(0.05, 50, 800, lucky=False)
-        (150, 392)
+        (149, 413)
         >>> fall.reaches(0.001, 50, 800, lucky=True) is None
         True
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from joblib import effective_n_jobs
@@ -16,7 +17,7 @@ from shapley2d._knn.columns.sampling import (
 from shapley2d._knn.form import sample_size
 from shapley2d._knn.rows import FAST_ROWS
 from shapley2d._methods.knn import calibration
-from shapley2d._methods.knn.backend import backend_name, on_backend
+from shapley2d._methods.knn.backend import backend_name, may_use_gpu, on_backend
 from shapley2d._methods.knn.bin_correction import MAX_SAMPLE, SAMPLE, SAMPLE_ROWS
 from shapley2d._methods.knn.cells import (
     TYPICAL_COALITIONS,
@@ -47,15 +48,22 @@ TYPICAL_NS = 7.0
 _CELL_S = (
     4e-7  # what a cell of the result takes apart from that: means, errors, checks, the answer's own arrays
 )
-_SENT_BYTES_S = 5e8  # bytes a second that come back from a worker
+SENT_BYTES_S = 5e8
+"""Bytes a second that come back from workers."""
+
 _COALITIONS_PER_CALL = 64
 _PRODUCT_S = 3e-10  # of a weight and a row value, where these are contracted
 
 
 def guess_knn(problem: Problem, run: Run, options: dict[str, Any]) -> float:
-    """About how many seconds a run takes, without a look at the machine beyond its number of cores."""
+    """About how many seconds a run takes, without a look at the machine beyond its number of cores.
+
+    On a GPU next to nothing: to start it for a price would take as long as many a run.
+    """
     names = ("columns", "n_coalitions", "tolerance")
     work = amount_of_work(problem, **{name: options[name] for name in names})
+    if options["cluster"] is None and may_use_gpu(options["backend"], work):
+        return 0.0
     return work * TYPICAL_NS * 1e-9 / _threads(run)
 
 
@@ -189,8 +197,8 @@ class _Job:
         pace = calibration.pace_of_walk(self._bench, self._run)
         coalitions = 2**self.n_columns
         size = self._bench.part.walk_rows()
-        back = 8.0 * self.n_rows * self.n_columns / _SENT_BYTES_S
-        alone = self._alone_s() + self.n_splits * 2 * back
+        back = 8.0 * self.n_rows * self.n_columns / SENT_BYTES_S
+        alone = self._alone_s + self.n_splits * 2 * back
         low, high = (
             Cost(
                 alone + self._correction_s(pace, coalitions, most=share == 1.0 and k == 1),
@@ -215,11 +223,11 @@ class _Job:
         ``rounds`` are sizes after which its error is looked at, and ``walks`` what is evaluated where it did not do.
         """
         pace = calibration.pace_of_sample(self._bench, self._run.seed)
-        back = 8.0 * self.n_rows * CLUSTER_BLOCK / _SENT_BYTES_S
+        back = 8.0 * self.n_rows * CLUSTER_BLOCK / SENT_BYTES_S
         costs = []
         for count, walk, most in zip(counts, walks, (False, True), strict=True):
             looks = [*(one for one in rounds if one < count), count]
-            alone = self._alone_s() + self._correction_s(pace, count, most=most)
+            alone = self._alone_s + self._correction_s(pace, count, most=most)
             alone += sum(calibration.estimator_s(self.n_rows, self.n_columns, one // 2) for one in looks)
             pieces = -(-(count + walk) // CLUSTER_BLOCK)
             waves = -(-(count + walk) // _COALITIONS_PER_CALL)
@@ -238,14 +246,14 @@ class _Job:
         size = chunk_rows(split.train.n_rows, split.valid.n_rows, self.n_columns)
         chunks = self._n_chunks(size)
         cells = float(self.n_rows) * self.n_columns
-        back = 16.0 * cells / _SENT_BYTES_S
+        back = 16.0 * cells / SENT_BYTES_S
         costs = []
         for k, (count, share) in enumerate(zip(counts, self._used(size), strict=True)):
             # a quarter of the chunks may find out that more coalitions are needed
             evaluated = count * share + (counts[0] / 4 if k and count > counts[0] else 0.0)
             triples = self._pairs * evaluated
             contracted = 2 * self.n_columns * self.n_rows * evaluated * chunks / self.n_splits
-            alone = self._alone_s() + self._correction_s(pace, count, most=bool(k)) + 1e-8 * cells * chunks
+            alone = self._alone_s + self._correction_s(pace, count, most=bool(k)) + 1e-8 * cells * chunks
             shared = pace.core_s * triples + _PRODUCT_S * contracted
             costs.append(Cost(alone, shared, max(round(chunks * share), 1), 1, HANDOVER_S + back))
         memory = self._memory.streamed(counts[1], chunks)
@@ -278,6 +286,7 @@ class _Job:
             amounts["validation rows"] = (least, most)
         return Price(low, high, pace.cores, memory, amounts, facts, notes or [])
 
+    @cached_property
     def _alone_s(self) -> float:
         """What is done once, whatever the number of coalitions: coding the tables, rounding, the result."""
         bench = self._bench
@@ -290,11 +299,16 @@ class _Job:
         rounding = looks * calibration.rounding_s(bench, self._run.seed)
         return setup + rounding + _CELL_S * self.n_rows * self.n_columns * self.n_splits
 
+    @cached_property
+    def _exact_pace(self) -> Measured:
+        """Of ranking all rows, where the run ranks the near ones only."""
+        return calibration.pace_of_sample(self._bench, self._run.seed, "exact", CALIBRATION_S / 4)
+
     def _correction_s(self, pace: Measured, n_coalitions: int, *, most: bool) -> float:
         """What ranking a sample exactly takes, where rows are in bins."""
         if not self._bench.part.is_binned:
             return 0.0
-        exact = calibration.pace_of_sample(self._bench, self._run.seed, "exact", CALIBRATION_S / 4)
+        exact = self._exact_pace
         count = SAMPLE
         if most and self._bench.game.device is None:
             room = most_sampled_exactly(self.n_valid, n_coalitions, self.n_splits)
