@@ -289,3 +289,13 @@ def test_where_the_store_runs_out_chunks_go_on(monkeypatch):
     run = value_cells(*data, tolerance=0.004, **SAMPLED)
     assert run.info["n_chunks"] > 0 and run.info["converged"]
     assert run.info["n_coalitions"] > 176
+
+
+def test_where_all_validation_rows_are_needed_they_share_their_coalitions(tmp_path):
+    data, path = table(60, 11), tmp_path / "run.npz"
+    every = value_cells(*data, tolerance=0.05, **SAMPLED)
+    assert every.info["n_valid_used"] == 64 and "n_chunks" not in every.info
+    some = value_cells(*data, tolerance=0.05, valid="auto", checkpoint=path, **SAMPLED)
+    assert same_bits(some, every)
+    again = value_cells(*data, tolerance=0.05, valid="auto", checkpoint=path, **SAMPLED)
+    assert again.info["resumed_at"] == every.info["n_coalitions"] and same_bits(again, every)

@@ -88,3 +88,19 @@ def test_the_record_is_still_plain_metadata(tmp_path):
     metadata = pq.read_table(tmp_path / "v.parquet").schema.metadata
     assert json.loads(metadata[b"shapley2d"])["format"] == 2
     assert len(metadata[b"shapley2d.sha256"]) == 64
+
+
+def test_numbers_of_single_precision_take_less_space(tmp_path):
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(400, 6)), random.integers(0, 2, 400)
+    v = value_cells(X[:300], y[:300], X[300:], y[300:], columns="sampled", n_coalitions=30, progress=False)
+    v.save(tmp_path / "double.parquet")
+    v.save(tmp_path / "single.parquet", precision="single")
+    again = Valuation.load(tmp_path / "single.parquet")
+    assert again.values.dtype == again.stderr.dtype == np.float64
+    assert again.values == pytest.approx(v.values, rel=1e-7) and (again.values != v.values).any()
+    assert (Valuation.load(tmp_path / "double.parquet").values == v.values).all()
+    sizes = [(tmp_path / f"{name}.parquet").stat().st_size for name in ("single", "double")]
+    assert sizes[0] < 0.85 * sizes[1]  # of which entries of the table have a part
+    with pytest.raises(InputError, match="precision='half' is not known"):
+        v.save(tmp_path / "half.parquet", precision="half")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from shapley2d._base.atomic_write import atomic_write
+from shapley2d._base.checks import check_choice
 from shapley2d._base.json_record import history_pairs, parse_record, real_number, whole_number
 from shapley2d._base.warnings import warn
 from shapley2d._results import checksum
@@ -26,7 +27,7 @@ from shapley2d._tables.reading.parquet_bounds import (
     unpacked_bytes,
 )
 from shapley2d._tables.table import Column, FromText, Table
-from shapley2d.exceptions import InputError, InputWarning
+from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
     import os
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from shapley2d._results.values import Values
 
 _KEY = b"shapley2d"
-_FORMAT = 2  # the first one had no checksum
+_FORMAT = 3  # the first one had no checksum
+_DOUBLE = 2  # only numbers of single precision need a newer reader
 _COLUMNS = ("row", "column", "value", "stderr", "content", "label")
 _KINDS = ("number", "category", "boolean", "date")
 _WORDS = {  # entries of the record that others read, and what they are
@@ -48,8 +50,13 @@ _WORDS = {  # entries of the record that others read, and what they are
 }  # fmt: skip
 
 
-def save_valuation(valuation: Values, path: str | os.PathLike[str]) -> None:
+def save_valuation(valuation: Values, path: str | os.PathLike[str], precision: str = "double") -> None:
     """Write a valuation to a Parquet file, whole or not at all."""
+    check_choice(precision, "precision", ("double", "single"))
+    single = precision == "single"
+    kind = np.float32 if single else np.float64
+    if single and np.abs(valuation.values).max(initial=0.0) > np.finfo(np.float32).max:
+        raise InputError(Setting("precision", precision), " cannot hold values as large as these")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -62,8 +69,8 @@ def save_valuation(valuation: Values, path: str | os.PathLike[str]) -> None:
     columns: dict[str, Any] = {
         "row": row.cast(names.type),
         "column": column,
-        "value": valuation.values.ravel(),
-        "stderr": valuation.stderr.ravel(),
+        "value": valuation.values.ravel().astype(kind, copy=False),
+        "stderr": valuation.stderr.ravel().astype(kind, copy=False),
     }
     if valuation.contents is not None:
         by_row = [text for line in zip(*valuation.contents, strict=True) for text in line]
@@ -71,7 +78,7 @@ def save_valuation(valuation: Values, path: str | os.PathLike[str]) -> None:
     if valuation.labels is not None:
         columns["label"] = pa.array(valuation.labels, pa.string()).take(np.repeat(np.arange(n), m))
     record = {
-        "format": _FORMAT,
+        "format": _FORMAT if single else _DOUBLE,
         "shape": [n, m],
         "row_stderr": _compact(valuation.row_stderr),
         "column_stderr": _compact(valuation.column_stderr),
@@ -376,7 +383,11 @@ def _spread(errors: Any, size: int) -> NDArray[np.float64]:
 def _matrix(table: Any, key: str, n: int, m: int) -> NDArray[np.float64]:
     import pyarrow as pa
 
-    if key not in table.column_names or table[key].type != pa.float64() or table[key].null_count:
+    if (
+        key not in table.column_names
+        or table[key].type not in (pa.float64(), pa.float32())
+        or table[key].null_count
+    ):
         raise ValueError(f"its column {key} does not hold numbers")
     return np.array(table[key].to_numpy(), dtype=np.float64).reshape(n, m)
 

@@ -166,15 +166,21 @@ class Valuation(Values):
 
         return similar_rows(self, row, k, within=within)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], precision: str = "double") -> None:
         """Write the valuation, its record and the table's entries to a Parquet file.
 
         The file is a tidy table (``row``, ``column``, ``value``, ``stderr``, ``content``, ``label``) that any
         Parquet reader opens. It appears whole or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+        precision : {"double", "single"}
+            Of values and standard errors: all 16 digits, or 7 of them, which take about half of the space.
         """
         from shapley2d._results.storage import save_valuation
 
-        save_valuation(self, path)
+        save_valuation(self, path, precision)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], frame: str | None = None) -> Valuation:

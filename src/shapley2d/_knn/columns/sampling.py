@@ -240,6 +240,17 @@ def coalitions_of_rounds(target: Target, n_rows: int, max_coalitions: int | None
     return [2 + 2 * pairs for pairs in rounds]
 
 
+def first_round(n_columns: int) -> int:
+    """Coalitions that sampling to a tolerance begins with.
+
+    Examples
+    --------
+    >>> first_round(14), first_round(2)
+    (58, 34)
+    """
+    return 2 + 2 * max(2 * n_columns, 16)
+
+
 def fits_store(n_rows: int, n_columns: int, n_coalitions: int | None = None) -> bool:
     """Whether the row values of that many coalitions, or of as many as a tolerance may take, can be kept.
 
@@ -271,7 +282,7 @@ def _limits(
                 f"max_coalitions={max_coalitions} is too few: at least {MIN_COALITIONS} are needed"
             )
     most = min(most, sequence.n_pairs)
-    return min(max(2 * sequence.n_columns, 16), most), most
+    return min(first_round(sequence.n_columns) // 2 - 1, most), most
 
 
 def _next_pairs(n_pairs: int, most: int, ratio: float, tolerance: float) -> int:

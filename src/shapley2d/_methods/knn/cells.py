@@ -159,13 +159,7 @@ def _value(
     keeper = game.keeper(run)
     if can_fall_back and keeper.has_chunks:  # an earlier run has sampled in vain
         return _exact_columns(game, run, form, keeper, tolerance)
-    streams = _samples_rows(game, tolerance) or not fits_store(game.n_rows, game.n_columns, n_coalitions)
-    estimate: Estimate | None = None
-    if not streams and keeper.saved_plan is None:
-        estimate = _sampled_columns(game, run, n_coalitions, tolerance, limit, keeper)
-        streams = n_coalitions is None and limit is None and _ran_out_of_store(game, estimate)
-    if streams or estimate is None:
-        estimate = _streamed_columns(game, run, n_coalitions, tolerance, limit, keeper)
+    estimate = _some_columns(game, run, n_coalitions, tolerance, limit, keeper)
     if estimate is None or (
         can_fall_back and not estimate.info["converged"] and not estimate.info["interrupted"]
     ):
@@ -241,11 +235,31 @@ def exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float)
     return n_columns <= FEW_COLUMNS or (tolerance == 0 and n_columns <= MAX_EXACT_COLUMNS)
 
 
+def _some_columns(
+    game: SplitGame, run: Run, n_coalitions: int | None, tolerance: float, limit: int | None, keeper: Keeper
+) -> Estimate | None:
+    """A sample of column coalitions, for all validation rows or for each chunk of them; None where all cost less."""
+    given = (game, run, n_coalitions, tolerance, limit, keeper)
+    fits = fits_store(game.n_rows, game.n_columns, n_coalitions)
+    estimate: Estimate | None
+    if not fits or not (keeper.has_lines or keeper.saved_plan is None):
+        estimate = _streamed_columns(*given, all_rows_apart=fits)
+    elif _samples_rows(game, tolerance) and not keeper.has_lines:
+        estimate = _streamed_columns(*given, all_rows_apart=True)
+    else:
+        estimate = _sampled_columns(*given)
+    grows = n_coalitions is None and limit is None
+    if grows and estimate is not None and _ran_out_of_store(game, estimate):
+        estimate = _streamed_columns(*given, all_rows_apart=False)
+    return estimate
+
+
 def _ran_out_of_store(game: SplitGame, estimate: Estimate) -> bool:
     """Whether sampling ended because no more row values can be kept."""
     reached = estimate.info["n_coalitions"]
-    ended = not estimate.info["converged"] and not estimate.info["interrupted"]
-    return ended and bool(reached < DEFAULT_MAX_COALITIONS - 1 and reached < 2**game.n_columns)
+    ended = not any(estimate.info[name] for name in ("converged", "interrupted"))
+    more = reached < min(DEFAULT_MAX_COALITIONS - 1, 2**game.n_columns)
+    return ended and bool(more) and "n_chunks" not in estimate.info
 
 
 def _samples_rows(game: SplitGame, tolerance: float) -> bool:
@@ -387,8 +401,13 @@ def _streamed_columns(
     tolerance: float,
     limit: int | None,
     keeper: Keeper,
+    *,
+    all_rows_apart: bool,
 ) -> Estimate | None:
-    """A sample of column coalitions for every chunk of validation rows; None where all coalitions cost less."""
+    """A sample of column coalitions for every chunk of validation rows; None where all coalitions cost less.
+
+    Where all validation rows turn out to be needed, they may as well share their coalitions.
+    """
     streamed = Streamed(
         game,
         run,
@@ -397,8 +416,11 @@ def _streamed_columns(
         tolerance=_left_for_sampling(game, tolerance),
         most=limit,
         sample=_samples_rows(game, tolerance),
+        all_rows_apart=all_rows_apart,
     )
     estimate = streamed.estimate()
+    if streamed.takes_all_rows:
+        return _sampled_columns(game, run, n_coalitions, tolerance, limit, keeper)
     return None if estimate is None else _judged(estimate, game, run, n_coalitions, tolerance)
 
 
@@ -449,6 +471,7 @@ def _sampled_columns(
         "columns": "sampled",
         "n_coalitions": result.n_coalitions,
         "estimator": result.estimator,
+        "n_valid_used": game.n_valid,
         "form": game.form,
         **game.bounds(),
         "converged": result.converged,

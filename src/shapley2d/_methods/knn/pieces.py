@@ -81,6 +81,11 @@ class Keeper:
         """Whether an earlier run has come to all coalitions of columns."""
         return self._saved is not None and _SUMS in self._saved.arrays
 
+    @property
+    def has_lines(self) -> bool:
+        """Whether an earlier run has kept row values."""
+        return self._saved is not None and _LINES in self._saved.arrays
+
     def keep_lines(self, phi: Phi, n_rows: int) -> Phi:
         """Row values by column coalition that look up what an earlier run has evaluated, and keep what is new."""
         if self._saved is not None and _LINES in self._saved.arrays:

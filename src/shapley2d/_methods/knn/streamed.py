@@ -21,7 +21,7 @@ from shapley2d._estimation.batches import single_threaded
 from shapley2d._knn.columns.chunk_design import ChunkDesign, chunk_design
 from shapley2d._knn.columns.design import pair_counts
 from shapley2d._knn.columns.estimators import Target
-from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS, few_coalitions
+from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS, few_coalitions, first_round
 from shapley2d._methods.knn.split_means import mean_of_splits
 from shapley2d._methods.knn.stream_sums import StreamSums
 
@@ -57,6 +57,8 @@ _CHECK = 1.1  # the error is looked at when there are so many times the chunks
 _LEAST_COALITIONS = 32  # to begin with
 _PLAN_SIZE = 6
 _UNKNOWN = 1e300
+_ALL_ROWS = -1
+_PAYS = 0.75  # of the work with all validation rows is less by enough
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,8 @@ class Streamed:
         Coalitions of a chunk that pay; with more there is no estimate.
     sample : bool
         Whether the run may end before all validation rows were used.
+    all_rows_apart : bool
+        Whether to leave it to others (:attr:`takes_all_rows`) where all validation rows have to be used.
     """
 
     def __init__(
@@ -170,9 +174,12 @@ class Streamed:
         tolerance: float,
         most: int | None = None,
         sample: bool = False,
+        all_rows_apart: bool = False,
     ) -> None:
         self._game, self._run, self._keeper = game, run, keeper
         self._asked, self._tolerance, self._sample = n_coalitions, tolerance, sample
+        self._all_rows_apart = all_rows_apart and sample and n_coalitions is None
+        self.takes_all_rows = False
         self._most, self._falls_back = most or DEFAULT_MAX_COALITIONS, most is not None
         self._target = Target(game.n_columns, game.column_semivalue)
         least = max(part.rows_at_a_time for part in game.parts)
@@ -185,7 +192,7 @@ class Streamed:
         self._last: Estimate | None = None
 
     def estimate(self) -> Estimate | None:
-        """Values with their standard errors; None where it would take more coalitions than allowed."""
+        """Values with their standard errors; None where other ways cost less."""
         with reporting(self._run.progress, "sampled KNN values") as report, single_threaded():
             plan, interrupted = self._begin(), False
             while True:
@@ -198,7 +205,8 @@ class Streamed:
                     interrupted, needed = True, 0
                 if needed == 0:
                     return self._finish(plan, sums, interrupted=interrupted)
-                if needed > self._most and self._falls_back:
+                self.takes_all_rows = needed == _ALL_ROWS
+                if self.takes_all_rows or (needed > self._most and self._falls_back):
                     return None
                 plan = self._plan(min(needed, self._most), attempt=1)
 
@@ -274,7 +282,7 @@ class Streamed:
             if done == pilot // 2:
                 self._half = self._error(sums)
             needed = self._needed(plan, sums) if done == pilot else 0
-            if needed > plan.n_coalitions:
+            if needed > plan.n_coalitions or needed == _ALL_ROWS:
                 return needed
         if done and done % per_pass == 0:
             ratio, passes = self._note(plan, sums, done), done // per_pass
@@ -312,7 +320,7 @@ class Streamed:
         return math.sqrt(max(errors)) / spread / math.sqrt(max(len(sums) - 1, 1)) if spread > 0 else 0.0
 
     def _needed(self, plan: Plan, sums: list[StreamSums]) -> int:
-        """Coalitions of a chunk that the tolerance takes."""
+        """Coalitions of a chunk that the tolerance takes; or that it takes all validation rows."""
         if self._tolerance == 0:
             return self._most
         now, chunks = self._error(sums), self._each
@@ -334,7 +342,10 @@ class Streamed:
             if takes > chunks:  # all rows, several times
                 takes = max(chunks * (columns / chunks) / max(wanted, 1e-300), chunks)
             best = min(best, (takes * count, count))
-        return int(best[1])
+        # With all rows the error by coalitions alone counts, which falls as fast as their number grows.
+        shared = plan.n_coalitions * math.sqrt(within / chunks / max(wanted, 1e-300))
+        all_rows = chunks * max(shared, first_round(self._game.n_columns))
+        return _ALL_ROWS if self._all_rows_apart and best[0] > _PAYS * all_rows else int(best[1])
 
     def _together(self, sums: list[StreamSums], info: dict[str, Any]) -> Estimate:
         game = self._game
