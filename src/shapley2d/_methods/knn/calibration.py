@@ -161,5 +161,6 @@ def _some_coalitions(n_columns: int, seed: int) -> NDArray[np.bool_]:
     """Column coalitions as a run samples them, a few blocks."""
     count = 4 * _COALITIONS
     smaller = PairSequence(n_columns, seed_sequence(seed, "plan")).take(count // 2)
-    both = np.concatenate([smaller, ~smaller, np.ones((1, n_columns), dtype=np.bool_)])
+    pairs = np.stack([smaller, ~smaller], axis=1).reshape(-1, n_columns)  # which share a sum of columns
+    both = np.concatenate([pairs, np.ones((1, n_columns), dtype=np.bool_)])
     return both[np.arange(count) % len(both)]

@@ -111,6 +111,7 @@ def price_knn(
             return job.streamed(counts) if streams else job.sampled(counts, [counts[0]])
         fall = pilot_fall(problem, run, tolerance, small=small, **settings)
         rounds = coalitions_of_rounds(Target(n_columns, run.semivalues[1]), problem.table.n_rows, limit)
+        fewest = rounds[0]
         if streams:
             rounds = [FIRST_PER_COLUMN * n_columns, limit or DEFAULT_MAX_COALITIONS]
         ends = rounds[0], rounds[-1]
@@ -119,7 +120,8 @@ def price_knn(
         notes = _notes(missed, ends[1], falls_back=limit is not None)
         walks = tuple(2**n_columns if limit is not None and not_met else 0 for not_met in missed)
         if streams:
-            return job.streamed((min(ends[0], counts[0]), counts[1]), notes)
+            # where a sample of validation rows does not pay, all of them share coalitions, of which fewer may do
+            return job.streamed((fewest if samples else min(ends[0], counts[0]), counts[1]), notes)
         return job.sampled(counts, rounds, notes, (walks[0], walks[1]))
 
     return on_backend(backend if cluster is None else "cpu", work, compute)
