@@ -49,7 +49,7 @@ class Memory:
         per_thread = 500.0 if self.n_rows < 2**19 else 300.0
         if self.small:
             per_thread = 40.0 * self.n_columns * SMALL_ROWS
-        judging = 40.0 if self.binned else 0.0
+        judging = 70.0 if self.binned else 0.0
         cells = (16.0 * self.n_splits + 24.0 + judging) * self._cells
         return cells + self.threads * per_thread * self.n_rows
 
