@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SMALL_GAME = 2.0**29
 """Triples of row, validation row and coalition that these kernels do in the time that others take to compile."""
 
+_COALITIONS = 32  # of a piece, at least: they share the dissimilarities of its validation rows
 _PIECE = 1 << 20  # such triples between two looks at whether to stop
 ROWS = 16
 """Validation rows of a piece, at most."""
@@ -94,10 +95,11 @@ class SmallTable:
         self, n_coalitions: int, chosen: NDArray[np.integer]
     ) -> list[tuple[slice, NDArray[np.integer]]]:
         """Coalitions and validation rows to do at a time: their sizes depend on the table alone, so do the bits."""
-        block = int(np.clip(_PIECE // (self._game.n_rows * ROWS), 1, n_coalitions))
+        rows = int(np.clip(_PIECE // (self._game.n_rows * _COALITIONS), 1, ROWS))
+        block = int(np.clip(_PIECE // (self._game.n_rows * rows), 1, n_coalitions))
         return [
-            (slice(start, start + block), chosen[first : first + ROWS])
-            for first, start in product(range(0, len(chosen), ROWS), range(0, n_coalitions, block))
+            (slice(start, start + block), chosen[first : first + rows])
+            for first, start in product(range(0, len(chosen), rows), range(0, n_coalitions, block))
         ]
 
     def _values(
