@@ -23,8 +23,8 @@ def paper_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def dask_client():
-    """A Dask cluster of two worker processes, which are started again where a test kills them."""
+def one_dask_client():
+    """A Dask cluster of two worker processes for all tests: starting one takes seconds."""
     distributed = pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
     with (
         distributed.LocalCluster(
@@ -33,3 +33,18 @@ def dask_client():
         distributed.Client(cluster, set_as_default=True) as client,
     ):
         yield client
+
+
+@pytest.fixture
+def dask_client(one_dask_client):
+    """Its client, when both workers are there. A worker that a test has killed is started again by its guardian, which
+    gives up where it is killed while it starts: then both are new."""
+    for seconds in (20, 60):
+        one_dask_client.cluster.scale(2)
+        try:
+            one_dask_client.wait_for_workers(2, timeout=seconds)
+        except TimeoutError:
+            one_dask_client.cluster.scale(0)
+        else:
+            return one_dask_client
+    pytest.fail("the cluster has no two workers")

@@ -69,10 +69,16 @@ if __name__ == "__main__":
         cluster.scale(2)  # a guardian starts a lost worker again, unless it was lost while it started
         while len(cluster.scheduler.workers) < 2:
             time.sleep(0.05)
-        processes = [guardian.pid for guardian in cluster.workers.values() if guardian.pid]
         print("ready", flush=True)
         time.sleep(float(line))
-        os.kill(random.choice(processes), signal.SIGKILL)
+        lost = False
+        while not lost:
+            processes = [guardian.pid for guardian in cluster.workers.values() if guardian.pid]
+            try:
+                os.kill(random.choice(processes), signal.SIGKILL)
+                lost = True
+            except (IndexError, ProcessLookupError):  # one that was lost before has not been started again
+                time.sleep(0.02)
         print("lost", flush=True)
 """
 
@@ -166,6 +172,13 @@ class Command:
         return code
 
 
+def ended_well(started, what):
+    """Wait for a run, and tell one that failed from one that did not end."""
+    code = started.wait()
+    assert code is not None, f"{what} did not end within {PATIENCE_S:g} s"
+    assert code == 0, f"{what} failed with {code}"
+
+
 class Kills:
     """Cases by number: one run, killed once or twice, then left to end."""
 
@@ -224,7 +237,7 @@ class Kills:
             begin = time.monotonic()
             started = self.start(mode, kind)
             until_state = self._until_a_state(begin)
-            assert started.wait() == 0, "an uninterrupted run failed"
+            ended_well(started, "an uninterrupted run")
             self.seconds[mode, kind] = until_state, time.monotonic() - begin
             found = self._result()
             assert self.plain.setdefault(key, found) == found, f"{mode} gave other values"
@@ -271,7 +284,7 @@ class Kills:
             started.kill()
             self.kills += 1
             state = self._look(wanted, state)
-        assert self.start(mode, kind).wait() == 0, "the run that went on failed"
+        ended_well(self.start(mode, kind), "the run that went on")
         assert self._result() == wanted, "the run that went on gave other values"
         names = sorted(path.name for path in self.folder.iterdir())
         left = [name for name in names if name not in KNOWN]
@@ -285,7 +298,7 @@ class Kills:
         assert self.cluster.stdout.readline() == "ready\n"
         started = self.start("lost", kind)
         assert self.cluster.stdout.readline() == "lost\n"
-        assert started.wait() == 0, "the run that lost a worker failed"
+        ended_well(started, "the run that lost a worker")
         self.kills += 1
         assert self._result() == wanted, "the run that lost a worker gave other values"
         return "a worker lost"

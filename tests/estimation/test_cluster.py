@@ -106,7 +106,6 @@ def test_a_killed_worker(client, plain, tmp_path):
 
 
 def test_all_workers_killed_and_the_data_with_them(client, plain):
-    client.wait_for_workers(2, timeout=30)
     processes = list(client.run(os.getpid).values())
 
     def kill():
