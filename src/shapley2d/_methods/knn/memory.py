@@ -30,7 +30,7 @@ class Memory:
     --------
     >>> memory = Memory(1_000_000, 50, 1, 2, small=False, binned=True)
     >>> round(memory.streamed(800, 200) / 1e9, 1)  # bytes
-    6.5
+    8.0
     """
 
     n_rows: int
