@@ -10,12 +10,11 @@ import pytest
 from shapley2d._kernels.forest import (
     CODES,
     Predicted,
-    add_replaced,
-    add_shares,
     draw_bags,
     grow_forest,
     is_seen,
 )
+from shapley2d._kernels.forest_answers import add_replaced, add_shares
 from shapley2d._kernels.random_words import bell, next_below, next_word
 
 SEED = np.uint64(5)

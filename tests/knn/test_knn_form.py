@@ -11,7 +11,7 @@ from shapley2d import value_cells
 from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import RowValues
-from shapley2d._methods.knn import bin_correction, cells
+from shapley2d._methods.knn import bin_correction, choices
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.semivalues import marginal_weights
 
@@ -72,11 +72,11 @@ def test_auto_takes_the_fast_form_where_it_pays(monkeypatch, task):
     little = value_cells(X, y, X_VALID, y_valid, **options)
     assert little.info["form"] == "exact"
     assert "form_stderr" not in little.info
-    monkeypatch.setattr(cells, "SMALL_WORK", 0.0)
-    monkeypatch.setattr(cells, "SMALL_GAME", 0.0)
+    monkeypatch.setattr(choices, "SMALL_WORK", 0.0)
+    monkeypatch.setattr(choices, "SMALL_GAME", 0.0)
     few_pairs = value_cells(X, y, X_VALID, y_valid, **options)
     assert few_pairs.info["form"] == "exact"  # the sample that is ranked exactly would take as long
-    monkeypatch.setattr(cells, "FEW_PAIRS", 1.0)
+    monkeypatch.setattr(choices, "FEW_PAIRS", 1.0)
     fast = value_cells(X, y, X_VALID, y_valid, **options)
     assert fast.info["form"] == "fast"
     assert 0 < fast.info["form_stderr"] < 0.03 * np.ptp(fast.values)

@@ -99,7 +99,7 @@ def test_which_tables_are_small_depends_on_their_size_alone(monkeypatch):
     X, y = rng.normal(size=(40, 3)), rng.integers(0, 2, 40)
     results = []
     for most in (2.0**29, 1.0):
-        monkeypatch.setattr("shapley2d._methods.knn.cells.SMALL_GAME", most)
+        monkeypatch.setattr("shapley2d._methods.knn.choices.SMALL_GAME", most)
         results.append(value_cells(X, y, X[:9], y[:9], n_neighbors=3).values)
         assert used == ({"SmallTable"} if most > 1 else {"Threads"})
         used.clear()

@@ -91,8 +91,8 @@ def test_columns_that_never_vary_and_folds_cost_what_they_cost_the_run():
 def test_the_form_is_the_one_that_the_run_chooses(monkeypatch):
     for module in ("cells", "price"):
         monkeypatch.setattr(f"shapley2d._methods.knn.{module}.is_small", lambda work, form: False)
-    monkeypatch.setattr("shapley2d._methods.knn.cells.SMALL_WORK", 2.0**20)
-    monkeypatch.setattr("shapley2d._methods.knn.cells.FEW_PAIRS", 0.5)
+    monkeypatch.setattr("shapley2d._methods.knn.choices.SMALL_WORK", 2.0**20)
+    monkeypatch.setattr("shapley2d._methods.knn.choices.FEW_PAIRS", 0.5)
     rng = np.random.default_rng(1)
     table = rng.normal(size=(1200, 6)).round(1)
     target = (table[:, 0] > 0).astype(int)

@@ -7,7 +7,7 @@ import pytest
 
 from shapley2d import InputError, value_cells
 from shapley2d._knn.columns.estimators import Target
-from shapley2d._methods.knn.cells import MAX_SAMPLED_COLUMNS
+from shapley2d._methods.knn.choices import MAX_SAMPLED_COLUMNS
 
 
 def test_more_columns_than_can_be_sampled_are_refused_with_another_way():

@@ -27,7 +27,8 @@ from shapley2d._inspection.recipe import (
     TREES,
     TRIED_SHARE,
 )
-from shapley2d._kernels.forest import Forest, add_replaced, add_shares, draw_bags, grow_forest
+from shapley2d._kernels.forest import Forest, draw_bags, grow_forest
+from shapley2d._kernels.forest_answers import add_replaced, add_shares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

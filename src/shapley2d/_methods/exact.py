@@ -25,21 +25,11 @@ MAX_EXACT_UTILITIES = 2**24
 """``exact`` refuses games with more pairs of coalitions than this."""
 
 
-def solve(problem: Problem, run: Run, *, checkpoint: Any, cluster: Any, **settings: Any) -> Estimate:
+def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     """Exact values of a model's cells, for tables of a dozen players."""
-    from shapley2d._methods.games import model_games
+    from shapley2d._methods.designs import value_model
 
-    parts = model_games(problem, run, **settings)
-    estimate = solve_games(
-        parts.games,
-        parts.rows,
-        parts.n_rows,
-        run,
-        checkpoint=checkpoint,
-        cluster=cluster,
-        known={"problem": problem, **settings},
-    )
-    return estimate.noting(**parts.info)
+    return value_model(solve_games, problem, run, **options)
 
 
 def solve_games(

@@ -21,21 +21,11 @@ if TYPE_CHECKING:
     from shapley2d._theory.game import Game
 
 
-def solve(problem: Problem, run: Run, *, checkpoint: Any, cluster: Any, **settings: Any) -> Estimate:
+def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     """2D leave-one-out values of a model's cells."""
-    from shapley2d._methods.games import model_games
+    from shapley2d._methods.designs import value_model
 
-    parts = model_games(problem, run, **settings)
-    estimate = solve_games(
-        parts.games,
-        parts.rows,
-        parts.n_rows,
-        run,
-        checkpoint=checkpoint,
-        cluster=cluster,
-        known={"problem": problem, **settings},
-    )
-    return estimate.noting(**parts.info)
+    return value_model(solve_games, problem, run, **options)
 
 
 def solve_games(

@@ -148,10 +148,10 @@ def price(
     parts = model_games(problem, run, **settings)
     guessed = 0.0
     if not is_built_in(settings["model"]):  # every step of a draw is a training
-        for game in parts.games[:1]:
-            axes = [Permutation(range(count), "shapley") for count in (game.n_rows, game.n_columns)]
-            pace = pace_of_utilities(game, axes[0], axes[1])
-            guessed = pace.core_s * (game.n_rows + 1) * (game.n_columns + 1) * len(parts.games)
+        game = parts.games[0]
+        rows, columns = (Permutation(range(count), "shapley") for count in (game.n_rows, game.n_columns))
+        pace = pace_of_utilities(game, rows, columns)
+        guessed = pace.core_s * (game.n_rows + 1) * (game.n_columns + 1) * len(parts.games)
     return price_draws(
         permutation_draws(parts.games, parts.rows, parts.n_rows, run),
         (parts.n_rows, parts.games[0].n_columns),

@@ -52,9 +52,8 @@ def price(
     table = problem.table
     games = [flat_game(split, seed=run.seed, **settings) for split in problem.splits]
     guessed = 0.0
-    if not is_built_in(
-        settings["model"]
-    ):  # a game trains twice when it is made, and for every cell of a draw
+    # a game trains twice when it is made, and for every cell of a draw
+    if not is_built_in(settings["model"]):
         seconds = timed(lambda: flat_game(problem.splits[0], seed=run.seed, **settings))
         guessed = seconds / 2 * table.n_rows * table.n_columns * len(games)
     return price_draws(

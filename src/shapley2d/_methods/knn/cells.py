@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import closing
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.defaults import TOLERANCE
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import reporting
 from shapley2d._base.streams import generator, seed_sequence
@@ -23,14 +20,23 @@ from shapley2d._knn.columns.sampling import (
     few_coalitions,
     fits_store,
 )
-from shapley2d._knn.form import FEW_PAIRS, SAMPLE_COST, SMALL_WORK, SPREAD_SHARE
-from shapley2d._knn.small import SMALL_GAME
 from shapley2d._methods.knn.backend import on_backend
-from shapley2d._methods.knn.bin_correction import SAMPLE, SAMPLE_ROWS, correct_bins
+from shapley2d._methods.knn.choices import (
+    TYPICAL_COALITIONS,
+    amount_of_work,
+    fast_pays,
+    is_small,
+    refuse_all_subsets,
+    refuse_wide,
+    sampling_limit,
+    takes_all_subsets,
+)
 from shapley2d._methods.knn.chunk_sums import ChunkSums
-from shapley2d._methods.knn.split_game import FEW_COLUMNS, SplitGame
+from shapley2d._methods.knn.judging import corrected, judged, left_for_sampling
+from shapley2d._methods.knn.split_game import SplitGame
 from shapley2d._methods.knn.split_means import mean_of_splits
-from shapley2d._methods.knn.streamed import LEAST_CHUNKS, MANY_CHUNKS, Streamed, check_points
+from shapley2d._methods.knn.streamed import LEAST_CHUNKS, MANY_CHUNKS, Streamed, check_points, may_sample_rows
+from shapley2d._methods.knn.valid_chunks import in_turn
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
@@ -42,18 +48,6 @@ if TYPE_CHECKING:
     from shapley2d._methods.knn.pieces import Keeper
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
-
-MAX_EXACT_COLUMNS = 24
-"""Beyond here the exact column axis is refused: it would take 2^25 evaluations and more."""
-
-MAX_SAMPLED_COLUMNS = 1024
-"""Beyond here the sampled column axis is refused, too: its regressions take the third power of their number."""
-
-# Errors of bins that are wanted at most, as a share of those of sampled coalitions: together they are 3 % larger.
-_FORM_SHARE = 0.25
-
-TYPICAL_COALITIONS = 512
-"""What sampling to the default tolerance takes, give or take a doubling."""
 
 
 def value_knn(
@@ -129,28 +123,13 @@ def value_knn(
     return compute(None)
 
 
-def amount_of_work(problem: Problem, columns: str, n_coalitions: int | None, tolerance: float) -> float:
-    """About how many triples of row, validation row and column coalition there are to evaluate."""
-    n_columns = problem.table.n_columns
-    exact = columns == "exact" or (columns == "auto" and exact_is_cheaper(n_columns, n_coalitions, tolerance))
-    evaluated = 2.0**n_columns if exact else float(n_coalitions or TYPICAL_COALITIONS)
-    return evaluated * sum(float(split.train.n_rows) * split.valid.n_rows for split in problem.splits)
-
-
-def is_small(work: float, form: str) -> bool:
-    """Whether the kernels of small tables are done before those of large ones are compiled."""
-    return form != "fast" and work <= SMALL_GAME
-
-
 def _value(
     game: SplitGame, run: Run, columns: str, n_coalitions: int | None, tolerance: float, form: str
 ) -> Estimate:
     """Values on one device."""
     refuse_all_subsets(columns, game.n_columns)
     game.use_form(game.first_form if form == "auto" else form)
-    if columns == "exact" or (
-        columns == "auto" and exact_is_cheaper(game.n_columns, n_coalitions, tolerance)
-    ):
+    if takes_all_subsets(columns, game.n_columns, n_coalitions, tolerance):
         return _exact_columns(game, run, form, tolerance=tolerance)
     if form == "auto":
         _choose_form(game, n_coalitions or TYPICAL_COALITIONS)
@@ -179,36 +158,6 @@ def _value(
     return estimate
 
 
-def sampling_limit(columns: str, n_columns: int, n_coalitions: int | None) -> int | None:
-    """Where sampling ends and all subsets are evaluated instead; None where they never are."""
-    may_fall_back = columns == "auto" and n_coalitions is None and n_columns <= MAX_EXACT_COLUMNS
-    return 2 ** (n_columns - 2) if may_fall_back else None
-
-
-def refuse_all_subsets(columns: str, n_columns: int) -> None:
-    """Refuse all subsets of more columns than anyone can wait for."""
-    if columns == "exact" and n_columns > MAX_EXACT_COLUMNS:
-        raise InputError(
-            Setting("columns", "exact"),
-            f" needs 2^{n_columns} column coalitions for {n_columns} columns: use ",
-            Setting("columns", "sampled"),
-        )
-
-
-def refuse_wide(n_columns: int) -> None:
-    """Refuse, before anything long is done, more columns than the regression over coalitions of them can take."""
-    if n_columns > MAX_SAMPLED_COLUMNS:
-        raise InputError(
-            f"{n_columns:,} columns are more than the {MAX_SAMPLED_COLUMNS:,} that ",
-            Setting("method", "knn"),
-            " can take: use ",
-            Setting("method", "mc"),
-            " with ",
-            Setting("model", "knn"),
-            ", value groups of columns as blocks, or drop columns",
-        )
-
-
 def _choose_form(game: SplitGame, n_coalitions: int) -> None:
     """Take the fast form where it is another one, and pays for the sample that is ranked exactly.
 
@@ -220,19 +169,6 @@ def _choose_form(game: SplitGame, n_coalitions: int) -> None:
     form = "fast" if pays and game.is_large else "exact"
     if form != game.form:
         game.use_form(form)
-
-
-def fast_pays(n_rows: int, n_valid: int, n_splits: int, n_coalitions: int) -> bool:
-    """Whether there is enough to do for the fast form to pay for the sample that is ranked exactly."""
-    pairs = float(n_valid) * n_coalitions
-    return pairs >= FEW_PAIRS * SAMPLE * SAMPLE_ROWS * n_splits and n_rows * pairs >= SMALL_WORK
-
-
-def exact_is_cheaper(n_columns: int, n_coalitions: int | None, tolerance: float) -> bool:
-    """Whether all column coalitions are evaluated without asking whether a sample would do."""
-    if n_coalitions is not None:
-        return bool(2**n_columns <= n_coalitions)
-    return n_columns <= FEW_COLUMNS or (tolerance == 0 and n_columns <= MAX_EXACT_COLUMNS)
 
 
 def _some_columns(
@@ -264,11 +200,6 @@ def _ran_out_of_store(game: SplitGame, estimate: Estimate) -> bool:
 
 def _samples_rows(game: SplitGame, tolerance: float) -> bool:
     return may_sample_rows(game.valid, tolerance, min(part.n_valid for part in game.parts))
-
-
-def may_sample_rows(valid: str, tolerance: float, n_valid: int) -> bool:
-    """Whether a run may end before all validation rows were used, the smallest split having so many of them."""
-    return valid == "auto" and tolerance > 0 and n_valid >= 2 * LEAST_CHUNKS
 
 
 def _exact_columns(
@@ -329,69 +260,19 @@ def _exact_columns(
     estimate = estimate_now(info)
     if done < game.n_valid:
         info["ratio"] = convergence_ratio(estimate.values, estimate.stderr, estimate.dof)
-    estimate = _corrected(estimate, game, run)
+    estimate = corrected(estimate, game, run)
     run.warn_of_precision(estimate, 0.0)
     return estimate
-
-
-def _corrected(estimate: Estimate, game: SplitGame, run: Run, tolerance: float = TOLERANCE) -> Estimate:
-    """The estimate without the errors of bins, as far as a sample of exact rankings knows them."""
-    if not game.is_binned:
-        return estimate
-    sampled = estimate.stderr**2
-    spread = float(np.ptp(estimate.values))
-    wanted = max(SPREAD_SHARE * spread, _FORM_SHARE * float(estimate.stderr.max()))
-    with reporting(run.progress, "ranking a sample exactly") as report:
-        estimate = correct_bins(
-            estimate,
-            game.parts,
-            game.make_parts("exact"),
-            game.rows,
-            game.column_weights(),
-            run.seed,
-            report,
-            wanted=wanted,
-            most=_most_coalitions(game, estimate.info["n_coalitions"]),
-        )
-    if run.sums is not None and estimate.covariance is not None:
-        left_over = np.diag(run.sums.squared(estimate.stderr**2 - sampled))  # as if bins erred apart
-        estimate = replace(estimate, covariance=estimate.covariance + left_over)
-    left, spread = estimate.info["form_stderr"], float(np.ptp(estimate.values))
-    if left > max(tolerance, SPREAD_SHARE) * spread:
-        warn(
-            PrecisionWarning(
-                f"bins leave a standard error of up to {left / max(spread, 1e-300):.3g} of the spread of the values, "
-                "more than wanted: use ",
-                Setting("form", "exact"),
-                *([] if game.device is None else [" or ", Setting("backend", "cpu")]),
-            )
-        )
-    return estimate
-
-
-def _most_coalitions(game: SplitGame, n_coalitions: int) -> int:
-    """Coalitions that may be ranked exactly without taking much of the time: on a GPU no more than at first."""
-    if game.device is not None:
-        return 0
-    return most_sampled_exactly(game.n_valid, n_coalitions, len(game.parts))
-
-
-def most_sampled_exactly(n_valid: int, n_coalitions: int, n_splits: int) -> int:
-    """The same, by what there is to do."""
-    return int(n_valid * n_coalitions / (SAMPLE_COST * SAMPLE_ROWS * n_splits))
 
 
 def _chunks(game: SplitGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
     """Chunks of validation rows, the splits in turn, so that a partial run covers all of them alike."""
     random = generator(seed, "validation chunks")
-    chunks = []
-    for k, part in enumerate(game.parts):
-        size = part.walk_rows()
-        order = random.permutation(part.n_valid)
-        chunks += [
-            (start // size, k, np.sort(order[start : start + size])) for start in range(0, order.size, size)
-        ]
-    return [(k, chunk) for _, k, chunk in sorted(chunks, key=lambda entry: entry[:2])]
+    parts = []
+    for part in game.parts:
+        size, order = part.walk_rows(), random.permutation(part.n_valid)
+        parts.append([np.sort(order[start : start + size]) for start in range(0, order.size, size)])
+    return in_turn(parts)
 
 
 def _streamed_columns(
@@ -413,7 +294,7 @@ def _streamed_columns(
         run,
         keeper,
         n_coalitions=n_coalitions,
-        tolerance=_left_for_sampling(game, tolerance),
+        tolerance=left_for_sampling(game, tolerance),
         most=limit,
         sample=_samples_rows(game, tolerance),
         all_rows_apart=all_rows_apart,
@@ -421,23 +302,7 @@ def _streamed_columns(
     estimate = streamed.estimate()
     if streamed.takes_all_rows:
         return _sampled_columns(game, run, n_coalitions, tolerance, limit, keeper)
-    return None if estimate is None else _judged(estimate, game, run, n_coalitions, tolerance)
-
-
-def _left_for_sampling(game: SplitGame, tolerance: float) -> float:
-    """The tolerance less what bins may have of it."""
-    return tolerance / math.hypot(1.0, _FORM_SHARE) if game.is_binned else tolerance
-
-
-def _judged(
-    estimate: Estimate, game: SplitGame, run: Run, n_coalitions: int | None, tolerance: float
-) -> Estimate:
-    """The estimate without the errors of bins, and whether it is as precise as asked."""
-    interrupted = estimate.info["interrupted"]
-    estimate = _corrected(estimate, game, run, tolerance if n_coalitions is None else TOLERANCE)
-    if game.is_binned and n_coalitions is None and not interrupted:
-        estimate = estimate.noting(converged=estimate.info["ratio"] <= tolerance)
-    return estimate
+    return None if estimate is None else judged(estimate, game, run, n_coalitions, tolerance)
 
 
 def _sampled_columns(
@@ -456,7 +321,7 @@ def _sampled_columns(
                 phi,
                 game.n_columns,
                 n_coalitions=n_coalitions,
-                tolerance=_left_for_sampling(game, tolerance),
+                tolerance=left_for_sampling(game, tolerance),
                 max_coalitions=limit,
                 semivalue=game.column_semivalue,
                 random_state=seed_sequence(run.seed, "column pairs"),
@@ -495,7 +360,7 @@ def _sampled_columns(
         dof=result.dof,
         total_stderr=result.total_stderr,
     )
-    return _judged(estimate, game, run, n_coalitions, tolerance)
+    return judged(estimate, game, run, n_coalitions, tolerance)
 
 
 def _column_progress(

@@ -20,7 +20,8 @@ from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import RowValues
 from shapley2d._methods.knn.backend import device_named
 from shapley2d._methods.knn.bin_correction import correct_bins
-from shapley2d._methods.knn.cells import amount_of_work, is_small, value_knn
+from shapley2d._methods.knn.cells import value_knn
+from shapley2d._methods.knn.choices import amount_of_work, is_small
 from shapley2d._tables.row_weights import weighted_mean
 from shapley2d._theory.semivalues import Semivalue, feature_semivalue, marginal_weights, size_probabilities
 from shapley2d._theory.sums import BlockSums

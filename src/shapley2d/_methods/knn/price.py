@@ -19,22 +19,27 @@ from shapley2d._knn.rows import FAST_ROWS
 from shapley2d._methods.knn import calibration
 from shapley2d._methods.knn.backend import backend_name, may_use_gpu, on_backend
 from shapley2d._methods.knn.bin_correction import MAX_SAMPLE, SAMPLE, SAMPLE_ROWS
-from shapley2d._methods.knn.cells import (
+from shapley2d._methods.knn.choices import (
     TYPICAL_COALITIONS,
     amount_of_work,
-    exact_is_cheaper,
     fast_pays,
     is_small,
-    may_sample_rows,
     most_sampled_exactly,
     refuse_all_subsets,
     refuse_wide,
     sampling_limit,
+    takes_all_subsets,
 )
 from shapley2d._methods.knn.memory import Memory
 from shapley2d._methods.knn.pieces import CLUSTER_BLOCK
 from shapley2d._methods.knn.pilot import pilot_fall
-from shapley2d._methods.knn.streamed import FIRST_PER_COLUMN, LEAST_CHUNKS, MANY_CHUNKS, chunk_rows
+from shapley2d._methods.knn.streamed import (
+    FIRST_PER_COLUMN,
+    LEAST_CHUNKS,
+    MANY_CHUNKS,
+    chunk_rows,
+    may_sample_rows,
+)
 from shapley2d._methods.price import CALIBRATION_S, HANDOVER_S, Measured, Price
 
 if TYPE_CHECKING:
@@ -91,7 +96,7 @@ def price_knn(
     refuse_wide(n_columns)
     refuse_all_subsets(columns, n_columns)
     work = amount_of_work(problem, columns, n_coalitions, tolerance)
-    exact = columns == "exact" or (columns == "auto" and exact_is_cheaper(n_columns, n_coalitions, tolerance))
+    exact = takes_all_subsets(columns, n_columns, n_coalitions, tolerance)
     settings = {"n_neighbors": n_neighbors, "metric": metric, "empty": empty}
 
     def compute(device: Device | None) -> Price:

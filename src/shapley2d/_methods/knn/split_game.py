@@ -12,6 +12,7 @@ from shapley2d._knn.form import rounding_bound
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rows import FAST_ROWS, RowValues
 from shapley2d._methods.knn.backend import backend_name
+from shapley2d._methods.knn.choices import FEW_COLUMNS
 from shapley2d._methods.knn.pieces import Keeper, MeanValues
 from shapley2d._methods.knn.valid_chunks import deal_rows, in_turn
 from shapley2d._theory.semivalues import marginal_weights
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from shapley2d._knn.distances import IntegerColumns
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
-
-FEW_COLUMNS = 10
-"""Up to here all column coalitions (at most 1,024) are evaluated without asking whether sampling is cheaper."""
 
 
 class SplitGame:

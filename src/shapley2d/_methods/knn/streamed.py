@@ -136,6 +136,11 @@ def chunk_rows(n_rows: int, n_valid: int, n_columns: int, at_least: int = 1) -> 
     return max(min(rows, n_valid), 1)
 
 
+def may_sample_rows(valid: str, tolerance: float, n_valid: int) -> bool:
+    """Whether a run may end before all validation rows were used, the smallest split having so many of them."""
+    return valid == "auto" and tolerance > 0 and n_valid >= 2 * LEAST_CHUNKS
+
+
 def check_points(first: int, last: int) -> set[int]:
     """Numbers of chunks after which the error is looked at."""
     found = set()
