@@ -51,13 +51,14 @@ def kernel_nanoseconds(
     n_threads: int = 1,
     repeats: int = 3,
 ) -> dict[str, float]:
-    """Time ``values`` on random coalitions, and ``walk`` on as many columns as make ``n_coalitions`` subsets."""
+    """Time ``values`` on random pairs of complements, and ``walk`` on as many columns as make ``n_coalitions`` subsets."""
     columns, y, y_valid = census_like(n_rows, n_valid)
     n_columns = columns.n_columns
     options = {"task": "classification", "n_neighbors": 10, "form": form, "n_jobs": n_threads}
     rows = RowValues(columns, y, y_valid, **options)
     rng = np.random.default_rng(1)
-    coalitions = rng.random((n_coalitions, n_columns)) < 0.5
+    half = rng.random((n_coalitions // 2, n_columns)) < 0.5
+    coalitions = np.concatenate([half, ~half])  # as they are sampled
     # The walk takes both kinds of columns in turn.
     few = min(n_columns, max(1, int(np.log2(n_coalitions))))
     kept = np.argsort(np.r_[np.arange(8), np.arange(6) + 0.5], kind="stable")[:few]

@@ -129,15 +129,12 @@ def test_the_sample_grows_until_the_error_is_as_wanted():
     joining = marginal_weights("shapley", 5)
     weights = np.append(0.0, joining), np.append(joining, 0.0)
     done = []
-    values = np.ones((N, 5))
 
     def grown(most, wanted):
         done.clear()
         random, start = np.random.default_rng(0), (bin_correction.SAMPLE, bin_correction.SAMPLE_ROWS)
-        sample = bin_correction._grown(
-            binned, ranked, weights, random, start, done.append, most, wanted, values
-        )
-        return math.sqrt(sample.shrinkage[1] * sample.variances[0].mean())
+        sample = bin_correction._grown(binned, ranked, weights, random, start, done.append, most, wanted**2)
+        return math.sqrt(sample.shrinkage[1] * sample.cell_variance)
 
     content = grown(1024, np.inf)
     assert len(done) == bin_correction.SAMPLE
@@ -146,3 +143,19 @@ def test_the_sample_grows_until_the_error_is_as_wanted():
     assert greedy <= 0.7 * content or len(done) == 1024
     grown(128, 0.0)
     assert len(done) == 128
+
+
+def test_variances_of_a_sample_are_those_of_its_cells_sums_and_total():
+    rng = np.random.default_rng(0)
+    counted, differences = rng.normal(size=(20, 3)), rng.normal(size=(20, 40)).astype(np.float32)
+    sample = bin_correction._judge(counted, differences)
+    lines = differences[:, :, None].astype(float) * counted[:, None, :]
+    of_mean = [line.var(axis=0, ddof=1) / 20 for line in (lines, lines.sum(axis=2), lines.sum(axis=1))]
+    assert sample.cell_variance == pytest.approx(of_mean[0].mean(), rel=1e-4)
+    assert sample.row_variance == pytest.approx(of_mean[1].mean(), rel=1e-4)
+    assert np.allclose(sample.column_variances, of_mean[2], rtol=1e-4)
+    assert sample.total_variance == pytest.approx(lines.sum(axis=(1, 2)).var(ddof=1) / 20, rel=1e-4)
+    values, rows = np.zeros((50, 3)), np.arange(40) + 5
+    sample.add_mean(values, rows, 0.5)
+    assert np.allclose(values[rows], 0.5 * lines.mean(axis=0), atol=1e-6)
+    assert not values[:5].any() and not values[45:].any()

@@ -12,7 +12,11 @@ import pytest
 from shapley2d import value_blocks, value_cells
 from shapley2d._estimation import checkpoint
 from shapley2d._knn.columns import sampling
+from shapley2d._knn.columns.chunk_design import chunk_design
+from shapley2d._knn.columns.estimators import Target
 from shapley2d._knn.rows import RowValues
+from shapley2d._methods.knn import pieces
+from shapley2d._methods.knn.stream_sums import ChunkLines, StreamSums
 from shapley2d._methods.knn.valid_chunks import deal_rows
 from shapley2d.exceptions import InputError
 
@@ -299,3 +303,58 @@ def test_where_all_validation_rows_are_needed_they_share_their_coalitions(tmp_pa
     assert same_bits(some, every)
     again = value_cells(*data, tolerance=0.05, valid="auto", checkpoint=path, **SAMPLED)
     assert again.info["resumed_at"] == every.info["n_coalitions"] and same_bits(again, every)
+
+
+class Elsewhere:
+    """Numbered chunks that a thread of its own works on."""
+
+    is_elsewhere = True
+
+    def __init__(self):
+        self.begun = []
+
+    def lines(self, number):
+        self.begun.append(number)
+        if number == 7:
+            raise MemoryError
+        return number
+
+
+def test_the_next_chunk_is_begun_while_one_is_added_up():
+    work = Elsewhere()
+    ahead = pieces._one_ahead(work, range(2, 6))
+    assert next(ahead) == 2 and next(ahead) == 3
+    ahead.close()
+    assert work.begun == [2, 3, 4]
+    assert list(pieces._one_ahead(work, range(4))) == [0, 1, 2, 3]
+    assert list(pieces._one_ahead(work, range(0))) == []
+    ahead = pieces._one_ahead(work, range(6, 9))
+    assert next(ahead) == 6
+    with pytest.raises(MemoryError):
+        next(ahead)
+
+
+def test_squares_of_changes_do_as_well_as_the_changes():
+    rng = np.random.default_rng(0)
+    design = chunk_design(Target(6, "shapley"), 30, np.random.SeedSequence(0), left_out=3, probes=2)
+    whole, squared = StreamSums(9, (11, 6)), StreamSums(9, (11, 6))
+    for size in (4, 5):
+        lines = ChunkLines.split(rng.normal(size=(len(design.weights), 11)), design)
+        whole.add(lines, design, size)
+        squares = np.square(lines.changes).sum(axis=0)
+        squared.add(
+            ChunkLines(lines.values, lines.probes, None, squares, lines.changes.sum(axis=2)), design, size
+        )
+    assert np.array_equal(whole.mean(), squared.mean())
+    for part in range(4):
+        assert np.allclose(whole.variance(part), squared.variance(part), rtol=1e-6)
+
+
+def test_errors_of_cells_that_one_chunk_decides_come_from_several_squares(no_store):
+    data = table(n=40, m=8, n_valid=64)
+    runs = [value_cells(*data, n_coalitions=80, random_state=seed, **SAMPLED) for seed in range(8)]
+    spread = np.std([run.values for run in runs], axis=0, ddof=1)
+    mean = np.sqrt(np.mean([run.stderr**2 for run in runs], axis=0))
+    # the largest stated error is not far above what the largest is
+    assert np.mean([run.stderr.max() for run in runs]) < 1.6 * mean.max()
+    assert 0.7 < np.sqrt(np.mean(spread**2)) / np.sqrt(np.mean(mean**2)) < 1.3

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.in_threads import map_columns
 from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.grid import find_grid
 
@@ -106,8 +107,15 @@ def pack(coded: list[Coded], unit: float) -> IntegerColumns:
     absent = np.iinfo(np.int64).min
 
     def lines(tables: list[NDArray[np.float64]]) -> NDArray[np.int64]:
-        gone = np.isnan(tables)
-        return np.where(gone, absent, np.rint(np.where(gone, 0.0, tables)).astype(np.int64))
+        found = np.empty((len(tables), tables[0].size if tables else 0), dtype=np.int64)
+
+        def fill(j: int) -> None:
+            gone = np.isnan(tables[j])
+            found[j] = np.rint(np.where(gone, 0.0, tables[j]))
+            found[j, gone] = absent
+
+        map_columns(fill, range(len(tables)), found.shape[1])
+        return found
 
     return IntegerColumns(
         lines([column.train for column in coded]),

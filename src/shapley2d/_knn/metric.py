@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.checks import one_of
+from shapley2d._base.in_threads import map_columns
 from shapley2d._base.warnings import warn
 from shapley2d._knn.coding import ROOM, Coded, Numbers, pack, present
 from shapley2d._knn.raw_metric import raw_columns
@@ -109,7 +110,9 @@ def _middle(entries: NDArray[np.float64]) -> tuple[float, float]:
 
 def _auto(train: Table, valid: Table) -> IntegerColumns:
     pairs = list(zip(train.columns, valid.columns, strict=True))
-    robust = [None if t.kind in ("category", "boolean") else _Robust(t, v) for t, v in pairs]
+    robust = map_columns(
+        lambda pair: None if pair[0].kind in ("category", "boolean") else _Robust(*pair), pairs, train.n_rows
+    )
     # the farthest that two entries of each column are apart decides the unit that there is room for
     most = math.fsum(1.0 if c is None else max(1.0, c.extent**2 * c.scale) for c in robust)
     unit = 2.0 ** math.floor(math.log2(ROOM / max(most, 1.0)) - 0.05)

@@ -6,11 +6,12 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
 
+from shapley2d._base.in_threads import map_columns
 from shapley2d._knn.bin_errors import (
     SHARE,
     classification_tolerance,
@@ -44,6 +45,15 @@ _TILE = 2**14
 # From so many rows on numpy is worth several threads, each with some tables of that length.
 _MANY_ROWS = 2**18
 _ROUNDING_THREADS = 6
+
+
+class Squared(NamedTuple):
+    """Lines of :meth:`RowValues.contract_squares`, and the sums of the changes over the rows: (left_out, m)."""
+
+    values: NDArray[np.float64]
+    probes: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    of_columns: NDArray[np.float64]
 
 
 class RowValues:
@@ -151,7 +161,7 @@ class RowValues:
             task=task,
             n_neighbors=self._k,
             weights=weights,
-            train=np.ascontiguousarray(columns.train[:, self._order]),
+            train=_in_order(columns.train, self._order),
             valid=np.ascontiguousarray(columns.valid.T),
             measures=columns.measures,
             y=y,
@@ -160,19 +170,31 @@ class RowValues:
         )
         self.columns = columns
         self._magnitude = self._game.magnitude if task == "regression" else 1.0
-        fast = form == "fast" and self.n_rows >= FAST_ROWS
+        self._device = device
         self._axis: RowAxis
         if device is None and small:
-            self._axis, fast = SmallTable(self._game, n_jobs=n_jobs), False
-        elif device is None:
-            tolerance = (classification_tolerance if task == "classification" else regression_tolerance)(
-                self._k, share
-            )
-            self._axis = Threads(self._game, tolerance=tolerance if fast else None, n_jobs=n_jobs)
+            self._axis, self.is_binned = SmallTable(self._game, n_jobs=n_jobs), False
         else:
-            self._axis = _on_device(self._game, device, fast=fast)
+            self._use(fast=form == "fast" and self.n_rows >= FAST_ROWS)
+
+    def _use(self, *, fast: bool) -> None:
+        """Rank all rows, or leave far ones in bins."""
         self.is_binned = fast
-        self._bounded = fast and device is None
+        if self._device is not None:
+            self._axis = _on_device(self._game, self._device, fast=fast)
+            return
+        tolerance = None
+        if fast:
+            bound = classification_tolerance if self._task == "classification" else regression_tolerance
+            tolerance = bound(self._k, self._share)
+        self._axis = Threads(self._game, tolerance=tolerance, n_jobs=self._n_jobs)
+
+    def ranked(self) -> RowValues:
+        """The same with all rows ranked; the tables are shared."""
+        exact = copy(self)
+        if self.is_binned:
+            exact._use(fast=False)  # noqa: SLF001
+        return exact
 
     def values(
         self,
@@ -246,11 +268,49 @@ class RowValues:
             else:
                 total = self._contracted(coalitions, weights, chosen, pool)
 
-            def put_back(line: NDArray[np.float64]) -> None:
-                line[:] = line[self._place]
-
-            list(pool.map(put_back, total))
+            list(pool.map(self._put_back, total))
         return total
+
+    @property
+    def can_square(self) -> bool:
+        """Whether :meth:`contract_squares` works: on a GPU, whose memory has room for what is squared."""
+        return self.squares_at_most > 1
+
+    @property
+    def squares_at_most(self) -> int:
+        """Changes of every value that can be squared."""
+        return 0 if self._all_vote else int(getattr(self._axis, "squares_at_most", 0))
+
+    def contract_squares(
+        self,
+        coalitions: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+        left_out: int,
+        *,
+        valid: slice | NDArray[np.integer] | None = None,
+    ) -> Squared:
+        """What :meth:`contract` gives, with the squares of most lines added up where they are computed.
+
+        Parameters
+        ----------
+        coalitions : ndarray of shape (B, m), bool
+        weights : ndarray of shape (m + left_out * m + others, B)
+            Of m values, of their changes so many times, and of others.
+        left_out : int
+        valid : slice or ndarray of int, optional
+            The validation rows to use, as in :meth:`values`.
+        """
+        chosen = self._chosen(valid)
+        lines, of_columns = self._axis.contracted_squares(  # type: ignore[attr-defined]
+            np.ascontiguousarray(coalitions), weights / max(len(chosen), 1), chosen, left_out
+        )
+        map_columns(lambda j: self._put_back(lines[j]), range(len(lines)), self.n_rows)
+        ends = 2 * self.n_columns
+        return Squared(lines[: self.n_columns], lines[ends:], lines[self.n_columns : ends], of_columns)
+
+    def _put_back(self, line: NDArray[np.float64]) -> None:
+        """Bring the rows of a line from the order of labels into that of the table."""
+        line[:] = line[self._place]
 
     def _contracted(
         self,
@@ -338,7 +398,7 @@ class RowValues:
         what one of K neighbours can be worth, which the kernels keep to by ranking as many near rows as that takes; see
         :mod:`shapley2d._knn.bin_errors`. The typical error is ten times smaller or less, as the errors of bins cancel.
         """
-        if not self._bounded:
+        if not self.is_binned or self._device is not None:
             return 0.0
         if self._task == "classification":
             return classification_tolerance(self._k, self._share)
@@ -396,6 +456,16 @@ def _on_device(game: RowGame, device: Device, *, fast: bool) -> RowAxis:
     alike = replace(game, valid_weights=np.ones(len(game.y_valid)))
     axis = (BinnedRows if fast else RankedRows)(alike, device)
     return axis if (game.valid_weights == 1.0).all() else WeightLevels(axis, game.valid_weights)
+
+
+def _in_order(lines: NDArray[np.int64], order: NDArray[np.intp]) -> NDArray[np.int64]:
+    ordered = np.empty(lines.shape, dtype=lines.dtype)
+
+    def fill(j: int) -> None:
+        np.take(lines[j], order, out=ordered[j], mode="clip")
+
+    map_columns(fill, range(len(lines)), order.size)
+    return ordered
 
 
 def _scaled_weights(weights: NDArray[np.floating] | None, n_valid: int) -> NDArray[np.float64]:

@@ -149,3 +149,22 @@ static unsigned max_halves(unsigned a, unsigned b) {
 static unsigned min_halves(unsigned a, unsigned b) {
     return each_half(a, b, [](_Float16 x, _Float16 y) { return x < y ? x : y; });
 }
+
+// The product of 16 x 16 and 16 x 8 half floats, whose parts the threads of a warp have.
+static void multiply_add(float (&sums)[4], const uint4 left, const unsigned (&right)[2]) {
+    const int lane = current % 32, four = lane / 4, place = lane % 4;
+    const unsigned own[4] = {left.x, left.y, left.z, left.w};
+    unsigned rows[4][4], columns[2][4][2];
+    for (int word = 0; word < 4; word++)
+        for (int other = 0; other < 4; other++) rows[word][other] = from_lane(own[word], 4 * four + other);
+    for (int column = 0; column < 2; column++)
+        for (int other = 0; other < 4; other++)
+            for (int half = 0; half < 2; half++)
+                columns[column][other][half] = from_lane(right[half], 4 * (2 * place + column) + other);
+    for (int i = 0; i < 4; i++)
+        for (int half = 0; half < 2; half++)
+            for (int other = 0; other < 4; other++) {
+                const unsigned a = rows[i / 2 + 2 * half][other], b = columns[i % 2][other][half];
+                sums[i] += (float)half_of(a) * (float)half_of(b) + (float)half_of(a >> 16) * (float)half_of(b >> 16);
+            }
+}

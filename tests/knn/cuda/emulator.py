@@ -28,6 +28,7 @@ class EmulatedDevice:
     block_bytes = 232448
     processor_bytes = 233472
     cache_bytes = 50 * 2**20
+    memory_bytes = 2**34
 
     def __init__(self, folder: Path, memory: int | None = None) -> None:
         self._folder, self._memory = folder, memory

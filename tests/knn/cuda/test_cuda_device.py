@@ -127,7 +127,8 @@ BINNED = [
 SOURCES = [
     *(("binned.cu", sizes) for sizes in BINNED),
     *(("subsets.cu", shape._asdict()) for shape in (SUBSET_SHAPES[0], SUBSET_SHAPES[-1])),
-    *(("contract.cu", {"group": group}) for group in (4, 32)),
+    ("tall.cu", {"steps": 4, "shift": 3, "upper": 28, "threads": 1024, "each": 4, "bin_blocks": 3}),
+    *(("contract.cu", {"group": group}) for group in (4, 16)),
     *(("exact.cu", {"threads": 256, "regression": regression}) for regression in (0, 1)),
 ]
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._base.in_threads import map_columns
 from shapley2d._knn.cuda.batches import in_batches
 from shapley2d._knn.cuda.device import DeviceError
 from shapley2d._knn.cuda.layout import BINS, NEAR, largest_dissimilarities, make_layout
-from shapley2d._knn.cuda.subsets import SUBSET_SHAPES, SubsetSums, can_take, fitting_shape
+from shapley2d._knn.cuda.subsets import MOST_ROWS, SUBSET_SHAPES, SubsetSums, can_take, fitting_shape
+from shapley2d._knn.cuda.tall import MOST_VALID, TallShape, TallSums, takes
 from shapley2d._knn.cuda.twin import as_floats, entries
 
 if TYPE_CHECKING:
@@ -48,6 +50,10 @@ class Shape(NamedTuple):
 _WIDE = 24
 _SHAPES = (Shape(16, 1024, 1, 8), Shape(8, 512, 2), Shape(8, 512, 1), Shape(4, 512, 1), Shape(2, 512, 1))
 _REGRESSION_SHAPES = (Shape(4, 1024, 1), Shape(2, 1024, 1))
+_TALL = TallShape()
+_CONTRACTED = 16  # coalitions whose row values are weighted at a time
+_CHANGES_SHARE = 0.1  # of the memory, for changes that are squared
+_MANY_CHANGES = 16
 
 
 class _Walk(NamedTuple):
@@ -74,6 +80,8 @@ class BinnedRows:
         Rows of a launch; by default all where that keeps to the GPU's cache.
     subset_shapes : tuple of SubsetShape, optional
         Those to choose from where no rows are ranked; with none, near rows always are.
+    tall_shape : TallShape
+        That of tables with many rows, under listed subsets.
     """
 
     def __init__(
@@ -84,6 +92,7 @@ class BinnedRows:
         shape: Shape | None = None,
         tile_rows: int | None = None,
         subset_shapes: tuple[SubsetShape, ...] = SUBSET_SHAPES,
+        tall_shape: TallShape = _TALL,
     ) -> None:
         self.n_rows, self.n_columns = game.n_rows, game.n_columns
         self._device = device
@@ -96,7 +105,11 @@ class BinnedRows:
         self._shape = shape or self._fitting_shape()
         self.group = self._shape.group
         self._at_a_time = self._shape.blocks * device.processors
-        codes = as_floats(game.train)
+        codes = (
+            np.stack(map_columns(as_floats, game.train, game.n_rows))
+            if game.n_columns
+            else as_floats(game.train)
+        )
         self._largest = largest_dissimilarities(game)
         self._launch = device.compile(
             "binned.cu",
@@ -125,6 +138,10 @@ class BinnedRows:
         if subset_shape is not None:
             codes_there, entries_there = self._arguments[:2]
             self._subsets = SubsetSums(game, device, codes_there, entries_there, self._largest, subset_shape)
+        self._tall: TallSums | None = None
+        if self._subsets is not None and game.n_rows > MOST_ROWS and takes(game, device, tall_shape):
+            subsets = self._subsets
+            self._tall = TallSums(game, device, codes_there, subsets.prepared, subsets.ranks, tall_shape)
 
     def _fitting_shape(self) -> Shape:
         shapes = _SHAPES[self.n_columns <= _WIDE :] if self._classifies else _REGRESSION_SHAPES
@@ -173,14 +190,15 @@ class BinnedRows:
         progress: Callable[[float], None] | None = None,
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
-        if self._subsets is None or len(chosen) == 0:
+        listed = self._tall or self._subsets
+        if listed is None or len(chosen) == 0:
             return self.near_ranked(coalitions, chosen, progress)
-        subsets, total = self._subsets, np.empty((len(coalitions), self.n_rows))
+        total = np.empty((len(coalitions), self.n_rows))
 
         def add(part: NDArray[np.bool_]) -> Any:
-            return subsets.values(part, chosen)
+            return listed.values(part, chosen)
 
-        for part, found in self._groups(coalitions, subsets.group, add, progress):
+        for part, found in self._groups(coalitions, listed.group, add, progress):
             total[part] = found
         return total
 
@@ -214,44 +232,92 @@ class BinnedRows:
         self, coalitions: NDArray[np.bool_], weights: NDArray[np.float64], chosen: NDArray[np.integer]
     ) -> NDArray[np.float64]:
         """What :meth:`sums` gives times weights of shape (lines, B), added up on the GPU: (lines, n)."""
-        device, subsets = self._device, self._subsets
+        found: NDArray[np.float64] = self._device.download(self._contracted(coalitions, weights, chosen))
+        return found
+
+    def contracted_squares(
+        self,
+        coalitions: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+        chosen: NDArray[np.integer],
+        left_out: int,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Values, sums of squared changes and other lines, and the sums of changes over the rows.
+
+        See :meth:`shapley2d._knn.rows.RowValues.contract_squares`.
+        """
+        device, m = self._device, self.n_columns
+        total = self._contracted(coalitions, weights, chosen)
+        ends = m * (1 + left_out)
+        of_columns = device.download(total[m:ends].sum(axis=1)).reshape(left_out, m)
+        kept = device.empty((2 * m + len(weights) - ends, self.n_rows), np.float64)
+        kept[:m] = total[:m]
+        kept[2 * m :] = total[ends:]
+        squares = kept[m : 2 * m]
+        squares[...] = 0.0
+        for start in range(m, ends, m):
+            change = total[start : start + m]
+            change *= change
+            squares += change
+        return device.download(kept), of_columns
+
+    @property
+    def squares_at_most(self) -> int:
+        """Changes of every value whose squares are added up here: as many as there is memory for."""
+        numbers = _CHANGES_SHARE * self._device.memory_bytes / np.dtype(np.float64).itemsize
+        return int(np.clip(numbers // max(self.n_rows * self.n_columns, 1), 1, _MANY_CHANGES))
+
+    def _contracted(
+        self, coalitions: NDArray[np.bool_], weights: NDArray[np.float64], chosen: NDArray[np.integer]
+    ) -> Any:
+        """Weighted sums of row values, on the GPU."""
+        device, listed = self._device, self._tall or self._subsets
         group, unit, kernel = self.group, 1.0, "add_weighted"
         fixed = np.float32(2.0**30 / self._bound)
-        if subsets is not None and len(chosen):
-            group = subsets.group
+        if listed is not None and len(chosen):
+            group = listed.group
         else:
-            subsets, unit, kernel = None, self._magnitude**2 / float(fixed), "add_weighted_counts"
-        launch = device.compile("contract.cu", GROUP=group)
+            listed, unit, kernel = None, self._magnitude**2 / float(fixed), "add_weighted_counts"
+        together = min(group, _CONTRACTED)
+        launch = device.compile("contract.cu", GROUP=together)
         try:
             total = device.zeros((len(weights), self.n_rows), np.float64)
         except MemoryError as error:
             raise DeviceError("its memory does not suffice for this table") from error
         # Coalitions of one size have distances of one size, so that they can share a layout.
         order = np.argsort(coalitions.sum(axis=1), kind="stable")
+        sizes = np.int32(len(weights)), np.int32(self.n_rows)
 
         def work(start: int, stop: int) -> None:
             for number in range(start, stop):
                 part = order[number * group : (number + 1) * group]
-                if subsets is not None:
-                    found = subsets.values(coalitions[part], chosen)
+                if listed is not None:
+                    found = listed.values(coalitions[part], chosen)
                 else:
                     found = device.zeros((group, self.n_rows), np.int64)
                     self._add_values(coalitions[part], chosen, fixed, found)
-                factors = np.zeros((len(weights), group))
-                factors[:, : part.size] = weights[:, part]
-                sizes = np.int32(len(weights)), np.int32(self.n_rows)
-                arguments = (device.upload(factors), sizes[0], found, sizes[1], np.float64(unit), total)
-                launch(kernel, (-(-self.n_rows // 256),), 256, arguments)
+                for first in range(0, part.size, together):
+                    few = part[first : first + together]
+                    factors = np.zeros((len(weights), together))
+                    factors[:, : few.size] = weights[:, few]
+                    arguments = (
+                        device.upload(factors),
+                        sizes[0],
+                        found[first:],
+                        sizes[1],
+                        np.float64(unit),
+                        total,
+                    )
+                    launch(kernel, (-(-self.n_rows // 256),), 256, arguments)
                 device.wait()
 
         in_batches(work, -(-len(coalitions) // group), 1)
-        summed: NDArray[np.float64] = device.download(total)
-        return summed
+        return total
 
     @property
     def rows_at_a_time(self) -> int:
         """Validation rows that the GPU's processors take beside one another."""
-        return self._at_a_time
+        return self._at_a_time if self._tall is None else MOST_VALID
 
     @property
     def finer(self) -> RowAxis | None:

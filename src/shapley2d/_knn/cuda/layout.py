@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from shapley2d._base.in_threads import map_columns
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -24,6 +26,32 @@ _MOST = 6
 
 
 _MARGIN = 1.0002  # above the largest sum, which floats may exceed by rounding
+
+
+_INFINITE = 0x7C00  # as a half float
+
+
+class HalfBins(NamedTuple):
+    """Bins of half floats, where all rows are in bins: 1024 >> shift to an octave, and so many octaves."""
+
+    shift: int
+    upper: int
+
+    @property
+    def lower(self) -> int:
+        """Bins of rows that are nearer than the bulk."""
+        return 8 * (512 >> self.shift)
+
+    @property
+    def words(self) -> int:
+        """Bins in all."""
+        return self.upper * (1024 >> self.shift) + self.lower
+
+    @property
+    def floor(self) -> float:
+        """The distance below which rows tie."""
+        first = (_INFINITE >> self.shift) - (self.words - self.lower - 1)
+        return float(np.array([first << self.shift], dtype=np.uint16).view(np.float16)[0])
 
 
 class Layout(NamedTuple):
@@ -57,13 +85,16 @@ def largest_dissimilarities(game: RowGame) -> NDArray[np.int64]:
     """The largest that two entries of each column can be apart."""
     nominal, weight, missing = (np.asarray(measure) for measure in game.measures)
     absent = np.iinfo(game.train.dtype).min
-    largest = np.zeros(game.n_columns, dtype=np.int64)
-    for j in range(game.n_columns):
+
+    def largest_of(j: int) -> int:
+        largest = 0
         train, valid = game.train[j], game.valid[:, j]
         here, there = train[train != absent].astype(np.int64), valid[valid != absent].astype(np.int64)
         if here.size and there.size:
             extent = max(int(here.max() - there.min()), int(there.max() - here.min()), 0)
-            largest[j] = int(weight[j]) * (1 if nominal[j] else extent**2)
+            largest = int(weight[j]) * (1 if nominal[j] else extent**2)
         if here.size < train.size or there.size < valid.size:
-            largest[j] = max(largest[j], int(missing[j]))
-    return largest
+            largest = max(largest, int(missing[j]))
+        return largest
+
+    return np.array(map_columns(largest_of, range(game.n_columns), game.n_rows), dtype=np.int64)

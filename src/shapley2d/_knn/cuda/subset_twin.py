@@ -1,4 +1,4 @@
-"""The kernels of ``subsets.cu`` in numpy, for one validation row and one coalition: what they compute."""
+"""The kernels of ``subsets.cu`` and ``tall.cu`` in numpy, for one validation row and one coalition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._knn.cuda.layout import HalfBins
     from shapley2d._knn.cuda.subsets import SubsetShape
+    from shapley2d._knn.cuda.tall import TallShape
     from shapley2d._knn.row_axis import RowGame
 
 _BULK_BITS = 21  # of a float's 32, which are left out where the bulk is looked for
@@ -51,14 +53,25 @@ def binned_values(
     steps = {j: column_distances(game, t, j) for j in {*columns, *(low or ())}}
     bulk = sum((steps[j][1] for j in columns), start=np.float32(0))
     bulky = any(begin > 0 for _, begin in steps.values())
-    total = np.full(game.n_rows, 0.0 if bulky else shape.floor, dtype=np.float32)
+    total = np.full(game.n_rows, 0.0 if bulky else shape.bins.floor, dtype=np.float32)
     for j in columns:
         if j not in last:
             total += steps[j][0]
     halves = total.astype(np.float16)
     for j in last:
         halves += steps[j][0].astype(np.float16)
-    groups = bins_of(halves, np.float16(bulk), shape, bulky=bulky)
+    groups = bins_of(halves, np.float16(bulk), shape.bins, bulky=bulky)
+    return tied_classification(game, groups, game.y == game.y_valid[t])
+
+
+def tall_values(game: RowGame, t: int, coalition: NDArray[np.bool_], shape: TallShape) -> NDArray[np.float64]:
+    """The same as ``tall.cu`` has it: distances are half floats in every column, and are added up in floats."""
+    total, bulk = np.zeros(game.n_rows, dtype=np.float32), np.float32(0)
+    for j in np.flatnonzero(coalition):
+        apart, begin = column_distances(game, t, int(j))
+        total += apart.astype(np.float16).astype(np.float32)
+        bulk += begin
+    groups = bins_of(total.astype(np.float16), np.float16(bulk), shape.bins, bulky=True)
     return tied_classification(game, groups, game.y == game.y_valid[t])
 
 
@@ -78,13 +91,13 @@ def column_distances(game: RowGame, t: int, j: int) -> tuple[NDArray[np.float32]
 
 
 def bins_of(
-    halves: NDArray[np.float16], bulk: np.float16, shape: SubsetShape, *, bulky: bool
+    halves: NDArray[np.float16], bulk: np.float16, bins: HalfBins, *, bulky: bool
 ) -> NDArray[np.int64]:
     """The bins: those of rows in the bulk by their distance from where it begins, of nearer ones by the whole."""
-    floor = np.float16(shape.floor)
-    beyond: NDArray[np.int64] = np.maximum(halves, floor).view(np.uint16).astype(np.int64) >> shape.shift
+    floor = np.float16(bins.floor)
+    beyond: NDArray[np.int64] = np.maximum(halves, floor).view(np.uint16).astype(np.int64) >> bins.shift
     if not bulky:
         return beyond
-    first = max((int(bulk.view(np.uint16)) >> (shape.shift + 1)) - (shape.lower - 1), 0)
+    first = max((int(bulk.view(np.uint16)) >> (bins.shift + 1)) - (bins.lower - 1), 0)
     whole = np.maximum(np.minimum(halves, np.float16(0)) + bulk, np.float16(0))
-    return np.asarray(beyond + np.maximum(whole.view(np.uint16).astype(np.int64) >> (shape.shift + 1), first))
+    return np.asarray(beyond + np.maximum(whole.view(np.uint16).astype(np.int64) >> (bins.shift + 1), first))

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._base.in_threads import map_columns
 from shapley2d._kernels.distinct import split_groups
+from shapley2d._knn.cuda.layout import HalfBins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +37,6 @@ _LARGEST_RANK_SUM = 2.0**30
 _LEAST_BULK = 1 / 64  # of what two rows differ by on average
 _KEPT_SHARE = 0.25  # of the free memory, for distances that are looked at twice
 _NOWHERE = np.uint64(0)
-_INFINITE = 0x7C00
 _SPARE_BYTES = 2048  # on the chip, beside what a launch asks for
 _QUEUE = 16  # launches after which Ctrl-C is looked for
 
@@ -55,24 +56,13 @@ class SubsetShape(NamedTuple):
     wide: bool = False
 
     @property
-    def lower(self) -> int:
-        """Bins of rows that are nearer than the bulk."""
-        return 8 * (512 >> self.shift)
-
-    @property
-    def words(self) -> int:
-        """Bins in all."""
-        return self.upper * (1024 >> self.shift) + self.lower
-
-    @property
-    def floor(self) -> float:
-        """The distance below which rows tie."""
-        first = (_INFINITE >> self.shift) - (self.words - self.lower - 1)
-        return float(np.array([first << self.shift], dtype=np.uint16).view(np.float16)[0])
+    def bins(self) -> HalfBins:
+        """The bins of a subset."""
+        return HalfBins(self.shift, self.upper)
 
     def on_chip(self, n_columns: int) -> int:
         """Bytes of the memory on the chip."""
-        return (8 if self.wide else 4) * (1 << self.low) * self.words + 28 * n_columns
+        return (8 if self.wide else 4) * (1 << self.low) * self.bins.words + 28 * n_columns
 
 
 # The fastest first, measured on an H200; the others are for GPUs with less memory on the chip.
@@ -133,8 +123,9 @@ class SubsetSums:
         self.group = 1 << shape.low
         self.most_at_a_time = 2**16 // self.group - 1  # validation rows whose sums fit a word
         self._scale = half_scale(largest)
-        gaps = (game.train == np.iinfo(game.train.dtype).min).any(axis=1)
-        self._gaps = device.upload(gaps.astype(np.int32))
+        absent = np.iinfo(game.train.dtype).min
+        gaps = map_columns(lambda column: int(column.min() == absent), game.train, self.n_rows)
+        self._gaps = device.upload(np.array(gaps, dtype=np.int32))
         self._coded: list[tuple[int, NDArray[np.int32]]] = []
         classes, self._classes = np.unique(game.y, return_inverse=True)
         self._n_classes = classes.size
@@ -143,13 +134,13 @@ class SubsetSums:
         place = np.minimum(np.searchsorted(classes, game.y_valid), classes.size - 1)
         self._labels = np.where(classes[place] == game.y_valid, place, -1).astype(np.int32)
         beyond = game.weights.single_beyond
-        self._rank_unit = np.float32(max(float(beyond[0]), 1e-30) / _LARGEST_RANK_SUM)
+        rank_unit = np.float32(max(float(beyond[0]), 1e-30) / _LARGEST_RANK_SUM)
         ranks = np.empty(self.n_rows + 1, dtype=[("single", np.float32), ("beyond", np.int32)])
         ranks["single"] = game.weights.single
-        ranks["beyond"] = np.rint(beyond / float(self._rank_unit))
-        self._ranks = device.upload(ranks.view(np.int64))
+        ranks["beyond"] = np.rint(beyond / float(rank_unit))
+        self.ranks = device.upload(ranks.view(np.int64)), rank_unit
         self._bound = float(game.weights.single.max())
-        self._given = (self._ranks, self._rank_unit, np.float32(shape.floor))
+        self._given = (*self.ranks, np.float32(shape.bins.floor))
         self._least = device.upload(
             (_LEAST_BULK * self._scale * mean_dissimilarities(game)).astype(np.float32)
         )
@@ -180,7 +171,7 @@ class SubsetSums:
         columns = (columns, np.int32(listed.size))
         shape = self._shape
         self._launch("add_listed", (self._blocks(chosen),), shape.threads, (
-            *rows, *self._prepared(chosen), np.int32(self.n_columns), self._gaps, *columns,
+            *rows, *self.prepared(chosen), np.int32(self.n_columns), self._gaps, *columns,
             device.upload(self._labels[chosen]), ends_there, np.int32(chosen.size), *self._given, factors, sums, totals,
             masks, self._distances(chosen),
         ), shape.on_chip(self.n_columns))  # fmt: skip
@@ -201,7 +192,7 @@ class SubsetSums:
     def _blocks(self, chosen: NDArray[np.integer]) -> int:
         return max(min(chosen.size, self._shape.blocks * self._device.processors), 1)
 
-    def _prepared(self, chosen: NDArray[np.integer]) -> tuple[Any, Any]:
+    def prepared(self, chosen: NDArray[np.integer]) -> tuple[Any, Any]:
         """The entries of the chosen validation rows, and where the bulk of the rows begins in every column."""
         key = chosen.tobytes()
         if self._kept is None or self._kept[0] != key:
@@ -304,7 +295,7 @@ class SubsetSums:
                 np.int32(shape.low + 1), sums, np.int32(self.group), totals,
             ))  # fmt: skip
             self._launch("add_subsets", (blocks,), shape.threads, (
-                codes, stride, np.int32(pairs), *self._prepared(chosen), np.int32(m), self._gaps, columns, n_listed,
+                codes, stride, np.int32(pairs), *self.prepared(chosen), np.int32(m), self._gaps, columns, n_listed,
                 labels, ends_there, np.int32(chosen.size), *self._given, factors, sums, totals, members, kept,
             ), shape.on_chip(m))  # fmt: skip
             self._launch("fold_subsets", (-(-self.n_rows // 256),), 256, (
@@ -403,11 +394,12 @@ def mean_dissimilarities(game: RowGame) -> NDArray[np.float64]:
     """What two training rows differ by in each column, on average; in columns of categories at most."""
     nominal, weight, _ = game.measures
     absent = np.iinfo(game.train.dtype).min
-    means = np.zeros(game.n_columns)
-    for j, column in enumerate(game.train):
+
+    def mean_of(j: int) -> float:
+        column = game.train[j]
         there = column[column != absent]
-        if there.size:
-            means[j] = float(weight[j]) * (
-                1.0 if nominal[j] else 2.0 * float(np.var(there.astype(np.float64)))
-            )
-    return means
+        if not there.size:
+            return 0.0
+        return float(weight[j]) * (1.0 if nominal[j] else 2.0 * float(np.var(there.astype(np.float64))))
+
+    return np.array(map_columns(mean_of, range(game.n_columns), game.n_rows))

@@ -82,7 +82,9 @@ def as_floats(codes: NDArray[np.integer]) -> NDArray[np.float32]:
     >>> as_floats(np.array([0, 7, -(2**31)], dtype=np.int32))
     array([ 0.,  7., nan], dtype=float32)
     """
-    return np.where(codes == np.iinfo(codes.dtype).min, np.float32(np.nan), codes.astype(np.float32))
+    found = codes.astype(np.float32)
+    found[codes == np.iinfo(codes.dtype).min] = np.nan
+    return found
 
 
 def entries(game: RowGame) -> NDArray[np.float32]:

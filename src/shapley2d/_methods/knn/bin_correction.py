@@ -52,6 +52,7 @@ _FINER_WORK = 2**24  # rows times validation rows
 _FEW = 2  # exact ranks are so many times fewer where near rows are ranked first
 
 _STORE_BYTES = 2**28
+_BLOCK = 2**16  # rows whose cells are taken at a time
 
 
 def correct_bins(
@@ -85,11 +86,11 @@ def correct_bins(
     most : int
         Coalitions that the sample may have after doubling.
     """
-    n, m = estimate.values.shape
-    values = estimate.values.copy()
-    parts = [estimate.stderr**2, estimate.row_stderr**2, estimate.column_stderr**2]
+    values, row_sums = estimate.values.copy(), estimate.values.sum(axis=1)
+    # What the cells of a row get of variance: some evenly, and some times the squares of their values.
+    even, squared = np.zeros((2, len(values)))
+    row_variance, column_variance = estimate.row_stderr**2, estimate.column_stderr**2
     total = float(estimate.total_stderr or 0.0) ** 2
-    left = np.zeros((n, m))
     for k, (coarse, exact, where) in enumerate(zip(binned, ranked, rows, strict=True)):
         if not coarse.is_binned:
             continue
@@ -99,6 +100,8 @@ def correct_bins(
         if finer is not None:
             many = int(np.clip(_FINER_WORK // coarse.n_rows, SAMPLE_ROWS, FINER_ROWS))
             steps = [(coarse, finer, SAMPLE, many), (finer, exact, SAMPLE // _FEW, SAMPLE_ROWS)]
+        evenly, like, largest = like_squares(estimate.values, where)
+        evenly_sums, like_sums, _ = like_squares(row_sums[:, None], where)
         for step, (worse, better, count, rows_each) in enumerate(steps):
             random = generator(seed, "bin sample", k, step)
             told = partial(
@@ -108,43 +111,57 @@ def correct_bins(
             # a row is in most splits, whose errors are independent
             enough = wanted * math.sqrt(len(binned))
             sample = _grown(
-                worse, better, weights, random, (count, rows_each), told, room, enough, estimate.values[where]
+                worse, better, weights, random, (count, rows_each), told, room, enough**2 / largest
             )
             known, unknown = sample.shrinkage
-            values[where] += share * known * sample.mean
+            sample.add_mean(values, where, share * known)
             factor = share**2 * unknown
-            left[where] += factor * like_squares(sample.variances[0], estimate.values[where])
-            parts[1][where] += factor * like_squares(sample.variances[1], estimate.values[where].sum(axis=1))
-            parts[2] += factor * sample.variances[2]
-            total += factor * float(sample.variances[3])
-    parts[0] += left
-    cells, row_sums, column_sums = (np.sqrt(part) for part in parts)
-    info = {**estimate.info, "form_stderr": math.sqrt(float(left.max()))}
+            even[where] += factor * sample.cell_variance * evenly
+            squared[where] += factor * sample.cell_variance * like
+            row_variance[where] += (
+                factor * sample.row_variance * (evenly_sums + like_sums * row_sums[where] ** 2)
+            )
+            column_variance += factor * sample.column_variances
+            total += factor * sample.total_variance
+    stderr, left = np.empty_like(values), 0.0
+    for start in range(0, len(values), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        added = even[part, None] + squared[part, None] * estimate.values[part] ** 2
+        left = max(left, float(added.max()))
+        np.sqrt(estimate.stderr[part] ** 2 + added, out=stderr[part])
+    info = {**estimate.info, "form_stderr": math.sqrt(left)}
     if "ratio" in info:
-        info["ratio"] = convergence_ratio(values, cells, estimate.dof)
+        info["ratio"] = convergence_ratio(values, stderr, estimate.dof)
     return replace(
         estimate,
         values=values,
-        stderr=cells,
-        row_stderr=row_sums,
-        column_stderr=column_sums,
+        stderr=stderr,
+        row_stderr=np.sqrt(row_variance),
+        column_stderr=np.sqrt(column_variance),
         total_stderr=None if estimate.total_stderr is None else math.sqrt(total),
         info=info,
     )
 
 
-def like_squares(variances: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Numbers with the mean of the variances, one half of it even and the other like the squares of the values.
+def like_squares(values: NDArray[np.float64], rows: NDArray[np.intp]) -> tuple[float, float, float]:
+    """What numbers of mean 1 are, one half of it even and the other like the squares of the values of some rows.
+
+    Returns
+    -------
+    float, float, float
+        The even part, what the squares are multiplied by, and the largest of the numbers.
 
     Examples
     --------
-    >>> like_squares(np.array([0.0, 4.0]), np.array([1.0, -3.0]))
-    array([1.2, 2.8])
+    >>> like_squares(np.array([[1.0, -3.0], [9.0, 9.0]]), np.array([0]))
+    (0.5, 0.1, 1.4)
     """
-    squares = values**2
-    mean = float(squares.mean())
-    shape = 0.5 + 0.5 * squares / mean if mean > 0.0 else np.ones_like(squares)
-    return np.asarray(float(variances.mean()) * shape)
+    total = most = 0.0
+    for start in range(0, rows.size, _BLOCK):
+        squares = values[rows[start : start + _BLOCK]] ** 2
+        total, most = total + float(squares.sum()), max(most, float(squares.max()))
+    mean = total / max(rows.size * values.shape[1], 1)
+    return (0.5, 0.5 / mean, 0.5 + 0.5 * most / mean) if mean > 0.0 else (1.0, 0.0, 1.0)
 
 
 def _report_part(report: Callable[[float, str], None], before: float, count: int, done: float) -> None:
@@ -152,11 +169,25 @@ def _report_part(report: Callable[[float, str], None], before: float, count: int
 
 
 class _Sample(NamedTuple):
-    """The mean difference of every cell, and the variances of it, of its row sums, column sums and total."""
+    """What coalitions count for every column, differences of rows under them, and variances of the means of both.
 
-    mean: NDArray[np.float64]
-    variances: tuple[NDArray[np.float64], ...]
+    Those of cells and of row sums are means over all of them.
+    """
+
+    counted: NDArray[np.float64]
+    differences: NDArray[np.float32]
+    cell_variance: float
+    row_variance: float
+    column_variances: NDArray[np.float64]
+    total_variance: float
     shrinkage: tuple[float, float]
+
+    def add_mean(self, values: NDArray[np.float64], rows: NDArray[np.intp], share: float) -> None:
+        """Add a share of the mean difference of every cell to the values of some rows."""
+        counted = (share / len(self.counted) * self.counted).astype(np.float32)
+        for start in range(0, rows.size, _BLOCK):
+            part = slice(start, start + _BLOCK)
+            values[rows[part]] += self.differences[:, part].T @ counted
 
 
 def _grown(
@@ -168,9 +199,8 @@ def _grown(
     report: Callable[[float], None],
     most: int,
     wanted: float,
-    values: NDArray[np.float64],
 ) -> _Sample:
-    """A sample that is doubled until it leaves the wanted error of the values, or is as large as it may be.
+    """A sample that is doubled until it leaves the wanted variance of a cell, or is as large as it may be.
 
     It starts with so many column coalitions, and has so many validation rows for each.
     """
@@ -179,8 +209,7 @@ def _grown(
     counted, differences = _draw(binned, ranked, weights, random, rows_each, count, report)
     while True:
         sample = _judge(counted, differences)
-        left = sample.shrinkage[1] * float(like_squares(sample.variances[0], values).max())
-        if left <= wanted**2 or 2 * len(counted) > most:
+        if sample.shrinkage[1] * sample.cell_variance <= wanted or 2 * len(counted) > most:
             return sample
         more_counted, more = _draw(binned, ranked, weights, random, rows_each, len(counted), report)
         counted, differences = np.concatenate([counted, more_counted]), np.concatenate([differences, more])
@@ -212,29 +241,40 @@ def _draw(
 
 
 def _judge(counted: NDArray[np.float64], differences: NDArray[np.float32]) -> _Sample:
-    """The means of a sample, their variances, and how far to believe them."""
+    """The variances of a sample's means, and how far to believe them."""
     together, of_all = counted.sum(axis=1), differences.sum(axis=1, dtype=np.float64)
-    mean, variance = _moments(differences, counted)
-    variances = (
-        variance,
-        _moments(differences, together[:, None])[1][:, 0],
-        _moments(of_all[:, None], counted)[1][0],
-        _moments(of_all[:, None], together[:, None])[1][0, 0],
-    )
+    count, n = differences.shape
     # A line of differences has a row's difference times what the coalition counts for a column in every cell.
-    products = (differences @ differences.T).astype(np.float64) * (counted @ counted.T)
-    return _Sample(mean, variances, shrinkage(products))
+    of_rows = (differences @ differences.T).astype(np.float64)
+    products = of_rows * (counted @ counted.T)
+    columns = of_all[:, None] * counted
+    return _Sample(
+        counted,
+        differences,
+        noise_of_mean(products) / (n * counted.shape[1]),
+        noise_of_mean(of_rows * np.outer(together, together)) / n,
+        np.asarray(columns.var(axis=0) / (count - 1)),
+        float((of_all * together).var() / (count - 1)),
+        shrinkage(products),
+    )
 
 
-def _moments(
-    left: NDArray[np.floating], right: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean of the products of every column of one with every column of the other, and the variance of that mean."""
-    count = len(left)
-    right = right.astype(left.dtype)
-    mean = left.T @ right / count
-    squares = (left**2).T @ right**2 / count
-    return mean.astype(np.float64), np.maximum(squares - mean**2, 0.0).astype(np.float64) / (count - 1)
+def noise_of_mean(products: NDArray[np.float64]) -> float:
+    """The variance of the mean of independent lines, added up over their places.
+
+    Parameters
+    ----------
+    products : ndarray of shape (s, s)
+        Of every line with every other, summed over the places.
+
+    Examples
+    --------
+    >>> lines = np.array([[1.0, 0.0], [3.0, 4.0]])
+    >>> noise_of_mean(lines @ lines.T), float((lines.var(axis=0, ddof=1) / 2).sum())
+    (5.0, 5.0)
+    """
+    count = len(products)
+    return max(float(np.trace(products)) - float(products.sum()) / count, 0.0) / (count * (count - 1))
 
 
 def size_probabilities(
@@ -279,7 +319,7 @@ def shrinkage(products: NDArray[np.float64]) -> tuple[float, float]:
     pairs = count * (count - 1)
     square = max(float(apart.sum()) / pairs, 0.0)  # of the differences themselves
     doubt = math.sqrt(2.0 * float(np.sum(apart**2))) / pairs
-    noise = (float(np.trace(products)) - float(products.sum()) / count) / pairs  # of the mean of the lines
+    noise = noise_of_mean(products)
     if noise <= 0.0:
         return 1.0, 0.0
     return square / (square + noise), (square + doubt) / (square + doubt + noise)

@@ -29,14 +29,14 @@ def corrected(estimate: Estimate, game: SplitGame, run: Run, tolerance: float = 
     """The estimate without the errors of bins, as far as a sample of exact rankings knows them."""
     if not game.is_binned:
         return estimate
-    sampled = estimate.stderr**2
+    sampled = estimate.stderr
     spread = float(np.ptp(estimate.values))
     wanted = max(SPREAD_SHARE * spread, _FORM_SHARE * float(estimate.stderr.max()))
     with reporting(run.progress, "ranking a sample exactly") as report:
         estimate = correct_bins(
             estimate,
             game.parts,
-            game.make_parts("exact"),
+            [part.ranked() for part in game.parts],
             game.rows,
             game.column_weights(),
             run.seed,
@@ -45,7 +45,7 @@ def corrected(estimate: Estimate, game: SplitGame, run: Run, tolerance: float = 
             most=_most_coalitions(game, estimate.info["n_coalitions"]),
         )
     if run.sums is not None and estimate.covariance is not None:
-        left_over = np.diag(run.sums.squared(estimate.stderr**2 - sampled))  # as if bins erred apart
+        left_over = np.diag(run.sums.squared(estimate.stderr**2 - sampled**2))  # as if bins erred apart
         estimate = replace(estimate, covariance=estimate.covariance + left_over)
     left, spread = estimate.info["form_stderr"], float(np.ptp(estimate.values))
     if left > max(tolerance, SPREAD_SHARE) * spread:

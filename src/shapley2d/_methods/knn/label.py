@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -121,28 +121,24 @@ class _RowGame:
         small = device is None and is_small(work, options["form"])
         coded = [integer_columns(split.train, split.valid, options["metric"]) for split in problem.splits]
 
-        def parts(form: Literal["exact", "fast"]) -> list[RowValues]:
-            return [
-                RowValues(
-                    columns,
-                    split.y.codes,
-                    split.y_valid.codes,
-                    task=problem.target.task,
-                    n_neighbors=int(options["n_neighbors"]),
-                    semivalue=run.semivalues[0],
-                    form=form,
-                    n_jobs=run.n_jobs,
-                    valid_weights=split.valid_weights,
-                    device=device,
-                    small=small,
-                )
-                for columns, split in zip(coded, problem.splits, strict=True)
-            ]
-
-        binned = device is not None and options["form"] != "exact"
-        self._make_parts = parts
+        parts = [
+            RowValues(
+                columns,
+                split.y.codes,
+                split.y_valid.codes,
+                task=problem.target.task,
+                n_neighbors=int(options["n_neighbors"]),
+                semivalue=run.semivalues[0],
+                form="fast" if device is not None and options["form"] != "exact" else "exact",
+                n_jobs=run.n_jobs,
+                valid_weights=split.valid_weights,
+                device=device,
+                small=small,
+            )
+            for columns, split in zip(coded, problem.splits, strict=True)
+        ]
         self._rows = [split.rows for split in problem.splits]
-        self._parts = list(zip(self._rows, parts("fast" if binned else "exact"), strict=True))
+        self._parts = list(zip(self._rows, parts, strict=True))
 
     def values(self, coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
         mean = np.zeros((len(coalitions), self.n_rows))
@@ -179,7 +175,7 @@ class _RowGame:
             total_stderr=0.0,
         )
         right = correct_bins(
-            alike, binned, self._make_parts("exact"), self._rows, (weights, -weights), self._seed
+            alike, binned, [part.ranked() for part in binned], self._rows, (weights, -weights), self._seed
         )
         return _Corrected(right.values[:, 0], right.stderr[:, 0], float(right.column_stderr[0]))
 

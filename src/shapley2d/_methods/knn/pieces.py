@@ -8,13 +8,15 @@ as any other.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from shapley2d._estimation.workers import ordered_results
+from shapley2d._methods.knn.stream_sums import ChunkLines
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -47,8 +49,17 @@ class ChunkWork(Protocol):
         """The design's weights times the row values of a chunk."""
         ...
 
+    def lines(self, number: int) -> ChunkLines:
+        """The same, where this process asks."""
+        ...
+
     def design(self, number: int) -> ChunkDesign:
         """Its coalitions and weights."""
+        ...
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is not this machine's processor that works."""
         ...
 
 
@@ -220,19 +231,26 @@ class Keeper:
         sums: Sequence[StreamSums],
         plan: Callable[[], NDArray[np.float64]],
     ) -> Generator[int, None, None]:
-        """Add chunks with coalitions of their own up, from one number to another, and yield how many are done."""
+        """Add chunks with coalitions of their own up, from one number to another, and yield how many are done.
+
+        Where another machine or a GPU has the work, this one adds up meanwhile.
+        """
         done, stop = numbers
-        results = (
-            (work(number) for number in range(done, stop))
-            if self._cluster is None
-            else ordered_results(work, done, stop, cluster=self._cluster)
-        )
+        results: Generator[ChunkLines | NDArray[np.float64], None, None]
+        if self._cluster is not None:
+            results = ordered_results(work, done, stop, cluster=self._cluster)
+        elif work.is_elsewhere:
+            results = _one_ahead(work, range(done, stop))
+        else:
+            results = (work.lines(number) for number in range(done, stop))
         started = done
         try:
-            for lines in results:
+            for found in results:
                 k, chunk = chunks[done % len(chunks)]
-                _whole(partial(sums[k].add, lines, work.design(done), chunk.size))
-                del lines  # while others look at the sums
+                design = work.design(done)
+                lines = found if isinstance(found, ChunkLines) else ChunkLines.split(found, design)
+                _whole(partial(sums[k].add, lines, design, chunk.size))
+                del found, lines  # while others look at the sums
                 done += 1
                 yield done
                 if self._checkpoint is not None and self._checkpoint.due():
@@ -256,6 +274,20 @@ class Keeper:
             for i, of_splits in enumerate(states)
         }
         self._checkpoint.save(done, {_PLAN: plan, **arrays}, [])
+
+
+def _one_ahead(work: ChunkWork, numbers: range) -> Generator[ChunkLines, None, None]:
+    """The results in turn, each begun while the one before is looked at."""
+    pool, begun = ThreadPoolExecutor(1), deque[Future[Any]]()
+    try:
+        for number in numbers:
+            begun.append(pool.submit(work.lines, number))
+            if len(begun) > 1:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _name(i: int) -> str:

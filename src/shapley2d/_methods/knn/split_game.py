@@ -72,6 +72,7 @@ class SplitGame:
         self.n_valid = sum(split.valid.n_rows for split in problem.splits)
         self.seed = run.seed
         self.parts: list[RowValues] = []
+        self._bound: float | None = None
         self.form = ""
 
     @property
@@ -110,11 +111,13 @@ class SplitGame:
 
     def use_form(self, form: str) -> None:
         """Set up the row kernels in their exact or their fast form."""
-        self.form, self.parts = form, self.make_parts(form)
+        self.form, self.parts, self._bound = form, self.make_parts(form), None
 
     def bounds(self) -> dict[str, float]:
         """How far off values can be because distances are rounded."""
-        return {"metric_bound": rounding_bound(self.parts, self.columns, self.seed)}
+        if self._bound is None:
+            self._bound = rounding_bound(self.parts, self.columns, self.seed)
+        return {"metric_bound": self._bound}
 
     def keeper(self, run: Run) -> Keeper:
         """What keeps the work that is done, in the form that was chosen."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,45 @@ Measured on tables of 8 to 14 columns with 8 to 16 coalitions to a column: a ten
 
 
 _THREADS = 16  # of columns that are added up beside one another, each by itself
+
+
+@dataclass(frozen=True)
+class ChunkLines:
+    """What a chunk has given: the weights of its design times the row values.
+
+    Attributes
+    ----------
+    values : ndarray of shape (m, n)
+    probes : ndarray of shape (probes, n)
+    changes : ndarray of shape (left_out, m, n), optional
+        What the values change by where a part of the coalitions is left out.
+    squares : ndarray of shape (m, n), optional
+        In their place, the sums of their squares.
+    of_columns : ndarray of shape (left_out, m), optional
+        And their sums over the rows.
+    """
+
+    values: Floats
+    probes: Floats
+    changes: Floats | None = None
+    squares: Floats | None = None
+    of_columns: Floats | None = None
+
+    @classmethod
+    def split(cls, lines: Floats, design: ChunkDesign) -> ChunkLines:
+        """The parts of the lines of a design."""
+        m, ends = len(design.expected), len(design.expected) * (1 + design.left_out)
+        changes = lines[m:ends].reshape(design.left_out, m, lines.shape[1])
+        return cls(lines[:m], lines[ends:], changes)
+
+    def squared(self, j: int) -> tuple[Floats, Floats]:
+        """The sums of squared changes of a column's values, and the sums of its changes over the rows."""
+        if self.changes is not None:
+            own = self.changes[:, j]
+            return np.square(own).sum(axis=0), own.sum(axis=1)
+        assert self.squares is not None
+        assert self.of_columns is not None
+        return self.squares[j], self.of_columns[:, j]
 
 
 class StreamSums:
@@ -85,15 +125,13 @@ class StreamSums:
         partial = float(self._counts[0]) % self._n_valid
         return partial * (1 - partial / self._n_valid) / max(float(self._counts[0]), 1.0)
 
-    def add(self, lines: Floats, design: ChunkDesign, size: int) -> None:
-        """Add what a chunk of so many validation rows has given: the design's weights times the row values."""
+    def add(self, lines: ChunkLines, design: ChunkDesign, size: int) -> None:
+        """Add what a chunk of so many validation rows has given."""
         m = len(self._mean)
         before = self._counts[0]
         self._counts += (size, 1, max(design.left_out, 1))
         step, jump = size / self._counts[0], size * before / self._counts[0]
-        values = lines[:m]
-        changes = lines[m : m * (1 + design.left_out)].reshape(design.left_out, m, lines.shape[1])
-        probes = lines[m * (1 + design.left_out) :]
+        values, changes, probes = lines.values, lines.changes, lines.probes
         jackknife = size**2 * (1 - design.share)
         expected = size**2 * design.share * design.expected
         scale = np.square(probes).sum(axis=0)
@@ -102,8 +140,9 @@ class StreamSums:
             off = values[j] - self._mean[j]
             self._mean[j] += step * off
             self._between[j] += (jump * off) * off
-            self._within[j] += jackknife * np.square(changes[:, j]).sum(axis=0) + expected[j] * scale
-            return float(off.sum()), changes[:, j].sum(axis=1)
+            squares, of_column = lines.squared(j)
+            self._within[j] += jackknife * squares + expected[j] * scale
+            return float(off.sum()), of_column
 
         with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
             of_columns = list(pool.map(add_column, range(m)))
@@ -113,6 +152,7 @@ class StreamSums:
         _update(self._columns, self._columns[0] + off_columns, step, jump)
         _update(self._total, self._total[0] + off_columns.sum(), step, jump)
         if not self._efficient:
+            assert changes is not None
             change_rows = changes.sum(axis=1)
             self._rows[2] += size**2 * np.square(change_rows).sum(axis=0)
             self._total[2] += size**2 * np.square(change_rows.sum(axis=1)).sum()
@@ -120,6 +160,7 @@ class StreamSums:
         self._columns[2] += jackknife * np.square(change_columns).sum(axis=0) + expected * whole
         self._response += step * (design.response - self._response)
         if self._further is not None:
+            assert changes is not None
             self._add_further(values, changes, probes, design, (step, jump, size))
 
     def _add_further(

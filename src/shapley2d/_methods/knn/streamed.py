@@ -8,13 +8,14 @@ validation rows share.
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.precision import convergence_ratio
+from shapley2d._base.precision import convergence_ratio, interval_factor
 from shapley2d._base.progress import reporting
 from shapley2d._base.streams import seed_sequence
 from shapley2d._estimation.batches import single_threaded
@@ -23,7 +24,7 @@ from shapley2d._knn.columns.design import pair_counts
 from shapley2d._knn.columns.estimators import Target
 from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS, few_coalitions, first_round
 from shapley2d._methods.knn.split_means import mean_of_splits
-from shapley2d._methods.knn.stream_sums import StreamSums
+from shapley2d._methods.knn.stream_sums import ChunkLines, StreamSums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,11 +53,15 @@ _CHUNK_WORK = 2**35  # triples of row, validation row and coalition of a chunk, 
 _LEAST_ROWS = 4  # validation rows of a chunk, where there are enough
 _SQUARES = 24  # behind a variance by coalitions, at least
 _PILOT = 0.25  # of the chunks say how many coalitions it takes
-_MARGIN = 1.1
+_MARGIN = 1.25  # a second pass costs as much as twice the coalitions
 _CHECK = 1.1  # the error is looked at when there are so many times the chunks
 _LEAST_COALITIONS = 32  # to begin with
 _PLAN_SIZE = 6
+_KEPT_DESIGNS = 4  # chunks are worked on in turn, the next one while the last is added up
 _UNKNOWN = 1e300
+_PROBES = 8  # of a row's game in every chunk
+_CHANGES = 2**24  # numbers that changes of a chunk's values are, if they are many
+_MANY_CHANGES = 6  # of every value
 _ALL_ROWS = -1
 _PAYS = 0.75  # of the work with all validation rows is less by enough
 
@@ -70,6 +75,8 @@ class Plan:
     n_coalitions : int
     left_out, probes : int
         See :class:`~shapley2d._knn.columns.chunk_design.ChunkDesign`.
+    squared : bool
+        Whether a GPU may give the squares of what values change by, in place of the changes.
     attempt : int
         0 with as many coalitions as a run begins with, 1 with as many as turned out to be needed.
     """
@@ -77,6 +84,7 @@ class Plan:
     n_coalitions: int
     left_out: int
     probes: int
+    squared: bool = False
     attempt: int = 0
 
 
@@ -95,11 +103,17 @@ class StreamWork:
     ) -> None:
         self._parts, self._chunks, self._target = parts, chunks, target
         self._plan, self._seed, self._empty_is_zero = plan, seed, empty_is_zero
-        self._last: tuple[int, ChunkDesign] | None = None
+        self._designs: dict[int, ChunkDesign] = {}
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is a GPU that works."""
+        return any(part.rows_at_a_time > 1 for part in self._parts)
 
     def design(self, number: int) -> ChunkDesign:
         """The coalitions of a chunk."""
-        if self._last is None or self._last[0] != number:
+        design = self._designs.get(number)
+        if design is None:
             plan = self._plan
             design = chunk_design(
                 self._target,
@@ -110,13 +124,29 @@ class StreamWork:
                 first=number * plan.left_out,
                 empty_is_zero=self._empty_is_zero,
             )
-            self._last = number, design
-        return self._last[1]
+            self._designs[number] = design
+            self._designs.pop(number - _KEPT_DESIGNS, None)
+        return design
 
     def __call__(self, number: int) -> NDArray[np.float64]:
         k, chunk = self._chunks[number % len(self._chunks)]
         design = self.design(number)
         return self._parts[k].contract(design.coalitions, design.weights, valid=chunk)
+
+    def lines(self, number: int) -> ChunkLines:
+        """What a chunk gives; a GPU adds squares up where they are, and meanwhile the next design is made."""
+        design = self.design(number)
+        if not self.is_elsewhere:
+            return ChunkLines.split(self(number), design)
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(self.design, number + 1)
+            if not (self._plan.squared and design.left_out):
+                return ChunkLines.split(self(number), design)
+            k, chunk = self._chunks[number % len(self._chunks)]
+            found = self._parts[k].contract_squares(
+                design.coalitions, design.weights, design.left_out, valid=chunk
+            )
+        return ChunkLines(**found._asdict())
 
 
 def chunk_rows(n_rows: int, n_valid: int, n_columns: int, at_least: int = 1) -> int:
@@ -126,12 +156,12 @@ def chunk_rows(n_rows: int, n_valid: int, n_columns: int, at_least: int = 1) -> 
     --------
     >>> chunk_rows(32_561, 1_000, 14), chunk_rows(1_000_000, 10_000, 50), chunk_rows(100, 50, 5)
     (32, 42, 4)
-    >>> chunk_rows(1_000_000, 10_000, 50, at_least=264)
-    792
+    >>> chunk_rows(1_000_000, 10_000, 50, at_least=32)
+    640
     """
     by_work = _CHUNK_WORK // (n_rows * n_columns * 2 * FIRST_PER_COLUMN)
     rows = int(np.clip(-(-n_valid // MANY_CHUNKS), _LEAST_ROWS, max(by_work, _LEAST_ROWS)))
-    if at_least > 1:  # whose sums come from far
+    if at_least > 1:  # elsewhere, while their sums are added up here
         rows = -(-2 * n_valid // (MANY_CHUNKS * at_least)) * at_least
     return max(min(rows, n_valid), 1)
 
@@ -192,14 +222,23 @@ class Streamed:
             lambda part: chunk_rows(part.n_rows, part.n_valid, part.n_columns, least)
         )
         self._each = len(self._chunks) // len(game.parts)  # chunks of a split, give or take one
+        self._squared = (
+            self._target.efficient and run.sums is None and all(part.can_square for part in game.parts)
+        )
         self._history: list[tuple[int, float]] = []
         self._half = _UNKNOWN
         self._last: Estimate | None = None
 
     def estimate(self) -> Estimate | None:
         """Values with their standard errors; None where other ways cost less."""
-        with reporting(self._run.progress, "sampled KNN values") as report, single_threaded():
+        with (
+            reporting(self._run.progress, "sampled KNN values") as report,
+            single_threaded(),
+            ThreadPoolExecutor(1) as meanwhile,
+        ):
             plan, interrupted = self._begin(), False
+            if self._game.device is not None:
+                meanwhile.submit(self._game.bounds)  # kept for the end
             while True:
                 sums, done = self._start(plan)
                 try:
@@ -231,8 +270,14 @@ class Streamed:
         return [float(self._asked or 0), 0.0 if self._asked else self._tolerance, float(self._sample)]
 
     def _plan(self, n_coalitions: int, attempt: int = 0) -> Plan:
-        each = max(self._each, 1)
-        return Plan(n_coalitions, -(-_SQUARES // each) if each < _SQUARES else 1, max(2, 16 // each), attempt)
+        # A cell's value may come from one chunk alone, and what is known of its error then does too.
+        least = -(-_SQUARES // max(self._each, 1))
+        cells = self._game.n_rows * self._game.n_columns
+        squared = self._squared
+        most = (
+            self._game.parts[0].squares_at_most if squared else min(_CHANGES // max(cells, 1), _MANY_CHANGES)
+        )
+        return Plan(n_coalitions, max(least, most, 1), _PROBES, squared, attempt)
 
     def _start(self, plan: Plan) -> tuple[list[StreamSums], int]:
         """Sums to add to, and how many chunks they have."""
@@ -335,7 +380,8 @@ class Streamed:
         if not self._sample:
             # Rows that few validation rows are near to have values, and errors, that come from few chunks.
             power = float(np.clip(math.log2(self._half / now), 0.0, 0.5)) if self._half < _UNKNOWN else 0.25
-            ratio = now * (seen / chunks) ** power
+            dof = chunks * max(plan.left_out, 1)
+            ratio = now * (seen / chunks) ** power * interval_factor(dof) / interval_factor()
             return math.ceil(plan.n_coalitions * max(float(_MARGIN * ratio / self._tolerance), 1.0))
         between, within = (max(one) for one in zip(*(part.parts() for part in sums), strict=True))
         spread = max(float(np.ptp(part.mean())) for part in sums)

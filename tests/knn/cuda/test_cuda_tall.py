@@ -1,0 +1,127 @@
+"""Tables with many rows: the kernels of tall.cu, emulated, against their twin and against exact ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from knn.cuda.emulator import COMPILER, EmulatedDevice
+from knn.cuda.games import make_game, some_coalitions
+from shapley2d._knn import rows as rows_module
+from shapley2d._knn.cuda import binned, subsets, tall
+from shapley2d._knn.cuda.binned import BinnedRows, Shape
+from shapley2d._knn.cuda.layout import HalfBins, largest_dissimilarities
+from shapley2d._knn.cuda.subset_twin import tall_values
+from shapley2d._knn.cuda.subsets import SubsetShape, SubsetSums
+from shapley2d._knn.cuda.tall import TallShape, TallSums, takes
+from shapley2d._knn.cuda.twin import as_floats, entries
+from shapley2d._knn.metric import integer_columns
+from shapley2d._knn.rows import RowValues
+from shapley2d._knn.threads import Threads
+from shapley2d._tables.problem import make_problem
+
+emulated = pytest.mark.skipif(COMPILER is None, reason="no g++ to compile the CUDA sources with")
+SHAPE = TallShape(threads=64, each=1, bins=HalfBins(5, 28))
+FINE = TallShape(threads=64, each=2)
+SUBSETS = SubsetShape(low=1, threads=128, blocks=2, shift=5, upper=28, wide=True)
+CHOSEN = np.array([0, 1, 3])
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("tall")
+
+
+@pytest.fixture
+def game():
+    """Ties, gaps, more columns than one multiplication takes, and validation rows that are outliers."""
+    game = make_game("classification", n=1237, m=18, wide=60)
+    game.valid[0, 2] = 900
+    game.valid[3, 0] = 77
+    return game
+
+
+def make_tall(game, folder, shape):
+    device = EmulatedDevice(folder)
+    train, compared = device.upload(as_floats(game.train)), device.upload(entries(game))
+    known = SubsetSums(game, device, train, compared, largest_dissimilarities(game), SUBSETS)
+    return TallSums(game, device, train, known.prepared, known.ranks, shape)
+
+
+@emulated
+@pytest.mark.parametrize("shape", [SHAPE, FINE])
+def test_values_are_those_of_the_twin(game, folder, shape):
+    sums, coalitions = make_tall(game, folder, shape), some_coalitions(18, 5)
+    found = sums.values(coalitions, CHOSEN)
+    for k, coalition in enumerate(coalitions):
+        twin = sum(tall_values(game, t, coalition, shape) for t in CHOSEN)
+        assert np.abs(found[k] - twin).max() < 1e-5 * CHOSEN.size / game.n_neighbors
+
+
+@emulated
+def test_validation_rows_that_do_not_fit_the_memory_come_in_turn(game, folder, monkeypatch):
+    sums, coalitions = make_tall(game, folder, SHAPE), some_coalitions(18, 20)
+    found = sums.values(coalitions, CHOSEN)
+    assert found.shape == (32, game.n_rows)  # filled up
+    monkeypatch.setattr(tall, "_SHARE", 1e-9)
+    assert np.allclose(sums.values(coalitions, CHOSEN), found, rtol=0, atol=1e-7)
+
+
+def test_finer_bins_are_nearer_to_exact_ranks(game):
+    coalition = np.arange(18) < 9
+    exact = Threads(game).sums(coalition[None], CHOSEN)[0]
+    coarse, fine = (
+        np.std(sum(tall_values(game, t, coalition, shape) for t in CHOSEN) - exact) for shape in (SHAPE, FINE)
+    )
+    assert fine < 0.5 * coarse
+
+
+@emulated
+def test_tables_with_many_rows_use_them(game, folder, monkeypatch):
+    monkeypatch.setattr(subsets, "LEAST_ROWS", 100)
+    monkeypatch.setattr(binned, "MOST_ROWS", 1000)
+    device, coalitions = EmulatedDevice(folder), some_coalitions(18, 21)
+    shape = Shape(group=4, threads=16, blocks=2, ahead=2)
+    rows = BinnedRows(game, device, shape=shape, subset_shapes=(SUBSETS,), tall_shape=SHAPE)
+    sums = rows.sums(coalitions, CHOSEN)
+    assert {"bin_rows", "value_bins", "add_worth"} <= set(device.launches)
+    assert "add_listed" not in device.launches
+    true = Threads(game).sums(coalitions, CHOSEN)
+    assert np.sqrt(np.mean((sums - true) ** 2)) < 0.1 * np.std(true)
+    assert np.array_equal(sums, rows.sums(coalitions, CHOSEN))
+    weights = np.random.default_rng(0).normal(size=(3, 21))
+    found = rows.contracted(coalitions, weights, CHOSEN)
+    assert np.allclose(found, weights @ sums, rtol=0, atol=1e-12 * np.abs(found).max())
+
+
+def test_where_they_do_not_fit(game):
+    class Small:
+        block_bytes = 2**14
+
+    assert takes(game, EmulatedDevice, TallShape())
+    assert not takes(game, Small, TallShape())
+    assert not takes(make_game("classification", n=50, m=130), EmulatedDevice, TallShape())
+
+
+@emulated
+def test_squares_are_added_up_on_the_device(folder, monkeypatch):
+    monkeypatch.setattr(subsets, "LEAST_ROWS", 100)
+    monkeypatch.setattr(binned, "MOST_ROWS", 200)
+    monkeypatch.setattr(rows_module, "FAST_ROWS", 100)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 4)).round(1), rng.integers(0, 2, 300)
+    (split,) = make_problem(X[:250], y[:250], X[250:253], y[250:253]).splits
+    columns = integer_columns(split.train, split.valid)
+    part = RowValues(
+        columns, split.y.codes, split.y_valid.codes, task="classification", n_neighbors=3, form="fast",
+        device=EmulatedDevice(folder),
+    )  # fmt: skip
+    assert part.can_square and part.squares_at_most == 16 and part.rows_at_a_time == tall.MOST_VALID
+    coalitions, weights = some_coalitions(4, 6), rng.normal(size=(4 + 2 * 4 + 3, 6))
+    found = part.contract_squares(coalitions, weights, 2)
+    lines = part.contract(coalitions, weights)
+    changes = lines[4:12].reshape(2, 4, 250)
+    assert np.array_equal(found.values, lines[:4])
+    assert np.array_equal(found.probes, lines[12:])
+    assert np.allclose(found.squares, (changes**2).sum(axis=0), rtol=1e-12, atol=0)
+    assert np.allclose(found.of_columns, changes.sum(axis=2), rtol=0, atol=1e-12)
