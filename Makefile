@@ -11,6 +11,9 @@ LOWEST := .venv-lowest
 RAY := .venv-ray
 BASELINES_READY := $(BASELINES)/.ready
 
+# Python keeps what it has compiled: tests start hundreds of processes
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test campaign test-baselines test-elsewhere test-ray test-lowest test-nvrtc dist coverage lint format docs figures paper paper-quick paper-pages clean
 
 demo: $(READY)

@@ -32,10 +32,14 @@ print(json.dumps(seconds))
 """
 
 
+# a user's Python keeps what it has compiled
+_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def run(task: str, cache: str) -> dict[str, float]:
     done = subprocess.run(
         [sys.executable, "-c", PROCESS, task],
-        env={**os.environ, "NUMBA_CACHE_DIR": cache},
+        env={**_ENVIRONMENT, "NUMBA_CACHE_DIR": cache},
         capture_output=True,
         text=True,
         check=True,

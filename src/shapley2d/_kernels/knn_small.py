@@ -17,14 +17,17 @@ _LEADING = 24
 """Bits that tell nearly all rows of a small table apart."""
 
 _MANY_ROWS = 1024  # from here on longer digits cost less than more of them
+_CROWD = 12  # rows of a bucket that are quickly put in order
 
 
 @numba.njit(nogil=True, cache=CACHE)
 def _order_rows(apart, coalition, keys, rows, spare, counts):  # type: ignore[no-untyped-def]
-    """Add up the columns of a coalition, and put the rows in order of their distance.
+    """Add up the columns of a coalition, and put the rows in order of their distance, equal ones in their own.
 
-    A radix sort, first by the leading bits, and by all of them where those leave rows out of order. Of the two arrays
-    of rows, the one that has them in order is returned.
+    Rows are dealt into about as many buckets as there are rows, by the leading bits of how much farther than the
+    nearest they are, and then moved past the few before them that are farther. Where a bucket is crowded, a radix sort
+    takes over, first by the leading bits, and by all of them where those leave rows out of order. Of the two arrays of
+    rows, the one that has them in order is returned.
     """
     n_columns, n_rows = apart.shape
     for i in range(n_rows):
@@ -34,35 +37,70 @@ def _order_rows(apart, coalition, keys, rows, spare, counts):  # type: ignore[no
         if coalition[j]:
             for i in range(n_rows):
                 keys[i] += apart[j, i]
-    some, every = keys[0], keys[0]
+    nearest, farthest = keys[0], keys[0]
     for i in range(n_rows):
-        some |= keys[i]
-        every &= keys[i]
-    differing = some ^ every
+        nearest = min(nearest, keys[i])
+        farthest = max(farthest, keys[i])
+    if nearest == farthest:
+        return rows
+    bits = 8 if n_rows < _MANY_ROWS else 11
+    shift = 0
+    while (farthest - nearest) >> (shift + bits):
+        shift += 1
+    most = 0
+    for value in range(1 << bits):
+        counts[value] = 0
+    for i in range(n_rows):
+        value = (keys[i] - nearest) >> shift
+        counts[value] += 1
+        most = max(most, counts[value])
+    if most <= _CROWD or shift == 0:
+        place = 0
+        for value in range(1 << bits):
+            count = counts[value]
+            counts[value] = place
+            place += count
+        for i in range(n_rows):
+            value = (keys[i] - nearest) >> shift
+            spare[counts[value]] = i
+            counts[value] += 1
+        if shift == 0:
+            return spare
+        for i in range(1, n_rows):
+            row = spare[i]
+            key = keys[row]
+            k = i
+            while k > 0 and keys[spare[k - 1]] > key:
+                spare[k] = spare[k - 1]
+                k -= 1
+            spare[k] = row
+        return spare
+    for i in range(n_rows):
+        keys[i] -= nearest
+    differing = farthest - nearest
     bits = 6 if n_rows < _MANY_ROWS else 8
     buckets = 1 << bits
     low = 0
-    while low + _LEADING < 63 and differing >> (low + _LEADING):
+    while differing >> (low + _LEADING):
         low += 1
     while True:
         shift = low
         while shift < 63 and differing >> shift:
-            if (differing >> shift) & (buckets - 1):
-                for value in range(buckets):
-                    counts[value] = 0
-                for i in range(n_rows):
-                    counts[(keys[i] >> shift) & (buckets - 1)] += 1
-                place = 0
-                for value in range(buckets):
-                    count = counts[value]
-                    counts[value] = place
-                    place += count
-                for i in range(n_rows):
-                    row = rows[i]
-                    value = (keys[row] >> shift) & (buckets - 1)
-                    spare[counts[value]] = row
-                    counts[value] += 1
-                rows, spare = spare, rows
+            for value in range(buckets):
+                counts[value] = 0
+            for i in range(n_rows):
+                counts[(keys[i] >> shift) & (buckets - 1)] += 1
+            place = 0
+            for value in range(buckets):
+                count = counts[value]
+                counts[value] = place
+                place += count
+            for i in range(n_rows):
+                row = rows[i]
+                value = (keys[row] >> shift) & (buckets - 1)
+                spare[counts[value]] = row
+                counts[value] += 1
+            rows, spare = spare, rows
             shift += bits
         if low == 0:
             return rows
@@ -94,7 +132,7 @@ def add_small_classification(apart, coalitions, runs, worth, single, beyond, inv
     n_rows = apart.shape[2]
     keys = np.empty(n_rows, np.int64)
     first_room, second_room = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
-    counts = np.empty(256, np.int64)
+    counts = np.empty(2048, np.int64)
     for c in range(len(coalitions)):
         for t in range(len(apart)):
             rows = _order_rows(apart[t], coalitions[c], keys, first_room, second_room, counts)
@@ -105,20 +143,20 @@ def add_small_classification(apart, coalitions, runs, worth, single, beyond, inv
                 start = end - 1
                 row = rows[start]
                 if start == 0 or keys[rows[start - 1]] != keys[row]:  # the same for a row that ties with none
-                    if first <= row < last:
-                        sums[c, row] += worth[t] * (beyond[start] - beyond[end] - tail)
-                        tail += single[start] - single[end]
-                    else:
-                        sums[c, row] -= worth[t] * tail
+                    matches = (
+                        1.0 if first <= row < last else 0.0
+                    )  # no branch, which would often be guessed wrongly
+                    sums[c, row] += worth[t] * (matches * (beyond[start] - beyond[end]) - tail)
+                    tail += matches * (single[start] - single[end])
                     end = start
                     continue
                 start = end
-                matches = 0
+                count = 0
                 while start > 0 and keys[rows[start - 1]] == keys[rows[end - 1]]:
                     start -= 1
                     if first <= rows[start] < last:
-                        matches += 1
-                other, match, tail = group_values(start, end, matches, tail, single, beyond, inverse)
+                        count += 1
+                other, match, tail = group_values(start, end, count, tail, single, beyond, inverse)
                 for k in range(start, end):
                     row = rows[k]
                     sums[c, row] += worth[t] * (match if first <= row < last else other)
@@ -142,7 +180,7 @@ def add_small_regression(apart, coalitions, z, targets, worth, k, alone, tables,
     n_rows = apart.shape[2]
     keys = np.empty(n_rows, np.int64)
     first_room, second_room = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
-    counts = np.empty(256, np.int64)
+    counts = np.empty(2048, np.int64)
     nearer = np.empty(n_rows)
     for c in range(len(coalitions)):
         for t in range(len(apart)):

@@ -26,7 +26,7 @@ FEW_PAIRS = 16.0
 SAMPLE_COST = 4.0
 """The same for the largest sample: the exact form takes four to five times as long (``benchmarks/knn.py kernel``)."""
 
-_SAMPLE_ROWS = 64  # validation rows of all splits together
+_SAMPLE_ROWS = 32  # validation rows of all splits together
 _LEAST_SAMPLE_ROWS = 4
 _SAMPLE_WORK = 2**22  # rows times validation rows
 _SAMPLE_COALITIONS = 3
@@ -82,6 +82,6 @@ def sample_size(n_rows: int, n_valid: int, n_splits: int) -> int:
     Examples
     --------
     >>> sample_size(1000, 500, 1), sample_size(10**6, 500, 1)
-    (192, 12)
+    (96, 12)
     """
     return _SAMPLE_COALITIONS * _sample_rows(n_rows, n_valid, n_splits)

@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import bdtr, betaln
 
 from shapley2d._theory.semivalues import marginal_weights
 
@@ -118,11 +117,15 @@ def _pair(semivalue: Semivalue, ranks: NDArray[np.float64], k: int) -> NDArray[n
 
 def _binomial_half_cdf(k: int, trials: NDArray[np.float64]) -> NDArray[np.float64]:
     """``P(Binomial(trials, 1/2) <= k)``."""
+    from scipy.special import bdtr
+
     return np.asarray(np.where(trials <= k, 1.0, bdtr(np.minimum(k, trials), trials.astype(np.int64), 0.5)))
 
 
 def _beta_binomial_cdf(k: int, trials: NDArray[np.float64], b: float, a: float) -> NDArray[np.float64]:
     """``P(Binomial(trials, t) <= k)`` with ``t`` distributed as Beta(b, a)."""
+    from scipy.special import betaln
+
     total = np.zeros_like(trials)
     many = trials > k
     n = trials[many]

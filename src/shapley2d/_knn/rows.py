@@ -435,12 +435,14 @@ class RowValues:
             return float(game.valid_weights[t]) * bounds * float(self._magnitude) ** 2
 
         total = np.zeros(self.n_rows)
-        most = _ROUNDING_THREADS if self.n_rows >= _MANY_ROWS else 1
-        with ThreadPoolExecutor(
-            most if self._n_jobs in (None, -1) else min(most, int(self._n_jobs or 1))
-        ) as pool:
-            for bounds in pool.map(bounds_of, sample):
-                total += bounds
+        threads = _ROUNDING_THREADS if self._n_jobs in (None, -1) else int(self._n_jobs or 1)
+        if self.n_rows < _MANY_ROWS or threads == 1:
+            for pair in sample:
+                total += bounds_of(pair)
+        else:
+            with ThreadPoolExecutor(min(threads, _ROUNDING_THREADS)) as pool:
+                for bounds in pool.map(bounds_of, sample):
+                    total += bounds
         return float(total.max() / max(len(sample), 1))
 
     def _chosen(self, valid: slice | NDArray[np.integer] | None) -> NDArray[np.integer]:

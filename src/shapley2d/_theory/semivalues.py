@@ -21,7 +21,6 @@ import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.special import betaln, gammaln
 
 from shapley2d.exceptions import InputError, Setting
 
@@ -108,6 +107,8 @@ def marginal_weights(semivalue: Semivalue, n_players: int) -> NDArray[np.float64
         return np.full(n_players, 0.5 ** (n_players - 1))
     if semivalue == "shapley":
         return _shapley_weights(n_players)
+    from scipy.special import betaln
+
     _, a, b = semivalue
     return np.asarray(np.exp(betaln(s + b, n_players - s - 1 + a) - betaln(a, b)))
 
@@ -124,6 +125,8 @@ def size_probabilities(semivalue: Semivalue, n_players: int) -> NDArray[np.float
     """
     if semivalue == "shapley":
         return np.full(n_players, 1.0 / n_players)
+    from scipy.special import betaln, gammaln
+
     s = np.arange(n_players, dtype=np.float64)
     log_comb = gammaln(n_players) - gammaln(s + 1) - gammaln(n_players - s)
     if semivalue == "banzhaf":
@@ -159,5 +162,7 @@ def _shapley_weights(n: int) -> NDArray[np.float64]:
     """``1 / (n comb(n-1, s))``, exact to the last bit while the binomials fit a float."""
     if n <= 1000:
         return np.array([1 / (n * math.comb(n - 1, s)) for s in range(n)])
+    from scipy.special import gammaln
+
     s = np.arange(n, dtype=np.float64)
     return np.asarray(np.exp(gammaln(s + 1) + gammaln(n - s) - gammaln(n + 1)))

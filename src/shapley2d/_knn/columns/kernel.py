@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import lapack
-from scipy.special import gammaln
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +67,8 @@ def kernel_semivalues(joins: Floats, profile: Floats, amplitude: Floats) -> tupl
     ([0.0, 18.526], [0.0, -9.263])
     """
     m = len(joins)
+    from scipy.special import gammaln
+
     log_factorial = gammaln(np.arange(m + 1) + 1.0)
     inside, outside = np.zeros(m // 2 + 1), np.zeros(m // 2 + 1)
     joined = np.arange(m)[:, None]
@@ -109,6 +109,8 @@ def inverse_kernel(coalitions: NDArray[np.bool_], profile: Floats) -> Floats:
     for block, lines in kernel_matrix_blocks(coalitions, profile):
         matrix[:, block] = lines
     matrix[np.diag_indices(n_pairs)] += KERNEL_NOISE
+    from scipy.linalg import lapack
+
     factor, failed = lapack.dpotrf(matrix, lower=True, overwrite_a=True)
     inverse, failed_too = lapack.dpotri(factor, lower=True, overwrite_c=True)
     if failed or failed_too:  # impossible: Krawtchouk polynomials are positive definite, and there is noise

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.special import gammaln
 
 from shapley2d._base.progress import reporting
 from shapley2d._estimation.estimate import Estimate
@@ -115,6 +114,8 @@ class _Rows:
         found, place = np.unique(levels, return_inverse=True)
         self._levels = (place.astype(np.int64), found.size)
         self._k, self._n_jobs = k, -1 if n_jobs is None else n_jobs
+        from scipy.special import gammaln
+
         self._log_factorial = gammaln(np.arange(n + 2) + 1.0)
 
     def values(self, masks: NDArray[np.bool_]) -> Floats:
