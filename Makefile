@@ -14,7 +14,7 @@ BASELINES_READY := $(BASELINES)/.ready
 # Python keeps what it has compiled: tests start hundreds of processes
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test campaign test-baselines test-elsewhere test-ray test-lowest test-nvrtc dist coverage lint format docs figures paper paper-quick paper-pages clean
+.PHONY: demo test test-slow campaign test-baselines test-elsewhere test-ray test-lowest test-nvrtc dist coverage lint format docs figures paper paper-quick paper-pages clean
 
 demo: $(READY)
 	$(BIN)/shapley2d demo
@@ -23,6 +23,11 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/python tests/warm_up.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# what takes long: coverage of intervals over many runs, faults on purpose, the paper's published values
+test-slow: $(READY)
+	$(BIN)/python tests/warm_up.py
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 # faults on purpose, the long form; SEED=1 makes other ones
 SEED ?= 0

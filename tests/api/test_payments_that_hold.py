@@ -116,6 +116,7 @@ def test_listing_rows_twice_changes_no_owners_total(seed, folded, again):
     assert paid is None or sum(round(100 * amount) for amount in paid["amount"]) == 100_001
 
 
+@pytest.mark.slow
 def test_the_joint_errors_of_sampled_cells_are_honest():
     """Many samples of column coalitions: the owners' sums vary as their covariances say."""
     tables = data(3, n=20, m=7, n_valid=40)

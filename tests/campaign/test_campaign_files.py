@@ -111,6 +111,7 @@ print(json.dumps([outcomes, (after - before) / 1024]))
 """
 
 
+@pytest.mark.slow
 def test_crafted_valuations_and_bombs_are_refused_with_bounded_memory(folder, samples):
     """Files of a few kilobytes that claim or unpack to gigabytes, read in a process whose memory is measured."""
     target = folder / "crafted.parquet"

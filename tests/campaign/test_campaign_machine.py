@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ def test_fuzzed_tables(tmp_path):
     assert outcomes["command valued"] > 5
 
 
+@pytest.mark.slow
 def test_options_of_wrong_types(tmp_path):
     outcomes = run_short("options", Options(tmp_path), range(150))
     assert outcomes["refused"] > 50
@@ -38,6 +40,7 @@ def test_hostile_text(tmp_path):
     assert run_short("strings", Strings(tmp_path), range(1, 50))["valued"] > 10
 
 
+@pytest.mark.slow
 def test_odd_surroundings(tmp_path):
     few = (
         "no home",

@@ -126,6 +126,7 @@ def test_ctrl_c_shows_progress_first_and_keeps_what_there_is(folder, jobs):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.slow
 def test_a_killed_run_is_resumed_to_the_same_bits(folder):
     arguments = ["cells", "small.csv", "-t", "y", "--method", "mc", "--folds", "2", "--tolerance", "0"]
     process = subprocess.Popen(

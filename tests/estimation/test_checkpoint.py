@@ -138,6 +138,7 @@ def test_kill_9_at_any_moment(tmp_path):
     assert not list(tmp_path.glob(".*.part"))
 
 
+@pytest.mark.slow
 def test_control_c_with_workers(tmp_path):
     """The whole process group gets the signal, as from a terminal."""
     path, script = tmp_path / "run.npz", tmp_path / "script.py"

@@ -36,6 +36,7 @@ def small_model_game():
     return h, value_game(h, 7, 3, progress=False).values
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_exact_value(small_model_game):
     h, exact = small_model_game
     covered = []
@@ -45,6 +46,7 @@ def test_intervals_cover_the_exact_value(small_model_game):
     assert 0.92 <= np.mean(covered) <= 0.98
 
 
+@pytest.mark.slow
 def test_ten_draws_cover_too():
     """By Student's factor: with that of the normal distribution they would cover 91 %."""
     game = RandomGame(4, 3, seed=2)
@@ -106,6 +108,7 @@ def test_a_cell_that_never_varied_has_an_error():
     assert moments.ratio() == pytest.approx(convergence_ratio(moments.mean(), moments.stderr(), 19))
 
 
+@pytest.mark.slow
 def test_sums_have_honest_errors_too(small_model_game):
     """Rows and columns: their errors are correlated, so their own standard errors are kept."""
     h, exact = small_model_game
@@ -120,6 +123,7 @@ def test_sums_have_honest_errors_too(small_model_game):
 
 
 @pytest.mark.parametrize("semivalue", ["banzhaf", ("beta", 4, 1)])
+@pytest.mark.slow
 def test_other_semivalues_converge_to_their_exact_value(semivalue):
     game = RandomGame(4, 3, seed=8)
     exact = value_game(game, 4, 3, semivalue=semivalue, progress=False).values
@@ -254,6 +258,7 @@ def test_cross_valuation_is_the_mean_over_folds():
     assert v.info["folds"] == 2
 
 
+@pytest.mark.slow
 def test_cross_valued_monte_carlo_converges_to_the_exact_values():
     y = np.array([0, 1] * 4)
     X8 = np.random.default_rng(9).integers(0, 5, (8, 2)).astype(float)

@@ -204,6 +204,7 @@ def test_open_seeds_are_set_so_that_a_coalition_has_one_utility():
     assert kept.model.random_state == 1
 
 
+@pytest.mark.slow
 def test_exact_values_of_a_tree_equal_a_brute_force_of_its_own():
     """6 rows x 4 columns, the utility written out here with bare scikit-learn."""
     rng = np.random.default_rng(5)

@@ -308,6 +308,7 @@ def test_chains_cover_every_coalition_once():
     assert np.array_equal(seen, masks.any(axis=1).astype(int))
 
 
+@pytest.mark.slow
 def test_exact_values_are_those_of_the_estimator():
     split = make_split(2, 2, n=5, plain=True)
     train, valid, _ = encoded_tables(split)

@@ -211,6 +211,7 @@ entries = st.one_of(
         lambda n: st.lists(st.lists(entries, min_size=n, max_size=n), min_size=1, max_size=4)
     )
 )
+@pytest.mark.slow
 def test_any_table_of_text_can_be_looked_at(columns):
     table = as_table({f"c{j}": column for j, column in enumerate(columns)})
     found = find_in_columns(table)

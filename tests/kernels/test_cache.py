@@ -176,6 +176,7 @@ def every(cases):
 """
 
 
+@pytest.mark.slow
 def test_without_the_compiler_the_values_are_the_same():
     done = subprocess.run(
         [sys.executable, "-c", PLAIN.replace("DISABLED", "1") + "print(json.dumps(list(every(json.loads(sys.argv[1])))))",

@@ -103,6 +103,7 @@ def test_every_node_has_the_best_split_of_its_rows(kind, seed):
     assert visit(0, bags[0]) == forest.sizes.size > 2
 
 
+@pytest.mark.slow
 def test_all_categories_are_told_apart_in_the_mean():
     """The variance of random numbers that a split removes is the Gini impurity that it removes, in the mean."""
     rng = np.random.default_rng(0)

@@ -103,6 +103,7 @@ def test_intervals_of_the_fast_form_hold_the_exact_values(task):
     assert 0.8 <= np.mean(sizes) <= 2.0
 
 
+@pytest.mark.slow
 def test_intervals_hold_where_columns_are_sampled_too():
     exact = value_cells(X, Y, X_VALID, Y_VALID, form="exact", columns="exact", n_neighbors=5, progress=False)
     options = {"columns": "sampled", "n_coalitions": 18, "n_neighbors": 5, "progress": False}
@@ -113,6 +114,7 @@ def test_intervals_hold_where_columns_are_sampled_too():
     assert np.mean(covered) >= 0.92
 
 
+@pytest.mark.slow
 def test_the_sample_grows_until_the_error_is_as_wanted():
     (split,) = make_problem(X, Y, X_VALID, Y_VALID).splits
     options = {"task": "classification", "n_neighbors": 5}

@@ -305,6 +305,7 @@ def test_a_model_that_draws_columns_draws_none_that_say_nothing():
 
 
 @pytest.mark.parametrize("task", TASKS)
+@pytest.mark.slow
 def test_noise_is_worth_nothing_to_nearest_neighbours(task):
     """Columns of noise: over many tables their value is 0 within its error, where it was a share of chance before."""
     worth, from_zero = [], []

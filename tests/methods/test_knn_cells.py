@@ -334,6 +334,7 @@ np.save(sys.argv[6], total / counted)
 """
 
 
+@pytest.mark.slow
 def test_the_published_values_are_reproduced(authors, paper_data, tmp_path):
     """With ties broken as numpy's scalar sort breaks them, and the step from no column left out."""
     published = np.load(paper_data / "breast_2d_values_paper.npz")

@@ -43,6 +43,7 @@ def test_few_coalitions_are_warned_of_and_marked(tmp_path):
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.slow
 def test_the_labels_and_their_sum_have_honest_errors(task):
     data = table(task)
     exact = value_cells(*data, columns="exact", include_label=True, **OPTIONS)

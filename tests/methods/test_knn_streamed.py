@@ -145,6 +145,7 @@ def test_weights_of_validation_rows_and_cross_valuation(no_store):
     assert some.info["n_valid_used"] < 120 and covered(some, exact) >= 0.9
 
 
+@pytest.mark.slow
 def test_owners_have_joint_errors(no_store):
     owners = {"rows": np.repeat(["a", "b"], 12), "columns": np.repeat(["c", "d"], 4)}
     data, options = table(24, 8), {"method": "knn", "players": "cells", **owners, **OPTIONS}
@@ -350,6 +351,7 @@ def test_squares_of_changes_do_as_well_as_the_changes():
         assert np.allclose(whole.variance(part), squared.variance(part), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_errors_of_cells_that_one_chunk_decides_come_from_several_squares(no_store):
     data = table(n=40, m=8, n_valid=64)
     runs = [value_cells(*data, n_coalitions=80, random_state=seed, **SAMPLED) for seed in range(8)]

@@ -82,6 +82,7 @@ def test_a_sample_of_coalitions_agrees_with_all_of_them(semivalue):
 
 
 @pytest.mark.parametrize("method", ["exact", "mc", "loo"])
+@pytest.mark.slow
 def test_models_value_the_label_too(method):
     X, y, X_valid, y_valid = small(n=6)
     options = {"max_permutations": 400, "tolerance": 0} if method == "mc" else {}
@@ -165,6 +166,7 @@ def test_flipped_labels_are_the_lowest_cells_of_the_label_column(load):
     assert np.median(v.values[injected, -1]) < 0 < np.median(v.values[~injected, -1])
 
 
+@pytest.mark.slow
 def test_flipped_labels_in_the_paper_s_table(paper_data):
     table = pd.read_csv(paper_data / "breast_cancer.csv.gz")
     labels, injected = flipped(table["class"].to_numpy(), 0)

@@ -180,6 +180,7 @@ def test_memory_is_of_the_right_order(columns, small, monkeypatch):
     target = (table[:, 0] > 0).astype(int)
     data = (table[:n], target[:n], table[n:], target[n:])
     options = {"columns": columns, "n_coalitions": 80 if columns == "sampled" else None, "progress": False}
+    options["n_jobs"] = 2  # a table for which there is something to do for each
     plan = plan_cells(*data, **options)
     value_cells(*data, **options)  # what is compiled is no memory of the run
     tracemalloc.start()

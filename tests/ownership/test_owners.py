@@ -110,6 +110,7 @@ def noise_and_signal(seed):
 
 
 @pytest.mark.filterwarnings("ignore:the 95 % interval:shapley2d.exceptions.PrecisionWarning")
+@pytest.mark.slow
 def test_an_owner_of_pure_noise_is_worth_nothing_within_its_interval():
     found = [noise_and_signal(seed) for seed in range(8)]
     signal, noise = np.array([v.owners["value"] for v in found]).T
@@ -119,6 +120,7 @@ def test_an_owner_of_pure_noise_is_worth_nothing_within_its_interval():
     assert all(v.payments(1000)["low"][1] == 0 for v in found)
 
 
+@pytest.mark.slow
 def test_the_error_of_the_validation_rows_is_that_of_a_mean_over_them():
     X, y = table()
     X_valid, y_valid = table(1, 300)

@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def game():
     """Ties, gaps, more columns than one multiplication takes, and validation rows that are outliers."""
-    game = make_game("classification", n=1237, m=18, wide=60)
+    game = make_game("classification", n=333, m=18, wide=60)
     game.valid[0, 2] = 900
     game.valid[3, 0] = 77
     return game
@@ -79,7 +79,7 @@ def test_finer_bins_are_nearer_to_exact_ranks(game):
 @emulated
 def test_tables_with_many_rows_use_them(game, folder, monkeypatch):
     monkeypatch.setattr(subsets, "LEAST_ROWS", 100)
-    monkeypatch.setattr(binned, "MOST_ROWS", 1000)
+    monkeypatch.setattr(binned, "MOST_ROWS", 200)
     device, coalitions = EmulatedDevice(folder), some_coalitions(18, 21)
     shape = Shape(group=4, threads=16, blocks=2, ahead=2)
     rows = BinnedRows(game, device, shape=shape, subset_shapes=(SUBSETS,), tall_shape=SHAPE)
