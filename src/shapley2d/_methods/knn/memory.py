@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from shapley2d._knn.columns.sampling import STORE_BYTES
 from shapley2d._knn.small import ROWS as SMALL_ROWS
 
+PROBES = 8
+"""Random projections of a row's game in every chunk."""
+
 _SOME_LINES = 2.7e8  # row values of a chunk that are laid out at a time
+_SQUARES = 24  # behind a variance by coalitions, at least
+_CHANGES = 2**24  # numbers that changes of a chunk's values are, if they are many
+_MANY_CHANGES = 6  # of every value
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,22 @@ class Memory:
 
     def streamed(self, n_coalitions: int, n_chunks: int) -> float:
         """With sums over chunks, the results of one, and some of its row values."""
-        left_out = max(-(-32 * self.n_splits // max(n_chunks, 1)), 1)
+        left_out = changes_of_values(self._cells, n_chunks // self.n_splits)
         lines = min(8.0 * self.n_rows * n_coalitions, _SOME_LINES)
-        return self.shared() + (16.0 + 8.0 * (1 + left_out)) * self._cells + lines
+        return (
+            self.shared() + (16.0 + 8.0 * (1 + left_out)) * self._cells + 8.0 * PROBES * self.n_rows + lines
+        )
+
+
+def changes_of_values(cells: float, n_chunks: int) -> int:
+    """How many changes of every value a chunk gives, which its error is read off: more where they take little memory.
+
+    A cell's value may come from one chunk alone, and what is known of its error then does too.
+
+    Examples
+    --------
+    >>> changes_of_values(200_000, 32), changes_of_values(5e7, 32), changes_of_values(5e7, 8)
+    (6, 1, 3)
+    """
+    least = -(-_SQUARES // max(n_chunks, 1))
+    return int(max(least, min(_CHANGES // max(cells, 1), _MANY_CHANGES), 1))

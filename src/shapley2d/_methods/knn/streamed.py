@@ -23,6 +23,7 @@ from shapley2d._knn.columns.chunk_design import ChunkDesign, chunk_design
 from shapley2d._knn.columns.design import pair_counts
 from shapley2d._knn.columns.estimators import Target
 from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS, few_coalitions, first_round
+from shapley2d._methods.knn.memory import PROBES, changes_of_values
 from shapley2d._methods.knn.split_means import mean_of_splits
 from shapley2d._methods.knn.stream_sums import ChunkLines, StreamSums
 
@@ -51,7 +52,6 @@ LEAST_CHUNKS = 8
 
 _CHUNK_WORK = 2**35  # triples of row, validation row and coalition of a chunk, at most
 _LEAST_ROWS = 4  # validation rows of a chunk, where there are enough
-_SQUARES = 24  # behind a variance by coalitions, at least
 _PILOT = 0.25  # of the chunks say how many coalitions it takes
 _MARGIN = 1.25  # a second pass costs as much as twice the coalitions
 _CHECK = 1.1  # the error is looked at when there are so many times the chunks
@@ -59,9 +59,6 @@ _LEAST_COALITIONS = 32  # to begin with
 _PLAN_SIZE = 6
 _KEPT_DESIGNS = 4  # chunks are worked on in turn, the next one while the last is added up
 _UNKNOWN = 1e300
-_PROBES = 8  # of a row's game in every chunk
-_CHANGES = 2**24  # numbers that changes of a chunk's values are, if they are many
-_MANY_CHANGES = 6  # of every value
 _ALL_ROWS = -1
 _PAYS = 0.75  # of the work with all validation rows is less by enough
 
@@ -270,14 +267,11 @@ class Streamed:
         return [float(self._asked or 0), 0.0 if self._asked else self._tolerance, float(self._sample)]
 
     def _plan(self, n_coalitions: int, attempt: int = 0) -> Plan:
-        # A cell's value may come from one chunk alone, and what is known of its error then does too.
-        least = -(-_SQUARES // max(self._each, 1))
         cells = self._game.n_rows * self._game.n_columns
-        squared = self._squared
-        most = (
-            self._game.parts[0].squares_at_most if squared else min(_CHANGES // max(cells, 1), _MANY_CHANGES)
-        )
-        return Plan(n_coalitions, max(least, most, 1), _PROBES, squared, attempt)
+        changes = changes_of_values(cells, self._each)
+        if self._squared:
+            changes = max(changes, self._game.parts[0].squares_at_most)
+        return Plan(n_coalitions, changes, PROBES, self._squared, attempt)
 
     def _start(self, plan: Plan) -> tuple[list[StreamSums], int]:
         """Sums to add to, and how many chunks they have."""
