@@ -68,7 +68,7 @@ def test_validation_rows_that_do_not_fit_the_memory_come_in_turn(game, folder, m
 
 
 def test_finer_bins_are_nearer_to_exact_ranks():
-    game = make_game("classification", n=3000, m=18, wide=300)
+    game = make_game("classification", n=6000, m=18, wide=3000)
     coalition = np.arange(18) < 9
     exact = Threads(game).sums(coalition[None], CHOSEN)[0]
     coarse, fine = (
