@@ -36,7 +36,7 @@ class Memory:
     --------
     >>> memory = Memory(1_000_000, 50, 1, 2, small=False, binned=True)
     >>> round(memory.streamed(800, 200) / 1e9, 1)  # bytes
-    8.0
+    6.1
     """
 
     n_rows: int
@@ -55,9 +55,9 @@ class Memory:
         per_thread = 500.0 if self.n_rows < 2**19 else 300.0
         if self.small:
             per_thread = 40.0 * self.n_columns * SMALL_ROWS
-        judging = 70.0 if self.binned else 0.0
-        cells = (16.0 * self.n_splits + 24.0 + judging) * self._cells
-        return cells + self.threads * per_thread * self.n_rows
+        judging = 16.0 * self._cells + 800.0 * self.n_rows if self.binned else 0.0
+        cells = (16.0 * self.n_splits + 24.0) * self._cells
+        return cells + judging + self.threads * per_thread * self.n_rows
 
     def sampled(self, n_coalitions: int, *, parts: int, keeps: bool) -> float:
         """With the row values of all pairs, in single precision where they are many; a checkpoint has all of them."""
