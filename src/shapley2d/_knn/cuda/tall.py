@@ -155,8 +155,8 @@ def fragments(inside: NDArray[np.uint8]) -> NDArray[np.uint32]:
     Examples
     --------
     >>> words = fragments(np.eye(16, 20, dtype=np.uint8))
-    >>> words.shape, [hex(word) for word in words[0, 0, 0]], words[0, 1].any()
-    ((1, 2, 32, 4), ['0x3c00', '0x0', '0x0', '0x0'], False)
+    >>> words.shape, [hex(word) for word in words[0, 0, 0]], bool(words[0, 1].any())
+    ((1, 2, 32, 4), ['0x3c00', '0x0', '0x0', '0x3c00'], False)
     """
     count, m = inside.shape
     steps = -(-m // _TILE)
