@@ -275,7 +275,7 @@ class Inspected:
         if column.kind == "date":
             stamps = np.round(np.where(gone, 0.0, entries) * MILLISECONDS_PER_DAY).astype(np.int64)
             dates = stamps.astype("datetime64[ms]")
-            dates[gone] = np.datetime64("NaT")
+            dates[gone] = np.datetime64("NaT", "ms")
             return dates
         if column.kind == "boolean":
             return _objects([None if np.isnan(entry) else bool(entry) for entry in entries.tolist()])
