@@ -98,7 +98,7 @@ def kernel() -> None:
     limits(distinct / 32561, 14, subsets.group.bit_length() - 1, ps)
     coalitions = np.random.default_rng(0).random((64, 14)) < 0.5
     chosen = np.arange(16 * device.processors)
-    for name, run in (("all rows in bins", axis.sums), ("near rows ranked", axis.near_ranked)):
+    for name, run in (("all rows in bins", axis.sums), ("near rows ranked", axis.finer.sums)):
         run(coalitions, chosen[:2])
         _, seconds = timed(lambda run=run: run(coalitions, chosen))
         print(f"census, sampled subsets, {name}: {seconds / (32561 * chosen.size * 64) * 1e12:.2f} ps")
@@ -119,8 +119,8 @@ def kernel() -> None:
     print(f"    limits: {2 * 64 / 990e12 * 1e12:.2f} ps for 64 multiplications and additions of half floats at 990 TFLOPS; {6 / 4.8e12 * 1e12:.2f} ps for "
           f"a bin of 2 bytes, written once and read twice, at 4.8 TB/s; {2 * 3.5 / 32 / (device.processors * 1.98e9) * 1e12:.2f} ps for a count and a look-up "
           f"on the chip with 3.5 conflicts each")  # fmt: skip
-    axis.near_ranked(coalitions[:16], np.arange(4))
-    _, seconds = timed(lambda: axis.near_ranked(coalitions[:16], np.arange(528)))
+    axis.finer.sums(coalitions[:16], np.arange(4))
+    _, seconds = timed(lambda: axis.finer.sums(coalitions[:16], np.arange(528)))
     print(f"1,000,000 x 50, sampled subsets, near rows ranked: {seconds / (n * 528 * 16) * 1e12:.2f} ps")
 
 

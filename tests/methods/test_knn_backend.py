@@ -10,7 +10,7 @@ import pytest
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.games import make_game, some_coalitions, walk_weights
 from shapley2d import value_blocks, value_cells
-from shapley2d._knn.cuda import binned
+from shapley2d._knn.cuda import binned, near_ranked
 from shapley2d._knn.cuda.device import DeviceError
 from shapley2d._knn.threads import Threads
 from shapley2d._knn.weight_levels import WeightLevels
@@ -33,8 +33,8 @@ def emulated(monkeypatch, tmp_path_factory):
         pytest.skip("no g++ to compile the CUDA sources with")
     device = EmulatedDevice(tmp_path_factory.getbasetemp())
     monkeypatch.setattr(backend, "find_device", lambda: device)
-    monkeypatch.setattr(binned, "_SHAPES", (binned.Shape(4, 16, 2, 2),) * 2)
-    monkeypatch.setattr(binned, "_REGRESSION_SHAPES", (binned.Shape(4, 16, 1, 2),))
+    monkeypatch.setattr(near_ranked, "_SHAPES", (near_ranked.Shape(4, 16, 2, 2),) * 2)
+    monkeypatch.setattr(near_ranked, "_REGRESSION_SHAPES", (near_ranked.Shape(4, 16, 1, 2),))
     monkeypatch.setattr("shapley2d._knn.cuda.exact.THREADS", 16)
     monkeypatch.setattr(bin_correction, "SAMPLE", 6)
     monkeypatch.setattr(bin_correction, "SAMPLE_ROWS", 2)
@@ -123,7 +123,9 @@ def test_blocks_are_those_of_the_processor(emulated):
 
 
 def test_ctrl_c_keeps_the_chunks_that_are_done(emulated, monkeypatch):
-    monkeypatch.setattr(binned, "_WALK_WORK", 0)  # as many validation rows at a time as there are processors
+    monkeypatch.setattr(
+        near_ranked, "_WALK_WORK", 0
+    )  # as many validation rows at a time as there are processors
     calls = []
     step = binned.BinnedRows.walk
 

@@ -12,11 +12,11 @@ import pytest
 from shapley2d import value_blocks, value_cells
 from shapley2d._estimation import checkpoint
 from shapley2d._knn.columns import sampling
-from shapley2d._knn.columns.chunk_design import chunk_design
+from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
 from shapley2d._knn.columns.estimators import Target
 from shapley2d._knn.rows import RowValues
 from shapley2d._methods.knn import pieces
-from shapley2d._methods.knn.stream_sums import ChunkLines, StreamSums
+from shapley2d._methods.knn.stream_sums import StreamSums
 from shapley2d._methods.knn.valid_chunks import deal_rows
 from shapley2d.exceptions import InputError
 

@@ -6,7 +6,7 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,6 +17,7 @@ from shapley2d._knn.bin_errors import (
     classification_tolerance,
     regression_tolerance,
 )
+from shapley2d._knn.columns.chunk_design import ChunkLines
 from shapley2d._knn.rank_weights import rank_weights
 from shapley2d._knn.rounding import classification_bounds, regression_bounds
 from shapley2d._knn.row_axis import RowGame
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._knn.columns.chunk_design import ChunkDesign
     from shapley2d._knn.cuda.device import Device
     from shapley2d._knn.distances import IntegerColumns
     from shapley2d._knn.row_axis import RowAxis
@@ -45,15 +47,6 @@ _TILE = 2**14
 # From so many rows on numpy is worth several threads, each with some tables of that length.
 _MANY_ROWS = 2**18
 _ROUNDING_THREADS = 6
-
-
-class Squared(NamedTuple):
-    """Lines of :meth:`RowValues.contract_squares`, and the sums of the changes over the rows: (left_out, m)."""
-
-    values: NDArray[np.float64]
-    probes: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    of_columns: NDArray[np.float64]
 
 
 class RowValues:
@@ -282,31 +275,23 @@ class RowValues:
         return 0 if self._all_vote else int(getattr(self._axis, "squares_at_most", 0))
 
     def contract_squares(
-        self,
-        coalitions: NDArray[np.bool_],
-        weights: NDArray[np.float64],
-        left_out: int,
-        *,
-        valid: slice | NDArray[np.integer] | None = None,
-    ) -> Squared:
-        """What :meth:`contract` gives, with the squares of most lines added up where they are computed.
+        self, design: ChunkDesign, *, valid: slice | NDArray[np.integer] | None = None
+    ) -> ChunkLines:
+        """The lines of a design, with the squares of its changes added up where they are computed.
 
         Parameters
         ----------
-        coalitions : ndarray of shape (B, m), bool
-        weights : ndarray of shape (m + left_out * m + others, B)
-            Of m values, of their changes so many times, and of others.
-        left_out : int
+        design : ChunkDesign
         valid : slice or ndarray of int, optional
             The validation rows to use, as in :meth:`values`.
         """
         chosen = self._chosen(valid)
         lines, of_columns = self._axis.contracted_squares(  # type: ignore[attr-defined]
-            np.ascontiguousarray(coalitions), weights / max(len(chosen), 1), chosen, left_out
+            design.coalitions, design.weights / max(len(chosen), 1), chosen, design.left_out
         )
-        map_columns(lambda j: self._put_back(lines[j]), range(len(lines)), self.n_rows)
-        ends = 2 * self.n_columns
-        return Squared(lines[: self.n_columns], lines[ends:], lines[self.n_columns : ends], of_columns)
+        map_columns(self._put_back, lines, self.n_rows)
+        m = self.n_columns
+        return ChunkLines(lines[:m], lines[2 * m :], squares=lines[m : 2 * m], of_columns=of_columns)
 
     def _put_back(self, line: NDArray[np.float64]) -> None:
         """Bring the rows of a line from the order of labels into that of the table."""

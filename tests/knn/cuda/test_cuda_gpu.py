@@ -8,9 +8,10 @@ import pytest
 from knn.cuda.games import all_coalitions, contracted, make_game, some_coalitions, walk_weights
 from shapley2d import value_cells
 from shapley2d._knn.cuda import subset_twin
-from shapley2d._knn.cuda.binned import BinnedRows, Shape
+from shapley2d._knn.cuda.binned import BinnedRows
 from shapley2d._knn.cuda.device import DeviceError, find_device
 from shapley2d._knn.cuda.exact import RankedRows
+from shapley2d._knn.cuda.near_ranked import Shape
 from shapley2d._knn.cuda.subsets import SUBSET_SHAPES
 from shapley2d._knn.cuda.tall import TallShape
 from shapley2d._knn.cuda.twin import binned_values

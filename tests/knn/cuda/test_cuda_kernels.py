@@ -8,9 +8,10 @@ import pytest
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.games import all_coalitions, contracted, make_game, some_coalitions, walk_weights
 from shapley2d._games.nearest import KnnGame
-from shapley2d._knn.cuda.binned import BinnedRows, Shape
+from shapley2d._knn.cuda.binned import BinnedRows
 from shapley2d._knn.cuda.device import DeviceError
 from shapley2d._knn.cuda.exact import RankedRows
+from shapley2d._knn.cuda.near_ranked import NearRanked, Shape
 from shapley2d._knn.cuda.twin import binned_values
 from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.threads import Threads
@@ -113,7 +114,7 @@ def test_a_device_without_room_on_the_chip_is_refused(folder):
 def test_blocks_are_as_large_as_fits(folder, n_columns, kilobytes, shape):
     device = EmulatedDevice(folder)
     device.block_bytes, device.processor_bytes = kilobytes * 1024, (kilobytes + 1) * 1024
-    rows = object.__new__(BinnedRows)
+    rows = object.__new__(NearRanked)
     rows.n_columns, rows._device, rows._classifies, rows._per_bin = n_columns, device, True, 8
     assert rows._fitting_shape() == shape
 

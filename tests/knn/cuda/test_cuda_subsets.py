@@ -8,8 +8,9 @@ import pytest
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.games import all_coalitions, contracted, make_game, some_coalitions, walk_weights
 from shapley2d._knn.cuda import subsets
-from shapley2d._knn.cuda.binned import BinnedRows, Shape
+from shapley2d._knn.cuda.binned import BinnedRows
 from shapley2d._knn.cuda.layout import largest_dissimilarities
+from shapley2d._knn.cuda.near_ranked import Shape
 from shapley2d._knn.cuda.subset_twin import binned_values, column_distances
 from shapley2d._knn.cuda.subsets import SubsetShape, SubsetSums, can_take, fitting_shape
 from shapley2d._knn.cuda.twin import as_floats, entries

@@ -8,9 +8,13 @@ import pytest
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.games import make_game, some_coalitions
 from shapley2d._knn import rows as rows_module
+from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
+from shapley2d._knn.columns.estimators import Target
 from shapley2d._knn.cuda import binned, subsets, tall
-from shapley2d._knn.cuda.binned import BinnedRows, Shape
+from shapley2d._knn.cuda.binned import BinnedRows
+from shapley2d._knn.cuda.device import DeviceError
 from shapley2d._knn.cuda.layout import HalfBins, largest_dissimilarities
+from shapley2d._knn.cuda.near_ranked import Shape
 from shapley2d._knn.cuda.subset_twin import tall_values
 from shapley2d._knn.cuda.subsets import SubsetShape, SubsetSums
 from shapley2d._knn.cuda.tall import TallShape, TallSums, takes
@@ -105,12 +109,13 @@ def test_where_they_do_not_fit(game):
 
 
 @emulated
-def test_squares_are_added_up_on_the_device(folder, monkeypatch):
+@pytest.mark.parametrize("left_out", [1, 3])
+def test_squares_are_added_up_on_the_device(folder, monkeypatch, left_out):
     monkeypatch.setattr(subsets, "LEAST_ROWS", 100)
     monkeypatch.setattr(binned, "MOST_ROWS", 200)
     monkeypatch.setattr(rows_module, "FAST_ROWS", 100)
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(300, 4)).round(1), rng.integers(0, 2, 300)
+    X, y = rng.normal(size=(300, 5)).round(1), rng.integers(0, 2, 300)
     (split,) = make_problem(X[:250], y[:250], X[250:253], y[250:253]).splits
     columns = integer_columns(split.train, split.valid)
     part = RowValues(
@@ -118,11 +123,34 @@ def test_squares_are_added_up_on_the_device(folder, monkeypatch):
         device=EmulatedDevice(folder),
     )  # fmt: skip
     assert part.can_square and part.squares_at_most == 16 and part.rows_at_a_time == tall.MOST_VALID
-    coalitions, weights = some_coalitions(4, 6), rng.normal(size=(4 + 2 * 4 + 3, 6))
-    found = part.contract_squares(coalitions, weights, 2)
-    lines = part.contract(coalitions, weights)
-    changes = lines[4:12].reshape(2, 4, 250)
-    assert np.array_equal(found.values, lines[:4])
-    assert np.array_equal(found.probes, lines[12:])
-    assert np.allclose(found.squares, (changes**2).sum(axis=0), rtol=1e-12, atol=0)
-    assert np.allclose(found.of_columns, changes.sum(axis=2), rtol=0, atol=1e-12)
+    design = chunk_design(Target(5, "shapley"), 16, np.random.SeedSequence(0), left_out=left_out, probes=3)
+    assert design.left_out == left_out
+    found = part.contract_squares(design)
+    lines = ChunkLines.split(part.contract(design.coalitions, design.weights), design)
+    assert found.changes is None
+    assert np.array_equal(found.values, lines.values)
+    assert np.array_equal(found.probes, lines.probes)
+    assert np.allclose(found.squares, (lines.changes**2).sum(axis=0), rtol=1e-12, atol=0)
+    assert np.allclose(found.of_columns, lines.changes.sum(axis=2), rtol=0, atol=1e-12)
+
+
+@emulated
+def test_too_little_memory_takes_fewer_validation_rows_at_a_time(game, folder, monkeypatch):
+    sums, coalitions = make_tall(game, folder, SHAPE), some_coalitions(18, 3)
+    found = sums.values(coalitions, CHOSEN)
+    device = sums._device
+    empty, asked = device.empty, []
+
+    def scarce(shape, dtype):
+        asked.append(shape[0])
+        if shape[0] > most:
+            raise MemoryError
+        return empty(shape, dtype)
+
+    monkeypatch.setattr(device, "empty", scarce)
+    most = 1
+    assert np.allclose(sums.values(coalitions, CHOSEN), found, rtol=0, atol=1e-7)
+    assert asked[0] == 3 and asked[-1] == 1
+    most = 0
+    with pytest.raises(DeviceError, match="memory does not suffice"):
+        sums.values(coalitions, CHOSEN)

@@ -62,6 +62,45 @@ class ChunkDesign:
     response: Floats
 
 
+@dataclass(frozen=True)
+class ChunkLines:
+    """What a chunk has given: the weights of its design times the row values.
+
+    Attributes
+    ----------
+    values : ndarray of shape (m, n)
+    probes : ndarray of shape (probes, n)
+    changes : ndarray of shape (left_out, m, n), optional
+        What the values change by where a part of the coalitions is left out.
+    squares : ndarray of shape (m, n), optional
+        In their place, the sums of their squares.
+    of_columns : ndarray of shape (left_out, m), optional
+        And their sums over the rows.
+    """
+
+    values: Floats
+    probes: Floats
+    changes: Floats | None = None
+    squares: Floats | None = None
+    of_columns: Floats | None = None
+
+    @classmethod
+    def split(cls, lines: Floats, design: ChunkDesign) -> ChunkLines:
+        """The parts of the lines of a design."""
+        m, ends = len(design.expected), len(design.expected) * (1 + design.left_out)
+        changes = lines[m:ends].reshape(design.left_out, m, lines.shape[1])
+        return cls(lines[:m], lines[ends:], changes)
+
+    def squared(self, j: int) -> tuple[Floats, Floats]:
+        """The sums of squared changes of a column's values, and the sums of its changes over the rows."""
+        if self.changes is not None:
+            own = self.changes[:, j]
+            return np.square(own).sum(axis=0), own.sum(axis=1)
+        assert self.squares is not None
+        assert self.of_columns is not None
+        return self.squares[j], self.of_columns[:, j]
+
+
 def chunk_design(
     target: Target,
     n_coalitions: int,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._knn.cuda.batches import in_batches
-from shapley2d._knn.cuda.binned import walk_by_sums
+from shapley2d._knn.cuda.coalition_sums import walk_by_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,6 +16,8 @@
 // A bin is a word with the number of its rows in one half, and of those with the validation row's label in the other; WIDE,
 // for more than 65,535 rows, two words. Later the word has what either row is worth.
 
+#include "half_floats.cu"
+
 #define GROUP (1 << LOW)
 #define LOWER (8 * (512 >> SHIFT))  // half as fine, eight octaves
 #define WORDS (UPPER * (1024 >> SHIFT) + LOWER)
@@ -24,7 +26,6 @@ static_assert(WORDS % (128 * PARTS) == 0, "every warp has to get whole lines of 
 
 #define BIN_BYTES (WIDE ? 8 : 4)
 #define BIN_LOG (WIDE ? 3 : 2)
-#define INFINITE 0x7C00  // the largest half float
 #define FIRST ((INFINITE >> SHIFT) - (WORDS - LOWER - 1))
 #define FLOOR (FIRST << SHIFT)
 
@@ -52,32 +53,6 @@ __device__ __forceinline__ float dissimilarity(const float code, const Entry ent
     if (gaps && code != code) found = entry.missing;
     return found;
 }
-
-#ifdef __CUDACC__
-// Without the header of half floats, which a compiler without its tool kit does not find.
-__device__ __forceinline__ unsigned pack_halves(const float low, const float high) {
-    unsigned packed;
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-    return packed;
-}
-__device__ __forceinline__ unsigned add_halves(const unsigned a, const unsigned b) {
-    unsigned sum;
-    asm("add.rn.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
-    return sum;
-}
-__device__ __forceinline__ unsigned max_halves(const unsigned a, const unsigned b) {
-    unsigned most;
-    asm("max.f16x2 %0, %1, %2;" : "=r"(most) : "r"(a), "r"(b));
-    return most;
-}
-__device__ __forceinline__ unsigned min_halves(const unsigned a, const unsigned b) {
-    unsigned least;
-    asm("min.f16x2 %0, %1, %2;" : "=r"(least) : "r"(a), "r"(b));
-    return least;
-}
-#endif
-
-#define BOTH(half) ((unsigned)(half) * 0x10001u)
 
 // Byte offsets of the bins of two rows, before FIRST is taken off.
 struct Pair {

@@ -12,12 +12,12 @@
 // Set when compiling: STEPS (columns, in sixteens), BIN_BLOCKS (of bin_rows, that a processor takes at a time), SHIFT, UPPER (octaves of bins beyond the bulk), THREADS (of value_bins
 // and add_worth), EACH (eights of rows that a thread of add_worth takes).
 
+#include "half_floats.cu"
+
 #define LOWER (8 * (512 >> SHIFT))
 #define BINS (UPPER * (1024 >> SHIFT) + LOWER)
-#define INFINITE 0x7C00  // the largest half float
 #define FIRST ((INFINITE >> SHIFT) - (BINS - LOWER - 1))
 #define FLOOR (FIRST << SHIFT)
-#define BOTH(half) ((unsigned)(half) * 0x10001u)
 #define PART (BINS / THREADS)
 static_assert(BINS % THREADS == 0, "every thread has to get as many bins");
 
@@ -37,27 +37,6 @@ struct Rank {
 };
 
 #ifdef __CUDACC__
-// Without the header of half floats, which a compiler without its tool kit does not find.
-__device__ __forceinline__ unsigned pack_halves(const float low, const float high) {
-    unsigned packed;
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-    return packed;
-}
-__device__ __forceinline__ unsigned add_halves(const unsigned a, const unsigned b) {
-    unsigned sum;
-    asm("add.rn.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
-    return sum;
-}
-__device__ __forceinline__ unsigned max_halves(const unsigned a, const unsigned b) {
-    unsigned most;
-    asm("max.f16x2 %0, %1, %2;" : "=r"(most) : "r"(a), "r"(b));
-    return most;
-}
-__device__ __forceinline__ unsigned min_halves(const unsigned a, const unsigned b) {
-    unsigned least;
-    asm("min.f16x2 %0, %1, %2;" : "=r"(least) : "r"(a), "r"(b));
-    return least;
-}
 // Adds the product of 16 x 16 and 16 x 8 half floats, of which every thread of a warp has some; four of the sums are its own.
 __device__ __forceinline__ void multiply_add(float (&sums)[4], const uint4 left, const unsigned (&right)[2]) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"

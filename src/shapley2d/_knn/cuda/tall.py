@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._knn.cuda.batches import in_batches
 from shapley2d._knn.cuda.layout import HalfBins
 
 if TYPE_CHECKING:
@@ -114,16 +115,17 @@ class TallSums:
         labels = device.upload(self._labels[chosen])
         line_bytes = count * self._stride * np.dtype(np.uint16).itemsize
         many = int(np.clip(_SHARE * device.free_bytes() // line_bytes, 1, min(MOST_VALID, chosen.size)))
-        bins = device.empty((many, count, self._stride), np.uint16)
-        worth = device.empty((many, count, 2 * shape.bins.words), np.float32)
-        begins = device.empty((many, count, 4), np.uint32)
         values = device.zeros((count, n), np.float64)
         rows = (np.int32(n), np.int32(self._stride))
         sizes = (np.int32(count),)
         blocks = -(-self._stride // (_ROWS * _BIN_THREADS // 32))
         tiles = -(-n // (8 * shape.each * shape.threads))
-        for start in range(0, chosen.size, many):
-            taken = min(many, chosen.size - start)
+
+        def work(start: int, stop: int) -> None:
+            taken = stop - start
+            bins = device.empty((taken, count, self._stride), np.uint16)
+            worth = device.empty((taken, count, 2 * shape.bins.words), np.float32)
+            begins = device.empty((taken, count, 4), np.uint32)
             of_these = labels[start:], self._ends
             self._launch("find_begins", (-(-taken * count // 256),), 256, (
                 bulks[start:], np.int32(m), inside_there, *sizes, np.int32(taken), begins,
@@ -137,6 +139,8 @@ class TallSums:
             self._launch("add_worth", (tiles, count), shape.threads, (
                 bins, *rows, *sizes, *of_these, np.int32(taken), worth, values,
             ), shape.on_chip)  # fmt: skip
+
+        in_batches(work, chosen.size, many)
         return values
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from shapley2d._estimation.workers import ordered_results
-from shapley2d._methods.knn.stream_sums import ChunkLines
+from shapley2d._knn.columns.chunk_design import ChunkLines
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:

@@ -9,17 +9,16 @@ some rows were used once more than others, with what these rows weigh.
 from __future__ import annotations
 
 import math
-import os
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.in_threads import map_columns
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._knn.columns.chunk_design import ChunkDesign
+    from shapley2d._knn.columns.chunk_design import ChunkDesign, ChunkLines
     from shapley2d._theory.sums import BlockSums
 
     Floats = NDArray[np.float64]
@@ -32,48 +31,6 @@ _ALIKE = 1.15
 
 Measured on tables of 8 to 14 columns with 8 to 16 coalitions to a column: a tenth to an eighth of them.
 """
-
-
-_THREADS = 16  # of columns that are added up beside one another, each by itself
-
-
-@dataclass(frozen=True)
-class ChunkLines:
-    """What a chunk has given: the weights of its design times the row values.
-
-    Attributes
-    ----------
-    values : ndarray of shape (m, n)
-    probes : ndarray of shape (probes, n)
-    changes : ndarray of shape (left_out, m, n), optional
-        What the values change by where a part of the coalitions is left out.
-    squares : ndarray of shape (m, n), optional
-        In their place, the sums of their squares.
-    of_columns : ndarray of shape (left_out, m), optional
-        And their sums over the rows.
-    """
-
-    values: Floats
-    probes: Floats
-    changes: Floats | None = None
-    squares: Floats | None = None
-    of_columns: Floats | None = None
-
-    @classmethod
-    def split(cls, lines: Floats, design: ChunkDesign) -> ChunkLines:
-        """The parts of the lines of a design."""
-        m, ends = len(design.expected), len(design.expected) * (1 + design.left_out)
-        changes = lines[m:ends].reshape(design.left_out, m, lines.shape[1])
-        return cls(lines[:m], lines[ends:], changes)
-
-    def squared(self, j: int) -> tuple[Floats, Floats]:
-        """The sums of squared changes of a column's values, and the sums of its changes over the rows."""
-        if self.changes is not None:
-            own = self.changes[:, j]
-            return np.square(own).sum(axis=0), own.sum(axis=1)
-        assert self.squares is not None
-        assert self.of_columns is not None
-        return self.squares[j], self.of_columns[:, j]
 
 
 class StreamSums:
@@ -144,8 +101,7 @@ class StreamSums:
             self._within[j] += jackknife * squares + expected[j] * scale
             return float(off.sum()), of_column
 
-        with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
-            of_columns = list(pool.map(add_column, range(m)))
+        of_columns = map_columns(add_column, range(m), self._mean.shape[1])
         off_columns = np.array([off for off, _ in of_columns])
         change_columns = np.array([change for _, change in of_columns]).T
         _update(self._rows, values.sum(axis=0), step, jump)

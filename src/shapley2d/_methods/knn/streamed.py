@@ -19,13 +19,13 @@ from shapley2d._base.precision import convergence_ratio, interval_factor
 from shapley2d._base.progress import reporting
 from shapley2d._base.streams import seed_sequence
 from shapley2d._estimation.batches import single_threaded
-from shapley2d._knn.columns.chunk_design import ChunkDesign, chunk_design
+from shapley2d._knn.columns.chunk_design import ChunkDesign, ChunkLines, chunk_design
 from shapley2d._knn.columns.design import pair_counts
 from shapley2d._knn.columns.estimators import Target
 from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS, few_coalitions, first_round
 from shapley2d._methods.knn.memory import PROBES, changes_of_values
 from shapley2d._methods.knn.split_means import mean_of_splits
-from shapley2d._methods.knn.stream_sums import ChunkLines, StreamSums
+from shapley2d._methods.knn.stream_sums import StreamSums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,10 +140,7 @@ class StreamWork:
             if not (self._plan.squared and design.left_out):
                 return ChunkLines.split(self(number), design)
             k, chunk = self._chunks[number % len(self._chunks)]
-            found = self._parts[k].contract_squares(
-                design.coalitions, design.weights, design.left_out, valid=chunk
-            )
-        return ChunkLines(**found._asdict())
+            return self._parts[k].contract_squares(design, valid=chunk)
 
 
 def chunk_rows(n_rows: int, n_valid: int, n_columns: int, at_least: int = 1) -> int:

@@ -1,0 +1,327 @@
+"""Row values on a GPU with near rows ranked and far ones in bins: what launches ``binned.cu``."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from shapley2d._base.in_threads import map_columns
+from shapley2d._knn.cuda.batches import in_batches
+from shapley2d._knn.cuda.coalition_sums import in_groups, walk_by_sums
+from shapley2d._knn.cuda.device import DeviceError
+from shapley2d._knn.cuda.layout import BINS, NEAR, largest_dissimilarities, make_layout
+from shapley2d._knn.cuda.twin import as_floats, entries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from shapley2d._knn.cuda.device import Device
+    from shapley2d._knn.cuda.layout import Layout
+    from shapley2d._knn.row_axis import RowGame
+
+_SPARE_BYTES = 1024  # on the chip, beside what a launch asks for
+_COLUMN_BYTES = 24  # on the chip, beside four for each coalition
+_LINE = BINS + BINS // 32  # words of a line of bins
+_COUNT, _EDGES, _LIST, _WORTH, _ADD = 1, 2, 4, 8, 16
+_ALL = 31
+_TILE_ROWS = 65536
+_BATCH = 1024  # validation rows whose bins are kept between the phases
+_WALK_WORK = 2**41  # row-coalition pairs that a walk should be given at a time
+_QUEUE = 16  # launches after which Ctrl-C is looked for
+_NOWHERE = np.uint64(0)
+
+
+class Shape(NamedTuple):
+    """How work is cut up: coalitions and threads of a block, blocks that a processor takes, entries loaded ahead."""
+
+    group: int
+    threads: int
+    blocks: int
+    ahead: int = 4
+
+
+# Measured on an H200, the fastest first: many columns are shared by more coalitions, few leave room for two blocks.
+_WIDE = 24
+_SHAPES = (Shape(16, 1024, 1, 8), Shape(8, 512, 2), Shape(8, 512, 1), Shape(4, 512, 1), Shape(2, 512, 1))
+_REGRESSION_SHAPES = (Shape(4, 1024, 1), Shape(2, 1024, 1))
+
+
+class _Walk(NamedTuple):
+    """Memory of a walk: values of all columns, sums of a step, and parts of distances that phases share."""
+
+    values: Any
+    sums: Any
+    kept: Any
+
+
+class NearRanked:
+    """Row values with near rows ranked and far ones in bins, as :mod:`shapley2d._knn.cuda.twin` has them.
+
+    Parameters
+    ----------
+    game : RowGame
+    device : Device
+    shape : Shape, optional
+        By default the fastest one that fits.
+    tile_rows : int, optional
+        Rows of a launch; by default all where that keeps to the GPU's cache.
+
+    Attributes
+    ----------
+    group : int
+        Coalitions that share a launch.
+    unit : float
+        What :meth:`values` are whole numbers of.
+    largest : ndarray of shape (m,)
+        The largest that two entries of each column can be apart.
+    rows_at_a_time : int
+        Validation rows that the GPU's processors take beside one another.
+    train, entries : device arrays
+        The training table, and what the entries of validation rows are compared with.
+    """
+
+    def __init__(
+        self, game: RowGame, device: Device, shape: Shape | None = None, tile_rows: int | None = None
+    ) -> None:
+        self.n_rows, self.n_columns = game.n_rows, game.n_columns
+        self._device = device
+        self._classifies = game.task == "classification"
+        self._magnitude = 1.0 if self._classifies else max(game.magnitude, np.finfo(np.float64).tiny)
+        # No value is larger: what one of K neighbours can change, and in regression the error of no rows.
+        k = game.n_neighbors
+        self._bound = 1.0 / k if self._classifies else 8.0 / k + 2 * abs(game.weights.alone)
+        self._per_bin = 8 if self._classifies else 20
+        self._shape = shape or self._fitting_shape()
+        self.group = self._shape.group
+        self.rows_at_a_time = self._shape.blocks * device.processors
+        self._fixed = np.float32(2.0**30 / self._bound)
+        self.unit = self._magnitude**2 / float(self._fixed)
+        codes = (
+            np.stack(map_columns(as_floats, game.train, game.n_rows))
+            if game.n_columns
+            else as_floats(game.train)
+        )
+        self.largest = largest_dissimilarities(game)
+        self._launch = device.compile(
+            "binned.cu",
+            THREADS=self._shape.threads,
+            GROUP=self.group,
+            BINS=BINS,
+            NEAR=NEAR,
+            REGRESSION=int(not self._classifies),
+            BLOCKS=self._shape.blocks,
+            AHEAD=self._shape.ahead,
+        )
+        row_bytes = codes.itemsize * self.n_columns + 8 * self.group
+        fits = self.n_rows * row_bytes <= device.cache_bytes // 2
+        self._tile_rows = min(tile_rows or (self.n_rows if fits else _TILE_ROWS), self.n_rows)
+        self._tiles = -(-self.n_rows // self._tile_rows)
+        try:
+            self._upload(game, codes)
+        except MemoryError as error:
+            raise DeviceError(
+                f"the table takes {codes.nbytes / 2**30:.1f} GB on the GPU, which has "
+                f"{device.free_bytes() / 2**30:.1f} GB left"
+            ) from error
+        self.train, self.entries = self._arguments[:2]
+
+    def _fitting_shape(self) -> Shape:
+        shapes = _SHAPES[self.n_columns <= _WIDE :] if self._classifies else _REGRESSION_SHAPES
+        for shape in shapes:
+            needed = self._on_chip(shape, self.n_columns) + 8 * shape.threads + _SPARE_BYTES
+            if needed <= self._device.block_bytes and shape.blocks * needed <= self._device.processor_bytes:
+                return shape
+        raise DeviceError(
+            f"{self._device.name} has {self._device.block_bytes // 1024} KB of memory on the chip for a block of "
+            "threads, too little for the bins"
+        )
+
+    def _on_chip(self, shape: Shape, n_columns: int) -> int:
+        """Bytes of counts, of lists of near rows, of what is summed up along these, and of columns."""
+        summed = 2 * (NEAR + 2) if self._classifies else 16 * (NEAR + 1)
+        bins = shape.group * (self._per_bin * _LINE + 8 * NEAR)
+        columns = (_COLUMN_BYTES + 4 * shape.group) * (n_columns + shape.ahead)
+        return bins + -(-shape.group * summed // 16) * 16 + columns
+
+    def _upload(self, game: RowGame, codes: NDArray[Any]) -> None:
+        device, weights = self._device, game.weights
+        if self._classifies:
+            labels = (device.upload(game.runs()), _NOWHERE, _NOWHERE)
+        else:
+            labels = (
+                _NOWHERE,
+                device.upload((game.y / self._magnitude).astype(np.float32)),
+                device.upload(game.y_valid / self._magnitude),
+            )
+        tables = [device.upload(np.ascontiguousarray(table)) for table in (*weights[:5], game.inverse)]
+        self._arguments: tuple[Any, ...] = (
+            device.upload(codes),
+            device.upload(entries(game)),
+            np.int32(self.n_rows),
+            np.int32(self.n_columns),
+            *labels,
+            *tables,
+            np.float64(weights.alone),
+            np.int32(game.n_neighbors),
+        )
+
+    def sums(
+        self,
+        coalitions: NDArray[np.bool_],
+        chosen: NDArray[np.integer],
+        progress: Callable[[float], None] | None = None,
+    ) -> NDArray[np.float64]:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        total = np.empty((len(coalitions), self.n_rows))
+
+        def values(part: NDArray[np.bool_]) -> Any:
+            return self.values(part, chosen)
+
+        for part, found in in_groups(self._device, coalitions, self.group, values, progress):
+            total[part] = found * self.unit
+        return total
+
+    def values(self, coalitions: NDArray[np.bool_], chosen: NDArray[np.integer]) -> Any:
+        """Row values under each of a few column coalitions, summed over the chosen validation rows.
+
+        Parameters
+        ----------
+        coalitions : ndarray of shape (B, m), bool
+            As many as share a launch at most, see :attr:`group`.
+        chosen : ndarray of int
+
+        Returns
+        -------
+        device array of shape (group, n), int64
+            Whole numbers of :attr:`unit`.
+        """
+        sums = self._device.zeros((self.group, self.n_rows), np.int64)
+        listed = np.flatnonzero(coalitions.any(axis=0)).astype(np.int32)
+        bits = (coalitions[:, listed].T << np.arange(len(coalitions))).sum(axis=1).astype(np.int32)
+        sizes = coalitions.sum(axis=1)
+        top = float((coalitions @ self.largest).max(initial=0))
+        layout = make_layout(top, int(sizes[sizes > 0].min(initial=self.n_columns)))
+        listed_there = self._device.upload(listed if listed.size else np.zeros(1, dtype=np.int32))
+        bits_there = self._device.upload(bits if bits.size else np.zeros(1, dtype=np.int32))
+        arguments = (listed_there, bits_there, np.int32(listed.size))
+        self._run("add_values", chosen, arguments, layout, self._fixed, (sums,))
+        return sums
+
+    def walk(
+        self,
+        weights_in: NDArray[np.float64],
+        weights_out: NDArray[np.float64],
+        chosen: NDArray[np.integer],
+    ) -> NDArray[np.float64]:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        low = self.group.bit_length() - 1
+        if not self._classifies or self.n_columns <= low:
+            return walk_by_sums(self, weights_in, weights_out, chosen)
+        device = self._device
+        blocks = min(max(len(chosen), 1), self.rows_at_a_time)
+        buffers = _Walk(
+            values=device.zeros((self.n_columns, self.n_rows), np.float64),
+            sums=device.zeros((low + 2, self.n_rows), np.int32),
+            kept=device.empty((blocks, self.n_rows), np.float32) if self._tiles == 1 else _NOWHERE,
+        )
+        for others in range(1 << (self.n_columns - low)):
+            self._walk_step(others, weights_in, weights_out, chosen, buffers)
+            if others % _QUEUE == 0:
+                device.wait()
+        total: NDArray[np.float64] = device.download(buffers.values)
+        return total
+
+    def _walk_step(
+        self,
+        others: int,
+        weights_in: NDArray[np.float64],
+        weights_out: NDArray[np.float64],
+        chosen: NDArray[np.integer],
+        buffers: _Walk,
+    ) -> None:
+        """Add all subsets of the first few columns, with a set of others (by its bits) in all of them."""
+        device, m = self._device, self.n_columns
+        low = self.group.bit_length() - 1
+        high = low + np.flatnonzero([others >> j & 1 for j in range(m - low)])
+        sizes = high.size + np.arange(low + 1)
+        with_column, everywhere = weights_in[sizes] + weights_out[sizes], weights_out[sizes]
+        many = np.array([math.comb(low, size) for size in range(low + 1)])
+        largest = self._bound * max(float(many @ np.abs(with_column)), float(many @ np.abs(everywhere)))
+        if largest == 0.0:
+            return
+        fixed = np.float32(0.99 * 2.0**31 / (largest * max(len(chosen), 1)))
+        listed = np.append(np.arange(low), high).astype(np.int32)
+        layout = make_layout(float(self.largest[listed].sum()), max(high.size, 1))
+        there = device.upload(listed)
+        zeros = np.zeros(4 - low)
+        weights = np.concatenate([with_column, zeros, everywhere, zeros]).astype(np.float32)
+        last = (*weights, buffers.sums)
+        self._run(
+            "add_walk", chosen, (there, there, np.int32(listed.size)), layout, fixed, last, buffers.kept
+        )
+        roles = np.zeros(m, dtype=np.int32)
+        roles[high] = 1
+        roles[:low] = 2 + np.arange(low)
+        shape = (np.int32(m), np.int32(low + 2))
+        unit = np.float64(1.0 / float(fixed))
+        arguments = (buffers.sums, np.int32(self.n_rows), device.upload(roles), *shape, unit, buffers.values)
+        self._launch("fold_walk", (-(-self.n_rows // 256),), 256, arguments)
+
+    def walk_rows(self) -> int:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        rounds = _WALK_WORK // ((self.n_rows << self.n_columns) * self._device.processors)
+        return self._device.processors * int(max(rounds, 1))
+
+    def _run(
+        self,
+        kernel: str,
+        chosen: NDArray[np.integer],
+        listed: tuple[Any, ...],
+        layout: Layout,
+        fixed: np.float32,
+        last: tuple[Any, ...],
+        kept: Any = _NOWHERE,
+    ) -> None:
+        """Launch a kernel on the chosen validation rows: all phases at once, or one by one over tiles of rows."""
+        device = self._device
+        bins = (np.int32(layout.shift), np.int32(layout.offset))
+        n_listed = int(listed[2])
+        state_bytes = self.group * (self._per_bin * _LINE + 8 * NEAR)
+        on_chip = self._on_chip(self._shape, n_listed)
+
+        def launch(
+            grid: tuple[int, int], part: Any, count: int, phases: int, state: Any, limits: Any
+        ) -> None:
+            arguments = (
+                *self._arguments, part, np.int32(count), *listed, *bins, np.int32(phases), np.int32(self._tile_rows),
+                kept, state, limits, fixed, *last,
+            )  # fmt: skip
+            self._launch(kernel, grid, self._shape.threads, arguments, on_chip)
+
+        numbers = chosen.astype(np.int32)
+        if self._tiles == 1:
+            if numbers.size:
+                blocks = min(numbers.size, self.rows_at_a_time)
+                launch((blocks, 1), device.upload(numbers), numbers.size, _ALL, _NOWHERE, _NOWHERE)
+            return
+
+        def work(start: int, stop: int) -> None:
+            count = stop - start
+            state = device.zeros((count, state_bytes), np.uint8)
+            limits = device.zeros((count, 8 * self.group), np.int32)
+            part = device.upload(numbers[start:stop])
+            for phase, tiles in (
+                (_COUNT, self._tiles),
+                (_EDGES, 1),
+                (_LIST, self._tiles),
+                (_WORTH, 1),
+                (_ADD, self._tiles),
+            ):
+                launch((count, tiles), part, count, phase, state, limits)
+            device.wait()
+
+        in_batches(work, numbers.size, _BATCH)
