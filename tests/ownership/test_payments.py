@@ -7,7 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from shapley2d import InputError
@@ -35,11 +35,13 @@ def test_amounts_sum_to_the_total_without_a_remainder(units, values, digits):
         assert abs(amount - total * max(value, 0) / positive) <= 1.000001 / 10**digits + 1e-9 * total
 
 
+@example(units=17179934468, values=[475693.0, -475692.0])
 @given(units=cents, values=st.lists(finite, min_size=1, max_size=12))
 def test_what_negative_values_owe_sums_to_the_total_too(units, values):
     assume(sum(values) > 1e-3)
     amounts = divide_total(units / 100, values, negative="owe")
-    assert exact_sum(amounts) == pytest.approx(Decimal(units).scaleb(-2), rel=Decimal("1e-12"))
+    rounding = Decimal(float(np.spacing(np.abs(amounts)).sum()))  # large amounts have no cents
+    assert abs(exact_sum(amounts) - Decimal(units).scaleb(-2)) <= rounding
     for amount, value in zip(amounts, values, strict=True):
         assert amount <= 0.01 if value < 0 else amount >= 0
 

@@ -150,7 +150,7 @@ def _readable(series: nw.Series[Any], key: str, name: str, read: Reader) -> Colu
         return _from_series(series, key, name, read)
     except InputError:
         raise
-    except (OverflowError, ValueError, NotImplementedError) as error:
+    except (OverflowError, ValueError, KeyError, NotImplementedError) as error:
         raise InputError(
             Place(name),
             f": column {key!r} holds {series.dtype} entries that cannot be read ({error}): correct or drop them",

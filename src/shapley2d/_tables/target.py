@@ -102,7 +102,7 @@ def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
 def _items(as_list: Callable[[], list[Any]], kind: Any, name: str) -> list[Any]:
     try:
         items = as_list()
-    except (OverflowError, ValueError, NotImplementedError) as error:
+    except (OverflowError, ValueError, KeyError, NotImplementedError) as error:
         raise InputError(
             Place(name), f" holds {kind} entries that cannot be read ({error}): correct or drop them"
         ) from error

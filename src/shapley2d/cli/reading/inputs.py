@@ -356,7 +356,7 @@ def id_names(table: Any) -> NDArray[Any]:
     """The entries of a column, as whole numbers where they are nothing else."""
     try:
         names = [str(name) for name in clean_texts(table).column(0).to_pylist()]
-    except (OverflowError, ValueError) as error:
+    except (OverflowError, ValueError, KeyError) as error:
         raise InputError(
             f"--id {shlex.quote(table.column_names[0])}: its entries cannot be read ({error})"
         ) from error

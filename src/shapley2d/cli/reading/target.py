@@ -92,7 +92,7 @@ def _as_vector(column: Any) -> NDArray[Any]:
         return np.asarray(column.to_numpy())
     try:
         items = column.to_pylist()
-    except (OverflowError, ValueError) as error:
+    except (OverflowError, ValueError, KeyError) as error:  # the last: a zone that nobody knows
         raise InputError(
             Place("y"), f" holds {column.type} entries that cannot be read ({error}): correct or drop them"
         ) from error
