@@ -140,6 +140,7 @@ def test_crafted_valuations_and_bombs_are_refused_with_bounded_memory(folder, sa
     assert growth < MAX_GROWTH
 
 
+@pytest.mark.slow
 def test_kills():
     kinds = "cells,flat,game,knn sampled,knn exact,knn streamed,exact,oob"
     ended = subprocess.run(

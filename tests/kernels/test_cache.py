@@ -40,7 +40,7 @@ print(json.dumps([v.values.tolist(), said]))
 
 
 @pytest.mark.skipif(bool(reason_to_skip()), reason=reason_to_skip() or "-")
-@pytest.mark.parametrize("has_temporary", [True, False])
+@pytest.mark.parametrize("has_temporary", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_a_service_account_values_cells_and_is_told_once(has_temporary):
     X, y = [[0, 5], [1, 5], [9, 5], [8, 5]], ["low", "low", "high", "high"]
     expected = value_cells(

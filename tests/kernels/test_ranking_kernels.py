@@ -1,13 +1,14 @@
-"""Compiled pieces of a ranking: dissimilarities, sorts, bins."""
+"""Compiled pieces of a ranking: dissimilarities, distances, sorts."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from knn.test_knn_rows import random_table, table_distances
-from shapley2d._kernels.bins import all_tied, bin_of, bin_words, find_ends
-from shapley2d._kernels.distance import column_dissimilarities, distances_from
+from shapley2d._kernels.distance import column_dissimilarities, distances_from, distances_of_rows
 from shapley2d._kernels.sort import rank_rows, sort_packed_rows, sort_rows
 
 
@@ -55,44 +56,17 @@ def check_ranking(distances, keys, rows):
 def test_dissimilarities_are_those_of_the_table():
     rng = np.random.default_rng(1)
     columns = random_table(rng, 20, 5, 3, missing=0.3)
+    every = np.ones(5, dtype=bool)
     for kernel in (column_dissimilarities, column_dissimilarities.py_func):
         for t in range(3):
             out = np.empty_like(columns.train)
             # The difference from a missing entry overflows, and is not used.
             with np.errstate(over="ignore"):
-                kernel(columns.train, columns.valid[:, t].copy(), columns.measures, 0, 20, out)
+                kernel(columns.train, columns.valid[:, t].copy(), columns.measures, 0, every, 0, 20, out)
             for j in range(5):
                 one = np.arange(5) == j
                 np.testing.assert_array_equal(out[j], table_distances(columns, one, t))
                 np.testing.assert_array_equal(out[j], columns.distances(t, one))
-
-
-def test_bins_never_decrease_with_the_distance():
-    top = np.iinfo(np.int64).max
-    distances = np.unique(np.r_[np.arange(3000), np.geomspace(1, top / 2, 20_000).astype(np.int64), top])
-    distances = distances[distances >= 0].astype(np.int64)
-    bins = np.empty(4 * len(distances), dtype=np.uint16)
-    ends = np.empty((4, 3), dtype=np.int64)
-    find_ends(np.array([distances] * 4), ends)
-    bin_words(np.array([distances] * 4), ends, bins)
-    lanes = bins.reshape(-1, 4).astype(int)
-    assert np.all(np.diff(lanes[:, 0]) >= 0) and np.all(lanes == lanes[:, :1])
-    assert lanes.max() < 0x7FFF and lanes[0, 0] == 0
-    assert ends[:, :2].tolist() == [[lanes[0, 0], lanes[-1, 0]]] * 4
-    coarse = (distances[:128] >> ends[0, 2]).astype(int)  # what is too near to tell apart is ranked exactly
-    assert len(np.unique(lanes[:128, 0])) == len(np.unique(coarse))
-
-
-def test_a_bin_of_one_distance_is_recognised():
-    distances = np.full(2000, 1 << 20, dtype=np.int64)
-    distances[:700] = 5
-    for kernel in (all_tied, all_tied.py_func):
-        code = bin_of.py_func(1 << 20, 0)
-        assert kernel(distances, code, 0)
-        distances[1900] += 1
-        assert not kernel(distances, code, 0)
-        distances[1900] -= 1
-        assert kernel(distances, 77, 0)
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 5])
@@ -105,6 +79,32 @@ def test_distances_are_the_same_beside_complements(n_columns):
                              np.zeros((1, n_columns), bool), np.ones((1, n_columns), bool), ~masks[3:]])  # fmt: skip
     for kernel in (distances_from, distances_from.py_func):
         out = np.full((len(listed), 30), -1)
-        kernel(columns.train, columns.valid[:, 1].copy(), columns.measures, listed, out)
+        kernel(columns.train, columns.valid[:, 1].copy(), columns.measures, 0, listed, out)
         for coalition, line in zip(listed, out, strict=True):
             np.testing.assert_array_equal(line, table_distances(columns, coalition, 1))
+
+
+def test_distances_of_some_rows_are_those_of_the_table():
+    rng = np.random.default_rng(5)
+    columns = random_table(rng, 40, 5, 3, missing=0.3)
+    rows = rng.integers(0, 40, 17).astype(np.int32)
+    for kernel in (distances_of_rows, distances_of_rows.py_func):
+        for t, coalition in enumerate(rng.random((3, 5)) < 0.6):
+            out = np.full(20, -1)
+            with np.errstate(over="ignore"):
+                kernel(columns.train, columns.valid[:, t].copy(), columns.measures, coalition, rows, out)
+            np.testing.assert_array_equal(out[:17], columns.distances(t, coalition)[rows])
+            assert (out[17:] == -1).all()
+
+
+@pytest.mark.parametrize("shift", [-1, 4, 12, 20])
+def test_leading_digits_are_too_small_by_less_than_one_for_every_column(shift):
+    rng = np.random.default_rng(shift + 1)
+    columns = random_table(rng, 200, 4, 1, levels=1000 if shift > 0 else 100, missing=0.1)
+    columns = replace(columns, weight=columns.weight * 1013, missing=columns.missing * 2**16)
+    coalitions = np.array(list(np.ndindex(2, 2, 2, 2)), dtype=bool)
+    out = np.empty((16, 200), dtype=np.int32)
+    distances_from(columns.train, columns.valid[:, 0].copy(), columns.measures, shift, coalitions, out)
+    for coalition, leading in zip(coalitions, out, strict=True):
+        exact = columns.distances(0, coalition) / 2.0**shift
+        assert (leading <= exact).all() and (leading > exact - max(coalition.sum(), 1)).all()

@@ -176,7 +176,7 @@ def test_distances_are_taken_tile_by_tile(kernel, n):
     coalitions = np.array([[1, 0, 1], [0, 0, 0], [1, 1, 1]], dtype=bool)
     weight, none = np.array([1, 2, 3]), np.zeros(3, dtype=np.int64)
     out = np.empty((4, n), np.int64)
-    kernel(train, valid, (none > 0, weight, none), coalitions, out)
+    kernel(train, valid, (none > 0, weight, none), 0, coalitions, out)
     apart = weight[:, None] * (train - valid[:, None]) ** 2
     np.testing.assert_array_equal(out[:3], coalitions.astype(int) @ apart)
 

@@ -277,7 +277,7 @@ value_cells(*data, n_coalitions=800, **options)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize(("store", "fits"), [(0, True), (2**40, False)])
+@pytest.mark.parametrize(("store", "fits"), [(0, True), pytest.param(2**40, False, marks=pytest.mark.slow)])
 def test_memory_does_not_grow_with_coalitions(store, fits):
     """The odd parts of 30,000 x 800 row values are 96 MB, and as much again is needed to use them."""
     command = [sys.executable, "-W", "ignore", "-c", MEMORY, str(store), str(100 * 2**20)]

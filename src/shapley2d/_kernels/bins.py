@@ -1,9 +1,12 @@
 """Bins of distances, four column coalitions at a time.
 
-The bin of a distance is read off its bits as a float: the exponent and the first bits of the mantissa. That is
-monotone, takes a handful of vector instructions, and makes all bins equally wide relative to the distance. Of distances
-longer than 31 bits, the leading 31 bits of the farthest row's are taken: vector instructions turn no longer integers
-into floats. The bins of a row under four coalitions share one 64-bit word, a *lane* of 16 bits each.
+The bin of a distance is read off the bits of its leading digits as a float: the exponent and the first bits of the
+mantissa. That is monotone, takes a handful of vector instructions, and makes all bins equally wide relative to the
+distance. The bins of a row under four coalitions share one 64-bit word, a *lane* of 16 bits each.
+
+Leading digits are sums of rounded numbers, see :mod:`shapley2d._kernels.distance`, and nearly always in the bin of the
+rounded sum. Where they may not be, the exact distance decides: rows at the same distance are in the same bin, and no
+nearer row is in a farther one.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import numba
 import numpy as np
 
 from shapley2d._kernels.cache import CACHE
+from shapley2d._kernels.distance import distances_of_rows, first_bits
 from shapley2d._kernels.sort import insertion_sort, sort_packed_rows
 
 if TYPE_CHECKING:
@@ -22,19 +26,31 @@ if TYPE_CHECKING:
 LANES = 4
 MANTISSA_BITS = 7
 _SHIFT = np.int32(23 - MANTISSA_BITS)
-_OFFSET = np.int32((127 << MANTISSA_BITS) - 1)
+_SMALL = np.int32((1 << MANTISSA_BITS) - 1)
+_OFFSET = np.float32(_SMALL).view(np.int32) >> _SHIFT
 _ZERO = np.int32(0)
-_LONGEST = 2**31 - 1
+LONGEST = 2**31 - 1
+_MOST_UP = 16
 
+# Where rounded columns reach less far, a coalition has leading digits of its own.
+_COARSE = 2**20
 # A bin with more than one in so many rows is large.
 LARGE = 32
-_CHUNK = 512
+_CHUNK = 128
 # Up to this many rows the simplest sort is the fastest.
 _INSERTION = 24
 
 LANE = np.uint64(0xFFFF)
 LANE_1, LANE_2, LANE_3 = np.uint64(16), np.uint64(32), np.uint64(48)
 _HIGH_BITS = np.uint64(0x8000800080008000)
+
+
+class LeadingDigits(NamedTuple):
+    """How the distances of a table are cut to 32 bits, see :mod:`shapley2d._knn.leading_digits`."""
+
+    shift: int  # how many last bits are left out
+    rounded: NDArray[np.bool_]  # the columns whose dissimilarities have such bits
+    reach: NDArray[np.int64]  # the leading digits that a column can have at most
 
 
 class BinScratch(NamedTuple):
@@ -45,15 +61,16 @@ class BinScratch(NamedTuple):
     counts: NDArray[np.int32]  # (kinds of rows, lanes, bins)
     sums: NDArray[np.float64]  # (lanes, bins, sum of z and of z^2), for regression
     tables: NDArray[np.float64]  # (lanes, coefficients, bins)
-    starts: NDArray[np.int64]  # (lanes, bins): the rank at which a bin starts
-    ends: NDArray[
-        np.int64
-    ]  # (lanes, 3): the first and the last bin with rows, and the bits that bins leave out
+    starts: NDArray[np.int64]  # (bins,): the rank at which a near bin of one lane starts
+    ends: NDArray[np.int64]  # (lanes, 2): the first and the last bin that may have rows
+    slack: NDArray[np.int32]  # (lanes,): how much too small leading digits may be
+    is_exact: NDArray[np.bool_]  # (lanes,): whether leading digits are the whole distance
     edges: NDArray[np.int64]  # (lanes,): the last near bin, or -1
     hits: NDArray[np.int32]  # rows that are near in some lane
     n_hits: NDArray[np.int64]  # (1,)
     candidates: NDArray[np.int32]  # near rows of one lane
     near_values: NDArray[np.float64]  # (lanes, rows): filled for near rows only
+    every: NDArray[np.int32]  # all rows
     keys: NDArray[np.int64]
     rows: NDArray[np.int32]
     packed: NDArray[np.int64]
@@ -61,9 +78,8 @@ class BinScratch(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def bin_scratch(distances, kinds, n_sums, coefficients):  # type: ignore[no-untyped-def]
-    """Allocate a BinScratch for distances of shape (4, n)."""
-    n_rows = distances.shape[1]
+def bin_scratch(n_rows, kinds, n_sums, coefficients):  # type: ignore[no-untyped-def]
+    """Allocate a BinScratch."""
     n_bins = (32 << MANTISSA_BITS) + 2
     bins = np.empty(LANES * n_rows, np.uint16)
     return BinScratch(
@@ -72,14 +88,17 @@ def bin_scratch(distances, kinds, n_sums, coefficients):  # type: ignore[no-unty
         np.empty((kinds, LANES, n_bins), np.int32),
         np.empty((LANES, n_bins, n_sums)),
         np.zeros((LANES, coefficients, n_bins)),
-        np.empty((LANES, n_bins), np.int64),
-        np.empty((LANES, 3), np.int64),
+        np.empty(n_bins, np.int64),
+        np.empty((LANES, 2), np.int64),
+        np.zeros(LANES, np.int32),
+        np.zeros(LANES, np.bool_),
         np.empty(LANES, np.int64),
         np.empty(n_rows + 1, np.int32),
         np.zeros(1, np.int64),
         np.empty(n_rows + 1, np.int32),
         np.empty((LANES, n_rows)),
-        np.empty(n_rows, distances.dtype),
+        np.arange(n_rows).astype(np.int32),
+        np.empty(n_rows, np.int64),
         np.empty(n_rows, np.int32),
         np.empty(n_rows, np.int64),
         np.empty(n_rows, np.int64),
@@ -87,50 +106,153 @@ def bin_scratch(distances, kinds, n_sums, coefficients):  # type: ignore[no-unty
 
 
 @numba.njit(nogil=True, cache=CACHE, inline="always")
-def bin_of(distance, left_out):  # type: ignore[no-untyped-def]
-    """The bin of one distance by all but its last bits: 0 for 0, and never decreasing."""
-    leading = np.float32(np.int32(distance >> left_out))
-    return max(np.int32((leading.view(np.int32) >> _SHIFT) - _OFFSET), _ZERO)
+def _bits(leading):  # type: ignore[no-untyped-def]
+    """The bits of leading digits as a float; numbers too small for bins of their own are alike."""
+    return np.float32(max(leading, _SMALL)).view(np.int32)
+
+
+@numba.njit(nogil=True, cache=CACHE, inline="always")
+def bin_of(leading):  # type: ignore[no-untyped-def]
+    """The bin of leading digits: 0 for the smallest, and never decreasing."""
+    return np.int32((_bits(leading) >> _SHIFT) - _OFFSET)
+
+
+@numba.njit(nogil=True, cache=CACHE, inline="always")
+def _changed_bits(leading, slack):  # type: ignore[no-untyped-def]
+    """The bits in which leading digits, as a float, differ from the largest number that they may stand for."""
+    return _bits(leading) ^ _bits(np.int32(leading + slack))
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def bin_words(distances, ends, bins):  # type: ignore[no-untyped-def]
-    """Write the bins of all rows under four coalitions.
+def fill_bins(table, t, coalitions, distances, digits, scratch):  # type: ignore[no-untyped-def]
+    """Write the bins of all rows under up to four coalitions, and between which bins they are.
 
     Parameters
     ----------
-    distances : ndarray of shape (4, n)
-    ends : ndarray of shape (4, 3)
-        Of :func:`find_ends`.
-    bins : ndarray of shape (4 n,), uint16
-        The four lanes of row 0, then those of row 1, and so on.
+    table : tuple
+        Training rows (m, n), validation rows (T, m), and how their columns are measured.
+    t : int
+        The validation row.
+    coalitions : ndarray of bool of shape (up to 4, m)
+    distances : ndarray of shape (4, n), int32
+        The leading digits of distances. Those of a coalition that reaches less far than others are written anew.
+    digits : LeadingDigits
+    scratch : BinScratch
     """
-    d0, d1, d2, d3 = distances[0], distances[1], distances[2], distances[3]
-    s0, s1, s2, s3 = ends[0, 2], ends[1, 2], ends[2, 2], ends[3, 2]
-    for i in range(d0.size):
-        bins[4 * i] = bin_of(d0[i], s0)
-        bins[4 * i + 1] = bin_of(d1[i], s1)
-        bins[4 * i + 2] = bin_of(d2[i], s2)
-        bins[4 * i + 3] = bin_of(d3[i], s3)
+    scratch.slack.fill(0)
+    for lane in range(len(coalitions)):
+        inexact, reach = 0, 0
+        for j in range(coalitions.shape[1]):
+            if coalitions[lane, j]:
+                inexact += digits.rounded[j]
+                reach += digits.reach[j]
+        scratch.is_exact[lane] = inexact == 0
+        if inexact > 0 and reach < _COARSE:
+            _sharpen(table, t, coalitions[lane], scratch, distances[lane])
+        else:
+            scratch.slack[lane] = max(inexact - 1, 0)
+    find_ends(distances, scratch.slack, scratch.ends)
+    n_rows = distances.shape[1]
+    chunks, count = scratch.rows, 0
+    for begin in range(0, n_rows, _CHUNK):
+        chunks[count] = begin
+        count += bin_words(distances, begin, min(begin + _CHUNK, n_rows), scratch.slack, scratch.bins)
+    for lane in range(len(coalitions)):
+        if count > 0 and scratch.slack[lane] > 0:
+            _settle(table, t, coalitions[lane], distances[lane], chunks[:count], digits.shift, lane, scratch)
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def find_ends(distances, ends):  # type: ignore[no-untyped-def]
-    """Write the first and the last bin of every coalition, and how many last bits of a distance do not matter to them.
+def _sharpen(table, t, coalition, scratch, leading):  # type: ignore[no-untyped-def]
+    """Write leading digits of exact distances, with as few bits left out as the farthest row allows."""
+    train, valid, measures = table
+    distances = scratch.packed
+    distances_of_rows(train, valid[t], measures, coalition, scratch.every, distances)
+    farthest = distances.max()
+    shift = -_MOST_UP
+    while first_bits(farthest, shift) > LONGEST:
+        shift += 1
+    for i in range(distances.size):
+        leading[i] = first_bits(distances[i], shift)
 
-    Bins between the ends are all that have to be cleared and valued.
-    """
+
+@numba.njit(nogil=True, cache=CACHE)
+def find_ends(distances, slack, ends):  # type: ignore[no-untyped-def]
+    """Write the first and the last bin of every coalition: those between are all that have to be cleared and valued."""
     for lane in range(LANES):
         line = distances[lane]
         nearest, farthest = line[0], line[0]
         for i in range(line.size):
             nearest = min(nearest, line[i])
             farthest = max(farthest, line[i])
-        left_out = 0
-        while farthest >> left_out > _LONGEST:
-            left_out += 1
-        ends[lane, 0], ends[lane, 1] = bin_of(nearest, left_out), bin_of(farthest, left_out)
-        ends[lane, 2] = left_out
+        ends[lane, 0], ends[lane, 1] = bin_of(nearest), bin_of(np.int32(farthest + slack[lane]))
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def bin_words(distances, begin, end, slack, bins):  # type: ignore[no-untyped-def]
+    """Write the bins of the rows ``begin .. end - 1``.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (4, n), int32
+        Leading digits.
+    begin, end : int
+    slack : ndarray of shape (4,), int32
+        How much too small they may be.
+    bins : ndarray of shape (4 n,), uint16
+        The four lanes of row 0, then those of row 1, and so on.
+
+    Returns
+    -------
+    bool
+        Whether larger numbers within the slack would be in another bin.
+    """
+    d0, d1 = distances[0, begin:end], distances[1, begin:end]
+    d2, d3 = distances[2, begin:end], distances[3, begin:end]
+    bins = bins[LANES * begin : LANES * end]
+    s0, s1, s2, s3 = slack[0], slack[1], slack[2], slack[3]
+    changed = _ZERO
+    # Without a branch, for vector instructions.
+    for i in range(d0.size):
+        bins[4 * i] = bin_of(d0[i])
+        bins[4 * i + 1] = bin_of(d1[i])
+        bins[4 * i + 2] = bin_of(d2[i])
+        bins[4 * i + 3] = bin_of(d3[i])
+        changed |= (
+            _changed_bits(d0[i], s0)
+            | _changed_bits(d1[i], s1)
+            | _changed_bits(d2[i], s2)
+            | _changed_bits(d3[i], s3)
+        )
+    return changed >> _SHIFT != 0
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _in_doubt(leading, slack):  # type: ignore[no-untyped-def]
+    """The same for one lane."""
+    changed = _ZERO
+    for k in range(leading.size):
+        changed |= _changed_bits(leading[k], slack)
+    return changed >> _SHIFT != 0
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _settle(table, t, coalition, leading, chunks, shift, lane, scratch):  # type: ignore[no-untyped-def]
+    """Put the rows of some chunks whose bin is in doubt where their exact distance belongs."""
+    train, valid, measures = table
+    slack, doubtful, distances = scratch.slack[lane], scratch.candidates, scratch.packed
+    count = 0
+    for begin in chunks:
+        chunk = leading[begin : begin + _CHUNK]
+        if _in_doubt(chunk, slack):
+            for k in range(chunk.size):
+                if _changed_bits(chunk[k], slack) >> _SHIFT != 0:
+                    doubtful[count] = begin + k
+                    count += 1
+    distances_of_rows(train, valid[t], measures, coalition, doubtful[:count], distances)
+    for h in range(count):
+        exact = np.int32(first_bits(distances[h], shift))
+        scratch.bins[LANES * doubtful[h] + lane] = bin_of(exact)
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -147,21 +269,45 @@ def count_rows(words, counts):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def all_tied(distances, code, left_out):  # type: ignore[no-untyped-def]
-    """Whether all rows in a bin have the same distance, so that it is a tie group already."""
+def all_tied(table, t, coalition, leading, code, lane, scratch):  # type: ignore[no-untyped-def]
+    """Whether all rows in a bin have the same distance, so that it is a tie group already.
+
+    Parameters
+    ----------
+    table, t
+        As in :func:`fill_bins`.
+    coalition : ndarray of bool of shape (m,)
+    leading : ndarray of shape (n,), int32
+        The leading digits of the distances under it.
+    code, lane : int
+        The bin.
+    scratch : BinScratch
+    """
+    train, valid, measures = table
+    bins, slack = scratch.bins, scratch.slack[lane]
+    if not _agree(bins, leading, code, lane, slack):
+        return False
+    if scratch.is_exact[lane]:
+        return True
+    distances_of_rows(train, valid[t], measures, coalition, scratch.every, scratch.packed)
+    return _agree(bins, scratch.packed, code, lane, 0)
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _agree(bins, distances, code, lane, slack):  # type: ignore[no-untyped-def]
+    """Whether no row of a bin is farther from its first row than by the slack."""
     n_rows = distances.size
     i = 0
-    while i < n_rows and bin_of(distances[i], left_out) != code:
+    while i < n_rows and bins[4 * i + lane] != code:
         i += 1
     if i == n_rows:
         return True
     distance = distances[i]
-    # Chunks without a branch inside are compared by vector instructions, and most bins that fail do so early.
+    # Most bins that fail do so early.
     for begin in range(0, n_rows, _CHUNK):
-        chunk = distances[begin : begin + _CHUNK]
         others = np.int32(0)
-        for k in range(chunk.size):
-            others += np.int32((bin_of(chunk[k], left_out) == code) & (chunk[k] != distance))
+        for k in range(begin, min(begin + _CHUNK, n_rows)):
+            others += np.int32((bins[4 * k + lane] == code) & (abs(distances[k] - distance) > slack))
         if others > 0:
             return False
     return True
@@ -186,9 +332,19 @@ def find_near(scratch):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def sort_near(distances, lane, scratch):  # type: ignore[no-untyped-def]
-    """Sort the near rows of one lane by exact distance, to the front of the scratch; return how many there are."""
-    words, starts, hits = scratch.words, scratch.starts[lane], scratch.hits
+def sort_near(table, t, coalition, lane, scratch):  # type: ignore[no-untyped-def]
+    """Sort the near rows of one lane by exact distance, to the front of the scratch; return how many there are.
+
+    Parameters
+    ----------
+    table, t
+        As in :func:`fill_bins`.
+    coalition : ndarray of bool of shape (m,)
+    lane : int
+    scratch : BinScratch
+    """
+    train, valid, measures = table
+    words, starts, hits = scratch.words, scratch.starts, scratch.hits
     keys, rows, candidates = scratch.keys, scratch.rows, scratch.candidates
     edge = np.uint64(scratch.edges[lane])
     shift = np.uint64(16 * lane)
@@ -198,13 +354,20 @@ def sort_near(distances, lane, scratch):  # type: ignore[no-untyped-def]
         row = hits[h]
         candidates[count] = row
         count += ((words[row] >> shift) & LANE) <= edge
+    first = 0
+    for code in range(scratch.ends[lane, 0], scratch.edges[lane] + 1):
+        starts[code] = first
+        for kind in range(len(scratch.counts)):
+            first += scratch.counts[kind, lane, code]
+    distances = scratch.packed
+    distances_of_rows(train, valid[t], measures, coalition, candidates[:count], distances)
     for h in range(count):
         row = candidates[h]
         code = (words[row] >> shift) & LANE
         # A bin's start moves on until it has become its end.
         position = np.uint64(starts[code])
         starts[code] = position + np.uint64(1)
-        keys[position] = distances[row]
+        keys[position] = distances[h]
         rows[position] = row
     begin = 0
     for code in range(scratch.ends[lane, 0], scratch.edges[lane] + 1):

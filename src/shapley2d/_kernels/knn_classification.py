@@ -18,9 +18,8 @@ from shapley2d._kernels.bins import (
     LANES,
     LARGE,
     all_tied,
-    bin_words,
     count_rows,
-    find_ends,
+    fill_bins,
     find_near,
     patch_near,
     sort_near,
@@ -51,14 +50,18 @@ def group_values(start, end, matches, tail, single, beyond, inverse):  # type: i
     other, match, tail : float
         Value of a member without and with the label, and the tail for nearer groups.
     """
-    size = end - start
-    last = single[end]
     total = beyond[start] - beyond[end]
+    return _shared_values(end - start, matches, tail, single[start], single[end], total, inverse)
+
+
+@numba.njit(nogil=True, cache=CACHE, inline="always")
+def _shared_values(size, matches, tail, first, last, total, inverse):  # type: ignore[no-untyped-def]
+    """The same from the weights of the rank before the group and of its last one, and the sum of those of its ranks."""
     # inverse[0] = 0: a group of one member has no companions that take from it.
     spread = (total - size * last) * inverse[size - 1] * inverse[size]
     other = -tail - matches * spread
     match = total * inverse[size] - (matches - 1) * spread - tail
-    return other, match, tail + matches * inverse[size] * (single[start] - last)
+    return other, match, tail + matches * inverse[size] * (first - last)
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -100,22 +103,17 @@ def exact_classification(distances, game, t, sorting, values):  # type: ignore[n
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def bin_classification(distances, others, matches, ends, game, tables, starts):  # type: ignore[no-untyped-def]
+def bin_classification(table, t, coalition, leading, lane, game, scratch):  # type: ignore[no-untyped-def]
     """Value the bins of one coalition as tie groups, from the far end to the last bin that has to be ranked.
 
     Parameters
     ----------
-    distances : ndarray of shape (n,)
-    others, matches : ndarray of int32
-        Number of rows without and with the label in each bin.
-    ends : ndarray of int of shape (3,)
-        Of :func:`~shapley2d._kernels.bins.find_ends`.
+    table, t, coalition, leading, lane
+        As in :func:`~shapley2d._kernels.bins.all_tied`.
     game : FastClassification
         See :mod:`shapley2d._knn.bin_errors` for its tolerance.
-    tables : ndarray of shape (2, number of bins)
-        Receives the values of a row without and with the label.
-    starts : ndarray of int
-        Receives the rank at which every bin between the ends starts.
+    scratch : BinScratch
+        With the number of rows without and with the label in each bin. Its tables receive the values of such rows.
 
     Returns
     -------
@@ -124,45 +122,53 @@ def bin_classification(distances, others, matches, ends, game, tables, starts): 
     tail : float
         What the rows beyond the edge take from those before it.
     """
-    single, variation, inverse = game.single, game.variation, game.inverse
-    bottom, top, left_out = ends
-    start = 0
-    for code in range(bottom, top + 1):
-        starts[code] = start
-        start += others[code] + matches[code]
-    tail = 0.0
-    error = 0.0
+    ranks, inverse = game.ranks, game.inverse
+    others, matches = scratch.counts[0, lane], scratch.counts[1, lane]
+    tables = scratch.tables[lane]
+    bottom, top = scratch.ends[lane]
+    tail, error = 0.0, 0.0
+    end = leading.size
+    last, beyond, variation = ranks[end, 0], ranks[end, 1], ranks[end, 2]
     for code in range(top, bottom - 1, -1):
         other, match = np.int64(others[code]), np.int64(matches[code])
         size = other + match
         if size == 0:
             continue
-        start = starts[code]
-        end = start + size
+        start = end - size
+        first = ranks[start, 0]
         # Members of one label have one value, whatever their order.
         if other > 0 and match > 0:
-            own = single[start + 1] - single[end]
+            own = ranks[start + 1, 0] - last
             mixed = match * other * inverse[size]
-            taken = min(single[start] - single[end], mixed * (variation[end] - variation[start + 1]))
+            taken = min(first - last, mixed * (variation - ranks[start + 1, 2]))
             if error + max(own, taken) > game.tolerance:
                 # A look at all rows pays for a large bin: heavy ties are common.
-                if LARGE * size < distances.size or not all_tied(distances, code, left_out):
+                if LARGE * size < leading.size or not all_tied(
+                    table, t, coalition, leading, code, lane, scratch
+                ):
                     return code, tail
                 taken = 0.0
             error += taken
-        tables[0, code], tables[1, code], tail = group_values(
-            start, end, match, tail, single, game.beyond, inverse
+        tables[0, code], tables[1, code], tail = _shared_values(
+            size, match, tail, first, last, ranks[start, 1] - beyond, inverse
         )
+        end, last, beyond, variation = start, first, ranks[start, 1], ranks[start, 2]
     return -1, tail
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def prepare_fast_classification(distances, lanes, game, t, scratch):  # type: ignore[no-untyped-def]
-    """Fill the tables, and the values of near rows, of the first ``lanes`` of four coalitions."""
+def prepare_fast_classification(table, t, coalitions, distances, game, scratch):  # type: ignore[no-untyped-def]
+    """Fill the tables, and the values of near rows, of up to four coalitions.
+
+    Parameters
+    ----------
+    table, t, coalitions, distances, scratch
+        As in :func:`~shapley2d._kernels.bins.fill_bins`.
+    game : FastClassification
+    """
     words, counts, ends = scratch.words, scratch.counts, scratch.ends
     first, last = game.runs[t]
-    find_ends(distances, ends)
-    bin_words(distances, ends, scratch.bins)
+    fill_bins(table, t, coalitions, distances, game.digits, scratch)
     for lane in range(LANES):
         counts[:, lane, ends[lane, 0] : ends[lane, 1] + 1] = 0
     count_rows(words[:first], counts[0])
@@ -170,20 +176,14 @@ def prepare_fast_classification(distances, lanes, game, t, scratch):  # type: ig
     count_rows(words[last:], counts[0])
     scratch.edges.fill(-1)
     tails = np.zeros(LANES)
-    for lane in range(lanes):
+    for lane in range(len(coalitions)):
         scratch.edges[lane], tails[lane] = bin_classification(
-            distances[lane],
-            counts[0, lane],
-            counts[1, lane],
-            ends[lane],
-            game,
-            scratch.tables[lane],
-            scratch.starts[lane],
+            table, t, coalitions[lane], distances[lane], lane, game, scratch
         )
     find_near(scratch)
-    for lane in range(lanes):
+    for lane in range(len(coalitions)):
         if scratch.edges[lane] >= 0:
-            size = sort_near(distances[lane], lane, scratch)
+            size = sort_near(table, t, coalitions[lane], lane, scratch)
             keys, rows = scratch.keys[:size], scratch.rows[:size]
             ranked_classification(keys, rows, tails[lane], game, t, scratch.near_values[lane])
 

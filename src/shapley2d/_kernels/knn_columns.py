@@ -10,7 +10,7 @@ import numpy as np
 from shapley2d._kernels.bins import LANES
 from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.distance import column_dissimilarities, distances_from
-from shapley2d._kernels.knn_row_games import gather, make_scratch, prepare
+from shapley2d._kernels.knn_row_games import gather, make_lines, make_scratch, prepare
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,20 +84,20 @@ def add_values(train, valid, measures, game, factors, chosen, coalitions, sums, 
         Set by another thread to end after the present validation row.
     """
     n_rows = train.shape[1]
-    distances = np.zeros((-(-len(coalitions) // LANES) * LANES, n_rows), train.dtype)
-    scratch = make_scratch(game, distances[:LANES])
+    distances, shift = make_lines(game, -(-len(coalitions) // LANES) * LANES, n_rows)
+    scratch = make_scratch(game, n_rows)
     tile = np.empty((LANES, _TILE))
     for t in chosen:
         if stop[0]:
             return
-        distances_from(train, valid[t], measures, coalitions, distances)
+        distances_from(train, valid[t], measures, shift, coalitions, distances)
         for first in range(0, len(coalitions), LANES):
-            lanes = min(LANES, len(coalitions) - first)
-            prepare(game, t, distances[first : first + LANES], lanes, scratch)
+            four = coalitions[first : first + LANES]
+            prepare(game, (train, valid, measures), t, four, distances[first : first + LANES], scratch)
             for begin in range(0, n_rows, _TILE):
                 end = min(begin + _TILE, n_rows)
                 gather(game, t, begin, end, scratch, tile)
-                for lane in range(lanes):
+                for lane in range(len(four)):
                     _add_times(sums[first + lane, begin:end], factors[t], tile[lane])
 
 
@@ -121,9 +121,10 @@ def add_walk(train, valid, measures, game, factors, chosen, weights, sums, stop)
     """
     weight, rest, of_running, of_shares = weights
     n_columns, n_rows = train.shape
-    dissimilarities = np.empty_like(train)
-    distances = np.zeros((LANES, n_rows), train.dtype)
-    scratch = make_scratch(game, distances)
+    distances, shift = make_lines(game, LANES, n_rows)
+    dissimilarities = np.empty((n_columns, n_rows), distances.dtype)
+    base = np.empty(n_rows, distances.dtype)
+    scratch = make_scratch(game, n_rows)
     tile = np.empty((LANES, _TILE))
     running = np.empty(n_rows)
     common = np.empty(n_rows)
@@ -133,14 +134,18 @@ def add_walk(train, valid, measures, game, factors, chosen, weights, sums, stop)
     shares = np.empty((n_walking, n_rows))
     one = dissimilarities[0]
     two = dissimilarities[1] if n_columns > 1 else np.zeros_like(one)
-    inside = np.empty(n_walking, np.bool_)
+    every = np.ones(n_columns, np.bool_)
+    inside = np.empty((lanes, n_columns), np.bool_)  # the four coalitions
     for t in chosen:
-        column_dissimilarities(train, valid[t], measures, 0, n_rows, dissimilarities)
-        distances[0] = 0
+        column_dissimilarities(train, valid[t], measures, shift, every, 0, n_rows, dissimilarities)
+        base.fill(0)
         running.fill(0.0)
         common.fill(0.0)
         shares.fill(0.0)
         inside.fill(False)
+        inside[1:3, 0] = True
+        if n_columns > 1:
+            inside[2:, 1] = True
         size = 0
         for step in range(1 << (n_walking - 2)):
             if stop[0]:
@@ -149,17 +154,17 @@ def add_walk(train, valid, measures, game, factors, chosen, weights, sums, stop)
                 j = 2
                 while not (step >> (j - 2)) & 1:
                     j += 1
-                inside[j] = not inside[j]
-                if inside[j]:
+                inside[:, j] = not inside[0, j]
+                if inside[0, j]:
                     size += 1
-                    _add(distances[0], dissimilarities[j])
+                    _add(base, dissimilarities[j])
                     _subtract(shares[j], running)
                 else:
                     size -= 1
-                    _subtract(distances[0], dissimilarities[j])
+                    _subtract(base, dissimilarities[j])
                     _add(shares[j], running)
-            _spread(distances, one, two)
-            prepare(game, t, distances, lanes, scratch)
+            _spread(base, one, two, distances)
+            prepare(game, (train, valid, measures), t, inside, distances, scratch)
             w = weight[size : size + 3]
             r = rest[size : size + 3]
             for begin in range(0, n_rows, _TILE):
@@ -170,7 +175,7 @@ def add_walk(train, valid, measures, game, factors, chosen, weights, sums, stop)
                 if r[0] != 0.0 or r[1] != 0.0 or r[2] != 0.0:
                     _add_rest(tile, r, common[part])
         for j in range(2, n_columns):
-            if inside[j]:
+            if inside[0, j]:
                 _add(shares[j], running)
         for i in range(n_rows):
             total = 0.0
@@ -201,10 +206,11 @@ def _subtract(total, values):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def _spread(distances, one, two):  # type: ignore[no-untyped-def]
-    """Distances with the first column, with both, and with the second, from those without."""
+def _spread(base, one, two, distances):  # type: ignore[no-untyped-def]
+    """Distances without the first two columns, with the first, with both, and with the second."""
     d0, d1, d2, d3 = distances[0], distances[1], distances[2], distances[3]
     for i in range(one.size):
+        d0[i] = base[i]
         d1[i] = d0[i] + one[i]
         d2[i] = d1[i] + two[i]
         d3[i] = d0[i] + two[i]

@@ -42,6 +42,7 @@ def add_leveled(table, labels, levels, k, log_factorial, column_masks, sums):  #
     level, n_levels = levels
     n_rows = train.shape[1]
     apart = np.empty_like(train)
+    every = np.ones(len(train), np.bool_)
     distances, keys = np.empty(n_rows, train.dtype), np.empty(n_rows, train.dtype)
     rows = np.empty(n_rows, np.int32)
     packed, spare = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
@@ -53,7 +54,7 @@ def add_leveled(table, labels, levels, k, log_factorial, column_masks, sums):  #
     )
     starts = np.empty(n_rows + 1, np.int64)
     for t in range(valid.shape[0]):
-        column_dissimilarities(train, valid[t], measures, 0, n_rows, apart)
+        column_dissimilarities(train, valid[t], measures, 0, every, 0, n_rows, apart)
         scale = factors[t] / k
         for b in range(column_masks.shape[0]):
             coalition_distances(apart, column_masks[b : b + 1], 0, n_rows, distances.reshape(1, n_rows))

@@ -19,9 +19,8 @@ from shapley2d._kernels.bins import (
     LANES,
     LARGE,
     all_tied,
-    bin_words,
     count_rows,
-    find_ends,
+    fill_bins,
     find_near,
     patch_near,
     sort_near,
@@ -144,26 +143,18 @@ def exact_regression(distances, game, t, sorting, values):  # type: ignore[no-un
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def bin_regression(distances, counts, sums, ends, game, t, tables, starts):  # type: ignore[no-untyped-def]
+def bin_regression(table, t, coalition, leading, lane, game, scratch):  # type: ignore[no-untyped-def]
     """Value the bins of one coalition as tie groups, from the far end to the last bin that has to be ranked.
 
     Parameters
     ----------
-    distances : ndarray of shape (n,)
-    counts : ndarray of int32
-        Number of rows in each bin.
-    sums : ndarray of shape (number of bins, 2)
-        Sums of ``z`` and ``z^2``.
-    ends : ndarray of int of shape (3,)
-        Of :func:`~shapley2d._kernels.bins.find_ends`.
+    table, t, coalition, leading, lane
+        As in :func:`~shapley2d._kernels.bins.all_tied`.
     game : FastRegression
         See :mod:`shapley2d._knn.bin_errors` for its tolerance.
-    t : int
-        The validation row.
-    tables : ndarray of shape (3, number of bins)
-        Receives the coefficients of 1, ``z`` and ``z^2``.
-    starts : ndarray of int
-        Receives the rank at which every bin between the ends starts.
+    scratch : BinScratch
+        With the number of rows in each bin, and the sums of ``z`` and ``z^2``. Its tables receive the coefficients of
+        1, ``z`` and ``z^2``.
 
     Returns
     -------
@@ -173,24 +164,24 @@ def bin_regression(distances, counts, sums, ends, game, t, tables, starts):  # t
         What the rows beyond the edge contribute to those before it.
     """
     single, pair, target = game.tables[0], game.tables[2], game.targets[t]
-    bottom, top, left_out = ends
-    start = 0
+    counts, sums = scratch.counts[0, lane], scratch.sums[lane]
+    tables = scratch.tables[lane]
+    bottom, top = scratch.ends[lane]
     nearer = 0.0
     for code in range(bottom, top + 1):
-        starts[code] = start
-        start += counts[code]
         nearer += sums[code, 0]
     jump = -game.alone * target * target
     scale = 1.0 / (game.k * game.k)
     factor = 4.0 + 1.0 / game.k
     tails = (0.0, 0.0, 0.0)
     error = 0.0
+    start = leading.size
     for code in range(top, bottom - 1, -1):
         size = np.int64(counts[code])
         if size == 0:
             continue
-        start = starts[code]
-        end = start + size
+        end = start
+        start -= size
         nearer -= sums[code, 0]
         if size > 1:
             drop = single[start] - single[end]
@@ -205,7 +196,9 @@ def bin_regression(distances, counts, sums, ends, game, t, tables, starts):  # t
             )
             if error + max(own, taken) > game.tolerance:
                 # A look at all rows pays for a large bin: heavy ties are common.
-                if LARGE * size < distances.size or not all_tied(distances, code, left_out):
+                if LARGE * size < leading.size or not all_tied(
+                    table, t, coalition, leading, code, lane, scratch
+                ):
                     return code, tails
                 taken = 0.0
             error += taken
@@ -219,11 +212,17 @@ def bin_regression(distances, counts, sums, ends, game, t, tables, starts):  # t
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def prepare_fast_regression(distances, lanes, game, t, scratch):  # type: ignore[no-untyped-def]
-    """Fill the tables, and the values of near rows, of the first ``lanes`` of four coalitions."""
+def prepare_fast_regression(table, t, coalitions, distances, game, scratch):  # type: ignore[no-untyped-def]
+    """Fill the tables, and the values of near rows, of up to four coalitions.
+
+    Parameters
+    ----------
+    table, t, coalitions, distances, scratch
+        As in :func:`~shapley2d._kernels.bins.fill_bins`.
+    game : FastRegression
+    """
     counts, sums, ends = scratch.counts[0], scratch.sums, scratch.ends
-    find_ends(distances, ends)
-    bin_words(distances, ends, scratch.bins)
+    fill_bins(table, t, coalitions, distances, game.digits, scratch)
     for lane in range(LANES):
         counts[lane, ends[lane, 0] : ends[lane, 1] + 1] = 0
         sums[lane, ends[lane, 0] : ends[lane, 1] + 1] = 0.0
@@ -231,22 +230,15 @@ def prepare_fast_regression(distances, lanes, game, t, scratch):  # type: ignore
     _add_targets(scratch.words, game.z, sums)
     scratch.edges.fill(-1)
     tails = np.zeros((LANES, 3))
-    for lane in range(lanes):
+    for lane in range(len(coalitions)):
         scratch.edges[lane], parts = bin_regression(
-            distances[lane],
-            counts[lane],
-            sums[lane],
-            ends[lane],
-            game,
-            t,
-            scratch.tables[lane],
-            scratch.starts[lane],
+            table, t, coalitions[lane], distances[lane], lane, game, scratch
         )
         tails[lane, 0], tails[lane, 1], tails[lane, 2] = parts
     find_near(scratch)
-    for lane in range(lanes):
+    for lane in range(len(coalitions)):
         if scratch.edges[lane] >= 0:
-            size = sort_near(distances[lane], lane, scratch)
+            size = sort_near(table, t, coalitions[lane], lane, scratch)
             keys, rows = scratch.keys[:size], scratch.rows[:size]
             parts = (tails[lane, 0], tails[lane, 1], tails[lane, 2])
             ranked_regression(keys, rows, parts, game, t, scratch.near_values[lane])

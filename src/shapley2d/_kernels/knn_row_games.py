@@ -1,7 +1,8 @@
 """The row axis: games of either task, exact or fast, behind three functions.
 
-``make_scratch`` allocates what a game needs, ``prepare`` digests the distances of all rows from one validation row
-under four column coalitions, and ``gather`` writes the values of a tile of rows. Which kernels they are is decided by
+``make_lines`` and ``make_scratch`` allocate what a game needs: room for distances, of which fast games take the leading
+digits only, and for what ``prepare`` makes of them, for all rows, one validation row and up to four column coalitions;
+``gather`` writes the values of a tile of rows. Which kernels they are is decided by
 the type of the game when the caller is compiled, so one driver per column design serves all games.
 """
 
@@ -13,7 +14,7 @@ import numba
 import numpy as np
 from numba.extending import overload
 
-from shapley2d._kernels.bins import LANES, bin_scratch
+from shapley2d._kernels.bins import LANES, LeadingDigits, bin_scratch
 from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.knn_classification import (
     exact_classification,
@@ -46,8 +47,9 @@ class FastClassification(NamedTuple):
     single: NDArray[np.float64]
     beyond: NDArray[np.float64]
     inverse: NDArray[np.float64]
-    variation: NDArray[np.float64]
+    ranks: NDArray[np.float64]  # (n + 1, 4): the two tables and the variation of the first, side by side
     tolerance: float
+    digits: LeadingDigits
 
 
 class ExactRegression(NamedTuple):
@@ -72,14 +74,14 @@ class FastRegression(NamedTuple):
     variation_pair: NDArray[np.float64]
     inverse_magnitude: float
     tolerance: float
+    digits: LeadingDigits
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def _exact_scratch(distances):  # type: ignore[no-untyped-def]
+def _exact_scratch(n_rows):  # type: ignore[no-untyped-def]
     """Room for a sort, and for the values of all rows under four coalitions."""
-    n_rows = distances.shape[1]
     sorting = (
-        np.empty(n_rows, distances.dtype),
+        np.empty(n_rows, np.int64),
         np.empty(n_rows, np.int32),
         np.empty(n_rows, np.int64),
         np.empty(n_rows, np.int64),
@@ -87,14 +89,19 @@ def _exact_scratch(distances):  # type: ignore[no-untyped-def]
     return sorting, np.zeros((LANES, n_rows))
 
 
-def make_scratch(game: Any, distances: Any) -> Any:
-    """Allocate what ``prepare`` and ``gather`` need for a game and distances of shape (4, n)."""
-    return _make_scratch_for(type(game))(game, distances)
+def make_lines(game: Any, count: int, n_rows: int) -> Any:
+    """Allocate distances under some coalitions, and say how many of their last bits are left out."""
+    return _make_lines_for(type(game))(game, count, n_rows)
 
 
-def prepare(game: Any, t: int, distances: Any, lanes: int, scratch: Any) -> None:
-    """Digest the distances of all rows from validation row ``t`` under the first ``lanes`` of four coalitions."""
-    _prepare_for(type(game))(game, t, distances, lanes, scratch)
+def make_scratch(game: Any, n_rows: int) -> Any:
+    """Allocate what ``prepare`` and ``gather`` need."""
+    return _make_scratch_for(type(game))(game, n_rows)
+
+
+def prepare(game: Any, table: Any, t: int, coalitions: Any, distances: Any, scratch: Any) -> None:
+    """Digest the distances of all rows from validation row ``t`` of a table under up to four coalitions."""
+    _prepare_for(type(game))(game, table, t, coalitions, distances, scratch)
 
 
 def gather(game: Any, t: int, begin: int, end: int, scratch: Any, tile: Any) -> None:
@@ -102,28 +109,34 @@ def gather(game: Any, t: int, begin: int, end: int, scratch: Any, tile: Any) -> 
     _gather_for(type(game))(game, t, begin, end, scratch, tile)
 
 
+def _make_lines_for(kind: type) -> Any:
+    if kind in (FastClassification, FastRegression):
+        return lambda game, count, n_rows: (np.zeros((count, n_rows), np.int32), game.digits.shift)
+    return lambda game, count, n_rows: (np.zeros((count, n_rows), np.int64), 0)  # noqa: ARG005
+
+
 def _make_scratch_for(kind: type) -> Any:
     if kind is FastClassification:
-        return lambda game, distances: bin_scratch(distances, 2, 0, 2)  # noqa: ARG005
+        return lambda game, n_rows: bin_scratch(n_rows, 2, 0, 2)  # noqa: ARG005
     if kind is FastRegression:
-        return lambda game, distances: bin_scratch(distances, 1, 2, 3)  # noqa: ARG005
-    return lambda game, distances: _exact_scratch(distances)  # noqa: ARG005
+        return lambda game, n_rows: bin_scratch(n_rows, 1, 2, 3)  # noqa: ARG005
+    return lambda game, n_rows: _exact_scratch(n_rows)  # noqa: ARG005
 
 
 def _prepare_for(kind: type) -> Any:
     if kind is FastClassification:
-        return lambda game, t, distances, lanes, scratch: prepare_fast_classification(
-            distances, lanes, game, t, scratch
+        return lambda game, table, t, coalitions, distances, scratch: prepare_fast_classification(
+            table, t, coalitions, distances, game, scratch
         )
     if kind is FastRegression:
-        return lambda game, t, distances, lanes, scratch: prepare_fast_regression(
-            distances, lanes, game, t, scratch
+        return lambda game, table, t, coalitions, distances, scratch: prepare_fast_regression(
+            table, t, coalitions, distances, game, scratch
         )
     kernel = exact_classification if kind is ExactClassification else exact_regression
 
-    def exact(game, t, distances, lanes, scratch):  # type: ignore[no-untyped-def]
+    def exact(game, table, t, coalitions, distances, scratch):  # type: ignore[no-untyped-def]  # noqa: ARG001
         sorting, values = scratch
-        for lane in range(lanes):
+        for lane in range(len(coalitions)):
             kernel(distances[lane], game, t, sorting, values[lane])
 
     return exact
@@ -150,13 +163,18 @@ def _gather_for(kind: type) -> Any:
 
 
 # compiled callers find the same kernels by the type of the game
+@overload(make_lines)
+def _make_lines(game, count, n_rows):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    return _make_lines_for(game.instance_class)
+
+
 @overload(make_scratch)
-def _make_scratch(game, distances):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def _make_scratch(game, n_rows):  # type: ignore[no-untyped-def]  # noqa: ARG001
     return _make_scratch_for(game.instance_class)
 
 
 @overload(prepare)
-def _prepare(game, t, distances, lanes, scratch):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def _prepare(game, table, t, coalitions, distances, scratch):  # type: ignore[no-untyped-def]  # noqa: ARG001
     return _prepare_for(game.instance_class)
 
 

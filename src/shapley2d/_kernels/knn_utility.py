@@ -57,13 +57,14 @@ def add_utilities(table, nearest, groups, masks, sums):  # type: ignore[no-untyp
     y, y_valid, k = nearest.y, nearest.y_valid, nearest.k
     n_rows = train.shape[1]
     apart = np.empty_like(train)
+    every = np.ones(len(train), np.bool_)
     distances, keys = np.empty(n_rows, train.dtype), np.empty(n_rows, train.dtype)
     rows = np.empty(n_rows, np.int32)
     packed, spare = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
     near_groups, near_y = np.empty(n_rows, np.int32), np.empty(n_rows)
     for t in range(valid.shape[0]):
         factor = nearest.factors[t]
-        column_dissimilarities(train, valid[t], measures, 0, n_rows, apart)
+        column_dissimilarities(train, valid[t], measures, 0, every, 0, n_rows, apart)
         for b in range(column_masks.shape[0]):
             if not nearest.ties and not column_masks[b].any():
                 continue

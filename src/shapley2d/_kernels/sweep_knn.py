@@ -28,10 +28,11 @@ def fill_grid(
     train, valid, measures = table
     width, n_rows = train.shape
     apart = np.empty_like(train)
+    every = np.ones(len(train), np.bool_)
     distances = np.empty(n_rows, train.dtype)
     keys, worth, right = np.empty(k + 1, train.dtype), np.empty(k + 1), np.empty(n_rows)
     for t in range(valid.shape[0]):
-        column_dissimilarities(train, valid[t], measures, 0, train.shape[1], apart)
+        column_dissimilarities(train, valid[t], measures, 0, every, 0, train.shape[1], apart)
         for i in range(n_rows):
             right[i] = y[i]
             if classifies:

@@ -189,6 +189,20 @@ class RowValues:
             exact._use(fast=False)  # noqa: SLF001
         return exact
 
+    @property
+    def n_threads(self) -> int:
+        """How many threads compute; 1 on a GPU."""
+        return int(getattr(self._axis, "n_threads", 1))
+
+    def on_one_thread(self) -> RowValues:
+        """The same on one thread of the processor; on a GPU, itself."""
+        if self.n_threads == 1:
+            return self
+        alone = copy(self)
+        alone._axis = copy(self._axis)  # noqa: SLF001
+        alone._axis.n_threads = 1  # type: ignore[attr-defined]  # noqa: SLF001
+        return alone
+
     def values(
         self,
         coalitions: NDArray[np.bool_],

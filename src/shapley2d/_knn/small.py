@@ -39,7 +39,7 @@ class SmallTable:
 
     def __init__(self, game: RowGame, *, n_jobs: int | None = None) -> None:
         self._game = game
-        self._threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
+        self.n_threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
         self._runs, self._inverse = game.runs(), game.inverse
 
     def sums(
@@ -57,7 +57,7 @@ class SmallTable:
         ) -> NDArray[np.float64]:
             return self._values(coalitions[piece[0]], piece[1], stop)
 
-        for done, sums in enumerate(ordered_results(evaluate, pieces, self._threads), start=1):
+        for done, sums in enumerate(ordered_results(evaluate, pieces, self.n_threads), start=1):
             total[pieces[done - 1][0]] += sums
             if progress is not None:
                 progress(done / len(pieces))
@@ -83,7 +83,7 @@ class SmallTable:
             return np.asarray(np.einsum("fj,fi->ji", weights, self._values(coalitions, piece[1], stop)))
 
         total = np.zeros((m, self._game.n_rows))
-        for part in ordered_results(evaluate, self._pieces(1 << m, chosen), self._threads):
+        for part in ordered_results(evaluate, self._pieces(1 << m, chosen), self.n_threads):
             total += part
         return total
 

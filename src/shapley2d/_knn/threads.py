@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from shapley2d._kernels.knn_row_games import (
     FastRegression,
 )
 from shapley2d._knn.bin_errors import drop_variation
+from shapley2d._knn.leading_digits import leading_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,11 +35,11 @@ I = TypeVar("I")
 
 # Sums over validation rows are cut into pieces whose size depends on the table alone, never on the number of threads,
 # and are added up in the order of the pieces: so the number of threads changes no bit.
-_PIECES = 16  # of a call, at least, so that all threads have work
+_PIECES = 8  # parts of the validation rows, where there are so many
 _PIECE_WORK = (2**12, 2**22)  # training rows times validation rows of a piece, at least and at most
-_PIECE_ROWS = (8, 64)  # validation rows at most, of large and of small tables
+_PIECE_ROWS = (8, 32)  # validation rows at most, of large and of small tables
 # Coalitions that share one computation of a validation row's column dissimilarities.
-_BLOCK = 16
+_BLOCK = 32
 _BLOCK_WORK = 2**23  # training rows times coalitions of a piece, which are its room in memory
 # Row-coalition pairs after which a lane of the walk hands in its sums.
 _LANE_WORK = 1 << 21
@@ -60,7 +62,7 @@ class Threads:
 
     def __init__(self, game: RowGame, *, tolerance: float | None = None, n_jobs: int | None = None) -> None:
         self.n_rows, self.n_columns = game.n_rows, game.n_columns
-        self._threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
+        self.n_threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
         self._table = (game.train, game.valid, game.measures, _kernel_game(game, tolerance))
         self._factors = game.valid_weights
 
@@ -75,23 +77,22 @@ class Threads:
         length = self._piece_rows(len(chosen))
         order = complements_together(coalitions)
         coalitions = coalitions[order]
-        most = int(np.clip(_BLOCK_WORK // self.n_rows, LANES, _BLOCK))
-        block = _even(len(coalitions), most, self._threads if len(chosen) <= length else 1)
-        pieces = [
-            (slice(start, start + block), chosen[first : first + length])
-            for first, start in product(range(0, len(chosen), length), range(0, len(coalitions), block))
-        ]
+        parts = max(-(-len(chosen) // length), 1)
+        most = coalitions_at_a_time(self.n_rows)
+        block = _even(len(coalitions), most, -(-self.n_threads // parts))
+        starts = range(0, len(coalitions), block)
+        in_order = {start: OrderedSum(total[start : start + block]) for start in starts}
 
-        def evaluate(
-            piece: tuple[slice, NDArray[np.integer]], stop: NDArray[np.bool_]
-        ) -> NDArray[np.float64]:
-            part, rows = coalitions[piece[0]], piece[1]
-            sums = np.zeros((len(part), self.n_rows))
-            add_values(*self._table, self._factors, rows, part, sums, stop)
-            return sums
+        def evaluate(piece: tuple[int, int], stop: NDArray[np.bool_]) -> None:
+            part, start = piece
+            some = coalitions[start : start + block]
+            sums = np.zeros((len(some), self.n_rows))
+            rows = chosen[part * length : (part + 1) * length]
+            add_values(*self._table, self._factors, rows, some, sums, stop)
+            in_order[start].add(part, sums)
 
-        for done, sums in enumerate(ordered_results(evaluate, pieces, self._threads), start=1):
-            total[pieces[done - 1][0]] += sums
+        pieces = list(product(range(parts), starts))
+        for done, _ in enumerate(ordered_results(evaluate, pieces, self.n_threads), start=1):
             if progress is not None:
                 progress(done / len(pieces))
         back = np.empty_like(order)
@@ -119,13 +120,51 @@ class Threads:
             return lane
 
         total = np.zeros((self.n_columns, self.n_rows))
-        for lane in ordered_results(evaluate, range(0, len(chosen), length), self._threads):
+        for lane in ordered_results(evaluate, range(0, len(chosen), length), self.n_threads):
             total += lane
         return total
 
     def walk_rows(self) -> int:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         return max(4, _WALK_WORK // (self.n_rows << self.n_columns))
+
+
+class OrderedSum:
+    """A sum of arrays that threads have in any order, added up in the order of their numbers.
+
+    Parameters
+    ----------
+    total : ndarray
+        Receives the sum.
+
+    Examples
+    --------
+    >>> total = np.zeros(2)
+    >>> in_order = OrderedSum(total)
+    >>> in_order.add(1, np.array([1.0, 2.0])); total  # number 0 comes first
+    array([0., 0.])
+    >>> in_order.add(0, np.array([3.0, 4.0])); total
+    array([4., 6.])
+    """
+
+    def __init__(self, total: NDArray[np.float64]) -> None:
+        self._total = total
+        self._waiting: dict[int, NDArray[np.float64]] = {}
+        self._next = 0
+        self._lock = Lock()
+
+    def add(self, number: int, summand: NDArray[np.float64]) -> None:
+        """Take the array of a number, counted from 0."""
+        with self._lock:
+            self._waiting[number] = summand
+            while (ready := self._waiting.pop(self._next, None)) is not None:
+                self._total += ready
+                self._next += 1
+
+
+def coalitions_at_a_time(n_rows: int) -> int:
+    """How many coalitions a thread takes at a time, at most; their sums and distances are in memory."""
+    return int(np.clip(_BLOCK_WORK // n_rows, LANES, _BLOCK))
 
 
 def complements_together(coalitions: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -173,7 +212,9 @@ def _kernel_game(
         classification = ExactClassification(runs, weights.single, weights.single_beyond, inverse)
         if tolerance is None:
             return classification
-        return FastClassification(*classification, drop_variation(weights.single), tolerance)
+        variation = drop_variation(weights.single)
+        ranks = np.stack([weights.single, weights.single_beyond, variation, 0 * variation], axis=1)
+        return FastClassification(*classification, ranks, tolerance, leading_digits(game))
     regression = ExactRegression(
         game.y, game.y_valid, float(game.n_neighbors), weights.alone, (*weights[:5], inverse)
     )
@@ -185,6 +226,7 @@ def _kernel_game(
         drop_variation(weights.pair),
         1.0 / max(game.magnitude, np.finfo(np.float64).tiny),
         tolerance,
+        leading_digits(game),
     )
 
 

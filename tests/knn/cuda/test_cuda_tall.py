@@ -81,6 +81,7 @@ def test_finer_bins_are_nearer_to_exact_ranks():
     assert fine < 0.5 * coarse
 
 
+@pytest.mark.slow
 @emulated
 def test_tables_with_many_rows_use_them(game, folder, monkeypatch):
     monkeypatch.setattr(subsets, "LEAST_ROWS", 100)
@@ -109,7 +110,7 @@ def test_where_they_do_not_fit(game):
 
 
 @emulated
-@pytest.mark.parametrize("left_out", [1, 3])
+@pytest.mark.parametrize("left_out", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_squares_are_added_up_on_the_device(folder, monkeypatch, left_out):
     monkeypatch.setattr(subsets, "LEAST_ROWS", 100)
     monkeypatch.setattr(binned, "MOST_ROWS", 200)

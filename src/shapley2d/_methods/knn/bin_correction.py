@@ -25,6 +25,7 @@ import numpy as np
 
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.streams import generator
+from shapley2d._knn.threads import ordered_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -232,11 +233,19 @@ def _draw(
     scale = np.array([math.comb(m, int(size)) for size in sizes]) / probabilities[sizes]
     counted = scale[:, None] * np.where(coalitions, weights[0][sizes][:, None], -weights[1][sizes][:, None])
     differences = np.empty((count, binned.n_rows), dtype=np.float32)
-    for k in range(count):
-        rows = random.choice(binned.n_valid, min(rows_each, binned.n_valid), replace=False)
-        one = coalitions[k : k + 1]
-        differences[k] = (ranked.values(one, valid=rows) - binned.values(one, valid=rows))[0]
-        report((k + 1) / count)
+    some = [
+        random.choice(binned.n_valid, min(rows_each, binned.n_valid), replace=False) for _ in range(count)
+    ]
+    alone = ranked.on_one_thread(), binned.on_one_thread()  # threads have coalitions each, not rows of one
+
+    def draw(k: int, _: object = None) -> None:
+        exact, fast = (phi.values(coalitions[k : k + 1], valid=some[k])[0] for phi in alone)
+        differences[k] = exact - fast
+
+    threads = binned.n_threads
+    drawn = map(draw, range(count)) if threads == 1 else ordered_results(draw, range(count), threads)
+    for done, _ in enumerate(drawn, start=1):
+        report(done / count)
     return counted, differences
 
 

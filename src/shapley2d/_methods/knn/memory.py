@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from shapley2d._knn.columns.sampling import STORE_BYTES
 from shapley2d._knn.small import ROWS as SMALL_ROWS
+from shapley2d._knn.threads import coalitions_at_a_time
 
 PROBES = 8
 """Random projections of a row's game in every chunk."""
@@ -36,7 +37,7 @@ class Memory:
     --------
     >>> memory = Memory(1_000_000, 50, 1, 2, small=False, binned=True)
     >>> round(memory.streamed(800, 200) / 1e9, 1)  # bytes
-    6.1
+    6.3
     """
 
     n_rows: int
@@ -52,7 +53,7 @@ class Memory:
 
     def shared(self) -> float:
         """Coded tables, values and errors, threads."""
-        per_thread = 500.0 if self.n_rows < 2**19 else 300.0
+        per_thread = 250.0 + 16.0 * coalitions_at_a_time(self.n_rows)
         if self.small:
             per_thread = 40.0 * self.n_columns * SMALL_ROWS
         judging = 16.0 * self._cells + 800.0 * self.n_rows if self.binned else 0.0
