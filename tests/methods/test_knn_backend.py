@@ -158,11 +158,14 @@ class Rows:
 
     n_rows, n_columns, n_valid = 50, 3, 30
 
-    def __init__(self, off):
-        self.is_binned, self._off = off is not None, off
+    def __init__(self, off, n_threads=1):
+        self.is_binned, self._off, self.n_threads = off is not None, off, n_threads
 
     def finer(self):
         return None
+
+    def on_one_thread(self):
+        return Rows(self._off)
 
     def values(self, coalitions, *, valid):
         true = coalitions.sum(axis=1, keepdims=True) * np.arange(50.0)
@@ -181,6 +184,8 @@ def test_a_bias_is_corrected():
     before, after = np.mean((wrong.values - true) ** 2), np.mean((right.values - true) ** 2)
     assert after < 0.5 * before
     assert 0.3 < np.mean(right.stderr**2) / after < 3
+    in_threads = correct_bins(wrong, [Rows(off, 2)], [Rows(None, 2)], [np.arange(50)], weights, seed=0)
+    np.testing.assert_array_equal(in_threads.values, right.values)
 
 
 def test_validation_rows_may_count_differently(emulated):
