@@ -27,7 +27,7 @@ def leading_digits(game: RowGame) -> LeadingDigits:
     LeadingDigits(shift=10, rounded=array([ True, False]), reach=array([1073741824,    1048576]))
     """
     spans = [_span(game, j) for j in range(len(game.train))]
-    shift = -_MOST_UP
+    shift = max(sum(span.farthest for span in spans).bit_length() - LONGEST.bit_length(), -_MOST_UP)
     while sum(_at_most(span.farthest, shift) for span in spans) > LONGEST:
         shift += 1
     last_bits = (1 << max(shift, 0)) - 1
