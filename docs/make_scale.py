@@ -108,6 +108,8 @@ def draw(record: dict[str, Any]) -> None:
         subsets = group[0]["name"].endswith("subsets")
         ax.set_xscale("linear" if subsets else "log")
         ax.set_yscale("log")
+        low, high = ax.get_ylim()
+        ax.set_ylim(min(low, high / 10), high)  # a decade at least: an axis without a number says nothing
         sizes = group[0]["sizes"]
         ax.set_xticks(sizes, labels=[f"{size:,}" for size in sizes])
         ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
