@@ -4,9 +4,9 @@ The bin of a distance is read off the bits of its leading digits as a float: the
 mantissa. That is monotone, takes a handful of vector instructions, and makes all bins equally wide relative to the
 distance. The bins of a row under four coalitions share one 64-bit word, a *lane* of 16 bits each.
 
-Leading digits are sums of rounded numbers, see :mod:`shapley2d._kernels.distance`, and nearly always in the bin of the
-rounded sum. Where they may not be, the exact distance decides: rows at the same distance are in the same bin, and no
-nearer row is in a farther one.
+Leading digits are sums of numbers that were cut, see :mod:`shapley2d._kernels.distance`, and nearly always in the bin
+of the sum that is cut. Where they may not be, the exact distance decides: rows at the same distance are in the same
+bin, and no nearer row is in a farther one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _SMALL = np.int32((1 << MANTISSA_BITS) - 1)
 _OFFSET = np.float32(_SMALL).view(np.int32) >> _SHIFT
 _ZERO = np.int32(0)
 LONGEST = 2**31 - 1
-_MOST_UP = 16
+# Distances of few bits get zeros behind them: bins tell no small numbers apart.
+MOST_UP = 16
 
 # Where rounded columns reach less far, a coalition has leading digits of its own.
 _COARSE = 2**20
@@ -169,8 +170,8 @@ def _sharpen(table, t, coalition, scratch, leading):  # type: ignore[no-untyped-
     distances = scratch.packed
     distances_of_rows(train, valid[t], measures, coalition, scratch.every, distances)
     farthest = distances.max()
-    shift = -_MOST_UP
-    while first_bits(farthest, shift) > LONGEST:
+    shift = -MOST_UP
+    while farthest >> max(shift, 0) > LONGEST >> max(-shift, 0):  # more bits might not fit
         shift += 1
     for i in range(distances.size):
         leading[i] = first_bits(distances[i], shift)

@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shapley2d._kernels.bins import LONGEST, LeadingDigits
+from shapley2d._kernels.bins import LONGEST, MOST_UP, LeadingDigits
 
 if TYPE_CHECKING:
     from shapley2d._knn.row_axis import RowGame
-
-# Distances of few bits get zeros behind them: bins tell no small numbers apart.
-_MOST_UP = 16
 
 
 def leading_digits(game: RowGame) -> LeadingDigits:
@@ -27,7 +24,7 @@ def leading_digits(game: RowGame) -> LeadingDigits:
     LeadingDigits(shift=10, rounded=array([ True, False]), reach=array([1073741824,    1048576]))
     """
     spans = [_span(game, j) for j in range(len(game.train))]
-    shift = max(sum(span.farthest for span in spans).bit_length() - LONGEST.bit_length(), -_MOST_UP)
+    shift = max(sum(span.farthest for span in spans).bit_length() - LONGEST.bit_length(), -MOST_UP)
     while sum(_at_most(span.farthest, shift) for span in spans) > LONGEST:
         shift += 1
     last_bits = (1 << max(shift, 0)) - 1
