@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knn.test_knn_rows import TASKS, random_labels, random_table
+from knn.row_oracles import TASKS, random_labels, random_table
 from shapley2d._kernels.bins import all_tied, bin_of, bin_scratch, bin_words, fill_bins, find_ends
 from shapley2d._kernels.distance import distances_from
 from shapley2d._knn.leading_digits import leading_digits

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from knn.test_knn_rows import random_table, table_distances
+from knn.row_oracles import random_table, table_distances
 from shapley2d._kernels.distance import column_dissimilarities, distances_from, distances_of_rows
 from shapley2d._kernels.sort import rank_rows, sort_packed_rows, sort_rows
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.knn.test_knn_rows import (
+from tests.knn.row_oracles import (
     SEMIVALUES,
     TASKS,
     brute_force,

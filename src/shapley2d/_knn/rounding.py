@@ -8,6 +8,7 @@ the members of a block, and for nearer rows, that matters as the order within a 
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,66 @@ from shapley2d._knn.bin_errors import drop_variation
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._knn.distances import IntegerColumns
     from shapley2d._knn.rank_weights import RankWeights
+    from shapley2d._knn.row_axis import RowGame
+
+# From so many rows on numpy is worth several threads.
+_MANY_ROWS = 2**18
+
+
+def average_bound(
+    game: RowGame,
+    rounded: IntegerColumns,
+    reference: IntegerColumns,
+    order: NDArray[np.intp],
+    sample: list[tuple[int, NDArray[np.bool_]]],
+    *,
+    n_threads: int,
+) -> float:
+    """How far off values can be on average over a sample, for the row where it can be farthest.
+
+    Parameters
+    ----------
+    game : RowGame
+        Its rows are in the order of labels.
+    rounded, reference : IntegerColumns
+        The tables as they are ranked by, and as finely as there is room for.
+    order : ndarray of int
+        The rows of the tables in the order of the game.
+    sample : list of (int, ndarray of bool)
+        Validation rows with column coalitions.
+    n_threads : int
+
+    Returns
+    -------
+    float
+    """
+    magnitude = game.magnitude if game.task == "regression" else 1.0
+
+    def bounds_of(pair: tuple[int, NDArray[np.bool_]]) -> NDArray[np.float64] | float:
+        t, coalition = pair
+        near, true = (
+            rounded.distances(t, coalition)[order],
+            reference.unrounded_distances(t, coalition)[order],
+        )
+        factor = float(game.valid_weights[t])
+        if game.task == "classification":
+            return factor * classification_bounds(near, true, game.y == game.y_valid[t], game.weights)
+        if magnitude == 0:
+            return 0.0
+        bounds = regression_bounds(near, true, game.y / magnitude, game.n_neighbors, game.weights)
+        return factor * bounds * magnitude**2
+
+    total = np.zeros(game.n_rows)
+    if game.n_rows < _MANY_ROWS or n_threads == 1:
+        for pair in sample:
+            total += bounds_of(pair)
+    else:
+        with ThreadPoolExecutor(n_threads) as pool:
+            for bounds in pool.map(bounds_of, sample):
+                total += bounds
+    return float(total.max() / max(len(sample), 1))
 
 
 def classification_bounds(

@@ -19,7 +19,7 @@ from shapley2d._knn.bin_errors import (
 )
 from shapley2d._knn.columns.chunk_design import ChunkLines
 from shapley2d._knn.rank_weights import rank_weights
-from shapley2d._knn.rounding import classification_bounds, regression_bounds
+from shapley2d._knn.rounding import average_bound
 from shapley2d._knn.row_axis import RowGame
 from shapley2d._knn.small import SmallTable
 from shapley2d._knn.threads import Threads
@@ -44,8 +44,7 @@ _BLOCK_NUMBERS = 2**25
 _BLOCK = (16, 128)
 _TILE = 2**14
 
-# From so many rows on numpy is worth several threads, each with some tables of that length.
-_MANY_ROWS = 2**18
+# Threads that bound rounding, each with some tables of the length of a column.
 _ROUNDING_THREADS = 6
 
 
@@ -419,30 +418,15 @@ class RowValues:
         -------
         float
         """
-        game = self._game
-
-        def bounds_of(pair: tuple[int, NDArray[np.bool_]]) -> NDArray[np.float64] | float:
-            t, coalition = pair
-            rounded = self.columns.distances(t, coalition)[self._order]
-            true = reference.unrounded_distances(t, coalition)[self._order]
-            if self._task == "classification":
-                bounds = classification_bounds(rounded, true, game.y == game.y_valid[t], game.weights)
-                return float(game.valid_weights[t]) * bounds
-            if self._magnitude == 0:
-                return 0.0
-            bounds = regression_bounds(rounded, true, game.y / self._magnitude, self._k, game.weights)
-            return float(game.valid_weights[t]) * bounds * float(self._magnitude) ** 2
-
-        total = np.zeros(self.n_rows)
         threads = _ROUNDING_THREADS if self._n_jobs in (None, -1) else int(self._n_jobs or 1)
-        if self.n_rows < _MANY_ROWS or threads == 1:
-            for pair in sample:
-                total += bounds_of(pair)
-        else:
-            with ThreadPoolExecutor(min(threads, _ROUNDING_THREADS)) as pool:
-                for bounds in pool.map(bounds_of, sample):
-                    total += bounds
-        return float(total.max() / max(len(sample), 1))
+        return average_bound(
+            self._game,
+            self.columns,
+            reference,
+            self._order,
+            sample,
+            n_threads=min(threads, _ROUNDING_THREADS),
+        )
 
     def _chosen(self, valid: slice | NDArray[np.integer] | None) -> NDArray[np.integer]:
         """The numbers of the chosen validation rows."""
