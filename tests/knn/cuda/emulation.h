@@ -132,22 +132,27 @@ template <typename T> static T atomicMin(T* to, T value) { T old = *to; *to = ol
 static float __frcp_rn(float x) { return 1.0f / x; }
 
 // Half floats, two to a word.
-static uint16_t half_bits(_Float16 x) { uint16_t y; memcpy(&y, &x, 2); return y; }
-static _Float16 half_of(unsigned x) { uint16_t y = (uint16_t)x; _Float16 z; memcpy(&z, &y, 2); return z; }
+#ifdef __aarch64__
+typedef __fp16 Half;  // _Float16 is new to C++ there
+#else
+typedef _Float16 Half;
+#endif
+static uint16_t half_bits(Half x) { uint16_t y; memcpy(&y, &x, 2); return y; }
+static Half half_of(unsigned x) { uint16_t y = (uint16_t)x; Half z; memcpy(&z, &y, 2); return z; }
 static unsigned pack_halves(float low, float high) {
-    return half_bits((_Float16)low) | (unsigned)half_bits((_Float16)high) << 16;
+    return half_bits((Half)low) | (unsigned)half_bits((Half)high) << 16;
 }
 template <typename F> static unsigned each_half(unsigned a, unsigned b, F f) {
     return half_bits(f(half_of(a), half_of(b))) | (unsigned)half_bits(f(half_of(a >> 16), half_of(b >> 16))) << 16;
 }
 static unsigned add_halves(unsigned a, unsigned b) {
-    return each_half(a, b, [](_Float16 x, _Float16 y) { return (_Float16)((float)x + (float)y); });
+    return each_half(a, b, [](Half x, Half y) { return (Half)((float)x + (float)y); });
 }
 static unsigned max_halves(unsigned a, unsigned b) {
-    return each_half(a, b, [](_Float16 x, _Float16 y) { return x > y ? x : y; });
+    return each_half(a, b, [](Half x, Half y) { return x > y ? x : y; });
 }
 static unsigned min_halves(unsigned a, unsigned b) {
-    return each_half(a, b, [](_Float16 x, _Float16 y) { return x < y ? x : y; });
+    return each_half(a, b, [](Half x, Half y) { return x < y ? x : y; });
 }
 
 // The product of 16 x 16 and 16 x 8 half floats, whose parts the threads of a warp have.

@@ -107,5 +107,7 @@ class EmulatedDevice:
             # shared memory of templates is as large as each library wants it, not as the first one did
             command = [COMPILER, "-std=c++17", "-O1", "-fno-gnu-unique", "-ffp-contract=off", "-w", "-shared", "-fPIC", *flags,
                        f"-I{Path(__file__).parent}", str(code), "-o", str(path)]  # fmt: skip
-            subprocess.run(command, check=True, capture_output=True, text=True)
+            said = subprocess.run(command, capture_output=True, text=True, check=False)
+            if said.returncode:
+                raise RuntimeError(f"{COMPILER} could not compile {source}: {said.stderr}")
         return path
