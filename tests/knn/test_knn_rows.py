@@ -264,7 +264,7 @@ def test_kernels_end_where_another_thread_says_so(stopped):
     )
     table, stop, chosen = rows._axis._table, np.array([stopped]), np.arange(4)
     sums = np.zeros((2, 50))
-    add_values(*table, np.ones(4), chosen, np.ones((2, 3), dtype=bool), sums, stop)
+    add_values(*table, np.ones(4), chosen, np.ones((2, 3), dtype=bool), sums, np.array([1, 0]), stop)
     shares = np.zeros((3, 50))
     add_walk(*table, np.ones(4), chosen, walk_weights(np.ones(4), np.ones(4)), shares, stop)
     assert sums.any() == shares.any() == (not stopped)

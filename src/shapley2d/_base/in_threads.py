@@ -17,7 +17,9 @@ LONG = 2**17
 _THREADS = 16
 
 
-def map_columns(work: Callable[[T], R], columns: Iterable[T], n_rows: int) -> list[R]:
+def map_columns(
+    work: Callable[[T], R], columns: Iterable[T], n_rows: int, n_threads: int = _THREADS
+) -> list[R]:
     """What ``work`` gives for every column, in their order.
 
     Examples
@@ -25,9 +27,9 @@ def map_columns(work: Callable[[T], R], columns: Iterable[T], n_rows: int) -> li
     >>> map_columns(len, ["ab", "c"], n_rows=10**6)
     [2, 1]
     """
-    if n_rows < LONG:
+    if n_rows < LONG or n_threads == 1:
         return [work(column) for column in columns]
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(n_threads, os.cpu_count() or 1)) as pool:
         return list(pool.map(work, columns))

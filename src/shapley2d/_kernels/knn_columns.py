@@ -63,8 +63,8 @@ _TILE = 512
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def add_values(train, valid, measures, game, factors, chosen, coalitions, sums, stop):  # type: ignore[no-untyped-def]
-    """Add the row values under each of the coalitions to its row of ``sums``, for one validation row after another.
+def add_values(train, valid, measures, game, factors, chosen, coalitions, sums, lines, stop):  # type: ignore[no-untyped-def]
+    """Add the row values under each of the coalitions to its line of ``sums``, for one validation row after another.
 
     Parameters
     ----------
@@ -79,7 +79,9 @@ def add_values(train, valid, measures, game, factors, chosen, coalitions, sums, 
     chosen : ndarray of int
         The validation rows.
     coalitions : ndarray of bool of shape (c, m)
-    sums : ndarray of shape (c, n)
+    sums : ndarray of shape (at least c, n)
+    lines : ndarray of int of shape (c,)
+        The line of each coalition.
     stop : ndarray of bool of shape (1,)
         Set by another thread to end after the present validation row.
     """
@@ -98,7 +100,7 @@ def add_values(train, valid, measures, game, factors, chosen, coalitions, sums, 
                 end = min(begin + _TILE, n_rows)
                 gather(game, t, begin, end, scratch, tile)
                 for lane in range(len(four)):
-                    _add_times(sums[first + lane, begin:end], factors[t], tile[lane])
+                    _add_times(sums[lines[first + lane], begin:end], factors[t], tile[lane])
 
 
 @numba.njit(nogil=True, cache=CACHE)

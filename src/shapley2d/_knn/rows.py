@@ -236,8 +236,13 @@ class RowValues:
             coalitions = coalitions & False
         chosen = self._chosen(valid)
         sums = self._axis.sums(coalitions, chosen, progress)
-        sums /= max(len(chosen), 1)
-        return np.take(sums, self._place, axis=1)
+
+        def finish(line: NDArray[np.float64]) -> None:
+            self._put_back(line)
+            line /= max(len(chosen), 1)
+
+        map_columns(finish, sums, self.n_rows * min(len(sums), self.n_threads), self.n_threads)
+        return sums
 
     def contract(
         self,

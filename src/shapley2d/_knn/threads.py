@@ -36,7 +36,7 @@ I = TypeVar("I")
 # Sums over validation rows are cut into pieces whose size depends on the table alone, never on the number of threads,
 # and are added up in the order of the pieces: so the number of threads changes no bit.
 _PIECES = 8  # parts of the validation rows, where there are so many
-_PIECE_WORK = (2**12, 2**22)  # training rows times validation rows of a piece, at least and at most
+_PIECE_WORK = (2**18, 2**22)  # training rows times validation rows of a piece, at least and at most
 _PIECE_ROWS = (8, 32)  # validation rows at most, of large and of small tables
 # Coalitions that share one computation of a validation row's column dissimilarities.
 _BLOCK = 32
@@ -76,28 +76,24 @@ class Threads:
         total = np.zeros((len(coalitions), self.n_rows))
         length = self._piece_rows(len(chosen))
         order = complements_together(coalitions)
-        coalitions = coalitions[order]
         parts = max(-(-len(chosen) // length), 1)
         most = coalitions_at_a_time(self.n_rows)
         block = _even(len(coalitions), most, -(-self.n_threads // parts))
-        starts = range(0, len(coalitions), block)
-        in_order = {start: OrderedSum(total[start : start + block]) for start in starts}
+        blocks = [order[start : start + block] for start in range(0, len(order), block)]
+        in_order = [OrderedSum(total, lines) for lines in blocks]
 
         def evaluate(piece: tuple[int, int], stop: NDArray[np.bool_]) -> None:
-            part, start = piece
-            some = coalitions[start : start + block]
-            sums = np.zeros((len(some), self.n_rows))
+            part, number = piece
             rows = chosen[part * length : (part + 1) * length]
-            add_values(*self._table, self._factors, rows, some, sums, stop)
-            in_order[start].add(part, sums)
+            sums, lines = in_order[number].room(part)
+            add_values(*self._table, self._factors, rows, coalitions[blocks[number]], sums, lines, stop)
+            in_order[number].add(part, sums)
 
-        pieces = list(product(range(parts), starts))
+        pieces = list(product(range(parts), range(len(blocks))))
         for done, _ in enumerate(ordered_results(evaluate, pieces, self.n_threads), start=1):
             if progress is not None:
                 progress(done / len(pieces))
-        back = np.empty_like(order)
-        back[order] = np.arange(order.size)
-        return total if (order == back).all() else total[back]
+        return total
 
     def _piece_rows(self, n_chosen: int) -> int:
         """Validation rows of a piece."""
@@ -130,35 +126,47 @@ class Threads:
 
 
 class OrderedSum:
-    """A sum of arrays that threads have in any order, added up in the order of their numbers.
+    """Some lines of a table, as a sum of summands that threads have in any order, added in the order of their numbers.
 
     Parameters
     ----------
-    total : ndarray
+    total : ndarray of shape (at least c, n)
         Receives the sum.
+    lines : ndarray of int of shape (c,)
+        Its lines.
 
     Examples
     --------
-    >>> total = np.zeros(2)
-    >>> in_order = OrderedSum(total)
-    >>> in_order.add(1, np.array([1.0, 2.0])); total  # number 0 comes first
-    array([0., 0.])
-    >>> in_order.add(0, np.array([3.0, 4.0])); total
-    array([4., 6.])
+    >>> total = np.zeros((1, 2))
+    >>> in_order = OrderedSum(total, np.array([0]))
+    >>> in_order.add(1, np.array([[1.0, 2.0]])); total  # number 0 comes first
+    array([[0., 0.]])
+    >>> first, lines = in_order.room(0)
+    >>> first[lines] += [3.0, 4.0]
+    >>> in_order.add(0, first); total
+    array([[4., 6.]])
     """
 
-    def __init__(self, total: NDArray[np.float64]) -> None:
-        self._total = total
+    def __init__(self, total: NDArray[np.float64], lines: NDArray[np.intp]) -> None:
+        self._total, self._lines = total, lines
         self._waiting: dict[int, NDArray[np.float64]] = {}
         self._next = 0
         self._lock = Lock()
 
+    def room(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Zeros for a summand, with their lines; the first one is added up where the sum will be."""
+        if number == 0:
+            return self._total, self._lines
+        return np.zeros((len(self._lines), self._total.shape[1])), np.arange(len(self._lines))
+
     def add(self, number: int, summand: NDArray[np.float64]) -> None:
-        """Take the array of a number, counted from 0."""
+        """Take the summand of a number, counted from 0."""
         with self._lock:
             self._waiting[number] = summand
             while (ready := self._waiting.pop(self._next, None)) is not None:
-                self._total += ready
+                if ready is not self._total:
+                    for place, line in zip(self._lines, ready, strict=True):
+                        self._total[place] += line
                 self._next += 1
 
 
