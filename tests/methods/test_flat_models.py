@@ -19,8 +19,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from test_sweeps import make_split, surely_and_maybe_right, tree_by_hand
 
+from model_oracles import make_split, surely_and_maybe_right, tree_by_hand
 from shapley2d import value_cells
 from shapley2d._games.sweeps import sweep_game
 from shapley2d._methods.flat.cells import flat_game

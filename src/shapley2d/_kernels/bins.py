@@ -285,33 +285,34 @@ def all_tied(table, t, coalition, leading, code, lane, scratch):  # type: ignore
     scratch : BinScratch
     """
     train, valid, measures = table
-    bins, slack = scratch.bins, scratch.slack[lane]
-    if not _agree(bins, leading, code, lane, slack):
-        return False
-    if scratch.is_exact[lane]:
-        return True
-    distances_of_rows(train, valid[t], measures, coalition, scratch.every, scratch.packed)
-    return _agree(bins, scratch.packed, code, lane, 0)
+    rows = scratch.candidates
+    count = _alike_rows(scratch.words, leading, code, lane, scratch.slack[lane], rows)
+    if count < 0 or scratch.is_exact[lane]:
+        return count >= 0
+    distances = scratch.packed[:count]
+    distances_of_rows(train, valid[t], measures, coalition, rows[:count], distances)
+    return (distances[1:] == distances[:-1]).all()
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def _agree(bins, distances, code, lane, slack):  # type: ignore[no-untyped-def]
-    """Whether no row of a bin is farther from its first row than by the slack."""
-    n_rows = distances.size
-    i = 0
-    while i < n_rows and bins[4 * i + lane] != code:
-        i += 1
-    if i == n_rows:
-        return True
-    distance = distances[i]
-    # Most bins that fail do so early.
-    for begin in range(0, n_rows, _CHUNK):
-        others = np.int32(0)
-        for k in range(begin, min(begin + _CHUNK, n_rows)):
-            others += np.int32((bins[4 * k + lane] == code) & (abs(distances[k] - distance) > slack))
-        if others > 0:
-            return False
-    return True
+def _alike_rows(words, leading, code, lane, slack, rows):  # type: ignore[no-untyped-def]
+    """List the rows of a bin; return their number, or -1 where leading digits differ by more than the slack.
+
+    ``rows`` has room for one row more than there can be.
+    """
+    shift, wanted = np.uint64(16 * lane), np.uint64(code)
+    count = 0
+    # Most bins whose rows differ have such rows early.
+    for begin in range(0, words.size, _CHUNK):
+        known = count
+        # Without a branch, which could not be predicted.
+        for i in range(begin, min(begin + _CHUNK, words.size)):
+            rows[np.uint64(count)] = i
+            count += ((words[i] >> shift) & LANE) == wanted
+        for h in range(known, count):
+            if abs(leading[rows[h]] - leading[rows[0]]) > slack:
+                return -1
+    return count
 
 
 @numba.njit(nogil=True, cache=CACHE)

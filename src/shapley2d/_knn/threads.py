@@ -36,7 +36,7 @@ I = TypeVar("I")
 # Sums over validation rows are cut into pieces whose size depends on the table alone, never on the number of threads,
 # and are added up in the order of the pieces: so the number of threads changes no bit.
 _PIECES = 8  # parts of the validation rows, where there are so many
-_PIECE_WORK = (2**18, 2**22)  # training rows times validation rows of a piece, at least and at most
+_PIECE_WORK = (2**18, 2**19)  # training rows times validation rows of a piece, at least and at most
 _PIECE_ROWS = (8, 32)  # validation rows at most, of large and of small tables
 # Coalitions that share one computation of a validation row's column dissimilarities.
 _BLOCK = 32

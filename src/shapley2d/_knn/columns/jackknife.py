@@ -101,11 +101,14 @@ def jackknife(
     row_variance, column_spread = np.empty(n), np.zeros((n_groups, m))
     sums_spread = np.zeros((n_groups, 0 if sums is None else len(sums)))
     for rows, lines in chunks:
-        replicates = sum((w @ part for w, part in zip(stacked, lines, strict=True)), start=np.zeros(()))
+        replicates = stacked[0] @ lines[0]
+        for more, part in zip(stacked[1:], lines[1:], strict=True):
+            replicates += more @ part
         replicates = replicates.reshape(len(keeps), m, -1)
         values[rows] = base[rows, None] + replicates[0].T
-        spread = replicates[1:] - replicates[1:].mean(axis=0)
-        variance[rows] = np.square(spread).sum(axis=0).T
+        spread = replicates[1:]
+        spread -= spread.mean(axis=0)
+        variance[rows] = np.einsum("gmr,gmr->mr", spread, spread).T
         row_variance[rows] = np.square(spread.sum(axis=1)).sum(axis=0)
         column_spread += spread.sum(axis=2)
         if sums is not None:

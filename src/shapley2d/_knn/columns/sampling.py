@@ -49,7 +49,7 @@ _LEAST_STEP = 1.2
 
 _PAIRS_PER_CALL = 32
 _MIN_PAIRS = (MIN_COALITIONS - 2) // 2
-_CHUNK_BYTES = 32 * 2**20
+_CHUNK_BYTES = 8 * 2**20
 
 
 @dataclass(frozen=True)
