@@ -102,8 +102,8 @@ def jackknife(
     sums_spread = np.zeros((n_groups, 0 if sums is None else len(sums)))
     for rows, lines in chunks:
         replicates = stacked[0] @ lines[0]
-        for more, part in zip(stacked[1:], lines[1:], strict=True):
-            replicates += more @ part
+        for more, line in zip(stacked[1:], lines[1:], strict=True):
+            replicates += more @ line
         replicates = replicates.reshape(len(keeps), m, -1)
         values[rows] = base[rows, None] + replicates[0].T
         spread = replicates[1:]
