@@ -1,6 +1,7 @@
 """How the cost of nearest neighbours grows, how workers share it, and how well a plan foretells it: one run, ratios.
 
 Run: python benchmarks/scale.py [--out docs/figures/scale.json] [--only growth]   (five minutes on two quiet cores)
+     python benchmarks/scale.py --only million   (further minutes, and a process that may have 8 GB)
 Then: python docs/make_scale.py   (the figure and the tables of docs/scale.md)
 
 growth     CPU time against rows (10^3 to 10^6), validation rows, columns and coalitions, each with its fitted exponent beside
@@ -9,6 +10,7 @@ workers    one and two worker processes by the clock; 4 to 1,024 by simulation f
            handing them over, both measured
 plans      what plan_cells says beside the CPU time that the run then takes, at three sizes that nothing was fitted on
 billion    what 10^9 cells would take 100 workers at the pace of a million rows
+million    a million rows of 50 columns on all cores of this machine, in a process that cannot have more than 8 GB
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ import heapq
 import json
 import os
 import platform
+import resource
 import time
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -265,21 +269,48 @@ def billion(lines: list[dict]) -> dict:
     }  # fmt: skip
 
 
+def million() -> dict:
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        found = pool.submit(_million).result()
+    print(f"  planned {found['planned'][0]:.0f} to {found['planned'][1]:.0f} s and {found['planned_gb']:.1f} GB beside the table, "
+          f"took {found['seconds']:.0f} s and {found['gigabytes']:.1f} GB with the table")  # fmt: skip
+    return found
+
+
+def _million() -> dict:
+    data = table(1_000_000, 50, 32)
+    settings = {"n_coalitions": 202}
+    plan = plan_cells(*data, **settings)
+    cores = os.cpu_count() or 1
+    resource.setrlimit(resource.RLIMIT_DATA, (8 * 2**30, 8 * 2**30))
+    started = time.perf_counter()
+    values = value_cells(*data, progress=False, **settings)
+    return {
+        "rows": 1_000_000, "columns": 50, "valid": values.info["n_valid_used"], "coalitions": values.info["n_coalitions"],
+        "form": values.info["form"], "cores": cores, "planned": [plan.low.seconds(cores), plan.high.seconds(cores)],
+        "planned_gb": plan.memory / 2**30, "seconds": time.perf_counter() - started,
+        "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+    }  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument(
-        "--only", choices=("growth", "workers", "plans"), help="measure this again, keep the rest of the file"
+        "--only",
+        choices=("growth", "workers", "plans", "million"),
+        help="measure this again, keep the rest of the file",
     )
     given = parser.parse_args()
-    record = json.loads(given.out.read_text(encoding="utf-8")) if given.only else {}
+    before = json.loads(given.out.read_text(encoding="utf-8"))
+    record = before if given.only else {"million": before["million"]}
     started = time.perf_counter()
     machine = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start"
     print(machine)
-    for name, measure in {"growth": growth, "workers": workers, "plans": plans}.items():
-        if given.only in (None, name):
+    for name, measure in {"growth": growth, "workers": workers, "plans": plans, "million": million}.items():
+        if given.only == name or (given.only is None and name != "million"):
             print(name, flush=True)
             record[name] = measure()
     print("billion")

@@ -76,7 +76,26 @@ def billion_words(record: dict[str, Any]) -> str:
     )
 
 
-TABLES = {"growth": growth_table, "workers": workers_table, "plans": plans_table, "billion": billion_words}
+def million_words(record: dict[str, Any]) -> str:
+    """What a million rows took, beside the plan."""
+    one = record["million"]
+    low, high = (seconds / 60 for seconds in one["planned"])
+    planned = f"{high:.1f}" if high < 1.1 * low else f"{low:.1f} to {high:.1f}"
+    return (
+        f"{one['rows']:,} rows of {one['columns']} made-up columns against {one['valid']} validation rows under {one['coalitions']} "
+        f"coalitions, {one['form']} form, on {one['cores']} cores, in a process that cannot have more than 8 GB: "
+        f"{one['seconds'] / 60:.1f} minutes and {one['gigabytes']:.1f} GB, the table included. The plan was {planned} minutes and "
+        f"{one['planned_gb']:.1f} GB beside the table.\n"
+    )
+
+
+TABLES = {
+    "growth": growth_table,
+    "workers": workers_table,
+    "plans": plans_table,
+    "billion": billion_words,
+    "million": million_words,
+}
 
 
 def with_tables(text: str, record: dict[str, Any]) -> str:

@@ -45,3 +45,8 @@ def test_simulated_workers():
     assert scale.simulate([1.0] * 8, 0.5, 100) == 5.0  # the last one is handed out after four seconds
     efficiency = [one["efficiency"] for one in RECORD["workers"]["simulated"]]
     assert efficiency == sorted(efficiency, reverse=True)
+
+
+def test_a_million_rows_fit():
+    assert RECORD["million"]["rows"] == 1_000_000
+    assert RECORD["million"]["gigabytes"] < 8
