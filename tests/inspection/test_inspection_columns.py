@@ -132,7 +132,11 @@ def test_what_a_spreadsheet_made_of_it_and_broken_letters():
 def test_words_for_nothing():
     entries = [str(k) for k in range(30)]
     entries[2] = entries[3] = "N/A"
-    assert find({"ibu": entries})["words for nothing"].rows.tolist() == [2, 3]
+    two = find({"ibu": entries})["words for nothing"]
+    assert two.rows.tolist() == [2, 3]
+    assert two.text.startswith("2 entries of 'ibu' say 'N/A'")
+    entries[3] = "3"
+    assert find({"ibu": entries})["words for nothing"].text.startswith("1 entry of 'ibu' says 'N/A'")
 
 
 def test_rules_name_the_rows_that_break_them():

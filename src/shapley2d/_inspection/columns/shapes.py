@@ -84,7 +84,7 @@ def _units(written: Written) -> ColumnFinding | None:
     rows = written.rows(odd) if 0 < _share(written, odd) <= _OTHERS else np.zeros(0, dtype=np.intp)
     space = " " if " " + unit in written.words[int(np.flatnonzero(usual)[0])] else ""
     repaired = {int(i): match[1] + space + unit for i in rows if (match := matches[written.codes[i]])}
-    others = f", except in {rows.size} {_entries(rows.size)}" if rows.size else ""
+    others = f", except in {rows.size} {_one_or_more(rows, 'entry', 'entries')}" if rows.size else ""
     return ColumnFinding(
         (written.name,),
         "suffix",
@@ -186,8 +186,9 @@ def _spreadsheet_dates(written: Written) -> ColumnFinding | None:
     return ColumnFinding(
         (written.name,),
         "spreadsheet dates",
-        f"{rows.size:,} {_entries(rows.size)} of {written.name!r}, {_first(written, rows)}, look "
-        "like what a spreadsheet makes of 3-22 or 8/17: restore them from the source",
+        f"{_how_many(written, rows)}, {_first(written, rows)}, "
+        f"{_one_or_more(rows, 'looks', 'look')} like what a spreadsheet makes of 3-22 or 8/17: restore "
+        f"{_one_or_more(rows, 'it', 'them')} from the source",
         rows,
         {},
         EVEN,
@@ -202,7 +203,7 @@ def _broken_letters(written: Written) -> ColumnFinding | None:
     return ColumnFinding(
         (written.name,),
         "encoding",
-        f"{rows.size:,} {_entries(rows.size)} of {written.name!r} hold broken letters, "
+        f"{_how_many(written, rows)} {_one_or_more(rows, 'holds', 'hold')} broken letters, "
         f"{_first(written, rows)}: read the file again with the encoding it was written in",
         rows,
         {},
@@ -224,8 +225,8 @@ def _words_for_nothing(written: Written) -> ColumnFinding | None:
     return ColumnFinding(
         (written.name,),
         "words for nothing",
-        f"{rows.size:,} {_entries(rows.size)} of {written.name!r} say {named}, which counts as empty: "
-        "leave them empty, or find what belongs there",
+        f"{_how_many(written, rows)} {_one_or_more(rows, 'says', 'say')} {named}, "
+        f"which counts as empty: leave {_one_or_more(rows, 'it', 'them')} empty, or find what belongs there",
         rows,
         dict.fromkeys(rows.tolist(), ""),
         LOW,
@@ -236,8 +237,12 @@ def _nothing(written: Written) -> NDArray[np.bool_]:
     return written.each(lambda word: word in MISSING or word.lower() in MISSING_AMONG_NUMBERS)
 
 
-def _entries(count: int) -> str:
-    return "entry" if count == 1 else "entries"
+def _how_many(written: Written, rows: NDArray[np.intp]) -> str:
+    return f"{rows.size:,} {_one_or_more(rows, 'entry', 'entries')} of {written.name!r}"
+
+
+def _one_or_more(rows: NDArray[np.intp], one: str, more: str) -> str:
+    return one if rows.size == 1 else more
 
 
 def _first(written: Written, rows: NDArray[np.intp]) -> str:
