@@ -68,5 +68,9 @@ def test_site(browser, name, width, scheme):
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page.goto((SITE / f"{name}.html").as_uri())
     found = serious(page)
+    cut_off = page.eval_on_selector_all(
+        "h1", "all => all.filter(one => one.scrollWidth > one.clientWidth + 1).length"
+    )
     page.close()
     assert found == {}
+    assert cut_off == 0
