@@ -1,7 +1,7 @@
 """How the cost of nearest neighbours grows, how workers share it, and how well a plan foretells it: one run, ratios.
 
 Run: python benchmarks/scale.py [--out docs/figures/scale.json] [--only growth]   (five minutes on two quiet cores)
-     python benchmarks/scale.py --only million   (further minutes, and a process that may have 8 GB)
+     python benchmarks/scale.py --only million   (five more, with up to 8 GB; kept by the others)
 Then: python docs/make_scale.py   (the figure and the tables of docs/scale.md)
 
 growth     CPU time against rows (10^3 to 10^6), validation rows, columns and coalitions, each with its fitted exponent beside
@@ -304,13 +304,12 @@ def main() -> None:
         help="measure this again, keep the rest of the file",
     )
     given = parser.parse_args()
-    before = json.loads(given.out.read_text(encoding="utf-8"))
-    record = before if given.only else {"million": before["million"]}
+    record = json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists() else {}
     started = time.perf_counter()
     machine = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start"
     print(machine)
     for name, measure in {"growth": growth, "workers": workers, "plans": plans, "million": million}.items():
-        if given.only == name or (given.only is None and name != "million"):
+        if name == given.only or (given.only is None and name != "million"):
             print(name, flush=True)
             record[name] = measure()
     print("billion")

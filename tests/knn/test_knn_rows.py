@@ -237,6 +237,17 @@ def test_threads_never_change_a_bit(task, form):
     np.testing.assert_array_equal(one.walk(*weights), two.walk(*weights))
 
 
+def test_lines_are_put_back_in_threads(monkeypatch):
+    rng = np.random.default_rng(2)
+    columns = random_table(rng, 300, 5, 20, levels=50)
+    y, y_valid = random_labels(rng, "classification", 300, 20)
+    coalitions = rng.random((7, 5)) < 0.5
+    rows = RowValues(columns, y, y_valid, task="classification", n_neighbors=4, n_jobs=2)
+    alone = rows.values(coalitions)
+    monkeypatch.setattr("shapley2d._base.in_threads.LONG", 1)
+    np.testing.assert_array_equal(rows.values(coalitions), alone)
+
+
 def test_kernels_take_many_validation_rows_at_a_time(monkeypatch):
     """Threads wait for each other wherever Python runs, so it must not run for every validation row."""
     rng = np.random.default_rng(2)

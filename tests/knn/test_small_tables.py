@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.knn.row_oracles import (
+
+from knn.row_oracles import (
     SEMIVALUES,
     TASKS,
     brute_force,
@@ -12,7 +13,6 @@ from tests.knn.row_oracles import (
     random_table,
     table_distances,
 )
-
 from shapley2d import value_cells
 from shapley2d._knn.rows import RowValues
 from shapley2d._knn.small import SmallTable, _dissimilarities

@@ -98,7 +98,8 @@ class Threads:
     def _piece_rows(self, n_chosen: int) -> int:
         """Validation rows of a piece."""
         least, most = (int(work // self.n_rows) for work in _PIECE_WORK)
-        return int(np.clip(-(-n_chosen // _PIECES), max(least, 1), np.clip(most, *_PIECE_ROWS)))
+        most = int(np.clip(most, *_PIECE_ROWS))
+        return int(np.clip(-(-n_chosen // _PIECES), min(max(least, 1), most), most))
 
     def walk(
         self,
