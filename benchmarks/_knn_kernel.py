@@ -10,12 +10,15 @@ import numpy as np
 from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.rows import RowValues
 
-# Like a census: levels of the categorical columns, and (levels, share at the most frequent one) of the numeric ones.
+# Like a census: levels of the categorical columns, and (levels, share at the most frequent one) of
+# the numeric ones.
 _CATEGORIES = (9, 16, 7, 15, 6, 5, 2, 42)
 _NUMBERS = ((73, 0.03), (20000, 0.0), (16, 0.3), (119, 0.92), (92, 0.95), (94, 0.47))
 
 
-def census_like(n_rows: int, n_valid: int, seed: int = 0) -> tuple[IntegerColumns, np.ndarray, np.ndarray]:
+def census_like(
+    n_rows: int, n_valid: int, seed: int = 0
+) -> tuple[IntegerColumns, np.ndarray, np.ndarray]:
     """A table of 14 columns with heavy ties, and a label of two classes."""
     rng = np.random.default_rng(seed)
     total = n_rows + n_valid
@@ -28,7 +31,9 @@ def census_like(n_rows: int, n_valid: int, seed: int = 0) -> tuple[IntegerColumn
     for levels, mode in _NUMBERS:
         numbers = np.where(rng.random(total) < mode, 0, rng.beta(2, 5, total) * levels).astype(int)
         scaled = numbers / max(numbers.std(), 1e-9)
-        columns.append(np.round(np.clip(scaled - scaled.mean(), -2.5, 2.5) * np.sqrt(unit / 2)).astype(int))
+        columns.append(
+            np.round(np.clip(scaled - scaled.mean(), -2.5, 2.5) * np.sqrt(unit / 2)).astype(int)
+        )
         mismatch.append(0)
     table = np.array(columns, dtype=np.int64)
     y = (rng.random(total) < 0.24 + 0.1 * (table[0] == 0)).astype(np.int64)
@@ -103,7 +108,9 @@ def main() -> None:
     print(f"{'form':8}{'threads':>8}{'values ns':>12}{'walk ns':>12}")
     for form in options.forms:
         for threads in options.threads:
-            times = kernel_nanoseconds(form, options.rows, options.valid, options.coalitions, threads)
+            times = kernel_nanoseconds(
+                form, options.rows, options.valid, options.coalitions, threads
+            )
             print(f"{form:8}{threads:>8}{times['values']:>12.2f}{times['walk']:>12.2f}")
 
 

@@ -1,9 +1,10 @@
 """What an owner can gain by gaming a payment: splitting up, copying, stealing, adding noise; before and after.
 
 Run: python benchmarks/adversary.py [rows that validate], or python benchmarks/adversary.py noise
-Credit-card clients, three owners of 200 rows each, 100,000 to divide, nearest neighbours. "Before" is what payments were once
-counted by: groups of rows and columns as players, every copy counts, no columns are worth 0, and intervals that know of
-sampling alone. "After" are the defaults. Prints the table of docs/blocks.md and draws docs/figures/adversary.png.
+Credit-card clients, three owners of 200 rows each, 100,000 to divide, nearest neighbours. "Before"
+is what payments were once counted by: groups of rows and columns as players, every copy counts, no
+columns are worth 0, and intervals that know of sampling alone. "After" are the defaults. Prints the
+table of docs/blocks.md and draws docs/figures/adversary.png.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def tables(n_valid, seed=0):
 def shuffled(X, y, seed=1):
     """As many rows, of which no two cells belong together."""
     random = np.random.default_rng(seed)
-    return X.apply(lambda column: column.to_numpy()[random.permutation(len(X))]), random.permutation(y)
+    return X.apply(
+        lambda column: column.to_numpy()[random.permutation(len(X))]
+    ), random.permutation(y)
 
 
 def scenarios(X, y, X_valid, y_valid):
@@ -48,7 +51,12 @@ def scenarios(X, y, X_valid, y_valid):
 
     def with_rows(name, more, more_labels):
         parts = {**THREE, name: range(600, 600 + len(more))}
-        return pd.concat([X, more], ignore_index=True), np.append(y, more_labels), X_valid, owners(parts)
+        return (
+            pd.concat([X, more], ignore_index=True),
+            np.append(y, more_labels),
+            X_valid,
+            owners(parts),
+        )
 
     honest, others = owners(THREE), {"B": THREE["B"], "C": THREE["C"]}
     yield "A, B and C are honest", "A", X, y, X_valid, honest, {}
@@ -57,11 +65,27 @@ def scenarios(X, y, X_valid, y_valid):
     worst = worst_rows(X, y, X_valid, y_valid)
     hidden = {"A": np.setdiff1d(np.arange(200), worst).tolist(), "A2": worst.tolist(), **others}
     yield "A hides its worst tenth in a shell", "A", X, y, X_valid, owners(hidden), {}
-    yield "the same, negative values paid nothing", "A", X, y, X_valid, owners(hidden), {"negative": "zero"}
+    yield (
+        "the same, negative values paid nothing",
+        "A",
+        X,
+        y,
+        X_valid,
+        owners(hidden),
+        {"negative": "zero"},
+    )
     again = pd.concat([X, a, a, a], ignore_index=True)
     copies = {f"A{k}": range(400 + 200 * k, 600 + 200 * k) for k in range(1, 4)}
     four = np.concatenate([y, labels, labels, labels])
-    yield "A lists its rows under four names", "A", again, four, X_valid, owners({**THREE, **copies}), {}
+    yield (
+        "A lists its rows under four names",
+        "A",
+        again,
+        four,
+        X_valid,
+        owners({**THREE, **copies}),
+        {},
+    )
     twice = [*honest, {"owner": "A", "row": "600-799"}]
     yield "A lists its rows twice", "A", again[:800], four[:800], X_valid, twice, {}
     yield "a thief copies A's rows: A", "A", *with_rows("Thief", a, labels), {}
@@ -71,7 +95,9 @@ def scenarios(X, y, X_valid, y_valid):
     yield "the same, by accuracy", "Noise", *noise, {"scoring": "accuracy"}
     random = np.random.default_rng(2)
     odd = [
-        part.assign(dice=random.integers(1, 7, len(part)), horoscope=random.integers(1, 13, len(part)))
+        part.assign(
+            dice=random.integers(1, 7, len(part)), horoscope=random.integers(1, 13, len(part))
+        )
         for part in (X, X_valid)
     ]
     lines = [{**line, "column": list(X)} for line in honest]
@@ -82,7 +108,9 @@ def scenarios(X, y, X_valid, y_valid):
 
 def worst_rows(X, y, X_valid, y_valid):
     """The tenth of A's rows that is worth least."""
-    cells = value_cells(X, y, X_valid, y_valid, scoring="balanced_accuracy", progress=False, **AFTER)
+    cells = value_cells(
+        X, y, X_valid, y_valid, scoring="balanced_accuracy", progress=False, **AFTER
+    )
     return np.sort(np.argsort(cells.rows[:200], kind="stable")[:20])
 
 
@@ -103,12 +131,15 @@ def measure(n_valid):
         for options, rule in ((BEFORE, "zero"), ({**AFTER, **more}, negative)):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                v = value_blocks(table, labels, held, y_valid, owners=owners, progress=False, **options)
+                v = value_blocks(
+                    table, labels, held, y_valid, owners=owners, progress=False, **options
+                )
                 line += [*paid(watched, v, rule)]
         line.append("; ".join(str(one.message).split(":")[0] for one in caught))
         found.append(line)
         print(
-            f"| {line[0]} | {line[1]:,.0f} | {line[3]:,.0f} | {interval(line[4])} | {line[5]} |", flush=True
+            f"| {line[0]} | {line[1]:,.0f} | {line[3]:,.0f} | {interval(line[4])} | {line[5]} |",
+            flush=True,
         )
     return found
 
@@ -117,7 +148,8 @@ def several_noises(n_valid, seeds=(1, 2, 3, 4)):
     """Other shuffles of the same rows, by both scores: one shuffle says little about noise."""
     X, y, X_valid, y_valid = tables(n_valid)
     owners = [
-        {"owner": name, "row": list(rows)} for name, rows in {**THREE, "Noise": range(600, 800)}.items()
+        {"owner": name, "row": list(rows)}
+        for name, rows in {**THREE, "Noise": range(600, 800)}.items()
     ]
     for scoring in ("accuracy", "balanced_accuracy"):
         for seed in seeds:
@@ -160,5 +192,7 @@ if __name__ == "__main__":
         print("| score | shuffle | paid | 95 % interval |\n|---|---|---|---|")
         several_noises(500)
     else:
-        print("| what | before | after | 95 % interval | what the run says |\n|---|---|---|---|---|")
+        print(
+            "| what | before | after | 95 % interval | what the run says |\n|---|---|---|---|---|"
+        )
         draw(measure(int(sys.argv[1]) if len(sys.argv) > 1 else 600), FIGURE)

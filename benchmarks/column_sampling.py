@@ -3,7 +3,8 @@
     python benchmarks/column_sampling.py                # wine, m = 13, against all 8,192 coalitions
     python benchmarks/column_sampling.py --diagnostic   # breast cancer diagnostic, m = 30, against a long run
 
-Rows of the printed table: relative squared error ``|estimate - exact|^2 / |exact|^2``, mean over seeds.
+Rows of the printed table: relative squared error ``|estimate - exact|^2 / |exact|^2``, mean over
+seeds.
 """
 
 from __future__ import annotations
@@ -105,7 +106,9 @@ def table(game, exact, budgets, n_seeds):
     for name, sampler in SAMPLERS.items():
         cells = []
         for budget in budgets:
-            errors = [np.square(sampler(game, budget, seed) - exact).sum() for seed in range(n_seeds)]
+            errors = [
+                np.square(sampler(game, budget, seed) - exact).sum() for seed in range(n_seeds)
+            ]
             cells.append(np.mean(errors) / np.square(exact).sum())
         print(f"{name:20}" + "".join(f"{cell:9.2g}" for cell in cells), flush=True)
 
@@ -119,9 +122,14 @@ def coverage(game, exact, budgets, n_seeds):
                 found = estimate_columns(
                     game, game.m, n_coalitions=budget, random_state=seed, estimator=estimator
                 )
-                inside.append(np.abs(found.values - exact) <= interval_factor(found.dof) * found.stderr)
+                inside.append(
+                    np.abs(found.values - exact) <= interval_factor(found.dof) * found.stderr
+                )
             cells.append(np.mean(inside))
-        print(f"{'95 % covers, ' + estimator:20}" + "".join(f"{cell:9.3f}" for cell in cells), flush=True)
+        print(
+            f"{'95 % covers, ' + estimator:20}" + "".join(f"{cell:9.3f}" for cell in cells),
+            flush=True,
+        )
 
 
 def main():
@@ -134,10 +142,15 @@ def main():
     if options.diagnostic:
         game = NeighbourGame(load_breast_cancer, n_valid=60)
         seeds = range(1000, 1008)
-        runs = [estimate_columns(game, game.m, n_coalitions=8000, random_state=seed).values for seed in seeds]
+        runs = [
+            estimate_columns(game, game.m, n_coalitions=8000, random_state=seed).values
+            for seed in seeds
+        ]
         exact = np.mean(runs, axis=0)
         error = np.var(runs, axis=0, ddof=1).sum() / len(runs) / np.square(exact).sum()
-        print(f"reference: mean of {len(runs)} runs of 8,000 evaluations, relative squared error {error:.1e}")
+        print(
+            f"reference: mean of {len(runs)} runs of 8,000 evaluations, relative squared error {error:.1e}"
+        )
         budgets = [times * game.m for times in (4, 10, 20, 50, 100)]
     else:
         game = NeighbourGame(load_wine)

@@ -1,19 +1,24 @@
 """How well an inspection finds planted errors: the detection benchmark's tables, and what else there is to compare with.
 
-Run: SHAPLEY2D_DATA=folder python benchmarks/detection.py [found] [chances] [suggested] [ages] [dirty] [--seeds 3] [--quick]
+Run: SHAPLEY2D_DATA=folder python benchmarks/detection.py [found] [chances] [suggested] [ages]
+[dirty] [--seeds 3] [--quick]
 
 found      the spoiled tables of the reproduction's detection benchmark (six kinds of errors, five datasets): AUROC,
-           average precision and the share found in the first 1, 2 and 5 % of the cells, for the inspection alone
+           average precision and the share found in the first 1, 2 and 5 % of the cells, for the
+           inspection alone
 chances    errors of all kinds at .5, 1, 2 and 5 % in the same five datasets and in four of scikit-learn's: how many
-           cells were said to be wrong, and how many were, in ten bins; the expected calibration error
+           cells were said to be wrong, and how many were, in ten bins; the expected calibration
+           error
 suggested  what the suggested entries are worth, by kind: categories right beside the column's mode, the error of
-           numbers in interquartile ranges beside the column's median, and how many are nearer the truth than the entry
+           numbers in interquartile ranges beside the column's median, and how many are nearer the
+           truth than the entry
 ages       the paper's mistyped ages: cells to look at until 80 % of 15 are found, five samples of 14,000 cells
 dirty      four real dirty tables (folder dirty/): the same figures, with and without the findings about columns, and of
            other detectors (ECOD and DDC need the extra baselines)
 
-All by default. The constants of the chances were fitted on these tables and two more: chances are those of the tables
-used, and the figures for tables left out are in the documentation. --quick has one seed and two datasets.
+All by default. The constants of the chances were fitted on these tables and two more: chances are
+those of the tables used, and the figures for tables left out are in the documentation. --quick has
+one seed and two datasets.
 """
 
 from __future__ import annotations
@@ -99,13 +104,27 @@ def tables(given):
     for name in given.datasets:
         table = whole_table(name)
         rows = rng.permutation(len(table.labels))[:800]
-        yield name, table.numbers[rows], table.labels[rows], np.asarray(table.categorical), "classification"
+        yield (
+            name,
+            table.numbers[rows],
+            table.labels[rows],
+            np.asarray(table.categorical),
+            "classification",
+        )
     for load in (
-        () if given.quick else (datasets.load_iris, datasets.load_breast_cancer, datasets.load_diabetes)
+        ()
+        if given.quick
+        else (datasets.load_iris, datasets.load_breast_cancer, datasets.load_diabetes)
     ):
         data = load()
         task = "regression" if load is datasets.load_diabetes else "classification"
-        yield load.__name__[5:], data.data, data.target, np.zeros(data.data.shape[1], dtype=bool), task
+        yield (
+            load.__name__[5:],
+            data.data,
+            data.target,
+            np.zeros(data.data.shape[1], dtype=bool),
+            task,
+        )
 
 
 def chances(given) -> None:
@@ -121,7 +140,9 @@ def chances(given) -> None:
                     continue
                 target, wrong = labels, np.zeros(0, dtype=bool)
                 if task == "classification":
-                    flipped = inject_errors("labels", numbers, classes, categorical, label_share, rng)
+                    flipped = inject_errors(
+                        "labels", numbers, classes, categorical, label_share, rng
+                    )
                     target, wrong = flipped.labels, flipped.rows
                 chance = inspect(spoiled.numbers, target, categorical, seed, task).probability
                 m = numbers.shape[1]
@@ -181,7 +202,9 @@ def ages(given) -> None:
         scores = inspect(task.numbers, task.labels, task.categorical, seed).scores[:, :-1]
         curve = detection_curve(scores, truth, np.arange(truth.size + 1))
         needed.append(int(np.argmax(curve >= 0.8 - 1e-9)))
-    print(f"\nages: cells until 80 % are found {needed}, mean {np.mean(needed):.0f} of {truth.size}")
+    print(
+        f"\nages: cells until 80 % are found {needed}, mean {np.mean(needed):.0f} of {truth.size}"
+    )
 
 
 def dirty(given) -> None:  # noqa: ARG001
@@ -190,14 +213,20 @@ def dirty(given) -> None:  # noqa: ARG001
     for name in ("hospital", "flights", "beers", "rayyan"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about notations, which the table is full of
-            table = as_table(read_table(str(folder / f"{name}-dirty.csv.gz")).table)  # with its texts
+            table = as_table(
+                read_table(str(folder / f"{name}-dirty.csv.gz")).table
+            )  # with its texts
         texts = []
         for which in ("dirty", "clean"):
-            with gzip.open(folder / f"{name}-{which}.csv.gz", "rt", encoding="utf-8", newline="") as file:
+            with gzip.open(
+                folder / f"{name}-{which}.csv.gz", "rt", encoding="utf-8", newline=""
+            ) as file:
                 texts.append(np.array(list(csv.reader(file))[1:], dtype=object))
         truth = texts[0] != texts[1]
         found = inspect_table(table, None, progress=False)
-        with_columns, _ = cell_probabilities(find_in_columns(table), table.column_names, table.n_rows)
+        with_columns, _ = cell_probabilities(
+            find_in_columns(table), table.column_names, table.n_rows
+        )
         # findings first, then the score
         ranks = found.scores.ravel().argsort().argsort().reshape(truth.shape) / truth.size
         scores = {
@@ -217,7 +246,11 @@ def dirty(given) -> None:  # noqa: ARG001
             show("  " + title, [[result[figure] for figure in FIGURES]])
 
 
-RIVALS = ("z-score", "ECOD", "DDC")  # the column predictor takes hours for columns of a thousand categories
+RIVALS = (
+    "z-score",
+    "ECOD",
+    "DDC",
+)  # the column predictor takes hours for columns of a thousand categories
 
 
 def rival(name, table):
@@ -225,7 +258,9 @@ def rival(name, table):
     numbers = np.column_stack([column.entries for column in table.columns])
     categorical = np.array([column.kind in ("category", "boolean") for column in table.columns])
     labels = np.zeros(table.n_rows, dtype=np.intp)
-    task = DetectionTask(numbers, labels, categorical, numbers[:0], labels[:0], 0, table.column_names)
+    task = DetectionTask(
+        numbers, labels, categorical, numbers[:0], labels[:0], 0, table.column_names
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return np.nan_to_num(DETECTORS[name](task), nan=0.0)
@@ -235,7 +270,9 @@ PARTS = {"found": found, "chances": chances, "suggested": suggested, "ages": age
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     options.add_argument("parts", nargs="*", choices=[*PARTS, []])
     options.add_argument("--seeds", type=int, default=3)
     options.add_argument("--quick", action="store_true")

@@ -1,7 +1,7 @@
 """Combine the million utilities of a game of 10 rows x 10 columns into exact values: seconds and memory.
 
-Run: python benchmarks/exact.py
-The peer is the definition itself: a loop over cells and coalitions, timed on a few cells and scaled up.
+Run: python benchmarks/exact.py The peer is the definition itself: a loop over cells and coalitions,
+timed on a few cells and scaled up.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ def by_definition(H: np.ndarray, i: int, j: int) -> float:
         if S >> i & 1:
             continue
         corners = (
-            H[S | 1 << i, without | 1 << j] + H[S, without] - H[S | 1 << i, without] - H[S, without | 1 << j]
+            H[S | 1 << i, without | 1 << j]
+            + H[S, without]
+            - H[S | 1 << i, without]
+            - H[S, without | 1 << j]
         )
         value += weights[size[S]] * float(weights[size[without]] @ corners)
     return value
@@ -50,7 +53,9 @@ def main() -> None:
     print(
         f"memory, whole process              {after / 1024:.0f} MB (grew by {(after - before) / 1024:.0f} MB)"
     )
-    print(f"the definition, cell by cell       {per_cell * 100 * 1e3:.0f} ms for 100 cells (from one)")
+    print(
+        f"the definition, cell by cell       {per_cell * 100 * 1e3:.0f} ms for 100 cells (from one)"
+    )
     print(f"ratio                              {per_cell * 100 / min(seconds):.0f} x")
     print(f"largest difference on that cell    {abs(values[3, 7] - loop):.1e}")
 

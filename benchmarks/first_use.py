@@ -2,8 +2,9 @@
 
 Run: python benchmarks/first_use.py      (a minute; close other programs)
 
-Every line is a fresh process on a table of 200 rows and 10 columns, with numba's cache empty and with it filled. ``import`` is
-``import shapley2d``; the calls are ``value_cells(X, y)``, whose first includes the imports that it needs.
+Every line is a fresh process on a table of 200 rows and 10 columns, with numba's cache empty and
+with it filled. ``import`` is ``import shapley2d``; the calls are ``value_cells(X, y)``, whose first
+includes the imports that it needs.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ print(json.dumps(seconds))
 
 
 # a user's Python keeps what it has compiled
-_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+_ENVIRONMENT = {
+    name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+}
 
 
 def run(task: str, cache: str) -> dict[str, float]:

@@ -3,8 +3,9 @@
 Run: python benchmarks/flat.py [PART ...]   (all by default)
 
 trainings   one order of all cells, 241 rows x 9 columns, 242 validation rows: the built-in model follows the whole
-            order, the scikit-learn estimator of that name a random part of it; both by turns, the best of three, in
-            seconds of this process alone, which other work on the machine disturbs less
+            order, the scikit-learn estimator of that name a random part of it; both by turns, the
+            best of three, in seconds of this process alone, which other work on the machine
+            disturbs less
 package     the package's path for any estimator against a bare loop of clone, fit and predict on the same tables
 methods     one permutation of flat against one of mc with the same tree
 """
@@ -38,7 +39,9 @@ def table(*, regression=False, n=241, m=9, n_valid=242):
     X, y = make_classification(n + n_valid, m, n_informative=m // 2, flip_y=0.05, random_state=0)
     X = np.clip(np.round(5 + 2 * X), 1, 10)
     if regression:
-        y = X @ np.random.default_rng(0).normal(size=m) + np.random.default_rng(1).normal(size=len(X))
+        y = X @ np.random.default_rng(0).normal(size=m) + np.random.default_rng(1).normal(
+            size=len(X)
+        )
     return X[:n], y[:n], X[n:], y[n:]
 
 
@@ -63,7 +66,9 @@ def bare_loop(estimator, tables, y, X_valid):
 
 def trainings(points: int = 200) -> None:
     print("\nOne training, 241 rows x 9 columns, 242 validation rows, 2,169 cells")
-    print(f"{'model':26}{'built in':>12}{'scikit-learn':>14}{'ratio':>8}   largest difference in score")
+    print(
+        f"{'model':26}{'built in':>12}{'scikit-learn':>14}{'ratio':>8}   largest difference in score"
+    )
     for name, estimator in CASES:
         regression = is_regressor(estimator)
         X, y, X_valid, y_valid = table(regression=regression)
@@ -92,7 +97,9 @@ def trainings(points: int = 200) -> None:
 
 
 def package(points: int = 200) -> None:
-    print("\nA scikit-learn estimator through the package against a bare loop of clone, fit, predict")
+    print(
+        "\nA scikit-learn estimator through the package against a bare loop of clone, fit, predict"
+    )
     X, y, X_valid, y_valid = table()
     (split,) = make_problem(X, y, X_valid, y_valid).splits
     order = np.random.default_rng(1).permutation(X.size)[:points]
@@ -104,11 +111,15 @@ def package(points: int = 200) -> None:
             for _ in range(3)
         ]
         ours, theirs = (min(pair[k] for pair in pairs) for k in (0, 1))
-        print(f"{estimator!r:44}bare {theirs:6.2f}s   package {ours:6.2f}s   ratio {ours / theirs:.2f}")
+        print(
+            f"{estimator!r:44}bare {theirs:6.2f}s   package {ours:6.2f}s   ratio {ours / theirs:.2f}"
+        )
 
 
 def methods() -> None:
-    print("\nOne permutation, 241 rows x 9 columns: 2,169 trees on all rows (flat), or on nested parts (mc)")
+    print(
+        "\nOne permutation, 241 rows x 9 columns: 2,169 trees on all rows (flat), or on nested parts (mc)"
+    )
     (split,) = make_problem(*table()).splits
     flat = FlatDraws(flat_game(split, model="tree"), "shapley", 0)
     both = PermutationDraws(sweep_game("tree", split), ("shapley", "shapley"), 0)

@@ -10,7 +10,8 @@ million      1,000,000 rows x 50 columns against 10,000 validation rows at the d
 threshold    from which work on a GPU pays, its start included
 processor    Census against 1,000 test rows at the default tolerance, on all cores of the processor and on the GPU
 
-Census is read from the folder SHAPLEY2D_DATA. Kernels are compiled before anything is timed, except in `threshold`.
+Census is read from the folder SHAPLEY2D_DATA. Kernels are compiled before anything is timed, except
+in `threshold`.
 """
 
 from __future__ import annotations
@@ -42,9 +43,17 @@ def census_tables(n_valid: int | None = None):
     import pandas as pd
 
     folder = Path(os.environ["SHAPLEY2D_DATA"])
-    train, test = pd.read_csv(folder / "census_train.csv.gz"), pd.read_csv(folder / "census_test.csv.gz")
+    train, test = (
+        pd.read_csv(folder / "census_train.csv.gz"),
+        pd.read_csv(folder / "census_test.csv.gz"),
+    )
     test = test if n_valid is None else test.sample(n_valid, random_state=0)
-    return train.drop(columns="income"), train["income"], test.drop(columns="income"), test["income"]
+    return (
+        train.drop(columns="income"),
+        train["income"],
+        test.drop(columns="income"),
+        test["income"],
+    )
 
 
 def timed(run):
@@ -66,9 +75,10 @@ def versions() -> None:
 def limits(share: float, n_columns: int, low: int, picoseconds: float) -> None:
     """What the GPU allows per row, test row and subset of a walk.
 
-    ``share`` of the rows are counted, the others agree with one of them. For a subset each is counted and looked up in the
-    memory on the chip, whose 32 banks serve one word a clock each, and takes some 38 instructions (as ncu counts them on
-    Census). For all subsets of a launch it reads its columns, keeps and reads again what was added up, and adds to the sums.
+    ``share`` of the rows are counted, the others agree with one of them. For a subset each is
+    counted and looked up in the memory on the chip, whose 32 banks serve one word a clock each, and
+    takes some 38 instructions (as ncu counts them on Census). For all subsets of a launch it reads
+    its columns, keeps and reads again what was added up, and adds to the sums.
     """
     device = find_device()
     clock, conflicts, instructions, cache = 1.98e9, 3.5, 38, 5.5e12
@@ -84,7 +94,9 @@ def kernel() -> None:
     device = find_device()
     (split,) = make_problem(*census_tables()).splits
     columns = integer_columns(split.train, split.valid)
-    rows = RowValues(columns, split.y.codes, split.y_valid.codes, task="classification", n_neighbors=10)
+    rows = RowValues(
+        columns, split.y.codes, split.y_valid.codes, task="classification", n_neighbors=10
+    )
     axis = BinnedRows(rows._game, device)  # noqa: SLF001
     joining = marginal_weights("shapley", 14)
     weights = np.append(0.0, joining), np.append(joining, 0.0)
@@ -92,7 +104,9 @@ def kernel() -> None:
     axis.walk(*weights, chosen[:2])
     _, seconds = timed(lambda: axis.walk(*weights, chosen))
     ps = seconds / (32561 * chosen.size * 2**14) * 1e12
-    print(f"census, all subsets: {ps:.2f} ps per row, test row and subset ({chosen.size:,} test rows)")
+    print(
+        f"census, all subsets: {ps:.2f} ps per row, test row and subset ({chosen.size:,} test rows)"
+    )
     subsets = axis._subsets  # noqa: SLF001
     distinct = np.mean([rows.first.size for rows in subsets._distinct()])  # noqa: SLF001
     limits(distinct / 32561, 14, subsets.group.bit_length() - 1, ps)
@@ -101,7 +115,9 @@ def kernel() -> None:
     for name, run in (("all rows in bins", axis.sums), ("near rows ranked", axis.finer.sums)):
         run(coalitions, chosen[:2])
         _, seconds = timed(lambda run=run: run(coalitions, chosen))
-        print(f"census, sampled subsets, {name}: {seconds / (32561 * chosen.size * 64) * 1e12:.2f} ps")
+        print(
+            f"census, sampled subsets, {name}: {seconds / (32561 * chosen.size * 64) * 1e12:.2f} ps"
+        )
     n, m, rng = 1_000_000, 50, np.random.default_rng(0)
     train, valid = rng.integers(0, 5000, (m, n)), rng.integers(0, 5000, (1024, m))
     nominal, weight = np.zeros(m, dtype=bool), np.ones(m, dtype=np.int64)
@@ -121,7 +137,9 @@ def kernel() -> None:
           f"on the chip with 3.5 conflicts each")  # fmt: skip
     axis.finer.sums(coalitions[:16], np.arange(4))
     _, seconds = timed(lambda: axis.finer.sums(coalitions[:16], np.arange(528)))
-    print(f"1,000,000 x 50, sampled subsets, near rows ranked: {seconds / (n * 528 * 16) * 1e12:.2f} ps")
+    print(
+        f"1,000,000 x 50, sampled subsets, near rows ranked: {seconds / (n * 528 * 16) * 1e12:.2f} ps"
+    )
 
 
 def census() -> None:
@@ -155,7 +173,9 @@ def all_subsets() -> None:
           f"{values.stderr.max() / spread:.5f} of the spread, rms {np.sqrt(np.mean(values.stderr**2)) / spread:.6f}; total {values.total:.6f}")  # fmt: skip
     few = census_tables(64)
     there = value_cells(*few, columns="exact", backend="cuda", form="fast", progress=False)
-    here, cpu = timed(lambda: value_cells(*few, columns="exact", backend="cpu", form="exact", progress=False))
+    here, cpu = timed(
+        lambda: value_cells(*few, columns="exact", backend="cpu", form="exact", progress=False)
+    )
     off = there.values - here.values
     print(f"  64 test rows against the processor's exact form ({cpu:.1f} s there): rms {np.sqrt(np.mean(off**2)) / np.ptp(here.values):.6f} of "
           f"the spread, largest {np.abs(off).max() / np.ptp(here.values):.5f}; stated rms {np.sqrt(np.mean(there.stderr**2)) / np.ptp(here.values):.6f}, "
@@ -170,7 +190,9 @@ def million() -> None:
     y = (X[:, :5].sum(axis=1) + rng.normal(size=len(X)) > 0).astype(int)
     data = X[:1_000_000], y[:1_000_000], X[1_000_000:], y[1_000_000:]
     few = X[:70_000], y[:70_000], X[-64:], y[-64:]
-    value_cells(*few, backend="cuda", columns="sampled", n_coalitions=400, progress=False)  # compiled before
+    value_cells(
+        *few, backend="cuda", columns="sampled", n_coalitions=400, progress=False
+    )  # compiled before
     values, seconds = timed(lambda: value_cells(*data, backend="cuda", progress=False))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     used = cupy.get_default_memory_pool().total_bytes() / 2**30
@@ -194,7 +216,9 @@ print(time.perf_counter() - start)
 
 
 def threshold() -> None:
-    print("seconds of a fresh process, 2,000 validation rows, 14 columns, 256 subsets (compiled code kept)")
+    print(
+        "seconds of a fresh process, 2,000 validation rows, 14 columns, 256 subsets (compiled code kept)"
+    )
     for backend in ("cpu", "cuda"):
         seconds_of(10_000, backend)
     for n in (5_000, 10_000, 20_000, 40_000):

@@ -2,10 +2,10 @@
 
 Run: SHAPLEY2D_DATA=folder python benchmarks/inspection.py [--quick] [--jobs 2] [--million]
 
-Made tables: half of the columns numbers, half categories of eight, all of them noisy copies of three hidden numbers.
-With the data also Census: 32,561 rows, 14 columns and the label. --quick has smaller tables and leaves Census out;
---million adds a million rows of 14 columns. Every figure is that of a process of its own, compiled code included in the
-memory and left out of the seconds.
+Made tables: half of the columns numbers, half categories of eight, all of them noisy copies of
+three hidden numbers. With the data also Census: 32,561 rows, 14 columns and the label. --quick has
+smaller tables and leaves Census out; --million adds a million rows of 14 columns. Every figure is
+that of a process of its own, compiled code included in the memory and left out of the seconds.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def made(n_rows: int, n_columns: int):
 
 
 def census():
-    X, y, *_ = with_targets(Path(os.environ["SHAPLEY2D_DATA"]) / "census_train.csv.gz", "income", None, None)
+    X, y, *_ = with_targets(
+        Path(os.environ["SHAPLEY2D_DATA"]) / "census_train.csv.gz", "income", None, None
+    )
     table = as_table(X)
     return table, as_target(y, table)
 
@@ -81,7 +83,9 @@ def show(title: str, tables: list[str], sizes: list[int], jobs: int) -> None:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     options.add_argument("--quick", action="store_true")
     options.add_argument("--million", action="store_true")
     options.add_argument("--jobs", type=int, default=2)

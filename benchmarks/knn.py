@@ -3,9 +3,11 @@
 Run: python benchmarks/knn.py [authors] [pydvl] [kernel] [census] [all-subsets]   (all but the last by default)
 
 authors      the algorithm of the paper's scripts (a rendition of ours in numpy and Python: one pass of Jia et al.'s
-             recursion per column of a permutation, test row by test row), 1,000 permutations, timed on a few
+             recursion per column of a permutation, test row by test row), 1,000 permutations, timed
+             on a few
 pydvl        pyDVL's KNNShapleyValuation, per evaluation of one column coalition. It wants an older numpy, so it lives in
-             an environment of its own: python -m venv .venv-pydvl && .venv-pydvl/bin/pip install pydvl
+             an environment of its own: python -m venv .venv-pydvl && .venv-pydvl/bin/pip install
+             pydvl
 kernel       nanoseconds per training row, validation row and column coalition; two threads against one
 census       all 455,854 cells of Census against 1,000 validation rows at the default tolerance; a slice of the exact
              column axis on the same, extrapolated (needs SHAPLEY2D_DATA)
@@ -70,11 +72,15 @@ def authors_permutation(X, y, X_test, y_test, order, K=10):
         for x, label in zip(X_test[:, columns], y_test, strict=True):
             distance = ((X[:, columns] - x) ** 2).sum(axis=1)
             farthest_first = np.argsort(-distance)
-            match = (y[farthest_first] == label).tolist()  # plain numbers: numpy's would slow the loop down
+            match = (
+                y[farthest_first] == label
+            ).tolist()  # plain numbers: numpy's would slow the loop down
             row_values = [match[0] / n]
             for r in range(1, n):
                 rank = n - r
-                row_values.append(row_values[-1] + (match[r] - match[r - 1]) / K * min(K, rank) / rank)
+                row_values.append(
+                    row_values[-1] + (match[r] - match[r - 1]) / K * min(K, rank) / rank
+                )
             after[farthest_first] += row_values
         after /= len(y_test)
         values[:, order[k]] = after - before
@@ -91,7 +97,9 @@ def authors() -> None:
     for _ in range(repeats):
         authors_permutation(X, y, X_test, y_test, rng.permutation(X.shape[1]))
     theirs = (time.perf_counter() - start) / repeats * 1000
-    one = best(lambda: value_cells(*data, metric="sqeuclidean", empty="zero", n_jobs=1, progress=False))
+    one = best(
+        lambda: value_cells(*data, metric="sqeuclidean", empty="zero", n_jobs=1, progress=False)
+    )
     two = best(lambda: value_cells(*data, metric="sqeuclidean", empty="zero", progress=False))
     print(f"breast cancer, {X.shape[0]} x {X.shape[1]}, {len(y_test)} test rows, K = 10")
     print(
@@ -134,14 +142,18 @@ def pydvl() -> None:
     path = ROOT / ".pydvl-data.npz"
     np.savez(path, X=X, y=y, X_test=X_test, y_test=y_test)
     try:
-        out = subprocess.run([python, "-c", PYDVL, path], capture_output=True, text=True, check=True).stdout
+        out = subprocess.run(
+            [python, "-c", PYDVL, path], capture_output=True, text=True, check=True
+        ).stdout
     finally:
         path.unlink()
     theirs = json.loads(out.splitlines()[-1])["seconds"]
     (split,) = make_problem(X, y, X_test, y_test).splits
     columns = integer_columns(split.train, split.valid)
     coalitions = rng.random((64, m)) < 0.5
-    print(f"{n:,} x {n_test}, {m} features, K = 10, one evaluation of one column coalition, one core")
+    print(
+        f"{n:,} x {n_test}, {m} features, K = 10, one evaluation of one column coalition, one core"
+    )
     print(
         f"  pyDVL KNNShapleyValuation     {theirs:8.3f} s   {theirs / n / n_test * 1e9:8.0f} ns per pair of rows"
     )
@@ -155,7 +167,9 @@ def pydvl() -> None:
 
 
 def kernel() -> None:
-    print("nanoseconds per training row, validation row and column coalition, 32,561 rows x 14 columns")
+    print(
+        "nanoseconds per training row, validation row and column coalition, 32,561 rows x 14 columns"
+    )
     print(
         f"  {'form':8}{'sampled, 1 thread':>20}{'2 threads':>12}{'speed-up':>10}{'all subsets, 1':>17}{'2 threads':>12}{'speed-up':>10}"
     )
@@ -177,7 +191,12 @@ def census_tables(n_valid: int):
         sys.exit(0)
     train = pd.read_csv(Path(folder) / "census_train.csv.gz")
     test = pd.read_csv(Path(folder) / "census_test.csv.gz").sample(n_valid, random_state=0)
-    return train.drop(columns="income"), train["income"], test.drop(columns="income"), test["income"]
+    return (
+        train.drop(columns="income"),
+        train["income"],
+        test.drop(columns="income"),
+        test["income"],
+    )
 
 
 def census() -> None:
@@ -214,7 +233,13 @@ def all_subsets() -> None:
     v.save("census-exact.parquet")
 
 
-PARTS = {"authors": authors, "pydvl": pydvl, "kernel": kernel, "census": census, "all-subsets": all_subsets}
+PARTS = {
+    "authors": authors,
+    "pydvl": pydvl,
+    "kernel": kernel,
+    "census": census,
+    "all-subsets": all_subsets,
+}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(

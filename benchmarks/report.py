@@ -1,6 +1,7 @@
 """Size of the report and its speed in headless Chromium, for a table of 32,561 x 14 cells like a census.
 
-Run: python benchmarks/report.py [--rows 32561] [--repeats 5]. Needs Chromium and the package playwright.
+Run: python benchmarks/report.py [--rows 32561] [--repeats 5]. Needs Chromium and the package
+playwright.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def census_like(n_rows: int, seed: int = 0) -> Valuation:
         for k, most in enumerate(_NUMBERS)
     ]  # fmt: skip
     shape = (n_rows, len(columns))
-    values = rng.standard_t(3, shape) * rng.lognormal(0, 0.6, shape[1]) / n_rows / 30 + 1 / n_rows / 20
+    values = (
+        rng.standard_t(3, shape) * rng.lognormal(0, 0.6, shape[1]) / n_rows / 30 + 1 / n_rows / 20
+    )
     stderr = np.abs(values).mean() * rng.lognormal(-2, 0.5, shape)
     return Valuation(
         values,
@@ -71,7 +74,9 @@ def measure(path: Path, repeats: int) -> dict[str, list[float]]:
             page = browser.new_page(viewport={"width": 1280, "height": 900})
             page.goto(path.as_uri())
             page.wait_for_selector("html[data-ready]")
-            times["ready"].append(page.evaluate("performance.getEntriesByName('ready')[0].startTime"))
+            times["ready"].append(
+                page.evaluate("performance.getEntriesByName('ready')[0].startTime")
+            )
             for order in ("value", "label", "original"):
                 page.select_option("#row-order", order)
             durations = "name => performance.getEntriesByName(name).map((entry) => entry.duration)"
@@ -79,7 +84,9 @@ def measure(path: Path, repeats: int) -> dict[str, list[float]]:
             page.evaluate("performance.clearMeasures()")
             for button in ("#zoom-in", "#zoom-in", "#zoom-all"):
                 page.click(button)
-                page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+                page.evaluate(
+                    "() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
+                )
             times["redraw"] += page.evaluate(durations, "draw")
             page.close()
         browser.close()
@@ -102,7 +109,9 @@ def main() -> None:
         print(f"{n:,} x {m} cells: file {size / 1e6:.2f} MB, written in {seconds:.2f} s")
         sections = re.findall(r'id="(?:entries|texts)">([^<]*)<', path.read_text(encoding="utf-8"))
         print(f"of it the table's text, packed, {sum(map(len, sections)) / 1e6:.2f} MB")
-        print(f"the table as CSV {text / 1e6:.2f} MB, the file beyond it {(size - text) / 1e6:.2f} MB")
+        print(
+            f"the table as CSV {text / 1e6:.2f} MB, the file beyond it {(size - text) / 1e6:.2f} MB"
+        )
         for what, durations in measure(path, options.repeats).items():
             print(f"{what}: best {min(durations):.0f} ms, median {np.median(durations):.0f} ms, "
                   f"worst {max(durations):.0f} ms of {len(durations)}")  # fmt: skip

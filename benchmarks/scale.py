@@ -58,7 +58,13 @@ def row_values(n: int, m: int, n_valid: int, form: str) -> RowValues:
     (split,) = make_problem(*table(n, m, n_valid)).splits
     columns = integer_columns(split.train, split.valid, "auto")
     return RowValues(
-        columns, split.y.codes, split.y_valid.codes, task="classification", n_neighbors=K, form=form, n_jobs=1
+        columns,
+        split.y.codes,
+        split.y_valid.codes,
+        task="classification",
+        n_neighbors=K,
+        form=form,
+        n_jobs=1,
     )
 
 
@@ -134,7 +140,9 @@ def growth() -> list[dict]:
         line("validation rows", "1", (16, 32, 64, 128, 256), by_valid, unit="validation rows"),
         line("column coalitions", "1", (16, 32, 64, 128), by_coalitions, unit="coalitions"),
         line("columns, same coalitions", "0 to 1", (5, 10, 20, 40, 80), by_columns, unit="columns"),
-        _of_subsets(line("columns, all 2^m subsets", "", (6, 8, 10, 12), by_subsets, unit="columns")),
+        _of_subsets(
+            line("columns, all 2^m subsets", "", (6, 8, 10, 12), by_subsets, unit="columns")
+        ),
     ]
 
 
@@ -143,7 +151,9 @@ def _of_subsets(found: dict) -> dict:
     counts = 2.0 ** np.array(found["sizes"])
     found["exponent"] = float(np.polyfit(np.log(counts), np.log(found["seconds"]), 1)[0])
     found["theory"] = "1 (of 2^m)"
-    print(f"  {found['name']:<44} exponent {found['exponent']:.3f} against 2^m, theory 1", flush=True)
+    print(
+        f"  {found['name']:<44} exponent {found['exponent']:.3f} against 2^m, theory 1", flush=True
+    )
     return found
 
 
@@ -181,7 +191,9 @@ def workers(n: int = 10_000, m: int = 11, n_valid: int = 32, in_all: int = 2048)
     for _ in range(2):
         for count in (1, 2):
             with ProcessPoolExecutor(count) as pool:
-                list(ordered_results(work, 0, count, cluster=pool))  # starts, and loads compiled code
+                list(
+                    ordered_results(work, 0, count, cluster=pool)
+                )  # starts, and loads compiled code
                 start = time.perf_counter()
                 list(ordered_results(work, 0, len(chunks), cluster=pool))
                 clock[count] = min(clock[count], time.perf_counter() - start)
@@ -191,7 +203,9 @@ def workers(n: int = 10_000, m: int = 11, n_valid: int = 32, in_all: int = 2048)
         # of the process that hands out and takes back: workers do their part at the same time
         handover = cpu_s(lambda: list(ordered_results(empty, 0, 256, cluster=pool))) / 256
     print(f"  a piece takes {np.mean(times):.3f} s of CPU ({min(times):.3f} to {max(times):.3f})")
-    print(f"  handing one over takes {1e3 * handover:.2f} ms, with a result of {8 * n * m / 1e6:.1f} MB")
+    print(
+        f"  handing one over takes {1e3 * handover:.2f} ms, with a result of {8 * n * m / 1e6:.1f} MB"
+    )
     print(
         f"  {len(chunks)} pieces, one worker {clock[1]:.1f} s, two {clock[2]:.1f} s: {clock[1] / clock[2]:.2f} times"
     )
@@ -200,7 +214,9 @@ def workers(n: int = 10_000, m: int = 11, n_valid: int = 32, in_all: int = 2048)
     simulated = []
     for count in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):
         seconds = simulate(drawn, handover, count)
-        simulated.append({"workers": count, "seconds": seconds, "efficiency": alone / (count * seconds)})
+        simulated.append(
+            {"workers": count, "seconds": seconds, "efficiency": alone / (count * seconds)}
+        )
         print(
             f"  {in_all:,} pieces, {count:>5,} workers: {seconds:9.1f} s, efficiency {alone / (count * seconds):.2f}"
         )
@@ -234,7 +250,9 @@ def plans() -> list[dict]:
         found_plans, seconds = [], []
         for _ in range(2):  # in turn, so that both meet the same machine
             found_plans.append(plan_cells(*data, **settings))
-            seconds.append(cpu_s(lambda data=data, settings=settings: value_cells(*data, **settings), 1))
+            seconds.append(
+                cpu_s(lambda data=data, settings=settings: value_cells(*data, **settings), 1)
+            )
         plan, actual = min(found_plans, key=lambda one: one.high.shared_s), min(seconds)
         planned = (plan.low.seconds(1), plan.high.seconds(1))
         nearest = float(np.clip(actual, *planned))
@@ -249,7 +267,9 @@ def plans() -> list[dict]:
 
 def billion(lines: list[dict]) -> dict:
     """10^9 cells: 20 million rows of 50 columns, in chunks of validation rows that 100 workers share."""
-    per_pair = lines[1]["seconds"][-1]  # fast form: a million rows, one validation row, one coalition
+    per_pair = lines[1]["seconds"][
+        -1
+    ]  # fast form: a million rows, one validation row, one coalition
     n, m, n_valid, n_workers = 20_000_000, 50, 1_000, 100
     count = FIRST_PER_COLUMN * m
     core_s = n / 1e6 * per_pair * n_valid * count
@@ -306,9 +326,16 @@ def main() -> None:
     given = parser.parse_args()
     record = json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists() else {}
     started = time.perf_counter()
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start"
+    machine = (
+        f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start"
+    )
     print(machine)
-    for name, measure in {"growth": growth, "workers": workers, "plans": plans, "million": million}.items():
+    for name, measure in {
+        "growth": growth,
+        "workers": workers,
+        "plans": plans,
+        "million": million,
+    }.items():
         if name == given.only or (given.only is None and name != "million"):
             print(name, flush=True)
             record[name] = measure()

@@ -22,7 +22,12 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "reproduction/pieces", "gallery/README.md", "gallery/GALLERY_HEADER.rst"]
+exclude_patterns = [
+    "_build",
+    "reproduction/pieces",
+    "gallery/README.md",
+    "gallery/GALLERY_HEADER.rst",
+]
 templates_path = ["_templates"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 

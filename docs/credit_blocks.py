@@ -1,8 +1,8 @@
 """Two banks and two shops on the credit-card table: from CSV files to payments and a picture.
 
-Run: SHAPLEY2D_DATA=folder python docs/credit_blocks.py
-The folder holds credit.csv.gz (UCI 350, Default of Credit Card Clients). Banks know a client's limit, person and record
-of payment; shops know what was billed and paid. Two regions split the clients.
+Run: SHAPLEY2D_DATA=folder python docs/credit_blocks.py The folder holds credit.csv.gz (UCI 350,
+Default of Credit Card Clients). Banks know a client's limit, person and record of payment; shops
+know what was billed and paid. Two regions split the clients.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def main() -> None:
         for where in ("North", "South")
         for kind, columns in (("Bank", bank_columns), ("Shop", shop_columns))
     ]
-    pd.DataFrame(claims, columns=["owner", "row", "column"]).to_csv(folder / "owners.csv", index=False)
+    pd.DataFrame(claims, columns=["owner", "row", "column"]).to_csv(
+        folder / "owners.csv", index=False
+    )
 
     v = value_blocks(
         train.drop(columns=TARGET), train[TARGET], valid.drop(columns=TARGET), valid[TARGET],
@@ -55,7 +57,9 @@ def main() -> None:
     ax.invert_yaxis()
     ax.set_xlabel("payment out of 100,000, with 95 % intervals")
     ax.spines[["top", "right"]].set_visible(False)
-    figure.savefig(Path(__file__).parent / "figures" / "credit-blocks.png", dpi=120, bbox_inches="tight")
+    figure.savefig(
+        Path(__file__).parent / "figures" / "credit-blocks.png", dpi=120, bbox_inches="tight"
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Draw the picture of docs/blocks.md: the blocks, their values, and what the owners are paid.
 
-Run it from the repository's root: ``python docs/make_blocks_figure.py``. It runs the page's own code first, so that
-the picture shows what the page computes.
+Run it from the repository's root: ``python docs/make_blocks_figure.py``. It runs the page's own
+code first, so that the picture shows what the page computes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def draw_blocks(valuation: BlockValuation, ax: Axes) -> None:
         value = valuation.values[i, j]
         place = ((lefts[j] + lefts[j + 1]) / 2, (tops[i] + tops[i + 1]) / 2)
         colour = "white" if abs(value) > 0.6 * limit else "black"
-        ax.text(*place, f"{owner}\n{value:+.3f}", ha="center", va="center", fontsize=9, color=colour)
+        ax.text(
+            *place, f"{owner}\n{value:+.3f}", ha="center", va="center", fontsize=9, color=colour
+        )
     ax.set_xticks(
         (lefts[1:] + lefts[:-1]) / 2, [name.replace(" + ", "\n") for name in valuation.column_names]
     )
@@ -61,7 +63,9 @@ def draw_payments(payments: Any, ax: Axes) -> None:
     ax.barh(places, payments["amount"], color="#3b6ea5", height=0.6)
     spread = [payments["amount"] - payments["low"], payments["high"] - payments["amount"]]
     if np.any(spread):
-        ax.errorbar(payments["amount"], places, xerr=spread, fmt="none", ecolor="#222222", capsize=3)
+        ax.errorbar(
+            payments["amount"], places, xerr=spread, fmt="none", ecolor="#222222", capsize=3
+        )
     for place, amount, high in zip(places, payments["amount"], payments["high"], strict=True):
         ax.text(high, place, f"  {amount:,.2f}", va="center", fontsize=9)
     ax.set_yticks(places, payments["owner"])
@@ -75,7 +79,9 @@ def main() -> None:
     """Write docs/figures/blocks.png."""
     mpl.use("Agg")
     names = run_page(PAGE)
-    figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), width_ratios=[1.25, 1], layout="constrained")
+    figure, axes = plt.subplots(
+        1, 2, figsize=(10, 3.8), width_ratios=[1.25, 1], layout="constrained"
+    )
     draw_blocks(names["v"], axes[0])
     draw_payments(names["v"].payments(100_000), axes[1])
     target = PAGE.parent / "figures" / "blocks.png"

@@ -31,7 +31,9 @@ def four_corners() -> None:
             for c in range(columns):
                 taken = (r < 3 or with_row) and (c < 4 or with_column)
                 ax.add_patch(
-                    Rectangle((c, rows - 1 - r), 1, 1, fc=PALE if taken else "white", ec="#999999", lw=0.7)
+                    Rectangle(
+                        (c, rows - 1 - r), 1, 1, fc=PALE if taken else "white", ec="#999999", lw=0.7
+                    )
                 )
         ax.set_title(name, fontsize=13)
         ax.text(-0.7, 2, sign, fontsize=20, ha="center", va="center")
@@ -40,7 +42,9 @@ def four_corners() -> None:
         for c in range(columns):
             cell = r == 3 and c == 4
             ax.add_patch(
-                Rectangle((c, rows - 1 - r), 1, 1, fc=BLUE if cell else "white", ec="#999999", lw=0.7)
+                Rectangle(
+                    (c, rows - 1 - r), 1, 1, fc=BLUE if cell else "white", ec="#999999", lw=0.7
+                )
             )
     ax.set_title("cell $(i, j)$", fontsize=13)
     ax.text(-0.7, 2, "=", fontsize=20, ha="center", va="center")

@@ -25,7 +25,9 @@ def growth_table(record: dict[str, Any]) -> str:
         name = one["name"].replace("2^m", "2<sup>*m*</sup>")
         theory = one["theory"].replace("2^m", "2<sup>*m*</sup>")
         sizes = one["sizes"]
-        lines.append(f"| {name} | {sizes[0]:,} | {sizes[-1]:,} | {one['exponent']:.2f} | {theory} |")
+        lines.append(
+            f"| {name} | {sizes[0]:,} | {sizes[-1]:,} | {one['exponent']:.2f} | {theory} |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -119,7 +121,13 @@ def draw(record: dict[str, Any]) -> None:
     panels = [growth[:2], [growth[2]], [growth[3]], [growth[4]], [growth[5]]]
     for ax, group in zip(axes.flat, panels, strict=False):
         for one, colour in zip(group, (RED, BLUE), strict=False):
-            ax.plot(one["sizes"], [1e3 * s for s in one["seconds"]], "o-", color=colour, label=one["name"])
+            ax.plot(
+                one["sizes"],
+                [1e3 * s for s in one["seconds"]],
+                "o-",
+                color=colour,
+                label=one["name"],
+            )
             if one["theory"] == "1":
                 first = 1e3 * one["seconds"][0]
                 ideal = [first * size / one["sizes"][0] for size in one["sizes"]]
@@ -128,18 +136,27 @@ def draw(record: dict[str, Any]) -> None:
         ax.set_xscale("linear" if subsets else "log")
         ax.set_yscale("log")
         low, high = ax.get_ylim()
-        ax.set_ylim(min(low, high / 10), high)  # a decade at least: an axis without a number says nothing
+        ax.set_ylim(
+            min(low, high / 10), high
+        )  # a decade at least: an axis without a number says nothing
         sizes = group[0]["sizes"]
         ax.set_xticks(sizes, labels=[f"{size:,}" for size in sizes])
         ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        ax.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:.0e}"[0] in "25" else "")
+        ax.yaxis.set_minor_formatter(
+            lambda value, _: f"{value:g}" if f"{value:.0e}"[0] in "25" else ""
+        )
         ax.set_xlabel(group[0]["unit"])
         ax.set_ylabel("CPU milliseconds")
         ax.legend(frameon=False, fontsize=8)
     ax = axes.flat[5]
     simulated = record["workers"]["simulated"]
-    ax.plot([one["workers"] for one in simulated], [one["efficiency"] for one in simulated], "o-", color=BLUE)
+    ax.plot(
+        [one["workers"] for one in simulated],
+        [one["efficiency"] for one in simulated],
+        "o-",
+        color=BLUE,
+    )
     ax.set_xscale("log", base=2)
     ax.set_ylim(0, 1.05)
     ax.set_xlabel("workers (simulated)")

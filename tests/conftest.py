@@ -9,7 +9,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "ci", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "ci",
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 settings.load_profile("ci")
 
@@ -25,7 +29,9 @@ def paper_data() -> Path:
 @pytest.fixture(scope="session")
 def one_dask_client():
     """A Dask cluster of two worker processes for all tests: starting one takes seconds."""
-    distributed = pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
+    distributed = pytest.importorskip(
+        "distributed", reason="the extra 'distributed' is not installed"
+    )
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50

@@ -37,7 +37,9 @@ def test_column_sums_are_the_values_of_shapiq():
         return worth[np.asarray(coalitions, dtype=int) @ (1 << np.arange(5))]
 
     theirs = ExactComputer(n_players=5, game=game)("SV", order=1)
-    ours = value_game(lambda S, F: float(game(F[None, :])[0]) if S.all() else 0.0, n_rows=1, n_columns=5)
+    ours = value_game(
+        lambda S, F: float(game(F[None, :])[0]) if S.all() else 0.0, n_rows=1, n_columns=5
+    )
     expected = [theirs[(j,)] for j in range(5)]
     np.testing.assert_allclose(ours.columns, expected, rtol=0, atol=1e-12)
 

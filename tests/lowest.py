@@ -6,7 +6,9 @@ import re
 import tomllib
 from pathlib import Path
 
-project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))
+project = tomllib.loads(
+    (Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8")
+)
 wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["test"]]
 for line in wanted:
     name, version = re.fullmatch(r"([\w-]+)(?:\[.*\])?>=([\d.]+)", line).groups()

@@ -47,7 +47,9 @@ def surely_and_maybe_right(estimator, X, y, X_valid, y_valid):
     if scores.ndim == 1:
         scores = np.stack([np.zeros_like(scores), scores], axis=1)
     two = np.sort(scores, axis=1)[:, -2:]
-    tied = two[:, 1] - two[:, 0] <= 1e-9 * np.maximum(1, np.abs(two[:, 1]))  # not so where there is NaN
+    tied = two[:, 1] - two[:, 0] <= 1e-9 * np.maximum(
+        1, np.abs(two[:, 1])
+    )  # not so where there is NaN
     return int(np.sum(right & ~tied)), int(tied.sum())
 
 

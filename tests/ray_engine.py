@@ -44,7 +44,9 @@ def cluster():
 @pytest.fixture(scope="module")
 def pool():
     """The pool of the page on clusters."""
-    (code,) = re.findall(r"```py\n(import ray\n.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (code,) = re.findall(
+        r"```py\n(import ray\n.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
+    )
     names = {}
     exec(code, names)
     return names["RayPool"]()

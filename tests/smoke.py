@@ -34,4 +34,6 @@ assert inspection.probability.shape == (120, 6)
 command = [str(Path(sys.executable).parent / "shapley2d")]
 said = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True).stdout
 assert shapley2d.__version__ in said, said
-print(f"shapley2d {shapley2d.__version__} from {home.parent.name}: imports, values, saves, draws, inspects")
+print(
+    f"shapley2d {shapley2d.__version__} from {home.parent.name}: imports, values, saves, draws, inspects"
+)

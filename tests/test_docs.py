@@ -55,7 +55,9 @@ def test_links_lead_somewhere(page):
     """Relative links and pictures of a page exist."""
     for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
         if "://" not in target:
-            assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+            assert (page.parent / target).exists(), (
+                f"{page.name} links to {target}, which is not there"
+            )
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -83,7 +85,9 @@ def test_the_architecture_page_names_every_room():
 
 def test_every_room_has_a_place_in_the_order_of_imports():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
-    layers = next(contract["layers"] for contract in settings["contracts"] if contract["type"] == "layers")
+    layers = next(
+        contract["layers"] for contract in settings["contracts"] if contract["type"] == "layers"
+    )
     placed = {room.strip() for layer in layers for room in layer.split("|")}
     rooms = {
         f"shapley2d.{path.stem}"
@@ -101,7 +105,9 @@ def test_the_reference_has_every_public_name():
     words = (ROOT / "docs" / "api.md").read_text(encoding="utf-8").split()
     for module in (shapley2d, shapley2d.datasets, shapley2d.evaluation):
         named = {name for name in module.__all__ if callable(getattr(module, name))}
-        assert not {name for name in named - set(words) if not issubclass_of_error(getattr(module, name))}
+        assert not {
+            name for name in named - set(words) if not issubclass_of_error(getattr(module, name))
+        }
 
 
 def issubclass_of_error(thing):

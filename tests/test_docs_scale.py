@@ -28,7 +28,12 @@ def test_the_page_is_what_was_measured():
 def test_costs_grow_as_the_theory_says():
     exponents = {one["name"]: one["exponent"] for one in RECORD["growth"]}
     assert 1.0 <= exponents["rows, exact form"] <= 1.35  # n log n, and caches
-    for name in ("rows, fast form", "validation rows", "column coalitions", "columns, all 2^m subsets"):
+    for name in (
+        "rows, fast form",
+        "validation rows",
+        "column coalitions",
+        "columns, all 2^m subsets",
+    ):
         assert exponents[name] == pytest.approx(1.0, abs=0.15), name
     assert 0 <= exponents["columns, same coalitions"] <= 1
 
@@ -42,7 +47,9 @@ def test_simulated_workers():
     scale = load(DOCS.parent / "benchmarks" / "scale.py")
     assert scale.simulate([1.0] * 8, 0.0, 1) == 8.0
     assert scale.simulate([1.0] * 8, 0.0, 4) == 2.0
-    assert scale.simulate([1.0] * 8, 0.5, 100) == 5.0  # the last one is handed out after four seconds
+    assert (
+        scale.simulate([1.0] * 8, 0.5, 100) == 5.0
+    )  # the last one is handed out after four seconds
     efficiency = [one["efficiency"] for one in RECORD["workers"]["simulated"]]
     assert efficiency == sorted(efficiency, reverse=True)
 

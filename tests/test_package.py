@@ -12,9 +12,21 @@ import shapley2d
 
 def test_import_is_light():
     """numba, scikit-learn, pyarrow and matplotlib load when they are first needed."""
-    heavy = {"numba", "sklearn", "pyarrow", "matplotlib", "pandas", "scipy", "rich", "typer", "jinja2"}
+    heavy = {
+        "numba",
+        "sklearn",
+        "pyarrow",
+        "matplotlib",
+        "pandas",
+        "scipy",
+        "rich",
+        "typer",
+        "jinja2",
+    }
     code = "import sys, shapley2d; print(sorted(m for m in sys.modules if '.' not in m))"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert not heavy & set(eval(loaded))
 
 

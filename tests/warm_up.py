@@ -30,7 +30,11 @@ def row_values(task: str, form: str, what: str) -> None:
     codes = random.integers(0, 9, (2, FAST_ROWS))
     one, none = np.ones(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
     columns = IntegerColumns(codes, codes[:, :2].copy(), none > 0, one, none)
-    y = random.integers(0, 2, FAST_ROWS) if task == "classification" else random.normal(size=FAST_ROWS)
+    y = (
+        random.integers(0, 2, FAST_ROWS)
+        if task == "classification"
+        else random.normal(size=FAST_ROWS)
+    )
     rows = RowValues(columns, y, y[:2], task=task, n_neighbors=3, form=form, n_jobs=1)
     if what == "walk":
         rows.walk(np.ones(3), np.ones(3))
@@ -41,7 +45,12 @@ def row_values(task: str, form: str, what: str) -> None:
 def cells(task: str, **options) -> None:
     X, y = table()
     value_cells(
-        X, y if task == "regression" else (y > 0).astype(int), folds=2, n_jobs=1, progress=False, **options
+        X,
+        y if task == "regression" else (y > 0).astype(int),
+        folds=2,
+        n_jobs=1,
+        progress=False,
+        **options,
     )
 
 
@@ -49,7 +58,14 @@ def blocks(task: str) -> None:
     X, y = table()
     y = y if task == "regression" else (y > 0).astype(int)
     value_blocks(
-        X, y, rows=["a", "b"] * 12, columns=["u", "u", "v"], model="knn", folds=2, n_jobs=1, progress=False
+        X,
+        y,
+        rows=["a", "b"] * 12,
+        columns=["u", "u", "v"],
+        model="knn",
+        folds=2,
+        n_jobs=1,
+        progress=False,
     )
 
 

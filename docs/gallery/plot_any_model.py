@@ -2,7 +2,8 @@
 Any model: neural networks, TabPFN and others
 =============================================
 
-Whatever has scikit-learn's ``fit`` and ``predict`` can be valued. A small network stands in for a large one here; the call is the same.
+Whatever has scikit-learn's ``fit`` and ``predict`` can be valued. A small network stands in for a
+large one here; the call is the same.
 """
 
 import matplotlib.pyplot as plt
@@ -23,11 +24,13 @@ class SmallNetwork(ClassifierMixin, BaseEstimator):
         """Train the readout."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.centre_, self.scale_ = X.mean(axis=0), X.std(axis=0) + 1e-9
-        self.hidden_ = np.random.default_rng(self.seed).normal(size=(X.shape[1], self.width)) / np.sqrt(
-            X.shape[1]
-        )
+        self.hidden_ = np.random.default_rng(self.seed).normal(
+            size=(X.shape[1], self.width)
+        ) / np.sqrt(X.shape[1])
         layer, wanted = self._layer(X), np.eye(self.classes_.size)[codes]
-        self.readout_ = np.linalg.solve(layer.T @ layer + 0.1 * np.eye(self.width), layer.T @ wanted)
+        self.readout_ = np.linalg.solve(
+            layer.T @ layer + 0.1 * np.eye(self.width), layer.T @ wanted
+        )
         return self
 
     def predict(self, X):
@@ -51,13 +54,22 @@ print(v.describe())
 # With the real thing, only the model changes (not run here)::
 #
 #     from tabpfn import TabPFNClassifier
-#     v = value_cells(X, y, X_valid, y_valid, method="mc", model=TabPFNClassifier(), max_permutations=20)
+#     v = value_cells(X, y, X_valid, y_valid, method="mc", model=TabPFNClassifier(),
+# max_permutations=20)
 #
 #     from skorch import NeuralNetClassifier  # torch behind scikit-learn's interface
-#     v = value_cells(X, y, X_valid, y_valid, method="mc", model=NeuralNetClassifier(module, max_epochs=20))
+#     v = value_cells(X, y, X_valid, y_valid, method="mc", model=NeuralNetClassifier(module,
+# max_epochs=20))
 #
-# Each permutation trains a model on a row and column more at a time; ``checkpoint=`` resumes and ``cluster=`` spreads the work.
+# Each permutation trains a model on a row and column more at a time; ``checkpoint=`` resumes and
+# ``cluster=`` spreads the work.
 fig, ax = plt.subplots(figsize=(6.4, 3), layout="constrained")
-ax.barh(v.column_names, v.columns, xerr=v.interval_factor * v.column_stderr, color="#0b5c6b", ecolor="0.2")
+ax.barh(
+    v.column_names,
+    v.columns,
+    xerr=v.interval_factor * v.column_stderr,
+    color="#0b5c6b",
+    ecolor="0.2",
+)
 ax.axvline(0, color="0.3", lw=0.8)
 ax.set_xlabel("sum of cell values")

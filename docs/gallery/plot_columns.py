@@ -2,7 +2,8 @@
 Which columns carry a model, and for which rows?
 ================================================
 
-A column's value is the sum of its cells'. The cells say more: the same column may carry one class and mislead another.
+A column's value is the sum of its cells'. The cells say more: the same column may carry one class
+and mislead another.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,8 @@
 Find and fix errors in a table
 ==============================
 
-Some entries of a table are wrong: mistyped, swapped with another row's, in the wrong unit. Which, and what should they say?
+Some entries of a table are wrong: mistyped, swapped with another row's, in the wrong unit. Which,
+and what should they say?
 """
 
 # %%
@@ -29,12 +30,14 @@ X = right.mask(errors.cells, errors.numbers)
 print(f"{errors.cells.sum()} of {errors.cells.size} entries are wrong now")
 
 # %%
-# Every entry is predicted from the rest of its row. Those that disagree come first, with what was expected and why.
+# Every entry is predicted from the rest of its row. Those that disagree come first, with what was
+# expected and why.
 inspection = inspect_cells(X, y)
 inspection.rank(most=6)
 
 # %%
-# How many of the errors are among the first entries to look at? Beside it, the order of cell values, which tell what an
+# How many of the errors are among the first entries to look at? Beside it, the order of cell
+# values, which tell what an
 # entry does to a model and not whether it is wrong.
 looked_at = np.linspace(0, 0.2, 41)
 valuation = value_cells(X, y)
@@ -50,6 +53,7 @@ ax.set(xlabel="entries looked at (%)", ylabel="errors found (%)", xlim=(0, 20), 
 ax.legend(frameon=False)
 
 # %%
-# The first of them are repaired in a copy, and whether that helps a model is measured on rows that the repairs never saw.
+# The first of them are repaired in a copy, and whether that helps a model is measured on rows that
+# the repairs never saw.
 clean, log = inspection.repair(X, most=60)
 print(measure_repair(log, X, y))

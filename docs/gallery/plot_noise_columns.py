@@ -2,8 +2,8 @@
 Noise columns, and what nothing is worth
 ========================================
 
-How much of an accuracy of 0.9 is the merit of the columns, where always saying the more frequent class is right in 0.63 of the cases?
-Values count from there, so a column of noise is worth nothing.
+How much of an accuracy of 0.9 is the merit of the columns, where always saying the more frequent
+class is right in 0.63 of the cases? Values count from there, so a column of noise is worth nothing.
 """
 
 import matplotlib.pyplot as plt

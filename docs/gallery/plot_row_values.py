@@ -2,7 +2,8 @@
 Cells beside row values
 =======================
 
-One value per row, as other libraries give it, says that a row hurts. It cannot say which of its entries does.
+One value per row, as other libraries give it, says that a row hurts. It cannot say which of its
+entries does.
 """
 
 import matplotlib.pyplot as plt
@@ -18,11 +19,13 @@ for i, j in zip(rows, columns, strict=True):  # somebody else's entry
     X.iloc[i, j] = X.iloc[random.integers(len(X)), j]
 
 v = value_cells(X, y)
-# Counted from zero, the cells of a row sum to the row's own value under the same neighbours: KNN-Shapley, as others compute it.
+# Counted from zero, the cells of a row sum to the row's own value under the same neighbours:
+# KNN-Shapley, as others compute it.
 row_values = value_cells(X, y, empty="zero").rows
 
 # %%
-# Entries in the order in which one would look at them: single cells by value, or all cells of the lowest rows.
+# Entries in the order in which one would look at them: single cells by value, or all cells of the
+# lowest rows.
 truth = np.zeros(X.shape, dtype=bool)
 truth[rows, columns] = True
 by_cell = np.argsort(v.values, axis=None)

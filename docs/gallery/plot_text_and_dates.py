@@ -2,7 +2,8 @@
 Text, dates and gaps
 ====================
 
-A column stays one column, whatever is in it: no one-hot blocks to add up again, no imputation beforehand.
+A column stays one column, whatever is in it: no one-hot blocks to add up again, no imputation
+beforehand.
 """
 
 import matplotlib.pyplot as plt
@@ -39,6 +40,8 @@ left.bar(range(4), v.columns, color="#0b5c6b")
 left.set_xticks(range(4), X.columns)
 left.set_ylabel("sum of cell values")
 gone = X["calls"].isna()
-right.boxplot([calls_values[~gone], calls_values[gone]], tick_labels=["known", "missing"], showfliers=False)
+right.boxplot(
+    [calls_values[~gone], calls_values[gone]], tick_labels=["known", "missing"], showfliers=False
+)
 right.axhline(0, color="0.7", lw=0.8)
 right.set(title="calls", ylabel="value of the cell")

@@ -49,7 +49,8 @@ __all__ = [
     "value_game",
 ]
 
-# numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is quick
+# numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is
+# quick
 _HOMES = {
     "Audit": "shapley2d._results.audit",
     "BlockValuation": "shapley2d._results.blocks",

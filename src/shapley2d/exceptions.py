@@ -1,7 +1,8 @@
 """What can go wrong, by name.
 
-A message may mention an option or one of the tables. It holds them as fields, a :class:`Setting` or a :class:`Place`,
-so that the command line can name its own flag, or the user's file, where Python names an argument.
+A message may mention an option or one of the tables. It holds them as fields, a :class:`Setting` or
+a :class:`Place`, so that the command line can name its own flag, or the user's file, where Python
+names an argument.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class Setting:
         scalar = getattr(self.value, "ndim", None) == 0 and hasattr(self.value, "item")
         return self.value.item() if scalar else self.value
 
-    def __reduce__(self) -> tuple[Any, ...]:  # the mark of a missing value does not survive pickling
+    def __reduce__(
+        self,
+    ) -> tuple[Any, ...]:  # the mark of a missing value does not survive pickling
         return (Setting, (self.name, self.value) if self.has_value else (self.name,))
 
 
@@ -94,7 +97,9 @@ class Worded(Exception):  # noqa: N818  (what errors and warnings have in common
 
     def worded(self, word: Callable[[Setting | Place], str]) -> str:
         """The message with options and places in other words."""
-        return "".join(word(part) if isinstance(part, (Setting, Place)) else str(part) for part in self.args)
+        return "".join(
+            word(part) if isinstance(part, (Setting, Place)) else str(part) for part in self.args
+        )
 
     def __str__(self) -> str:
         return self.worded(str)

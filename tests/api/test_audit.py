@@ -17,17 +17,27 @@ OWNERS = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
 def data(seed=0, n=40, n_valid=30):
     random = np.random.default_rng(seed)
     X, X_valid = (
-        pd.DataFrame(random.normal(size=(size, 3)).round(2), columns=list("abc")) for size in (n, n_valid)
+        pd.DataFrame(random.normal(size=(size, 3)).round(2), columns=list("abc"))
+        for size in (n, n_valid)
     )
-    return X, (X["a"] + X["b"] > 0).astype(int), X_valid, (X_valid["a"] + X_valid["b"] > 0).astype(int)
+    return (
+        X,
+        (X["a"] + X["b"] > 0).astype(int),
+        X_valid,
+        (X_valid["a"] + X_valid["b"] > 0).astype(int),
+    )
 
 
 def audited(tables=None, owners=OWNERS, **options):
-    return audit_owners(*(tables or data()), owners=owners, progress=False, n_neighbors=3, **options)
+    return audit_owners(
+        *(tables or data()), owners=owners, progress=False, n_neighbors=3, **options
+    )
 
 
 def after(audit, owner, move):
-    return next(one["after"] for one in audit.moves if one["owner"] == owner and one["move"] == MOVES[move])
+    return next(
+        one["after"] for one in audit.moves if one["owner"] == owner and one["move"] == MOVES[move]
+    )
 
 
 def amounts(v, **options):
@@ -45,7 +55,9 @@ def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
     listed = value_blocks(X.iloc[twice].reset_index(drop=True), y.iloc[twice].to_numpy(), X_valid, y_valid,
                           owners=again, **plain)  # fmt: skip
     assert after(audit, "A", "twice") == pytest.approx(amounts(listed)["A"], abs=0.011)
-    assert after(audit, "A", "twice") > audit.payments["A"] + 1000  # every copy counts, so that it pays
+    assert (
+        after(audit, "A", "twice") > audit.payments["A"] + 1000
+    )  # every copy counts, so that it pays
     rows = value_blocks(X, y, X_valid, y_valid, rows=range(40), players="cells", n_neighbors=3)
     kept = np.setdiff1d(np.arange(40), np.argsort(rows.rows[:20], kind="stable")[:2])
     left = value_blocks(X.iloc[kept].reset_index(drop=True), y.iloc[kept].to_numpy(), X_valid, y_valid,
@@ -77,7 +89,9 @@ def test_hiding_what_harms_in_a_shell_pays_where_negative_values_get_nothing():
 
 
 def test_groups_as_players_are_audited_too():
-    _, audit = audit_owners(*data(), owners=OWNERS, progress=False, players="groups", model="gaussian_nb")
+    _, audit = audit_owners(
+        *data(), owners=OWNERS, progress=False, players="groups", model="gaussian_nb"
+    )
     settings = [one["setting"] for one in audit.settings]
     assert "scored by balanced_accuracy" in settings and "by the model knn" in settings
     assert (
@@ -97,12 +111,18 @@ def test_an_audit_survives_its_file_and_is_in_the_report(tmp_path):
     v, audit = audited()
     v.save(tmp_path / "v.parquet")
     back = Valuation.load(tmp_path / "v.parquet", frame="polars").audit()
-    assert isinstance(back, Audit) and back.record() == audit.record() and back.gains.columns[0] == "owner"
+    assert (
+        isinstance(back, Audit)
+        and back.record() == audit.record()
+        and back.gains.columns[0] == "owner"
+    )
     assert len(back.shifts) == 2 * len(audit.settings)
     v.to_html(tmp_path / "v.html")
     page = (tmp_path / "v.html").read_text()
     assert 'id="audit-gains"' in page and "puts the worst tenth of its rows into a shell" in page
-    with pytest.raises(InputError, match="come without an audit, which needs the tables: call audit_owners"):
+    with pytest.raises(
+        InputError, match="come without an audit, which needs the tables: call audit_owners"
+    ):
         value_blocks(*data(), owners=OWNERS).audit()
 
 

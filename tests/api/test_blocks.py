@@ -29,7 +29,12 @@ from oracles import brute_force
 def small_table(seed=0, n=24, m=4, n_valid=30):
     random = np.random.default_rng(seed)
     X, X_valid = random.normal(size=(n, m)).round(1), random.normal(size=(n_valid, m)).round(1)
-    return X, (X[:, 0] + X[:, 1] > 0).astype(int), X_valid, (X_valid[:, 0] + X_valid[:, 1] > 0).astype(int)
+    return (
+        X,
+        (X[:, 0] + X[:, 1] > 0).astype(int),
+        X_valid,
+        (X_valid[:, 0] + X_valid[:, 1] > 0).astype(int),
+    )
 
 
 ROWS = np.arange(24) % 3
@@ -73,7 +78,9 @@ def knn_utility(X, y, X_valid, y_valid, *, k, task):
         if not rows or not columns:
             return 0.0
         near = (X_valid[:, None, columns] - X[None, rows][:, :, columns]) ** 2
-        return np.mean([one(d, y[rows], target) for d, target in zip(near.sum(axis=2), y_valid, strict=True)])
+        return np.mean(
+            [one(d, y[rows], target) for d, target in zip(near.sum(axis=2), y_valid, strict=True)]
+        )
 
     return h
 
@@ -83,7 +90,13 @@ def test_exact_blocks_equal_brute_force(semivalue):
     data = small_table()
     model = DecisionTreeClassifier(random_state=0)
     v = value_blocks(
-        *data, rows=ROWS, columns=COLUMNS, method="exact", model=model, baseline="zero", semivalue=semivalue
+        *data,
+        rows=ROWS,
+        columns=COLUMNS,
+        method="exact",
+        model=model,
+        baseline="zero",
+        semivalue=semivalue,
     )
     axes = semivalue if isinstance(semivalue, tuple) else (semivalue, semivalue)
     np.testing.assert_allclose(v.values, brute_force(tree_utility(*data), 3, 3, *axes), atol=1e-12)
@@ -97,7 +110,9 @@ def test_blocks_sum_to_the_utility_of_the_whole_table():
     score = GaussianNB().fit(*data[:2]).score(*data[2:])
     v = value_blocks(*data, rows=ROWS, columns=COLUMNS, model=GaussianNB())
     constant = DummyClassifier().fit(*data[:2]).score(*data[2:])
-    assert v.total == pytest.approx(score - constant) and v.info["utility_none"] == pytest.approx(constant)
+    assert v.total == pytest.approx(score - constant) and v.info["utility_none"] == pytest.approx(
+        constant
+    )
     zero = value_blocks(*data, rows=ROWS, columns=COLUMNS, model=GaussianNB(), baseline="zero")
     assert zero.total == pytest.approx(score)
 
@@ -105,7 +120,9 @@ def test_blocks_sum_to_the_utility_of_the_whole_table():
 def test_monte_carlo_agrees_with_exact_within_its_errors():
     data = small_table()
     exact = value_blocks(*data, rows=ROWS, columns=COLUMNS, method="exact")
-    sampled = value_blocks(*data, rows=ROWS, columns=COLUMNS, method="mc", max_permutations=200, tolerance=0)
+    sampled = value_blocks(
+        *data, rows=ROWS, columns=COLUMNS, method="mc", max_permutations=200, tolerance=0
+    )
     assert (np.abs(sampled.values - exact.values) < 4.5 * sampled.stderr + 1e-12).all()
     assert sampled.stderr.max() > 0
     # 7 x 7 pairs of nonempty coalitions is all there is, however many permutations
@@ -114,7 +131,13 @@ def test_monte_carlo_agrees_with_exact_within_its_errors():
 
 def test_monte_carlo_is_the_same_for_any_number_of_workers():
     data = small_table()
-    options = {"rows": ROWS, "columns": COLUMNS, "method": "mc", "max_permutations": 12, "tolerance": 0}
+    options = {
+        "rows": ROWS,
+        "columns": COLUMNS,
+        "method": "mc",
+        "max_permutations": 12,
+        "tolerance": 0,
+    }
     one, two = (value_blocks(*data, n_jobs=n_jobs, **options) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.values, two.values)
     np.testing.assert_array_equal(one.covariance, two.covariance)
@@ -123,7 +146,11 @@ def test_monte_carlo_is_the_same_for_any_number_of_workers():
 def test_auto_is_exact_for_few_groups_and_samples_many():
     X, y, X_valid, y_valid = small_table()
     few = value_blocks(X, y, X_valid, y_valid, columns=COLUMNS)
-    assert few.info["method"] == "exact" and few.shape == (1, 3) and few.row_names.tolist() == ["all rows"]
+    assert (
+        few.info["method"] == "exact"
+        and few.shape == (1, 3)
+        and few.row_names.tolist() == ["all rows"]
+    )
     many = value_blocks(X, y, X_valid, y_valid, rows=np.arange(24), columns=COLUMNS, max_permutations=2,
                         tolerance=0)  # fmt: skip
     assert many.info["method"] == "pairs"  # one axis is short
@@ -135,16 +162,23 @@ def test_auto_is_exact_for_few_groups_and_samples_many():
 def test_single_rows_and_columns_as_groups_are_the_cells():
     X, y, X_valid, y_valid = small_table(n=6, m=3)
     cells = value_cells(X, y, X_valid, y_valid, method="exact")
-    blocks = value_blocks(X, y, X_valid, y_valid, rows=range(6), columns=["a", "b", "c"], method="exact")
+    blocks = value_blocks(
+        X, y, X_valid, y_valid, rows=range(6), columns=["a", "b", "c"], method="exact"
+    )
     np.testing.assert_allclose(blocks.values, cells.values, atol=1e-12)
 
 
 @given(
-    seed=st.integers(0, 10_000), k=st.integers(1, 4), task=st.sampled_from(["classification", "regression"])
+    seed=st.integers(0, 10_000),
+    k=st.integers(1, 4),
+    task=st.sampled_from(["classification", "regression"]),
 )
 def test_knn_utilities_equal_their_definition(seed, k, task):
     random = np.random.default_rng(seed)
-    X, X_valid = random.integers(0, 3, (5, 2)).astype(float), random.integers(0, 3, (3, 2)).astype(float)
+    X, X_valid = (
+        random.integers(0, 3, (5, 2)).astype(float),
+        random.integers(0, 3, (3, 2)).astype(float),
+    )
     y, y_valid = random.integers(0, 3, 5).astype(float), random.integers(0, 3, 3).astype(float)
     h = knn_utility(X, y, X_valid, y_valid, k=k, task=task)
     columns = integer_columns(as_table(X), as_table(X_valid), "sqeuclidean")
@@ -160,13 +194,18 @@ def test_knn_utilities_equal_their_definition(seed, k, task):
 @pytest.mark.parametrize("semivalue", ["shapley", "banzhaf"])
 def test_knn_blocks_of_single_cells_equal_the_closed_form(task, semivalue):
     random = np.random.default_rng(3)
-    X, X_valid = random.integers(0, 3, (6, 3)).astype(float), random.integers(0, 3, (9, 3)).astype(float)
+    X, X_valid = (
+        random.integers(0, 3, (6, 3)).astype(float),
+        random.integers(0, 3, (9, 3)).astype(float),
+    )
     y, y_valid = (random.integers(0, 2, 6), random.integers(0, 2, 9))
     if task == "regression":
         y, y_valid = random.normal(size=6), random.normal(size=9)
     options = {"n_neighbors": 2, "metric": "sqeuclidean", "semivalue": semivalue}
     cells = value_cells(X, y, X_valid, y_valid, method="knn", **options)
-    blocks = value_blocks(X, y, X_valid, y_valid, rows=range(6), columns=range(3), model="knn", **options)
+    blocks = value_blocks(
+        X, y, X_valid, y_valid, rows=range(6), columns=range(3), model="knn", **options
+    )
     np.testing.assert_allclose(blocks.values, cells.values, atol=1e-12)
 
 
@@ -175,9 +214,9 @@ def test_knn_utilities_do_not_depend_on_the_number_of_threads():
     columns = integer_columns(as_table(X), as_table(X_valid))
     rows = MaskCoalitions(np.random.default_rng(0).random((10, 60)) < 0.5)
     one, two = (
-        KnnGame(columns, y, y_valid, task="classification", n_neighbors=10, n_jobs=n_jobs).utilities(
-            rows, SubsetCoalitions(4)
-        )
+        KnnGame(
+            columns, y, y_valid, task="classification", n_neighbors=10, n_jobs=n_jobs
+        ).utilities(rows, SubsetCoalitions(4))
         for n_jobs in (1, 2)
     )
     np.testing.assert_array_equal(one, two)
@@ -197,7 +236,9 @@ def test_method_knn_is_short_for_the_knn_model():
 @pytest.mark.parametrize("options", [{"model": GaussianNB()}, {"model": "knn"}, {"method": "loo"}])
 def test_cross_valuation_is_the_mean_over_folds_and_keeps_every_group(options):
     X, y, _, _ = small_table()
-    rows = np.where(np.arange(24) == 5, "rare", "typical")  # the rare row trains in all folds but one
+    rows = np.where(
+        np.arange(24) == 5, "rare", "typical"
+    )  # the rare row trains in all folds but one
     v = value_blocks(X, y, rows=rows, columns=COLUMNS, folds=4, **options)
     assert v.row_names.tolist() == ["typical", "rare"] and v.info["folds"] == 4
     if options.get("method") != "loo":
@@ -210,7 +251,9 @@ def test_groups_come_from_mappings_and_series():
     names = ["age", "income", "spend", "visits"]
     frames = [pd.DataFrame(part, columns=names) for part in (X, X_valid)]
     plain = value_blocks(frames[0], y, frames[1], y_valid, columns=COLUMNS)
-    mapped = value_blocks(frames[0], y, frames[1], y_valid, columns=dict(zip(names, COLUMNS, strict=True)))
+    mapped = value_blocks(
+        frames[0], y, frames[1], y_valid, columns=dict(zip(names, COLUMNS, strict=True))
+    )
     series = value_blocks(frames[0], y, frames[1], y_valid, columns=pd.Series(COLUMNS))
     np.testing.assert_array_equal(plain.values, mapped.values)
     np.testing.assert_array_equal(plain.values, series.values)
@@ -227,7 +270,10 @@ def test_the_cache_trains_nothing_twice_and_changes_nothing():
     game = CachedGame(FunctionGame(h, 4, 3))
     random = np.random.default_rng(0)
     for _ in range(20):
-        rows, columns = NestedCoalitions(random.permutation(4)), NestedCoalitions(random.permutation(3))
+        rows, columns = (
+            NestedCoalitions(random.permutation(4)),
+            NestedCoalitions(random.permutation(3)),
+        )
         np.testing.assert_array_equal(game.utilities(rows, columns), plain.utilities(rows, columns))
     repeated = MaskCoalitions([[True] * 4, [True] * 4])
     assert game.utilities(repeated, MaskCoalitions([[True] * 3])).tolist() == [[48.0], [48.0]]
@@ -264,7 +310,10 @@ def test_a_block_valuation_survives_its_file(tmp_path):
         ({"rows": ROWS, "model": "forrest"}, "model='forrest' is not .*: did you mean 'forest'?"),
         ({"rows": ROWS, "method": "knn", "model": GaussianNB()}, "takes no model"),
         ({"rows": np.arange(24), "columns": range(4), "method": "exact"}, "2\\^28 utilities"),
-        ({"rows": np.arange(24), "columns": range(4), "method": "exact", "model": "knn"}, "2\\^28 utilities"),
+        (
+            {"rows": np.arange(24), "columns": range(4), "method": "exact", "model": "knn"},
+            "2\\^28 utilities",
+        ),
     ],
 )
 def test_wrong_blocks_are_named(options, message):
@@ -273,7 +322,9 @@ def test_wrong_blocks_are_named(options, message):
 
 
 def test_options_of_other_methods_are_refused():
-    with pytest.raises(TypeError, match="no option 'max_permutation': did you mean 'max_permutations'"):
+    with pytest.raises(
+        TypeError, match="no option 'max_permutation': did you mean 'max_permutations'"
+    ):
         value_blocks(*small_table(), rows=ROWS, method="mc", max_permutation=3)
     with pytest.raises(TypeError, match="method 'exact' has no option 'tolerance'"):
         value_blocks(*small_table(), rows=ROWS, method="exact", tolerance=0.1)
@@ -284,9 +335,15 @@ def test_options_of_other_methods_are_refused():
 def test_grouped_games_and_blocks_share_their_utilities():
     X, y, X_valid, y_valid = small_table()
     game = KnnGame(
-        integer_columns(as_table(X), as_table(X_valid)), y, y_valid, task="classification", n_neighbors=10
+        integer_columns(as_table(X), as_table(X_valid)),
+        y,
+        y_valid,
+        task="classification",
+        n_neighbors=10,
     )
-    grouped = GroupedGame(game, ROWS, [0, 1, 0, 2]).utilities(SubsetCoalitions(3), SubsetCoalitions(3))
+    grouped = GroupedGame(game, ROWS, [0, 1, 0, 2]).utilities(
+        SubsetCoalitions(3), SubsetCoalitions(3)
+    )
     masks = SubsetCoalitions(3).masks()
     alone = game.utilities(MaskCoalitions(masks[:, ROWS]), MaskCoalitions(masks[:, [0, 1, 0, 2]]))
     np.testing.assert_array_equal(grouped, alone)
@@ -308,11 +365,19 @@ def test_sweeps_value_blocks_too(model):
 
 def test_groups_of_validation_rows_widen_the_owners_intervals_only(tmp_path):
     X, y, X_valid, y_valid = small_table()
-    options = {"rows": ROWS, "method": "mc", "model": "ridge", "max_permutations": 40, "tolerance": 0}
+    options = {
+        "rows": ROWS,
+        "method": "mc",
+        "model": "ridge",
+        "max_permutations": 40,
+        "tolerance": 0,
+    }
     plain = value_blocks(X, y, X_valid, y_valid, **options)
     grouped = value_blocks(X, y, X_valid, y_valid, **options, validation_groups=3)
     assert plain.dof == grouped.dof == 39
-    assert [end.tolist() for end in plain.interval()] == [end.tolist() for end in grouped.interval()]
+    assert [end.tolist() for end in plain.interval()] == [
+        end.tolist() for end in grouped.interval()
+    ]
     assert (plain.covariance_dof, grouped.covariance_dof) == (39, 2)
     assert grouped.owner_interval_factor > 4 > plain.owner_interval_factor
     grouped.save(tmp_path / "blocks.parquet")

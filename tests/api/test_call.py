@@ -53,20 +53,33 @@ RUNS = {
     "splitter": lambda: value_cells(X, y, folds=ShuffleSplit(3), random_state=2),
     "splits": lambda: value_cells(X, y, folds=NAMES["folds"]),
     "groups": lambda: value_cells(X, y, groups=rows, folds=2),
-    "semivalues": lambda: value_cells(X, y, X_valid, y_valid, semivalue=("banzhaf", ("beta", 4, 1))),
+    "semivalues": lambda: value_cells(
+        X, y, X_valid, y_valid, semivalue=("banzhaf", ("beta", 4, 1))
+    ),
     "random seed": lambda: value_cells(X, y, method="random", random_state=None),
     "generator": lambda: value_cells(X, y, random_state=np.random.default_rng(1)),
     "regression": lambda: value_cells(X, NUMBERS, task="regression", metric="sqeuclidean"),
     "mc": lambda: value_cells(X, y, X_valid, y_valid, "mc", model=GaussianNB(), **MC),
     "mc, model with settings": lambda: value_cells(
-        X, y, X_valid, y_valid, "mc", model=DecisionTreeClassifier(max_depth=2), scoring="f1_macro", **MC
+        X,
+        y,
+        X_valid,
+        y_valid,
+        "mc",
+        model=DecisionTreeClassifier(max_depth=2),
+        scoring="f1_macro",
+        **MC,
     ),
-    "mc, built in": lambda: value_cells(X, y, X_valid, y_valid, "mc", model="tree", random_state=5, **MC),
+    "mc, built in": lambda: value_cells(
+        X, y, X_valid, y_valid, "mc", model="tree", random_state=5, **MC
+    ),
     "flat": lambda: value_cells(X, y, X_valid, y_valid, "flat", truncation=0.1, **MC),
     "oob": lambda: value_cells(X, y, method="oob", n_trees=300, oob_score="distance"),
     "loo": lambda: value_cells(X, y, method="loo", model="ridge", folds=2),
     "blocks": lambda: value_blocks(X, y, X_valid, y_valid, rows=rows, columns=columns),
-    "blocks, knn": lambda: value_blocks(X, y, rows=rows, columns=columns, method="knn", include_label=True),
+    "blocks, knn": lambda: value_blocks(
+        X, y, rows=rows, columns=columns, method="knn", include_label=True
+    ),
     "blocks, groups of validation rows": lambda: value_blocks(
         X, y, X_valid, y_valid, owners=owners, method="knn", validation_groups=3, n_neighbors=2
     ),
@@ -126,7 +139,8 @@ def test_the_estimator_keeps_the_call_of_the_function():
     valuer = CellValuer(n_neighbors=3, include_label=True, folds=3).fit(X, y)
     call = valuer.valuation_.info["call"]
     assert (
-        call == 'value_cells(X, y, method="knn", include_label=True, folds=3, random_state=0, n_neighbors=3)'
+        call
+        == 'value_cells(X, y, method="knn", include_label=True, folds=3, random_state=0, n_neighbors=3)'
     )
     np.testing.assert_array_equal(eval(call, dict(NAMES)).values, valuer.values_)
 
@@ -153,7 +167,10 @@ def test_what_has_no_code_goes_by_the_name_of_its_option():
     )
     assert "scoring=scoring" in v.info["call"]
     assert value_code(object(), "model") == "model"
-    assert value_code(DecisionTreeClassifier(class_weight=dict.fromkeys(range(60), 1.0)), "model") == "model"
+    assert (
+        value_code(DecisionTreeClassifier(class_weight=dict.fromkeys(range(60), 1.0)), "model")
+        == "model"
+    )
     weights = {f"a class of quite a long name {k}": 1.0 + k for k in range(20)}
     code = value_code(DecisionTreeClassifier(class_weight=weights))
     assert len(code) > 700 and eval(code, dict(NAMES)).class_weight == weights

@@ -53,11 +53,15 @@ def test_every_option_of_every_method_is_a_parameter():
     from shapley2d._methods.registry import METHODS
 
     shared = {
-        name for name, p in inspect.signature(value_cells).parameters.items() if p.kind is p.KEYWORD_ONLY
+        name
+        for name, p in inspect.signature(value_cells).parameters.items()
+        if p.kind is p.KEYWORD_ONLY
     }
     options = {option.name for method in METHODS.values() for option in method.options}
     of_rows = {
-        name for name, p in inspect.signature(CellValuer.fit).parameters.items() if p.kind is p.KEYWORD_ONLY
+        name
+        for name, p in inspect.signature(CellValuer.fit).parameters.items()
+        if p.kind is p.KEYWORD_ONLY
     }
     assert of_rows == {"groups", "time", "valid_weight", "precedence"}
     assert (shared - of_rows) | options | {"method"} == set(CellValuer().get_params())
@@ -104,7 +108,13 @@ def test_the_score_is_what_the_values_would_sum_to():
         {},
         {"n_neighbors": 3, "metric": "sqeuclidean", "empty": "zero"},
         {"method": "mc", "model": "gaussian_nb", "max_permutations": 2, "tolerance": 0},
-        {"method": "mc", "model": "tree", "baseline": "zero", "max_permutations": 2, "tolerance": 0},
+        {
+            "method": "mc",
+            "model": "tree",
+            "baseline": "zero",
+            "max_permutations": 2,
+            "tolerance": 0,
+        },
         {"method": "flat", "model": "gaussian_nb", "max_permutations": 2, "tolerance": 0},
     ):
         valuer = CellValuer(folds=2, **options).fit(X, y)
@@ -130,7 +140,10 @@ def test_cross_validation_and_grid_search():
     scores = cross_validate(CellValuer(n_neighbors=3, folds=2), X, y, cv=cv)["test_score"]
     assert scores.shape == (3,) and scores.min() > 0.1
     search = GridSearchCV(CellValuer(folds=2), {"n_neighbors": [1, 5, 58]}, cv=cv).fit(X, y)
-    assert search.best_params_["n_neighbors"] in (1, 5)  # all rows of a fold vote like the labels alone
+    assert search.best_params_["n_neighbors"] in (
+        1,
+        5,
+    )  # all rows of a fold vote like the labels alone
     assert search.best_estimator_.values_.shape == X.shape
     task = GridSearchCV(CellValuer(folds=2), {"n_neighbors": [1, 5]}, cv=3).fit(
         X, X["alcohol"].to_numpy() * 1.01

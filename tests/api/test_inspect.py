@@ -115,7 +115,9 @@ def test_values_of_the_same_table_come_along():
 
 def test_seeds_and_progress():
     heard = []
-    one = inspect_cells(TABLE, LABEL, n_jobs=1, progress=lambda fraction, note: heard.append(fraction))
+    one = inspect_cells(
+        TABLE, LABEL, n_jobs=1, progress=lambda fraction, note: heard.append(fraction)
+    )
     two = inspect_cells(TABLE, LABEL, n_jobs=2, progress=False)
     np.testing.assert_array_equal(one.scores, two.scores)
     assert heard and heard[-1] == 1.0
@@ -147,14 +149,18 @@ def test_repairing_is_measured_on_rows_that_it_never_saw(monkeypatch):
 
     monkeypatch.setattr(measure, "inspect_cells", watched)
     inspection = inspect_cells(X, y, progress=False)
-    gain = measure_repair(inspection, X, y, most=24, folds=4, repeats=1, model="logistic", progress=False)
+    gain = measure_repair(
+        inspection, X, y, most=24, folds=4, repeats=1, model="logistic", progress=False
+    )
     assert len(seen) == 4 and all(rows.size == 90 for rows in seen)
     assert not set.intersection(*(set(rows) for rows in seen))  # every row was held out once
     assert gain.gain > 0.02 and gain.gain > gain.random_gain
     low, high = gain.interval
     assert low < gain.gain < high and "as many random repairs" in repr(gain)
     assert gain.verdict == (
-        "the model is better after the repairs" if low > 0 else "a difference cannot be told from chance"
+        "the model is better after the repairs"
+        if low > 0
+        else "a difference cannot be told from chance"
     )
     worse = dataclasses.replace(gain, after=gain.before - np.array([0.1, 0.11, 0.1, 0.11]))
     assert worse.verdict == "the model is worse after the repairs"

@@ -20,10 +20,17 @@ def data(seed=0, n=30, m=4, n_valid=25):
     random = np.random.default_rng(seed)
     parts = [random.normal(size=(size, m)).round(2) for size in (n, n_valid)]
     X, X_valid = (pd.DataFrame(part, columns=NAMES[:m]) for part in parts)
-    return X, (X["a"] + X["b"] > 0).astype(int), X_valid, (X_valid["a"] + X_valid["b"] > 0).astype(int)
+    return (
+        X,
+        (X["a"] + X["b"] > 0).astype(int),
+        X_valid,
+        (X_valid["a"] + X_valid["b"] > 0).astype(int),
+    )
 
 
-THREE = [{"owner": name, "row": rows} for name, rows in (("A", "0-9"), ("B", "10-19"), ("C", "20-29"))]
+THREE = [
+    {"owner": name, "row": rows} for name, rows in (("A", "0-9"), ("B", "10-19"), ("C", "20-29"))
+]
 SAMPLED = {"n_coalitions": 24}  # of 64
 
 
@@ -78,17 +85,27 @@ def test_splitting_merging_and_renaming_owners_changes_nothing_for_the_others_to
     tables, options = data(seed, m=6), {"validation_groups": 0, **(SAMPLED if sampled else {})}
     random = np.random.default_rng(seed)
     before = by_owner(valued(tables, THREE, **options))
-    shells = [{"owner": f"A{random.integers(parts)}", "row": int(row)} for row in random.permutation(10)]
+    shells = [
+        {"owner": f"A{random.integers(parts)}", "row": int(row)} for row in random.permutation(10)
+    ]
     split = by_owner(valued(tables, [*shells, *THREE[1:]], **options))
     assert (split["B"], split["C"]) == (before["B"], before["C"])
     assert sum(value for name, value in split.items() if name[0] == "A") == pytest.approx(
         before["A"], abs=1e-15
     )
     merged = by_owner(
-        valued(tables, [{**line, "owner": line["owner"].replace("B", "A")} for line in THREE], **options)
+        valued(
+            tables,
+            [{**line, "owner": line["owner"].replace("B", "A")} for line in THREE],
+            **options,
+        )
     )
-    assert merged["C"] == before["C"] and merged["A"] == pytest.approx(before["A"] + before["B"], abs=1e-15)
-    renamed = by_owner(valued(tables, [THREE[2], {**THREE[0], "owner": "Zed"}, THREE[1]], **options))
+    assert merged["C"] == before["C"] and merged["A"] == pytest.approx(
+        before["A"] + before["B"], abs=1e-15
+    )
+    renamed = by_owner(
+        valued(tables, [THREE[2], {**THREE[0], "owner": "Zed"}, THREE[1]], **options)
+    )
     assert [renamed[name] for name in ("Zed", "B", "C")] == [before[name] for name in "ABC"]
 
 
@@ -103,13 +120,17 @@ def test_listing_rows_twice_changes_no_owners_total(seed, folded, again):
     twice = np.append(np.arange(30), again)
     labels = np.repeat(["A", "B", "C"], 10)[twice]
     owners = [
-        {"owner": name, "row": np.flatnonzero(labels == name).tolist()} for name in "ABC" if name in labels
+        {"owner": name, "row": np.flatnonzero(labels == name).tolist()}
+        for name in "ABC"
+        if name in labels
     ]
     held = () if folded else (X_valid, y_valid)
     before = by_owner(value_blocks(X, y, *held, owners=THREE, n_neighbors=3))
     after = value_blocks(X.iloc[twice].reset_index(drop=True), y.iloc[twice].to_numpy(), *held, owners=owners,
                          n_neighbors=3)  # fmt: skip
-    assert {name: by_owner(after)[name] - before[name] for name in "ABC"} == dict.fromkeys("ABC", 0.0)
+    assert {name: by_owner(after)[name] - before[name] for name in "ABC"} == dict.fromkeys(
+        "ABC", 0.0
+    )
     assert after.info["copies"]["n_rows"] == len(again)
     with warnings.catch_warnings(action="ignore"):  # an owner may be worth nothing
         paid = after.payments(1000.01) if min(before.values()) > 0 else None
@@ -120,25 +141,40 @@ def test_listing_rows_twice_changes_no_owners_total(seed, folded, again):
 def test_the_joint_errors_of_sampled_cells_are_honest():
     """Many samples of column coalitions: the owners' sums vary as their covariances say."""
     tables = data(3, n=20, m=7, n_valid=40)
-    owners = [{"owner": "A", "row": "0-9", "column": "a;b;c"}, {"owner": "B", "row": "5-19", "column": "b;d"}]
+    owners = [
+        {"owner": "A", "row": "0-9", "column": "a;b;c"},
+        {"owner": "B", "row": "5-19", "column": "b;d"},
+    ]
     exact = by_owner(valued(tables, owners, validation_groups=0))
     off, variances = [], []
     for seed in range(40):
         v = valued(tables, owners, validation_groups=0, n_coalitions=36, random_state=seed)
         off.append([by_owner(v)[name] - exact[name] for name in ("A", "B", "(unowned)")])
         variances.append(np.diag(v.covariance))
-        assert v.covariance.sum() == pytest.approx(0, abs=1e-12)  # a row's values sum to what is known
+        assert v.covariance.sum() == pytest.approx(
+            0, abs=1e-12
+        )  # a row's values sum to what is known
     ratio = np.sqrt(np.mean(np.square(off), axis=0) / np.mean(variances, axis=0))
     assert (ratio > 0.5).all() and (ratio < 1.5).all()
 
 
 def test_the_joint_errors_of_monte_carlo_are_those_of_the_sums():
     tables = data(n=8, m=3)
-    options = {"method": "mc", "model": "knn", "max_permutations": 20, "tolerance": 0, "players": "cells"}
+    options = {
+        "method": "mc",
+        "model": "knn",
+        "max_permutations": 20,
+        "tolerance": 0,
+        "players": "cells",
+    }
     v = valued(tables, [{"owner": "x", "column": "a"}, {"owner": "y", "column": "b;c"}], **options)
-    cells = value_cells(*tables, n_neighbors=3, **{k: options[k] for k in options if k != "players"})
+    cells = value_cells(
+        *tables, n_neighbors=3, **{k: options[k] for k in options if k != "players"}
+    )
     assert v.owners["stderr"][0] == pytest.approx(cells.column_stderr[0])
-    assert v.covariance[0, 1] == pytest.approx(-v.covariance[0, 0])  # all permutations give the same total
+    assert v.covariance[0, 1] == pytest.approx(
+        -v.covariance[0, 0]
+    )  # all permutations give the same total
     np.testing.assert_allclose(v.column_stderr[0], cells.column_stderr[0])
     np.testing.assert_allclose(v.stderr[0, 0], cells.column_stderr[0])
 
@@ -148,7 +184,10 @@ def test_groups_of_validation_rows_valued_one_by_one_say_what_is_left_without_th
     """The jackknife from one more valuation is the one that values the table again without each group."""
     from shapley2d._api import block_question
 
-    tables, options = data(5, m=6), {**options, "scoring": "accuracy"}  # whose weights are those of any rows
+    tables, options = (
+        data(5, m=6),
+        {**options, "scoring": "accuracy"},
+    )  # whose weights are those of any rows
     quick = valued(tables, THREE, validation_groups=5, **options)
     method = block_question.METHODS["knn"]
     with pytest.MonkeyPatch.context() as patch:
@@ -202,7 +241,10 @@ def test_copies_are_shared_by_their_owners_or_belong_to_the_first():
     assert one.shape[0] == 5  # A with the thief, A alone, B, C, the thief alone
     found = by_owner(one)
     shared = one.values[0].sum()
-    assert found["A"] == pytest.approx(shared / 2 + one.values[1].sum()) and honest.keys() < found.keys()
+    assert (
+        found["A"] == pytest.approx(shared / 2 + one.values[1].sum())
+        and honest.keys() < found.keys()
+    )
     assert one.info["copies"] == {
         "rule": "one", "distance": 0.0, "n_rows": 9, "n_clusters": 9, "within": [],
         "between": [["A", "Thief", 9]], "n_pairs": 1,
@@ -274,7 +316,9 @@ def test_columns_of_noise_earn_nothing_under_accuracy(model, players):
     X, y, X_valid, y_valid = data(7, n=60, n_valid=200)
     for part in (X, X_valid):
         part["dice"] = random.integers(1, 7, len(part))
-    sampling = {} if players == "groups" or model == "knn" else {"max_permutations": 40, "tolerance": 0}
+    sampling = (
+        {} if players == "groups" or model == "knn" else {"max_permutations": 40, "tolerance": 0}
+    )
     v = value_blocks(X, y, X_valid, y_valid, players=players, model=model, **sampling,
                      owners=[{"owner": "data", "column": "a;b;c;d"}, {"owner": "dice", "column": "dice"}])  # fmt: skip
     data_value, dice = v.owners["value"]
@@ -311,7 +355,10 @@ def test_groups_of_validation_rows_make_up_the_whole_by_their_weights(options):
     X, y, X_valid, y_valid = data(2, m=6)
     weights = np.linspace(1, 3, len(y_valid))
     problem = make_problem(X, y, X_valid, y_valid, valid_weight=weights)
-    run, complete = Run.create(progress=False), METHODS["knn"].complete({"n_neighbors": 3, **options})
+    run, complete = (
+        Run.create(progress=False),
+        METHODS["knn"].complete({"n_neighbors": 3, **options}),
+    )
     whole = METHODS["knn"].solve(problem, run, **complete).values
     weighed = weigh_problem(problem, complete["scoring"])
     parts = list(problems_of_groups(weighed, 5, 0))
@@ -326,7 +373,10 @@ def test_copies_are_left_out_of_splits_of_ones_own():
     twice = np.append(np.arange(30), np.arange(5))
     X2, y2 = X.iloc[twice].reset_index(drop=True), y.iloc[twice].to_numpy()
     owners = [{"owner": "A", "row": "0-9;30-34"}, *THREE[1:]]
-    halves = [(np.arange(0, 30, 2), np.arange(1, 30, 2)), (np.arange(1, 30, 2), np.arange(0, 30, 2))]
+    halves = [
+        (np.arange(0, 30, 2), np.arange(1, 30, 2)),
+        (np.arange(1, 30, 2), np.arange(0, 30, 2)),
+    ]
     before = value_blocks(X, y, owners=THREE, n_neighbors=3, folds=halves)
     after = value_blocks(X2, y2, owners=owners, n_neighbors=3, folds=halves)
     assert by_owner(after) == by_owner(before)
@@ -344,7 +394,11 @@ def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
     tables = X, y, X_valid, y_valid
     v = valued(tables, THREE, validation_groups=0)
     assert v.info["settings"]["scoring"] == "balanced_accuracy"
-    shells = [{"owner": "shell", "row": "0-3"}, {"owner": THREE[0]["owner"], "row": "4-9"}, *THREE[1:]]
+    shells = [
+        {"owner": "shell", "row": "0-3"},
+        {"owner": THREE[0]["owner"], "row": "4-9"},
+        *THREE[1:],
+    ]
     assert THREE[0]["row"] == "0-9"
     split = valued(tables, shells, validation_groups=0)
     assert min(split.owners["value"]) < 0
@@ -352,7 +406,9 @@ def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
     parts = dict(zip(split.owner_names, split.payments(1000)["amount"], strict=True))
     first = THREE[0]["owner"]
     assert parts["shell"] + parts[first] == pytest.approx(whole[first], abs=0.03)
-    hidden = dict(zip(split.owner_names, split.payments(1000, negative="zero")["amount"], strict=True))
+    hidden = dict(
+        zip(split.owner_names, split.payments(1000, negative="zero")["amount"], strict=True)
+    )
     openly = dict(zip(v.owner_names, v.payments(1000, negative="zero")["amount"], strict=True))
     assert hidden["shell"] + hidden[first] > openly[first] + 1
     assert (
@@ -365,7 +421,11 @@ def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
 def test_ctrl_c_among_other_validation_rows_keeps_the_values(monkeypatch):
     from shapley2d._api import block_question
 
-    whole, method, calls = valued(data(), THREE, validation_groups=5), block_question.METHODS["knn"], []
+    whole, method, calls = (
+        valued(data(), THREE, validation_groups=5),
+        block_question.METHODS["knn"],
+        [],
+    )
 
     def stop(*args, **options):
         calls.append(args)
@@ -384,6 +444,7 @@ def test_ctrl_c_among_other_validation_rows_keeps_the_values(monkeypatch):
 
 def test_blocks_must_be_named():
     with pytest.raises(
-        InputError, match="name the blocks by rows, columns or owners; single cells are for value_cells"
+        InputError,
+        match="name the blocks by rows, columns or owners; single cells are for value_cells",
     ):
         value_blocks(*data())

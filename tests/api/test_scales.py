@@ -41,7 +41,8 @@ def test_columns_of_any_scale_give_the_same_values(method, options, scale):
     scaled = () if method == "oob" else (X_VALID * scale, CLASSES_VALID)
     plain = value_cells(X, CLASSES, *valid, method=method, **options)
     v = value_cells(X * scale, CLASSES, *scaled, method=method, **options)
-    # a scale that is no power of two moves thresholds by rounding, and with them rows that sit on one
+    # a scale that is no power of two moves thresholds by rounding, and with them rows that sit on
+    # one
     np.testing.assert_allclose(v.values, plain.values, atol=1e-12 if scale == 2.0**-520 else 0.15)
     assert np.mean(np.abs(v.values - plain.values) < 1e-9) > 0.85
 
@@ -50,7 +51,9 @@ def test_a_column_too_small_to_have_a_variance_among_others():
     """Its coalitions alone have none: the first class is predicted, as for a constant column."""
     tiny = np.column_stack([X[:, 0] * 1e-158, X[:, 1]])
     tiny_valid = np.column_stack([X_VALID[:, 0] * 1e-158, X_VALID[:, 1]])
-    v = value_cells(tiny, CLASSES, tiny_valid, CLASSES_VALID, method="mc", model="gaussian_nb", **FEW)
+    v = value_cells(
+        tiny, CLASSES, tiny_valid, CLASSES_VALID, method="mc", model="gaussian_nb", **FEW
+    )
     assert np.isfinite(v.values).all()
 
 
@@ -88,7 +91,9 @@ def test_ridge_stands_numbers_beside_which_its_penalty_is_lost(classifies):
     "value",
     [
         lambda y, y_valid: value_cells(X, y, X_VALID, y_valid, **NUMBERS),
-        lambda y, y_valid: value_cells(X, y, X_VALID, y_valid, method="mc", model="ridge", **NUMBERS),
+        lambda y, y_valid: value_cells(
+            X, y, X_VALID, y_valid, method="mc", model="ridge", **NUMBERS
+        ),
         lambda y, _: value_cells(X, y, method="oob", n_trees=150, **NUMBERS),
         lambda y, y_valid: value_blocks(
             X, y, X_VALID, y_valid, rows=[0] * 10 + [1] * 10, method="knn", **NUMBERS
@@ -98,14 +103,16 @@ def test_ridge_stands_numbers_beside_which_its_penalty_is_lost(classifies):
 def test_targets_too_large_to_square_are_refused(value, size):
     row = int(np.flatnonzero(np.abs(Y * size) > 1e70)[0])
     with pytest.raises(
-        InputError, match=rf"^y holds a number beyond 1e\+70 in row {row}, .*: divide it by a constant"
+        InputError,
+        match=rf"^y holds a number beyond 1e\+70 in row {row}, .*: divide it by a constant",
     ):
         value(Y * size, Y_VALID * size)
 
 
 def test_targets_too_close_to_square_their_differences_are_refused():
     with pytest.raises(
-        InputError, match=r"^y differs by less than 1e-70 between rows, .*: multiply it by a constant"
+        InputError,
+        match=r"^y differs by less than 1e-70 between rows, .*: multiply it by a constant",
     ):
         value_cells(X, Y * 1e-75, X_VALID, Y_VALID * 1e-75, progress=False)
     with pytest.raises(InputError, match=r"^y_valid holds a number beyond 1e\+70 in row 0"):
@@ -115,7 +122,11 @@ def test_targets_too_close_to_square_their_differences_are_refused():
 @pytest.mark.parametrize("size", [1e-68, 1e69])
 @pytest.mark.parametrize(
     ("method", "options"),
-    [("knn", {"columns": "exact"}), ("knn", {"columns": "sampled"}), ("mc", {"model": "knn", **FEW})],
+    [
+        ("knn", {"columns": "exact"}),
+        ("knn", {"columns": "sampled"}),
+        ("mc", {"model": "knn", **FEW}),
+    ],
 )
 def test_values_are_in_squares_of_the_target(method, options, size):
     options = {**NUMBERS, **options}
@@ -131,7 +142,10 @@ def test_values_that_overflow_are_no_result():
     def huge(S, F):
         return 1e308 * (-1.0) ** (S.sum() + F.sum())
 
-    with np.errstate(all="ignore"), pytest.raises(InputError, match="too large for floating-point numbers"):
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(InputError, match="too large for floating-point numbers"),
+    ):
         value_game(huge, 3, 3, "mc", max_permutations=3, progress=False)
 
 
@@ -140,7 +154,9 @@ def test_values_that_overflow_are_no_result():
 @pytest.mark.filterwarnings("ignore:empty='zero' counts from a score of 0")
 def test_columns_are_worth_nothing_where_all_rows_vote(task, semivalue):
     """With as many neighbours as rows distances decide nothing: 0 to the bit, in any order of the columns."""
-    y, y_valid = (CLASSES, CLASSES_VALID) if task == "classification" else (Y * 1e60, Y_VALID * 1e60)
+    y, y_valid = (
+        (CLASSES, CLASSES_VALID) if task == "classification" else (Y * 1e60, Y_VALID * 1e60)
+    )
     options = {"n_neighbors": 100, "semivalue": semivalue, "task": task, "progress": False}
     v = value_cells(X, y, X_VALID, y_valid, empty="ties", columns="exact", **options)
     assert not v.values.any()
@@ -164,7 +180,9 @@ def test_columns_are_worth_nothing_where_all_rows_vote(task, semivalue):
     )
     weights = np.array([0.0, 0.2, 0.5, 0.3]), np.array([0.4, 0.1, 0.6, 0.0])
     walked = ranked.walk(*weights)
-    np.testing.assert_allclose(rows.walk(*weights), walked, rtol=1e-9, atol=1e-12 * np.abs(walked).max())
+    np.testing.assert_allclose(
+        rows.walk(*weights), walked, rtol=1e-9, atol=1e-12 * np.abs(walked).max()
+    )
 
 
 @pytest.mark.parametrize("n_neighbors", [1, 2, 4, 7, 9])
@@ -175,7 +193,9 @@ def test_what_values_of_a_regression_sum_to(n_neighbors):
     options = {"n_neighbors": n_neighbors, "progress": False}
     zero = value_cells(x, y, x_valid, y_valid, empty="zero", **options).total
     ties = value_cells(x, y, x_valid, y_valid, empty="ties", **options).total
-    drawn = [np.mean(y[list(rows)]) for rows in itertools.combinations(range(7), min(n_neighbors, 7))]
+    drawn = [
+        np.mean(y[list(rows)]) for rows in itertools.combinations(range(7), min(n_neighbors, 7))
+    ]
     guess = np.mean([(each - y_valid) ** 2 for each in drawn])
     assert ties == pytest.approx(zero + guess, abs=1e-12)
     K, n = n_neighbors, 7

@@ -24,7 +24,9 @@ def test_waves_wait_for_each_other():
 @pytest.mark.parametrize("seed", range(20))
 def test_workers_are_the_fewest_that_do_it(seed):
     random = np.random.default_rng(seed)
-    cost = Cost(*random.uniform(0, 100, 2), int(random.integers(1, 300)), int(random.integers(1, 5)), 1e-3)
+    cost = Cost(
+        *random.uniform(0, 100, 2), int(random.integers(1, 300)), int(random.integers(1, 5)), 1e-3
+    )
     times = [cost.seconds(count) for count in range(1, cost.pieces + 1)]
     for wanted in random.uniform(0, 200, 20):
         enough = [count for count, seconds in enumerate(times, start=1) if seconds <= wanted]
@@ -41,7 +43,12 @@ def test_more_time_never_takes_more_workers():
 
 
 def test_memory_in_words():
-    assert [format_bytes(count) for count in (0, 999_999, 1e6, 8e9)] == ["1 kB", "1000 kB", "1 MB", "8.0 GB"]
+    assert [format_bytes(count) for count in (0, 999_999, 1e6, 8e9)] == [
+        "1 kB",
+        "1000 kB",
+        "1 MB",
+        "8.0 GB",
+    ]
 
 
 def test_announcing(capsys):

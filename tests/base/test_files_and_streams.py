@@ -59,7 +59,9 @@ def test_many_writers_of_one_file_leave_one_whole_file(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_a_file_that_is_taken_for_left_behind_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+def test_a_file_that_is_taken_for_left_behind_before_it_is_locked_is_made_again(
+    tmp_path, monkeypatch
+):
     from shapley2d._base import atomic_write as module
 
     target, real, seen = tmp_path / "a.txt", module._locks.flock, []
@@ -164,7 +166,9 @@ def test_only_what_killed_processes_left_for_this_file_is_removed(tmp_path):
     )
     for name in (own, *others):
         (tmp_path / name).write_text("x")
-    with atomic_write(tmp_path / "a.txt") as living:  # another process may look while this one writes
+    with atomic_write(
+        tmp_path / "a.txt"
+    ) as living:  # another process may look while this one writes
         living.write_text("done")
         remove_stale(tmp_path / "a.txt")
         assert living.exists() and not (tmp_path / own).exists()
@@ -185,13 +189,17 @@ def test_streams_are_named_and_not_numbered_by_hand():
     """Only one module makes seed sequences from keys."""
     package = Path(shapley2d.__file__).parent
     rest = [path for path in package.rglob("*.py") if path != Path(streams.__file__)]
-    by_hand = [path.name for path in rest if re.search(r"spawn_key=\((\d|number)", path.read_text())]
+    by_hand = [
+        path.name for path in rest if re.search(r"spawn_key=\((\d|number)", path.read_text())
+    ]
     assert by_hand == []
 
 
 def test_a_seed_means_the_same_numbers_as_ever():
     assert generator(7, "draw", 3).integers(1000, size=3).tolist() == (
-        np.random.default_rng(np.random.SeedSequence(7, spawn_key=(3,))).integers(1000, size=3).tolist()
+        np.random.default_rng(np.random.SeedSequence(7, spawn_key=(3,)))
+        .integers(1000, size=3)
+        .tolist()
     )
     assert fold_seeds(1, 2) == [
         int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(1).spawn(2)

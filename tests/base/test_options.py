@@ -24,7 +24,10 @@ def cells(**options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"progress": "bogus"}, "progress='bogus' is not known: use 'auto', True, False or a function"),
+        (
+            {"progress": "bogus"},
+            "progress='bogus' is not known: use 'auto', True, False or a function",
+        ),
         ({"progress": 1}, "progress=1 is not known"),
         ({"folds": "x"}, "folds='x' must be a whole number of at least 2"),
         ({"folds": 1}, "folds=1 must be a whole number of at least 2"),
@@ -49,7 +52,9 @@ def test_options_are_checked_even_where_they_are_not_used(options, message):
 
 def test_options_may_come_from_arrays():
     """A grid of options in a numpy array or a data frame holds numpy's own strings, numbers and booleans."""
-    plain = cells(method="mc", model="ridge", task="classification", max_permutations=3, tolerance=0)
+    plain = cells(
+        method="mc", model="ridge", task="classification", max_permutations=3, tolerance=0
+    )
     numpy = cells(
         method=np.str_("mc"),
         model=np.str_("ridge"),

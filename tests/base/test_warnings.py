@@ -39,7 +39,10 @@ CALLS = {
         PrecisionWarning,
         lambda: CellValuer("mc", model="ridge", max_permutations=3, tolerance=1e-9).fit(X, Y, X, Y),
     ),
-    "labels": (UnseenLabelWarning, lambda: value_cells(X, Y, X, np.where(Y == 1, 5, 0), progress=False)),
+    "labels": (
+        UnseenLabelWarning,
+        lambda: value_cells(X, Y, X, np.where(Y == 1, 5, 0), progress=False),
+    ),
     "leak": (LeakWarning, leak()),
 }
 

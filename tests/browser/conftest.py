@@ -20,7 +20,9 @@ def browser():
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         pytest.skip("there is no chromium to drive")
-    playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="the package playwright is not installed"
+    )
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
         yield browser
@@ -47,7 +49,9 @@ def open_file(browser):
         seen = SimpleNamespace(page=page, uri=path.as_uri(), errors=[], requests=[], dialogs=[])
         page.on(
             "console",
-            lambda message: message.type in ("error", "warning") and seen.errors.append(message.text),
+            lambda message: (
+                message.type in ("error", "warning") and seen.errors.append(message.text)
+            ),
         )
         page.on("pageerror", lambda error: seen.errors.append(str(error)))
         page.on("request", lambda request: seen.requests.append(request.url))
@@ -63,7 +67,9 @@ def open_file(browser):
         assert seen.errors == []
         assert seen.dialogs == []
         assert [
-            url for url in seen.requests if url != seen.uri and not url.startswith(("data:", "blob:"))
+            url
+            for url in seen.requests
+            if url != seen.uri and not url.startswith(("data:", "blob:"))
         ] == []
 
 

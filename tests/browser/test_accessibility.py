@@ -14,7 +14,9 @@ SITE = Path(__file__).parents[2] / "docs" / "_build" / "html"
 
 
 def serious(page):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe is not installed"
+    )
     found = axe.Axe().run(page).response["violations"]
     return {
         one["id"]: [node["html"][:200] for node in one["nodes"][:3]]
@@ -47,7 +49,10 @@ def test_report_of_cells(open_report, width, scheme):
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_report_of_blocks(open_report, width, scheme):
     X, y = people()
-    owners = [{"owner": "A", "row": "0-29", "column": ""}, {"owner": "B", "row": "30-59", "column": ""}]
+    owners = [
+        {"owner": "A", "row": "0-29", "column": ""},
+        {"owner": "B", "row": "30-59", "column": ""},
+    ]
     page = open_report(value_blocks(X, y, owners=owners), width=width, scheme=scheme)
     assert serious(page) == {}
 
@@ -61,7 +66,9 @@ def test_inspection(open_file, tmp_path, width, scheme):
 
 
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
-@pytest.mark.parametrize("name", ["index", "auto_examples/index", "generated/shapley2d.value_cells"])
+@pytest.mark.parametrize(
+    "name", ["index", "auto_examples/index", "generated/shapley2d.value_cells"]
+)
 def test_site(browser, name, width, scheme):
     if not (SITE / f"{name}.html").exists():
         pytest.skip("the documentation is not built: make docs")

@@ -171,7 +171,9 @@ def test_orders_filters_and_the_scatter(open_inspection, inspection):
     page.select_option("#filter-state", "")
     page.locator("#scatter").scroll_into_view_if_needed()
     box = page.locator("#scatter").bounding_box()
-    page.mouse.click(box["x"] + box["width"] - 14, box["y"] + 60)  # nothing there, most likely: must not fail
+    page.mouse.click(
+        box["x"] + box["width"] - 14, box["y"] + 60
+    )  # nothing there, most likely: must not fail
     assert page.locator("#suspects tr.chosen").count() == 1
 
 
@@ -199,11 +201,17 @@ def test_a_reload_keeps_the_decisions(browser, open_inspection, inspection):
 def test_hostile_text_stays_text_and_comes_back_as_it_was(open_inspection, tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(
-        {"<u>a</u>": rng.choice(HOSTILE, 80), "b": rng.choice(HOSTILE, 80), "n": rng.normal(size=80)}
+        {
+            "<u>a</u>": rng.choice(HOSTILE, 80),
+            "b": rng.choice(HOSTILE, 80),
+            "n": rng.normal(size=80),
+        }
     )
     label = rng.choice(["<i>x</i>", "y"], 80)
     found = inspect_cells(table, label, progress=False)
-    finding = ColumnFinding(("b",), "<s>", "<img src=x onerror=alert(1)>", np.array([0]), {0: "<b>"}, 0.5)
+    finding = ColumnFinding(
+        ("b",), "<s>", "<img src=x onerror=alert(1)>", np.array([0]), {0: "<b>"}, 0.5
+    )
     found = dataclasses.replace(
         found, findings=dataclasses.replace(found.findings, column_findings=(finding,))
     )
@@ -211,7 +219,9 @@ def test_hostile_text_stays_text_and_comes_back_as_it_was(open_inspection, tmp_p
     page = open_inspection(
         found, title="<script>alert(4)</script>", changes=rows, facts={"table": "<b>x</b>"}
     )
-    assert page.evaluate("document.querySelectorAll('main u, main s, main img, main svg').length") == 0
+    assert (
+        page.evaluate("document.querySelectorAll('main u, main s, main img, main svg').length") == 0
+    )
     for _ in range(8):
         page.keyboard.press("Shift+J")
     page.keyboard.press("a")
@@ -222,7 +232,8 @@ def test_hostile_text_stays_text_and_comes_back_as_it_was(open_inspection, tmp_p
     made = downloaded(page, tmp_path).made
     assert len(made) == 10 and made[-1].new == '=HYPERLINK("x")'
     entries = {
-        name: column.text() for name, column in zip(found.all_names, found.findings.columns, strict=True)
+        name: column.text()
+        for name, column in zip(found.all_names, found.findings.columns, strict=True)
     }
     assert all(one.entry == entries[one.column][one.row] for one in made)
 
@@ -238,12 +249,18 @@ def test_what_was_right_before_goes_into_the_file_again(open_inspection, inspect
 
 def test_many_suspects_are_loaded_as_one_goes(open_inspection):
     found = inspected(400)
-    flat = np.linspace(0.9, 0.05, found.findings.probability.size).reshape(found.findings.probability.shape)
-    found = dataclasses.replace(found, findings=dataclasses.replace(found.findings, probability=flat))
+    flat = np.linspace(0.9, 0.05, found.findings.probability.size).reshape(
+        found.findings.probability.shape
+    )
+    found = dataclasses.replace(
+        found, findings=dataclasses.replace(found.findings, probability=flat)
+    )
     page = open_inspection(found, most=500)
     assert lines(page).count() == 60
     page.keyboard.press("End")
-    assert page.locator("#suspects tr.chosen").get_attribute("data-place") == str(lines(page).count() - 1)
+    assert page.locator("#suspects tr.chosen").get_attribute("data-place") == str(
+        lines(page).count() - 1
+    )
     page.keyboard.press("Home")
     assert page.locator("#suspects tr.chosen").get_attribute("data-place") == "0"
 
@@ -262,7 +279,9 @@ def test_the_whole_loop(open_file, tmp_path, monkeypatch, capsys):
     )
     truth["grade"] = np.where(level > 50, "high", "low")
     dirty = truth.copy()
-    planted = [(int(row), str(rng.choice(["a", "b", "c"]))) for row in rng.choice(n, 30, replace=False)]
+    planted = [
+        (int(row), str(rng.choice(["a", "b", "c"]))) for row in rng.choice(n, 30, replace=False)
+    ]
     for row, column in planted:
         dirty.loc[row, column] = round(dirty.loc[row, column] * 10 + 400, 1)
     dirty.to_csv("mine.csv", index=False)

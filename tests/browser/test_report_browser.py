@@ -28,7 +28,12 @@ def make(n=N, m=M, *, error=0.01, seed=0, **options):
         "column_names": [f"column {j}" for j in range(m)],
         "row_stderr": np.full(n, error),
         "column_stderr": np.full(m, error),
-        "info": {"method": "knn", "task": "classification", "n_valid": 10, "versions": {"numpy": "2"}},
+        "info": {
+            "method": "knn",
+            "task": "classification",
+            "n_valid": 10,
+            "versions": {"numpy": "2"},
+        },
         "history": history,
         "table": table,
         "target": np.array(["yes", "no"], dtype=object)[rng.integers(2, size=n)],
@@ -222,7 +227,10 @@ def test_filters_the_cells(open_report):
     assert page.inner_text("#cell-count") == f"{sum(j == 2 for _, j in worst)} cells"
     page.select_option("#cell-column", "")
     page.fill("#cell-search", "GREEN")
-    assert page.inner_text("#cell-count") == f"{sum(v.contents[0][i] == 'green' for i, _ in worst)} cells"
+    assert (
+        page.inner_text("#cell-count")
+        == f"{sum(v.contents[0][i] == 'green' for i, _ in worst)} cells"
+    )
     page.fill("#cell-search", "nothing like it")
     assert page.inner_text("#cell-count") == "no cell matches"
     assert page.is_disabled("#cell-download")
@@ -238,7 +246,9 @@ def download(page):
     with page.expect_download() as caught:
         page.click("#cell-download")
     return list(
-        csv.DictReader(io.StringIO(Path(caught.value.path()).read_text(encoding="utf-8-sig"), newline=""))
+        csv.DictReader(
+            io.StringIO(Path(caught.value.path()).read_text(encoding="utf-8-sig"), newline="")
+        )
     )
 
 
@@ -319,7 +329,9 @@ def test_the_map_has_a_table_beside_it(open_report):
     page.wait_for_selector("#value-table td")
     first = page.locator("#value-table tbody tr").first
     assert first.locator("th").inner_text() == str(v.rows.argmin())
-    read = [float(text.replace("\N{MINUS SIGN}", "-")) for text in first.locator("td").all_inner_texts()]
+    read = [
+        float(text.replace("\N{MINUS SIGN}", "-")) for text in first.locator("td").all_inner_texts()
+    ]
     np.testing.assert_allclose(read, v.values[v.rows.argmin()], atol=0.01)
 
 
@@ -358,9 +370,9 @@ def test_blocks_and_payments(open_report):
 def test_exact_values_show_no_error(open_report):
     page = open_report(make(error=0.0))
     assert "standard error" not in hover(page, 0, 0)
-    assert "±" not in page.inner_text("#column-list") + page.inner_text("#row-list") + page.inner_text(
-        "#cell-list"
-    )
+    assert "±" not in page.inner_text("#column-list") + page.inner_text(
+        "#row-list"
+    ) + page.inner_text("#cell-list")
     assert page.locator("#convergence").count() == 0
 
 

@@ -1,5 +1,6 @@
 """Faults on purpose: scripts that anyone can run for an hour, a short form of each in the test suite.
 
-Every script takes ``--count`` and ``--seed``, prints how many cases ended how, and exits with 1 if one went wrong. A case
-is known by the seed and its number: ``--only NUMBER`` repeats it. ``make campaign`` runs the long forms.
+Every script takes ``--count`` and ``--seed``, prints how many cases ended how, and exits with 1 if
+one went wrong. A case is known by the seed and its number: ``--only NUMBER`` repeats it. ``make
+campaign`` runs the long forms.
 """

@@ -30,7 +30,9 @@ def run_cases(
         except Exception as error:  # noqa: BLE001  (whatever it is, it is told with the number that repeats it)
             last = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
-            failures.append(f"--seed {seed} --only {number}: {type(error).__name__} at {where}: {error}")
+            failures.append(
+                f"--seed {seed} --only {number}: {type(error).__name__} at {where}: {error}"
+            )
             print(f"{name}: FAILED {failures[-1]}", file=sys.stderr, flush=True)
         if time.monotonic() - told > _TOLD_EVERY_S:
             told = time.monotonic()
@@ -45,10 +47,14 @@ def summary(outcomes: Counter[str], failures: list[str]) -> str:
     return ", ".join([*parts, f"failures={len(failures)}"])
 
 
-def main(name: str, doc: str | None, case: Callable[[int, np.random.Generator], str], count: int) -> int:
+def main(
+    name: str, doc: str | None, case: Callable[[int, np.random.Generator], str], count: int
+) -> int:
     """Run a script: the cases of ``--seed`` up to ``--count``, or ``--only`` one of them."""
     parser = argparse.ArgumentParser(prog=f"python -m tests.campaign.{name}", description=doc)
-    parser.add_argument("--count", type=int, default=count, help="how many cases (default: %(default)s)")
+    parser.add_argument(
+        "--count", type=int, default=count, help="how many cases (default: %(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of all cases (default: %(default)s)")
     parser.add_argument(
         "--first", type=int, default=0, help="number of the first case, to go on from (default: 0)"
@@ -60,5 +66,7 @@ def main(name: str, doc: str | None, case: Callable[[int, np.random.Generator], 
     outcomes, failures = run_cases(name, case, cases, given.seed)
     for failure in failures:
         print(failure)
-    print(f"{name}: {summary(outcomes, failures)} (seed {given.seed}, {time.monotonic() - begin:.0f} s)")
+    print(
+        f"{name}: {summary(outcomes, failures)} (seed {given.seed}, {time.monotonic() - begin:.0f} s)"
+    )
     return 1 if failures else 0

@@ -1,7 +1,7 @@
 """Files that somebody made on purpose: checkpoints and valuations with valid checksums and wrong insides.
 
-Every one must be refused in one line, or be as good as any other: then the values can be used and reported. Memory stays
-bounded whatever a file claims.
+Every one must be refused in one line, or be as good as any other: then the values can be used and
+reported. Memory stays bounded whatever a file claims.
 
     python -m tests.campaign.crafted --count 2000
 """
@@ -47,7 +47,9 @@ JUNK = [
 def archive(members, *, compress=False, names=None):
     """A file with these members as they are, and a checksum that is right."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED) as packed:
+    with zipfile.ZipFile(
+        buffer, "w", zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    ) as packed:
         for name, data in members.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -77,7 +79,8 @@ def checkpoint_bytes(record, arrays, **more):
     text = record if isinstance(record, bytes) else json.dumps(record).encode()
     members = {"record.npy": member(np.frombuffer(text, dtype=np.uint8))}
     members |= {
-        f"{name}.npy": array if isinstance(array, bytes) else member(array) for name, array in arrays.items()
+        f"{name}.npy": array if isinstance(array, bytes) else member(array)
+        for name, array in arrays.items()
     }
     return archive({**members, **more})
 
@@ -94,7 +97,9 @@ def named_checkpoints(path):
         return checkpoint_bytes(record, {**arrays, **changes})
 
     def without(name):
-        return checkpoint_bytes({key: value for key, value in record.items() if key != name}, arrays)
+        return checkpoint_bytes(
+            {key: value for key, value in record.items() if key != name}, arrays
+        )
 
     def shifted(name, change):
         array = arrays[name].copy()
@@ -112,7 +117,8 @@ def named_checkpoints(path):
         "record a list": checkpoint_bytes(b"[1, 2]", arrays),
         "deep JSON": checkpoint_bytes(b"[" * 100_000, arrays),
         "deep entry": checkpoint_bytes(
-            json.dumps(record)[:-1].encode() + b', "deep": ' + b"[" * 500 + b"]" * 500 + b"}", arrays
+            json.dumps(record)[:-1].encode() + b', "deep": ' + b"[" * 500 + b"]" * 500 + b"}",
+            arrays,
         ),
         "long record": checkpoint_bytes({**record, "more": "x" * 2**21}, arrays),
         "negative count": with_record(count=-5),
@@ -151,13 +157,17 @@ def named_checkpoints(path):
         "compressed": archive(
             {f"{name}.npy": member(array) for name, array in arrays.items()}, compress=True
         ),
-        "same name twice": archive({"record.npy": b"a", "other": b"b"}, names={"other": "record.npy"}),
+        "same name twice": archive(
+            {"record.npy": b"a", "other": b"b"}, names={"other": "record.npy"}
+        ),
         "many members": archive({f"{k}.npy": b"" for k in range(5000)}),
         "name outside": with_arrays(**{"../../evil": np.zeros(1)}),
         "an archive in name": archive({"record.npy": b"\x93NUMPY"}),
         "no archive": b"PK\x03\x04" + b"\0" * 200,
     }
-    files |= {f"without {name}": without(name) for name in ("format", "count", "history", "identity")}
+    files |= {
+        f"without {name}": without(name) for name in ("format", "count", "history", "identity")
+    }
     files |= {
         f"without {name}": checkpoint_bytes(
             record, {key: array for key, array in arrays.items() if key != name}
@@ -293,7 +303,12 @@ def named_valuations(path, target):
     write_valuation(target, {**record, "shape": [300, 1]}, texts, compression="zstd")
     yield "bomb of one text"
     write_valuation(
-        target, {**record, "shape": [300, 1]}, texts, compression="zstd", use_dictionary=False, sealed=False
+        target,
+        {**record, "shape": [300, 1]},
+        texts,
+        compression="zstd",
+        use_dictionary=False,
+        sealed=False,
     )
     yield "bomb of pages"
 
@@ -305,7 +320,11 @@ def paths_of(record, before=()):
     """Where everything in a record lies, to a depth of three."""
     found = []
     keys = (
-        record.keys() if isinstance(record, dict) else range(len(record)) if isinstance(record, list) else ()
+        record.keys()
+        if isinstance(record, dict)
+        else range(len(record))
+        if isinstance(record, list)
+        else ()
     )
     for key in list(keys)[:40]:
         found.append((*before, key))

@@ -1,8 +1,8 @@
 """Files that a disk or a transfer has damaged: flipped bits, cuts, splices, zeroed blocks.
 
-A saved valuation and a checkpoint are refused in one line, or hold what they held before; a checkpoint may also give way to
-the one before it, and the run ends with the same bits. A table of the user's has no checksum: it is refused or read,
-never with a traceback.
+A saved valuation and a checkpoint are refused in one line, or hold what they held before; a
+checkpoint may also give way to the one before it, and the run ends with the same bits. A table of
+the user's has no checksum: it is refused or read, never with a traceback.
 
     python -m tests.campaign.damage --count 2000
 """
@@ -32,9 +32,18 @@ def damaged(good, random, other):
     """A file's bytes after an accident, and its name."""
     data = bytearray(good)
     size = len(data)
-    kind = ("flip", "flip", "flip", "flips", "cut", "cut start", "zeros", "splice", "insert", "swap")[
-        random.integers(10)
-    ]
+    kind = (
+        "flip",
+        "flip",
+        "flip",
+        "flips",
+        "cut",
+        "cut start",
+        "zeros",
+        "splice",
+        "insert",
+        "swap",
+    )[random.integers(10)]
     place = int(random.integers(size))
     length = int(random.integers(1, max(2, size // 3)))
     if kind == "flip":

@@ -1,7 +1,8 @@
 """The command in odd surroundings: no home, a read-only installation, no compiler, other languages, closed streams, narrow
 terminals, no room for temporary files.
 
-It works and gives the values that it gives anywhere, or it says in one line what is missing and ends with 2.
+It works and gives the values that it gives anywhere, or it says in one line what is missing and
+ends with 2.
 
     python -m tests.campaign.environments --count 120
 """
@@ -43,7 +44,10 @@ ENVIRONMENTS = {
     "a service account": {"nobody": True},
     "no compiler": {"set": {"NUMBA_DISABLE_JIT": "1"}, "cheap": True},
     "LANG=C": {"set": {"LANG": "C", "LC_ALL": "C"}},
-    "POSIX, no UTF-8": {"set": {"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}, "code": 2},
+    "POSIX, no UTF-8": {
+        "set": {"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+        "code": 2,
+    },
     "ASCII streams": {"set": {"PYTHONIOENCODING": "ascii"}},
     "Turkish": {"set": {"LC_ALL": "tr_TR.UTF-8"}},
     "closed stdout": {"shell": "{} >&-", "code": 2},
@@ -51,7 +55,10 @@ ENVIRONMENTS = {
     "closed stdin": {"shell": "{} <&-"},
     "all closed": {"shell": "{} <&- >&- 2>&-", "code": 2, "silent": True},
     "a full disk under stdout": {"shell": "{} >/dev/full", "code": 2},
-    "nobody reads": {"shell": "{{ {}; echo $? >&3; }} 3>code | true; exit $(cat code)", "quiet": True},
+    "nobody reads": {
+        "shell": "{{ {}; echo $? >&3; }} 3>code | true; exit $(cat code)",
+        "quiet": True,
+    },
     "nobody reads stderr": {
         "shell": "{{ {} 3>&1 2>&3 >out; echo $? >code; }} | true; cat out; exit $(cat code)"
     },
@@ -64,7 +71,9 @@ ENVIRONMENTS = {
     "all cores": {"extra": ["-j", "-1"]},
     "three workers": {"extra": ["-j", "3"]},
     "all but many cores": {"extra": ["-j", "-100"]},
-    "no folder for temporary files": {"set": {"TMPDIR": "/nowhere", "TEMP": "/nowhere", "TMP": "/nowhere"}},
+    "no folder for temporary files": {
+        "set": {"TMPDIR": "/nowhere", "TEMP": "/nowhere", "TMP": "/nowhere"}
+    },
     "python -OO": {"python": ["-OO"]},
     "python -I": {"python": ["-I"], "isolated": True},
     "warnings are errors": {"python": ["-W", "error"], "cheap": True},
@@ -84,8 +93,12 @@ class Environments:
         self.folder.chmod(0o755)
         self.only_cheap = only_cheap
         rows = [f"{k * k % 11},{k % 3},n{k % 4},{'uv'[k // 2 % 2]}" for k in range(16)]
-        (self.folder / "t.csv").write_text("\n".join(["a,b,ö,größe", *rows]) + "\n", encoding="utf-8")
-        (self.folder / "o.csv").write_text("owner,row,column\nAnn,0-7,\nBöb,8-15,\n", encoding="utf-8")
+        (self.folder / "t.csv").write_text(
+            "\n".join(["a,b,ö,größe", *rows]) + "\n", encoding="utf-8"
+        )
+        (self.folder / "o.csv").write_text(
+            "owner,row,column\nAnn,0-7,\nBöb,8-15,\n", encoding="utf-8"
+        )
         for path in self.folder.iterdir():
             path.chmod(0o644)
         self.usual = {}
@@ -94,7 +107,9 @@ class Environments:
         names = list(ENVIRONMENTS)
         name, turn = names[number % len(names)], number // len(names)
         spec = ENVIRONMENTS[name]
-        which = CHEAP if self.only_cheap or (spec.get("cheap") and turn == 0) else turn % len(COMMANDS)
+        which = (
+            CHEAP if self.only_cheap or (spec.get("cheap") and turn == 0) else turn % len(COMMANDS)
+        )
         if spec.get("nobody") and reason_to_skip():
             return f"left out ({reason_to_skip()})"
         done = self.run(spec, COMMANDS[which])
@@ -130,12 +145,18 @@ class Environments:
                 package = stack.enter_context(installed_read_only())
                 temporary = stack.enter_context(tempfile.TemporaryDirectory(dir="/tmp"))
                 os.chown(temporary, NOBODY, NOBODY)
-                environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(package), "TMPDIR": temporary}
+                environment = {
+                    "PATH": os.environ["PATH"],
+                    "PYTHONPATH": str(package),
+                    "TMPDIR": temporary,
+                }
             for key in spec.get("unset", ()):
                 environment.pop(key, None)
             if spec.get("read_only_folder"):
                 place = "/"
-                arguments = [str(self.folder / word) if word.endswith(".csv") else word for word in arguments]
+                arguments = [
+                    str(self.folder / word) if word.endswith(".csv") else word for word in arguments
+                ]
             start = [sys.executable, *spec.get("python", []), "-m", "shapley2d"]
             if spec.get("isolated"):  # takes no PYTHONPATH
                 load = f"import sys; sys.path.insert(0, {str(package)!r}); from shapley2d.cli import main; sys.exit(main())"

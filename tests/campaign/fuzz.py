@@ -1,8 +1,9 @@
 """Ugly random tables through the functions and through the command: mixed kinds, gaps, strays, any letters, huge and tiny
 numbers, constants, single rows, wide ones.
 
-A table is valued or refused with an error of ours, and nothing else. Values are finite, sum to what the result says, agree
-between methods that value the same game, and follow rows and columns wherever they are moved.
+A table is valued or refused with an error of ours, and nothing else. Values are finite, sum to what
+the result says, agree between methods that value the same game, and follow rows and columns
+wherever they are moved.
 
     python -m tests.campaign.fuzz --count 10000
 """
@@ -43,7 +44,9 @@ BAD = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def text(random, length=6):
-    return "".join(LETTERS[k] for k in random.integers(len(LETTERS), size=int(random.integers(1, length))))
+    return "".join(
+        LETTERS[k] for k in random.integers(len(LETTERS), size=int(random.integers(1, length)))
+    )
 
 
 def gaps(random, items, share=None):
@@ -101,7 +104,9 @@ def make_columns(random, n, m):
 def make_target(random, n):
     kind = random.integers(10)
     if kind < 4:
-        return [["no", "yes", "maybe"][k] for k in random.integers(0, int(random.integers(2, 4)), n)]
+        return [
+            ["no", "yes", "maybe"][k] for k in random.integers(0, int(random.integers(2, 4)), n)
+        ]
     if kind < 6:
         return random.integers(0, 2, n).tolist()
     if kind < 8:
@@ -130,7 +135,9 @@ def as_frame(random, columns):
             with contextlib.suppress(ValueError, TypeError, OverflowError):
                 return lines.astype(float)
         return lines
-    return columns if kind == "dict" else [list(line) for line in zip(*columns.values(), strict=True)]
+    return (
+        columns if kind == "dict" else [list(line) for line in zip(*columns.values(), strict=True)]
+    )
 
 
 METHODS = {
@@ -169,8 +176,12 @@ def check(valuation):
     assert np.isfinite(valuation.stderr).all() and (valuation.stderr >= 0).all(), "stderr"
     assert valuation.values.shape == (len(valuation.row_names), len(valuation.column_names))
     scale = np.abs(valuation.values).sum() + 1e-300
-    assert abs(valuation.rows.sum() - valuation.total) <= 1e-9 * scale, "rows do not sum to the total"
-    assert abs(valuation.columns.sum() - valuation.total) <= 1e-9 * scale, "columns do not sum to the total"
+    assert abs(valuation.rows.sum() - valuation.total) <= 1e-9 * scale, (
+        "rows do not sum to the total"
+    )
+    assert abs(valuation.columns.sum() - valuation.total) <= 1e-9 * scale, (
+        "columns do not sum to the total"
+    )
     assert repr(valuation)
     json.dumps(valuation.info, allow_nan=False)
 
@@ -188,7 +199,8 @@ class Fuzz:
     def __call__(self, number, random):
         n = int(
             random.choice(
-                [1, 2, 5, 8, 10, 12, 16, 24, 40], p=[0.03, 0.03, 0.06, 0.2, 0.2, 0.2, 0.15, 0.1, 0.03]
+                [1, 2, 5, 8, 10, 12, 16, 24, 40],
+                p=[0.03, 0.03, 0.06, 0.2, 0.2, 0.2, 0.15, 0.1, 0.03],
             )
         )
         m = int(random.choice([1, 2, 3, 4, 6, 12, 40], p=[0.1, 0.25, 0.3, 0.2, 0.11, 0.03, 0.01]))
@@ -236,7 +248,14 @@ class Fuzz:
         exact = v.info.get("columns") == "exact"
         try:
             w = quiet(
-                value_cells, _like(X, moved), y, _like(X, other), y_valid, progress=False, n_jobs=1, **options
+                value_cells,
+                _like(X, moved),
+                y,
+                _like(X, other),
+                y_valid,
+                progress=False,
+                n_jobs=1,
+                **options,
             )
         except InputError as error:
             raise AssertionError(f"refused once moved: {error}") from error
@@ -324,7 +343,9 @@ class Fuzz:
         writer = csv.writer(buffer, delimiter=mark)
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
-        data = buffer.getvalue().encode(["utf-8", "utf-8", "utf-16"][random.integers(3)], errors="replace")
+        data = buffer.getvalue().encode(
+            ["utf-8", "utf-8", "utf-16"][random.integers(3)], errors="replace"
+        )
         path = self.folder / ("t.csv.gz" if kind == "gz" else "t.csv")
         path.write_bytes(gzip.compress(data) if kind == "gz" else data)
         return path
@@ -342,7 +363,9 @@ def _like(X, columns):
     if isinstance(X, list):
         return [list(line) for line in zip(*columns.values(), strict=True)]
     if isinstance(X, pa.Table):
-        return pa.table({name: pa.array(part, X.schema.field(name).type) for name, part in columns.items()})
+        return pa.table(
+            {name: pa.array(part, X.schema.field(name).type) for name, part in columns.items()}
+        )
     if isinstance(X, pl.DataFrame):
         return pl.DataFrame(
             {
@@ -350,7 +373,9 @@ def _like(X, columns):
                 for name, part in columns.items()
             }
         )
-    return pd.DataFrame({name: pd.Series(part, dtype=X[name].dtype) for name, part in columns.items()})
+    return pd.DataFrame(
+        {name: pd.Series(part, dtype=X[name].dtype) for name, part in columns.items()}
+    )
 
 
 if __name__ == "__main__":

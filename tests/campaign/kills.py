@@ -1,7 +1,8 @@
 """Runs that are killed at random moments, with SIGKILL, and then go on: the same bits, and nothing left lying about.
 
-Every method that has checkpoints. Most runs are forked from this process, which has imported and compiled everything; some
-are commands, some have worker processes, some draw on a Dask cluster, and some of these lose a worker instead.
+Every method that has checkpoints. Most runs are forked from this process, which has imported and
+compiled everything; some are commands, some have worker processes, some draw on a Dask cluster, and
+some of these lose a worker instead.
 
     python -m tests.campaign.kills --count 1000
     python -m tests.campaign.kills --count 100 --kinds "knn sampled,knn exact" --modes forked,lost
@@ -42,8 +43,24 @@ SHARES = {"forked": 0.94, "command": 0.03, "workers": 0.012, "dask": 0.008, "los
 DRAWS = {"cells": 12, "blocks": 10, "flat": 10, "game": 14}
 COMMAND_DRAWS = 150
 METHODS = {
-    "cells": ["mc", "--model", "gaussian_nb", "--max-permutations", COMMAND_DRAWS, "--tolerance", 0],
-    "flat": ["flat", "--model", "gaussian_nb", "--max-permutations", COMMAND_DRAWS, "--tolerance", 0],
+    "cells": [
+        "mc",
+        "--model",
+        "gaussian_nb",
+        "--max-permutations",
+        COMMAND_DRAWS,
+        "--tolerance",
+        0,
+    ],
+    "flat": [
+        "flat",
+        "--model",
+        "gaussian_nb",
+        "--max-permutations",
+        COMMAND_DRAWS,
+        "--tolerance",
+        0,
+    ],
     "knn sampled": ["knn", "--columns", "sampled", "--coalitions", 100],
     "knn exact": ["knn", "--columns", "exact"],
     "exact": ["exact", "--model", "gaussian_nb"],
@@ -196,7 +213,10 @@ class Kills:
             (self.base / "warm").mkdir()
             work(kind, self.base / "warm", n_jobs=1)
         for name, table, labels in (("few", X, Y), ("many", KNN_TABLE, KNN_LABELS)):
-            lines = [",".join(map(str, [*line, label])) for line, label in zip(table, labels, strict=True)]
+            lines = [
+                ",".join(map(str, [*line, label]))
+                for line, label in zip(table, labels, strict=True)
+            ]
             header = ",".join([*(f"x{j}" for j in range(table.shape[1])), "y"])
             (self.base / f"{name}.csv").write_text("\n".join([header, *lines]) + "\n")
 
@@ -208,7 +228,9 @@ class Kills:
             return Forked(kind, folder, n_jobs=2)
         if mode in ("dask", "lost"):
             return Forked(kind, folder, cluster=self._cluster())
-        table = self.base / ("many.csv" if kind in ("knn sampled", "knn exact", "oob") else "few.csv")
+        table = self.base / (
+            "many.csv" if kind in ("knn sampled", "knn exact", "oob") else "few.csv"
+        )
         return Command(
             COMMAND, "cells", table, "-t", "y", "-m", *METHODS[kind], "--folds", "2",
             "--checkpoint", folder / "run.npz",
@@ -218,7 +240,10 @@ class Kills:
     def _cluster(self):
         if self.cluster is None:
             self.cluster = subprocess.Popen(
-                [sys.executable, "-c", CLUSTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                [sys.executable, "-c", CLUSTER],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
             )
         if isinstance(self.cluster, subprocess.Popen) and not hasattr(self, "address"):
             self.address = self.cluster.stdout.readline().strip()
@@ -262,7 +287,9 @@ class Kills:
 
     def __call__(self, number, random):
         mode = str(
-            random.choice(list(self.modes), p=np.array(list(self.modes.values())) / sum(self.modes.values()))
+            random.choice(
+                list(self.modes), p=np.array(list(self.modes.values())) / sum(self.modes.values())
+            )
         )
         can = METHODS if mode == "command" else ON_DASK if mode in ("dask", "lost") else self.kinds
         kinds = [kind for kind in self.kinds if kind in can]
@@ -347,13 +374,18 @@ def alone():
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     if any(os.environ.get(name) != count for name, count in one.items()):
         os.execve(
-            sys.executable, [sys.executable, "-m", "tests.campaign.kills", *sys.argv[1:]], os.environ | one
+            sys.executable,
+            [sys.executable, "-m", "tests.campaign.kills", *sys.argv[1:]],
+            os.environ | one,
         )
 
 
 if __name__ == "__main__":
     alone()
-    wanted_modes, wanted_kinds = chosen_modes(sys.argv), chosen(sys.argv, "--kinds", [*RUNS, *PIECES])
+    wanted_modes, wanted_kinds = (
+        chosen_modes(sys.argv),
+        chosen(sys.argv, "--kinds", [*RUNS, *PIECES]),
+    )
     with tempfile.TemporaryDirectory() as place:
         kills = Kills(place, wanted_modes, wanted_kinds)
         try:

@@ -1,7 +1,8 @@
 """Options of every function, method and command with values of every wrong kind.
 
-The options come from the methods' records, so a new one is covered as soon as it exists. From Python a case ends with values
-or with an error of ours that says what is wrong; from the command line with 0 or 2, and one line.
+The options come from the methods' records, so a new one is covered as soon as it exists. From
+Python a case ends with values or with an error of ours that says what is wrong; from the command
+line with 0 or 2, and one line.
 
     python -m tests.campaign.options --count 20000
 """
@@ -34,7 +35,16 @@ OURS = (InputError, OptionError, UtilityError)
 
 X = np.array([[k * 7 % 5, k * 3 % 11] for k in range(8)], dtype=float)
 Y = np.array(["u", "v"] * 4)
-SHARED = ("task", "folds", "semivalue", "random_state", "n_jobs", "progress", "include_label", "kinds")
+SHARED = (
+    "task",
+    "folds",
+    "semivalue",
+    "random_state",
+    "n_jobs",
+    "progress",
+    "include_label",
+    "kinds",
+)
 OF_ROWS = ("groups", "time", "valid_weight", "precedence")
 
 
@@ -64,7 +74,9 @@ WORDS = [
 
 def left_out(option, value):
     """An address is waited for, and a function that fails when it is told of progress fails by itself."""
-    return (option == "cluster" and isinstance(value, str)) or (option == "progress" and callable(value))
+    return (option == "cluster" and isinstance(value, str)) or (
+        option == "progress" and callable(value)
+    )
 
 
 def quiet(function, *arguments, **options):
@@ -122,10 +134,19 @@ def python_calls():
     for option in ("y", "valuation", "task", "kinds", "random_state", "n_jobs", "progress"):
         calls.append(("inspect_cells", option, partial(inspect_cells, X)))
     valuation = value_cells(X, Y, method="random")
-    blocks = value_blocks(X, Y, rows=list("ab") * 4, columns=["p", "q"], model="knn", folds=2, progress=False)
-    for name, option in (("lowest", "k"), ("highest", "k"), ("explain_row", "row"), ("similar_rows", "row")):
+    blocks = value_blocks(
+        X, Y, rows=list("ab") * 4, columns=["p", "q"], model="knn", folds=2, progress=False
+    )
+    for name, option in (
+        ("lowest", "k"),
+        ("highest", "k"),
+        ("explain_row", "row"),
+        ("similar_rows", "row"),
+    ):
         calls.append((f"Valuation.{name}", option, getattr(valuation, name)))
-    calls += [("payments", option, partial(pay, blocks)) for option in ("total", "negative", "digits")]
+    calls += [
+        ("payments", option, partial(pay, blocks)) for option in ("total", "negative", "digits")
+    ]
     return calls
 
 
@@ -212,12 +233,19 @@ class Options:
             and values.dtype.kind == "f"
             and isinstance(result, shapley2d.Valuation)
         ):
-            assert np.isfinite(values).all(), (what, {name: describe(value) for name, value in given.items()})
+            assert np.isfinite(values).all(), (
+                what,
+                {name: describe(value) for name, value in given.items()},
+            )
         return "valued"
 
     def shell(self, name, arguments):
         out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), contextlib.chdir(self.folder):
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            contextlib.chdir(self.folder),
+        ):
             code = command(arguments)
         assert code in (0, 2), (arguments, code, err.getvalue())
         errors = [line for line in err.getvalue().splitlines() if not line.startswith("note: ")]
@@ -271,7 +299,8 @@ def command_flags():
                 extra = [
                     word
                     for k, word in enumerate(extra)
-                    if word not in (flag, "-m", "-t") and (k == 0 or extra[k - 1] not in (flag, "-m", "-t"))
+                    if word not in (flag, "-m", "-t")
+                    and (k == 0 or extra[k - 1] not in (flag, "-m", "-t"))
                 ]
             found.append((name, flag, extra))
     return found

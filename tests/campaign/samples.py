@@ -16,7 +16,13 @@ ROWS, COLUMNS = 8, 3
 X = np.random.default_rng(5).normal(size=(ROWS, COLUMNS)).round(2)
 Y = np.array(["no", "yes"] * (ROWS // 2))
 X_VALID, Y_VALID = X[::-1] + 0.25, Y
-SAMPLING = {"max_permutations": 6, "tolerance": 0, "progress": False, "method": "mc", "model": "gaussian_nb"}
+SAMPLING = {
+    "max_permutations": 6,
+    "tolerance": 0,
+    "progress": False,
+    "method": "mc",
+    "model": "gaussian_nb",
+}
 
 
 def game(S, F):
@@ -38,17 +44,27 @@ def blocks(path=None, **changes):
     ]
     table = pa.table(list(X.T), names=["0", "b", "c"])
     given = {**SAMPLING, "checkpoint": path, **changes}
-    return value_blocks(table, Y, table, Y, owners=pa.Table.from_pylist(owners), players="groups", **given)
+    return value_blocks(
+        table, Y, table, Y, owners=pa.Table.from_pylist(owners), players="groups", **given
+    )
 
 
 def flat(path=None, **changes):
     """Values of cells as single players."""
-    return cells(path, **{"method": "flat", "model": "gaussian_nb", "max_permutations": 4, **changes})
+    return cells(
+        path, **{"method": "flat", "model": "gaussian_nb", "max_permutations": 4, **changes}
+    )
 
 
 def of_game(path=None, **changes):
     """Values of a game without a table."""
-    given = {"method": "mc", "max_permutations": 6, "tolerance": 0, "progress": False, "checkpoint": path}
+    given = {
+        "method": "mc",
+        "max_permutations": 6,
+        "tolerance": 0,
+        "progress": False,
+        "checkpoint": path,
+    }
     return value_game(game, 5, 3, **{**given, **changes})
 
 
@@ -94,13 +110,25 @@ def crossed_neighbours(path=None, **changes):
 
 def exact(path=None, **changes):
     """Exact values of cells, across folds."""
-    given = {"method": "exact", "model": "gaussian_nb", "progress": False, "checkpoint": path, **changes}
+    given = {
+        "method": "exact",
+        "model": "gaussian_nb",
+        "progress": False,
+        "checkpoint": path,
+        **changes,
+    }
     return value_cells(X[:6], Y[:6], folds=2, **given)
 
 
 def left_out(path=None, **changes):
     """2D leave-one-out of cells."""
-    given = {"method": "loo", "model": "gaussian_nb", "progress": False, "checkpoint": path, **changes}
+    given = {
+        "method": "loo",
+        "model": "gaussian_nb",
+        "progress": False,
+        "checkpoint": path,
+        **changes,
+    }
     return value_cells(X, Y, X_VALID, Y_VALID, **given)
 
 
@@ -159,9 +187,17 @@ def content(valuation):
     for field in fields(valuation):
         value = getattr(valuation, field.name)
         if field.name == "table":
-            value = None if value is None else (valuation.contents, [column.kind for column in value.columns])
+            value = (
+                None
+                if value is None
+                else (valuation.contents, [column.kind for column in value.columns])
+            )
         parts.append(
-            (field.name, value.dtype.str, value.tolist() if value.dtype.hasobject else value.tobytes())
+            (
+                field.name,
+                value.dtype.str,
+                value.tolist() if value.dtype.hasobject else value.tobytes(),
+            )
             if isinstance(value, np.ndarray)
             else (field.name, value)
         )

@@ -1,7 +1,8 @@
 """Hostile text in names of columns, entries, labels, owners and files: through the command's output, its files and its report
 in a real browser.
 
-No escape sequence reaches the terminal, no script of the table runs, no page asks for anything, no download holds a formula.
+No escape sequence reaches the terminal, no script of the table runs, no page asks for anything, no
+download holds a formula.
 
     python -m tests.campaign.strings --count 2000
 """
@@ -45,7 +46,9 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 
 
 def hostile(random):
-    parts = [PAYLOADS[k] for k in random.integers(len(PAYLOADS), size=int(random.choice([1, 1, 2])))]
+    parts = [
+        PAYLOADS[k] for k in random.integers(len(PAYLOADS), size=int(random.choice([1, 1, 2])))
+    ]
     return "".join(parts)
 
 
@@ -72,10 +75,12 @@ class Strings:
         assert code in (0, 2), f"exit {code}: {err.getvalue()}"
         self.check_terminal(out.getvalue() + err.getvalue())
         lines = err.getvalue().splitlines()
-        assert all(line.startswith(("note: ", "shapley2d: error: ")) for line in lines), err.getvalue()
-        assert len([line for line in lines if not line.startswith("note: ")]) == (1 if code else 0), (
+        assert all(line.startswith(("note: ", "shapley2d: error: ")) for line in lines), (
             err.getvalue()
         )
+        assert len([line for line in lines if not line.startswith("note: ")]) == (
+            1 if code else 0
+        ), err.getvalue()
         if code:
             return "refused"
         if as_json:
@@ -95,7 +100,10 @@ class Strings:
             if name.strip() and name.strip() not in names:
                 names.append(name.strip())
         labels = [hostile(random).strip() or "x", hostile(random).strip() + "y"]
-        rows = [[k * k % 5, hostile(random), f"{hostile(random)}{k % 3}", labels[k % 2]] for k in range(n)]
+        rows = [
+            [k * k % 5, hostile(random), f"{hostile(random)}{k % 3}", labels[k % 2]]
+            for k in range(n)
+        ]
         file = self.folder / (re.sub(r"[/\x00]", "", hostile(random))[:60] + "t.csv")
         for old in self.folder.glob("*t.csv"):
             old.unlink()
@@ -112,7 +120,11 @@ class Strings:
             owners = io.StringIO()
             writer = csv.writer(owners)
             writer.writerows(
-                [["owner", "row", "column"], [hostile(random), "0-3", ""], [hostile(random) + "2", "4-7", ""]]
+                [
+                    ["owner", "row", "column"],
+                    [hostile(random), "0-3", ""],
+                    [hostile(random) + "2", "4-7", ""],
+                ]
             )
             (self.folder / "o.csv").write_text(owners.getvalue(), encoding="utf-8", newline="")
             return [
@@ -150,7 +162,10 @@ class Strings:
         seen = {"dialogs": [], "errors": [], "requests": []}
         page.on("dialog", lambda dialog: (seen["dialogs"].append(dialog.message), dialog.dismiss()))
         page.on("pageerror", lambda error: seen["errors"].append(str(error)))
-        page.on("console", lambda message: message.type == "error" and seen["errors"].append(message.text))
+        page.on(
+            "console",
+            lambda message: message.type == "error" and seen["errors"].append(message.text),
+        )
         page.on("request", lambda request: seen["requests"].append(request.url))
         try:
             page.goto(report.as_uri())

@@ -78,7 +78,9 @@ def test_crafted_checkpoints_are_refused(folder, samples, kind):
 def test_crafted_checkpoints_of_pieces_are_refused(kind, tmp_path):
     PIECES[kind](tmp_path / "good.npz")
     record, arrays = read_archive(tmp_path / "good.npz", 2**30, ("trees",))
-    crafted = [({**record, "count": count}, arrays) for count in (-5, 0, 2.5, 10**30, record["count"] + 1)]
+    crafted = [
+        ({**record, "count": count}, arrays) for count in (-5, 0, 2.5, 10**30, record["count"] + 1)
+    ]
     for name, array in arrays.items():
         if name == "plan" or not array.size:  # another plan is a run that starts again
             continue
@@ -87,10 +89,15 @@ def test_crafted_checkpoints_of_pieces_are_refused(kind, tmp_path):
         crafted += [(record, {**arrays, name: infinite}), (record, {**arrays, name: array[:-1]})]
         crafted.append((record, {key: part for key, part in arrays.items() if key != name}))
     if kind == "knn exact":
-        crafted.append((record, {"sums": np.append(1e300, arrays["sums"][1:])}))  # validation rows seen
+        crafted.append(
+            (record, {"sums": np.append(1e300, arrays["sums"][1:])})
+        )  # validation rows seen
     for number, (written, parts) in enumerate(crafted):
         path = tmp_path / f"{number}.npz"
-        single = {name: part.astype(np.float32) if name == "trees" else part for name, part in parts.items()}
+        single = {
+            name: part.astype(np.float32) if name == "trees" else part
+            for name, part in parts.items()
+        }
         path.write_bytes(checkpoint_bytes(written, single))
         with pytest.raises(InputError):
             PIECES[kind](path)

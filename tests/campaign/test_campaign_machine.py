@@ -82,4 +82,6 @@ def test_columns_of_anything(drawn):
     except InputError:
         return
     check(v)
-    assert np.array_equal(v.values, quiet(value_cells, X, y, X, y, n_neighbors=1, progress=False).values)
+    assert np.array_equal(
+        v.values, quiet(value_cells, X, y, X, y, n_neighbors=1, progress=False).values
+    )

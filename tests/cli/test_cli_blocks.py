@@ -21,7 +21,9 @@ def folder(tmp_path, monkeypatch):
     table = pd.DataFrame(random.normal(size=(60, 3)).round(2), columns=["limit", "used", "dice"])
     table["default"] = np.where(table["limit"] + table["used"] > 0, "yes", "no")
     pd.concat([table, table[:10]]).to_csv("t.csv", index=False)
-    (tmp_path / "owners.csv").write_text("owner,row,column\nNorth,0-29,\nSouth,30-59,\nThief,60-69,\n")
+    (tmp_path / "owners.csv").write_text(
+        "owner,row,column\nNorth,0-29,\nSouth,30-59,\nThief,60-69,\n"
+    )
     return tmp_path
 
 
@@ -40,16 +42,25 @@ def test_owners_are_paid_for_cells_and_copies_count_once_by_default(capsys, fold
     assert sum(round(100 * line["amount"]) for line in summary["owners"]) == 100_000
     assert all(line["low"] <= line["amount"] <= line["high"] for line in summary["owners"])
     out, _ = run(capsys, COMMAND)
-    assert "An owner is worth the sum of its cells; 10 rows that repeat others count once, shared" in out
+    assert (
+        "An owner is worth the sum of its cells; 10 rows that repeat others count once, shared"
+        in out
+    )
 
 
 def test_the_options_of_payments_reach_the_library(capsys, folder):
     given = "--players groups --method knn --copies each --copy-distance 0.001 --validation-groups 3 --negative owe"
     out, _ = run(capsys, f"{COMMAND} {given} --pay 10 --json")
     info = json.loads(out)["settings"]
-    assert (info["players"], info["validation_groups"], info["copies"]["rule"]) == ("groups", 3, "each")
+    assert (info["players"], info["validation_groups"], info["copies"]["rule"]) == (
+        "groups",
+        3,
+        "each",
+    )
     assert info["copies"]["distance"] == 0.001
-    out, _ = run(capsys, f"{COMMAND} --players groups --model tree --scoring balanced_accuracy --json")
+    out, _ = run(
+        capsys, f"{COMMAND} --players groups --model tree --scoring balanced_accuracy --json"
+    )
     assert json.loads(out)["settings"]["settings"]["scoring"] == "balanced_accuracy"
     first, _ = run(capsys, f"{COMMAND} --copies first --baseline zero --json")
     assert {line["owner"]: line["value"] for line in json.loads(first)["owners"]}["Thief"] == 0
@@ -67,7 +78,11 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
     assert "If South splits into four shells, it is paid the same" in out
     assert "Owners with copies of the same rows: North and Thief, 10." in out
     audit = Valuation.load("v.parquet").audit()
-    assert audit.amount == 1000 and set(audit.payments) == {"North", "South", "Thief"} and audit.complete
+    assert (
+        audit.amount == 1000
+        and set(audit.payments) == {"North", "South", "Thief"}
+        and audit.complete
+    )
     page = (folder / "r.html").read_text()
     assert "What owners could gain" in page and "splits into four shells" in page
 

@@ -27,7 +27,9 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)  # a width that parallel test runners set
     lines = [f"n{i},{SIZE[i]},{COLOUR[i]},{KIND[i]}" for i in range(N)]
     (tmp_path / "train.csv").write_text("\n".join(["name,size,colour,kind", *lines]))
-    (tmp_path / "owners.csv").write_text("owner,row,column\nAnn,0-14,\nBob,15-29,size\nCy,n20;n21,colour\n")
+    (tmp_path / "owners.csv").write_text(
+        "owner,row,column\nAnn,0-14,\nBob,15-29,size\nCy,n20;n21,colour\n"
+    )
     return tmp_path
 
 
@@ -52,11 +54,15 @@ def test_values_are_those_of_the_library(capsys):
 def test_groups_and_time_are_columns_that_are_no_features(capsys):
     lines = [f"{SIZE[i]},{COLOUR[i]},{KIND[i]},p{i % 7},{31 - i:02d}.03.2024" for i in range(N)]
     Path("visits.csv").write_text("\n".join(["size,colour,kind,patient,day", *lines]))
-    run(capsys, "cells visits.csv -t kind --groups patient --drop day -k 3 --folds 3 -o values.parquet")
+    run(
+        capsys,
+        "cells visits.csv -t kind --groups patient --drop day -k 3 --folds 3 -o values.parquet",
+    )
     twin = expected(n_neighbors=3, folds=3, groups=[f"p{i % 7}" for i in range(N)])
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
     _, err = run(
-        capsys, "cells visits.csv -t kind --drop patient --time day -k 3 --folds 3 -o values.parquet"
+        capsys,
+        "cells visits.csv -t kind --drop patient --time day -k 3 --folds 3 -o values.parquet",
     )
     with pytest.warns(InputWarning, match="7 of 30 rows never train"):
         twin = expected(n_neighbors=3, folds=3, time=np.arange(N)[::-1])
@@ -95,7 +101,9 @@ def test_weights_and_scores_of_validation_rows(capsys):
         "cells train.csv -t kind --drop name --valid weighed.csv --valid-weight w -k 3 -o values.parquet",
     )
     table = read_table("weighed.csv").table.select(["size", "colour"])
-    twin = value_cells(table, KIND, table, KIND, n_neighbors=3, valid_weight=weights, progress=False)
+    twin = value_cells(
+        table, KIND, table, KIND, n_neighbors=3, valid_weight=weights, progress=False
+    )
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
     Path("who.csv").write_text("owner,row,column\nAnn,0-14,\nBob,15-29,\n")
     run(
@@ -124,11 +132,15 @@ def test_table_for_people(capsys):
 
 
 def test_json_for_machines(capsys):
-    out, err = run(capsys, "cells train.csv -t kind --drop name --json --top 4 -o v.csv --semivalue beta:4,1")
+    out, err = run(
+        capsys, "cells train.csv -t kind --drop name --json --top 4 -o v.csv --semivalue beta:4,1"
+    )
     summary = json.loads(out)
     twin = expected(semivalue=("beta", 4, 1))
     assert summary["total"] == pytest.approx(twin.total)
-    assert [cell["value"] for cell in summary["lowest"]] == pytest.approx(np.sort(twin.values, axis=None)[:4])
+    assert [cell["value"] for cell in summary["lowest"]] == pytest.approx(
+        np.sort(twin.values, axis=None)[:4]
+    )
     cell = summary["lowest"][0]
     assert cell["content"] == str({"size": SIZE, "colour": COLOUR}[cell["column"]][cell["row"]])
     assert cell["label"] == KIND[cell["row"]]
@@ -157,7 +169,9 @@ def test_rows_left_out_do_not_shift_the_others(capsys, folder):
     lines = (folder / "train.csv").read_text().splitlines()
     lines[3] = lines[3].rsplit(",", 1)[0] + ","
     (folder / "train.csv").write_text("\n".join(lines))
-    out, _ = run(capsys, "cells train.csv -t kind --drop name --drop-missing-target --json --top 1000")
+    out, _ = run(
+        capsys, "cells train.csv -t kind --drop name --drop-missing-target --json --top 1000"
+    )
     cells = json.loads(out)["lowest"]
     assert {cell["row"] for cell in cells} == set(range(N)) - {2}
     assert all(cell["line"] == cell["row"] + 2 for cell in cells)
@@ -205,7 +219,9 @@ def test_flat_grows_the_built_in_tree(capsys, model):
 )
 def test_flat_trains_any_model(capsys, options, model):
     command = "cells train.csv -t kind --drop name --method flat --folds 2 --tolerance 0 --max-permutations 1 --json"
-    assert json.loads(run(capsys, f"{command} {options}").out)["settings"]["model"].startswith(model)
+    assert json.loads(run(capsys, f"{command} {options}").out)["settings"]["model"].startswith(
+        model
+    )
 
 
 @pytest.mark.parametrize("judged", ["", "--folds 3", "--valid train.csv"])
@@ -236,8 +252,14 @@ def test_oob_needs_no_validation(capsys):
     [
         ("knn", "what the rows' labels alone predict;"),
         ("knn --empty zero", ", the model's score;"),
-        ("mc --model tree --max-permutations 2 --tolerance 0", "that of the best constant prediction;"),
-        ("mc --model tree --max-permutations 2 --tolerance 0 --baseline zero", ", the model's score;"),
+        (
+            "mc --model tree --max-permutations 2 --tolerance 0",
+            "that of the best constant prediction;",
+        ),
+        (
+            "mc --model tree --max-permutations 2 --tolerance 0 --baseline zero",
+            ", the model's score;",
+        ),
         ("flat --max-permutations 2 --tolerance 0", "that of a table of means;"),
         ("random", "method random: The values are random numbers"),
         (
@@ -248,7 +270,8 @@ def test_oob_needs_no_validation(capsys):
 )
 def test_what_the_values_sum_to(capsys, method, said):
     out, _ = run(
-        capsys, f"cells train.csv -t kind --drop name --folds 2 --method {method} --report page.html"
+        capsys,
+        f"cells train.csv -t kind --drop name --folds 2 --method {method} --report page.html",
     )
     assert said in out
     page = Path("page.html").read_text(encoding="utf-8")
@@ -277,7 +300,8 @@ def test_options_of_a_model_reach_it(capsys):
 
 def test_precision_is_noted_in_the_words_of_the_command_line(capsys):
     _, err = run(
-        capsys, "cells train.csv -t kind --drop name --method mc --max-permutations 3 --folds 2 --model ridge"
+        capsys,
+        "cells train.csv -t kind --drop name --method mc --max-permutations 3 --folds 2 --model ridge",
     )
     assert err.startswith("note: stopped at --max-permutations 3: ")
     assert err.count("\n") == 1
@@ -291,7 +315,10 @@ def test_interrupted_work_keeps_what_there_is(capsys, monkeypatch):
 
     monkeypatch.setattr("shapley2d._api.cells.value_cells", partial)
     assert (
-        main(["cells", "train.csv", "-t", "kind", "--drop", "name", "-o", "values.parquet", "--json"]) == 130
+        main(
+            ["cells", "train.csv", "-t", "kind", "--drop", "name", "-o", "values.parquet", "--json"]
+        )
+        == 130
     )
     out, err = capsys.readouterr()
     assert json.loads(out)["partial"] is True
@@ -313,7 +340,9 @@ def test_report_with_the_values_and_from_them(capsys, folder):
 
 def test_blocks_pay_their_owners(capsys, folder):
     command = "blocks train.csv -t kind --id name --owners owners.csv --method knn --pay 1000 "
-    (folder / "owners.csv").write_text("owner,row,column\nAnn,0-14,\nBob,n15;n16,size\nCy,,colour\n")
+    (folder / "owners.csv").write_text(
+        "owner,row,column\nAnn,0-14,\nBob,n15;n16,size\nCy,,colour\n"
+    )
     out, _ = run(capsys, command + "--json -o blocks.parquet --report blocks.html")
     summary = json.loads(out)
     owners = [
@@ -344,7 +373,12 @@ def test_blocks_for_people(capsys):
     out, _ = run(capsys, "blocks train.csv -t kind --id name --owners owners.csv --method knn")
     assert "Owners" in out
     owners, words = out.split("\n\n")[1:3]
-    assert {line.split()[0] for line in owners.splitlines()[2:]} == {"Ann", "Bob", "Cy", "(unowned)"}
+    assert {line.split()[0] for line in owners.splitlines()[2:]} == {
+        "Ann",
+        "Bob",
+        "Cy",
+        "(unowned)",
+    }
     assert words.startswith("An owner is worth the sum of its cells")
     assert "%" in out
 
@@ -358,5 +392,7 @@ def test_text_from_the_table_cannot_steer_the_terminal():
 
 def test_help_has_examples(capsys):
     for command in ("cells", "blocks", "report", "demo"):
-        assert f"shapley2d {command}" in run(capsys, f"{command} --help").out.split("Examples", 1)[1]
+        assert (
+            f"shapley2d {command}" in run(capsys, f"{command} --help").out.split("Examples", 1)[1]
+        )
     assert "cells" in run(capsys, "").out

@@ -14,7 +14,8 @@ from shapley2d.datasets import load_breast_cancer_original
 
 def as_array(table):
     return np.array(
-        [[np.nan if x is None else x for x in row.values()] for row in table.to_pylist()], dtype=float
+        [[np.nan if x is None else x for x in row.values()] for row in table.to_pylist()],
+        dtype=float,
     )
 
 
@@ -62,7 +63,9 @@ def test_it_finds_more_than_rows_and_chance(demo):
 
 def test_the_transcript(demo, tmp_path, capsys, monkeypatch):
     saved = Valuation.load(demo[1] / "values.parquet")
-    monkeypatch.setattr("shapley2d._api.cells.value_cells", lambda *_, **__: saved)  # it is the same again
+    monkeypatch.setattr(
+        "shapley2d._api.cells.value_cells", lambda *_, **__: saved
+    )  # it is the same again
     monkeypatch.setattr("shapley2d.cli.commands.demo._SHOWN", 126)
     monkeypatch.chdir(tmp_path)
     assert main(["demo", "--out", "again"]) == 0
@@ -75,4 +78,6 @@ def test_the_transcript(demo, tmp_path, capsys, monkeypatch):
     assert 40 < likely.count(", was ") < 126  # the likeliest, right and wrong ones
     assert "shapley2d cells again/table.csv --target class" in out
     last = out.strip().splitlines()[-1]
-    assert last.startswith("Repairing the first 2% as expected, 126 entries: share of right neighbours")
+    assert last.startswith(
+        "Repairing the first 2% as expected, 126 entries: share of right neighbours"
+    )

@@ -99,7 +99,12 @@ def test_strays_for_machines_and_in_the_result(capsys):
     assert strays[0] == {
         "row": 4, "line": 6, "column": "amount", "content": "see note", "kind": "number", "label": KIND[4]}  # fmt: skip
     v = Valuation.load("v.parquet")
-    assert v.strays.to_pylist()[1] == {"row": 7, "column": "size", "content": "??", "kind": "number"}
+    assert v.strays.to_pylist()[1] == {
+        "row": 7,
+        "column": "size",
+        "content": "??",
+        "kind": "number",
+    }
     assert "3 entries to check first" in repr(v)
     v.to_html("report.html")
     page = Path("report.html").read_text()
@@ -155,11 +160,19 @@ def test_real_columns_have_the_kinds_that_a_person_would_give_them(paper_data):
 
     def kinds(name):
         table = as_table(paper_data / "dirty" / f"{name}-dirty.csv.gz")
-        return {column.name: (column.kind, len(column.from_text.strays)) for column in table.columns}
+        return {
+            column.name: (column.kind, len(column.from_text.strays)) for column in table.columns
+        }
 
     hospital, beers, rayyan, flights = map(kinds, ("hospital", "beers", "rayyan", "flights"))
     assert hospital["zip"] == ("number", 30) and hospital["score"] == ("number", 23)
     assert hospital["state"] == hospital["measure_code"] == hospital["address_2"] == ("category", 0)
     assert beers["abv"] == beers["ibu"] == ("number", 0) and beers["ounces"] == ("category", 0)
-    assert rayyan["article_jcreated_at"] == ("date", 0) and rayyan["article_pagination"] == ("category", 0)
-    assert rayyan["journal_issn"] == ("category", 0) and flights["sched_dep_time"] == ("category", 0)
+    assert rayyan["article_jcreated_at"] == ("date", 0) and rayyan["article_pagination"] == (
+        "category",
+        0,
+    )
+    assert rayyan["journal_issn"] == ("category", 0) and flights["sched_dep_time"] == (
+        "category",
+        0,
+    )

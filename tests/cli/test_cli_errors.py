@@ -16,7 +16,10 @@ TABLES = {
     "good.csv": PEOPLE,
     "other.csv": PEOPLE.replace("age", "agee"),
     "more.csv": PEOPLE.replace("name,age", "label,age"),
-    "texts.csv": PEOPLE.replace(",2", ",x").replace(",3", ",y").replace(",4", ",z").replace(",5", ",w"),
+    "texts.csv": PEOPLE.replace(",2", ",x")
+    .replace(",3", ",y")
+    .replace(",4", ",z")
+    .replace(",5", ",w"),
     "keys.csv": "\n".join(
         [
             "count,name,mail,age,y",
@@ -218,7 +221,9 @@ def test_full_disk(folder, capsys, monkeypatch, name):
     monkeypatch.setattr(os, "fsync", fail(full))
     before = sorted(folder.iterdir())
     assert main([*GOOD.split(), "--method", "loo", "--folds", "2", "-o", name]) == 2
-    assert f"{name}: the disk is full: free some space or write elsewhere" in capsys.readouterr().err
+    assert (
+        f"{name}: the disk is full: free some space or write elsewhere" in capsys.readouterr().err
+    )
     assert sorted(folder.iterdir()) == before
 
 
@@ -278,7 +283,10 @@ def test_interrupt_before_there_are_values(capsys, monkeypatch, folder):
 )
 def test_odd_values_of_options(tmp_path, capsys, arguments, message):
     (tmp_path / "good.csv").write_text(PEOPLE)
-    assert main(["cells", str(tmp_path / "good.csv"), "-t", "outcome", "--drop", "name", *arguments]) == 2
+    assert (
+        main(["cells", str(tmp_path / "good.csv"), "-t", "outcome", "--drop", "name", *arguments])
+        == 2
+    )
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
@@ -288,5 +296,8 @@ def test_odd_values_of_options(tmp_path, capsys, arguments, message):
 def test_a_tolerance_whose_square_is_no_number(tmp_path, capsys):
     (tmp_path / "good.csv").write_text(PEOPLE)
     arguments = ["-m", "mc", "--model", "knn", "--tolerance", "1e-300", "--max-permutations", "11"]
-    assert main(["cells", str(tmp_path / "good.csv"), "-t", "outcome", "--drop", "name", *arguments]) == 0
+    assert (
+        main(["cells", str(tmp_path / "good.csv"), "-t", "outcome", "--drop", "name", *arguments])
+        == 0
+    )
     assert "wanted --tolerance 1e-300" in capsys.readouterr().err

@@ -40,8 +40,9 @@ def test_notes_of_numbers_that_may_be_keys(tmp_path):
     inputs = read_inputs(str(tmp_path / "train.csv"), "y")
     assert inputs.X.column_names == ["n", "user_id", "a"]
     (note,) = inputs.notes
-    assert "may be keys: 'n' (it only counts the rows), 'user_id' (40 different numbers in 40 rows)" in str(
-        note
+    assert (
+        "may be keys: 'n' (it only counts the rows), 'user_id' (40 different numbers in 40 rows)"
+        in str(note)
     )
     assert "--drop-keys" in str(note)
 
@@ -50,11 +51,14 @@ def test_keys_are_left_out_together(tmp_path):
     lines = [f"{k},N{k},{k % 3},{'uv'[k % 2]}" for k in range(40)]
     (tmp_path / "train.csv").write_text(rows("n,name,a,y", *lines))
     (tmp_path / "valid.csv").write_text(rows("n,name,a,y", *lines[:7]))
-    inputs = read_inputs(str(tmp_path / "train.csv"), "y", valid=str(tmp_path / "valid.csv"), drop_keys=True)
+    inputs = read_inputs(
+        str(tmp_path / "train.csv"), "y", valid=str(tmp_path / "valid.csv"), drop_keys=True
+    )
     assert inputs.X.column_names == inputs.X_valid.column_names == ["a"]
     (note,) = inputs.notes
-    assert "left out as keys: 'n' (it only counts the rows), 'name' (40 different texts in 40 rows)" in str(
-        note
+    assert (
+        "left out as keys: 'n' (it only counts the rows), 'name' (40 different texts in 40 rows)"
+        in str(note)
     )
 
 
@@ -72,8 +76,9 @@ def test_rows_whose_target_is_a_stray_are_left_out(tmp_path):
     assert inputs.rows.tolist() == [k for k in range(40) if k not in (3, 8)]
     assert inputs.y.dtype.kind == "f"
     (note,) = inputs.notes
-    assert "the target 'y' holds numbers, but not in 2 of 40 rows ('x1' in line 5, 'x1' in line 10)" in str(
-        note
+    assert (
+        "the target 'y' holds numbers, but not in 2 of 40 rows ('x1' in line 5, 'x1' in line 10)"
+        in str(note)
     )
 
 
@@ -86,6 +91,9 @@ def test_the_target_may_be_called_text(tmp_path):
 
 def test_names_of_rows_keep_their_zeros(tmp_path):
     (tmp_path / "train.csv").write_text(rows("who,a,y", "007,1,u", "008,2,v"))
-    assert read_inputs(str(tmp_path / "train.csv"), "y", row_id="who").row_names.tolist() == ["007", "008"]
+    assert read_inputs(str(tmp_path / "train.csv"), "y", row_id="who").row_names.tolist() == [
+        "007",
+        "008",
+    ]
     (tmp_path / "train.csv").write_text(rows("who,a,y", "70,1,u", "8,2,v"))
     assert read_inputs(str(tmp_path / "train.csv"), "y", row_id="who").row_names.tolist() == [70, 8]

@@ -81,7 +81,8 @@ def test_outputs(capsys):
 def test_harm_beside_it(capsys):
     value_cells(TABLE, LABEL, method="random").save("values.parquet")
     out = run(
-        capsys, "inspect people.csv -t bought --drop id --valuation values.parquet --by harm --top 2"
+        capsys,
+        "inspect people.csv -t bought --drop id --valuation values.parquet --by harm --top 2",
     ).out
     assert " value " in out
     run(
@@ -105,15 +106,25 @@ def test_decisions_are_applied_and_nothing_else_changes(capsys):
         capsys,
         "repair people.csv decisions.csv -o clean.csv --drop id --text code --model sklearn_tree --report after.html",
     ).out
-    before, after = (Path(name).read_bytes().decode().split("\n") for name in ("people.csv", "clean.csv"))
-    assert [k for k, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1]] == [4, 6, 8]
+    before, after = (
+        Path(name).read_bytes().decode().split("\n") for name in ("people.csv", "clean.csv")
+    )
+    assert [k for k, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1]] == [
+        4,
+        6,
+        8,
+    ]
     assert '"Birm""ingham, ""Old"""' in after[8]
     assert read_table("clean.csv").table["city"][7].as_py() == 'Birm"ingham, "Old"'
     assert ",31000.0," in after[4]  # like the others
     assert "3 entries changed, 1 called right" in out
     assert "accuracy" in out and "as many random repairs" in out
     page = Path("after.html").read_text(encoding="utf-8")
-    assert "3 entries were changed" in page and "as many random repairs" in page and "Birm&#34;ingham" in page
+    assert (
+        "3 entries were changed" in page
+        and "as many random repairs" in page
+        and "Birm&#34;ingham" in page
+    )
 
 
 def test_what_was_called_right_is_not_asked_again(capsys):
@@ -121,9 +132,14 @@ def test_what_was_called_right_is_not_asked_again(capsys):
     run(capsys, "repair people.csv decisions.csv -o clean.csv --model none --drop id")
     asked = json.loads(run(capsys, "inspect clean.csv -t bought --drop id --json --top 500").out)
     again = json.loads(
-        run(capsys, "inspect clean.csv -t bought --drop id --json --top 500 --decisions decisions.csv").out
+        run(
+            capsys,
+            "inspect clean.csv -t bought --drop id --json --top 500 --decisions decisions.csv",
+        ).out
     )
-    cells = [{(one["row"], one["column"]) for one in summary["suspects"]} for summary in (asked, again)]
+    cells = [
+        {(one["row"], one["column"]) for one in summary["suspects"]} for summary in (asked, again)
+    ]
     assert (9, "income") in cells[0] and (9, "income") not in cells[1]
     assert again["settled"] == 4
     WHOLE.assign(income=1).to_csv("other.csv", index=False)
@@ -163,24 +179,40 @@ def test_csv_keeps_its_format_byte_for_byte(capsys, separator, encoding, end, pa
 
 
 def test_parquet_and_json_stay_what_they_are(capsys):
-    table = pa.table({"n": pa.array(range(30), pa.int32()), "t": ["a", "b", "c"] * 10, "f": [0.5] * 30})
+    table = pa.table(
+        {"n": pa.array(range(30), pa.int32()), "t": ["a", "b", "c"] * 10, "f": [0.5] * 30}
+    )
     pq.write_table(table, "t.parquet")
-    decide(table="t.parquet", made=[Decision(3, "n", "3", "edit", "7"), Decision(4, "t", "b", "edit", None)])
+    decide(
+        table="t.parquet",
+        made=[Decision(3, "n", "3", "edit", "7"), Decision(4, "t", "b", "edit", None)],
+    )
     run(capsys, "repair t.parquet decisions.csv -o clean.parquet --model none")
     clean = pq.read_table("clean.parquet")
-    assert clean.schema == table.schema and clean["n"][3].as_py() == 7 and clean["t"][4].as_py() is None
+    assert (
+        clean.schema == table.schema
+        and clean["n"][3].as_py() == 7
+        and clean["t"][4].as_py() is None
+    )
     Path("t.jsonl").write_text("".join(f'{{"n":{k},   "t": "{"ab"[k % 2]}"}}\n' for k in range(30)))
     decide(table="t.jsonl", made=[Decision(3, "n", "3", "edit", "7")])
     run(capsys, "repair t.jsonl decisions.csv -o clean.jsonl --model none")
-    before, after = Path("t.jsonl").read_text().splitlines(), Path("clean.jsonl").read_text().splitlines()
+    before, after = (
+        Path("t.jsonl").read_text().splitlines(),
+        Path("clean.jsonl").read_text().splitlines(),
+    )
     assert json.loads(after[3]) == {"n": 7, "t": "b"}
     assert before[:3] + before[4:] == after[:3] + after[4:]
-    assert changed_json('[{"a": 1}, {"a": 2}]', {"a": {1: None}}) == '[\n{"a": 1},\n{"a": null}\n]\n'
+    assert (
+        changed_json('[{"a": 1}, {"a": 2}]', {"a": {1: None}}) == '[\n{"a": 1},\n{"a": null}\n]\n'
+    )
 
 
 def test_fields_of_several_lines():
     text = 'a,b\n"one\ntwo",x\n\n3,"y ""z"""'
-    assert changed_csv(text, ",", ["a", "b"], {"b": {0: "w", 1: "v"}}) == 'a,b\n"one\ntwo",w\n\n3,"v"'
+    assert (
+        changed_csv(text, ",", ["a", "b"], {"b": {0: "w", 1: "v"}}) == 'a,b\n"one\ntwo",w\n\n3,"v"'
+    )
 
 
 @pytest.mark.parametrize(
@@ -191,7 +223,10 @@ def test_fields_of_several_lines():
             "repair people.csv decisions.csv -o clean.parquet",
             "people.csv is CSV and stays so: the name must end in .csv",
         ),
-        ("repair people.csv decisions.csv -o clean.csv --report clean.csv", "the name must end in .html"),
+        (
+            "repair people.csv decisions.csv -o clean.csv --report clean.csv",
+            "the name must end in .html",
+        ),
         ("repair people.csv nothing.csv -o clean.csv", "there is no file nothing.csv"),
         ("repair people.csv people.csv -o clean.csv", "people.csv is no file of decisions"),
         ("repair people.csv decisions.csv -o clean.csv --model forrest", "did you mean 'forest'?"),
@@ -207,8 +242,14 @@ def test_fields_of_several_lines():
             "repair people.csv tampered.csv -o clean.csv",
             "line 2: row 5, column 'age' of people.csv says '433', not '44'",
         ),
-        ("repair people.csv far.csv -o clean.csv", "line 2: there is no row 500 in people.csv, which has 80"),
-        ("repair people.csv wide.csv -o clean.csv", "line 2: there is no column 'agee' in people.csv"),
+        (
+            "repair people.csv far.csv -o clean.csv",
+            "line 2: there is no row 500 in people.csv, which has 80",
+        ),
+        (
+            "repair people.csv wide.csv -o clean.csv",
+            "line 2: there is no column 'agee' in people.csv",
+        ),
         ("repair people.csv empty.csv -o clean.csv", "empty.csv holds no decisions"),
         ("repair - decisions.csv -o clean.csv", "is empty"),
         ("inspect people.csv --target boght", "has no such column (did you mean 'bought'?)"),
@@ -246,7 +287,10 @@ def test_decisions_made_in_python_fit_the_file(capsys):
     TABLE.assign(bought=LABEL).to_csv("same.csv", index=False)
     found = inspect_cells(TABLE, LABEL, progress=False)
     write_decisions(
-        "d.csv", [Decision(7, "city", "Brimingham", "accept", "Birmingham")], found.fingerprint, "bought"
+        "d.csv",
+        [Decision(7, "city", "Brimingham", "accept", "Birmingham")],
+        found.fingerprint,
+        "bought",
     )
     run(capsys, "repair same.csv d.csv -o clean.csv --model none")
     assert found.repair(TABLE, cells="d.csv")[0].loc[7, "city"] == "Birmingham"
@@ -275,7 +319,9 @@ def test_what_comes_in_a_pipe_has_no_format_to_keep(capsys, monkeypatch):
     from types import SimpleNamespace
 
     decide()
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(Path("people.csv").read_bytes())))
+    monkeypatch.setattr(
+        sys, "stdin", SimpleNamespace(buffer=io.BytesIO(Path("people.csv").read_bytes()))
+    )
     error = run(capsys, "repair - decisions.csv -o clean.csv", code=2).err
     assert "repair needs the name of a file, not -" in error
 

@@ -10,7 +10,14 @@ from sklearn.datasets import load_wine
 
 from shapley2d.cli import main
 
-CHANGED = {3: "barbera", 40: "grignolino", 80: "barbera", 120: "barolo", 150: "barolo", 170: "grignolino"}
+CHANGED = {
+    3: "barbera",
+    40: "grignolino",
+    80: "barbera",
+    120: "barolo",
+    150: "barolo",
+    170: "grignolino",
+}
 
 
 @pytest.fixture
@@ -39,7 +46,9 @@ def test_labels_that_look_wrong_are_told(folder, capsys):
 
 
 def test_labels_are_valued_when_asked(folder, capsys):
-    done = run(capsys, "cells wine.csv -t kind --include-label --folds 3 --coalitions 40 --top 8 --json")
+    done = run(
+        capsys, "cells wine.csv -t kind --include-label --folds 3 --coalitions 40 --top 8 --json"
+    )
     cells = json.loads(done.out)["lowest"]
     found = {cell["row"] for cell in cells if cell["column"] == "(label)"}
     assert 10 in found

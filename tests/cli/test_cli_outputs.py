@@ -42,10 +42,16 @@ def folder(tmp_path, monkeypatch):
         ("--report " + "v" * 300 + ".html", "the name is too long: choose a shorter one"),
         ("--checkpoint " + "v" * 250, "the name is too long"),
         ("--checkpoint sub", "--checkpoint sub is a folder: name a file in it"),
-        ("--checkpoint no/run.npz", "--checkpoint no/run.npz: the folder no does not exist: make it first"),
+        (
+            "--checkpoint no/run.npz",
+            "--checkpoint no/run.npz: the folder no does not exist: make it first",
+        ),
         ("--checkpoint pipe.csv", "it is a pipe or a device, which keeps nothing"),
         ("-o loop.csv", "--output loop.csv is a link that leads to itself: choose another name"),
-        ("--checkpoint mine.npz", "would overwrite {}/mine.npz.previous, which is not a checkpoint"),
+        (
+            "--checkpoint mine.npz",
+            "would overwrite {}/mine.npz.previous, which is not a checkpoint",
+        ),
     ],
 )
 def test_impossible_outputs_are_told_before_the_work(folder, capsys, monkeypatch, options, message):
@@ -98,12 +104,17 @@ def test_links_stay_and_pipes_are_written_to(folder, capsys):
     (folder / "v.parquet").symlink_to("sub/real.parquet")
     os.mkfifo(folder / "r.html")
     read = []
-    reader = threading.Thread(target=lambda: read.append((folder / "r.html").read_text(encoding="utf-8")))
+    reader = threading.Thread(
+        target=lambda: read.append((folder / "r.html").read_text(encoding="utf-8"))
+    )
     reader.start()
     assert main([*QUICK, "-o", "v.parquet", "--report", "r.html"]) == 0
     reader.join()
     assert (folder / "v.parquet").is_symlink() and (folder / "r.html").is_fifo()
-    assert Valuation.load("v.parquet").shape == (12, 2) and pq.read_table("sub/real.parquet").num_rows == 24
+    assert (
+        Valuation.load("v.parquet").shape == (12, 2)
+        and pq.read_table("sub/real.parquet").num_rows == 24
+    )
     assert read[0].rstrip().endswith("</html>")
 
 
@@ -137,4 +148,7 @@ def test_a_full_disk_under_the_checkpoint_is_a_note(folder, capsys, monkeypatch)
         assert main([*SAMPLED, "--checkpoint", "run.npz", "-o", "v.parquet"]) == 0
     err = capsys.readouterr().err
     assert err.count("note: the checkpoint") == 1 and "the run goes on without it" in err
-    assert Valuation.load("v.parquet").info["n_permutations"] == 3 and not (folder / "run.npz").exists()
+    assert (
+        Valuation.load("v.parquet").info["n_permutations"] == 3
+        and not (folder / "run.npz").exists()
+    )

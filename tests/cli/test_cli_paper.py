@@ -31,7 +31,13 @@ def test_writes_the_files_and_says_so(run, tmp_path):
     assert "there/index.html" in out and "there/reproduction.md" in out
     assert "note: interpretation: 1 piece left out" in err  # the authors' own split
     names = {path.name for path in (tmp_path / "there").iterdir()}
-    assert names >= {"interpretation.csv", "interpretation.png", "index.html", "reproduction.md", "run.json"}
+    assert names >= {
+        "interpretation.csv",
+        "interpretation.png",
+        "index.html",
+        "reproduction.md",
+        "run.json",
+    }
     assert "**A quick run" in (tmp_path / "there" / "reproduction.md").read_text(encoding="utf-8")
 
 
@@ -61,7 +67,8 @@ def test_pages_alone_need_no_pieces(run, tmp_path, capsys):
     folder = tmp_path / "there"
     shutil.rmtree(folder / "pieces")
     pages = {
-        name: (folder / name).read_bytes() for name in ("index.html", "reproduction.md", "interpretation.png")
+        name: (folder / name).read_bytes()
+        for name in ("index.html", "reproduction.md", "interpretation.png")
     }
     for name in pages:
         (folder / name).unlink()

@@ -69,7 +69,15 @@ def test_mistakes(line, message, capsys):
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("90", 90), ("90s", 90), ("1.5h", 5400), ("2 h", 7200), ("1h30m", 5400), ("1d", 86400), ("5 Min", 300)],
+    [
+        ("90", 90),
+        ("90s", 90),
+        ("1.5h", 5400),
+        ("2 h", 7200),
+        ("1h30m", 5400),
+        ("1d", 86400),
+        ("5 Min", 300),
+    ],
 )
 def test_times(text, seconds):
     assert parse_within(text, planned=True) == seconds

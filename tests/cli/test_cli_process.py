@@ -128,7 +128,18 @@ def test_ctrl_c_shows_progress_first_and_keeps_what_there_is(folder, jobs):
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 @pytest.mark.slow
 def test_a_killed_run_is_resumed_to_the_same_bits(folder):
-    arguments = ["cells", "small.csv", "-t", "y", "--method", "mc", "--folds", "2", "--tolerance", "0"]
+    arguments = [
+        "cells",
+        "small.csv",
+        "-t",
+        "y",
+        "--method",
+        "mc",
+        "--folds",
+        "2",
+        "--tolerance",
+        "0",
+    ]
     process = subprocess.Popen(
         [*COMMAND, *arguments, "--max-permutations", "1000000", "--checkpoint", "run.npz"],
         cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -139,7 +150,14 @@ def test_a_killed_run_is_resumed_to_the_same_bits(folder):
     process.kill()
     process.wait()
     resumed = run(
-        folder, *arguments, "--max-permutations", "2", "--checkpoint", "run.npz", "-o", "resumed.parquet"
+        folder,
+        *arguments,
+        "--max-permutations",
+        "2",
+        "--checkpoint",
+        "run.npz",
+        "-o",
+        "resumed.parquet",
     )
     assert resumed.returncode == 0, resumed.stderr
     there = Valuation.load(folder / "resumed.parquet")

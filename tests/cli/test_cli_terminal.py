@@ -35,7 +35,10 @@ def evil(tmp_path, monkeypatch):
     name = "t\x1b[31m\u202e.csv"
     column = EVIL.replace("\r", "").replace("\0", "") + "z"
     header = f'"{column}","n{column}","key{column}","y{column}"'
-    rows = [f"{column}{k % 3},{k % 5 if k else 'x' + column},{column}{k},u{column}{k % 2}" for k in range(30)]
+    rows = [
+        f"{column}{k % 3},{k % 5 if k else 'x' + column},{column}{k},u{column}{k % 2}"
+        for k in range(30)
+    ]
     (tmp_path / name).write_text("\n".join([header, *rows]), encoding="utf-8")
     return name, column
 
@@ -43,7 +46,18 @@ def evil(tmp_path, monkeypatch):
 CALLS = [
     lambda name, c: ["cells", name, "-t", f"y{c}", "-m", "random", "--drop", f"key{c}"],
     lambda name, c: ["cells", name, "-t", f"y{c}", "-m", "random", "--drop", f"key{c}", "--json"],
-    lambda name, c: ["cells", name, "-t", f"y{c}", "-m", "random", "--id", f"key{c}", "-o", f"v{c}.csv"],
+    lambda name, c: [
+        "cells",
+        name,
+        "-t",
+        f"y{c}",
+        "-m",
+        "random",
+        "--id",
+        f"key{c}",
+        "-o",
+        f"v{c}.csv",
+    ],
     lambda name, c: [
         "cells",
         name,
@@ -82,7 +96,12 @@ def test_no_escape_sequence_reaches_the_terminal(evil, capsys, call):
 
 def test_json_is_still_json(evil, capsys):
     name, column = evil
-    assert main(["cells", name, "-t", f"y{column}", "-m", "random", "--drop", f"key{column}", "--json"]) == 0
+    assert (
+        main(
+            ["cells", name, "-t", f"y{column}", "-m", "random", "--drop", f"key{column}", "--json"]
+        )
+        == 0
+    )
     out, _ = capsys.readouterr()
     assert json.loads(out)["target"] == f"y{column}"
     assert json.loads(out)["file"] == name
@@ -154,7 +173,11 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell"
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
-        ("RUN >&-", 2, "shapley2d: error: standard output is closed: send it to a file or to /dev/null\n"),
+        (
+            "RUN >&-",
+            2,
+            "shapley2d: error: standard output is closed: send it to a file or to /dev/null\n",
+        ),
         (
             "RUN --json >&-",
             2,

@@ -64,7 +64,9 @@ def test_frames_of_every_kind(load, shape, column_kinds, kind):
     kinds = ["n" if dtype.is_numeric() else "c" for dtype in frame.schema.values()]
     assert "".join(kinds) == column_kinds
     assert all(
-        dtype in (nw.Categorical, nw.Enum) for dtype in frame.schema.values() if not dtype.is_numeric()
+        dtype in (nw.Categorical, nw.Enum)
+        for dtype in frame.schema.values()
+        if not dtype.is_numeric()
     )
     if load is not load_wine:  # whole numbers; pandas has no integer that is missing
         allowed = {"bare_nuclei"} if kind == "pandas" else set()
@@ -78,7 +80,9 @@ def test_breast_cancer_counts():
     X, y = load_breast_cancer_original("pyarrow")
     assert counts(y) == {"benign": 458, "malignant": 241}
     assert missing(X) == {"bare_nuclei": 16}
-    assert {entry for name in X.column_names for entry in X[name].to_pylist()} - {None} == set(range(1, 11))
+    assert {entry for name in X.column_names for entry in X[name].to_pylist()} - {None} == set(
+        range(1, 11)
+    )
 
 
 def test_census_counts():
@@ -94,7 +98,9 @@ def test_the_parts_of_census_make_up_the_whole():
     both, y = load_census("both", "pandas")
     train, y_train = load_census("train", "pandas")
     test, y_test = load_census("test", "pandas")
-    assert train.dtypes.equals(test.dtypes)  # the same categories, though one country occurs in train only
+    assert train.dtypes.equals(
+        test.dtypes
+    )  # the same categories, though one country occurs in train only
     assert "Holand-Netherlands" in test["native_country"].cat.categories
     assert both[:32561].equals(train)
     assert both[32561:].reset_index(drop=True).equals(test)
@@ -128,7 +134,9 @@ def test_values_of_a_loaded_frame_do_not_depend_on_its_kind():
         pytest.importorskip(kind)
         X, y = load_census("test", kind)
         values.append(
-            value_cells(X[:40], y[:40], X[40:60], y[40:60], columns="sampled", n_coalitions=40).values
+            value_cells(
+                X[:40], y[:40], X[40:60], y[40:60], columns="sampled", n_coalitions=40
+            ).values
         )
     assert np.array_equal(values[0], values[1])
     assert np.array_equal(values[0], values[2])
@@ -137,7 +145,9 @@ def test_values_of_a_loaded_frame_do_not_depend_on_its_kind():
 def test_breast_cancer_is_the_papers_table(paper_data):
     ours = list(csv.reader(bundled.bundled_csv("breast_cancer_original").decode().splitlines()))
     code = {"benign": "2", "malignant": "4", "class": "class"}
-    assert [[*line[:-1], code[line[-1]]] for line in ours] == reference(paper_data / "breast_cancer.csv.gz")
+    assert [[*line[:-1], code[line[-1]]] for line in ours] == reference(
+        paper_data / "breast_cancer.csv.gz"
+    )
 
 
 @pytest.mark.parametrize("part", ["train", "test"])
@@ -218,7 +228,9 @@ def test_a_damaged_copy_is_noticed(monkeypatch, tmp_path, damage):
     packed = (files("shapley2d.datasets") / "data" / "census.csv.xz").read_bytes()
     if damage == "another content":
         file.write_bytes(
-            lzma.compress(lzma.decompress(packed).replace(b"39,State-gov", b"93,State-gov", 1), preset=0)
+            lzma.compress(
+                lzma.decompress(packed).replace(b"39,State-gov", b"93,State-gov", 1), preset=0
+            )
         )
     elif damage == "cut short":
         file.write_bytes(packed[:-1000])
@@ -237,6 +249,8 @@ def test_source_licence_and_checksum_are_named(name):
 
 def test_every_bundled_file_has_a_checksum():
     packed = [
-        file.name for file in (files("shapley2d.datasets") / "data").iterdir() if file.name != "SOURCE.md"
+        file.name
+        for file in (files("shapley2d.datasets") / "data").iterdir()
+        if file.name != "SOURCE.md"
     ]
     assert sorted(packed) == [f"{name}.csv.xz" for name in sorted(bundled.CHECKSUMS)]

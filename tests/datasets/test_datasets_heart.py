@@ -69,14 +69,17 @@ def test_the_papers_table_has_the_codes_of_the_file(folder):
     (folder / "heart.csv").write_bytes(CONTENT)
     table = paper_table("heart")
     assert np.array_equal(
-        np.column_stack([table.numbers, table.labels]), [list(map(float, line.split(","))) for line in LINES]
+        np.column_stack([table.numbers, table.labels]),
+        [list(map(float, line.split(","))) for line in LINES],
     )
     assert table.class_names == ("disease", "no disease")
     coded = {name for name, flag in zip(table.column_names, table.categorical, strict=True) if flag}
     assert coded == {"sex", "cp", "fbs", "restecg", "exang", "slope", "thal"}
 
 
-@pytest.mark.parametrize("load", [load_heart, lambda: load_dataset("heart"), lambda: paper_table("heart")])
+@pytest.mark.parametrize(
+    "load", [load_heart, lambda: load_dataset("heart"), lambda: paper_table("heart")]
+)
 def test_without_the_folder(monkeypatch, load):
     monkeypatch.delenv("SHAPLEY2D_DATA", raising=False)
     with pytest.raises(
@@ -88,7 +91,9 @@ def test_without_the_folder(monkeypatch, load):
 
 
 def test_a_folder_without_the_file(folder):
-    with pytest.raises(InputError, match=r"\(SHAPLEY2D_DATA\) has no heart\.csv: get heart\.csv from https"):
+    with pytest.raises(
+        InputError, match=r"\(SHAPLEY2D_DATA\) has no heart\.csv: get heart\.csv from https"
+    ):
         load_heart()
 
 

@@ -105,9 +105,13 @@ def test_going_on_gives_the_same_bits(path, plain, n_jobs):
 def test_a_finished_run_returns_at_once(path, plain, monkeypatch):
     value(path)
     before = path.read_bytes()
-    monkeypatch.setattr("shapley2d._estimation.draws.PermutationDraws.__call__", None)  # no draw is made
+    monkeypatch.setattr(
+        "shapley2d._estimation.draws.PermutationDraws.__call__", None
+    )  # no draw is made
     assert same_bits(value(path), plain)
-    assert value(path, max_permutations=5).info["n_permutations"] == COUNT  # more than asked for is no harm
+    assert (
+        value(path, max_permutations=5).info["n_permutations"] == COUNT
+    )  # more than asked for is no harm
     assert path.read_bytes() == before
 
 
@@ -156,7 +160,9 @@ def test_control_c_with_workers(tmp_path):
         out, err = process.communicate(timeout=PATIENCE_S)
     finally:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # should it hang, neither it nor its workers stay behind
+            os.killpg(
+                process.pid, signal.SIGKILL
+            )  # should it hang, neither it nor its workers stay behind
         process.communicate()
     assert process.returncode == 0, err
     done, interrupted = out.split()
@@ -206,7 +212,9 @@ def damaged_versions(good):
 def test_a_damaged_file_is_said_so_and_the_last_good_one_is_used(path, plain, kind):
     assert count(path.with_name("run.npz.previous")) == 7
     path.write_bytes(damaged_versions(path.read_bytes())[kind])
-    with pytest.warns(CheckpointWarning, match=r"run.npz is damaged .* going on from .*previous, at 7 perm"):
+    with pytest.warns(
+        CheckpointWarning, match=r"run.npz is damaged .* going on from .*previous, at 7 perm"
+    ):
         v = value(path)
     assert v.info["resumed_at"] == 7
     assert same_bits(v, plain)
@@ -229,7 +237,9 @@ def test_without_a_good_one_nothing_is_overwritten(path, kind):
     path.with_name("run.npz.previous").unlink()
     content = damaged_versions(path.read_bytes())[kind]
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"is damaged or not a checkpoint .* delete it to start again"):
+    with pytest.raises(
+        InputError, match=r"is damaged or not a checkpoint .* delete it to start again"
+    ):
         value(path)
     assert path.read_bytes() == content
 
@@ -290,7 +300,13 @@ def test_folds(tmp_path):
 
 def test_another_game_is_refused(tmp_path):
     path = tmp_path / "run.npz"
-    options = {"method": "mc", "max_permutations": 5, "tolerance": 0, "progress": False, "checkpoint": path}
+    options = {
+        "method": "mc",
+        "max_permutations": 5,
+        "tolerance": 0,
+        "progress": False,
+        "checkpoint": path,
+    }
     value_game(lambda S, F: S.sum() * F.sum(), 4, 2, **options)
     with pytest.raises(InputError, match=r"shape is \[\[4, 2\]\] there and \[\[3, 2\]\] here"):
         value_game(lambda S, F: S.sum() * F.sum(), 3, 2, **options)
@@ -299,18 +315,30 @@ def test_another_game_is_refused(tmp_path):
 
 
 def test_blocks(tmp_path):
-    options = {**OPTIONS, "rows": np.arange(len(Y)) % 6, "max_permutations": 12, "validation_groups": 2}
+    options = {
+        **OPTIONS,
+        "rows": np.arange(len(Y)) % 6,
+        "max_permutations": 12,
+        "validation_groups": 2,
+    }
     plain = value_blocks(X, Y, X_VALID, Y_VALID, **options)
     path = tmp_path / "run.npz"
     value_blocks(
-        X, Y, X_VALID, Y_VALID, checkpoint=path, **{**options, "max_permutations": 5, "validation_groups": 0}
+        X,
+        Y,
+        X_VALID,
+        Y_VALID,
+        checkpoint=path,
+        **{**options, "max_permutations": 5, "validation_groups": 0},
     )
     v = value_blocks(X, Y, X_VALID, Y_VALID, checkpoint=path, **options)
     assert v.info["resumed_at"] == 5
     assert same_bits(v, plain)
     assert v.covariance.tobytes() == plain.covariance.tobytes()
     with pytest.raises(InputError, match="rows differs"):
-        value_blocks(X, Y, X_VALID, Y_VALID, checkpoint=path, **{**options, "rows": np.arange(len(Y)) % 5})
+        value_blocks(
+            X, Y, X_VALID, Y_VALID, checkpoint=path, **{**options, "rows": np.arange(len(Y)) % 5}
+        )
 
 
 def test_the_estimator_takes_it(path, plain):
@@ -515,7 +543,10 @@ def test_bytecode_of_another_python_is_not_compared():
     assert differences({"game 0": {**here, "the code of h": "sha256:b"}}, {"game 0": here}) == [
         "the code of h differs"
     ]
-    assert differences({"game 0": {"python": "3.12", "the code of h": "sha256:b"}}, {"game 0": here}) == []
+    assert (
+        differences({"game 0": {"python": "3.12", "the code of h": "sha256:b"}}, {"game 0": here})
+        == []
+    )
 
 
 def test_a_noisy_game_is_told_so(tmp_path):
@@ -528,14 +559,17 @@ def test_a_noisy_game_is_told_so(tmp_path):
         return float(S.sum()) + (0.0 if whole and not noise[0] else noise[-1] * random.normal())
 
     with pytest.raises(
-        InputError, match=r"the utility of all rows and columns is .* and then .*fix its random state"
+        InputError,
+        match=r"the utility of all rows and columns is .* and then .*fix its random state",
     ):
         value_game(h, 4, 2, **GAME, checkpoint=path)
     assert not path.exists()
     noise[0] = 0.0
     value_game(h, 4, 2, **GAME, checkpoint=path)
     noise.append(1.0)
-    with pytest.raises(InputError, match=r"the game is not the same twice|the utilities of the whole table"):
+    with pytest.raises(
+        InputError, match=r"the game is not the same twice|the utilities of the whole table"
+    ):
         value_game(h, 4, 2, **GAME, checkpoint=path)
 
 
@@ -617,7 +651,8 @@ def test_a_file_of_the_users_is_not_taken_for_the_previous_one(tmp_path):
     game_run(path, max_permutations=3)
     own.write_text("my notes")
     with pytest.warns(
-        CheckpointWarning, match=r"run.npz.previous is not a checkpoint of this run: it is left alone"
+        CheckpointWarning,
+        match=r"run.npz.previous is not a checkpoint of this run: it is left alone",
     ):
         game_run(path)
     assert own.read_text() == "my notes" and count(path) == 6
@@ -638,10 +673,14 @@ def test_loading_leaves_the_files_of_other_checkpoints_alone(tmp_path):
     assert not own.exists() and all(path.read_text() == "half" for path in others)
 
 
-def test_a_kill_while_places_are_tried_leaves_nothing_that_is_not_removed_later(tmp_path, monkeypatch):
+def test_a_kill_while_places_are_tried_leaves_nothing_that_is_not_removed_later(
+    tmp_path, monkeypatch
+):
     tried = []
     real = atomic_write._new_file
-    monkeypatch.setattr(atomic_write, "_new_file", lambda target: tried.append(target.name) or real(target))
+    monkeypatch.setattr(
+        atomic_write, "_new_file", lambda target: tried.append(target.name) or real(target)
+    )
     game_run(tmp_path / "run.npz")
     assert set(tried) == {"run.npz"}
 
@@ -653,7 +692,10 @@ def test_a_link_to_another_disk_stays(tmp_path):
     game_run(link, max_permutations=3)
     game_run(link)
     assert link.is_symlink()
-    assert sorted(path.name for path in (tmp_path / "disk").iterdir()) == ["state.npz", "state.npz.previous"]
+    assert sorted(path.name for path in (tmp_path / "disk").iterdir()) == [
+        "state.npz",
+        "state.npz.previous",
+    ]
 
 
 def test_places_that_keep_nothing_are_refused(tmp_path):
@@ -664,5 +706,10 @@ def test_places_that_keep_nothing_are_refused(tmp_path):
         game_run(tmp_path / ("x" * 250))
     with pytest.raises(InputError, match="the name is too long"):
         value_blocks(
-            X, Y, X_VALID, Y_VALID, **{**OPTIONS, "checkpoint": tmp_path / ("x" * 240)}, validation_groups=2
+            X,
+            Y,
+            X_VALID,
+            Y_VALID,
+            **{**OPTIONS, "checkpoint": tmp_path / ("x" * 240)},
+            validation_groups=2,
         )

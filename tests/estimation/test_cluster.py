@@ -33,7 +33,9 @@ def make_game(wait=0.02, flag=None, fails=False):
             if flag and rows.order[0] == 3 and not flag.exists():
                 flag.touch()
                 os.kill(os.getpid(), signal.SIGKILL)
-            return np.sqrt(np.outer(rows.masks() @ self.data[:20], columns.masks() @ self.data[-3:]))
+            return np.sqrt(
+                np.outer(rows.masks() @ self.data[:20], columns.masks() @ self.data[-3:])
+            )
 
     return LocalGame()
 
@@ -49,15 +51,22 @@ def client(dask_client):
 
 
 def same_bits(one, other):
-    return one.values.tobytes() == other.values.tobytes() and one.stderr.tobytes() == other.stderr.tobytes()
+    return (
+        one.values.tobytes() == other.values.tobytes()
+        and one.stderr.tobytes() == other.stderr.tobytes()
+    )
 
 
 def test_by_address(client, plain):
-    assert same_bits(value_game(make_game(), 20, 3, cluster=client.scheduler.address, **OPTIONS), plain)
+    assert same_bits(
+        value_game(make_game(), 20, 3, cluster=client.scheduler.address, **OPTIONS), plain
+    )
 
 
 def test_by_the_executor_of_a_client(client, plain):
-    assert same_bits(value_game(make_game(), 20, 3, cluster=client.get_executor(), **OPTIONS), plain)
+    assert same_bits(
+        value_game(make_game(), 20, 3, cluster=client.get_executor(), **OPTIONS), plain
+    )
 
 
 def test_by_joblib(client, plain):
@@ -147,10 +156,14 @@ def test_addresses_are_checked(monkeypatch):
 
 def test_without_dask(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    with pytest.raises(InputError, match=r"cluster needs Dask: pip install 'shapley2d\[distributed\]'"):
+    with pytest.raises(
+        InputError, match=r"cluster needs Dask: pip install 'shapley2d\[distributed\]'"
+    ):
         value_game(make_game(), 20, 3, cluster="tcp://127.0.0.1:9", **OPTIONS)
 
 
 def test_an_address_that_is_none_is_told_at_once():
-    with pytest.raises(InputError, match=r"cluster='nowhere' does not answer: .*missing port number"):
+    with pytest.raises(
+        InputError, match=r"cluster='nowhere' does not answer: .*missing port number"
+    ):
         value_game(make_game(), 20, 3, cluster="nowhere", **OPTIONS)

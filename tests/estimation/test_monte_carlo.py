@@ -41,7 +41,9 @@ def test_intervals_cover_the_exact_value(small_model_game):
     h, exact = small_model_game
     covered = []
     for seed in range(60):
-        v = value_game(h, 7, 3, "mc", max_permutations=150, tolerance=0, random_state=seed, progress=False)
+        v = value_game(
+            h, 7, 3, "mc", max_permutations=150, tolerance=0, random_state=seed, progress=False
+        )
         covered.append(np.abs(v.values - exact) <= v.interval_factor * v.stderr)
     assert 0.92 <= np.mean(covered) <= 0.98
 
@@ -53,7 +55,9 @@ def test_ten_draws_cover_too():
     exact = value_game(game, 4, 3, progress=False).values
     covered, normal = [], []
     for seed in range(120):
-        v = value_game(game, 4, 3, "mc", max_permutations=10, tolerance=0, random_state=seed, progress=False)
+        v = value_game(
+            game, 4, 3, "mc", max_permutations=10, tolerance=0, random_state=seed, progress=False
+        )
         assert v.dof == 9
         covered.append(np.abs(v.values - exact) <= v.interval_factor * v.stderr)
         normal.append(np.abs(v.values - exact) <= 1.96 * v.stderr)
@@ -86,7 +90,9 @@ def test_draws_that_are_all_alike_are_no_convergence():
 
 @pytest.mark.parametrize("step", [1.0, 0.1])  # tenths add up with rounding errors
 def test_games_without_variation_end_soon_and_say_what_they_know(step):
-    v = value_game(lambda S, F: step * S.sum() * F.sum(), 5, 4, "mc", max_permutations=5000, progress=False)
+    v = value_game(
+        lambda S, F: step * S.sum() * F.sum(), 5, 4, "mc", max_permutations=5000, progress=False
+    )
     assert v.info["converged"] and v.info["n_permutations"] == 119  # 0.975^119 is just below 0.05
     np.testing.assert_allclose(v.values, step)
     np.testing.assert_allclose(v.stderr, step / 119)  # as if one draw were off by a whole value
@@ -94,7 +100,9 @@ def test_games_without_variation_end_soon_and_say_what_they_know(step):
     assert v.info["caveat"] == "no variation seen in 119 draws" and v.info["caveat"] in repr(v)
     nothing = value_game(lambda S, F: 0.0, 5, 4, "mc", progress=False)
     assert nothing.info["converged"] and not nothing.exact and nothing.caveat
-    all_draws = value_game(lambda S, F: 0.0, 3, 2, "mc", tolerance=0, max_permutations=60, progress=False)
+    all_draws = value_game(
+        lambda S, F: 0.0, 3, 2, "mc", tolerance=0, max_permutations=60, progress=False
+    )
     assert all_draws.info["n_permutations"] == 60
 
 
@@ -114,7 +122,9 @@ def test_sums_have_honest_errors_too(small_model_game):
     h, exact = small_model_game
     rows, columns = [], []
     for seed in range(60):
-        v = value_game(h, 7, 3, "mc", max_permutations=150, tolerance=0, random_state=seed, progress=False)
+        v = value_game(
+            h, 7, 3, "mc", max_permutations=150, tolerance=0, random_state=seed, progress=False
+        )
         rows.append(np.abs(v.rows - exact.sum(axis=1)) <= v.interval_factor * v.row_stderr)
         columns.append(np.abs(v.columns - exact.sum(axis=0)) <= v.interval_factor * v.column_stderr)
         assert v.total == pytest.approx(exact.sum())  # every permutation pair is efficient
@@ -127,7 +137,9 @@ def test_sums_have_honest_errors_too(small_model_game):
 def test_other_semivalues_converge_to_their_exact_value(semivalue):
     game = RandomGame(4, 3, seed=8)
     exact = value_game(game, 4, 3, semivalue=semivalue, progress=False).values
-    v = value_game(game, 4, 3, "mc", semivalue=semivalue, max_permutations=4000, tolerance=0, progress=False)
+    v = value_game(
+        game, 4, 3, "mc", semivalue=semivalue, max_permutations=4000, tolerance=0, progress=False
+    )
     assert (np.abs(v.values - exact) <= 4.5 * v.stderr).all()
     assert v.stderr.max() < 0.1
 
@@ -155,7 +167,12 @@ def test_says_when_it_stopped_early(small_model_game):
 
 def test_worker_count_changes_no_bit():
     data = load_wine()
-    X, y, X_valid, y_valid = data.data[::6, :4], data.target[::6], data.data[1::6, :4], data.target[1::6]
+    X, y, X_valid, y_valid = (
+        data.data[::6, :4],
+        data.target[::6],
+        data.data[1::6, :4],
+        data.target[1::6],
+    )
     options = {"model": GaussianNB(), "max_permutations": 12, "tolerance": 0, "progress": False}
     one = value_cells(X, y, X_valid, y_valid, method="mc", n_jobs=1, **options)
     two = value_cells(X, y, X_valid, y_valid, method="mc", n_jobs=2, **options)
@@ -219,7 +236,13 @@ def test_progress_tells_how_far_it_is(small_model_game):
     h, _ = small_model_game
     reports = []
     value_game(
-        h, 7, 3, "mc", tolerance=0.1, max_permutations=5000, progress=lambda *report: reports.append(report)
+        h,
+        7,
+        3,
+        "mc",
+        tolerance=0.1,
+        max_permutations=5000,
+        progress=lambda *report: reports.append(report),
     )
     fractions = [fraction for fraction, _ in reports]
     assert all(0 <= fraction <= 1 for fraction in fractions)
@@ -264,7 +287,14 @@ def test_cross_valued_monte_carlo_converges_to_the_exact_values():
     X8 = np.random.default_rng(9).integers(0, 5, (8, 2)).astype(float)
     exact = value_cells(X8, y, method="exact", model=GaussianNB(), folds=2, progress=False)
     v = value_cells(
-        X8, y, method="mc", model=GaussianNB(), folds=2, max_permutations=300, tolerance=0, progress=False
+        X8,
+        y,
+        method="mc",
+        model=GaussianNB(),
+        folds=2,
+        max_permutations=300,
+        tolerance=0,
+        progress=False,
     )
     assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
 
@@ -295,8 +325,16 @@ def test_convergence_ratio_of_a_flat_estimate():
         ),
         ({"method": "mc", "max_permutation": 3}, TypeError, "did you mean 'max_permutations'"),
         ({"method": "exact", "fuss": 3}, TypeError, "method 'exact' has no option 'fuss'"),
-        ({"method": "mc", "max_permutations": 0}, InputError, "max_permutations=0 must be a whole number"),
-        ({"method": "mc", "tolerance": -1}, InputError, "tolerance=-1 must be a number and not be negative"),
+        (
+            {"method": "mc", "max_permutations": 0},
+            InputError,
+            "max_permutations=0 must be a whole number",
+        ),
+        (
+            {"method": "mc", "tolerance": -1},
+            InputError,
+            "tolerance=-1 must be a number and not be negative",
+        ),
         ({"method": "loo", "semivalue": "banzhaf"}, InputError, "method='loo' has no semivalue"),
         ({"random_state": "dice"}, InputError, "random_state='dice' must be"),
         ({"n_jobs": 0}, InputError, "n_jobs=0 must be"),

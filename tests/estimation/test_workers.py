@@ -178,7 +178,9 @@ def test_an_error_of_the_game_is_no_death():
 
 def test_stopping_early_is_quiet(plain):
     """Work ahead is dropped when the tolerance is reached; warnings are errors here."""
-    v = value_game(make_game(), 30, 4, "mc", n_jobs=2, tolerance=0.3, max_permutations=2000, progress=False)
+    v = value_game(
+        make_game(), 30, 4, "mc", n_jobs=2, tolerance=0.3, max_permutations=2000, progress=False
+    )
     assert v.info["converged"]
     assert v.info["n_permutations"] < 100
 
@@ -192,7 +194,9 @@ def test_models_and_folds_with_workers():
 
 def test_batches_cover_the_numbers_once_and_shrink_at_the_end():
     batches = list(_cut(3, 103, 2, {"batch": 20}))
-    assert [number for start, stop in batches for number in range(start, stop)] == list(range(3, 103))
+    assert [number for start, stop in batches for number in range(start, stop)] == list(
+        range(3, 103)
+    )
     assert [stop - start for start, stop in batches[:2]] == [20, 20]
     assert batches[-1] == (102, 103)
 
@@ -237,7 +241,11 @@ def test_threads_are_limited_until_the_last_one_is_done():
 
 
 def test_results_start_anywhere():
-    assert [float(x) for x in ordered_results(lambda number: np.array(number / 2), 3, 6)] == [1.5, 2.0, 2.5]
+    assert [float(x) for x in ordered_results(lambda number: np.array(number / 2), 3, 6)] == [
+        1.5,
+        2.0,
+        2.5,
+    ]
 
 
 def test_memory_at_census_size():
@@ -278,7 +286,13 @@ def test_time_left_is_of_this_run(monkeypatch):
 def test_progress_tells_the_time_left():
     reports = []
     value_game(
-        make_game(), 30, 4, "mc", tolerance=0, max_permutations=20, progress=lambda *r: reports.append(r)
+        make_game(),
+        30,
+        4,
+        "mc",
+        tolerance=0,
+        max_permutations=20,
+        progress=lambda *r: reports.append(r),
     )
     assert len(reports) == 20
     assert reports[0] == (0.0, "1 permutations")

@@ -32,7 +32,8 @@ def precision_of(order, truth):
 
 cells = st.integers(1, 6).flatmap(
     lambda n: st.tuples(
-        st.lists(st.integers(0, 2), min_size=n, max_size=n), st.lists(st.booleans(), min_size=n, max_size=n)
+        st.lists(st.integers(0, 2), min_size=n, max_size=n),
+        st.lists(st.booleans(), min_size=n, max_size=n),
     )
 )
 
@@ -44,11 +45,18 @@ def test_scores_are_the_mean_over_the_orders_of_tied_cells(case):
     every = list(orders(scores))
     expected = np.mean([precision_of(order, truth) for order in every])
     assert average_precision(scores, truth) == pytest.approx(expected)
-    curves = [np.concatenate([[0], np.cumsum(np.array(truth)[order])]) / sum(truth) for order in every]
+    curves = [
+        np.concatenate([[0], np.cumsum(np.array(truth)[order])]) / sum(truth) for order in every
+    ]
     found = detection_curve(scores, truth, np.arange(len(truth) + 1))
     assert found == pytest.approx(np.mean(curves, axis=0))
     if not all(truth):
-        pairs = [(a, b) for a in range(len(truth)) for b in range(len(truth)) if truth[a] and not truth[b]]
+        pairs = [
+            (a, b)
+            for a in range(len(truth))
+            for b in range(len(truth))
+            if truth[a] and not truth[b]
+        ]
         won = [np.mean([order.index(a) < order.index(b) for a, b in pairs]) for order in every]
         assert detection_scores(scores, truth)["auroc"] == pytest.approx(np.mean(won))
 
@@ -78,7 +86,9 @@ def test_no_information_finds_in_proportion():
 
 def test_the_first_percent_is_never_more_than_that_and_at_least_a_cell():
     scores = np.arange(299.0)
-    assert detection_scores(scores, scores >= 289)["found_1"] == pytest.approx(0.2)  # two of 299 cells
+    assert detection_scores(scores, scores >= 289)["found_1"] == pytest.approx(
+        0.2
+    )  # two of 299 cells
     few = np.arange(5.0)
     assert detection_scores(few, few == 4)["found_1"] == 1
     hundred = np.arange(100.0)

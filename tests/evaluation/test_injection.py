@@ -61,7 +61,8 @@ def test_a_seed_decides_everything_and_the_input_stays(kind):
     numbers, labels, categorical = table()
     before = numbers.copy(), labels.copy()
     first, again, other = (
-        inject_errors(kind, numbers, labels, categorical, 0.05, np.random.default_rng(s)) for s in (1, 1, 2)
+        inject_errors(kind, numbers, labels, categorical, 0.05, np.random.default_rng(s))
+        for s in (1, 1, 2)
     )
     assert np.array_equal(numbers, before[0], equal_nan=True) and (labels == before[1]).all()
     assert np.array_equal(first.numbers, again.numbers, equal_nan=True)
@@ -72,7 +73,10 @@ def test_a_seed_decides_everything_and_the_input_stays(kind):
 # computed by the first version that had each kind: the tables of earlier runs can be made again
 BEFORE = {
     "unlikely": ([74, 144, 152, 193, 194, 265], [2, 2, 7, 154, 2, 1.1209002504354124]),
-    "low-density": ([20, 74, 144, 152, 194, 265], [6.6816201859387645, 2, 2, 9, 2, -3.3891915747695616]),
+    "low-density": (
+        [20, 74, 144, 152, 194, 265],
+        [6.6816201859387645, 2, 2, 9, 2, -3.3891915747695616],
+    ),
     "tail": (
         [20, 41, 98, 152, 193, 265],
         [-6.400855209085287, 11.981676199522095, 344, 16, 332, -7.260287010259306],
@@ -132,14 +136,22 @@ def test_each_kind_is_read_off_the_clean_table():
 
 @pytest.mark.parametrize("kind", CELL_KINDS)
 def test_new_entries_stay_within_the_bounds(kind):
-    highest = {"tail": 15, "units": 9000}.get(kind, 10)  # these two leave the range of the clean table
+    highest = {"tail": 15, "units": 9000}.get(
+        kind, 10
+    )  # these two leave the range of the clean table
     rng = np.random.default_rng(0)
     labels = np.arange(200) % 2
-    numbers = np.where(rng.uniform(size=(200, 3)) < 0.03, 10, rng.integers(1, 10, size=(200, 3))).astype(
-        float
+    numbers = np.where(
+        rng.uniform(size=(200, 3)) < 0.03, 10, rng.integers(1, 10, size=(200, 3))
+    ).astype(float)
+    corrupted = inject_errors(
+        kind, numbers, labels, np.zeros(3, bool), 0.03, rng, bounds=(1, highest)
     )
-    corrupted = inject_errors(kind, numbers, labels, np.zeros(3, bool), 0.03, rng, bounds=(1, highest))
-    assert corrupted.cells.any() and corrupted.numbers.min() >= 1 and corrupted.numbers.max() <= highest
+    assert (
+        corrupted.cells.any()
+        and corrupted.numbers.min() >= 1
+        and corrupted.numbers.max() <= highest
+    )
 
 
 @pytest.mark.parametrize("kind", ["unlikely", "typo", "swapped"])
@@ -155,7 +167,9 @@ def test_unlikely_values_are_rare_among_their_peers(kind):
     for j, group in itertools.product(range(5), np.unique(groups)):
         new = corrupted.numbers[corrupted.cells[:, j] & (groups == group), j]
         peers = numbers[(groups == group) & ~np.isnan(numbers[:, j]), j]
-        assert new.size or (j == WHOLE and kind == "low-density")  # over both classes no whole number is rare
+        assert new.size or (
+            j == WHOLE and kind == "low-density"
+        )  # over both classes no whole number is rare
         if j in (GRADES, CATEGORY):
             assert ((peers[:, None] == new).mean(axis=0) < 0.05).all()
         else:
@@ -185,7 +199,8 @@ def test_tail_values_lie_three_to_five_deviations_off():
     numbers, _, corrupted = corrupt("tail", 0.1)
     assert not corrupted.cells[:, CATEGORY].any()
     assert (
-        corrupted.numbers[:, CONTINUOUS] < numbers[~np.isnan(numbers[:, CONTINUOUS]), CONTINUOUS].min()
+        corrupted.numbers[:, CONTINUOUS]
+        < numbers[~np.isnan(numbers[:, CONTINUOUS]), CONTINUOUS].min()
     ).any()
     for j in (CONTINUOUS, POSITIVE, GRADES, WHOLE):
         column, new = numbers[:, j], corrupted.numbers[corrupted.cells[:, j], j]
@@ -201,7 +216,9 @@ def test_tail_values_lie_three_to_five_deviations_off():
 
 def test_swapped_entries_change_places_between_classes():
     numbers, labels, corrupted = corrupt("swapped", 0.1)
-    for before, after, changed in zip(numbers.T, corrupted.numbers.T, corrupted.cells.T, strict=True):
+    for before, after, changed in zip(
+        numbers.T, corrupted.numbers.T, corrupted.cells.T, strict=True
+    ):
         np.testing.assert_array_equal(np.sort(before), np.sort(after))
         # pairs across the classes: as many in the one as in the other, each with what the other had
         ones, others = changed & (labels == 0), changed & (labels == 1)
@@ -290,12 +307,22 @@ def test_flipped_labels():
 @pytest.mark.parametrize(
     ("kind", "share", "numbers", "message"),
     [
-        ("outlier", 0.1, np.eye(10), "kind 'outlier' is not known: use one of 'unlikely', 'low-density'"),
+        (
+            "outlier",
+            0.1,
+            np.eye(10),
+            "kind 'outlier' is not known: use one of 'unlikely', 'low-density'",
+        ),
         ("tail", 0.0, np.eye(10), "share=0.0 must lie between 0 and 1"),
         ("tail", 1, np.eye(10), "share=1 must lie between 0 and 1"),
         ([], 0.1, np.eye(10), "kinds is empty: name one or more of 'unlikely'"),
         (["tail", "tail"], 0.1, np.eye(10), "kinds has 'tail' more than once"),
-        ("tail", 0.001, np.eye(10), "a share of 0.001 of this table is no error of kind 'tail' at all"),
+        (
+            "tail",
+            0.001,
+            np.eye(10),
+            "a share of 0.001 of this table is no error of kind 'tail' at all",
+        ),
         ("swapped", 0.01, np.eye(10), "no error of kind 'swapped' at all"),
         ("swapped", 0.1, np.ones((10, 10)), "only 0 of 10 errors of kind 'swapped' fit"),
         ("units", 0.1, np.zeros((10, 10)), "only 0 of 10 errors of kind 'units' fit"),
@@ -305,7 +332,9 @@ def test_flipped_labels():
 )
 def test_what_cannot_be_injected(kind, share, numbers, message):
     with pytest.raises(InputError, match=message):
-        inject_errors(kind, numbers, np.zeros(10, int), np.zeros(10, bool), share, np.random.default_rng(0))
+        inject_errors(
+            kind, numbers, np.zeros(10, int), np.zeros(10, bool), share, np.random.default_rng(0)
+        )
 
 
 def test_fewer_errors_where_the_table_has_no_more_room():
@@ -330,4 +359,6 @@ def test_ages_of_the_census(paper_data):
     ages = np.array([float(line.partition(",")[0]) for line in lines[1:]])
     mixed, changed = mistype_ages(ages, 15, np.random.default_rng(0))
     assert changed.sum() == 15 and (ages == 91).sum() == 0
-    assert all(AGE_TYPOS[int(old)] == new for old, new in zip(ages[changed], mixed[changed], strict=True))
+    assert all(
+        AGE_TYPOS[int(old)] == new for old, new in zip(ages[changed], mixed[changed], strict=True)
+    )

@@ -104,12 +104,16 @@ def test_single_class_predicts_it(scoring):
     rows = Y == "yes"
     utility = game.utilities(MaskCoalitions(rows), EVERYTHING[1])[0, 0]
     share = np.mean(Y_VALID == "yes")
-    assert utility == pytest.approx({None: share, "roc_auc": 0.5, "balanced_accuracy": 0.5}[scoring])
+    assert utility == pytest.approx(
+        {None: share, "roc_auc": 0.5, "balanced_accuracy": 0.5}[scoring]
+    )
 
 
 def test_classes_that_a_coalition_lacks_get_probability_zero():
     y = np.array(["a", "b", "c"] * 4)
-    game = game_of(GaussianNB(), (X, y, X_VALID, np.array(["a", "b", "c"] * 3)), scoring="roc_auc_ovr")
+    game = game_of(
+        GaussianNB(), (X, y, X_VALID, np.array(["a", "b", "c"] * 3)), scoring="roc_auc_ovr"
+    )
     rows = y != "c"
     assert np.isfinite(game.utilities(MaskCoalitions(rows), EVERYTHING[1])[0, 0])
 
@@ -137,13 +141,16 @@ def test_failing_model_names_its_coalition():
     game = game_of(Picky(), (frame, Y, pd.DataFrame(X_VALID, columns=["a", "b", "c"]), Y_VALID))
     rows = np.arange(12) < 5
     with pytest.raises(
-        UtilityError, match=r"failed on 5 rows \(0, 1, 2, 3, 4\) and 2 columns \(a, c\): I dislike fives"
+        UtilityError,
+        match=r"failed on 5 rows \(0, 1, 2, 3, 4\) and 2 columns \(a, c\): I dislike fives",
     ):
         game.utilities(MaskCoalitions(rows), MaskCoalitions([True, False, True]))
 
 
 def test_categories_and_missing_entries_stay_one_player():
-    frame = pd.DataFrame({"colour": ["red", None, "blue", "red"] * 3, "size": [1.0, 2.0, None, 4.0] * 3})
+    frame = pd.DataFrame(
+        {"colour": ["red", None, "blue", "red"] * 3, "size": [1.0, 2.0, None, 4.0] * 3}
+    )
     y = ["a", "b", "b", "a"] * 3
     for model in (LogisticRegression(), HistGradientBoostingClassifier(min_samples_leaf=1), None):
         game = game_of(model, (frame, y, frame, y))
@@ -159,7 +166,9 @@ def test_missing_numbers_are_filled_from_the_coalition_only():
     rows = np.array([True, True, True, False])
     model = LinearRegression().fit([[0.0], [2.0], [1.0]], [0.1, 0.2, 0.3])
     expected = model.score([[0.0], [2.0], [1.0], [100.0]], [0.1, 0.2, 0.3, 9.5])
-    assert game.utilities(MaskCoalitions(rows), MaskCoalitions([[True]]))[0, 0] == pytest.approx(expected)
+    assert game.utilities(MaskCoalitions(rows), MaskCoalitions([[True]]))[0, 0] == pytest.approx(
+        expected
+    )
 
 
 def test_rare_categories_share_a_column():
@@ -172,14 +181,26 @@ def test_rare_categories_share_a_column():
 
 
 def test_pipelines_that_encode_by_themselves_get_the_table():
-    frame = pd.DataFrame({"colour": ["red", "green", "blue", "red"] * 3, "size": [1.0, 2.0, 3.0, 4.0] * 3})
+    frame = pd.DataFrame(
+        {"colour": ["red", "green", "blue", "red"] * 3, "size": [1.0, 2.0, 3.0, 4.0] * 3}
+    )
     y = ["a", "b", "b", "a"] * 3
     encode = make_column_transformer(
-        (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_include=["object", "str"])),
+        (
+            OneHotEncoder(handle_unknown="ignore"),
+            make_column_selector(dtype_include=["object", "str"]),
+        ),
         remainder="passthrough",
     )
-    game = game_of(make_pipeline(encode, DecisionTreeClassifier()), (frame, y, frame, y), preprocess="none")
-    assert game.utilities(MaskCoalitions(np.ones((1, 12))), SubsetCoalitions(2))[0].tolist() == [0.5, 1, 1, 1]
+    game = game_of(
+        make_pipeline(encode, DecisionTreeClassifier()), (frame, y, frame, y), preprocess="none"
+    )
+    assert game.utilities(MaskCoalitions(np.ones((1, 12))), SubsetCoalitions(2))[0].tolist() == [
+        0.5,
+        1,
+        1,
+        1,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -217,7 +238,9 @@ def test_exact_values_of_a_tree_equal_a_brute_force_of_its_own():
         rows, columns = sorted(S), sorted(F)
         if len(set(y_train[rows])) == 1:
             return float(np.mean(y_valid == y_train[rows[0]]))
-        tree = DecisionTreeClassifier(random_state=0).fit(X_train[np.ix_(rows, columns)], y_train[rows])
+        tree = DecisionTreeClassifier(random_state=0).fit(
+            X_train[np.ix_(rows, columns)], y_train[rows]
+        )
         return float(np.mean(tree.predict(X_valid[:, columns]) == y_valid))
 
     known = {}
@@ -228,7 +251,14 @@ def test_exact_values_of_a_tree_equal_a_brute_force_of_its_own():
         return known[S, F]
 
     v = value_cells(
-        X_train, y_train, X_valid, y_valid, method="exact", baseline="zero", random_state=0, progress=False
+        X_train,
+        y_train,
+        X_valid,
+        y_valid,
+        method="exact",
+        baseline="zero",
+        random_state=0,
+        progress=False,
     )
     np.testing.assert_allclose(v.values, brute_force(cached, 6, 4), rtol=0, atol=1e-12)
 
@@ -238,7 +268,9 @@ def test_pipelines_fill_missing_entries_by_themselves():
 
     blanks, y = np.array([[np.nan], [1.0]] * 3), [0, 1] * 3
     for model in (
-        make_pipeline(SimpleImputer(strategy="constant", fill_value=-999), DecisionTreeClassifier()),
+        make_pipeline(
+            SimpleImputer(strategy="constant", fill_value=-999), DecisionTreeClassifier()
+        ),
         make_pipeline(StandardScaler(), DecisionTreeClassifier()),
     ):
         assert value_cells(
@@ -247,7 +279,9 @@ def test_pipelines_fill_missing_entries_by_themselves():
 
 
 def test_one_validation_row_has_no_r_squared():
-    with pytest.raises(InputError, match="y_valid has a single row, which is too few for R squared"):
+    with pytest.raises(
+        InputError, match="y_valid has a single row, which is too few for R squared"
+    ):
         value_cells(X[:4], [0.1, 0.5, 0.3, 0.9], X[:1], [0.2], method="exact", progress=False)
 
 

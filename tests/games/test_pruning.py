@@ -68,7 +68,9 @@ def test_lists_keep_what_is_there(spec, kept, left):
 
 
 def test_nothing_left_is_told():
-    model = make_pipeline(ColumnTransformer([("n", StandardScaler(), ["age"])]), LogisticRegression())
+    model = make_pipeline(
+        ColumnTransformer([("n", StandardScaler(), ["age"])]), LogisticRegression()
+    )
     assert prune_columns(model, frame(), NAMES, np.array([1, 2])) is None
     assert prune_columns(model, frame(), NAMES, np.array([0, 2])) is not None
 
@@ -78,16 +80,26 @@ def test_models_within_models_are_cut_too():
     outer = ColumnTransformer(
         [("numbers", make_pipeline(inner), ["pay", "age"]), ("t", OneHotEncoder(), ["town"])]
     )
-    pruned = prune_columns(make_pipeline(outer, LogisticRegression()), frame(), NAMES, np.array([0, 1]))
+    pruned = prune_columns(
+        make_pipeline(outer, LogisticRegression()), frame(), NAMES, np.array([0, 1])
+    )
     assert lists(pruned[0]) == [("numbers", [0]), ("t", [1])]
     assert lists(pruned[0].transformers[0][1][0]) == [("a", [0])]
     union = FeatureUnion([("x", outer), ("y", ColumnTransformer([("n", StandardScaler(), ["pay"])]))],
                          transformer_weights={"x": 2.0, "y": 1.0})  # fmt: skip
     cut = prune_columns(union, frame(), NAMES, np.array([0]))
-    assert [name for name, _ in cut.transformer_list] == ["x"] and cut.transformer_weights == {"x": 2.0}
-    left = make_pipeline(ColumnTransformer([("n", StandardScaler(), ["age"])]), LogisticRegression())
-    right = make_pipeline(ColumnTransformer([("n", StandardScaler(), ["pay"])]), LogisticRegression())
-    vote = prune_columns(VotingClassifier([("l", left), ("r", right)]), frame(), NAMES, np.array([3]))
+    assert [name for name, _ in cut.transformer_list] == ["x"] and cut.transformer_weights == {
+        "x": 2.0
+    }
+    left = make_pipeline(
+        ColumnTransformer([("n", StandardScaler(), ["age"])]), LogisticRegression()
+    )
+    right = make_pipeline(
+        ColumnTransformer([("n", StandardScaler(), ["pay"])]), LogisticRegression()
+    )
+    vote = prune_columns(
+        VotingClassifier([("l", left), ("r", right)]), frame(), NAMES, np.array([3])
+    )
     assert vote.estimators[0] == ("l", "drop") and lists(vote.estimators[1][1][0]) == [("n", [0])]
     calibrated = prune_columns(CalibratedClassifierCV(left), frame(), NAMES, np.array([0]))
     assert lists(calibrated.estimator[0]) == [("n", [0])]
@@ -141,21 +153,30 @@ def test_values_are_those_of_the_pipeline_without_the_columns():
 
 def test_a_column_that_the_pipeline_does_not_look_at_is_worth_nothing():
     X, y = frame(12), np.arange(12) % 2
-    model = make_pipeline(make_column_transformer((StandardScaler(), ["age"])), LogisticRegression())
+    model = make_pipeline(
+        make_column_transformer((StandardScaler(), ["age"])), LogisticRegression()
+    )
     for table in (X, pl.from_pandas(X)):
         v = value_cells(table, y, method="loo", model=model, folds=2, progress=False)
         np.testing.assert_array_equal(v.values[:, 1:], 0.0)
-        zero = value_blocks(table, y, columns=["a", "b", "b", "b"], model=model, folds=2, baseline="zero")
+        zero = value_blocks(
+            table, y, columns=["a", "b", "b", "b"], model=model, folds=2, baseline="zero"
+        )
         np.testing.assert_array_equal(zero.values[:, 1], 0.0)
 
 
 def test_columns_that_are_not_there_are_named():
     X, y = frame(12), np.arange(12) % 2
-    model = make_pipeline(make_column_transformer((StandardScaler(), ["age", "wage"])), LogisticRegression())
+    model = make_pipeline(
+        make_column_transformer((StandardScaler(), ["age", "wage"])), LogisticRegression()
+    )
     with pytest.raises(
-        InputError, match="model names the column 'wage', which the table does not have: its columns"
+        InputError,
+        match="model names the column 'wage', which the table does not have: its columns",
     ):
         value_cells(X, y, method="loo", model=model, progress=False)
-    with pytest.raises(InputError, match="model takes the column at position 7, but the table has 4 columns"):
+    with pytest.raises(
+        InputError, match="model takes the column at position 7, but the table has 4 columns"
+    ):
         value_cells(X, y, method="loo", model=make_pipeline(
             make_column_transformer((FunctionTransformer(), [7])), LogisticRegression()), progress=False)  # fmt: skip

@@ -22,7 +22,11 @@ from shapley2d._theory.coalitions import NestedCoalitions, SubsetCoalitions
 
 from oracles import brute_force
 
-ESTIMATORS = {"gaussian_nb": GaussianNB(), "ridge": RidgeClassifier(), "tree": DecisionTreeClassifier()}
+ESTIMATORS = {
+    "gaussian_nb": GaussianNB(),
+    "ridge": RidgeClassifier(),
+    "tree": DecisionTreeClassifier(),
+}
 CASES = [
     (name, scoring, n_classes)
     for name, scorings in {
@@ -60,7 +64,8 @@ def test_every_grid_point_is_scikit_learns(name, scoring, n_classes, baseline):
     expected = ModelGame(*parts, scoring=scorer, baseline=baseline).utilities(*lists)
     if baseline == "zero":  # a single class: both are certain of it, or both at a loss
         assert not grid[0].any() and not grid[:, 0].any()
-    # a class of a row or two has next to no variance in naive Bayes, and the logarithms of its densities few digits
+    # a class of a row or two has next to no variance in naive Bayes, and the logarithms of its
+    # densities few digits
     start = 9 if scoring in ("neg_log_loss", "roc_auc") and name == "gaussian_nb" else 0
     assert (split.y.codes == split.y.classes.size - 1).sum() >= 3
     np.testing.assert_allclose(grid[start:], expected[start:], rtol=1e-9, atol=1e-9)
@@ -93,7 +98,9 @@ def test_values_are_the_definition(scoring, score):
         shares = np.bincount(y[rows], minlength=2) if rows else np.ones(2)
         if columns and len(rows) > 1 and shares.all():
             model = GaussianNB().fit(X[np.ix_(rows, columns)], y[rows])
-            return scored(model.predict(X_valid[:, columns]), model.predict_proba(X_valid[:, columns]))
+            return scored(
+                model.predict(X_valid[:, columns]), model.predict_proba(X_valid[:, columns])
+            )
         most = np.flatnonzero(shares == shares.max())
         probabilities = np.tile(shares / shares.sum(), (9, 1))
         return np.mean([scored(np.full(9, c), probabilities) for c in most])
@@ -158,13 +165,16 @@ def test_what_a_score_cannot_do_is_said(y, scoring, message):
 def test_the_area_needs_both_classes():
     X, y = np.random.default_rng(0).normal(size=(6, 2)), [0, 1] * 3
     with pytest.raises(InputError, match="scoring='roc_auc' needs validation rows of both classes"):
-        value_cells(X, y, X[:3], [1, 1, 1], method="loo", model="ridge", scoring="roc_auc", progress=False)
+        value_cells(
+            X, y, X[:3], [1, 1, 1], method="loo", model="ridge", scoring="roc_auc", progress=False
+        )
 
 
 def test_flat_keeps_its_own_score():
     X, y = np.random.default_rng(0).normal(size=(6, 2)), [0, 1] * 3
     with pytest.raises(
-        InputError, match="scoring='f1' does not go with method='flat' and the built-in model='tree'"
+        InputError,
+        match="scoring='f1' does not go with method='flat' and the built-in model='tree'",
     ):
         value_cells(X, y, X, y, method="flat", scoring="f1", progress=False)
 
@@ -185,12 +195,16 @@ def test_kernels_of_scores(compiled):
         return kernel(kernels.class_score)((kind, parameter), scores, present, 2, blocks, room)
 
     assert score(kernels.ACCURACY) == np.sum(predicted == truth)
-    assert score(kernels.BALANCED_ACCURACY, 2.0) == pytest.approx(balanced_accuracy_score(truth, predicted))
+    assert score(kernels.BALANCED_ACCURACY, 2.0) == pytest.approx(
+        balanced_accuracy_score(truth, predicted)
+    )
     assert score(kernels.F1, 1.0) == pytest.approx(f1_score(truth, predicted))
     assert score(kernels.F1, 0.0) == pytest.approx(f1_score(truth, predicted, pos_label=0))
     assert score(kernels.LOG_LOSS) == pytest.approx(-log_loss(truth, probabilities.T))
     assert score(kernels.ROC_AUC) == pytest.approx(roc_auc_score(truth, scores[1] - scores[0]))
-    alone = kernel(kernels.class_score)((kernels.LOG_LOSS, 0.0), scores, np.array([0, 0]), 1, blocks, room)
+    alone = kernel(kernels.class_score)(
+        (kernels.LOG_LOSS, 0.0), scores, np.array([0, 0]), 1, blocks, room
+    )
     least = np.finfo(float).eps
     assert alone == pytest.approx((7 * math.log(1 - least) + 5 * math.log(least)) / 12)
     nothing = kernel(kernels.answers_score)((kernels.F1, 1.0), np.zeros(2), blocks)

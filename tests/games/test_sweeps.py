@@ -56,7 +56,9 @@ def grid_points(split, rows, columns):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
-@pytest.mark.parametrize(("name", "estimator"), [("gaussian_nb", GaussianNB()), ("ridge", RidgeClassifier())])
+@pytest.mark.parametrize(
+    ("name", "estimator"), [("gaussian_nb", GaussianNB()), ("ridge", RidgeClassifier())]
+)
 def test_every_grid_point_is_scikit_learns(name, estimator, n_classes):
     points = ties = 0
     for seed in range(3):
@@ -69,7 +71,9 @@ def test_every_grid_point_is_scikit_learns(name, estimator, n_classes):
         grid = game.utilities(NestedCoalitions(rows), NestedCoalitions(columns))
         assert not grid[0].any() and not grid[:, 0].any()
         for a, b, X, members, X_valid in grid_points(split, rows, columns):
-            sure, maybe = surely_and_maybe_right(estimator, X, split.y.y[members], X_valid, split.y_valid.y)
+            sure, maybe = surely_and_maybe_right(
+                estimator, X, split.y.y[members], X_valid, split.y_valid.y
+            )
             assert sure <= round(grid[a, b] * len(X_valid)) <= sure + maybe, (seed, a, b)
             points += len(X_valid)
             ties += maybe
@@ -91,9 +95,13 @@ def test_ridge_regression_is_scikit_learns(plain):
     for seed in range(3):
         split = make_split(seed, regression=True, plain=plain)
         rows, columns = orders(split, seed)
-        grid = sweep_game("ridge", split).utilities(NestedCoalitions(rows), NestedCoalitions(columns))
+        grid = sweep_game("ridge", split).utilities(
+            NestedCoalitions(rows), NestedCoalitions(columns)
+        )
         for a, b, X, members, X_valid in grid_points(split, rows, columns):
-            expected = r2_score(split.y_valid.y, Ridge().fit(X, split.y.y[members]).predict(X_valid))
+            expected = r2_score(
+                split.y_valid.y, Ridge().fit(X, split.y.y[members]).predict(X_valid)
+            )
             assert grid[a, b] == pytest.approx(expected, rel=1e-8, abs=1e-8)
 
 
@@ -141,7 +149,9 @@ def test_tree_is_as_good_as_scikit_learns_where_splits_tie():
     for seed in range(12):
         split = make_split(seed, 3, n=60, T=200)
         rows, columns = orders(split, seed)
-        grid = sweep_game("tree", split).utilities(NestedCoalitions(rows), NestedCoalitions(columns))
+        grid = sweep_game("tree", split).utilities(
+            NestedCoalitions(rows), NestedCoalitions(columns)
+        )
         train, valid, _ = encoded_tables(split)
         for a in (30, 60):
             scores = [
@@ -169,7 +179,9 @@ def test_knn_is_the_same_swept_and_sorted(n_neighbors, regression):
             n_neighbors=n_neighbors,
         )
         grid = sweep_game("knn", split, n_neighbors=n_neighbors).utilities(rows, columns)
-        asked_by_masks = game.utilities(MaskCoalitions(rows.masks()), MaskCoalitions(columns.masks()))
+        asked_by_masks = game.utilities(
+            MaskCoalitions(rows.masks()), MaskCoalitions(columns.masks())
+        )
         assert grid == pytest.approx(asked_by_masks, abs=1e-12)
 
 
@@ -201,7 +213,9 @@ def test_other_lists_of_coalitions_give_the_same(name, regression):
     rows, columns = (NestedCoalitions(order) for order in orders(split))
     grid = game.utilities(rows, columns)
     order, part = np.random.default_rng(0).permutation(len(rows)), [3, 0, 2, 1]
-    shuffled = game.utilities(MaskCoalitions(rows.masks()[order]), MaskCoalitions(columns.masks()[part]))
+    shuffled = game.utilities(
+        MaskCoalitions(rows.masks()[order]), MaskCoalitions(columns.masks()[part])
+    )
     assert shuffled == pytest.approx(grid[np.ix_(order, part)], rel=1e-9, abs=1e-12)
     everything = game.utilities(SubsetCoalitions(12), SubsetCoalitions(3))
     numbers = [masks.masks() @ (1 << np.arange(masks.n_players)) for masks in (rows, columns)]
@@ -244,7 +258,11 @@ def test_exact_values_are_those_of_the_estimator():
         y = split.y.y[rows]
         if np.unique(y).size == 1:
             return float(np.mean(split.y_valid.y == y[0]))
-        return GaussianNB().fit(train[np.ix_(rows, columns)], y).score(valid[:, columns], split.y_valid.y)
+        return (
+            GaussianNB()
+            .fit(train[np.ix_(rows, columns)], y)
+            .score(valid[:, columns], split.y_valid.y)
+        )
 
     tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
     v = value_cells(*tables, method="exact", model="gaussian_nb", baseline="zero", progress=False)
@@ -257,7 +275,9 @@ def test_monte_carlo_reaches_the_exact_values(name):
     split = make_split(6, 2, n=6, plain=True)
     tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
     exact = value_cells(*tables, method="exact", model=name, progress=False)
-    v = value_cells(*tables, method="mc", model=name, max_permutations=1500, tolerance=0, progress=False)
+    v = value_cells(
+        *tables, method="mc", model=name, max_permutations=1500, tolerance=0, progress=False
+    )
     assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
     assert v.stderr.max() < 0.1 * np.abs(exact.values).max()
     left_out = value_cells(*tables, method="loo", model=name, progress=False)
@@ -270,7 +290,13 @@ def test_workers_do_not_change_a_bit():
     for name in ("ridge", "tree"):
         one, two = (
             value_cells(
-                *tables, method="mc", model=name, max_permutations=6, tolerance=0, n_jobs=k, progress=False
+                *tables,
+                method="mc",
+                model=name,
+                max_permutations=6,
+                tolerance=0,
+                n_jobs=k,
+                progress=False,
             )
             for k in (1, 2)
         )
@@ -288,8 +314,12 @@ def test_folds_and_the_label_as_a_column():
     }
     v = value_cells(split.train.native, split.y.y, include_label=True, **options)
     assert v.values.shape == (24, 4)
-    zero = value_cells(split.train.native, split.y.y, include_label=True, baseline="zero", **options)
-    assert zero.columns[-1] > 0.2 and v.columns[-1] > 0.1  # less what guessing between two classes gives
+    zero = value_cells(
+        split.train.native, split.y.y, include_label=True, baseline="zero", **options
+    )
+    assert (
+        zero.columns[-1] > 0.2 and v.columns[-1] > 0.1
+    )  # less what guessing between two classes gives
     assert v.total == pytest.approx(zero.total - 0.5)
 
 
@@ -310,7 +340,9 @@ def test_truncation_trains_less_and_keeps_the_total():
         CountedTree.fits = 0
         grids.append(ModelGame(*parts, truncation=truncation).utilities(rows, columns))
         fits.append(CountedTree.fits)
-    assert fits[0] > fits[1] > fits[2] > fits[3] == 3  # at the end, the rows of all columns' coalitions alone
+    assert (
+        fits[0] > fits[1] > fits[2] > fits[3] == 3
+    )  # at the end, the rows of all columns' coalitions alone
     for grid, truncation in zip(grids[1:], (0.0, 0.1, 2.0), strict=True):
         assert np.array_equal(grid[-1], grids[0][-1])
         for b in range(1, 4):
@@ -338,7 +370,10 @@ def test_truncation_trains_less_and_keeps_the_total():
             {"model": "knn", "scoring": "f1"},
             "how many neighbours are right, has no closed form: use 'accuracy' or 'balanced_accuracy'",
         ),
-        ({"model": "ridge", "preprocess": "none"}, "or use another model, such as model='scaled_ridge'"),
+        (
+            {"model": "ridge", "preprocess": "none"},
+            "or use another model, such as model='scaled_ridge'",
+        ),
         ({"model": "ridge", "truncation": 0.1}, "truncation=0.1 does not go with model='ridge'"),
         ({"truncation": -1}, "truncation=-1 must be a number and not be negative"),
         ({"model": "gaussian_nb", "task": "regression"}, "the task is regression"),

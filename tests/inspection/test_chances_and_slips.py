@@ -127,7 +127,9 @@ def test_a_rare_spelling_names_the_frequent_one():
     names = ["Birmingham"] * 40 + ["Boston"] * 20 + ["Brimingham", "Bostn", "Leeds"]
     table = as_table({"city": names})
     n = len(names)
-    expected = Expected(np.zeros(n), None, None, np.full((n, 3), -1, dtype=np.int32), np.zeros((n, 3)))
+    expected = Expected(
+        np.zeros(n), None, None, np.full((n, 3), -1, dtype=np.int32), np.zeros((n, 3))
+    )
     words, new = explain_suspects(table.columns, [expected], np.full((n, 1), 0.5))
     assert words == {
         (60, 0): "a rare spelling: 'Brimingham', 40 x 'Birmingham'",

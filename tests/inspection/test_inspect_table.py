@@ -44,7 +44,9 @@ def check_sound(found):
     assert np.isfinite(found.scores).all()
     assert ((found.probability >= 0) & (found.probability <= 1)).all()
     assert set(found.parts) == set(WEIGHTS)
-    np.testing.assert_allclose(sum(part.astype(float) for part in found.parts.values()), found.scores)
+    np.testing.assert_allclose(
+        sum(part.astype(float) for part in found.parts.values()), found.scores
+    )
     assert len(found.expected) == len(found.columns) == p
     for column, expected in zip(found.columns, found.expected, strict=True):
         assert expected.entries.shape == (n,)
@@ -75,7 +77,9 @@ def test_errors_of_every_kind_of_column_come_first():
     order = np.argsort(-found.scores[:, :5].ravel())
     first = {(int(k // 5), int(k % 5)) for k in order[:10]}
     assert set(planted) <= first
-    assert min(found.probability[i, j] for i, j in planted) > 10 * np.median(found.probability[:, :5])
+    assert min(found.probability[i, j] for i, j in planted) > 10 * np.median(
+        found.probability[:, :5]
+    )
     assert found.expected[1].low[large] > 0.7 * stood_there
     assert found.columns[2].categories[int(found.expected[2].entries[small])] == "small"
 
@@ -100,7 +104,9 @@ def test_a_number_to_predict_is_one_more_column_of_numbers():
     found = inspect(data, price)
     check_sound(found)
     assert found.scores[:, -1].argmax() == 11
-    assert found.expected[-1].low[11] < 100 + 20 * data["size"][11] < found.expected[-1].high[11] + 20
+    assert (
+        found.expected[-1].low[11] < 100 + 20 * data["size"][11] < found.expected[-1].high[11] + 20
+    )
     assert found.parts["distance"][11, -1] > 0
 
 
@@ -125,7 +131,11 @@ def test_threads_change_no_bit(n_jobs):
 
 def test_a_seed_gives_one_answer_and_another_seed_a_near_one():
     data, y = make_data(120)
-    first, again, other = inspect(data, y, seed=0), inspect(data, y, seed=0), inspect(data, y, seed=1)
+    first, again, other = (
+        inspect(data, y, seed=0),
+        inspect(data, y, seed=0),
+        inspect(data, y, seed=1),
+    )
     assert np.array_equal(first.scores, again.scores)
     assert not np.array_equal(first.scores, other.scores)
     assert np.corrcoef(first.scores.ravel(), other.scores.ravel())[0, 1] > 0.95
@@ -240,7 +250,9 @@ def test_planted_errors_rank_above_sound_cells():
 
 
 columns = st.one_of(
-    st.lists(st.one_of(st.none(), st.floats(-1e150, 1e150, allow_nan=False)), min_size=1, max_size=14),
+    st.lists(
+        st.one_of(st.none(), st.floats(-1e150, 1e150, allow_nan=False)), min_size=1, max_size=14
+    ),
     st.lists(st.one_of(st.none(), st.integers(-3, 3)), min_size=1, max_size=14),
     st.lists(st.one_of(st.none(), st.text(max_size=4)), min_size=1, max_size=14),
     st.lists(st.booleans(), min_size=1, max_size=14),

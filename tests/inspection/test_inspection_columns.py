@@ -72,7 +72,12 @@ def test_rare_spellings():
 
 
 def test_other_words_and_numbers_are_no_slips():
-    entries = ["pale ale"] * 20 + ["dark ale", "room 4", "7:10 p.m."] + ["room 5"] * 10 + ["7:10 a.m."] * 10
+    entries = (
+        ["pale ale"] * 20
+        + ["dark ale", "room 4", "7:10 p.m."]
+        + ["room 5"] * 10
+        + ["7:10 a.m."] * 10
+    )
     assert "spellings" not in find({"name": entries})
 
 
@@ -106,15 +111,27 @@ def test_dates_in_two_orders():
 
 
 def test_dates_that_do_not_tell_their_order():
-    assert find({"day": [f"{1 + k % 12}/{1 + k % 11}/15" for k in range(40)]})["date orders"].rows.size > 30
-    assert "date orders" not in find({"day": [f"2024-{1 + k % 12:02d}-{1 + k % 28:02d}" for k in range(40)]})
-    assert "date orders" not in find({"day": [f"{1 + k % 12}/{13 + k % 10}/2024" for k in range(40)]})
+    assert (
+        find({"day": [f"{1 + k % 12}/{1 + k % 11}/15" for k in range(40)]})["date orders"].rows.size
+        > 30
+    )
+    assert "date orders" not in find(
+        {"day": [f"2024-{1 + k % 12:02d}-{1 + k % 28:02d}" for k in range(40)]}
+    )
+    assert "date orders" not in find(
+        {"day": [f"{1 + k % 12}/{13 + k % 10}/2024" for k in range(40)]}
+    )
 
 
 def test_keys_constants_and_empty_columns():
     n = 30
     found = find(
-        {"id": [f"N{k}" for k in range(n)], "same": ["x"] * n, "none": [None] * n, "a": [0, 1] * (n // 2)}
+        {
+            "id": [f"N{k}" for k in range(n)],
+            "same": ["x"] * n,
+            "none": [None] * n,
+            "a": [0, 1] * (n // 2),
+        }
     )
     assert {"key", "constant", "empty"} <= set(found)
     assert not any(found[kind].rows.size for kind in ("key", "constant", "empty"))
@@ -136,13 +153,18 @@ def test_words_for_nothing():
     assert two.rows.tolist() == [2, 3]
     assert two.text.startswith("2 entries of 'ibu' say 'N/A'")
     entries[3] = "3"
-    assert find({"ibu": entries})["words for nothing"].text.startswith("1 entry of 'ibu' says 'N/A'")
+    assert find({"ibu": entries})["words for nothing"].text.startswith(
+        "1 entry of 'ibu' says 'N/A'"
+    )
 
 
 def test_rules_name_the_rows_that_break_them():
     random = np.random.default_rng(0)
     place = random.integers(0, 8, 400)
-    city, state = np.array([f"city {c}" for c in "abcdefgh"])[place], np.array(list("wxyzwxyz"))[place]
+    city, state = (
+        np.array([f"city {c}" for c in "abcdefgh"])[place],
+        np.array(list("wxyzwxyz"))[place],
+    )
     street = random.integers(0, 50, 400)
     city, state = city.astype(object), state.astype(object)
     truth = state.copy()
@@ -188,7 +210,10 @@ def test_clean_tables_of_numbers_raise_no_alarm(load):
 
 
 def test_the_same_findings_for_every_kind_of_frame():
-    columns = {"size": ["12.0 oz", "12.0 oz.", "16.0 oz", "8 ounce"] * 5, "age": [*range(18), -999, -999]}
+    columns = {
+        "size": ["12.0 oz", "12.0 oz.", "16.0 oz", "8 ounce"] * 5,
+        "age": [*range(18), -999, -999],
+    }
     expected = [(f.kind, f.text, f.rows.tolist()) for f in find_in_columns(as_table(columns))]
     for make in (
         pd.DataFrame,
@@ -225,7 +250,8 @@ def test_any_table_of_text_can_be_looked_at(columns):
 
 
 @pytest.mark.skipif(
-    "SHAPLEY2D_DATA" not in os.environ, reason="SHAPLEY2D_DATA names no folder with the dirty tables"
+    "SHAPLEY2D_DATA" not in os.environ,
+    reason="SHAPLEY2D_DATA names no folder with the dirty tables",
 )
 @pytest.mark.parametrize(
     ("name", "auroc", "precision"),

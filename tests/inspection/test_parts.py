@@ -152,7 +152,10 @@ def test_repair_gains_are_the_logs_of_chances_with_an_entry_replaced(small):
             wanted += np.log(after) - np.log(before)
         np.testing.assert_allclose(gains[:, column], wanted, atol=1e-9)
     assert not gains[:, 1].any()
-    halves = [repair_gains(coded, forests, codes, new, bags, part) for part in (slice(0, 50), slice(50, 120))]
+    halves = [
+        repair_gains(coded, forests, codes, new, bags, part)
+        for part in (slice(0, 50), slice(50, 120))
+    ]
     assert np.array_equal(gains, np.concatenate(halves))
 
 
@@ -171,7 +174,8 @@ def test_surprise_is_minus_the_log_of_the_chance_and_for_categories_beyond_the_u
             wanted = np.log(0.5 * one.shares[one.bins] + 0.5 / (one.n_bins + 1)) - np.log(own)
             np.testing.assert_allclose(found.stories, wanted)
             np.testing.assert_allclose(
-                found.surprise * 0 + deviation(one, forests[j], codes, bags, plain=True).surprise, plain
+                found.surprise * 0 + deviation(one, forests[j], codes, bags, plain=True).surprise,
+                plain,
             )
         else:
             np.testing.assert_allclose(found.surprise[there], plain[there])
@@ -229,7 +233,9 @@ def test_stories_of_numbers_are_densities_on_the_squashed_scale():
     for row in (3, 50, 111):
         kernel = [
             np.exp(-d) / (1 + np.exp(-d)) ** 2 / w
-            for d, w in zip((place[row] - scale.positions) / scale.widths, scale.widths, strict=True)
+            for d, w in zip(
+                (place[row] - scale.positions) / scale.widths, scale.widths, strict=True
+            )
         ]
         belongs = (predicted[row] * kernel).sum()
         error = 0.5 * (coded.shares * kernel).sum() + 0.5 * 3 / (np.pi * (9 + place[row] ** 2))

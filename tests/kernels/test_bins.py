@@ -104,13 +104,17 @@ def test_a_coalition_of_small_numbers_has_digits_of_its_own(scale):
 
 def test_bins_never_decrease_with_the_distance():
     top = np.iinfo(np.int32).max
-    distances = np.unique(np.r_[np.arange(3000), np.geomspace(1, top, 20_000).astype(np.int64), top])
+    distances = np.unique(
+        np.r_[np.arange(3000), np.geomspace(1, top, 20_000).astype(np.int64), top]
+    )
     distances = distances.astype(np.int32)
     found = np.empty(4 * len(distances), dtype=np.uint16)
     ends = np.empty((4, 2), dtype=np.int64)
     slack = np.array([0, 1, 2, 3], dtype=np.int32)
     find_ends(np.array([distances[:-4]] * 4), slack, ends)
-    assert bin_words(np.array([distances[:-1]] * 4), 0, len(distances) - 1, np.minimum(slack, 1), found)
+    assert bin_words(
+        np.array([distances[:-1]] * 4), 0, len(distances) - 1, np.minimum(slack, 1), found
+    )
     assert not bin_words(np.array([distances] * 4), 0, len(distances), 0 * slack, found)
     lanes = found.reshape(-1, 4).astype(int)
     assert np.all(np.diff(lanes[:, 0]) >= 0) and np.all(lanes == lanes[:, :1])
@@ -148,10 +152,14 @@ def test_fast_values_of_wide_tables_keep_their_bound(task, bits):
     columns = wide_table(rng, 1500, 3, bits)
     y, y_valid = random_labels(rng, task, 1500, 3)
     exact, fast = (
-        RowValues(columns, y, y_valid, task=task, n_neighbors=4, form=form) for form in ("exact", "fast")
+        RowValues(columns, y, y_valid, task=task, n_neighbors=4, form=form)
+        for form in ("exact", "fast")
     )
     coalitions = np.concatenate([rng.random((13, 6)) < 0.5, np.eye(6, dtype=bool)])
     error = np.abs(exact.values(coalitions) - fast.values(coalitions)).max()
     assert 0 < error <= fast.error_bound() + 1e-12
     weights = np.full(7, 1 / 32)
-    assert np.abs(exact.walk(weights, weights) - fast.walk(weights, weights)).max() <= 2 * fast.error_bound()
+    assert (
+        np.abs(exact.walk(weights, weights) - fast.walk(weights, weights)).max()
+        <= 2 * fast.error_bound()
+    )

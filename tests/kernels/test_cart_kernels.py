@@ -46,7 +46,9 @@ def best_split(values, labels, n_classes, rows, active):
         x = values[column, rows]
         for low in np.unique(x)[:-1]:
             left = x <= low
-            cost = impurity(labels[rows[left]], n_classes) + impurity(labels[rows[~left]], n_classes)
+            cost = impurity(labels[rows[left]], n_classes) + impurity(
+                labels[rows[~left]], n_classes
+            )
             if best is None or cost < best[0] - 1e-9:
                 best = cost, k, int(left.sum())
     return best and best[1:]
@@ -88,7 +90,9 @@ def test_leaves_are_those_of_a_plain_recursion(kernel, n_classes, averages):
     for seed in range(6):
         values, valid, target = make_data(seed, n_classes)
         rng = np.random.default_rng(seed)
-        rows = np.sort(rng.integers(0, 30, 40 if seed % 2 else 20))  # some of them repeatedly, as in a bag
+        rows = np.sort(
+            rng.integers(0, 30, 40 if seed % 2 else 20)
+        )  # some of them repeatedly, as in a bag
         active, n_valid = rng.permutation(4)[: 1 + seed % 4].astype(np.intp), valid.shape[1]
         below = np.arange(n_valid, dtype=np.int32)
         leaves, scratch = make_scratch(40, n_valid)
@@ -96,12 +100,18 @@ def test_leaves_are_those_of_a_plain_recursion(kernel, n_classes, averages):
         count = kernel(values, target, work, active, valid, below, leaves, scratch, averages)
         expected = predict_by_recursion(values, valid, target, rows, active, np.arange(n_valid))
         found = np.full(n_valid, np.nan)
-        for (low, high), prediction in zip(leaves.stretches[:count], leaves.predictions, strict=False):
+        for (low, high), prediction in zip(
+            leaves.stretches[:count], leaves.predictions, strict=False
+        ):
             assert low < high and np.isnan(found[below[low:high]]).all()
             found[below[low:high]] = prediction
         np.testing.assert_allclose(found, expected, atol=1e-12)
         labels_valid = rng.integers(0, max(n_classes, 2), n_valid).astype(float)
-        right = np.sum(expected == labels_valid) if n_classes else np.sum((expected - labels_valid) ** 2)
+        right = (
+            np.sum(expected == labels_valid)
+            if n_classes
+            else np.sum((expected - labels_valid) ** 2)
+        )
         for score in (score_leaves, score_leaves.py_func):
             assert score(leaves, count, below, labels_valid, n_classes) == pytest.approx(right)
 
@@ -125,11 +135,16 @@ def test_rows_out_of_bag_are_predicted_by_the_tree_of_the_bag(n_classes):
 def test_the_best_split_is_found_in_one_pass(n_classes):
     for seed in range(10):
         values, _, (codes, labels, _) = make_data(seed, n_classes)
-        rows, active = np.random.default_rng(seed).permutation(30)[:17], np.array([1, 3, 0], dtype=np.intp)
+        rows, active = (
+            np.random.default_rng(seed).permutation(30)[:17],
+            np.array([1, 3, 0], dtype=np.intp),
+        )
         work, inverse = presort(values, rows, active), 1 / np.maximum(np.arange(31), 1)
         expected = best_split(values, labels, n_classes, rows, active)
         kernel = best_binary if n_classes == 2 else best_classes if n_classes else best_numbers
-        room = (np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)) if n_classes > 2 else ()
+        room = (
+            (np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)) if n_classes > 2 else ()
+        )
         target = codes if n_classes else labels
         for one in (kernel, kernel.py_func):
             assert one(values, target, work, active, inverse, *room) == expected
@@ -142,7 +157,9 @@ def test_columns_that_do_not_vary_are_not_split():
     assert best_binary(values, codes, work, active, np.ones(5)) == (-1, -1)
 
 
-@pytest.mark.parametrize(("left_ends", "right_ends"), [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize(
+    ("left_ends", "right_ends"), [(False, False), (True, False), (False, True)]
+)
 def test_rows_are_parted_in_their_order(left_ends, right_ends):
     rows = np.array([4, 1, 3, 0, 2], np.int32)
     goes_left = np.array([1, 0, 0, 1, 1], np.uint8)

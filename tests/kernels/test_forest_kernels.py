@@ -87,7 +87,9 @@ def test_every_node_has_the_best_split_of_its_rows(kind, seed):
     forest = grow_forest(codes, inputs, predicted, bags, smallest, 3, SEED)
 
     def visit(node, rows):
-        splits = best_split(codes, goal, rows, inputs, smallest) if rows.size >= 2 * smallest else []
+        splits = (
+            best_split(codes, goal, rows, inputs, smallest) if rows.size >= 2 * smallest else []
+        )
         left = forest.lefts[node]
         if left < 0:
             assert splits == []
@@ -166,7 +168,8 @@ def test_entries_that_cannot_be_learnt_from_are_left_out():
 def _stretches(forest):
     """The leaves of each tree."""
     counts = [
-        int((forest.lefts[a:b] < 0).sum()) for a, b in zip(forest.roots[:-1], forest.roots[1:], strict=True)
+        int((forest.lefts[a:b] < 0).sum())
+        for a, b in zip(forest.roots[:-1], forest.roots[1:], strict=True)
     ]
     ends = np.cumsum([0, *counts])
     return list(pairwise(ends))
@@ -181,7 +184,8 @@ def test_rows_are_asked_of_trees_that_have_not_seen_them(is_category):
         trees = [tree for tree in range(6) if not is_seen(seen, row, tree)]
         leaves = [leaf_of(codes[row], forest, tree)[0] for tree in trees]
         wanted = sum(
-            (shares_of(forest, leaf, predicted.n_bins) for leaf in leaves), np.zeros(predicted.n_bins)
+            (shares_of(forest, leaf, predicted.n_bins) for leaf in leaves),
+            np.zeros(predicted.n_bins),
         )
         np.testing.assert_allclose(sums[row], wanted, atol=1e-12)
         assert asked[row] == len(trees)
@@ -206,7 +210,9 @@ def test_a_replaced_entry_is_asked_again(is_category, blurred, empty):
 
     for row in range(60):
         trees = (
-            [tree for tree in range(6) if not is_seen(seen, row, tree)] if predicted.bins[row] >= 0 else []
+            [tree for tree in range(6) if not is_seen(seen, row, tree)]
+            if predicted.bins[row] >= 0
+            else []
         )
         assert asked[row] == len(trees)
         before = [own(row, codes[row], tree) for tree in trees]

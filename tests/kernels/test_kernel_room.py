@@ -34,5 +34,6 @@ def test_kernels_import_numpy_and_numba_only():
     for path in (PACKAGE / "_kernels").glob("*.py"):
         for name in imported(path):
             assert (
-                name.startswith("shapley2d._kernels.") or name.split(".")[0] in {"numpy", "numba"} | standard
+                name.startswith("shapley2d._kernels.")
+                or name.split(".")[0] in {"numpy", "numba"} | standard
             )

@@ -62,7 +62,16 @@ def test_dissimilarities_are_those_of_the_table():
             out = np.empty_like(columns.train)
             # The difference from a missing entry overflows, and is not used.
             with np.errstate(over="ignore"):
-                kernel(columns.train, columns.valid[:, t].copy(), columns.measures, 0, every, 0, 20, out)
+                kernel(
+                    columns.train,
+                    columns.valid[:, t].copy(),
+                    columns.measures,
+                    0,
+                    every,
+                    0,
+                    20,
+                    out,
+                )
             for j in range(5):
                 one = np.arange(5) == j
                 np.testing.assert_array_equal(out[j], table_distances(columns, one, t))
@@ -92,7 +101,14 @@ def test_distances_of_some_rows_are_those_of_the_table():
         for t, coalition in enumerate(rng.random((3, 5)) < 0.6):
             out = np.full(20, -1)
             with np.errstate(over="ignore"):
-                kernel(columns.train, columns.valid[:, t].copy(), columns.measures, coalition, rows, out)
+                kernel(
+                    columns.train,
+                    columns.valid[:, t].copy(),
+                    columns.measures,
+                    coalition,
+                    rows,
+                    out,
+                )
             np.testing.assert_array_equal(out[:17], columns.distances(t, coalition)[rows])
             assert (out[17:] == -1).all()
 
@@ -104,7 +120,9 @@ def test_leading_digits_are_too_small_by_less_than_one_for_every_column(shift):
     columns = replace(columns, weight=columns.weight * 1013, missing=columns.missing * 2**16)
     coalitions = np.array(list(np.ndindex(2, 2, 2, 2)), dtype=bool)
     out = np.empty((16, 200), dtype=np.int32)
-    distances_from(columns.train, columns.valid[:, 0].copy(), columns.measures, shift, coalitions, out)
+    distances_from(
+        columns.train, columns.valid[:, 0].copy(), columns.measures, shift, coalitions, out
+    )
     for coalition, leading in zip(coalitions, out, strict=True):
         exact = columns.distances(0, coalition) / 2.0**shift
         assert (leading <= exact).all() and (leading > exact - max(coalition.sum(), 1)).all()

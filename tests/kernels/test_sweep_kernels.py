@@ -24,7 +24,12 @@ PREFIXES = (np.array([2, 3, 7], np.intp), np.array([1, 3], np.intp))
 
 def chain(rng, n, p):
     sizes, ends = PREFIXES
-    return rng.permutation(n)[:7].astype(np.intp), sizes, rng.permutation(p)[:3].astype(np.intp), ends
+    return (
+        rng.permutation(n)[:7].astype(np.intp),
+        sizes,
+        rng.permutation(p)[:3].astype(np.intp),
+        ends,
+    )
 
 
 def twins(kernel):
@@ -112,7 +117,10 @@ def test_ridge_at_every_point_of_the_grid():
     blocks = np.array([0, 6, 13, 20])
     own, spread = np.repeat(np.arange(3), np.diff(blocks)), np.sum((y_valid - y_valid.mean()) ** 2)
     steps = chain(rng, 12, 4)
-    columns_valid, indicators = np.ascontiguousarray(valid.T), (codes[:, None] == np.arange(3)).astype(float)
+    columns_valid, indicators = (
+        np.ascontiguousarray(valid.T),
+        (codes[:, None] == np.arange(3)).astype(float),
+    )
     for numbers, classes in zip(
         twins(sweep_ridge.fill_numbers), twins(sweep_ridge.fill_classes), strict=True
     ):
@@ -143,14 +151,18 @@ def test_nearest_neighbours_at_every_point_of_the_grid(classifies):
         edge = apart[ranked[min(k, len(ranked)) - 1]]
         sure = [i for i in ranked[:k] if apart[i] < edge or len(ranked) <= k]
         tied = [i for i in ranked if apart[i] == edge and i not in sure]
-        choices = [[*sure, *some] for some in itertools.combinations(tied, min(k, len(ranked)) - len(sure))]
+        choices = [
+            [*sure, *some] for some in itertools.combinations(tied, min(k, len(ranked)) - len(sure))
+        ]
         if classifies:
             return np.mean([np.sum(y[chosen] == y_valid[t]) / k for chosen in choices])
         return np.mean([-((np.sum(y[chosen]) / k - y_valid[t]) ** 2) for chosen in choices])
 
     for kernel in twins(sweep_knn.fill_grid):
         sums = np.zeros((3, 7))
-        kernel((train, valid, (plain > 0, plain + 1, plain)), y, y_valid, factors, k, classifies, sums)
+        kernel(
+            (train, valid, (plain > 0, plain + 1, plain)), y, y_valid, factors, k, classifies, sums
+        )
         for b, a in itertools.product(range(3), range(7)):
             apart = ((train[: b + 1, None, :] - valid.T[: b + 1, :, None]) ** 2).sum(axis=0)
             expected = sum(factors[t] * utility(range(a + 1), apart[t], t) for t in range(4))
@@ -184,7 +196,9 @@ def test_distances_are_taken_tile_by_tile(kernel, n):
 @pytest.mark.parametrize("n_classes", [0, 3])
 def test_trees_of_joining_cells_are_those_of_the_filled_tables(n_classes):
     rng = np.random.default_rng(5)
-    entries = rng.integers(0, 4, (3, 10)).astype(np.float32)  # the last two columns belong to one player
+    entries = rng.integers(0, 4, (3, 10)).astype(
+        np.float32
+    )  # the last two columns belong to one player
     absent, starts = np.array([1.5, 0, 1], np.float32), np.array([0, 1, 3])
     valid = rng.integers(0, 4, (3, 15)).astype(np.float32)
     codes = rng.integers(0, max(n_classes, 1), 10).astype(np.int32)
@@ -200,15 +214,21 @@ def test_trees_of_joining_cells_are_those_of_the_filled_tables(n_classes):
     for k in range(21):
         if k:
             row, column = divmod(order[k - 1], 2)
-            now[starts[column] : starts[column + 1], row] = entries[starts[column] : starts[column + 1], row]
+            now[starts[column] : starts[column + 1], row] = entries[
+                starts[column] : starts[column + 1], row
+            ]
         by_column = np.argsort(now, axis=1, kind="stable").astype(np.int32)
         ranks = np.argsort(by_column, axis=1).astype(np.int32)
         grid = np.empty((1, 1))
         asked = ((ACCURACY, 0.0), np.zeros(1, np.int64))
-        sweep_tree.fill_grid((now, by_column, ranks), target, valid, labels_valid, asked, steps, grid)
+        sweep_tree.fill_grid(
+            (now, by_column, ranks), target, valid, labels_valid, asked, steps, grid
+        )
         assert out[k] == pytest.approx(grid[0, 0])
     stopped, near = np.empty(21), (out[12], 0.0)
-    flat_tree.follow_cells((entries, absent, starts), target, valid, labels_valid, order, 0, near, stopped)
+    flat_tree.follow_cells(
+        (entries, absent, starts), target, valid, labels_valid, order, 0, near, stopped
+    )
     first = np.flatnonzero(out == out[12])[0]
     np.testing.assert_array_equal(stopped, [*out[:first], *np.full(21 - first, out[12])])
 

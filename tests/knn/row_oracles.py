@@ -23,7 +23,9 @@ def random_table(rng, n, m, n_valid, *, levels=3, missing=0.1):
         return codes
 
     nominal, weight = np.arange(m) % 2 == 1, rng.integers(1, 5, m)
-    return IntegerColumns(entries((m, n)), entries((m, n_valid)), nominal, weight, rng.integers(0, 5, m))
+    return IntegerColumns(
+        entries((m, n)), entries((m, n_valid)), nominal, weight, rng.integers(0, 5, m)
+    )
 
 
 def random_labels(rng, task, n, n_valid, n_classes=3):
@@ -57,7 +59,9 @@ def tie_averaged_utility(members, distances, k, score):
     edge = distances[ranked[k - 1]]
     sure = [i for i in ranked if distances[i] < edge]
     tied = [i for i in ranked if distances[i] == edge]
-    return float(np.mean([score([*sure, *some]) for some in itertools.combinations(tied, k - len(sure))]))
+    return float(
+        np.mean([score([*sure, *some]) for some in itertools.combinations(tied, k - len(sure))])
+    )
 
 
 def brute_force(columns, y, y_valid, coalition, *, task, k, semivalue):
@@ -132,7 +136,8 @@ def twin_pairs(distances, z, c2):
         tied = distances[a] == distances[b]
         product = z[a] * z[b]
         positions = np.arange(1, size + 1)
-        # the farther of the two at position q: uniform if only b is in the group, else with chance ~ (q - 1)
+        # the farther of the two at position q: uniform if only b is in the group, else with chance
+        # ~ (q - 1)
         chance = (positions - 1) * 2 / (size * (size - 1)) if tied else np.full(size, 1 / size)
         ranks = nearer + positions
         worth = (chance * c2[ranks]).sum()

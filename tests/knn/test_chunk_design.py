@@ -26,7 +26,9 @@ def game(seed, n=5):
         members = coalitions.astype(float)
         third = members * np.roll(members, 1, axis=1) * np.roll(members, 2, axis=1)
         return (
-            members @ single.T + 0.3 * np.einsum("bi,nij,bj->bn", members, double, members) + third @ triple.T
+            members @ single.T
+            + 0.3 * np.einsum("bi,nij,bj->bn", members, double, members)
+            + third @ triple.T
         )
 
     return phi
@@ -52,8 +54,12 @@ def test_the_values_are_those_of_estimator_b(semivalue):
     kept = estimate_columns(phi, M, n_coalitions=66, semivalue=semivalue, random_state=seed)
     lines = design.weights @ phi(design.coalitions)
     assert pytest.approx(kept.values) == lines[:M].T
-    jackknife = np.square(lines[M : M * (1 + design.left_out)].reshape(design.left_out, M, -1)).sum(axis=0)
-    if design.probes:  # the expected part is not compared: here it is estimated by random projections
+    jackknife = np.square(lines[M : M * (1 + design.left_out)].reshape(design.left_out, M, -1)).sum(
+        axis=0
+    )
+    if (
+        design.probes
+    ):  # the expected part is not compared: here it is estimated by random projections
         jackknife *= 1 - design.share
     assert (jackknife <= 2 * kept.stderr.T**2 + 1e-12).all()
 
@@ -71,7 +77,9 @@ def test_projections_have_the_scale_of_a_game_as_their_mean_square():
 
 def test_chunks_have_coalitions_of_their_own_and_empty_may_count_nothing():
     target = Target(M, "shapley")
-    one, other = (chunk_design(target, 34, np.random.SeedSequence(0, spawn_key=(k,))) for k in range(2))
+    one, other = (
+        chunk_design(target, 34, np.random.SeedSequence(0, spawn_key=(k,))) for k in range(2)
+    )
     assert (one.coalitions != other.coalitions).any()
     zero = chunk_design(target, 34, np.random.SeedSequence(0, spawn_key=(0,)), empty_is_zero=True)
     assert (zero.weights[:, 0] == 0).all() and (zero.weights[:, 1:] == one.weights[:, 1:]).all()

@@ -32,7 +32,9 @@ def knn_game(task, seed):
     random = np.random.default_rng(seed)
     X = random.normal(size=(60, M))
     X[:, ::3] = X[:, ::3].round()
-    score = X[:, :5] @ random.normal(size=5) + 0.5 * X[:, 0] * X[:, 1] + 0.5 * random.normal(size=60)
+    score = (
+        X[:, :5] @ random.normal(size=5) + 0.5 * X[:, 0] * X[:, 1] + 0.5 * random.normal(size=60)
+    )
     y = (score > np.median(score)).astype(int) if task == "classification" else score
     (split,) = make_problem(X[:30], y[:30], X[30:], y[30:], task=task).splits
     rows = RowValues(
@@ -48,7 +50,10 @@ def knn_game(task, seed):
 
 @pytest.fixture(scope="module")
 def games():
-    return {task: [knn_game(task, seed) for seed in range(2)] for task in ("classification", "regression")}
+    return {
+        task: [knn_game(task, seed) for seed in range(2)]
+        for task in ("classification", "regression")
+    }
 
 
 def exact_values(utilities, semivalue):
@@ -129,7 +134,9 @@ def test_expected_errors_are_those_of_the_random_game(semivalue):
     sampled = np.arange(len(everything)) < 12
     profile, amplitude = kernel_profile(m)
     size = everything.sum(axis=1)
-    covariance = profile[(everything[:, None] ^ everything).sum(axis=2)] + KERNEL_NOISE * np.eye(len(size))
+    covariance = profile[(everything[:, None] ^ everything).sum(axis=2)] + KERNEL_NOISE * np.eye(
+        len(size)
+    )
     covariance *= np.outer(amplitude[size], amplitude[size])
     for weights in (
         np.zeros((m, 12)),

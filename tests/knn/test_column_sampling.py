@@ -18,7 +18,14 @@ from shapley2d._knn.columns.kernel import kernel_profile, kernel_semivalues
 from shapley2d._knn.columns.sampling import estimate_columns
 from shapley2d._theory.semivalues import check_semivalue, marginal_weights
 
-SEMIVALUES = ["shapley", "banzhaf", ("beta", 2, 2), ("beta", 4, 1), ("beta", 1, 4), ("beta", 0.5, 0.7)]
+SEMIVALUES = [
+    "shapley",
+    "banzhaf",
+    ("beta", 2, 2),
+    ("beta", 4, 1),
+    ("beta", 1, 4),
+    ("beta", 0.5, 0.7),
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -99,14 +106,24 @@ def relative_error(values, exact):
 
 @pytest.mark.parametrize(
     ("estimator", "n_coalitions", "bound"),
-    [("auto", 52, 0.25), ("auto", 260, 0.015), ("auto", 1300, 1e-3), ("A", 260, 0.02), ("A", 1300, 2e-3)],
+    [
+        ("auto", 52, 0.25),
+        ("auto", 260, 0.015),
+        ("auto", 1300, 1e-3),
+        ("A", 260, 0.02),
+        ("A", 1300, 2e-3),
+    ],
 )
 def test_error_on_a_real_game(wine, estimator, n_coalitions, bound):
     utilities, exact = wine
     errors = [
         relative_error(
             estimate_columns(
-                Lookup(utilities), 13, n_coalitions=n_coalitions, random_state=seed, estimator=estimator
+                Lookup(utilities),
+                13,
+                n_coalitions=n_coalitions,
+                random_state=seed,
+                estimator=estimator,
             ).values,
             exact,
         )
@@ -125,7 +142,9 @@ def test_intervals_cover(wine, estimator, n_coalitions):
             Lookup(utilities), 13, n_coalitions=n_coalitions, random_state=seed, estimator=estimator
         )
         assert estimate.estimator == estimator
-        cells.append(np.abs(estimate.values - exact) <= interval_factor(estimate.dof) * estimate.stderr)
+        cells.append(
+            np.abs(estimate.values - exact) <= interval_factor(estimate.dof) * estimate.stderr
+        )
         sums = estimate.values.sum(axis=0) - exact.sum(axis=0)
         columns.append(np.abs(sums) <= interval_factor(estimate.dof) * estimate.column_stderr)
     assert 0.90 <= np.mean(cells) <= 0.98
@@ -142,7 +161,9 @@ def test_other_semivalues_on_a_real_game(wine, semivalue):
             Lookup(utilities), 13, n_coalitions=400, random_state=seed, semivalue=semivalue
         )
         errors.append(relative_error(estimate.values, exact))
-        cells.append(np.abs(estimate.values - exact) <= interval_factor(estimate.dof) * estimate.stderr)
+        cells.append(
+            np.abs(estimate.values - exact) <= interval_factor(estimate.dof) * estimate.stderr
+        )
         sums = estimate.values.sum(axis=1) - exact.sum(axis=1)
         rows.append(np.abs(sums) <= interval_factor(estimate.dof) * estimate.row_stderr)
     assert np.mean(errors) <= 0.025
@@ -153,7 +174,9 @@ def test_other_semivalues_on_a_real_game(wine, semivalue):
 def test_rows_sum_exactly(wine):
     utilities, _ = wine
     estimate = estimate_columns(Lookup(utilities), 13, n_coalitions=100)
-    np.testing.assert_allclose(estimate.values.sum(axis=1), utilities[-1] - utilities[0], atol=1e-12)
+    np.testing.assert_allclose(
+        estimate.values.sum(axis=1), utilities[-1] - utilities[0], atol=1e-12
+    )
     assert not estimate.row_stderr.any()
     assert estimate.stderr.min() > 0 and estimate.column_stderr.min() > 0
 
@@ -176,7 +199,9 @@ def test_all_coalitions_are_exact(m, semivalue):
 def test_additive_games_are_recovered_exactly(semivalue):
     m, worth = 11, np.random.default_rng(1).normal(size=(5, 11))
     utilities = all_coalitions(m) @ worth.T + 3.0
-    estimate = estimate_columns(Lookup(utilities), m, n_coalitions=80, semivalue=semivalue, estimator="A")
+    estimate = estimate_columns(
+        Lookup(utilities), m, n_coalitions=80, semivalue=semivalue, estimator="A"
+    )
     np.testing.assert_allclose(estimate.values, worth, atol=1e-9)
     assert estimate.stderr.max() < 1e-9
 
@@ -188,7 +213,9 @@ def test_estimates_centre_on_the_value_of_any_game(semivalue):
     utilities = random_game(m, n)
     exact = exact_values(utilities, m, semivalue)
     runs = [
-        estimate_columns(Lookup(utilities), m, n_coalitions=160, semivalue=semivalue, random_state=seed)
+        estimate_columns(
+            Lookup(utilities), m, n_coalitions=160, semivalue=semivalue, random_state=seed
+        )
         for seed in range(40)
     ]
     bias = np.mean([run.values for run in runs], axis=0) - exact
@@ -202,7 +229,9 @@ def test_kernel_semivalue_in_closed_form(m, semivalue):
     coalitions = all_coalitions(m)
     profile, amplitude = kernel_profile(m)
     np.testing.assert_allclose(profile, -profile[::-1], atol=1e-12)
-    inside, outside = kernel_semivalues(Target(m, check_semivalue(semivalue)).joins, profile, amplitude)
+    inside, outside = kernel_semivalues(
+        Target(m, check_semivalue(semivalue)).joins, profile, amplitude
+    )
     for size in range(1, m // 2 + 1):
         T = np.random.default_rng(size).permutation(m) < size
         game = amplitude[coalitions.sum(axis=1)] * profile[(coalitions ^ T).sum(axis=1)]
@@ -268,7 +297,11 @@ def test_every_prefix_is_as_even_as_can_be(m):
 def test_sampled_pairs_are_uniform():
     """Each of the 20 pairs of three out of six columns is equally likely to come first."""
     first = [
-        next(pair for pair in PairSequence(6, np.random.SeedSequence(seed)).take(20) if pair.sum() == 3)
+        next(
+            pair
+            for pair in PairSequence(6, np.random.SeedSequence(seed)).take(20)
+            if pair.sum() == 3
+        )
         for seed in range(600)
     ]
     codes = np.unique(np.array(first) @ (1 << np.arange(6)), return_counts=True)[1]
@@ -284,7 +317,9 @@ def test_enumerated_sizes_stay_in_every_group():
     left_out = np.bincount(size[group >= 0], minlength=7)
     assert left_out[1] == left_out[2] == 0 and sampled[2] == counts[2]
     fraction = (sampled / counts)[3:]
-    np.testing.assert_allclose(left_out[3:], sampled[3:] * 10 * (1 - fraction) / (10 - fraction), atol=1)
+    np.testing.assert_allclose(
+        left_out[3:], sampled[3:] * 10 * (1 - fraction) / (10 - fraction), atol=1
+    )
     assert np.ptp(np.bincount(group[group >= 0])) <= 1
 
 
@@ -350,7 +385,8 @@ def test_large_tables_are_stored_in_single_precision(wine, monkeypatch):
     np.testing.assert_allclose(single.stderr, double.stderr, atol=1e-6)
     everything = estimate_columns(Lookup(utilities), 13, n_coalitions=2**13)
     np.testing.assert_allclose(everything.values, exact, atol=1e-12)
-    # An interrupted enumeration falls back on the pairs that fit: 200 in single precision, in calls of 32.
+    # An interrupted enumeration falls back on the pairs that fit: 200 in single precision, in calls
+    # of 32.
     interrupted = estimate_columns(Lookup(utilities, interrupt_at=20), 13, n_coalitions=2**13)
     assert interrupted.n_coalitions == 2 + 2 * 192
     bounded = estimate_columns(Lookup(utilities), 13, tolerance=0.0)
@@ -377,8 +413,12 @@ def test_hundreds_of_columns(semivalue, bound):
     exact[:, second] += meets * bonus
     estimate = estimate_columns(phi, m, n_coalitions=1600, semivalue=semivalue, random_state=1)
     assert relative_error(estimate.values, exact) < bound
-    # With fewer than three pairs to a column, leaving out a tenth of them overstates the error, within bounds.
-    assert np.mean(np.abs(estimate.values - exact) <= interval_factor(estimate.dof) * estimate.stderr) >= 0.9
+    # With fewer than three pairs to a column, leaving out a tenth of them overstates the error,
+    # within bounds.
+    assert (
+        np.mean(np.abs(estimate.values - exact) <= interval_factor(estimate.dof) * estimate.stderr)
+        >= 0.9
+    )
     assert np.mean(estimate.stderr**2) <= 2.5**2 * np.mean((estimate.values - exact) ** 2)
 
 
@@ -398,7 +438,8 @@ def test_results_depend_on_the_seed_alone():
     utilities = random_game(12)
     seed = np.random.SeedSequence(7)
     one, two = (
-        estimate_columns(Lookup(utilities), 12, n_coalitions=100, random_state=seed) for _ in range(2)
+        estimate_columns(Lookup(utilities), 12, n_coalitions=100, random_state=seed)
+        for _ in range(2)
     )
     same = estimate_columns(Lookup(utilities), 12, n_coalitions=100, random_state=7)
     other = estimate_columns(Lookup(utilities), 12, n_coalitions=100, random_state=8)

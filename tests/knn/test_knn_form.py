@@ -55,7 +55,9 @@ def test_rounding_changes_no_more_than_its_bound(task):
 def test_results_state_the_bound_of_rounding():
     v = value_cells(X, Y, X_VALID, Y_VALID, n_neighbors=5, progress=False)
     assert 0 <= v.info["metric_bound"] < 1e-5
-    whole = value_cells(np.rint(X * 9), Y, np.rint(X_VALID * 9), Y_VALID, n_neighbors=5, progress=False)
+    whole = value_cells(
+        np.rint(X * 9), Y, np.rint(X_VALID * 9), Y_VALID, n_neighbors=5, progress=False
+    )
     assert whole.info["metric_bound"] == 0
 
 
@@ -105,12 +107,16 @@ def test_intervals_of_the_fast_form_hold_the_exact_values(task):
 
 @pytest.mark.slow
 def test_intervals_hold_where_columns_are_sampled_too():
-    exact = value_cells(X, Y, X_VALID, Y_VALID, form="exact", columns="exact", n_neighbors=5, progress=False)
+    exact = value_cells(
+        X, Y, X_VALID, Y_VALID, form="exact", columns="exact", n_neighbors=5, progress=False
+    )
     options = {"columns": "sampled", "n_coalitions": 18, "n_neighbors": 5, "progress": False}
     covered = []
     for seed in range(6):
         fast = value_cells(X, Y, X_VALID, Y_VALID, form="fast", random_state=seed, **options)
-        covered.append((np.abs(fast.values - exact.values) <= fast.interval_factor * fast.stderr).mean())
+        covered.append(
+            (np.abs(fast.values - exact.values) <= fast.interval_factor * fast.stderr).mean()
+        )
     assert np.mean(covered) >= 0.92
 
 
@@ -134,8 +140,13 @@ def test_the_sample_grows_until_the_error_is_as_wanted():
 
     def grown(most, wanted):
         done.clear()
-        random, start = np.random.default_rng(0), (bin_correction.SAMPLE, bin_correction.SAMPLE_ROWS)
-        sample = bin_correction._grown(binned, ranked, weights, random, start, done.append, most, wanted**2)
+        random, start = (
+            np.random.default_rng(0),
+            (bin_correction.SAMPLE, bin_correction.SAMPLE_ROWS),
+        )
+        sample = bin_correction._grown(
+            binned, ranked, weights, random, start, done.append, most, wanted**2
+        )
         return math.sqrt(sample.shrinkage[1] * sample.cell_variance)
 
     content = grown(1024, np.inf)
@@ -152,7 +163,9 @@ def test_variances_of_a_sample_are_those_of_its_cells_sums_and_total():
     counted, differences = rng.normal(size=(20, 3)), rng.normal(size=(20, 40)).astype(np.float32)
     sample = bin_correction._judge(counted, differences)
     lines = differences[:, :, None].astype(float) * counted[:, None, :]
-    of_mean = [line.var(axis=0, ddof=1) / 20 for line in (lines, lines.sum(axis=2), lines.sum(axis=1))]
+    of_mean = [
+        line.var(axis=0, ddof=1) / 20 for line in (lines, lines.sum(axis=2), lines.sum(axis=1))
+    ]
     assert sample.cell_variance == pytest.approx(of_mean[0].mean(), rel=1e-4)
     assert sample.row_variance == pytest.approx(of_mean[1].mean(), rel=1e-4)
     assert np.allclose(sample.column_variances, of_mean[2], rtol=1e-4)

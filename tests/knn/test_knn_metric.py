@@ -42,7 +42,8 @@ def test_columns_count_alike():
             "large": rng.normal(size=2000) * 1e6 + 1e9,
             "heavy": np.where(rng.random(2000) < 0.92, 0, rng.exponential(1e4, 2000)),
             "flag": rng.integers(0, 2, 2000),
-            "date": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, 2000), unit="D"),
+            "date": pd.Timestamp("2020-01-01")
+            + pd.to_timedelta(rng.integers(0, 900, 2000), unit="D"),
         }
     )
     d, coded = distances(frame, frame.iloc[:500])
@@ -65,18 +66,26 @@ def test_categories_booleans_and_missing_entries():
     d, coded = distances(frame, valid)
     d = d / coded.unit
     chance = 1 - (2 / 3) ** 2 - (1 / 3) ** 2
-    np.testing.assert_allclose(d[0], [[0, 0, 1, chance], [1, 1, 1, chance], [chance] * 4], atol=1e-6)
-    np.testing.assert_allclose(d[1], [[0, 1, 0, chance], [chance] * 4, [1, 0, 1, chance]], atol=1e-6)
+    np.testing.assert_allclose(
+        d[0], [[0, 0, 1, chance], [1, 1, 1, chance], [chance] * 4], atol=1e-6
+    )
+    np.testing.assert_allclose(
+        d[1], [[0, 1, 0, chance], [chance] * 4, [1, 0, 1, chance]], atol=1e-6
+    )
 
 
 def test_missing_numbers_are_an_average_distance_away():
-    d, coded = distances(pd.DataFrame({"a": [1.0, 2.0, None, 4.0]}), pd.DataFrame({"a": [1.0, None]}))
+    d, coded = distances(
+        pd.DataFrame({"a": [1.0, 2.0, None, 4.0]}), pd.DataFrame({"a": [1.0, None]})
+    )
     assert (d[0, 1] == coded.unit).all()
     assert d[0, 0, 2] == coded.unit
 
 
 def test_constant_and_blank_columns_say_nothing():
-    frame = pd.DataFrame({"same": [3.0, 3.0, 3.0], "blank": [None, None, None], "x": [1.0, 2.0, 3.0]})
+    frame = pd.DataFrame(
+        {"same": [3.0, 3.0, 3.0], "blank": [None, None, None], "x": [1.0, 2.0, 3.0]}
+    )
     d, _ = distances(frame, frame)
     assert (d[0] == d[0, :, :1]).all()
     assert (d[1] == d[1, :, :1]).all()
@@ -183,7 +192,8 @@ def exact_auto(train, valid):
         base = numbers[0][0]
         step = reduce(
             lambda a, b: Fraction(
-                gcd(a.numerator * b.denominator, b.numerator * a.denominator), a.denominator * b.denominator
+                gcd(a.numerator * b.denominator, b.numerator * a.denominator),
+                a.denominator * b.denominator,
             ),
             [abs(x - base) for part in numbers for x in part if x != base],
         )
@@ -272,7 +282,9 @@ def test_small_columns_beside_large_ones_do_not_vanish(scale):
     X = rng.normal(size=(150, 2)) * [1e-6 * scale, 1e6 * scale]
     y = (X[:, 0] > 0).astype(int)
     options = {"n_neighbors": 5, "metric": "sqeuclidean", "progress": False}
-    with pytest.warns(InputWarning, match="differences in 'x0' are too small to count beside those in 'x1'"):
+    with pytest.warns(
+        InputWarning, match="differences in 'x0' are too small to count beside those in 'x1'"
+    ):
         v = value_cells(X[:100], y[:100], X[100:], y[100:], **options)
     # alone a column ranks as it does in floating point; together the large one decides
     alone, _ = distances(X[:100, :1], X[100:, :1], "sqeuclidean")

@@ -62,10 +62,14 @@ def test_sums_over_runs_of_ranks_keep_their_precision(semivalue):
         ranks = np.arange(start + 1, end + 1)
         c = weights.single_beyond[start] - weights.single_beyond[end]
         c2 = weights.pair_beyond[start] - weights.pair_beyond[end]
-        placed = weights.ranked_pair_beyond[start] - weights.ranked_pair_beyond[end] - (start + 1) * c2
+        placed = (
+            weights.ranked_pair_beyond[start] - weights.ranked_pair_beyond[end] - (start + 1) * c2
+        )
         np.testing.assert_allclose(c, weights.single[run].sum(), atol=1e-13)
         np.testing.assert_allclose(c2, weights.pair[run].sum(), atol=1e-13)
-        np.testing.assert_allclose(placed, ((ranks - start - 1) * weights.pair[run]).sum(), atol=5e-13)
+        np.testing.assert_allclose(
+            placed, ((ranks - start - 1) * weights.pair[run]).sum(), atol=5e-13
+        )
 
 
 def test_beta_weights_survive_extreme_parameters():
@@ -73,7 +77,10 @@ def test_beta_weights_survive_extreme_parameters():
     assert np.all(np.isfinite(weights.single)) and np.all(np.diff(weights.single) <= 1e-15)
     ranks = np.array([1000, 3000, 5000])
     np.testing.assert_allclose(
-        weights.single[ranks], betabinom.cdf(899, ranks - 1, 800.0, 1.0) / 900, rtol=1e-8, atol=1e-300
+        weights.single[ranks],
+        betabinom.cdf(899, ranks - 1, 800.0, 1.0) / 900,
+        rtol=1e-8,
+        atol=1e-300,
     )
 
 

@@ -39,7 +39,9 @@ def test_values_match_brute_force_over_all_row_subsets(task, k, semivalue):
         coalitions = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 1], [1, 1, 1]], dtype=bool)
         values = rows.values(coalitions)
         for coalition, line in zip(coalitions, values, strict=True):
-            expected = brute_force(columns, y, y_valid, coalition, task=task, k=k, semivalue=semivalue)
+            expected = brute_force(
+                columns, y, y_valid, coalition, task=task, k=k, semivalue=semivalue
+            )
             np.testing.assert_allclose(line, expected, atol=1e-12)
 
 
@@ -62,7 +64,9 @@ def test_efficiency_on_a_larger_table(task):
     rng = np.random.default_rng(5)
     columns = random_table(rng, 3000, 4, 3, levels=200)
     y, y_valid = random_labels(rng, task, 3000, 3)
-    values = RowValues(columns, y, y_valid, task=task, n_neighbors=4).values(np.ones((1, 4), dtype=bool))
+    values = RowValues(columns, y, y_valid, task=task, n_neighbors=4).values(
+        np.ones((1, 4), dtype=bool)
+    )
     utilities = []
     for t in range(3):
         distances = table_distances(columns, np.ones(4, dtype=bool), t)
@@ -144,7 +148,9 @@ def test_walk_is_the_weighted_sum_over_all_coalitions(task, form, m):
         weights = np.where(coalitions, weights_in[sizes][:, None], -weights_out[sizes][:, None])
         for valid in (None, slice(1, 4), np.array([4, 0])):
             expected = rows.values(coalitions, valid=valid).T @ weights
-            np.testing.assert_allclose(rows.walk(weights_in, weights_out, valid=valid), expected, atol=1e-11)
+            np.testing.assert_allclose(
+                rows.walk(weights_in, weights_out, valid=valid), expected, atol=1e-11
+            )
 
 
 def test_walk_without_columns_is_empty():
@@ -182,7 +188,9 @@ def test_fast_form_keeps_its_bound(task, semivalue, name):
         assert exact.error_bound() == 0
         for t in range(6):
             valid = slice(t, t + 1)
-            error = np.abs(exact.values(coalitions, valid=valid) - fast.values(coalitions, valid=valid)).max()
+            error = np.abs(
+                exact.values(coalitions, valid=valid) - fast.values(coalitions, valid=valid)
+            ).max()
             assert error <= fast.error_bound() + 1e-12
     assert fast.error_bound() > 0
 
@@ -198,7 +206,9 @@ def test_fast_form_keeps_its_bound_where_bins_are_sorted_by_label():
         members = np.flatnonzero(octave == one)
         y[members[: len(members) // 2]] = 1
     none = np.zeros(1, dtype=np.int64)
-    columns = IntegerColumns(numbers[None], np.zeros((1, 1), dtype=np.int64), none > 0, none + 1, none)
+    columns = IntegerColumns(
+        numbers[None], np.zeros((1, 1), dtype=np.int64), none > 0, none + 1, none
+    )
     exact, fast = (
         RowValues(columns, y, np.array([1]), task="classification", n_neighbors=5, form=form)
         for form in ("exact", "fast")
@@ -216,7 +226,8 @@ def test_fast_form_is_exact_where_every_bin_holds_one_distance(task):
     y, y_valid = random_labels(rng, task, 3000, 3)
     coalitions = rng.random((9, 5)) < 0.5
     exact, fast = (
-        RowValues(columns, y, y_valid, task=task, n_neighbors=4, form=form) for form in ("exact", "fast")
+        RowValues(columns, y, y_valid, task=task, n_neighbors=4, form=form)
+        for form in ("exact", "fast")
     )
     np.testing.assert_allclose(fast.values(coalitions), exact.values(coalitions), atol=1e-12)
 
@@ -229,7 +240,8 @@ def test_threads_never_change_a_bit(task, form):
     columns = random_table(rng, n, 5, 150, levels=50)
     y, y_valid = random_labels(rng, task, n, 150)
     one, two = (
-        RowValues(columns, y, y_valid, task=task, n_neighbors=4, form=form, n_jobs=jobs) for jobs in (1, 2)
+        RowValues(columns, y, y_valid, task=task, n_neighbors=4, form=form, n_jobs=jobs)
+        for jobs in (1, 2)
     )
     coalitions = rng.random((37, 5)) < 0.5
     np.testing.assert_array_equal(one.values(coalitions), two.values(coalitions))
@@ -253,7 +265,10 @@ def test_kernels_take_many_validation_rows_at_a_time(monkeypatch):
     rng = np.random.default_rng(2)
     columns = random_table(rng, 300, 5, 150, levels=50)
     rows = RowValues(
-        columns, *random_labels(rng, "classification", 300, 150), task="classification", n_neighbors=4
+        columns,
+        *random_labels(rng, "classification", 300, 150),
+        task="classification",
+        n_neighbors=4,
     )
     calls = []
 
@@ -275,7 +290,9 @@ def test_kernels_end_where_another_thread_says_so(stopped):
     )
     table, stop, chosen = rows._axis._table, np.array([stopped]), np.arange(4)
     sums = np.zeros((2, 50))
-    add_values(*table, np.ones(4), chosen, np.ones((2, 3), dtype=bool), sums, np.array([1, 0]), stop)
+    add_values(
+        *table, np.ones(4), chosen, np.ones((2, 3), dtype=bool), sums, np.array([1, 0]), stop
+    )
     shares = np.zeros((3, 50))
     add_walk(*table, np.ones(4), chosen, walk_weights(np.ones(4), np.ones(4)), shares, stop)
     assert sums.any() == shares.any() == (not stopped)
@@ -292,13 +309,17 @@ def test_validation_rows_count_as_they_weigh(task, form):
     copies = np.array([2, 0, 1, 3])
     options = {"task": task, "n_neighbors": 4, "form": form}
     again = np.repeat(np.arange(4), copies)
-    repeated = RowValues(replace(columns, valid=columns.valid[:, again]), y, y_valid[again], **options)
+    repeated = RowValues(
+        replace(columns, valid=columns.valid[:, again]), y, y_valid[again], **options
+    )
     weighted = RowValues(columns, y, y_valid, valid_weights=0.5 * copies, **options)
     coalitions, weights = rng.random((7, 3)) < 0.5, rng.random((2, 4))
     np.testing.assert_allclose(weighted.values(coalitions), repeated.values(coalitions), atol=1e-12)
     np.testing.assert_allclose(weighted.walk(*weights), repeated.walk(*weights), atol=1e-12)
     parts = [weighted.values(coalitions, valid=part) for part in (slice(0, 3), slice(3, 4))]
-    np.testing.assert_allclose((3 * parts[0] + parts[1]) / 4, weighted.values(coalitions), atol=1e-12)
+    np.testing.assert_allclose(
+        (3 * parts[0] + parts[1]) / 4, weighted.values(coalitions), atol=1e-12
+    )
     plain, alike = (
         RowValues(columns, y, y_valid, valid_weights=w, **options) for w in (None, np.full(4, 8.0))
     )

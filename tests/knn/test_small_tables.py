@@ -48,10 +48,15 @@ def test_they_agree_with_the_kernels_of_large_tables(task, levels):
         RowValues(columns, y, y_valid, small=True, **options),
     )
     coalitions = rng.random((33, 5)) < 0.5
-    np.testing.assert_allclose(small.values(coalitions), large.values(coalitions), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        small.values(coalitions), large.values(coalitions), rtol=1e-12, atol=1e-14
+    )
     some = np.array([3, 1, 30])
     np.testing.assert_allclose(
-        small.values(coalitions, valid=some), large.values(coalitions, valid=some), rtol=1e-12, atol=1e-14
+        small.values(coalitions, valid=some),
+        large.values(coalitions, valid=some),
+        rtol=1e-12,
+        atol=1e-14,
     )
     weights = rng.random(6), rng.random(6)
     np.testing.assert_allclose(small.walk(*weights), large.walk(*weights), rtol=1e-11, atol=1e-13)
@@ -61,12 +66,18 @@ def test_dissimilarities_are_those_of_the_table():
     rng = np.random.default_rng(0)
     columns = random_table(rng, 9, 4, 5)
     rows = RowValues(
-        columns, np.zeros(9, dtype=int), np.zeros(5, dtype=int), task="classification", n_neighbors=1
+        columns,
+        np.zeros(9, dtype=int),
+        np.zeros(5, dtype=int),
+        task="classification",
+        n_neighbors=1,
     )
     found = _dissimilarities(rows._game, np.array([4, 2]))
     for place, t in enumerate((4, 2)):
         for j in range(4):
-            assert found[place, j].tolist() == table_distances(columns, np.arange(4) == j, t).tolist()
+            assert (
+                found[place, j].tolist() == table_distances(columns, np.arange(4) == j, t).tolist()
+            )
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -49,7 +49,8 @@ def small(task, n=5, T=7, m=3, seed=0, n_classes=3, *, repeats=True):
     return X, np.arange(n) % n_classes, X_valid, rng.integers(0, n_classes, T)
 
 
-# ---- against the definition ------------------------------------------------------------------------------------
+# ---- against the definition
+# ------------------------------------------------------------------------------------
 
 
 def votes(members, distances, y, target, k, task):
@@ -88,7 +89,9 @@ def test_nearest_neighbours_are_the_definition(task, semivalue):
     options = {"task": task, "n_neighbors": 2, "metric": "sqeuclidean", "semivalue": semivalue}
     v = value_cells(*data, columns="exact", progress=False, **options)
     np.testing.assert_allclose(v.values, brute_force(h, 4, 3, semivalue, semivalue), atol=1e-10)
-    blocks = value_blocks(*data, rows=range(4), columns=list("abc"), model="knn", method="exact", **options)
+    blocks = value_blocks(
+        *data, rows=range(4), columns=list("abc"), model="knn", method="exact", **options
+    )
     np.testing.assert_allclose(blocks.values, v.values, atol=1e-10)
     sampled = value_cells(*data, method="mc", model="knn", progress=False, max_permutations=500,
                           tolerance=0, **options)  # fmt: skip
@@ -124,7 +127,11 @@ def model_game(model, X, y, X_valid, y_valid, task):
     estimator = ESTIMATORS.get((model, task), model)
 
     def scored(predictions):
-        return np.mean(predictions == y_valid) if task == "classification" else r2_score(y_valid, predictions)
+        return (
+            np.mean(predictions == y_valid)
+            if task == "classification"
+            else r2_score(y_valid, predictions)
+        )
 
     def constant(rows):
         if task == "regression":
@@ -132,7 +139,9 @@ def model_game(model, X, y, X_valid, y_valid, task):
         labels, counts = (
             np.unique(y[rows], return_counts=True) if rows else (np.unique(y), np.ones(len(set(y))))
         )
-        return np.mean([scored(np.full(len(y_valid), label)) for label in labels[counts == counts.max()]])
+        return np.mean(
+            [scored(np.full(len(y_valid), label)) for label in labels[counts == counts.max()]]
+        )
 
     def h(S, F):
         rows = sorted(S)
@@ -140,9 +149,14 @@ def model_game(model, X, y, X_valid, y_valid, task):
         if not columns or (task == "classification" and np.unique(y[rows]).size < 2):
             return float(constant(rows))
         if tree is not None:
-            masks = (np.isin(np.arange(k), part)[None] for k, part in ((len(X), rows), (X.shape[1], columns)))
+            masks = (
+                np.isin(np.arange(k), part)[None]
+                for k, part in ((len(X), rows), (X.shape[1], columns))
+            )
             return float(tree.utilities(*map(MaskCoalitions, masks))[0, 0])
-        return float(scored(estimator.fit(X[np.ix_(rows, columns)], y[rows]).predict(X_valid[:, columns])))
+        return float(
+            scored(estimator.fit(X[np.ix_(rows, columns)], y[rows]).predict(X_valid[:, columns]))
+        )
 
     return functools.cache(h)
 
@@ -171,7 +185,9 @@ def test_models_with_labels_are_the_definition(name, task):
             return plain(frozenset(S), F - {3}) if 3 in F else plain(frozenset(), frozenset())
 
         expected = brute_force(h, 4, 4)
-        v = value_cells(*data, task=task, method="exact", model=model, include_label=True, progress=False)
+        v = value_cells(
+            *data, task=task, method="exact", model=model, include_label=True, progress=False
+        )
         np.testing.assert_allclose(v.values, expected, atol=1e-10)
         everyone, nobody = frozenset(range(4)), frozenset()
         assert v.total == pytest.approx(h(everyone, everyone) - h(nobody, nobody), abs=1e-10)
@@ -184,7 +200,9 @@ def test_leave_one_out_of_a_single_column_counts_from_the_constant():
     everyone, column, none = frozenset(range(5)), frozenset({0}), frozenset()
     expected = [h(everyone, column) + h(everyone - {i}, none) - h(everyone - {i}, column) - h(everyone, none)
                 for i in range(5)]  # fmt: skip
-    v = value_cells(X[:, :1], y, X_valid[:, :1], y_valid, method="loo", model="tree", progress=False)
+    v = value_cells(
+        X[:, :1], y, X_valid[:, :1], y_valid, method="loo", model="tree", progress=False
+    )
     np.testing.assert_allclose(v.values[:, 0], expected, atol=1e-12)
 
 
@@ -194,7 +212,9 @@ def test_any_score_counts_from_its_own_constant(scoring):
     X, X_valid = rng.normal(size=(5, 2)), rng.normal(size=(9, 2))
     y, y_valid = np.array([0, 1, 0, 1, 1]), (X_valid[:, 0] > 0).astype(int)
     model = LogisticRegression()
-    v = value_cells(X, y, X_valid, y_valid, method="exact", model=model, scoring=scoring, progress=False)
+    v = value_cells(
+        X, y, X_valid, y_valid, method="exact", model=model, scoring=scoring, progress=False
+    )
     score = get_scorer(scoring)(model.fit(X, y), X_valid, y_valid)
     share = y_valid.mean()
     constant = {
@@ -207,7 +227,8 @@ def test_any_score_counts_from_its_own_constant(scoring):
     assert v.info["utility_none"] == pytest.approx(constant)
 
 
-# ---- columns that change nothing -------------------------------------------------------------------------------
+# ---- columns that change nothing
+# -------------------------------------------------------------------------------
 
 
 def with_idle_columns(task, n=24, T=20, seed=0):
@@ -240,7 +261,9 @@ IDLE = [1, 3, 4, 5]
 def test_idle_columns_get_nothing_of_nearest_neighbours(task, options, include_label):
     if options.get("method") == "mc":
         options = {**options, "max_permutations": 5, "tolerance": 0}
-    v = value_cells(*with_idle_columns(task), include_label=include_label, progress=False, **options)
+    v = value_cells(
+        *with_idle_columns(task), include_label=include_label, progress=False, **options
+    )
     np.testing.assert_allclose(v.values[:, IDLE], 0.0, atol=1e-12)
     if options.get("method") != "mc":  # five draws that were alike do not prove that all are
         np.testing.assert_array_equal(v.stderr[:, IDLE], 0.0)
@@ -253,7 +276,9 @@ def test_idle_columns_get_nothing_where_many_columns_are_sampled():
     X[:, 5] = X_valid[:, 5] = 1.0
     y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
     for more in ({}, {"include_label": True, "semivalue": "banzhaf"}):
-        v = value_cells(X, y, X_valid, y_valid, columns="sampled", n_coalitions=64, progress=False, **more)
+        v = value_cells(
+            X, y, X_valid, y_valid, columns="sampled", n_coalitions=64, progress=False, **more
+        )
         assert v.stderr.max() > 0
         np.testing.assert_array_equal(v.values[:, 5], 0.0)
 
@@ -299,7 +324,15 @@ def test_a_model_that_draws_columns_draws_none_that_say_nothing():
     X, y, X_valid, y_valid = with_idle_columns("classification", n=10)
     model = RandomForestClassifier(5, max_features=1)
     v = value_cells(
-        X, y, X_valid, y_valid, method="mc", model=model, max_permutations=2, tolerance=0, progress=False
+        X,
+        y,
+        X_valid,
+        y_valid,
+        method="mc",
+        model=model,
+        max_permutations=2,
+        tolerance=0,
+        progress=False,
     )
     np.testing.assert_array_equal(v.values[:, IDLE], 0.0)
 
@@ -316,7 +349,9 @@ def test_noise_is_worth_nothing_to_nearest_neighbours(task):
             rng.permutation(np.arange(40) % 2), rng.permutation(np.arange(40) % 2))  # fmt: skip
         worth.append(value_cells(X, y, X_valid, y_valid, progress=False).columns)
         if task == "classification":
-            from_zero.append(value_cells(X, y, X_valid, y_valid, empty="zero", progress=False).columns)
+            from_zero.append(
+                value_cells(X, y, X_valid, y_valid, empty="zero", progress=False).columns
+            )
     mean, error = np.mean(worth, axis=0), np.std(worth, axis=0, ddof=1) / np.sqrt(60)
     assert (np.abs(mean) <= 3.5 * error).all() and error.max() < 0.03
     if from_zero:
@@ -341,7 +376,8 @@ def test_noise_is_never_credited_by_models(model, task):
         assert (mean >= -3.5 * error).all()
 
 
-# ---- what the sum is -------------------------------------------------------------------------------------------
+# ---- what the sum is
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -352,17 +388,25 @@ def test_the_sum_says_what_it_is(task):
         name = {"empty": "zero"} if not options else {"baseline": "zero"}
         if task == "regression" and not options:
             with pytest.warns(
-                InputWarning, match="empty='zero' counts from a score of 0, and minus the squared error"
+                InputWarning,
+                match="empty='zero' counts from a score of 0, and minus the squared error",
             ):
                 zero = value_cells(X, y, X_valid, y_valid, progress=False, **name)
         else:
             zero = value_cells(X, y, X_valid, y_valid, progress=False, **options, **name)
         assert v.total == pytest.approx(zero.total - v.info["utility_none"], abs=1e-12)
         words = (
-            "what the rows' labels alone predict" if not options else "that of the best constant prediction"
+            "what the rows' labels alone predict"
+            if not options
+            else "that of the best constant prediction"
         )
-        assert v.info["about"]["total"] == f"the model's score less {v.info['utility_none']:.4g}, {words}"
-        assert zero.info["about"]["total"] == "the model's score" and "utility_none" not in zero.info
+        assert (
+            v.info["about"]["total"]
+            == f"the model's score less {v.info['utility_none']:.4g}, {words}"
+        )
+        assert (
+            zero.info["about"]["total"] == "the model's score" and "utility_none" not in zero.info
+        )
 
 
 def test_the_sum_of_folds_is_the_mean_over_them():
@@ -408,7 +452,9 @@ def test_zero_is_the_game_of_the_paper():
         return float(np.mean(model.predict(X_valid[:, columns]) == y_valid))
 
     for model in ("ridge", RidgeClassifier()):
-        v = value_cells(X, y, X_valid, y_valid, method="exact", model=model, baseline="zero", progress=False)
+        v = value_cells(
+            X, y, X_valid, y_valid, method="exact", model=model, baseline="zero", progress=False
+        )
         np.testing.assert_allclose(v.values, brute_force(functools.cache(h), 4, 2), atol=1e-12)
 
 
@@ -418,7 +464,8 @@ def test_a_scorer_that_cannot_take_a_constant_says_so():
 
     data = small("regression")
     with pytest.raises(
-        UtilityError, match=r"the best constant prediction from .* cannot be scored: .*baseline='zero'"
+        UtilityError,
+        match=r"the best constant prediction from .* cannot be scored: .*baseline='zero'",
     ):
         value_cells(*data, method="exact", model=Ridge(), scoring=coefficient, progress=False)
 

@@ -27,7 +27,13 @@ from oracles import semivalue_weight
 
 WINE = load_wine()
 TABLES = WINE.data[::16, :3], WINE.target[::16], WINE.data[1::8, :3], WINE.target[1::8]
-QUICK = {"method": "flat", "model": "tree", "max_permutations": 12, "tolerance": 0, "progress": False}
+QUICK = {
+    "method": "flat",
+    "model": "tree",
+    "max_permutations": 12,
+    "tolerance": 0,
+    "progress": False,
+}
 
 SMALL_X = np.array([[0.0, 5.0], [1.0, 3.5], [4.0, 4.0]])
 SMALL_Y = np.array([0, 0, 1])
@@ -58,7 +64,9 @@ def values_by_hand(utility, n, m, semivalue="shapley"):
     """The semivalue of every cell by the definition: a loop over all sets of the other cells."""
     cells = list(itertools.product(range(n), range(m)))
     known = {
-        frozenset(c): utility(c) for size in range(n * m + 1) for c in itertools.combinations(cells, size)
+        frozenset(c): utility(c)
+        for size in range(n * m + 1)
+        for c in itertools.combinations(cells, size)
     }
     values = np.zeros((n, m))
     for cell in cells:
@@ -133,7 +141,9 @@ def test_axioms(model, seed, n_classes):
 def test_axioms_of_estimators(model):
     X = np.column_stack([TABLES[0], np.full(len(TABLES[0]), 0.1)])
     X_valid = np.column_stack([TABLES[2], np.full(len(TABLES[2]), 0.3)])
-    v = value_cells(X, TABLES[1], X_valid, TABLES[3], **QUICK | {"model": model, "max_permutations": 3})
+    v = value_cells(
+        X, TABLES[1], X_valid, TABLES[3], **QUICK | {"model": model, "max_permutations": 3}
+    )
     assert v.total == pytest.approx(v.info["utility_all"] - v.info["utility_none"], abs=1e-12)
     assert not v.values[:, 3].any()
 
@@ -143,7 +153,9 @@ def test_names_and_order_of_rows_and_columns_do_not_count():
     rows, columns = [2, 0, 1], [1, 0]
     moved = SMALL_X[np.ix_(rows, columns)], SMALL_Y[rows], SMALL_VALID[:, columns], SMALL_Y_VALID
     other = flat_game(split_of(*moved), model="gaussian_nb")
-    assert over_all_orders(other) == pytest.approx(over_all_orders(game)[np.ix_(rows, columns)], abs=1e-12)
+    assert over_all_orders(other) == pytest.approx(
+        over_all_orders(game)[np.ix_(rows, columns)], abs=1e-12
+    )
 
 
 def test_cross_valuation_sums_to_the_mean_over_the_folds():
@@ -183,7 +195,9 @@ def test_tables_as_they_came_in_threads():
     options = QUICK | {"model": GaussianNB(), "preprocess": "none"}
     one = value_cells(frame, TABLES[1], valid, TABLES[3], **options | {"max_permutations": 4})
     with joblib.parallel_config(backend="threading"):
-        two = value_cells(frame, TABLES[1], valid, TABLES[3], **options | {"max_permutations": 4}, n_jobs=2)
+        two = value_cells(
+            frame, TABLES[1], valid, TABLES[3], **options | {"max_permutations": 4}, n_jobs=2
+        )
     assert one.values.tobytes() == two.values.tobytes()
 
 
@@ -244,7 +258,11 @@ def test_truncation_leaves_the_rest_of_an_order_with_nothing(model):
 
 def test_missing_entries_and_categories_fill_as_documented():
     X = pd.DataFrame(
-        {"size": [1.0, np.nan, 5.0, 6.0], "tone": ["b", "a", None, "b"], "on": [True, False, True, None]}
+        {
+            "size": [1.0, np.nan, 5.0, 6.0],
+            "tone": ["b", "a", None, "b"],
+            "on": [True, False, True, None],
+        }
     )
     seen = []
 
@@ -266,7 +284,9 @@ def test_missing_entries_and_categories_fill_as_documented():
     none, everything = seen
     nan = np.nan
     assert none.tolist() == [[4.0, 0.0, 1.0, 1.0]] * 4
-    np.testing.assert_array_equal(everything, [[1, 0, 1, 1], [nan, 1, 0, 0], [5, 0, 0, 1], [6, 0, 1, nan]])
+    np.testing.assert_array_equal(
+        everything, [[1, 0, 1, 1], [nan, 1, 0, 0], [5, 0, 0, 1], [6, 0, 1, nan]]
+    )
     seen.clear()
     # the missing size joins, then a tone like the filled one, then the missing tone
     utilities = game.along(np.array([3, 1, 7]))
@@ -282,7 +302,9 @@ def test_a_missing_number_is_worth_nothing_to_models_that_cannot_take_it(model):
     X[2, 1] = X[4, 0] = np.nan
     X_valid = TABLES[2].copy()
     X_valid[0, 0] = np.nan
-    v = value_cells(X, TABLES[1], X_valid, TABLES[3], **QUICK | {"model": model, "max_permutations": 4})
+    v = value_cells(
+        X, TABLES[1], X_valid, TABLES[3], **QUICK | {"model": model, "max_permutations": 4}
+    )
     assert v.values[2, 1] == v.values[4, 0] == 0
     assert v.values.any()
 
@@ -291,7 +313,9 @@ def test_a_column_without_entries_is_worth_nothing():
     X, X_valid = TABLES[0].copy(), TABLES[2].copy()
     X[:, 1] = np.nan
     for model in ("tree", None, GaussianNB()):
-        v = value_cells(X, TABLES[1], X_valid, TABLES[3], **QUICK | {"model": model, "max_permutations": 2})
+        v = value_cells(
+            X, TABLES[1], X_valid, TABLES[3], **QUICK | {"model": model, "max_permutations": 2}
+        )
         assert not v.values[:, 1].any() and v.values.any()
 
 
@@ -306,7 +330,9 @@ def test_the_record_and_a_file(tmp_path):
     v = value_cells(*TABLES, **QUICK)
     assert v.info["method"] == "flat" and v.info["model"] == "tree"
     v.save(tmp_path / "values.parquet")
-    assert Valuation.load(tmp_path / "values.parquet").info["utility_none"] == v.info["utility_none"]
+    assert (
+        Valuation.load(tmp_path / "values.parquet").info["utility_none"] == v.info["utility_none"]
+    )
     default = value_cells(*TABLES, **QUICK | {"model": None, "max_permutations": 1})
     assert default.info["model"] == "tree"
 
@@ -332,7 +358,10 @@ def test_as_an_estimator():
     ("changes", "message"),
     [
         ({"include_label": True}, "method='flat' cannot value the label"),
-        ({"semivalue": ("shapley", "banzhaf")}, "rows and columns cannot differ in their semivalue"),
+        (
+            {"semivalue": ("shapley", "banzhaf")},
+            "rows and columns cannot differ in their semivalue",
+        ),
         (
             {"model": "ridge"},
             "has no model='ridge', which is built in for rows and columns only: use tree, gaussian_nb, or",
@@ -342,8 +371,14 @@ def test_as_an_estimator():
             {"scoring": "accuracy"},
             "scoring='accuracy' does not go with method='flat' and the built-in model='tree', which has its own: leave it out",
         ),
-        ({"preprocess": "none"}, "preprocess='none' does not go with model='tree', which has its own"),
-        ({"preprocess": "some", "model": None}, "preprocess='some' is not known: use 'auto' or 'none'"),
+        (
+            {"preprocess": "none"},
+            "preprocess='none' does not go with model='tree', which has its own",
+        ),
+        (
+            {"preprocess": "some", "model": None},
+            "preprocess='some' is not known: use 'auto' or 'none'",
+        ),
         ({"model": LinearRegression()}, "is a regressor, but the task is classification"),
         ({"max_permutations": 0}, "max_permutations=0 must be a whole number"),
         ({"tolerance": -1}, "tolerance=-1 must be a number and not be negative"),
@@ -360,7 +395,11 @@ def test_naive_bayes_predicts_classes_only():
         InputError, match="predicts classes, but the task is regression: use model='ridge' or"
     ):
         value_cells(
-            TABLES[0], TABLES[0][:, 0] / 3, TABLES[2], TABLES[2][:, 0] / 3, **QUICK | {"model": "gaussian_nb"}
+            TABLES[0],
+            TABLES[0][:, 0] / 3,
+            TABLES[2],
+            TABLES[2][:, 0] / 3,
+            **QUICK | {"model": "gaussian_nb"},
         )
 
 

@@ -41,9 +41,10 @@ def mixed_split(seed, n_classes=2, n=24, T=40):
     signal = X["a"] + 0.3 * X["b"] + rng.normal(size=size)
     X["e"] = (signal + rng.normal(size=size) > 0).astype(object)
     for name in ("a", "e"):
-        X.loc[[*rng.choice(n, 2, replace=False), *rng.choice(np.arange(n, size), 8, replace=False)], name] = (
-            None
-        )
+        X.loc[
+            [*rng.choice(n, 2, replace=False), *rng.choice(np.arange(n, size), 8, replace=False)],
+            name,
+        ] = None
     y = np.digitize(signal, np.quantile(signal, np.arange(1, n_classes) / n_classes))
     (split,) = make_problem(X[:n], y[:n], X[n:], y[n:]).splits
     assert [column.kind for column in split.train.columns][2:] == ["category", "number", "boolean"]
@@ -99,7 +100,8 @@ def test_tree_is_grown_on_the_filled_table(n_classes, seed):
 
 def test_regression_tree_is_grown_on_the_filled_table():
     rng = np.random.default_rng(5)
-    # means of 8 small whole numbers are exact, so that splits tie in floats just where they do in fractions
+    # means of 8 small whole numbers are exact, so that splits tie in floats just where they do in
+    # fractions
     X, y = rng.integers(0, 4, size=(20, 2)).astype(float), rng.integers(0, 30, 20).astype(float)
     (split,) = make_problem(X[:8], y[:8], X[8:], y[8:], task="regression").splits
     order = random_order(split, 0)
@@ -235,7 +237,11 @@ FRAME = {"size": [1, 2, 6], "tone": ["b", "a", "b"], "on": [False, True, True]}
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_frames_keep_their_kind(make):
     cells = NativeCells(as_table(make(FRAME)))
-    assert cells.matters().tolist() == [[True, False, True], [True, True, False], [True, False, False]]
+    assert cells.matters().tolist() == [
+        [True, False, True],
+        [True, True, False],
+        [True, False, False],
+    ]
     present = np.array([[True, True, True], [False, False, True], [False, True, False]])
     filled = cells.filled(present)
     assert type(filled) is type(make(FRAME))
@@ -278,7 +284,9 @@ def test_columns_without_an_entry_stay_so(make):
 
 def test_a_pipeline_that_fills_nulls_by_itself():
     frame = pl.DataFrame({"size": [1, None, 5, 6] * 3})
-    pipeline = make_pipeline(FunctionTransformer(lambda part: part.fill_null(0.0).to_numpy()), GaussianNB())
+    pipeline = make_pipeline(
+        FunctionTransformer(lambda part: part.fill_null(0.0).to_numpy()), GaussianNB()
+    )
     y = [0, 0, 1, 1] * 3
     (split,) = make_problem(frame, y, frame, y).splits
     game = flat_game(split, model=pipeline, preprocess="none")
@@ -317,11 +325,14 @@ def test_only_plain_numbers_are_averaged(make, items, filled):
 
 
 @pytest.mark.parametrize(
-    ("items", "filled"), [([1, None, 5, 2], 8 / 3), (DECIMALS, Decimal(2)), (DURATIONS, timedelta(2))]
+    ("items", "filled"),
+    [([1, None, 5, 2], 8 / 3), (DECIMALS, Decimal(2)), (DURATIONS, timedelta(2))],
 )
 def test_arrays_of_objects_keep_their_entries(items, filled):
     array = np.array([[item, "a"] for item in items], dtype=object)
-    table = NativeCells(as_table(array)).filled(np.array([[1, 0], [1, 0], [0, 0], [1, 1]], dtype=bool))
+    table = NativeCells(as_table(array)).filled(
+        np.array([[1, 0], [1, 0], [0, 0], [1, 1]], dtype=bool)
+    )
     assert table.dtype == object
     assert table[:, 0].tolist() == [items[0], None, filled, items[3]]
 
@@ -335,7 +346,9 @@ def test_the_mean_of_narrow_numbers_is_not_rounded():
 
 @pytest.mark.parametrize("index", [["p", "q", "r"], [7, 7, 0]])
 def test_pandas_keeps_its_index_and_missing_entries(index):
-    frame = pd.DataFrame({"size": [1.0, None, 5.0], "tone": pd.Categorical(["b", None, "b"])}, index=index)
+    frame = pd.DataFrame(
+        {"size": [1.0, None, 5.0], "tone": pd.Categorical(["b", None, "b"])}, index=index
+    )
     cells = NativeCells(as_table(frame))
     everything = cells.filled(np.ones((3, 2), dtype=bool))
     pd.testing.assert_frame_equal(everything, frame)
@@ -357,7 +370,8 @@ def test_a_pipeline_that_encodes_by_itself_gives_the_same_values(make):
     data = {"size": rng.normal(size=40), "tone": tones[np.arange(40) % 3]}
     y = np.where(data["size"] + (data["tone"] == "b") > 0.2, "yes", "no")
     tables = [
-        make({name: entries[part] for name, entries in data.items()}) for part in (slice(8), slice(8, 40))
+        make({name: entries[part] for name, entries in data.items()})
+        for part in (slice(8), slice(8, 40))
     ]
     options = {"method": "flat", "max_permutations": 2, "tolerance": 0, "progress": False}
     # the encoder sees all three tones in the validation table too; the tree of one seed is one tree

@@ -109,7 +109,9 @@ def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeyp
     assert bits(value(checkpoint=path)) == bits(plain)  # nothing is done again
 
 
-@pytest.mark.parametrize("kind", ["exact crossed", "loo crossed", "oob", "blocks of neighbours crossed"])
+@pytest.mark.parametrize(
+    "kind", ["exact crossed", "loo crossed", "oob", "blocks of neighbours crossed"]
+)
 def test_many_places_to_crash_at(kind, small_pieces, monkeypatch, tmp_path):
     value = KINDS[kind]
     plain = value()
@@ -128,7 +130,9 @@ def test_many_places_to_crash_at(kind, small_pieces, monkeypatch, tmp_path):
     assert calls > 7
 
 
-@pytest.mark.parametrize("kind", ["exact crossed", "loo", "oob with more trees", "blocks of neighbours"])
+@pytest.mark.parametrize(
+    "kind", ["exact crossed", "loo", "oob with more trees", "blocks of neighbours"]
+)
 def test_workers_and_pools_do_the_same_bits(kind, small_pieces, tmp_path):
     value = KINDS[kind]
     plain = bits(value())
@@ -171,7 +175,9 @@ def test_more_trees_go_on_and_fewer_take_the_first(small_pieces, tmp_path):
     assert found.info["resumed_at"] == 120
 
 
-def test_pressing_control_c_among_the_trees_gives_values_and_a_file(small_pieces, monkeypatch, tmp_path):
+def test_pressing_control_c_among_the_trees_gives_values_and_a_file(
+    small_pieces, monkeypatch, tmp_path
+):
     path = tmp_path / "run.npz"
     real = Trees.__call__
 
@@ -192,11 +198,27 @@ def test_pressing_control_c_among_the_trees_gives_values_and_a_file(small_pieces
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [
-        ({"method": "exact", **MODEL}, {"method": "loo", **MODEL}, "method is exact there and loo here"),
+        (
+            {"method": "exact", **MODEL},
+            {"method": "loo", **MODEL},
+            "method is exact there and loo here",
+        ),
         ({"method": "exact", **MODEL}, {"method": "exact", "model": "sklearn_tree"}, "model is"),
-        ({"method": "loo", **MODEL}, {"method": "loo", "baseline": "zero", **MODEL}, "baseline is constant"),
-        ({"method": "oob"}, {"method": "oob", "random_state": 1}, "random_state is 0 there and 1 here"),
-        ({"method": "oob"}, {"method": "oob", "column_share": 2}, "columns_per_tree is 1 there and 2 here"),
+        (
+            {"method": "loo", **MODEL},
+            {"method": "loo", "baseline": "zero", **MODEL},
+            "baseline is constant",
+        ),
+        (
+            {"method": "oob"},
+            {"method": "oob", "random_state": 1},
+            "random_state is 0 there and 1 here",
+        ),
+        (
+            {"method": "oob"},
+            {"method": "oob", "column_share": 2},
+            "columns_per_tree is 1 there and 2 here",
+        ),
     ],
 )
 def test_another_run_is_refused(first, second, said, tmp_path):
@@ -268,7 +290,9 @@ def test_the_command_takes_a_cluster(dask_client, tmp_path):
     (tmp_path / "t.csv").write_text("\n".join(["a,b,c,y", *lines]))
     call = ["cells", str(tmp_path / "t.csv"), "-t", "y", "--folds", "2", "-m", "oob", "-o"]
     assert main([*call, str(tmp_path / "here.csv")]) == 0
-    assert main([*call, str(tmp_path / "there.csv"), "--cluster", dask_client.scheduler.address]) == 0
+    assert (
+        main([*call, str(tmp_path / "there.csv"), "--cluster", dask_client.scheduler.address]) == 0
+    )
     assert (tmp_path / "here.csv").read_text() == (tmp_path / "there.csv").read_text()
 
 
@@ -283,12 +307,27 @@ def test_the_command_names_the_state_that_control_c_leaves(tmp_path, capsys, mon
         return real(self, number)
 
     monkeypatch.setattr(DesignBlocks, "__call__", pressed)
-    (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"{k * k % 7},{'uv'[k % 2]}\n" for k in range(12)))
+    (tmp_path / "t.csv").write_text(
+        "a,y\n" + "".join(f"{k * k % 7},{'uv'[k % 2]}\n" for k in range(12))
+    )
     path = str(tmp_path / "run.npz")
     assert (
         main(
-            ["cells", str(tmp_path / "t.csv"), "-t", "y", "-m", "exact", "--folds", "2", "--checkpoint", path]
+            [
+                "cells",
+                str(tmp_path / "t.csv"),
+                "-t",
+                "y",
+                "-m",
+                "exact",
+                "--folds",
+                "2",
+                "--checkpoint",
+                path,
+            ]
         )
         == 130
     )
-    assert f"before there were values; the same command goes on from {path}" in capsys.readouterr().err
+    assert (
+        f"before there were values; the same command goes on from {path}" in capsys.readouterr().err
+    )

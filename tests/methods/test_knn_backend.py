@@ -94,7 +94,11 @@ def test_values_agree_within_the_stated_errors(emulated, task, options):
     tables = data(task=task)
     there = value_cells(*tables, backend="cuda", progress=False, **options)
     here = value_cells(*tables, backend="cpu", form="exact", progress=False, **options)
-    assert (there.info["backend"], there.info["form"], here.info["backend"]) == ("cuda", "fast", "cpu")
+    assert (there.info["backend"], there.info["form"], here.info["backend"]) == (
+        "cuda",
+        "fast",
+        "cpu",
+    )
     off, spread = np.abs(there.values - here.values), np.ptp(here.values)
     assert off.max() < 0.01 * spread
     assert np.sqrt(np.mean(off**2)) < 3 * there.info["form_stderr"]
@@ -169,7 +173,9 @@ class Rows:
 
     def values(self, coalitions, *, valid):
         true = coalitions.sum(axis=1, keepdims=True) * np.arange(50.0)
-        return true if self._off is None else true + self._off * coalitions.sum(axis=1, keepdims=True)
+        return (
+            true if self._off is None else true + self._off * coalitions.sum(axis=1, keepdims=True)
+        )
 
 
 def test_a_bias_is_corrected():
@@ -179,12 +185,16 @@ def test_a_bias_is_corrected():
     joining = np.array([1 / 3, 1 / 6, 1 / 3])
     weights = np.append(0.0, joining), np.append(joining, 0.0)
     true = np.tile(np.arange(50.0)[:, None], 3)
-    wrong = Estimate(true + off[:, None], np.zeros((50, 3)), np.zeros(50), np.zeros(3), {}, total_stderr=0.0)
+    wrong = Estimate(
+        true + off[:, None], np.zeros((50, 3)), np.zeros(50), np.zeros(3), {}, total_stderr=0.0
+    )
     right = correct_bins(wrong, [Rows(off)], [Rows(None)], [np.arange(50)], weights, seed=0)
     before, after = np.mean((wrong.values - true) ** 2), np.mean((right.values - true) ** 2)
     assert after < 0.5 * before
     assert 0.3 < np.mean(right.stderr**2) / after < 3
-    in_threads = correct_bins(wrong, [Rows(off, 2)], [Rows(None, 2)], [np.arange(50)], weights, seed=0)
+    in_threads = correct_bins(
+        wrong, [Rows(off, 2)], [Rows(None, 2)], [np.arange(50)], weights, seed=0
+    )
     np.testing.assert_array_equal(in_threads.values, right.values)
 
 
@@ -218,7 +228,9 @@ def test_blocks_may_have_validation_rows_that_count_differently(emulated):
         "scoring": "balanced_accuracy",
         "n_neighbors": 2,
     }
-    there = value_blocks(X, y, X_valid, y_valid, backend="cuda", valid_weight=[1, 2, 0, 2], **options)
+    there = value_blocks(
+        X, y, X_valid, y_valid, backend="cuda", valid_weight=[1, 2, 0, 2], **options
+    )
     here = value_blocks(X, y, X_valid, y_valid, backend="cpu", valid_weight=[1, 2, 0, 2], **options)
     np.testing.assert_allclose(there.values, here.values, rtol=0, atol=1e-12)
 
@@ -228,11 +240,14 @@ def test_too_many_weights_for_a_gpu_are_one_line(emulated, monkeypatch):
     X, y, X_valid, y_valid = data(n=20)
     options = {"valid_weight": [1, 2, 3, 4], "n_neighbors": 2, "progress": False}
     with pytest.raises(
-        InputError, match="4 different weights, more than the 2 that a GPU takes; or use backend='cpu'"
+        InputError,
+        match="4 different weights, more than the 2 that a GPU takes; or use backend='cpu'",
     ):
         value_cells(X, y, X_valid, y_valid, backend="cuda", **options)
     with pytest.raises(InputError, match="4 different weights"):
-        value_blocks(X, y, X_valid, y_valid, backend="cuda", rows=[0, 1] * 10, model="knn", **options)
+        value_blocks(
+            X, y, X_valid, y_valid, backend="cuda", rows=[0, 1] * 10, model="knn", **options
+        )
 
 
 @pytest.mark.parametrize("semivalue", ["shapley", "banzhaf"])
@@ -254,4 +269,9 @@ def test_the_label_of_binned_rows_has_their_errors(emulated):
     here = value_cells(*tables, backend="cpu", form="exact", **options)
     off, stated = there.values[:, -1] - here.values[:, -1], there.stderr[:, -1]
     assert there.info["form"] == "fast"
-    assert 0 < np.sqrt(np.mean(off**2)) < 3 * np.sqrt(np.mean(stated**2)) < 0.05 * np.ptp(here.values[:, -1])
+    assert (
+        0
+        < np.sqrt(np.mean(off**2))
+        < 3 * np.sqrt(np.mean(stated**2))
+        < 0.05 * np.ptp(here.values[:, -1])
+    )

@@ -36,7 +36,9 @@ def test_classification_equals_brute_force(n, m, classes, K, semivalue, empty):
     X, X_valid = rng.integers(0, 3, (n, m)), rng.integers(0, 3, (3, m))
     y, y_valid = np.arange(n) % classes, rng.integers(0, classes, 3)
     rows, columns = (
-        semivalue if isinstance(semivalue, tuple) and len(semivalue) == 2 else (semivalue, semivalue)
+        semivalue
+        if isinstance(semivalue, tuple) and len(semivalue) == 2
+        else (semivalue, semivalue)
     )
     h = knn_utility(X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), K, empty=empty)
     v = value_cells(
@@ -56,7 +58,9 @@ def test_classification_equals_brute_force(n, m, classes, K, semivalue, empty):
 
 @pytest.mark.filterwarnings("ignore:empty='zero' counts from a score of 0")
 @pytest.mark.parametrize("empty", ["zero", "ties"])
-@pytest.mark.parametrize(("K", "semivalue"), [(1, "shapley"), (2, "shapley"), (3, "banzhaf"), (8, "shapley")])
+@pytest.mark.parametrize(
+    ("K", "semivalue"), [(1, "shapley"), (2, "shapley"), (3, "banzhaf"), (8, "shapley")]
+)
 def test_regression_equals_brute_force(K, semivalue, empty):
     rng = np.random.default_rng(K)
     X, X_valid = rng.integers(0, 3, (5, 2)), rng.integers(0, 3, (3, 2))
@@ -67,7 +71,9 @@ def test_regression_equals_brute_force(K, semivalue, empty):
     options = {"metric": "sqeuclidean", "n_neighbors": K, "semivalue": semivalue, "empty": empty}
     v = value_cells(X, y, X_valid, y_valid, progress=False, **options)
     assert v.info["task"] == "regression"
-    np.testing.assert_allclose(v.values, brute_force(h, 5, 2, semivalue, semivalue), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        v.values, brute_force(h, 5, 2, semivalue, semivalue), rtol=0, atol=1e-10
+    )
 
 
 def test_regression_sums_to_minus_the_squared_error_of_scikit_learn():
@@ -94,7 +100,12 @@ def test_order_of_rows_and_columns_only_moves_values(seed):
     rows, columns = rng.permutation(20), rng.permutation(3)
     plain = value_cells(X, y, X_valid, y_valid, n_neighbors=3, progress=False).values
     moved = value_cells(
-        X[np.ix_(rows, columns)], y[rows], X_valid[:, columns], y_valid, n_neighbors=3, progress=False
+        X[np.ix_(rows, columns)],
+        y[rows],
+        X_valid[:, columns],
+        y_valid,
+        n_neighbors=3,
+        progress=False,
     ).values
     np.testing.assert_allclose(moved, plain[np.ix_(rows, columns)], rtol=0, atol=1e-12)
 
@@ -116,7 +127,9 @@ def test_cross_valuation_is_the_mean_over_folds():
     expected = np.zeros_like(v.values)
     for split in make_problem(X, y, folds=3, seed=2).splits:
         held = np.setdiff1d(np.arange(len(y)), split.rows)
-        part = value_cells(X[split.rows], y[split.rows], X[held], y[held], n_neighbors=5, progress=False)
+        part = value_cells(
+            X[split.rows], y[split.rows], X[held], y[held], n_neighbors=5, progress=False
+        )
         expected[split.rows] += part.values / 3
     np.testing.assert_allclose(v.values, expected, atol=1e-13)
 
@@ -143,7 +156,10 @@ def test_sampled_columns_come_near_the_exact_ones(wine):
     sampled = value_cells(X, y, X_valid, y_valid, columns="sampled", n_coalitions=1300, **options)
     error = np.sum((sampled.values - exact.values) ** 2) / np.sum(exact.values**2)
     assert error < 1e-3
-    assert np.mean(np.abs(sampled.values - exact.values) <= sampled.interval_factor * sampled.stderr) > 0.88
+    assert (
+        np.mean(np.abs(sampled.values - exact.values) <= sampled.interval_factor * sampled.stderr)
+        > 0.88
+    )
     assert sampled.info["columns"] == "sampled"
     np.testing.assert_allclose(sampled.rows, exact.rows, atol=1e-12)
     assert sampled.total == pytest.approx(exact.total)
@@ -168,7 +184,9 @@ def test_thread_count_changes_no_bit(wine):
     X, X_valid, y, y_valid = wine
     for options in ({"columns": "exact"}, {"n_coalitions": 100, "columns": "sampled"}):
         one, two = (
-            value_cells(X[:, :11], y, X_valid[:, :11], y_valid, n_jobs=jobs, progress=False, **options)
+            value_cells(
+                X[:, :11], y, X_valid[:, :11], y_valid, n_jobs=jobs, progress=False, **options
+            )
             for jobs in (1, 2)
         )
         assert one.values.tobytes() == two.values.tobytes()
@@ -212,7 +230,9 @@ def test_interrupting_the_sampled_axis_keeps_the_coalitions_done(wine):
             raise KeyboardInterrupt
 
     with pytest.warns(PrecisionWarning, match="interrupted"):
-        partial = value_cells(X, y, X_valid, y_valid, columns="sampled", tolerance=1e-4, progress=interrupt)
+        partial = value_cells(
+            X, y, X_valid, y_valid, columns="sampled", tolerance=1e-4, progress=interrupt
+        )
     assert partial.info["interrupted"]
     assert partial.stderr.max() > 0
 
@@ -220,7 +240,9 @@ def test_interrupting_the_sampled_axis_keeps_the_coalitions_done(wine):
 def test_progress_reaches_the_end(wine):
     X, X_valid, y, y_valid = wine
     reports = []
-    value_cells(X[:, :5], y, X_valid[:, :5], y_valid, progress=lambda *report: reports.append(report))
+    value_cells(
+        X[:, :5], y, X_valid[:, :5], y_valid, progress=lambda *report: reports.append(report)
+    )
     assert reports[-1] == (1.0, "72 of 72 validation rows")
 
 
@@ -235,7 +257,9 @@ def test_progress_of_a_sample_looks_at_the_next_doublings(wine):
     assert fractions == [0, 64 / 256, 100 / 256, 128 / 256, 1]
     fixed = []
     X, X_valid, y, y_valid = wine
-    value_cells(X, y, X_valid, y_valid, n_coalitions=100, progress=lambda *report: fixed.append(report))
+    value_cells(
+        X, y, X_valid, y_valid, n_coalitions=100, progress=lambda *report: fixed.append(report)
+    )
     assert fixed[-1] == (1.0, "100 of 100 column coalitions")
 
 
@@ -266,7 +290,8 @@ def test_exact_axis_of_many_columns_is_refused():
         value_cells(np.eye(30), [0, 1] * 15, columns="exact", progress=False)
 
 
-# ---- the authors' table ----------------------------------------------------------------------------------------
+# ---- the authors' table
+# ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -342,7 +367,9 @@ def test_the_published_values_are_reproduced(authors, paper_data, tmp_path):
     from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
     simd = [
-        f for f in __cpu_dispatch__ if __cpu_features__.get(f) and not f.startswith(("ASIMD", "NEON", "VSX"))
+        f
+        for f in __cpu_dispatch__
+        if __cpu_features__.get(f) and not f.startswith(("ASIMD", "NEON", "VSX"))
     ]
     environment["NPY_DISABLE_CPU_FEATURES"] = " ".join(simd)
     for table, name in (("X_train", "values_clean"), ("X_train_outlier", "values_outlier")):
@@ -360,4 +387,6 @@ def test_text_is_refused_even_where_it_is_the_same_in_every_row():
     X = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": ["x"] * 4})
     for empty in ("ties", "zero"):
         with pytest.raises(InputError, match=r"column 'b' holds text"):
-            value_cells(X, [0, 1, 0, 1], X, [0, 1, 0, 1], metric="sqeuclidean", empty=empty, n_neighbors=1)
+            value_cells(
+                X, [0, 1, 0, 1], X, [0, 1, 0, 1], metric="sqeuclidean", empty=empty, n_neighbors=1
+            )

@@ -96,7 +96,9 @@ def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeyp
     resumed = value_cells(*data, checkpoint=path, n_jobs=1, **options, **OPTIONS)
     assert resumed.info["resumed_at"] > 0
     assert same_bits(resumed, plain)
-    finished = value_cells(*data, checkpoint=path, **options, **OPTIONS)  # once more, from the finished state
+    finished = value_cells(
+        *data, checkpoint=path, **options, **OPTIONS
+    )  # once more, from the finished state
     assert same_bits(finished, plain)
 
 
@@ -167,11 +169,19 @@ def test_other_data_are_refused(tmp_path):
 
 def blocks(groups, path=None, **options):
     data = table(n=60, m=6)
-    given = {"columns": [0, 0, 0, 1, 1, 1], "players": "cells", "checkpoint": path, **OPTIONS, **options}
+    given = {
+        "columns": [0, 0, 0, 1, 1, 1],
+        "players": "cells",
+        "checkpoint": path,
+        **OPTIONS,
+        **options,
+    }
     return value_blocks(*data, rows=groups, **given)
 
 
-@pytest.mark.parametrize("options", [{}, {"n_coalitions": 30}, {"players": "groups", "model": "knn"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"n_coalitions": 30}, {"players": "groups", "model": "knn"}]
+)
 def test_blocks_are_kept_and_those_of_other_groups_refused(options, tmp_path):
     path, groups = tmp_path / "run.npz", np.arange(60) // 20
     plain = blocks(groups, **options)
@@ -229,9 +239,13 @@ def test_a_cluster_does_the_same_bits(kind, dask_client, small_pieces, tmp_path)
     data, options = KINDS[kind]
     plain = value_cells(*data, **options, **OPTIONS)
     assert same_bits(value_cells(*data, cluster=dask_client, **options, **OPTIONS), plain)
-    kept = value_cells(*data, cluster=dask_client, checkpoint=tmp_path / "run.npz", **options, **OPTIONS)
+    kept = value_cells(
+        *data, cluster=dask_client, checkpoint=tmp_path / "run.npz", **options, **OPTIONS
+    )
     assert same_bits(kept, plain)
-    assert same_bits(value_cells(*data, checkpoint=tmp_path / "run.npz", **options, **OPTIONS), plain)
+    assert same_bits(
+        value_cells(*data, checkpoint=tmp_path / "run.npz", **options, **OPTIONS), plain
+    )
 
 
 @contextmanager
@@ -259,7 +273,9 @@ def lethal(client, flag, after):
         from shapley2d._knn.rows import RowValues
 
         for name in ("values", "walk", "contract"):
-            setattr(RowValues, name, getattr(getattr(RowValues, name), "real", getattr(RowValues, name)))
+            setattr(
+                RowValues, name, getattr(getattr(RowValues, name), "real", getattr(RowValues, name))
+            )
 
     client.run(arm, flag, after)
     try:
@@ -271,7 +287,9 @@ def lethal(client, flag, after):
 STREAMED = {"columns": "sampled", "valid": "auto", "tolerance": 0.3}
 
 
-@pytest.mark.parametrize("options", [SAMPLED, EXACT, STREAMED], ids=["sampled", "exact", "streamed"])
+@pytest.mark.parametrize(
+    "options", [SAMPLED, EXACT, STREAMED], ids=["sampled", "exact", "streamed"]
+)
 def test_a_worker_of_the_cluster_is_killed(options, dask_client, small_pieces, tmp_path):
     data = table()
     flag = tmp_path / "killed"

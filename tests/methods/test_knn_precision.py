@@ -25,11 +25,15 @@ def table(task, seed=0, n=24, m=M):
 def test_few_coalitions_are_warned_of_and_marked(tmp_path):
     data = table("classification")
     with pytest.warns(
-        PrecisionWarning, match=r"^n_coalitions=20 is few for 8 columns: .* use n_coalitions=24 or more$"
+        PrecisionWarning,
+        match=r"^n_coalitions=20 is few for 8 columns: .* use n_coalitions=24 or more$",
     ) as seen:
         few = value_cells(*data, columns="sampled", n_coalitions=20, **OPTIONS)
     assert len(seen) == 1
-    assert few.info["caveat"] == "20 column coalitions are too few for 8 columns to trust the intervals"
+    assert (
+        few.info["caveat"]
+        == "20 column coalitions are too few for 8 columns to trust the intervals"
+    )
     assert few.describe().endswith(f", but {few.info['caveat']}") and few.describe() in repr(few)
     few.save(tmp_path / "few.parquet")
     assert Valuation.load(tmp_path / "few.parquet").caveat == few.caveat
@@ -49,7 +53,12 @@ def test_the_labels_and_their_sum_have_honest_errors(task):
     exact = value_cells(*data, columns="exact", include_label=True, **OPTIONS)
     runs = [
         value_cells(
-            *data, columns="sampled", n_coalitions=3 * M, include_label=True, random_state=seed, **OPTIONS
+            *data,
+            columns="sampled",
+            n_coalitions=3 * M,
+            include_label=True,
+            random_state=seed,
+            **OPTIONS,
         )
         for seed in range(24)
     ]
@@ -57,7 +66,8 @@ def test_the_labels_and_their_sum_have_honest_errors(task):
     stated = np.array([run.column_stderr for run in runs])
     held = np.abs(off) <= runs[0].interval_factor * stated
     assert held.mean(axis=0).min() >= 0.8
-    # the sum of the labels: not overstated, as it is where the columns' errors are taken for independent
+    # the sum of the labels: not overstated, as it is where the columns' errors are taken for
+    # independent
     size = np.sqrt(np.mean(stated**2, axis=0) / np.mean(off**2, axis=0))
     assert 0.8 <= size[-1] <= 1.8
     labels = np.abs([run.values[:, -1] - exact.values[:, -1] for run in runs])

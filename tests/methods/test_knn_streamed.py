@@ -68,7 +68,9 @@ def test_errors_include_the_validation_rows_that_were_not_used(columns):
     data = table(20, 8, 400)
     exact = value_cells(*data, columns="exact", **OPTIONS)
     runs = [
-        value_cells(*data, valid="auto", tolerance=0.15, columns=columns, random_state=seed, **OPTIONS)
+        value_cells(
+            *data, valid="auto", tolerance=0.15, columns=columns, random_state=seed, **OPTIONS
+        )
         for seed in range(6)
     ]
     for run in runs:
@@ -80,7 +82,9 @@ def test_errors_include_the_validation_rows_that_were_not_used(columns):
     assert np.mean(rows) >= 0.87
 
 
-@pytest.mark.parametrize("options", [{"columns": "exact"}, {"columns": "sampled", "n_coalitions": 40}])
+@pytest.mark.parametrize(
+    "options", [{"columns": "exact"}, {"columns": "sampled", "n_coalitions": 40}]
+)
 def test_with_no_tolerance_all_rows_are_used(options):
     data = table()
     every = value_cells(*data, tolerance=0, **options, **OPTIONS)
@@ -152,7 +156,9 @@ def test_owners_have_joint_errors(no_store):
     exact = value_blocks(*data, **options)
     runs = [value_blocks(*data, n_coalitions=40, random_state=seed, **options) for seed in range(8)]
     some = [
-        value_blocks(*data, n_coalitions=40, valid="auto", tolerance=0.5, random_state=seed, **options)
+        value_blocks(
+            *data, n_coalitions=40, valid="auto", tolerance=0.5, random_state=seed, **options
+        )
         for seed in range(8)
     ]
     assert some[0].info["n_valid_used"] < 64
@@ -251,7 +257,10 @@ def test_chunks_have_their_part_of_every_class():
     assert sorted(np.concatenate(chunks).tolist()) == list(range(96))
     counts = np.array([np.bincount(y[chunk], minlength=3) for chunk in chunks])
     assert (counts.max(axis=0) - counts.min(axis=0) <= 2).all() and (counts[:, 2] == 1).all()
-    assert {chunk.size for chunk in deal_rows(np.arange(50.0), 7, np.random.default_rng(0))} <= {6, 7}
+    assert {chunk.size for chunk in deal_rows(np.arange(50.0), 7, np.random.default_rng(0))} <= {
+        6,
+        7,
+    }
 
 
 MEMORY = """
@@ -277,7 +286,9 @@ value_cells(*data, n_coalitions=800, **options)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize(("store", "fits"), [(0, True), pytest.param(2**40, False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("store", "fits"), [(0, True), pytest.param(2**40, False, marks=pytest.mark.slow)]
+)
 def test_memory_does_not_grow_with_coalitions(store, fits):
     """The odd parts of 30,000 x 800 row values are 96 MB, and as much again is needed to use them."""
     command = [sys.executable, "-W", "ignore", "-c", MEMORY, str(store), str(100 * 2**20)]
@@ -344,7 +355,9 @@ def test_squares_of_changes_do_as_well_as_the_changes():
         whole.add(lines, design, size)
         squares = np.square(lines.changes).sum(axis=0)
         squared.add(
-            ChunkLines(lines.values, lines.probes, None, squares, lines.changes.sum(axis=2)), design, size
+            ChunkLines(lines.values, lines.probes, None, squares, lines.changes.sum(axis=2)),
+            design,
+            size,
         )
     assert np.array_equal(whole.mean(), squared.mean())
     for part in range(4):

@@ -24,7 +24,10 @@ SEMIVALUES = ["shapley", "banzhaf", ("beta", 4.0, 1.0), ("beta", 1.5, 3.0)]
 
 def small(seed=0, n=5, m=2, task="classification"):
     random = np.random.default_rng(seed)
-    X, X_valid = random.integers(0, 3, (n, m)).astype(float), random.integers(0, 3, (8, m)).astype(float)
+    X, X_valid = (
+        random.integers(0, 3, (n, m)).astype(float),
+        random.integers(0, 3, (8, m)).astype(float),
+    )
     if task == "regression":
         return X, random.normal(size=n), X_valid, random.normal(size=8)
     return X, np.arange(n) % 2, X_valid, np.arange(8) % 2
@@ -45,16 +48,25 @@ def test_the_label_game_is_the_game_where_the_label_is_there(seed):
 @pytest.mark.parametrize("m", [1, 2, 5])
 def test_features_beside_the_label_have_a_semivalue_of_their_own(semivalue, m):
     factor, beside = feature_semivalue(semivalue)
-    np.testing.assert_allclose(factor * marginal_weights(beside, m), marginal_weights(semivalue, m + 1)[1:])
+    np.testing.assert_allclose(
+        factor * marginal_weights(beside, m), marginal_weights(semivalue, m + 1)[1:]
+    )
 
 
 @pytest.mark.parametrize("semivalue", SEMIVALUES[:3])
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_knn_with_the_label_equals_all_coalitions_of_its_utility(semivalue, task):
     data = small(task=task)
-    options = {"n_neighbors": 2, "metric": "sqeuclidean", "include_label": True, "semivalue": semivalue}
+    options = {
+        "n_neighbors": 2,
+        "metric": "sqeuclidean",
+        "include_label": True,
+        "semivalue": semivalue,
+    }
     closed = value_cells(*data, method="knn", **options)
-    every = value_blocks(*data, rows=range(5), columns=["x0", "x1"], model="knn", method="exact", **options)
+    every = value_blocks(
+        *data, rows=range(5), columns=["x0", "x1"], model="knn", method="exact", **options
+    )
     np.testing.assert_allclose(closed.values, every.values, atol=1e-12)
     assert closed.column_names == every.column_names == ["x0", "x1", LABEL]
 
@@ -86,7 +98,9 @@ def test_a_sample_of_coalitions_agrees_with_all_of_them(semivalue):
 def test_models_value_the_label_too(method):
     X, y, X_valid, y_valid = small(n=6)
     options = {"max_permutations": 400, "tolerance": 0} if method == "mc" else {}
-    v = value_cells(X, y, X_valid, y_valid, method=method, model=GaussianNB(), include_label=True, **options)
+    v = value_cells(
+        X, y, X_valid, y_valid, method=method, model=GaussianNB(), include_label=True, **options
+    )
     assert v.shape == (6, 3)
     if method == "loo":
         plain = value_cells(X, y, X_valid, y_valid, method="loo", model=GaussianNB())
@@ -96,7 +110,9 @@ def test_models_value_the_label_too(method):
         return
     # less a guess between the two classes, which is what is left without labels
     assert v.total == pytest.approx(GaussianNB().fit(X, y).score(X_valid, y_valid) - 0.5)
-    exact = value_cells(X, y, X_valid, y_valid, method="exact", model=GaussianNB(), include_label=True)
+    exact = value_cells(
+        X, y, X_valid, y_valid, method="exact", model=GaussianNB(), include_label=True
+    )
     assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
 
 
@@ -115,7 +131,9 @@ def test_the_label_column_bears_the_name_and_the_contents_of_the_target(tmp_path
     v.save(tmp_path / "v.parquet")
     assert Valuation.load(tmp_path / "v.parquet").contents[2] == v.contents[2]
     clash = y.rename("age")
-    assert value_blocks(X, list(clash), X, list(y), rows=[0, 0, 1, 1], include_label=True).column_names == [
+    assert value_blocks(
+        X, list(clash), X, list(y), rows=[0, 0, 1, 1], include_label=True
+    ).column_names == [
         "all columns",
         LABEL,
     ]
@@ -134,14 +152,23 @@ def test_owners_of_labels():
     # neither is worth anything without the other, so they share alike
     assert v.owners["value"].tolist() == pytest.approx([v.total / 2] * 2)
     everything = value_blocks(
-        X, y, X_valid, y_valid, owners=[{"owner": "all"}], include_label=True, model="knn", copies="each"
+        X,
+        y,
+        X_valid,
+        y_valid,
+        owners=[{"owner": "all"}],
+        include_label=True,
+        model="knn",
+        copies="each",
     )
     assert everything.owners["value"].tolist() == pytest.approx([v.total])
 
 
 def test_a_regression_label_is_a_number():
     v = value_cells(*small(task="regression"), include_label=True, n_neighbors=2)
-    assert v.numbers(2) is not None and v.contents[2][0] == repr(float(small(task="regression")[1][0]))
+    assert v.numbers(2) is not None and v.contents[2][0] == repr(
+        float(small(task="regression")[1][0])
+    )
 
 
 def flipped(y, seed, share=0.1):

@@ -151,7 +151,9 @@ def test_more_trees_go_on_from_fewer():
     X, y = make_data(1)
     short, long = (
         np.concatenate([trees(k) for k in range(trees.n_pieces)])
-        for trees in (Trees(as_table(X), as_target(y, as_table(X)), n, 2, "correct", 7) for n in (60, 130))
+        for trees in (
+            Trees(as_table(X), as_target(y, as_table(X)), n, 2, "correct", 7) for n in (60, 130)
+        )
     )
     np.testing.assert_array_equal(long[:60], short)
 
@@ -159,9 +161,13 @@ def test_more_trees_go_on_from_fewer():
 @pytest.mark.parametrize("score", ["correct", "distance"])
 def test_standard_errors_tell_how_far_other_trees_are(score):
     X, y = make_data(3, n=24)
-    runs = [value(X, y, seed=seed, n_trees=120, column_share=0.5, oob_score=score) for seed in range(60)]
+    runs = [
+        value(X, y, seed=seed, n_trees=120, column_share=0.5, oob_score=score) for seed in range(60)
+    ]
     for name, axis in (("stderr", None), ("row_stderr", 1), ("column_stderr", 0)):
-        means = np.array([run.values if axis is None else run.values.sum(axis=axis) for run in runs])
+        means = np.array(
+            [run.values if axis is None else run.values.sum(axis=axis) for run in runs]
+        )
         stated = np.sqrt(np.mean([getattr(run, name) ** 2 for run in runs]))
         assert stated == pytest.approx(np.sqrt(means.var(axis=0, ddof=1).mean()), rel=0.12)
 
@@ -200,7 +206,9 @@ def test_means_and_errors_by_their_definition(monkeypatch):
 
 
 def test_trees_that_all_agree_still_leave_an_error():
-    X = np.column_stack([np.repeat([0.0, 10.0], 20) + np.arange(40) / 100, np.repeat([1.0, 5.0], 20)])
+    X = np.column_stack(
+        [np.repeat([0.0, 10.0], 20) + np.arange(40) / 100, np.repeat([1.0, 5.0], 20)]
+    )
     estimate = value(X, np.repeat(["a", "b"], 20), n_trees=400)
     np.testing.assert_array_equal(estimate.values, 1.0)
     assert 0 < estimate.stderr.min() <= estimate.stderr.max() < 0.05
@@ -220,14 +228,18 @@ def test_order_of_rows_and_columns_does_not_matter_except_for_chance():
     rows, columns = np.random.default_rng(0).permutation(60), np.array([2, 0, 3, 1])
     one = value(X, y, n_trees=2000, oob_score="distance")
     other = value(X[rows][:, columns], y[rows], n_trees=2000, oob_score="distance", seed=1)
-    off = (other.values - one.values[rows][:, columns]) / np.hypot(other.stderr, one.stderr[rows][:, columns])
+    off = (other.values - one.values[rows][:, columns]) / np.hypot(
+        other.stderr, one.stderr[rows][:, columns]
+    )
     assert np.sqrt(np.mean(off**2)) == pytest.approx(1, abs=0.15)
 
 
 def test_categories_and_missing_entries():
     random = np.random.default_rng(0)
     y = np.repeat(["no", "yes"], 40)
-    colour = np.where(y == "yes", random.choice(["red", "blue"], 80), random.choice(["green", "grey"], 80))
+    colour = np.where(
+        y == "yes", random.choice(["red", "blue"], 80), random.choice(["green", "grey"], 80)
+    )
     number = random.normal(size=80)
     number[::7] = np.nan
     colour[0] = "red"
@@ -284,11 +296,19 @@ def test_rows_that_are_all_equally_far_are_all_close():
     constant = np.column_stack([np.full(41, 3.0), np.random.default_rng(0).normal(size=41)])
     settings = {"n_trees": 400, "column_share": 1}
     plain = value(constant, y, **settings).values[:, 0]
-    np.testing.assert_allclose(value(constant, y, oob_score="distance", **settings).values[:, 0], plain + 1)
+    np.testing.assert_allclose(
+        value(constant, y, oob_score="distance", **settings).values[:, 0], plain + 1
+    )
 
 
 def test_share_of_the_columns():
-    assert [columns_drawn(share, 10) for share in (0.25, 0.01, 1.0, 1, np.int64(10))] == [2, 1, 10, 1, 10]
+    assert [columns_drawn(share, 10) for share in (0.25, 0.01, 1.0, 1, np.int64(10))] == [
+        2,
+        1,
+        10,
+        1,
+        10,
+    ]
     X, y = make_data(0)
     estimate = value(X, y, n_trees=120, column_share=0.5)
     assert estimate.info["columns_per_tree"] == 2
@@ -299,7 +319,13 @@ def test_share_of_the_columns():
 def test_progress_counts_trees():
     X, y = make_data(0)
     calls = []
-    value(X, y, n_trees=120, column_share=2, progress=lambda fraction, note: calls.append((fraction, note)))
+    value(
+        X,
+        y,
+        n_trees=120,
+        column_share=2,
+        progress=lambda fraction, note: calls.append((fraction, note)),
+    )
     assert [fraction for fraction, _ in calls] == pytest.approx([50 / 120, 100 / 120, 1])
     assert calls[-1][1].startswith("120 of 120 trees")
 
@@ -325,7 +351,9 @@ def test_ctrl_c_keeps_what_suffices(after):
 
 def test_too_few_trees_are_refused_and_the_advice_holds():
     X, y = make_data(0)
-    with pytest.raises(InputError, match=r"n_trees=10 leaves some of the 160 cells with fewer") as error:
+    with pytest.raises(
+        InputError, match=r"n_trees=10 leaves some of the 160 cells with fewer"
+    ) as error:
         value(X, y, n_trees=10)
     advised = int(str(error.value).split("about ")[1].split(" trees")[0])
     assert value(X, y, n_trees=advised).info["min_trees_per_cell"] >= 2
@@ -334,7 +362,9 @@ def test_too_few_trees_are_refused_and_the_advice_holds():
 def test_cells_with_too_few_trees_get_more_of_them():
     """Work is not thrown away for a few cells; the values are those of as many trees from the start."""
     X, y = make_data(0)
-    with pytest.warns(InputWarning, match="n_trees=70 left 2 of 160 cells .* so 70 more were grown"):
+    with pytest.warns(
+        InputWarning, match="n_trees=70 left 2 of 160 cells .* so 70 more were grown"
+    ):
         few = value(X, y, n_trees=70)
     assert few.info["n_trees"] == 140
     assert few.info["min_trees_per_cell"] >= 2
@@ -349,8 +379,14 @@ def test_cells_with_too_few_trees_get_more_of_them():
         ({"column_share": 0}, "column_share=0 must be a number and be positive"),
         ({"column_share": 1.5}, "column_share=1.5 must be a share of the columns"),
         ({"column_share": 5}, "column_share=5 must be a share .* up to 4"),
-        ({"oob_score": "accuracy"}, "oob_score='accuracy' is not known: use 'correct' or 'distance'"),
-        ({"oob_score": "distance", "task": "regression"}, "oob_score='distance' .* use oob_score='correct'"),
+        (
+            {"oob_score": "accuracy"},
+            "oob_score='accuracy' is not known: use 'correct' or 'distance'",
+        ),
+        (
+            {"oob_score": "distance", "task": "regression"},
+            "oob_score='distance' .* use oob_score='correct'",
+        ),
     ],
 )
 def test_options_are_checked(options, message):

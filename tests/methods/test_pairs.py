@@ -26,7 +26,9 @@ def all_masks(m):
 def test_all_pairs_give_exact_values(semivalue):
     for shape in ((7, 2), (2, 7)):
         game = RandomGame(*shape, seed=3)
-        v = value_game(game, *shape, method="pairs", n_coalitions=128, semivalue=semivalue, progress=False)
+        v = value_game(
+            game, *shape, method="pairs", n_coalitions=128, semivalue=semivalue, progress=False
+        )
         exact = value_game(game, *shape, semivalue=semivalue, progress=False)
         np.testing.assert_allclose(v.values, exact.values, rtol=0, atol=1e-10)
         assert v.exact and v.info["estimator"] == "all" and v.info["n_utilities"] == 128 * 4
@@ -48,7 +50,9 @@ def test_trees_have_the_semivalues_of_the_game_that_they_are(semivalue):
     shallow = GradientBoostingRegressor(max_depth=DEPTH, n_estimators=1, learning_rate=1.0).fit(
         masks, masks[:, 2] * 3.0
     )
-    np.testing.assert_allclose(tree_values(shallow, 7, "shapley"), [0, 0, 3, 0, 0, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(
+        tree_values(shallow, 7, "shapley"), [0, 0, 3, 0, 0, 0, 0], atol=1e-12
+    )
 
 
 def teams(m, rng):
@@ -60,7 +64,9 @@ def teams(m, rng):
         exact[team] += amount / 3
 
     def utilities(masks):
-        return sum(a * masks[:, t].all(axis=1) for t, a in zip(members, worth, strict=True))[:, None]
+        return sum(a * masks[:, t].all(axis=1) for t, a in zip(members, worth, strict=True))[
+            :, None
+        ]
 
     return utilities, exact
 
@@ -91,7 +97,9 @@ def test_pairs_need_fewer_utilities_than_permutations():
         step[order] = np.diff(utilities(nested)[:, 0])
         drawn.append(step)
     by_permutations = ((np.mean(drawn, axis=0) - exact) ** 2).sum()
-    by_pairs = ((estimate_pairs(utilities, 20, n_coalitions=400, seed=1).values[0] - exact) ** 2).sum()
+    by_pairs = (
+        (estimate_pairs(utilities, 20, n_coalitions=400, seed=1).values[0] - exact) ** 2
+    ).sum()
     assert by_pairs < 0.5 * by_permutations  # of as many utilities
 
 
@@ -137,15 +145,27 @@ def test_validation_groups_and_limits_go_with_pairs(tmp_path):
 def test_columns_by_pairs_rows_exact_and_any_number_of_workers():
     rng = np.random.default_rng(2)
     X, X_valid = rng.normal(size=(12, 9)), rng.normal(size=(12, 9))
-    y, y_valid = (X[:, 0] + X[:, 1] > 0).astype(int), (X_valid[:, 0] + X_valid[:, 1] > 0).astype(int)
+    y, y_valid = (
+        (X[:, 0] + X[:, 1] > 0).astype(int),
+        (X_valid[:, 0] + X_valid[:, 1] > 0).astype(int),
+    )
     data = (X, y, X_valid, y_valid)
-    options = {"rows": [0, 1] * 6, "columns": list(range(9)), "model": "gaussian_nb", "progress": False}
+    options = {
+        "rows": [0, 1] * 6,
+        "columns": list(range(9)),
+        "model": "gaussian_nb",
+        "progress": False,
+    }
     exact = value_blocks(*data, method="exact", **options)
-    one, two = (value_blocks(*data, method="pairs", n_coalitions=80, n_jobs=k, **options) for k in (1, 2))
+    one, two = (
+        value_blocks(*data, method="pairs", n_coalitions=80, n_jobs=k, **options) for k in (1, 2)
+    )
     np.testing.assert_array_equal(one.values, two.values)
     assert one.info["sampled"] == "columns" and one.info["n_utilities"] == 320
     assert np.abs(one.values - exact.values).max() < 5 * one.stderr.max()
-    np.testing.assert_allclose(one.rows, exact.rows, atol=1e-10)  # sums over the sampled axis are exact
+    np.testing.assert_allclose(
+        one.rows, exact.rows, atol=1e-10
+    )  # sums over the sampled axis are exact
     assert (one.row_stderr == 0).all() and (one.column_stderr > 0).all()
 
 

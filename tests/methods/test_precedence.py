@@ -34,12 +34,18 @@ def test_names_numbers_and_dates_order_players():
     game = RandomGame(3, 2, seed=2)
     named = {"row_names": ["a", "b", "c"], "column_names": ["u", "v"], "progress": False}
     plain = value_game(game, 3, 2, precedence={"rows": [0, 5, 0]}, **named).values
-    for rows in ({"b": 1}, {"a": -1.5, "c": -1.5, "b": 0}, ["2024-01-01", "2024-02-01", "2024-01-01"]):
+    for rows in (
+        {"b": 1},
+        {"a": -1.5, "c": -1.5, "b": 0},
+        ["2024-01-01", "2024-02-01", "2024-01-01"],
+    ):
         np.testing.assert_array_equal(
             value_game(game, 3, 2, precedence={"rows": rows}, **named).values, plain
         )
     open_order = value_game(game, 3, 2, precedence={"rows": [7, 7, 7]}, **named)
-    np.testing.assert_allclose(open_order.values, value_game(game, 3, 2, **named).values, atol=1e-12)
+    np.testing.assert_allclose(
+        open_order.values, value_game(game, 3, 2, **named).values, atol=1e-12
+    )
 
 
 def test_who_comes_first_is_paid_for_what_others_only_repeat():
@@ -68,13 +74,17 @@ def test_cells_of_a_model_and_folds():
     h = knn_utility(X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), 2, empty="ties")
     options = {"model": "knn", "n_neighbors": 2, "metric": "sqeuclidean", "progress": False}
     v = value_cells(X, y, X_valid, y_valid, "exact", precedence=precedence, **options)
-    np.testing.assert_allclose(v.values, ordered_value(h, 5, 2, [0, 1, 1, 0, 2], [0, 1]), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        v.values, ordered_value(h, 5, 2, [0, 1, 1, 0, 2], [0, 1]), rtol=0, atol=1e-10
+    )
     fitted = CellValuer("exact", **options).fit(X, y, X_valid, y_valid, precedence=precedence)
     np.testing.assert_array_equal(fitted.values_, v.values)
     X, y = np.arange(16.0).reshape(8, 2) % 5, np.arange(8) // 2 % 2
     levels = np.arange(8) // 4
     halves = [([0, 2, 4, 6], [1, 3, 5, 7]), ([1, 3, 5, 7], [0, 2, 4, 6])]
-    crossed = value_cells(X, y, method="exact", folds=halves, precedence={"rows": levels}, **options)
+    crossed = value_cells(
+        X, y, method="exact", folds=halves, precedence={"rows": levels}, **options
+    )
     for train, test in halves:
         part = value_cells(X[train], y[train], X[test], y[test], "exact",
                            precedence={"rows": levels[train]}, **options)  # fmt: skip
@@ -83,7 +93,12 @@ def test_cells_of_a_model_and_folds():
 
 def test_checkpoints_know_the_order(tmp_path):
     game = RandomGame(4, 2, seed=1)
-    options = {"max_permutations": 4, "tolerance": 0, "checkpoint": tmp_path / "state", "progress": False}
+    options = {
+        "max_permutations": 4,
+        "tolerance": 0,
+        "checkpoint": tmp_path / "state",
+        "progress": False,
+    }
     value_game(game, 4, 2, "mc", precedence={"rows": ROWS}, **options)
     with pytest.raises(InputError, match="precedence"):
         value_game(game, 4, 2, "mc", **options)
@@ -96,14 +111,26 @@ def test_checkpoints_know_the_order(tmp_path):
         ({"precedence": {"row": [1]}}, 'must be a dict of "rows", "columns" or both'),
         ({"precedence": {"rows": [1]}}, "precedence has 1 entries for 5 rows"),
         ({"precedence": {"rows": {9: 1}}}, "there is no row 9 to order"),
-        ({"precedence": {"columns": {"x0": "late"}}}, "the level of 'x0' must be a number, not 'late'"),
-        ({"precedence": {"rows": list("abcde")}}, "precedence must hold a number or a date for every row"),
-        ({"precedence": {"rows": range(5)}, "method": "loo"}, "precedence does not go with method='loo'"),
+        (
+            {"precedence": {"columns": {"x0": "late"}}},
+            "the level of 'x0' must be a number, not 'late'",
+        ),
+        (
+            {"precedence": {"rows": list("abcde")}},
+            "precedence must hold a number or a date for every row",
+        ),
+        (
+            {"precedence": {"rows": range(5)}, "method": "loo"},
+            "precedence does not go with method='loo'",
+        ),
         (
             {"precedence": {"rows": [0, 1, 1, 0, 2]}, "method": "loo"},
             "does not go with method='loo', which knows no",
         ),
-        ({"precedence": {"rows": [0, 1, 1, 0, 2]}, "method": "oob"}, "does not go with method='oob'"),
+        (
+            {"precedence": {"rows": [0, 1, 1, 0, 2]}, "method": "oob"},
+            "does not go with method='oob'",
+        ),
         (
             {"precedence": {"rows": [0, 1, 1, 0, 2]}, "method": "mc", "semivalue": "banzhaf"},
             "leave semivalue out",
@@ -112,7 +139,9 @@ def test_checkpoints_know_the_order(tmp_path):
 )
 def test_what_cannot_be_is_said(options, message):
     X, y, X_valid, y_valid = small(np.random.default_rng(3))
-    if isinstance(options["precedence"], dict) and isinstance(options["precedence"].get("rows"), range):
+    if isinstance(options["precedence"], dict) and isinstance(
+        options["precedence"].get("rows"), range
+    ):
         options = {**options, "precedence": {"rows": list(options["precedence"]["rows"])}}
     with pytest.raises(InputError, match=message):
         value_cells(X, y, X_valid, y_valid, progress=False, **options)
@@ -162,7 +191,9 @@ def test_nearest_neighbours_in_order_agree_with_permutations():
         X, y, X_valid, y_valid, "mc", model="knn", max_permutations=300, tolerance=0, **options
     )
     assert (np.abs(exact.values - sampled.values) < 5.5 * sampled.stderr).all()
-    one, two = (value_cells(X, y, X_valid, y_valid, n_jobs=jobs, **options).values for jobs in (1, 2))
+    one, two = (
+        value_cells(X, y, X_valid, y_valid, n_jobs=jobs, **options).values for jobs in (1, 2)
+    )
     np.testing.assert_array_equal(one, two)
 
 
@@ -173,14 +204,19 @@ def test_nearest_neighbours_in_order_agree_with_permutations():
             {"task": "regression"},
             "no closed form for the squared error of nearest neighbours: use method='mc' with model=",
         ),
-        ({"include_label": True}, "does not go with the label of nearest neighbours: use method='mc'"),
+        (
+            {"include_label": True},
+            "does not go with the label of nearest neighbours: use method='mc'",
+        ),
         ({"backend": "cuda"}, "precedence is computed on the processor: leave backend='cuda' out"),
     ],
 )
 def test_what_nearest_neighbours_cannot_do_in_order(options, message):
     X, y, X_valid, y_valid = small(np.random.default_rng(3))
     with pytest.raises(InputError, match=message):
-        value_cells(X, y, X_valid, y_valid, precedence={"rows": [0, 1, 1, 0, 2]}, progress=False, **options)
+        value_cells(
+            X, y, X_valid, y_valid, precedence={"rows": [0, 1, 1, 0, 2]}, progress=False, **options
+        )
 
 
 def test_in_order_no_more_coalitions_of_columns_than_are_affordable():
@@ -188,7 +224,9 @@ def test_in_order_no_more_coalitions_of_columns_than_are_affordable():
     with pytest.raises(
         InputError, match="takes all of 32,768 coalitions of columns, more than 16,384: use method"
     ):
-        value_cells(X, [0, 1] * 3, X, [0, 1] * 3, precedence={"rows": [0, 0, 0, 1, 1, 1]}, progress=False)
+        value_cells(
+            X, [0, 1] * 3, X, [0, 1] * 3, precedence={"rows": [0, 0, 0, 1, 1, 1]}, progress=False
+        )
 
 
 def test_cells_of_owners_have_no_order_of_arrival():
@@ -197,5 +235,11 @@ def test_cells_of_owners_have_no_order_of_arrival():
         InputError, match="precedence is about groups that join in turn: set players='groups'"
     ):
         value_blocks(
-            X, y, X_valid, y_valid, rows=[0, 0, 1, 1, 1], players="cells", precedence={"rows": {0: 0, 1: 1}}
+            X,
+            y,
+            X_valid,
+            y_valid,
+            rows=[0, 0, 1, 1, 1],
+            players="cells",
+            precedence={"rows": {0: 0, 1: 1}},
         )

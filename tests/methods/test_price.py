@@ -70,7 +70,9 @@ def test_coalitions_are_those_of_the_run(options):
     assert 0 < plan.seconds[0] <= plan.seconds[1] < 3600
 
 
-@pytest.mark.parametrize("options", [{"n_coalitions": 100}, {"tolerance": 0.1}, {"tolerance": 0.03}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"n_coalitions": 100}, {"tolerance": 0.1}, {"tolerance": 0.03}], ids=str
+)
 def test_tables_that_are_too_large_to_keep_row_values(options, monkeypatch):
     monkeypatch.setattr("shapley2d._knn.columns.sampling.STORE_BYTES", 1000)
     plan = plan_cells(*SPLIT, progress=False, columns="sampled", **options)
@@ -163,7 +165,9 @@ def test_a_first_guess_goes_with_the_work():
     ]  # fmt: skip
     one, two = (task.method.guess(task.problem, task.run, **task.options) for task in tasks)
     assert (
-        tasks[0].method.guess(tasks[0].problem, tasks[0].run, **{**tasks[0].options, "backend": "cuda"})
+        tasks[0].method.guess(
+            tasks[0].problem, tasks[0].run, **{**tasks[0].options, "backend": "cuda"}
+        )
         == 0.0
     )
     assert one == pytest.approx(2 * two) == pytest.approx(N * T * 2**M * TYPICAL_NS * 1e-9)
@@ -179,7 +183,11 @@ def test_memory_is_of_the_right_order(columns, small, monkeypatch):
     table = rng.normal(size=(n + 16, m)).round(1)
     target = (table[:, 0] > 0).astype(int)
     data = (table[:n], target[:n], table[n:], target[n:])
-    options = {"columns": columns, "n_coalitions": 80 if columns == "sampled" else None, "progress": False}
+    options = {
+        "columns": columns,
+        "n_coalitions": 80 if columns == "sampled" else None,
+        "progress": False,
+    }
     options["n_jobs"] = 2  # a table for which there is something to do for each
     plan = plan_cells(*data, **options)
     value_cells(*data, **options)  # what is compiled is no memory of the run
@@ -267,7 +275,9 @@ def test_what_the_run_refuses_the_plan_refuses():
 
 
 def test_what_cannot_be_priced_says_so():
-    plan = plan_cells(X[:N, :4], Y[:N], X[N:, :4], Y[N:], precedence={"rows": list(range(N))}, progress=False)
+    plan = plan_cells(
+        X[:N, :4], Y[:N], X[N:, :4], Y[N:], precedence={"rows": list(range(N))}, progress=False
+    )
     assert plan.reason == "what players who join after others take is not known beforehand"
     assert plan.workers(60) is None
 

@@ -14,7 +14,9 @@ from shapley2d._methods.run import Run
 from shapley2d._results.report import render_report
 from shapley2d._tables.problem import make_problem
 
-X = pd.DataFrame({"a": [1, 2, 3, 4, 5], "b": ["u", "v", "u", "v", "u"], "c": [0.5, 1.5, 2.5, 3.5, 4.5]})
+X = pd.DataFrame(
+    {"a": [1, 2, 3, 4, 5], "b": ["u", "v", "u", "v", "u"], "c": [0.5, 1.5, 2.5, 3.5, 4.5]}
+)
 Y = ["yes", "no", "yes", "no", "yes"]
 
 
@@ -80,7 +82,9 @@ def test_as_an_estimator():
 
 
 def test_errors():
-    with pytest.raises(InputError, match="must have the columns of the training table, but it lacks 'c'"):
+    with pytest.raises(
+        InputError, match="must have the columns of the training table, but it lacks 'c'"
+    ):
         value(X, Y, X[["a", "b"]], Y)
     with pytest.raises(InputError, match="X_valid came without y_valid"):
         value(X, Y, X)

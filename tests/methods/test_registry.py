@@ -87,7 +87,11 @@ TOY = """
 def toy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("toy")
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(TOY)], capture_output=True, text=True, cwd=folder, check=False
+        [sys.executable, "-c", textwrap.dedent(TOY)],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     line = next(line for line in done.stdout.splitlines() if line.startswith("{"))
@@ -126,7 +130,12 @@ def test_a_toy_method_is_in_the_docs(toy):
 
 def test_the_report_has_a_toy_methods_words(toy):
     assert toy["about"]["how"] == "throwing white dice"
-    for words in ("throwing white dice", "what a die shows", "Dice have no memory.", "The values are thrown"):
+    for words in (
+        "throwing white dice",
+        "what a die shows",
+        "Dice have no memory.",
+        "The values are thrown",
+    ):
         assert words in toy["page"], words
 
 
@@ -138,9 +147,13 @@ def test_every_record_is_complete():
         assert bool(method.total) != bool(method.caution) or name == "loo"
         parameters = inspect.signature(method.solve).parameters
         if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-            assert set(parameters) - {"problem", "run"} == {option.name for option in method.options}
+            assert set(parameters) - {"problem", "run"} == {
+                option.name for option in method.options
+            }
         for option in method.options:
-            assert (option.help and option.help[0].islower()) or option.help.startswith("scikit-learn")
+            assert (option.help and option.help[0].islower()) or option.help.startswith(
+                "scikit-learn"
+            )
             assert not option.help.endswith(".")
             option.checked(option.default)
 
@@ -184,7 +197,9 @@ def test_facts_travel_on_one_channel():
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_models_by_name(name, task):
     if MODELS[name].classifies_only and task == "regression":
-        with pytest.raises(InputError, match=f"model='{name}' predicts classes, but the task is regression"):
+        with pytest.raises(
+            InputError, match=f"model='{name}' predicts classes, but the task is regression"
+        ):
             resolve_model(name, task, {})
         return
     model = resolve_model(name, task, {})
@@ -226,7 +241,11 @@ def test_a_built_in_model_and_scikit_learns_have_different_names():
             {"truncation": 0.1},
             "truncation=0.1 does not go with model='knn', which does not train again",
         ),
-        ("forrest", {}, "model='forrest' is not a scikit-learn estimator .*: did you mean 'forest'?"),
+        (
+            "forrest",
+            {},
+            "model='forrest' is not a scikit-learn estimator .*: did you mean 'forest'?",
+        ),
     ],
 )
 def test_options_that_a_model_does_not_take_are_named(model, option, message):

@@ -52,7 +52,9 @@ def test_nearest_neighbours_equal_brute_force(options, weights, empty):
     v = value_cells(X, Y, X_VALID, Y_VALID, empty=empty, **options, **KNN)
     np.testing.assert_allclose(v.values, exact, rtol=0, atol=1e-10)
     baseline = "zero" if empty == "zero" else "constant"
-    whole = value_cells(X, Y, X_VALID, Y_VALID, "exact", model="knn", baseline=baseline, **options, **KNN)
+    whole = value_cells(
+        X, Y, X_VALID, Y_VALID, "exact", model="knn", baseline=baseline, **options, **KNN
+    )
     np.testing.assert_allclose(whole.values, exact, rtol=0, atol=1e-10)
     assert whole.info.get("utility_none") == pytest.approx(v.info.get("utility_none"))
     if semivalue == "shapley" and empty == "ties":
@@ -69,7 +71,12 @@ def test_regression_equals_brute_force(label):
         return h(S, F - {M}) - nothing if S and M in F else 0.0
 
     exact = brute_force(with_label, N, M + 1) if label else brute_force(h, N, M)
-    options = {"include_label": label, "valid_weight": WEIGHTS, "scoring": "neg_mean_squared_error", **KNN}
+    options = {
+        "include_label": label,
+        "valid_weight": WEIGHTS,
+        "scoring": "neg_mean_squared_error",
+        **KNN,
+    }
     v = value_cells(X, NUMBERS, X_VALID, NUMBERS_VALID, task="regression", **options)
     np.testing.assert_allclose(v.values, exact, rtol=0, atol=1e-10)
     whole = value_cells(
@@ -79,13 +86,21 @@ def test_regression_equals_brute_force(label):
 
 
 def test_blocks_of_nearest_neighbours():
-    options = {"rows": list("aabbb"), "columns": list("uuv"), "model": "knn", "valid_weight": WEIGHTS, **KNN}
+    options = {
+        "rows": list("aabbb"),
+        "columns": list("uuv"),
+        "model": "knn",
+        "valid_weight": WEIGHTS,
+        **KNN,
+    }
     v = value_blocks(X, Y, X_VALID, Y_VALID, scoring="balanced_accuracy", **options)
     h = utility(Y, Y_VALID, balanced(Y_VALID, WEIGHTS), empty="ties")
     rows, columns = [{0, 1}, {2, 3, 4}], [{0, 1}, {2}]
 
     def of_groups(S, F):
-        return h(frozenset().union(*(rows[i] for i in S)), frozenset().union(*(columns[j] for j in F)))
+        return h(
+            frozenset().union(*(rows[i] for i in S)), frozenset().union(*(columns[j] for j in F))
+        )
 
     np.testing.assert_allclose(v.values, brute_force(of_groups, 2, 2), rtol=0, atol=1e-10)
     sampled = value_blocks(
@@ -112,11 +127,17 @@ def test_a_weight_counts_like_repeated_rows():
     counts = np.array([1, 2, 0, 1, 3, 1, 2])
     again = np.repeat(np.arange(T), counts)
     for options in (KNN, {"method": "exact", "model": LogisticRegression(), "progress": False}):
-        some = slice(None) if options is KNN else [0, 1, 3]  # classes that every coalition of two shows
-        weighed = value_cells(X[some], Y[some], X_VALID, Y_VALID % 2, valid_weight=counts, **options)
+        some = (
+            slice(None) if options is KNN else [0, 1, 3]
+        )  # classes that every coalition of two shows
+        weighed = value_cells(
+            X[some], Y[some], X_VALID, Y_VALID % 2, valid_weight=counts, **options
+        )
         repeated = value_cells(X[some], Y[some], X_VALID[again], Y_VALID[again] % 2, **options)
         np.testing.assert_allclose(weighed.values, repeated.values, rtol=0, atol=1e-12)
-        assert weighed.info["utility_none"] == pytest.approx(repeated.info["utility_none"], abs=1e-12)
+        assert weighed.info["utility_none"] == pytest.approx(
+            repeated.info["utility_none"], abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("scoring", [None, "balanced_accuracy", "neg_log_loss"])
@@ -165,7 +186,13 @@ def test_cross_valuation_weighs_within_every_fold():
     v = value_cells(x, y, folds=halves, valid_weight=weights, n_neighbors=3, progress=False)
     for train, test in halves:
         part = value_cells(
-            x[train], y[train], x[test], y[test], valid_weight=weights[test], n_neighbors=3, progress=False
+            x[train],
+            y[train],
+            x[test],
+            y[test],
+            valid_weight=weights[test],
+            n_neighbors=3,
+            progress=False,
         )
         np.testing.assert_allclose(v.values[train], part.values / 2, atol=1e-13)
 
@@ -199,7 +226,9 @@ def test_sampled_columns_and_the_jackknife_know_the_weights():
     assert np.abs(sampled.values - exact.values).max() < 6 * sampled.stderr.max()
     groups = {"rows": np.arange(30) % 2, "model": "knn", "validation_groups": 4}
     v = value_blocks(x, y, x_valid, y_valid, **groups, **options)
-    doubled = value_blocks(x, y, x_valid, y_valid, **groups, **{**options, "valid_weight": 2 * weights})
+    doubled = value_blocks(
+        x, y, x_valid, y_valid, **groups, **{**options, "valid_weight": 2 * weights}
+    )
     np.testing.assert_allclose(v.covariance, doubled.covariance, rtol=1e-12)
     assert (np.diag(v.covariance) > 0).all()
 
@@ -215,7 +244,13 @@ def test_names_estimator_and_score():
     np.testing.assert_array_equal(named.values_, valuer.values_)
     assert named.feature_names_in_.tolist() == list("abc")
     both = value_cells(
-        train.assign(w=1), Y, frame.assign(w=WEIGHTS), Y_VALID, valid_weight="w", progress=False, **options
+        train.assign(w=1),
+        Y,
+        frame.assign(w=WEIGHTS),
+        Y_VALID,
+        valid_weight="w",
+        progress=False,
+        **options,
     )
     np.testing.assert_array_equal(both.values, valuer.values_)
     assert both.info["weighted"] is True
@@ -249,12 +284,17 @@ def test_what_cannot_be_is_said(options, message):
 def test_absolute_errors_have_no_closed_form():
     given = (X, NUMBERS, X_VALID, NUMBERS_VALID)
     with pytest.raises(
-        InputError, match=r"the absolute error of a mean of neighbours .* has no closed form: use scoring="
+        InputError,
+        match=r"the absolute error of a mean of neighbours .* has no closed form: use scoring=",
     ):
         value_cells(*given, task="regression", scoring="neg_mean_absolute_error", progress=False)
     with pytest.raises(InputError, match="judged by their squared error"):
         value_cells(*given, task="regression", scoring="r2", progress=False)
-    options = {"model": KNeighborsRegressor(1), "scoring": "neg_mean_absolute_error", "task": "regression"}
+    options = {
+        "model": KNeighborsRegressor(1),
+        "scoring": "neg_mean_absolute_error",
+        "task": "regression",
+    }
     v = value_cells(
         *given, "exact", valid_weight=WEIGHTS, progress=False, **options
     )  # what the message points to
@@ -266,6 +306,10 @@ def test_a_fold_without_any_weight_is_named():
     halves = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
     with pytest.raises(InputError, match="valid_weight is 0 for all validation rows of split 2"):
         value_cells(
-            RNG.normal(size=(20, 2)), np.arange(20) % 2, folds=halves, valid_weight=weights, progress=False
+            RNG.normal(size=(20, 2)),
+            np.arange(20) % 2,
+            folds=halves,
+            valid_weight=weights,
+            progress=False,
         )
     assert MAX_LEVELS == 64

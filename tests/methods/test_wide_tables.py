@@ -14,11 +14,21 @@ def test_more_columns_than_can_be_sampled_are_refused_with_another_way():
     X = np.random.default_rng(0).normal(size=(8, MAX_SAMPLED_COLUMNS + 1))
     y = [0, 1] * 4
     with pytest.raises(
-        InputError, match=r"1,025 columns are more than the 1,024 that method='knn' can take: use method='mc'"
+        InputError,
+        match=r"1,025 columns are more than the 1,024 that method='knn' can take: use method='mc'",
     ):
         value_cells(X, y, X, y)
     v = value_cells(
-        X, y, X, y, method="mc", model="knn", n_neighbors=1, max_permutations=2, tolerance=0, progress=False
+        X,
+        y,
+        X,
+        y,
+        method="mc",
+        model="knn",
+        n_neighbors=1,
+        max_permutations=2,
+        tolerance=0,
+        progress=False,
     )
     assert v.shape == X.shape
 

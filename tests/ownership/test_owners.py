@@ -60,7 +60,8 @@ def test_merging_two_owners_adds_their_values(method):
     options |= {"max_permutations": 30, "tolerance": 0} if method == "mc" else {}
     before = by_owner(valued(FOUR, **options))
     renamed = [
-        {**line, "owner": line["owner"].replace("Bank A", "Bank").replace("Bank B", "Bank")} for line in FOUR
+        {**line, "owner": line["owner"].replace("Bank A", "Bank").replace("Bank B", "Bank")}
+        for line in FOUR
     ]
     after = by_owner(valued(renamed, **options))
     assert after["Bank"] == pytest.approx(before["Bank A"] + before["Bank B"])
@@ -72,7 +73,9 @@ def test_the_groups_of_rows_keep_the_grid_when_owners_merge():
     lines = [{"owner": name, "row": label} for name, label in (("A", "r"), ("B", "s"), ("C", "t"))]
     before = by_owner(valued(lines, rows=rows, model="knn"))
     merged = valued(
-        [{**line, "owner": line["owner"].replace("B", "A")} for line in lines], rows=rows, model="knn"
+        [{**line, "owner": line["owner"].replace("B", "A")} for line in lines],
+        rows=rows,
+        model="knn",
     )
     assert merged.shape == (3, 1) and merged.row_names.tolist() == ["r", "s", "t"]
     assert by_owner(merged)["A"] == pytest.approx(before["A"] + before["B"])
@@ -127,7 +130,9 @@ def test_the_error_of_the_validation_rows_is_that_of_a_mean_over_them():
     v = value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "all"}], model="knn", players="groups",
                      validation_groups=50)  # fmt: skip
     per_row = [
-        value_blocks(X, y, X_valid.iloc[[t]], y_valid.iloc[[t]], rows=["all"] * 40, model="knn").total
+        value_blocks(
+            X, y, X_valid.iloc[[t]], y_valid.iloc[[t]], rows=["all"] * 40, model="knn"
+        ).total
         for t in range(300)
     ]
     assert v.owners["stderr"][0] == pytest.approx(np.std(per_row) / np.sqrt(300), rel=0.25)
@@ -189,17 +194,24 @@ def test_every_cell_keeps_its_owners_and_no_two_groups_are_alike(data):
     np.testing.assert_allclose(shares.sum(axis=0), 1)
     blocks = np.moveaxis(ownership.shares, 0, 2)
     assert len({line.tobytes() for line in blocks}) == len(blocks)
-    assert len({line.tobytes() for line in np.ascontiguousarray(blocks.swapaxes(0, 1))}) == blocks.shape[1]
+    assert (
+        len({line.tobytes() for line in np.ascontiguousarray(blocks.swapaxes(0, 1))})
+        == blocks.shape[1]
+    )
 
 
-@pytest.mark.parametrize("kind", ["list", "dict", "pandas", "polars", "pyarrow", "csv", "semicolons"])
+@pytest.mark.parametrize(
+    "kind", ["list", "dict", "pandas", "polars", "pyarrow", "csv", "semicolons"]
+)
 def test_owners_come_in_any_kind_of_table(kind, tmp_path):
     columns = {
         "owner": ["A", "B", "B"],
         "row": ["0-19", "20-39", None],
         "column": [None, "age", "visits"],
     }
-    records = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
+    records = [
+        dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)
+    ]
     path = tmp_path / "owners.csv"
     separator = ";" if kind == "semicolons" else ","
     pd.DataFrame(columns).to_csv(path, index=False, sep=separator)
@@ -228,7 +240,10 @@ def test_rows_are_found_by_label_then_name_then_position():
     assert named.find("bob", "").tolist() == [1] and named.find(2, "").tolist() == [2]
     assert named.find("0-1", "").tolist() == [0, 1] and named.find("ann; cy", "").tolist() == [0, 2]
     numbered = AxisNames("row", [10, 11, 12, 10])
-    assert numbered.find(10, "").tolist() == [0, 3] and numbered.find("11-12", "").tolist() == [1, 2]
+    assert numbered.find(10, "").tolist() == [0, 3] and numbered.find("11-12", "").tolist() == [
+        1,
+        2,
+    ]
     with pytest.raises(InputError, match="there is no row '2'"):
         numbered.find(2, "line 4")
 
@@ -245,7 +260,10 @@ def test_rows_are_found_by_label_then_name_then_position():
         ("owner,row,column\nA,9-3,\n", "line 2: there is no row '9-3'"),
         ("owner,row,column\n,3,\n", "line 2: the owner is empty"),
         ("owner,row,column\n(unowned),3,\n", "line 2: an owner cannot be called"),
-        ("who,row,column\nA,3,\n", "column 'who' is not known: the columns are owner, row and column"),
+        (
+            "who,row,column\nA,3,\n",
+            "column 'who' is not known: the columns are owner, row and column",
+        ),
         ("row,column\n3,\n", "there is no column 'owner'"),
         ("owner,rows,column\nA,3,\n", "column 'rows' is not known"),
         ("owner,row\nA,1,2\n", "line 2: 3 fields, but the header has 2"),
@@ -262,7 +280,10 @@ def test_contradictions_name_the_line_of_the_file(text, message, tmp_path):
 @pytest.mark.parametrize(
     ("owners", "message"),
     [
-        ([{"owner": "A", "row": 1}, {"owner": "B", "row": 77}], "owners, line 2: there is no row '77'"),
+        (
+            [{"owner": "A", "row": 1}, {"owner": "B", "row": 77}],
+            "owners, line 2: there is no row '77'",
+        ),
         ([{"owner": None}], "owners, line 1: the owner is empty"),
         ("nowhere.csv", "owners='nowhere.csv': there is no such file"),
         ({"owner": ["A"], "row": [1, 2]}, "differ in length"),
@@ -278,7 +299,9 @@ def test_contradictions_in_frames(owners, message):
 def test_a_file_in_another_encoding_is_read_with_a_warning(tmp_path):
     path = tmp_path / "owners.csv"
     path.write_bytes("owner,row,column\nMüller,,\n".encode("latin-1"))
-    with pytest.warns(InputWarning, match="is not UTF-8 .first in line 2.: read as cp1252") as caught:
+    with pytest.warns(
+        InputWarning, match="is not UTF-8 .first in line 2.: read as cp1252"
+    ) as caught:
         v = valued(path, model="knn")
     assert v.owner_names == ["Müller"]
     assert caught[0].filename == __file__
@@ -295,7 +318,9 @@ def test_a_line_break_in_a_quoted_name_stays(tmp_path):
 
 def test_group_labels_name_cut_groups():
     rows = np.repeat(["north", "south"], 20)
-    v = valued([{"owner": "A", "row": "0-9"}, {"owner": "B", "row": "south"}], rows=rows, model="knn")
+    v = valued(
+        [{"owner": "A", "row": "0-9"}, {"owner": "B", "row": "south"}], rows=rows, model="knn"
+    )
     assert v.row_names.tolist() == ["north (rows 0-9)", "north (rows 10-19)", "south"]
     assert by_owner(v)[UNOWNED] == pytest.approx(v.values[1].sum())
     assert v.payments(100)["amount"].tolist()[2] == 0
@@ -307,7 +332,13 @@ def test_a_polars_table_gets_polars_payments():
     v = value_blocks(pl.from_pandas(X), y.to_list(), owners=[{"owner": "A", "column": "age"}, {"owner": "B", "column": "income;spend"}],
                      model="knn", folds=3)  # fmt: skip
     paid = v.payments(99.99)
-    assert isinstance(paid, pl.DataFrame) and paid.columns == ["owner", "value", "amount", "low", "high"]
+    assert isinstance(paid, pl.DataFrame) and paid.columns == [
+        "owner",
+        "value",
+        "amount",
+        "low",
+        "high",
+    ]
     assert sum(round(100 * amount) for amount in paid["amount"]) == 9999
 
 

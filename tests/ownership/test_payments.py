@@ -32,7 +32,9 @@ def test_amounts_sum_to_the_total_without_a_remainder(units, values, digits):
     assert all(amount == 0 for amount, value in zip(amounts, values, strict=True) if value <= 0)
     positive = sum(value for value in values if value > 0)
     for amount, value in zip(amounts, values, strict=True):
-        assert abs(amount - total * max(value, 0) / positive) <= 1.000001 / 10**digits + 1e-9 * total
+        assert (
+            abs(amount - total * max(value, 0) / positive) <= 1.000001 / 10**digits + 1e-9 * total
+        )
 
 
 @example(units=17179934468, values=[475693.0, -475692.0])
@@ -81,7 +83,10 @@ def test_divisions_that_make_no_sense(options, message):
 
 def test_intervals_cover_the_amounts_of_the_true_values():
     random = np.random.default_rng(1)
-    truth, root = np.array([0.3, 0.2, 0.1]), np.array([[0.02, 0, 0], [-0.01, 0.02, 0], [0, -0.01, 0.01]])
+    truth, root = (
+        np.array([0.3, 0.2, 0.1]),
+        np.array([[0.02, 0, 0], [-0.01, 0.02, 0], [0, -0.01, 0.01]]),
+    )
     amounts = np.array(divide_total(100, truth))
     inside = np.zeros(3)
     for _ in range(200):
@@ -119,7 +124,10 @@ def test_payments_of_owners_and_of_blocks():
         [UNOWNED, 0.1, 0.0, 0.0, 0.0],
     ]
     blocks = valuation([0.6, 0.2]).payments(1)
-    assert blocks["owner"].tolist() == ["all / c0", "all / c1"] and blocks["amount"].tolist() == [0.75, 0.25]
+    assert blocks["owner"].tolist() == ["all / c0", "all / c1"] and blocks["amount"].tolist() == [
+        0.75,
+        0.25,
+    ]
     owing = valuation([0.6, -0.2], ["A", "B"]).payments(100, negative="owe")
     assert owing["amount"].tolist() == [150.0, -50.0]
 
@@ -150,7 +158,9 @@ def test_it_says_which_order_is_not_certain():
 
 def test_uncertain_pairs_use_the_covariance():
     values = np.array([1.0, 1.1])
-    assert uncertain_pairs(values, np.full((2, 2), 1.0))[0].size == 0  # the difference is known for sure
+    assert (
+        uncertain_pairs(values, np.full((2, 2), 1.0))[0].size == 0
+    )  # the difference is known for sure
     assert uncertain_pairs(values, np.array([[1.0, -1.0], [-1.0, 1.0]]))[0].size == 1
 
 
@@ -172,7 +182,9 @@ def test_the_owners_frame():
     "total", [10**30, 10**400, 10**5000, 1e308, Decimal("1e999999"), 10**16], ids=range(6)
 )
 def test_amounts_whose_cents_no_number_can_tell_are_refused(total):
-    with pytest.raises(InputError, match=r"^total=.* (is too large to be divided|must be a positive number)"):
+    with pytest.raises(
+        InputError, match=r"^total=.* (is too large to be divided|must be a positive number)"
+    ):
         divide_total(total, [1.0, 2.0])
 
 
@@ -187,7 +199,9 @@ class Unspeakable:
 
 
 @pytest.mark.parametrize(
-    "total", [Unspeakable(), "100", True, None, [100], 1j, float("nan"), Decimal("sNaN")], ids=range(8)
+    "total",
+    [Unspeakable(), "100", True, None, [100], 1j, float("nan"), Decimal("sNaN")],
+    ids=range(8),
 )
 def test_what_is_no_amount_is_refused(total):
     with pytest.raises(InputError, match=r"^total=.* must be a positive number"):

@@ -29,11 +29,14 @@ def test_pieces_have_names_of_their_own_and_plain_settings(quick):
     assert {piece.settings["measure"] for piece in pieces} == set(MEASURES)
 
 
-@pytest.mark.parametrize(("n_members", "n_groups", "smallest"), [(23, 4, 1), (100, 4, 5), (3, 3, 1)])
+@pytest.mark.parametrize(
+    ("n_members", "n_groups", "smallest"), [(23, 4, 1), (100, 4, 5), (3, 3, 1)]
+)
 def test_groups_cover_all_members_and_none_is_too_small(n_members, n_groups, smallest):
     rng = np.random.default_rng(0)
     sizes = [
-        np.bincount(random_groups(n_members, n_groups, smallest, rng), minlength=n_groups) for _ in range(40)
+        np.bincount(random_groups(n_members, n_groups, smallest, rng), minlength=n_groups)
+        for _ in range(40)
     ]
     assert {size.sum() for size in sizes} == {n_members}
     assert min(size.min() for size in sizes) >= smallest
@@ -118,7 +121,9 @@ def made_up(slopes, noise=0.0, measures=("accuracy", "balanced accuracy", "Gini"
                 "value": slope * x + noise * rng.normal(),
             }
             for measure in measures
-            for seed, slope in enumerate(slopes if not isinstance(slopes, dict) else slopes[measure])
+            for seed, slope in enumerate(
+                slopes if not isinstance(slopes, dict) else slopes[measure]
+            )
             for k, x in enumerate(performance)
         ]
     )
@@ -135,7 +140,9 @@ def test_correlations_agree_with_scipy():
         for _, part in records.groups("seed")
     ]
     assert link.ranked[0] == pytest.approx(np.mean(each))
-    assert min(each) - 1e-9 <= link.ranked[1] <= link.ranked[0] <= link.ranked[2] <= max(each) + 1e-9
+    assert (
+        min(each) - 1e-9 <= link.ranked[1] <= link.ranked[0] <= link.ranked[2] <= max(each) + 1e-9
+    )
     assert correlation(np.array([[1.0, 1.0], [0.0, 1.0]]), ranks=True) == 0
 
 
@@ -153,7 +160,10 @@ def test_pairs_in_order_are_counted():
     ("slopes", "verdict"),
     [
         ([1.0, 1.0, 1.0], "holds"),
-        ({"accuracy": [1.0, -1.0, 1.0], "balanced accuracy": [1.0], "Gini": [1.0] * 3}, "holds in part"),
+        (
+            {"accuracy": [1.0, -1.0, 1.0], "balanced accuracy": [1.0], "Gini": [1.0] * 3},
+            "holds in part",
+        ),
         ([-1.0, 1.0, -1.0], "does not hold"),
     ],
 )
@@ -166,7 +176,11 @@ def test_verdicts(slopes, verdict):
 
 @pytest.mark.parametrize(
     ("noise", "words"),
-    [(0.0, "without exception"), (0.1, "a tendency and no law"), (50.0, "no more than a weak tendency")],
+    [
+        (0.0, "without exception"),
+        (0.1, "a tendency and no law"),
+        (50.0, "no more than a weak tendency"),
+    ],
 )
 def test_how_strict_the_order_is_comes_from_the_figures(noise, words):
     records = made_up([1.0] * 8, noise=noise, measures=("accuracy", "Gini"))

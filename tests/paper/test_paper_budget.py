@@ -39,7 +39,9 @@ def test_the_budget_counts_what_the_first_cells_hold(read_back):
     low = (injected.cells & sure).sum() + max(0, 200 - sure.sum() - (tied & ~injected.cells).sum())
     high = (injected.cells & sure).sum() + min(200 - sure.sum(), (tied & injected.cells).sum())
     score = records.where(what="score", rows="all rows", rate=15)
-    assert score.mean("injected") == 325 and score.mean("at_most") == pytest.approx(200 / 325, abs=1e-5)
+    assert score.mean("injected") == 325 and score.mean("at_most") == pytest.approx(
+        200 / 325, abs=1e-5
+    )
     assert low - 1e-3 <= 325 * score.mean("found_first") <= high + 1e-3
     curve = records.where(what="curve", rate=15, inspected=200)
     assert curve.mean("found") == score.mean("found_first")
@@ -84,7 +86,11 @@ def test_verdicts_on_the_first_200_cells(found, verdict):
         ((0.9, 0.3), (0.9, 0.85), "holds in part"),  # 90 to 50 %
         ((0.9, 0.5), (0.9, 0.95), "holds in part"),
         ((0.8, 0.5), (0.9, 0.85), "holds in part"),
-        ((0.8, 0.5), (0.9, 0.95), "does not hold"),  # 80 to 83 %: fewer are found only because 60 % can be
+        (
+            (0.8, 0.5),
+            (0.9, 0.95),
+            "does not hold",
+        ),  # 80 to 83 %: fewer are found only because 60 % can be
     ],
 )
 def test_verdicts_on_the_decrease(found, auroc, verdict):

@@ -38,7 +38,9 @@ def test_column_game_is_the_one_that_the_package_values():
 
 def test_column_permutations_are_unbiased_and_sum_to_everything():
     def phi(coalitions):  # two rows: the product of columns 0 and 1, and the number of columns
-        return np.column_stack([coalitions[:, 0] & coalitions[:, 1], coalitions.sum(axis=1)]).astype(float)
+        return np.column_stack(
+            [coalitions[:, 0] & coalitions[:, 1], coalitions.sum(axis=1)]
+        ).astype(float)
 
     draw = column_draws(phi, 3, 0)
     values = np.mean([draw(number) for number in range(400)], axis=0)
@@ -78,10 +80,14 @@ def test_samplers_of_columns_get_nearer_with_effort():
         few, many = records.where(method=method).numbers("error")
         assert many < few / 3
     most = records.where(evaluations=520)
-    assert most.where(method="B").mean("error") < most.where(method="permutations").mean("error") / 3
+    assert (
+        most.where(method="B").mean("error") < most.where(method="permutations").mean("error") / 3
+    )
 
 
-@pytest.mark.parametrize(("model", "n_train", "n_columns"), [("knn", 20, 13), ("gaussian_nb", 7, 4)])
+@pytest.mark.parametrize(
+    ("model", "n_train", "n_columns"), [("knn", 20, 13), ("gaussian_nb", 7, 4)]
+)
 def test_monte_carlo_meets_the_exact_values_as_its_errors_say(model, n_train, n_columns):
     records = Records(
         work(
@@ -104,7 +110,9 @@ def test_monte_carlo_meets_the_exact_values_as_its_errors_say(model, n_train, n_
 
 def test_two_runs_of_a_tree_agree_more_and_more():
     records = Records(
-        work(part="table", dataset="breast_cancer", counts=[10, 160], n_train=12, n_valid=60, seed=0)
+        work(
+            part="table", dataset="breast_cancer", counts=[10, 160], n_train=12, n_valid=60, seed=0
+        )
     )
     few, many = records.rows
     assert many["agreement"] > max(few["agreement"], 0.5)
@@ -123,7 +131,14 @@ def made_up(knn, wine, census, *, permutations=500):
     ]  # fmt: skip
     for name, ratio in (("wine", wine), ("census", census)):
         rows.append(
-            {"what": "table", "game": name, "evaluations": 689000, "ratio": ratio, "agreement": 0.8, **facts}
+            {
+                "what": "table",
+                "game": name,
+                "evaluations": 689000,
+                "ratio": ratio,
+                "agreement": 0.8,
+                **facts,
+            }
         )
     return Records(rows)
 
@@ -156,7 +171,10 @@ def test_page_parts_are_made_from_the_file_alone(tmp_path):
     records = read_records(tmp_path / "convergence.csv")
     figure = EXPERIMENT.draw(records)
     assert len(figure.axes) == 3
-    assert all(axis.get_xscale() == axis.get_yscale() == "log" and axis.get_ylabel() for axis in figure.axes)
+    assert all(
+        axis.get_xscale() == axis.get_yscale() == "log" and axis.get_ylabel()
+        for axis in figure.axes
+    )
     columns, games, tables = (table for _, table in EXPERIMENT.tables(records))
     assert all("one seed" in caption for caption, _ in EXPERIMENT.tables(records))
     twice = Records([*records, *({**row, "seed": 1} for row in records)])

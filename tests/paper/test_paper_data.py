@@ -45,7 +45,10 @@ def test_shape_and_classes(name, request):
     assert np.isfinite(table.numbers).all()
     assert len(table.column_names) == table.categorical.size == SHAPES[name][1]
     assert table.categorical.dtype == bool
-    assert dict(zip(table.class_names, np.bincount(table.labels).tolist(), strict=True)) == CLASS_SIZES[name]
+    assert (
+        dict(zip(table.class_names, np.bincount(table.labels).tolist(), strict=True))
+        == CLASS_SIZES[name]
+    )
     assert table.n_train_official == (32561 if name == "census" else None)
     assert table.source
 
@@ -88,7 +91,9 @@ def test_breast_cancer_has_the_complete_rows(paper_data):
 
 
 def test_a_misspelt_name():
-    with pytest.raises(InputError, match=r"there is no dataset 'credits' \(did you mean 'credit'\?\)"):
+    with pytest.raises(
+        InputError, match=r"there is no dataset 'credits' \(did you mean 'credit'\?\)"
+    ):
         paper_table("credits")
 
 
@@ -125,8 +130,14 @@ def small_files(tmp_path, monkeypatch):
         "feature_names": np.array(["a", "b"]),
     }
     np.savez(tmp_path / SPLIT, **split)
-    np.savez(tmp_path / VALUES, values_clean=np.zeros((2, 3)), values_outlier=np.arange(6.0).reshape(2, 3))
-    sums = {name: hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() for name in (SPLIT, VALUES)}
+    np.savez(
+        tmp_path / VALUES,
+        values_clean=np.zeros((2, 3)),
+        values_outlier=np.arange(6.0).reshape(2, 3),
+    )
+    sums = {
+        name: hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() for name in (SPLIT, VALUES)
+    }
     monkeypatch.setattr(authors, "_SHA256", sums)
     monkeypatch.setenv("SHAPLEY2D_DATA", str(tmp_path))
     return tmp_path
@@ -143,7 +154,9 @@ def test_files_of_that_layout(small_files):
 def test_files_that_are_damaged_or_absent(small_files, monkeypatch, load, name):
     with (small_files / name).open("ab") as file:
         file.write(b"more")
-    with pytest.raises(InputError, match=f"{name} is damaged or another file: its checksum differs"):
+    with pytest.raises(
+        InputError, match=f"{name} is damaged or another file: its checksum differs"
+    ):
         load()
     (small_files / name).unlink()
     with pytest.raises(InputError, match=rf"\(SHAPLEY2D_DATA\) has no {name}"):

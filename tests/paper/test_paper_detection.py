@@ -51,14 +51,18 @@ def test_what_is_injected_is_the_same_for_every_method_and_of_the_right_amount(k
     other = detection_work.corrupt("breast_cancer", kind, 4, **SIZES)[1]
     np.testing.assert_array_equal(corrupted.numbers, again.numbers)
     np.testing.assert_array_equal(corrupted.labels, again.labels)
-    assert not np.array_equal(corrupted.cells, other.cells) or not np.array_equal(corrupted.rows, other.rows)
+    assert not np.array_equal(corrupted.cells, other.cells) or not np.array_equal(
+        corrupted.rows, other.rows
+    )
     np.testing.assert_array_equal(corrupted.numbers != parts.X, corrupted.cells)
     np.testing.assert_array_equal(corrupted.labels != parts.y, corrupted.rows)
     if kind == "labels":
         assert corrupted.rows.sum() == 6  # 10 % of 60
         assert not corrupted.cells.any()
     else:
-        assert corrupted.cells.sum() == (10 if kind == "swapped" else 11)  # 2 % of 540; swaps come in pairs
+        assert corrupted.cells.sum() == (
+            10 if kind == "swapped" else 11
+        )  # 2 % of 540; swaps come in pairs
         assert not corrupted.rows.any()
 
 
@@ -114,7 +118,9 @@ def all_knowing(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["tail", "labels"])
 def test_perfect_detector_reaches_the_ceiling_and_a_liar_gains_nothing(all_knowing, kind):
-    oracle, liar = detection_work.work("breast_cancer", kind, 0, ["oracle", "liar"], budgets={}, **SIZES)
+    oracle, liar = detection_work.work(
+        "breast_cancer", kind, 0, ["oracle", "liar"], budgets={}, **SIZES
+    )
     assert oracle["auroc"] == 1
     assert liar["auroc"] == 0
     assert oracle["average_precision"] == pytest.approx(1)
@@ -130,7 +136,10 @@ def test_perfect_detector_reaches_the_ceiling_and_a_liar_gains_nothing(all_knowi
 def test_accuracy_is_that_of_trees_trained_on_the_corrupted_and_on_the_clean_rows(all_knowing):
     (record,) = detection_work.work("breast_cancer", "labels", 2, ["oracle"], budgets={}, **SIZES)
     parts, corrupted = detection_work.corrupt("breast_cancer", "labels", 2, **SIZES)
-    for name, X, y in (("corrupted", corrupted.numbers, corrupted.labels), ("ceiling", parts.X, parts.y)):
+    for name, X, y in (
+        ("corrupted", corrupted.numbers, corrupted.labels),
+        ("ceiling", parts.X, parts.y),
+    ):
         trees = [DecisionTreeClassifier(random_state=seed).fit(X, y) for seed in range(10, 15)]
         expected = np.mean([tree.score(parts.X_test, parts.y_test) for tree in trees])
         assert record[f"tree_{name}"] == pytest.approx(expected)
@@ -141,7 +150,11 @@ def test_quick_pieces_distinguish_knowledge_from_guessing():
     records = []
     for piece in detection.pieces(quick=True):
         wanted = {"labels", "tail"}
-        if piece.settings["kind"] in wanted and piece.settings["methods"][0] in {"2D-KNN", "1D", "2D-OOB"}:
+        if piece.settings["kind"] in wanted and piece.settings["methods"][0] in {
+            "2D-KNN",
+            "1D",
+            "2D-OOB",
+        }:
             records += detection_work.work(**piece.settings)
     aurocs = {(record["method"], record["kind"]): record["auroc"] for record in records}
     assert (
@@ -185,8 +198,12 @@ def test_the_inspection_repairs_by_its_own_suggestions_too(kind):
     ):  # suggestions are entries that occur, or one slip away from what stands there
         assert np.isin(numbers[:, j], corrupted.numbers[:, j]).mean() > 0.9
     wrong, new, true = (
-        (corrupted.rows, labels, parts.y) if kind == "labels" else (corrupted.cells, numbers, parts.X)
+        (corrupted.rows, labels, parts.y)
+        if kind == "labels"
+        else (corrupted.cells, numbers, parts.X)
     )
     assert (new == true)[wrong].mean() > 0.2  # nothing of what is wrong is right
     (record,) = detection_work.work("breast_cancer", kind, 0, ["inspection"], **SIZES, budgets={})
-    assert all(f"{model}_{name}_suggested" in record for model in MODELS for name in ("once", "more"))
+    assert all(
+        f"{model}_{name}_suggested" in record for model in MODELS for name in ("once", "more")
+    )

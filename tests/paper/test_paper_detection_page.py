@@ -82,7 +82,8 @@ def test_verdict_on_harmful_cells(swapped, labels, verdict):
 
 def test_one_baseline_ahead_makes_it_hold_in_part():
     aurocs = all_methods(
-        swapped={"2D-KNN": 0.8, "column predictor": 0.83}, labels={"2D-KNN": 0.8, "column predictor": 0.9}
+        swapped={"2D-KNN": 0.8, "column predictor": 0.83},
+        labels={"2D-KNN": 0.8, "column predictor": 0.9},
     )
     judgement = judge_harm(made_up(aurocs))
     assert judgement.verdict == "holds in part"
@@ -108,7 +109,9 @@ def test_no_verdict_without_the_records(judge):
     assert judge(records.where(lambda row: row["method"] not in DEVIATION)) is None
     assert judge(records.where(lambda row: row["method"] in DEVIATION)) is None
     assert judge(records.where(lambda row: row["kind"] not in {"swapped", "units"})) is None
-    assert judge(records.where(lambda row: row["method"] != "DDC")).why.endswith("not compared: DDC.")
+    assert judge(records.where(lambda row: row["method"] != "DDC")).why.endswith(
+        "not compared: DDC."
+    )
     assert "not compared" not in judge(records).why
     assert judge(Records([])) is None
 
@@ -131,7 +134,9 @@ def test_tables_of_methods_that_were_not_run_have_no_row():
 
 
 def test_a_kind_that_a_method_was_not_run_on_is_a_gap():
-    records = made_up(all_methods()).where(lambda row: (row["method"], row["kind"]) != ("DDC", "tail"))
+    records = made_up(all_methods()).where(
+        lambda row: (row["method"], row["kind"]) != ("DDC", "tail")
+    )
     table = {row["method"]: row for row in detection_tables.by_kind(records, "auroc")}
     assert table["DDC†"]["tail"] == table["DDC†"]["mean"] == "-"
     assert table["DDC†"]["units"] == "**0.60**"
@@ -142,7 +147,8 @@ def test_a_kind_that_a_method_was_not_run_on_is_a_gap():
 
 
 def test_methods_are_compared_on_the_tables_that_both_have():
-    # the column predictor was run on the easy table only, and its mean is higher than 2D-KNN's over both
+    # the column predictor was run on the easy table only, and its mean is higher than 2D-KNN's over
+    # both
     easy = all_methods(swapped=dict.fromkeys(METHODS, 0.7), labels=dict.fromkeys(METHODS, 0.7))
     for kind in ("swapped", "labels"):
         easy |= {("2D-KNN", kind): 0.9, ("column predictor", kind): 0.8}
@@ -155,7 +161,9 @@ def test_methods_are_compared_on_the_tables_that_both_have():
     assert "swapped: 2D-KNN 0.90, column predictor† 0.80" in judgement.ours
     assert "(†), and compared on those that both have: column predictor." in judgement.why
     assert best(records, "swapped", METHODS) == ("2D-KNN", pytest.approx(0.75))
-    assert "swapped: 2D-KNN 0.90 against column predictor† 0.80" in detection.EXPERIMENT.headline(records)
+    assert "swapped: 2D-KNN 0.90 against column predictor† 0.80" in detection.EXPERIMENT.headline(
+        records
+    )
 
     (caption, table), *_ = detection_tables.tables(records)
     assert "†: not run on every table" in caption
@@ -248,7 +256,8 @@ def test_errors_of_repairs_are_over_datasets_and_seeds():
     aurocs = {("1D", kind): (1.2 if kind == "units" else 0.6) for kind in KINDS}
     more = {pair: auroc + 0.5 for pair, auroc in aurocs.items()}
     records = Records([*made_up(aurocs, datasets=("wine",)), *made_up(more, datasets=("census",))])
-    # gains of 1.4 and 2.4 points, each for two seeds; kinds are injected into the same rows and add no independent records
+    # gains of 1.4 and 2.4 points, each for two seeds; kinds are injected into the same rows and add
+    # no independent records
     assert gain_error(records, "more") == pytest.approx(np.std([1.4, 1.4, 2.4, 2.4], ddof=1) / 2)
     assert np.isnan(gain_error(records.where(dataset="wine", seed=0), "more"))
 
@@ -283,11 +292,15 @@ def test_gain_of_no_records_is_no_number():
 
 
 def test_headline_names_the_winner_first():
-    headline = detection.EXPERIMENT.headline(made_up(all_methods(swapped={"2D-KNN": 0.8, "DDC": 0.7})))
+    headline = detection.EXPERIMENT.headline(
+        made_up(all_methods(swapped={"2D-KNN": 0.8, "DDC": 0.7}))
+    )
     assert "swapped: 2D-KNN 0.80 against DDC 0.70" in headline
     assert "2 datasets and 2 seeds" in headline
     alone = made_up({("2D-KNN", "tail"): 0.9}, datasets=("wine",), seeds=(0,))
-    assert "mean over 1 dataset and 1 seed: tail: 2D-KNN 0.90. " in detection.EXPERIMENT.headline(alone)
+    assert "mean over 1 dataset and 1 seed: tail: 2D-KNN 0.90. " in detection.EXPERIMENT.headline(
+        alone
+    )
     assert headline.endswith(
         "gains most with 2D-KNN, +1.27 points of accuracy; repairing every error gains +4.00."
     )

@@ -52,7 +52,9 @@ def test_the_z_score_by_its_formula():
     numbers, labels, categorical = mixed_table()
     scores = class_z_score(numbers, labels, categorical)
     frame = pd.DataFrame(numbers).groupby(labels)
-    expected = ((numbers - frame.transform("mean")) / frame.transform("std", ddof=0)).abs().fillna(0)
+    expected = (
+        ((numbers - frame.transform("mean")) / frame.transform("std", ddof=0)).abs().fillna(0)
+    )
     np.testing.assert_allclose(scores[:, :4], expected.to_numpy()[:, :4], atol=1e-12)
     same = (labels == labels[7]) & ~np.isnan(numbers[:, 4])
     share = (numbers[same, 4] == numbers[7, 4]).mean()
@@ -77,7 +79,9 @@ def test_ecod_is_the_surprise_of_the_tail():
 def test_ddc_finds_what_breaks_a_correlation():
     outliers = pytest.importorskip("robpy.outliers")
     numbers, labels, categorical = factor_table()
-    corrupted = inject_errors("swapped", numbers, labels, categorical, 0.04, np.random.default_rng(0))
+    corrupted = inject_errors(
+        "swapped", numbers, labels, categorical, 0.04, np.random.default_rng(0)
+    )
     scores = ddc(corrupted.numbers, labels, categorical)
     theirs = outliers.DDC().fit(pd.DataFrame(corrupted.numbers)).standardized_residuals_
     np.testing.assert_allclose(scores, np.abs(theirs))
@@ -113,7 +117,9 @@ def test_ddc_on_columns_that_repeat_each_other():
 
 def test_the_column_predictor_finds_swaps_and_odd_categories():
     numbers, labels, categorical = factor_table()
-    corrupted = inject_errors("swapped", numbers, labels, categorical, 0.04, np.random.default_rng(0))
+    corrupted = inject_errors(
+        "swapped", numbers, labels, categorical, 0.04, np.random.default_rng(0)
+    )
     scores = column_predictor(corrupted.numbers, labels, categorical, max_iter=15)
     assert roc_auc_score(corrupted.cells.ravel(), scores.ravel()) > 0.8
     codes = 10.0 + 5 * labels  # the label gives the category away
@@ -137,7 +143,8 @@ def test_the_column_predictor_has_not_seen_what_it_predicts():
     scores = column_predictor(
         np.hstack([numbers, codes]), labels, np.array([False, False, True]), max_iter=40
     )
-    # pure chance cannot be predicted: worse than the log 2 of a coin, where a model that had seen it would be better
+    # pure chance cannot be predicted: worse than the log 2 of a coin, where a model that had seen
+    # it would be better
     assert scores[:, 2].mean() > np.log(2)
 
 
@@ -153,7 +160,9 @@ def test_every_baseline_takes_mixed_tables(name):
     np.testing.assert_array_equal(numbers, before)
     order = np.random.default_rng(1).permutation(len(numbers))
     if name != "column predictor":  # whose folds follow the order of the rows
-        np.testing.assert_allclose(BASELINES[name](numbers[order], labels[order], categorical), scores[order])
+        np.testing.assert_allclose(
+            BASELINES[name](numbers[order], labels[order], categorical), scores[order]
+        )
 
 
 @pytest.mark.parametrize("name", BASELINES)
@@ -161,7 +170,9 @@ def test_flipped_labels_score_high(name):
     needs(name)
     numbers, labels, categorical = factor_table()
     numbers += 3 * labels[:, None]
-    corrupted = inject_errors("labels", numbers, labels, categorical, 0.06, np.random.default_rng(0))
+    corrupted = inject_errors(
+        "labels", numbers, labels, categorical, 0.06, np.random.default_rng(0)
+    )
     scores = label_scores(name, numbers, corrupted.labels, categorical)
     assert scores.shape == labels.shape
     assert roc_auc_score(corrupted.rows.ravel(), scores.ravel()) > 0.9
@@ -179,7 +190,9 @@ def test_a_missing_package_is_named_with_its_extra(baseline, package, monkeypatc
 
 
 def test_an_unknown_baseline_is_named():
-    with pytest.raises(InputError, match="name='LOF' is not a baseline: use one of 'z-score', 'ECOD', 'DDC'"):
+    with pytest.raises(
+        InputError, match="name='LOF' is not a baseline: use one of 'z-score', 'ECOD', 'DDC'"
+    ):
         label_scores("LOF", np.eye(3), np.zeros(3, int), np.zeros(3, bool))
 
 

@@ -49,7 +49,9 @@ def test_a_machine_without_the_authors_table_leaves_it_out(monkeypatch):
 def test_the_pairs_shown_are_the_most_and_the_least_alike(read_back):
     records = read_back(work(seed=2, table="split", within=0.01))
     parts = split_table("breast_cancer", 2)
-    values = value_cells(parts.X, parts.y, parts.X_valid, parts.y_valid, empty="zero", progress=False).values
+    values = value_cells(
+        parts.X, parts.y, parts.X_valid, parts.y_valid, empty="zero", progress=False
+    ).values
     rows, limit = values.sum(axis=1), 0.01 * values.sum(axis=1).std(ddof=1)
     near = {
         (i, j): np.corrcoef(values[i], values[j])[0, 1]
@@ -87,7 +89,14 @@ def test_the_pairs_shown_are_the_most_and_the_least_alike(read_back):
 )
 def test_verdicts_on_pairs(shares, verdict):
     made = [
-        {"what": "count", "alike": alike, "unlike": unlike, "all_alike": 0.1, "all_unlike": 0.5, "pairs": 9}
+        {
+            "what": "count",
+            "alike": alike,
+            "unlike": unlike,
+            "all_alike": 0.1,
+            "all_unlike": 0.5,
+            "pairs": 9,
+        }
         for alike, unlike in shares
     ]
     assert judge(Records(made)).verdict == verdict

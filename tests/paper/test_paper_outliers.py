@@ -17,7 +17,13 @@ from shapley2d_paper.harness.records import Records, read_records, write_records
 from shapley2d_paper.interpretation.experiment import EXPERIMENT as INTERPRETATION
 from shapley2d_paper.outliers.claims import judge_early, judge_one_dimensional, judge_range
 from shapley2d_paper.outliers.experiment import EXPERIMENT
-from shapley2d_paper.outliers.scoring import SHARES, found_column, range_records, rarity, score_records
+from shapley2d_paper.outliers.scoring import (
+    SHARES,
+    found_column,
+    range_records,
+    rarity,
+    score_records,
+)
 from shapley2d_paper.outliers.tables import injected_table
 from shapley2d_paper.outliers.work import RAW, work
 
@@ -106,9 +112,9 @@ def test_ranges_and_places_of_outliers():
     record = range_records(clean, 2 * values, injected, {})[0]
     assert (record["lowest_before"], record["lowest_after"]) == (0, 0)
     assert (record["highest_before"], record["highest_after"]) == (2168, 4336)
-    assert record["place_after"] == pytest.approx(0.5 / 2169) and record["place_before"] == pytest.approx(
-        2168.5 / 2169
-    )
+    assert record["place_after"] == pytest.approx(0.5 / 2169) and record[
+        "place_before"
+    ] == pytest.approx(2168.5 / 2169)
 
 
 def test_rarity_counts_rows_that_have_an_injected_value():
@@ -134,13 +140,18 @@ def test_the_authors_table_gives_the_known_figures(paper_data, read_back):
     assert scores.where(method="2D-OOB").mean("auroc") == pytest.approx(0.92, abs=0.015)
     assert scores.where(method="2D-OOB distance").mean("auroc") == pytest.approx(0.965, abs=0.015)
     values = records.where(what="value")
-    assert len(values) == 122 * 9 and values.numbers("mark")[~np.isnan(values.numbers("mark"))].sum() == 20
+    assert (
+        len(values) == 122 * 9
+        and values.numbers("mark")[~np.isnan(values.numbers("mark"))].sum() == 20
+    )
     assert records.where(what="rarity").mean("rare_of_all") < records.where(what="rarity").mean(
         "rare_of_class"
     )
     figure = EXPERIMENT.draw(records)
     titles = [axes.get_title(loc="left") for axes in figure.axes]
-    assert sum("rows" in title for title in titles) == 7  # six panels of curves, and the first heatmap
+    assert (
+        sum("rows" in title for title in titles) == 7
+    )  # six panels of curves, and the first heatmap
     assert len(figure.axes) == 6 + 3 + 2  # curves, heatmaps of which 1D's is empty, colour bars
     claim = judge_early(records)
     assert claim.verdict == "holds in part" and "95%" in claim.ours
@@ -156,7 +167,9 @@ def test_a_machine_without_the_authors_table_leaves_it_out(monkeypatch):
         work(seed=0, table="authors", methods=["random"], share=0.02, permutations=0)
 
 
-def test_without_the_published_values_only_their_piece_is_left_out(paper_data, monkeypatch, tmp_path):
+def test_without_the_published_values_only_their_piece_is_left_out(
+    paper_data, monkeypatch, tmp_path
+):
     split = "breast_cancer_paper_split.npz"
     (tmp_path / split).write_bytes((paper_data / split).read_bytes())
     monkeypatch.setenv("SHAPLEY2D_DATA", str(tmp_path))
@@ -170,7 +183,9 @@ def test_without_the_published_values_only_their_piece_is_left_out(paper_data, m
 
 
 def test_injected_tables_are_ranked_by_value_and_drawn(read_back):
-    made = work(seed=0, table="unlikely", methods=["random", RAW, "z-score"], share=0.02, permutations=0)
+    made = work(
+        seed=0, table="unlikely", methods=["random", RAW, "z-score"], share=0.02, permutations=0
+    )
     made += work(seed=0, table="unlikely", methods=["1D"], share=0.02, permutations=1)
     records = read_back(made)
     score = records.where(what="score", rows="benign rows")

@@ -22,11 +22,25 @@ from shapley2d_paper.removal.curves import (
     removal_records,
 )
 from shapley2d_paper.removal.experiment import EXPERIMENT, SHARES, pieces
-from shapley2d_paper.removal.statistics import Curve, Interval, best_share, first_dip, mean_gap, read_curve
+from shapley2d_paper.removal.statistics import (
+    Curve,
+    Interval,
+    best_share,
+    first_dip,
+    mean_gap,
+    read_curve,
+)
 from shapley2d_paper.removal.work import METHODS, cell_values, describe_parts, describe_values, work
 
 FEW = [0, 0.1, 0.2, 0.5]
-SMALL = {"n_train": 24, "n_valid": 30, "n_test": 30, "permutations": 3, "tolerance": 0.1, "shares": FEW}
+SMALL = {
+    "n_train": 24,
+    "n_valid": 30,
+    "n_test": 30,
+    "permutations": 3,
+    "tolerance": 0.1,
+    "shares": FEW,
+}
 
 
 # ---------------------------------------------------------------- removing and refilling
@@ -72,7 +86,15 @@ def one_useful_column(n=40):
     tables = [np.column_stack([y + 0.0, noise[0]]), np.column_stack([y + 0.0, noise[1]])]
     tables.append(np.column_stack([1.0 - y, noise[2]]))
     return Parts(
-        "wine", tables[0], y, tables[1], y, tables[2], y, ["label", "noise"], np.zeros(2, dtype=bool)
+        "wine",
+        tables[0],
+        y,
+        tables[1],
+        y,
+        tables[2],
+        y,
+        ["label", "noise"],
+        np.zeros(2, dtype=bool),
     )
 
 
@@ -150,11 +172,13 @@ def test_the_facts_about_the_values_are_those_of_the_methods(small_records):
     for row in facts:
         assert (row["n_train"], row["n_valid"], row["n_test"]) == (24, 30, 30)
         assert row["permutations"] == (3 if row["method"] in ("2D-MC", "1D") else None)
-        assert (row["noise"] > 0.3) == (row["method"] in ("2D-MC", "1D"))  # three permutations are few
+        assert (row["noise"] > 0.3) == (
+            row["method"] in ("2D-MC", "1D")
+        )  # three permutations are few
         assert (row["zeros"] > 0.5) == (row["method"] in ("2D-LOO", "2D-MC", "1D"))
-    for (method,), part in small_records.where(what="curve", seed=0, dataset="wine", share=0.5).groups(
-        "method"
-    ):
+    for (method,), part in small_records.where(
+        what="curve", seed=0, dataset="wine", share=0.5
+    ).groups("method"):
         assert len(part) == 1, method
 
 
@@ -171,7 +195,9 @@ def test_repeats_are_counted_with_their_labels():
     X = np.array([[1.0, 2.0], [1.0, 2.0], [3.0, 4.0]])
     y = np.array([0, 1, 0])
     test = np.array([[1.0, 2.0], [3.0, 4.0], [9.0, 9.0]])
-    parts = Parts("x", X, y, X[2:], y[2:], test, np.array([0, 1, 0]), ["a", "b"], np.zeros(2, dtype=bool))
+    parts = Parts(
+        "x", X, y, X[2:], y[2:], test, np.array([0, 1, 0]), ["a", "b"], np.zeros(2, dtype=bool)
+    )
     facts = describe_parts(parts)
     assert facts["repeats"] == 2  # the validation row, and one test row; (3, 4) of class 1 is new
     assert facts["test_known"] == pytest.approx(1 / 3)
@@ -183,7 +209,9 @@ def test_heart_is_mostly_repeats(paper_data):
     parts = split_table("heart", 0, n_train=size.n_train, n_valid=size.n_valid, n_test=size.n_test)
     assert describe_parts(parts)["repeats"] == 723
     size = removal.FULL["heart_distinct"]
-    parts = split_table("heart_distinct", 0, n_train=size.n_train, n_valid=size.n_valid, n_test=size.n_test)
+    parts = split_table(
+        "heart_distinct", 0, n_train=size.n_train, n_valid=size.n_valid, n_test=size.n_test
+    )
     assert describe_parts(parts)["repeats"] == 0
     assert describe_parts(parts)["test_known"] == 0
 
@@ -235,7 +263,9 @@ def test_only_leave_one_out_is_judged_before_the_three_datasets_are_there(small_
 
 
 def test_the_best_share_is_that_of_the_mean_curve():
-    curve = Curve(np.array([0, 0.1, 0.2]), {0: np.array([0.5, 0.9, 0.6]), 1: np.array([0.5, 0.2, 0.6])})
+    curve = Curve(
+        np.array([0, 0.1, 0.2]), {0: np.array([0.5, 0.9, 0.6]), 1: np.array([0.5, 0.2, 0.6])}
+    )
     assert best_share(curve) == 2  # 0.1 is best for one seed only
     assert curve.start == 0.5
     assert curve.gains == pytest.approx(np.array([[0, 0.4, 0.1], [0, -0.3, 0.1]]))
@@ -287,7 +317,13 @@ def made_up(slopes, datasets=MAIN, noise=0.002):
     )  # fmt: skip
 
 
-PAPER_LIKE = {"2D-KNN": (0.1, -1), "2D-MC": (0.2, -0.8), "1D": (-0.2, 0), "2D-LOO": (0, 0), "random": (0, 0)}
+PAPER_LIKE = {
+    "2D-KNN": (0.1, -1),
+    "2D-MC": (0.2, -0.8),
+    "1D": (-0.2, 0),
+    "2D-LOO": (0, 0),
+    "random": (0, 0),
+}
 
 
 def test_judges_find_that_all_holds_where_the_curves_are_the_papers():
@@ -305,7 +341,12 @@ def test_judges_find_that_all_holds_where_the_curves_are_the_papers():
         (judge_gain, {"2D-MC": (-0.1, -1)}, "holds in part", "Census (2D-MC)"),
         (judge_gain, {"2D-KNN": (0, -1), "2D-MC": (-0.1, -1)}, "does not hold", "0 of 12"),
         (judge_gain, {"random": (0.5, 0)}, "does not hold", "0 of 12"),  # random gains more
-        (judge_gain, {"random": (0.1, 0)}, "holds in part", "Census (2D-KNN)"),  # about as much as 2D-KNN
+        (
+            judge_gain,
+            {"random": (0.1, 0)},
+            "holds in part",
+            "Census (2D-KNN)",
+        ),  # about as much as 2D-KNN
         (judge_dip, {"2D-MC": (-0.4, -1)}, "holds in part", "6 of 12"),
         (judge_dip, {"1D": (0.1, 0)}, "does not hold", "0 of 12"),
         (judge_drop, {"1D": (0, -0.5)}, "holds in part", "0 of 6"),
@@ -335,19 +376,32 @@ def better_in(cases, datasets):
         for dataset, direction, evaluated_on in cases:
             if row["dataset"] == dataset:
                 # seeds differ a little, so that the interval has a width
-                gap = (0.5 if direction == "lowest" else -0.5) * row["share"] * (1 + row["seed"] / 100)
+                gap = (
+                    (0.5 if direction == "lowest" else -0.5)
+                    * row["share"]
+                    * (1 + row["seed"] / 100)
+                )
                 row[column_name(direction, "tree", evaluated_on)] += gap
     return records
 
 
 @pytest.mark.parametrize(
     ("n_better", "verdict"),
-    [(0, "holds"), (2, "holds"), (3, "holds in part"), (10, "holds in part"), (11, "does not hold")],
+    [
+        (0, "holds"),
+        (2, "holds"),
+        (3, "holds in part"),
+        (10, "holds in part"),
+        (11, "does not hold"),
+    ],
 )
 def test_leave_one_out_may_be_better_as_often_as_chance_explains(n_better, verdict):
     # of 20 cases at 2.5 % each, three or more come up in 1.3 % of all runs, two or more in 8.8 %
     cases = [
-        (name, direction, rows) for name in DATASETS for direction in DIRECTIONS for rows in EVALUATED_ON
+        (name, direction, rows)
+        for name in DATASETS
+        for direction in DIRECTIONS
+        for rows in EVALUATED_ON
     ]
     judgement = judge_loo(better_in(cases[:n_better], DATASETS))
     assert judgement.verdict == verdict

@@ -73,7 +73,9 @@ def test_everything_is_written(toy, tmp_path):
     outcome = run(toy, tmp_path / "out")
     assert (outcome.computed, outcome.kept, outcome.headline) == (3, 0, "There are 6 records.")
     records = read_records(tmp_path / "out" / "toy.csv")
-    assert [(row["seed"], row["x"]) for row in records] == [(s, x) for s in range(3) for x in range(2)]
+    assert [(row["seed"], row["x"]) for row in records] == [
+        (s, x) for s in range(3) for x in range(2)
+    ]
     assert records.distinct("version") == [__version__]
     assert records.rows[1]["y"] == pytest.approx(1 / 3, rel=1e-6)
     assert (tmp_path / "out" / "toy.png").read_bytes().startswith(b"\x89PNG")
@@ -81,7 +83,11 @@ def test_everything_is_written(toy, tmp_path):
     assert "| It counts | all \\| of them | 1.17 \\| more | ◐ [holds in part](#toy) |" in text
     assert "![A toy & more](toy.png)" in text and "| count |" in text
     page = (tmp_path / "out" / "index.html").read_text()
-    assert "A toy &amp; more" in page and "There are 6 records." in page and "quick run" not in page.lower()
+    assert (
+        "A toy &amp; more" in page
+        and "There are 6 records." in page
+        and "quick run" not in page.lower()
+    )
 
 
 def test_what_is_done_is_not_done_again(toy, tmp_path):
@@ -97,7 +103,9 @@ def test_what_is_done_is_not_done_again(toy, tmp_path):
 
 def test_other_settings_or_another_version_count_as_not_done(toy, tmp_path, monkeypatch):
     run(toy, tmp_path)
-    larger = dataclasses.replace(toy, pieces=lambda quick: [Piece("seed-0", {"seed": 0, "size": 5})])
+    larger = dataclasses.replace(
+        toy, pieces=lambda quick: [Piece("seed-0", {"seed": 0, "size": 5})]
+    )
     assert run(larger, tmp_path).computed == 1
     monkeypatch.setattr("shapley2d_paper.harness.folder.__version__", "99")
     assert run(toy, tmp_path).computed == 3
@@ -134,7 +142,9 @@ def test_pages_show_what_was_run_before_too(toy, tmp_path):
 def test_two_workers_write_the_same_file(toy, tmp_path):
     run(toy, tmp_path / "one")
     list(run_experiments([toy], tmp_path / "two", n_jobs=2, progress=False))
-    assert (tmp_path / "two" / "toy.csv").read_bytes() == (tmp_path / "one" / "toy.csv").read_bytes()
+    assert (tmp_path / "two" / "toy.csv").read_bytes() == (
+        tmp_path / "one" / "toy.csv"
+    ).read_bytes()
 
 
 def test_what_a_machine_lacks_is_left_out_and_said(toy, tmp_path):
@@ -154,14 +164,17 @@ def test_nothing_available_writes_no_csv(toy, tmp_path):
     assert run(nothing, tmp_path).headline == ""
     assert not (tmp_path / "toy.csv").exists()
     for page in ("reproduction.md", "index.html"):
-        assert "Not run: toy (there is no table of a negative size)" in (tmp_path / page).read_text()
+        assert (
+            "Not run: toy (there is no table of a negative size)" in (tmp_path / page).read_text()
+        )
 
 
 def test_a_claim_without_numbers_is_said_to_be_open(toy, tmp_path):
     open_claim = Claim("It flies", "far", lambda records: None)
     run(dataclasses.replace(toy, claims=(*toy.claims, open_claim)), tmp_path)
     assert (
-        "| It flies | far | | not judged: numbers are missing |" in (tmp_path / "reproduction.md").read_text()
+        "| It flies | far | | not judged: numbers are missing |"
+        in (tmp_path / "reproduction.md").read_text()
     )
     assert "not judged: numbers are missing" in (tmp_path / "index.html").read_text()
 
@@ -239,7 +252,9 @@ def test_ctrl_c_keeps_what_was_computed(tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     command = [sys.executable, "-c", script, str(tmp_path)]
     first = tmp_path / "pieces" / "toy" / "seed-0.json"
-    with subprocess.Popen([*command, "slow"], env=environment, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [*command, "slow"], env=environment, stderr=subprocess.PIPE, text=True
+    ) as process:
         deadline = time.monotonic() + 60
         while not first.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -255,5 +270,7 @@ def test_ctrl_c_keeps_what_was_computed(tmp_path):
 
 def test_experiments_by_name():
     assert [experiment.name for experiment in find_experiments()] == list(EXPERIMENTS)
-    with pytest.raises(InputError, match="there is no experiment 'removel': did you mean 'removal'"):
+    with pytest.raises(
+        InputError, match="there is no experiment 'removel': did you mean 'removal'"
+    ):
         find_experiments(["removel"])

@@ -155,7 +155,14 @@ def test_verdicts(speed, verdict):
 
 
 def test_equal_precision_takes_the_square_of_the_ratio():
-    run = {"what": "run", "cells": 1_000, "seconds": 10.0, "ratio": 0.1, "permutations": 500, **FACTS}
+    run = {
+        "what": "run",
+        "cells": 1_000,
+        "seconds": 10.0,
+        "ratio": 0.1,
+        "permutations": 500,
+        **FACTS,
+    }
     judgement = judge_speed(Records([*made_up(paper_ratio, fits=700.0).rows, run]))
     assert "some 160 s" in judgement.why  # 10 s x (0.1 / 0.025)^2
     assert "700 x at 1,000 cells" in judgement.why
@@ -189,7 +196,9 @@ def test_page_parts_are_made_from_the_file_alone(tmp_path):
 
 def test_headline_is_true_of_slow_and_of_fast_neighbours():
     slow = EXPERIMENT.headline(made_up(lambda cells: 0.5 if cells == 1_000 else 40.0))
-    assert "2D-MC takes 0.5 times as long at 1,000 cells and 40 times as long at 100,000 cells" in slow
+    assert (
+        "2D-MC takes 0.5 times as long at 1,000 cells and 40 times as long at 100,000 cells" in slow
+    )
     assert "faster" not in slow
     one = EXPERIMENT.headline(made_up(lambda cells: 7.0, cells=CELLS[:1]))
     assert one.count("times as long") == 1

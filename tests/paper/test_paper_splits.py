@@ -24,7 +24,9 @@ def test_parts_are_rows_of_the_table_and_disjoint(name):
 
     available = counted(table.numbers, table.labels)
     together = [(parts.X, parts.y), (parts.X_valid, parts.y_valid), (parts.X_test, parts.y_test)]
-    used = counted(np.concatenate([X for X, _ in together]), np.concatenate([y for _, y in together]))
+    used = counted(
+        np.concatenate([X for X, _ in together]), np.concatenate([y for _, y in together])
+    )
     assert all(available.get(row, 0) >= count for row, count in used.items())
 
 

@@ -26,7 +26,11 @@ def test_pieces_have_names_of_their_own_and_settings_that_json_can_hold(quick):
     for piece in pieces:
         assert re.fullmatch(r"[A-Za-z0-9_.-]+", piece.name)
         assert json.loads(json.dumps(piece.settings)) == piece.settings
-    assert {method for piece in pieces for method in piece.settings["methods"]} == {*FAST, "1D", RAW_Z}
+    assert {method for piece in pieces for method in piece.settings["methods"]} == {
+        *FAST,
+        "1D",
+        RAW_Z,
+    }
 
 
 def test_only_ages_change_and_each_to_its_twin():
@@ -74,7 +78,10 @@ def test_scores_agree_with_sorting_over_all_cells_and_over_ages():
     truth[rng.choice(200, 10, replace=False), 4] = True
     scores = rng.normal(size=truth.shape) + truth
     made = Records(score_records(scores, truth, {"method": "x"}))
-    for scope, part, errors in (("all cells", scores, truth), ("ages only", scores[:, 4], truth[:, 4])):
+    for scope, part, errors in (
+        ("all cells", scores, truth),
+        ("ages only", scores[:, 4], truth[:, 4]),
+    ):
         places = np.flatnonzero(errors.ravel()[np.argsort(-part.ravel())]) + 1
         (score,) = made.where(what="score", scope=scope)
         assert (score["cells"], score["typos"]) == (errors.size, 10)
@@ -135,7 +142,8 @@ def test_verdicts(needed, verdict):
     judgement = judge(Records(made))
     assert judgement.verdict == verdict
     assert f"{needed[1] / needed[0]:.1f} times" in judgement.ours
-    # the 12th of 15 among 15,999 lies at place 12,000 on average: 75 %, and a quarter of that is 19 %
+    # the 12th of 15 among 15,999 lies at place 12,000 on average: 75 %, and a quarter of that is 19
+    # %
     assert "random order needs 75% of the cells" in judgement.why and "at most 19%" in judgement.why
     assert f"table of 30,000 rows too: {'yes' if needed[2] <= 1800 else 'no'}." in judgement.why
     assert "undersampled (permutations: 10; the paper: 500)" in judgement.why

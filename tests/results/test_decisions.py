@@ -22,10 +22,14 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 @settings(max_examples=60, deadline=None)
 @given(column=texts, entry=texts, new=texts, why=texts, target=texts)
 def test_any_text_comes_back_as_it_was(column, entry, new, why, target):
-    made = Decision(3, column, entry or None, "edit", new or None, name="x", why=why, probability=0.25)
+    made = Decision(
+        3, column, entry or None, "edit", new or None, name="x", why=why, probability=0.25
+    )
     back = parse_decisions(decisions_text([made], "9f", target).removeprefix("\ufeff"))
     assert back.made == [
-        Decision(3, column, entry or None, "edit", new or None, "x", why, 0.25, line=back.made[0].line)
+        Decision(
+            3, column, entry or None, "edit", new or None, "x", why, 0.25, line=back.made[0].line
+        )
     ]
     assert (back.table, back.target) == ("9f", target)
 
@@ -34,7 +38,10 @@ def test_any_text_comes_back_as_it_was(column, entry, new, why, target):
 def test_no_field_is_a_formula(text):
     line = decisions_text([Decision(0, "a", text, "right")], "9f").splitlines()[1]
     assert f"'{text}"[:3] in line
-    assert parse_decisions(decisions_text([Decision(0, "a", text, "right")], "9f")).made[0].entry == text
+    assert (
+        parse_decisions(decisions_text([Decision(0, "a", text, "right")], "9f")).made[0].entry
+        == text
+    )
 
 
 def test_numbers_need_no_guard():

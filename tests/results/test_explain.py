@@ -77,7 +77,8 @@ def test_an_extreme_row_has_no_rows_of_nearly_the_same_value():
     values[4] = [-0.01, -0.0003, -0.0003]
     v = valuation(values)
     with pytest.warns(
-        InputWarning, match=r"no row is worth nearly the same as row r4 \(-0.0106\): the closest, row r"
+        InputWarning,
+        match=r"no row is worth nearly the same as row r4 \(-0.0106\): the closest, row r",
     ):
         assert len(v.similar_rows("r4")) == 0
     values[7] = [-0.0003, -0.01, -0.0003]
@@ -92,7 +93,8 @@ def test_rows_of_exactly_the_same_value_are_found():
 def test_no_other_row_is_close_enough():
     v = valuation([[1.0, 2.0], [5.0, 6.0]])
     with pytest.warns(
-        InputWarning, match=r"the closest, row r1 \(\+11\), is not within 0.1; for more distant ones raise"
+        InputWarning,
+        match=r"the closest, row r1 \(\+11\), is not within 0.1; for more distant ones raise",
     ):
         assert len(v.similar_rows("r0", within=0.1)) == 0
     with pytest.warns(InputWarning, match="no row is worth nearly the same as row r0"):

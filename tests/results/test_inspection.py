@@ -30,7 +30,9 @@ def valued():
     values[3, 1] = -1.0
     values[5, 0] = -0.01
     v = value_cells(TABLE, LABEL, method="random")
-    return inspect_cells(TABLE, LABEL, valuation=dataclasses.replace(v, values=values), progress=False)
+    return inspect_cells(
+        TABLE, LABEL, valuation=dataclasses.replace(v, values=values), progress=False
+    )
 
 
 def test_planted_errors_come_first_with_what_they_should_say(inspection):
@@ -60,7 +62,10 @@ def test_expected_is_a_frame_of_the_same_kind_and_types(inspection):
     assert list(expected.columns) == list(TABLE.columns)
     assert expected["age"].dtype.kind == "i" and expected["joined"].dtype.kind == "M"
     assert expected["senior"].dtype == bool
-    assert abs(expected["age"][5] - (TABLE["joined"][5] - pd.Timestamp("2024-01-01")).days / 10 - 20) < 6
+    assert (
+        abs(expected["age"][5] - (TABLE["joined"][5] - pd.Timestamp("2024-01-01")).days / 10 - 20)
+        < 6
+    )
     named = inspect_cells(TABLE.set_index(np.arange(100, 260)), LABEL.to_numpy(), progress=False)
     assert named.expected.index[0] == 100
 
@@ -91,7 +96,9 @@ def test_cells_called_right_are_not_listed_again(inspection):
     i, j = divmod(int(first[0]), TABLE.shape[1] + 1)
     settled = inspection.settle([(i, j)])
     assert settled.order("wrong", 2).tolist() == first[1:].tolist()
-    assert (i, j) not in {(a, b) for a, b in np.argwhere(settled.repair(TABLE, most=3, y=LABEL)[0] != TABLE)}
+    assert (i, j) not in {
+        (a, b) for a, b in np.argwhere(settled.repair(TABLE, most=3, y=LABEL)[0] != TABLE)
+    }
 
 
 def test_save_and_load(valued, tmp_path):
@@ -105,7 +112,9 @@ def test_save_and_load(valued, tmp_path):
     loaded = Inspection.load(path)
     pd.testing.assert_frame_equal(loaded.rank(most=None), saved.rank(most=None))
     pd.testing.assert_frame_equal(loaded.expected, saved.expected)
-    assert loaded.columns[0].suggestions == {5: "43"} and loaded.columns[0].chances.tolist() == [0.5]
+    assert loaded.columns[0].suggestions == {5: "43"} and loaded.columns[0].chances.tolist() == [
+        0.5
+    ]
     assert loaded.settled == {(0, 0)}
     assert loaded.fingerprint == saved.fingerprint
     assert loaded.repair(TABLE, most=5)[1].equals(saved.repair(TABLE, most=5)[1])
@@ -161,11 +170,15 @@ def test_repairs_keep_kind_and_types_and_change_nothing_in_place(kind):
         assert clean.dtype == X.dtype
         assert clean[5, 0] != 433 and X[5, 0] == 433
         touched = {
-            (row, int(column[1:])) for row, column in zip(changed["row"], changed["column"], strict=True)
+            (row, int(column[1:]))
+            for row, column in zip(changed["row"], changed["column"], strict=True)
         }
-        same = [(a, b) for a in range(X.shape[0]) for b in range(X.shape[1]) if (a, b) not in touched]
+        same = [
+            (a, b) for a in range(X.shape[0]) for b in range(X.shape[1]) if (a, b) not in touched
+        ]
         assert all(
-            clean[cell] == X[cell] or clean[cell] is X[cell] or clean[cell] != clean[cell] for cell in same
+            clean[cell] == X[cell] or clean[cell] is X[cell] or clean[cell] != clean[cell]
+            for cell in same
         )
         return
     as_pandas = {"pandas": lambda t: t}.get(kind, lambda t: t.to_pandas())
@@ -174,7 +187,11 @@ def test_repairs_keep_kind_and_types_and_change_nothing_in_place(kind):
     assert after.dtypes.tolist() == before.dtypes.tolist()
     assert after.loc[7, "city"] == "Birmingham" and after.loc[5, "age"] < 70
     for row, column, text in zip(changed["row"], changed["column"], changed["after"], strict=True):
-        assert str(after.loc[row, column]) in (text, f"{text}.0") or column in ("joined", "senior", "note")
+        assert str(after.loc[row, column]) in (text, f"{text}.0") or column in (
+            "joined",
+            "senior",
+            "note",
+        )
         after.loc[row, column] = before.loc[row, column]
     pd.testing.assert_frame_equal(after, before)
 
@@ -207,7 +224,10 @@ def test_what_to_repair_can_be_said_in_many_ways(inspection, tmp_path):
         ({"cells": tmp_path / "nothing.csv"}, "there is no file"),
         ({"cells": np.zeros((3, 3), dtype=bool)}, r"has the shape \(3, 3\), but the table has"),
         ({"cells": log[["row"]]}, "has no column 'column': it needs row, column and perhaps after"),
-        ({"cells": [(7,)]}, r"holds \(7,\), which is not \(row, column\) or \(row, column, entry\)"),
+        (
+            {"cells": [(7,)]},
+            r"holds \(7,\), which is not \(row, column\) or \(row, column, entry\)",
+        ),
     ):
         with pytest.raises(InputError, match=words):
             inspection.repair(TABLE, **options)
@@ -260,9 +280,13 @@ def test_crafted_records_are_refused_or_usable(tmp_path):
     from shapley2d._results import checksum
 
     path = tmp_path / "cells.parquet"
-    finding = ColumnFinding(("age",), "codes", "column 'age' holds 433", np.array([5]), {5: "43"}, 0.5)
+    finding = ColumnFinding(
+        ("age",), "codes", "column 'age' holds 433", np.array([5]), {5: "43"}, 0.5
+    )
     inspection = inspect_cells(TABLE.iloc[:30, :4], LABEL[:30], progress=False)
-    findings = dataclasses.replace(inspection.findings, column_findings=(finding,), suspects={(5, 0): "odd"})
+    findings = dataclasses.replace(
+        inspection.findings, column_findings=(finding,), suspects={(5, 0): "odd"}
+    )
     dataclasses.replace(inspection, findings=findings).save(path)
     table = pq.read_table(path)
     record = json.loads(table.schema.metadata[b"shapley2d.inspection"])

@@ -43,7 +43,10 @@ def test_words():
     assert PLAN.headline() == (
         "planned: 15 min 0 s to 30 min 5 s and 3.2 GB of memory (402 to 802 column coalitions; 1.9 cores at a time)"
     )
-    assert UNKNOWN.summary(60) == "plan: method other, 3 rows x 2 columns\n  what it takes is <not> known"
+    assert (
+        UNKNOWN.summary(60)
+        == "plan: method other, 3 rows x 2 columns\n  what it takes is <not> known"
+    )
     assert "others use the machine too" in dataclasses.replace(PLAN, cores=0.4).summary()
 
 

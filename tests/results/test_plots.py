@@ -84,7 +84,9 @@ def test_heatmap_orders_rows_and_columns():
     expected = v.values[np.argsort(v.rows)][:, np.argsort(-v.columns)]
     np.testing.assert_array_equal(image.get_array(), expected)
     by_label = plots.heatmap(v, rows="label").images[0].get_array()
-    assert {tuple(row) for row in by_label[:3].tolist()} == {tuple(row) for row in v.values[1::2].tolist()}
+    assert {tuple(row) for row in by_label[:3].tolist()} == {
+        tuple(row) for row in v.values[1::2].tolist()
+    }
 
 
 def test_heatmap_never_averages_a_bad_cell_away():
@@ -117,7 +119,9 @@ def test_waterfall_adds_up_to_the_row():
     assert len(steps) == 5
     assert total == (0.0, pytest.approx(v.rows[2]))
     ends = np.cumsum([width for _, width in steps])
-    np.testing.assert_allclose([start for start, _ in steps], np.concatenate([[0], ends[:-1]]), atol=1e-12)
+    np.testing.assert_allclose(
+        [start for start, _ in steps], np.concatenate([[0], ends[:-1]]), atol=1e-12
+    )
     assert ends[-1] == pytest.approx(v.rows[2])
     labels = [tick.get_text() for tick in ax.get_yticklabels()]
     j = int(np.abs(v.values[2]).argmax())
@@ -153,7 +157,9 @@ def test_beeswarm_has_a_dot_per_cell_at_its_value():
 
 def test_beeswarm_is_grey_where_the_entry_is_no_number():
     table = as_table(np.array([["a", 1.0], ["b", None], ["a", 3.0]], dtype=object))
-    v = Valuation(np.arange(6.0).reshape(3, 2), np.zeros((3, 2)), np.arange(3), ["t", "x"], table=table)
+    v = Valuation(
+        np.arange(6.0).reshape(3, 2), np.zeros((3, 2)), np.arange(3), ["t", "x"], table=table
+    )
     grey, coloured = plots.beeswarm(v).collections
     assert len(grey.get_offsets()) == 4
     assert coloured.get_array().tolist() == [0.0, 1.0]
@@ -171,7 +177,11 @@ def test_convergence_draws_the_history_and_the_tolerance():
 def test_text_is_not_read_as_a_formula():
     table = as_table(np.array([["$x^", "$\\frac$"]], dtype=object))
     v = Valuation(
-        np.ones((1, 2)), np.zeros((1, 2)), np.array(["$r_"], dtype=object), ["$a^$", "b$_"], table=table
+        np.ones((1, 2)),
+        np.zeros((1, 2)),
+        np.array(["$r_"], dtype=object),
+        ["$a^$", "b$_"],
+        table=table,
     )
     for ax in (plots.heatmap(v), plots.waterfall(v, "$r_"), plots.beeswarm(v)):
         ax.figure.canvas.draw()
@@ -182,7 +192,10 @@ def test_text_is_not_read_as_a_formula():
     [
         (lambda: plots.convergence(make()), "no convergence to plot, its values are exact"),
         (lambda: plots.waterfall(make(), 77), "there is no row 77"),
-        (lambda: plots.heatmap(make(), rows="size"), "rows='size' must be 'original', 'value' or 'label'"),
+        (
+            lambda: plots.heatmap(make(), rows="size"),
+            "rows='size' must be 'original', 'value' or 'label'",
+        ),
         (lambda: plots.heatmap(make(), columns="label"), "columns='label' must be"),
         (lambda: plots.heatmap(make(), max_rows=0), "must be at least 1"),
         (lambda: plots.beeswarm(make(), max_columns=0), "max_columns=0 must be at least 1"),

@@ -33,7 +33,11 @@ HOSTILE = [
 
 
 def make(values=None, *, error=0.0, contents=None, target=None, names=None, **info):
-    values = np.array([[0.5, -0.2], [0.1, 0.3], [-0.4, 0.2]]) if values is None else np.asarray(values, float)
+    values = (
+        np.array([[0.5, -0.2], [0.1, 0.3], [-0.4, 0.2]])
+        if values is None
+        else np.asarray(values, float)
+    )
     n, m = values.shape
     table = None if contents is None else as_table(np.array(contents, dtype=object))
     return Valuation(
@@ -93,7 +97,9 @@ def test_values_survive_within_their_precision():
     planes = np.frombuffer(page.section("numbers"), np.uint8)
     codes = (planes[:150].astype(int) | planes[150:300].astype(int) << 8).astype(np.int16)
     read = codes.reshape(3, 50).T * page.record["scales"]
-    np.testing.assert_allclose(read, v.values, atol=0.51 * np.array(page.record["scales"]).max(), rtol=1)
+    np.testing.assert_allclose(
+        read, v.values, atol=0.51 * np.array(page.record["scales"]).max(), rtol=1
+    )
     assert (np.abs(read - v.values) <= 0.51 * np.array(page.record["scales"])).all()
     assert page.record["columns"] == v.columns.tolist()
 
@@ -105,7 +111,11 @@ def test_errors_survive_within_three_per_cent():
     v.stderr[3, 1] = 0
     page = page_of(v)
     codes = np.frombuffer(page.section("numbers"), np.uint8)[2 * 80 + 2 * 40 :][:80].astype(float)
-    read = np.where(codes > 0, page.record["largestError"] * 2 ** ((codes - 255) / 16), 0).reshape(2, 40).T
+    read = (
+        np.where(codes > 0, page.record["largestError"] * 2 ** ((codes - 255) / 16), 0)
+        .reshape(2, 40)
+        .T
+    )
     np.testing.assert_allclose(read, v.stderr, rtol=0.03)
 
 
@@ -160,7 +170,10 @@ def test_hostile_text_stays_text():
 
 def test_very_long_text_is_shortened():
     v = make(np.full((1, 1), -1.0), contents=[["x" * 100_000]], target=["y" * 100_000])
-    assert len(render_report(v)) < len(render_report(make(np.full((1, 1), -1.0), contents=[["x"]]))) + 2000
+    assert (
+        len(render_report(v))
+        < len(render_report(make(np.full((1, 1), -1.0), contents=[["x"]]))) + 2000
+    )
 
 
 def test_nothing_is_loaded_from_elsewhere():
@@ -229,7 +242,11 @@ def test_intervals_are_as_wide_as_the_degrees_of_freedom_ask():
 def test_the_page_says_what_it_is_about():
     info = {"task": "regression", "date": "2026-05-01 12:30 UTC", "versions": {"shapley2d": "9.9"}}
     facts = {"table": "<b>houses</b>.csv", "target": "price"}
-    notes = ["column 'id' looks like a key", "column 'id' looks like a key", "3 rows <i>left out</i>"]
+    notes = [
+        "column 'id' looks like a key",
+        "column 'id' looks like a key",
+        "3 rows <i>left out</i>",
+    ]
     text = page_of(make(**info), facts=facts, notes=notes).text
     assert (
         "table <b>houses</b>.csv target price task regression made 2026-05-01 12:30 UTC by shapley2d 9.9"
@@ -242,7 +259,10 @@ def test_the_page_says_what_it_is_about():
 
 def test_a_sum_that_says_nothing_is_not_headlined():
     assert "sum of all values" in page_of(make(about={"total": "the model's score"})).text
-    assert "sum of all values" not in page_of(make(about={"total": "", "meaning": "a share of trees"})).text
+    assert (
+        "sum of all values"
+        not in page_of(make(about={"total": "", "meaning": "a share of trees"})).text
+    )
 
 
 def test_no_block_that_is_worth_something_is_called_harmful():
@@ -266,11 +286,16 @@ def test_summary_names_what_to_look_at():
     assert "worth \N{MINUS SIGN}0.4 , labelled r ; typical: a 67 %, b 33 %" in text
 
 
-@pytest.mark.parametrize("marked", [[(2, 0), (1, 1)], np.array([[0, 0], [0, 1], [1, 0]], dtype=bool)])
+@pytest.mark.parametrize(
+    "marked", [[(2, 0), (1, 1)], np.array([[0, 0], [0, 1], [1, 0]], dtype=bool)]
+)
 def test_marked_cells(marked):
     page = page_of(make(), marked=marked)
     assert page.record["marked"] == [3, 4]
-    assert "Of 2 marked cells, 1 rank among the 2 most harmful, 1 among the 2 listed below." in page.text
+    assert (
+        "Of 2 marked cells, 1 rank among the 2 most harmful, 1 among the 2 listed below."
+        in page.text
+    )
 
 
 def test_a_huge_table_is_shown_by_its_most_extreme_rows():
@@ -326,7 +351,9 @@ def test_all_zero_values():
 
 
 def test_to_html_and_a_saved_valuation_give_the_same_page(tmp_path):
-    v = make(contents=[["a", 1], ["b", 2], [None, 3.5]], target=["p", "q", "p"], error=0.1, method="knn")
+    v = make(
+        contents=[["a", 1], ["b", 2], [None, 3.5]], target=["p", "q", "p"], error=0.1, method="knn"
+    )
     v.to_html(tmp_path / "fresh.html")
     v.save(tmp_path / "v.parquet")
     Valuation.load(tmp_path / "v.parquet").to_html(tmp_path / "loaded.html")

@@ -21,7 +21,9 @@ SAVED = {
     "cells": cells,
     "blocks": blocks,
     "game": of_game,
-    "table": lambda: value_cells(TABLE, ["a", "b", "a", "b"], folds=2, n_neighbors=1, progress=False),
+    "table": lambda: value_cells(
+        TABLE, ["a", "b", "a", "b"], folds=2, n_neighbors=1, progress=False
+    ),
 }
 
 
@@ -62,7 +64,9 @@ def test_files_of_earlier_versions_are_read_with_a_warning(tmp_path, capsys, mon
 def test_a_file_that_another_program_wrote_again_is_told_from_a_good_one(tmp_path):
     path = tmp_path / "v.parquet"
     of_game().save(path)
-    pq.write_table(pq.read_table(path).sort_by("value"), path)  # the record comes along, the checksum with it
+    pq.write_table(
+        pq.read_table(path).sort_by("value"), path
+    )  # the record comes along, the checksum with it
     with pytest.raises(InputError, match="is damaged, or another program has changed it"):
         Valuation.load(path)
     with pytest.raises(InputError, match="is a folder"):
@@ -72,14 +76,18 @@ def test_a_file_that_another_program_wrote_again_is_told_from_a_good_one(tmp_pat
 def test_what_is_saved_can_be_loaded_however_dense(tmp_path, monkeypatch):
     """Values that are all the same shrink to next to nothing, as files do that somebody made to fill the memory."""
     path = tmp_path / "v.parquet"
-    v = Valuation(np.zeros((500, 40)), np.zeros((500, 40)), np.arange(500), [f"c{k}" for k in range(40)])
+    v = Valuation(
+        np.zeros((500, 40)), np.zeros((500, 40)), np.arange(500), [f"c{k}" for k in range(40)]
+    )
     monkeypatch.setattr(parquet_bounds, "FREE_BYTES", 1000)
     v.save(path)
     assert path.stat().st_size > 8 * v.values.size
     assert Valuation.load(path) == v
     record, table = valuation_parts(path)
     write_valuation(path, record, table, compression="zstd")
-    with pytest.raises(InputError, match=r"its [\d,]+ bytes would unpack to \S+ [kMG]B, which is refused"):
+    with pytest.raises(
+        InputError, match=r"its [\d,]+ bytes would unpack to \S+ [kMG]B, which is refused"
+    ):
         Valuation.load(path)
 
 
@@ -93,7 +101,9 @@ def test_the_record_is_still_plain_metadata(tmp_path):
 def test_numbers_of_single_precision_take_less_space(tmp_path):
     random = np.random.default_rng(0)
     X, y = random.normal(size=(400, 6)), random.integers(0, 2, 400)
-    v = value_cells(X[:300], y[:300], X[300:], y[300:], columns="sampled", n_coalitions=30, progress=False)
+    v = value_cells(
+        X[:300], y[:300], X[300:], y[300:], columns="sampled", n_coalitions=30, progress=False
+    )
     v.save(tmp_path / "double.parquet")
     v.save(tmp_path / "single.parquet", precision="single")
     again = Valuation.load(tmp_path / "single.parquet")

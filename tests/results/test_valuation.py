@@ -30,7 +30,15 @@ Y = ["no", "no", "no", "yes", "yes", "yes"]
 @pytest.fixture(scope="module")
 def valuation() -> Valuation:
     return value_cells(
-        FRAME, Y, FRAME, Y, method="mc", max_permutations=20, tolerance=0, progress=False, random_state=3
+        FRAME,
+        Y,
+        FRAME,
+        Y,
+        method="mc",
+        max_permutations=20,
+        tolerance=0,
+        progress=False,
+        random_state=3,
     )
 
 
@@ -122,7 +130,9 @@ def test_cells_can_show_what_they_say(valuation):
     assert list(frame.columns) == names and len(frame) == valuation.values.size
     said = [None if pd.isna(text) else text for text in frame["content"]]
     assert said == [text for line in zip(*valuation.contents, strict=True) for text in line]
-    assert frame["label"].tolist() == [label for label in valuation.labels for _ in valuation.column_names]
+    assert frame["label"].tolist() == [
+        label for label in valuation.labels for _ in valuation.column_names
+    ]
     assert list(valuation.to_frame().columns) == ["row", "column", "value", "stderr"]
     game = value_game(lambda S, F: float(S.sum() * F.sum()), 2, 2)
     with pytest.raises(
@@ -235,7 +245,9 @@ def test_row_names_of_any_kind_survive(index, tmp_path):
     v = value_cells(frame, Y, frame, Y, method="loo", progress=False)
     v.save(tmp_path / "v.parquet")
     loaded = Valuation.load(tmp_path / "v.parquet")
-    assert [str(name) for name in loaded.row_names.tolist()] == [str(name) for name in v.row_names.tolist()]
+    assert [str(name) for name in loaded.row_names.tolist()] == [
+        str(name) for name in v.row_names.tolist()
+    ]
     assert v.row_position(v.row_names.tolist()[1]) == 1
 
 
@@ -270,7 +282,10 @@ def test_a_file_holds_an_equal_valuation(tmp_path):
     [
         ({"row_stderr": np.zeros(5)}, "do not fit row_stderr, which has 5 instead of 3"),
         ({"column_stderr": np.zeros(1)}, "do not fit column_stderr, which has 1 instead of 2"),
-        ({"stderr": np.zeros((2, 2))}, r"do not fit stderr, which has \(2, 2\) instead of \(3, 2\)"),
+        (
+            {"stderr": np.zeros((2, 2))},
+            r"do not fit stderr, which has \(2, 2\) instead of \(3, 2\)",
+        ),
         ({"column_names": ["a"]}, "do not fit column_names, which has 1 instead of 2"),
     ],
 )

@@ -17,7 +17,9 @@ from shapley2d._tables.wording import Wording
 
 
 def wording(entries, kind=None):
-    return Wording.of(as_table({"a": entries}, kinds=None if kind is None else {"a": kind}).columns[0])
+    return Wording.of(
+        as_table({"a": entries}, kinds=None if kind is None else {"a": kind}).columns[0]
+    )
 
 
 def test_numbers_have_the_decimals_of_their_column():
@@ -41,24 +43,40 @@ def test_booleans_and_categories_keep_their_words():
     assert wording([True, False]).text(1.0) == "true"
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"]
+)
 def test_types_stay_where_the_new_entry_fits(make):
     table = make({"i": [1, 2], "f": [0.5, 1.5], "b": [True, False], "t": ["x", "y"],
                   "d": [datetime(2024, 1, 1), datetime(2024, 1, 2)]})  # fmt: skip
-    changes = {"i": {0: "7"}, "f": {0: "2"}, "b": {0: "false"}, "t": {0: "z"}, "d": {0: "2024-03-01"}}
+    changes = {
+        "i": {0: "7"},
+        "f": {0: "2"},
+        "b": {0: "false"},
+        "t": {0: "z"},
+        "d": {0: "2024-03-01"},
+    }
     changed = change_cells(table, changes)
     was, new = as_table(table), as_table(changed)
     assert [column.text()[0] for column in new.columns] == ["7", "2", "false", "z", "2024-03-01"]
-    assert [column.text()[1] for column in new.columns] == [column.text()[1] for column in was.columns]
+    assert [column.text()[1] for column in new.columns] == [
+        column.text()[1] for column in was.columns
+    ]
     assert [column.text()[0] for column in was.columns] == ["1", "0.5", "true", "x", "2024-01-01"]
     kinds = [
-        list(getattr(one, "dtypes", None) if one is not None and hasattr(one, "dtypes") else one.schema.types)
+        list(
+            getattr(one, "dtypes", None)
+            if one is not None and hasattr(one, "dtypes")
+            else one.schema.types
+        )
         for one in (table, changed)
     ]
     assert kinds[0] == kinds[1]
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"]
+)
 def test_types_widen_where_it_does_not(make):
     table = make({"i": [1, 2], "f": [0.5, 1.5], "b": [True, False], "t": ["x", "y"]})
     fraction = as_table(change_cells(table, {"i": {0: "7.5"}})).columns[0]
@@ -80,7 +98,9 @@ def test_categories_and_nullable_types():
         }
     )
     changed = change_cells(frame, {"c": {0: "b", 1: "new"}, "n": {0: None, 1: "5"}, "s": {1: "y"}})
-    assert changed["c"].tolist() == ["b", "new"] and isinstance(changed["c"].dtype, pd.CategoricalDtype)
+    assert changed["c"].tolist() == ["b", "new"] and isinstance(
+        changed["c"].dtype, pd.CategoricalDtype
+    )
     assert changed["n"].dtype == "Int64" and changed["n"].tolist()[1] == 5
     assert changed["s"].dtype == "string"
     table = pa.table({"c": pa.array(["a", "b"]).dictionary_encode()})

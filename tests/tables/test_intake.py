@@ -121,15 +121,23 @@ def test_a_path_with_the_name_of_the_target(files, name):
         assert v.column_names == ["a", "b", "c"]
     valid = value_cells(files / name, "y", files / "t.csv", method="loo")
     assert valid.info["n_valid"] == 20
-    assert valid.info["call"].startswith(f"value_cells('{files / name}', \"y\", '{files / 't.csv'}'")
+    assert valid.info["call"].startswith(
+        f"value_cells('{files / name}', \"y\", '{files / 't.csv'}'"
+    )
 
 
 def test_the_name_of_the_target_in_any_table():
     expected = value_cells(pd.DataFrame(DATA), Y, method="loo").values
-    for data in ({**DATA, "y": Y}, pl.DataFrame({**DATA, "y": Y}), ARROW.append_column("y", pa.array(Y))):
+    for data in (
+        {**DATA, "y": Y},
+        pl.DataFrame({**DATA, "y": Y}),
+        ARROW.append_column("y", pa.array(Y)),
+    ):
         v = value_cells(data, "y", method="loo", include_label=False)
         np.testing.assert_array_equal(v.values, expected)
-    labelled = value_cells({**DATA, "y": Y}, "y", include_label=True, method="exact", folds=2, model="knn")
+    labelled = value_cells(
+        {**DATA, "y": Y}, "y", include_label=True, method="exact", folds=2, model="knn"
+    )
     assert labelled.column_names[-1] == "y"
 
 

@@ -31,7 +31,9 @@ def test_labels_that_nothing_predicts_are_not_suspected():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 5))
     assert check(X, rng.integers(0, 2, 400)).size == 0
-    assert check(X, (rng.random(400) < 0.03).astype(int)).size == 0  # a rare class that looks like the other
+    assert (
+        check(X, (rng.random(400) < 0.03).astype(int)).size == 0
+    )  # a rare class that looks like the other
 
 
 def test_tables_that_cannot_be_judged():
@@ -54,7 +56,10 @@ def test_large_tables_are_looked_at_in_part(monkeypatch):
 def test_rare_classes_are_named_with_what_they_may_mean():
     labels = ["heart attack"] * 20 + ["stroke"] * 9 + ["heaxt attack", "heaxt attack", "gout"]
     table = as_table(np.arange(len(labels))[:, None])
-    assert rare_classes(as_target(labels, table)) == [("gout", 1, None), ("heaxt attack", 2, "heart attack")]
+    assert rare_classes(as_target(labels, table)) == [
+        ("gout", 1, None),
+        ("heaxt attack", 2, "heart attack"),
+    ]
     few = as_table(np.arange(4)[:, None])
     assert rare_classes(as_target(["a", "b", "a", "b"], few)) == []
     assert rare_classes(as_target([1.5, 2.5, 3.5, 4.25], few)) == []
@@ -62,4 +67,6 @@ def test_rare_classes_are_named_with_what_they_may_mean():
 
 def test_rare_classes_alone_are_no_ground_for_suspicion():
     table = as_table(np.arange(24)[:, None])
-    assert not disagreeing_rows(table, as_target([f"class {k // 2}" for k in range(24)], table)).size
+    assert not disagreeing_rows(
+        table, as_target([f"class {k // 2}" for k in range(24)], table)
+    ).size

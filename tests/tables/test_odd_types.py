@@ -32,7 +32,11 @@ READ = {
 }
 REFUSED = {
     "lists": pa.array([[1], [2, 3]] * 12),
-    **({"lists by view": pa.array([[1], [2, 3]] * 12, pa.list_view(pa.int64()))} if HAS_VIEWS else {}),
+    **(
+        {"lists by view": pa.array([[1], [2, 3]] * 12, pa.list_view(pa.int64()))}
+        if HAS_VIEWS
+        else {}
+    ),
     "records": pa.array([{"k": 1}, {"k": 2}] * 12),
     "maps": pa.array([[("k", 1)], [("k", 2)]] * 12, pa.map_(pa.string(), pa.int64())),
 }
@@ -58,7 +62,19 @@ def test_features_that_are_read(tmp_path, column):
     report, saved = tmp_path / "r.html", tmp_path / "v.parquet"
     outputs = ["--report", str(report), "-o", str(saved)]
     assert (
-        main(["cells", write(tmp_path, b=column), "-t", "y", "--id", "b", "--method", "random", *outputs])
+        main(
+            [
+                "cells",
+                write(tmp_path, b=column),
+                "-t",
+                "y",
+                "--id",
+                "b",
+                "--method",
+                "random",
+                *outputs,
+            ]
+        )
         == 0
     )
 
@@ -109,7 +125,11 @@ def test_times_whose_milliseconds_are_beyond_64_bits(kind):
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        ([[1, 2], [3]], [0, 1], r"X must be a 2-D table, but its rows have different lengths \(1, 2\)"),
+        (
+            [[1, 2], [3]],
+            [0, 1],
+            r"X must be a 2-D table, but its rows have different lengths \(1, 2\)",
+        ),
         ([[1], [2]], [[0], [1, 2]], "y must be 1-D, got a list of lists"),
         ([[1], [2]], [{"k": 1}, {"k": 2}], "y holds a dict in row 0"),
         ([[1], [2]], [{1}, {2}], "y holds a set in row 0"),

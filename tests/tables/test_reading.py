@@ -99,7 +99,9 @@ def test_other_encodings_are_guessed_with_a_note(tmp_path):
 
 
 def test_encoding_as_asked(tmp_path):
-    assert read(tmp_path, "a,y\n1,ж\n".encode("koi8-r"), encoding="koi8-r").table["y"].to_pylist() == ["ж"]
+    assert read(tmp_path, "a,y\n1,ж\n".encode("koi8-r"), encoding="koi8-r").table[
+        "y"
+    ].to_pylist() == ["ж"]
 
 
 def test_compressed_and_parquet_are_told_by_content(tmp_path):
@@ -154,7 +156,11 @@ RECORDS = '{"a": 1, "b": "x"}\n{"a": 2.5}\n\n{"a": null, "b": "z"}\n'
 @pytest.mark.parametrize("name", ["t.jsonl", "t.ndjson", "t.json", "t.txt", "t.csv"])
 def test_json_lines_are_read(tmp_path, name):
     assert typed(read(tmp_path, RECORDS, name)) == {"a": [1, 2.5, None], "b": ["x", None, "z"]}
-    assert typed(read(tmp_path, gzip.compress(RECORDS.encode()), name + ".gz"))["a"] == [1, 2.5, None]
+    assert typed(read(tmp_path, gzip.compress(RECORDS.encode()), name + ".gz"))["a"] == [
+        1,
+        2.5,
+        None,
+    ]
 
 
 def test_a_list_of_records_is_read(tmp_path):

@@ -13,7 +13,13 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 
 from shapley2d import InputError, value_blocks, value_cells
 from shapley2d._base.streams import fold_state
@@ -65,7 +71,9 @@ def test_group_k_fold_by_hand(options):
 def test_time_series_split_by_hand():
     order = np.argsort(TIME)
     parts = [(order[train], order[test]) for train, test in TimeSeriesSplit(4).split(X)]
-    with pytest.warns(InputWarning, match="4 of 24 rows never train in these folds: their values are 0"):
+    with pytest.warns(
+        InputWarning, match="4 of 24 rows never train in these folds: their values are 0"
+    ):
         v = value_cells(X, Y, folds=4, time=TIME, n_neighbors=3, progress=False)
     np.testing.assert_allclose(v.values, by_hand(parts, n_neighbors=3), atol=1e-12)
     np.testing.assert_array_equal(v.values[order[-4:]], 0.0)
@@ -83,7 +91,9 @@ def test_values_sum_to_the_mean_gain_over_unequal_splits():
     with pytest.warns(InputWarning, match="6 of 24 rows never train"):
         v = value_cells(X, Y, folds=parts, n_neighbors=3, progress=False)
     totals = [
-        value_cells(X[list(a)], Y[list(a)], X[list(b)], Y[list(b)], n_neighbors=3, progress=False).total
+        value_cells(
+            X[list(a)], Y[list(a)], X[list(b)], Y[list(b)], n_neighbors=3, progress=False
+        ).total
         for a, b in parts
     ]
     assert v.total == pytest.approx(np.mean(totals), abs=1e-12)
@@ -93,7 +103,9 @@ def test_values_sum_to_the_mean_gain_over_unequal_splits():
 def test_blocks_take_splits_too():
     rows = np.repeat(["A", "B"], N // 2)
     with pytest.warns(InputWarning, match="12 of 24 rows never train"):
-        v = value_blocks(X, Y, rows=rows, folds=[(range(12), range(12, 24))], model="knn", progress=False)
+        v = value_blocks(
+            X, Y, rows=rows, folds=[(range(12), range(12, 24))], model="knn", progress=False
+        )
     assert v.values[1, 0] == 0.0 and v.total == pytest.approx(v.values[0, 0])
     grouped = value_blocks(X, Y, rows=rows, folds=3, groups=GROUPS, model="knn", progress=False)
     assert grouped.info["splits"] == "rows of a group stay together"
@@ -145,7 +157,11 @@ def test_columns_by_name_are_no_features():
         np.testing.assert_array_equal(v.values, plain.values)
     with pytest.warns(InputWarning, match="never train"):
         both = make_problem(
-            frame.drop(columns="farm").assign(y=Y, pair=PAIRS), "y", groups="pair", time="day", folds=2
+            frame.drop(columns="farm").assign(y=Y, pair=PAIRS),
+            "y",
+            groups="pair",
+            time="day",
+            folds=2,
         )
     assert both.table.column_names == ["a", "b"]
 
@@ -153,7 +169,10 @@ def test_columns_by_name_are_no_features():
 def test_a_splitter_without_a_seed_takes_that_of_the_run():
     one, same = (held(make_problem(X, Y, folds=KFold(3, shuffle=True), seed=3)) for _ in range(2))
     assert one == same != held(make_problem(X, Y, folds=KFold(3, shuffle=True), seed=4))
-    fixed = [held(make_problem(X, Y, folds=KFold(3, shuffle=True, random_state=1), seed=k)) for k in (3, 4)]
+    fixed = [
+        held(make_problem(X, Y, folds=KFold(3, shuffle=True, random_state=1), seed=k))
+        for k in (3, 4)
+    ]
     assert fixed[0] == fixed[1]
     assert len(make_problem(X, Y, folds=LeaveOneGroupOut(), groups=GROUPS).splits) == 6
 
@@ -216,7 +235,9 @@ def test_bad_splits_are_named(arguments, message):
 
 def test_a_column_that_is_not_there_is_named():
     frame = pd.DataFrame(X, columns=["a", "b"]).assign(farm=GROUPS)
-    with pytest.raises(InputError, match=r"X has no column 'fram' for groups \(did you mean 'farm'\?\)"):
+    with pytest.raises(
+        InputError, match=r"X has no column 'fram' for groups \(did you mean 'farm'\?\)"
+    ):
         make_problem(frame, Y, groups="fram")
 
 
@@ -230,7 +251,9 @@ def test_folds_at_random_are_those_of_scikit_learn(seed, folds, n_classes, rows)
     codes = np.random.default_rng(seed).integers(n_classes, size=rows)
     for task in ("classification", "regression"):
         stratified = task == "classification" and np.bincount(codes).max() >= folds
-        known = (StratifiedKFold if stratified else KFold)(folds, shuffle=True, random_state=fold_state(seed))
+        known = (StratifiedKFold if stratified else KFold)(
+            folds, shuffle=True, random_state=fold_state(seed)
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
             expected = list(known.split(np.zeros(rows), codes))

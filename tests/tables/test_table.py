@@ -86,7 +86,9 @@ def test_taking_rows_keeps_everything_together():
 
 def test_validation_columns_are_brought_in_order_and_recoded():
     train = as_table(FRAME)
-    valid = match_columns(as_table(FRAME[FRAME.columns[::-1]].replace({"text": {"y": "new"}})), train)
+    valid = match_columns(
+        as_table(FRAME[FRAME.columns[::-1]].replace({"text": {"y": "new"}})), train
+    )
     assert valid.column_names == train.column_names
     assert valid.columns[2].text() == ["x", None, "new"]
     assert valid.columns[2].entries[2] not in train.columns[2].entries
@@ -214,7 +216,8 @@ def test_unseen_validation_labels_are_counted():
     table = as_table(FRAME)
     target = as_target(["a", "b", "a"], table)
     with pytest.warns(
-        UnseenLabelWarning, match=r"2 of 3 validation rows have labels that training never shows \(c, d\)"
+        UnseenLabelWarning,
+        match=r"2 of 3 validation rows have labels that training never shows \(c, d\)",
     ):
         valid = match_target(["c", "b", "d"], table, target)
     assert valid.codes.tolist() == [-1, 1, -1]
@@ -262,7 +265,10 @@ def test_categoricals_stay_categories():
     """Codes that the user calls nominal are not numbers; plain numbers in validation find their category."""
     train = as_table(pd.DataFrame({"z": pd.Categorical([1, 2, 3])}))
     assert train.columns[0].kind == "category"
-    assert as_table(pa.table({"z": pa.array([1, 2, 1]).dictionary_encode()})).columns[0].kind == "category"
+    assert (
+        as_table(pa.table({"z": pa.array([1, 2, 1]).dictionary_encode()})).columns[0].kind
+        == "category"
+    )
     valid = match_columns(as_table(pd.DataFrame({"z": [3, 1]})), train)
     assert valid.columns[0].entries.tolist() == [2, 0]
 
@@ -274,9 +280,14 @@ def test_numbers_of_every_kind():
     table = as_table(np.array(items, dtype=object))
     assert [column.kind for column in table.columns] == ["number"] * 3
     assert table.columns[1].text() == ["0.5", None]
-    assert as_target(pd.Series([Decimal(k) / 4 for k in range(3)]), as_table(FRAME)).task == "regression"
     assert (
-        as_target(np.array([np.int64(k) for k in range(3)], dtype=object), as_table(FRAME)).y.dtype.kind
+        as_target(pd.Series([Decimal(k) / 4 for k in range(3)]), as_table(FRAME)).task
+        == "regression"
+    )
+    assert (
+        as_target(
+            np.array([np.int64(k) for k in range(3)], dtype=object), as_table(FRAME)
+        ).y.dtype.kind
         == "i"
     )
 

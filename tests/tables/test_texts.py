@@ -87,7 +87,11 @@ def test_points_and_commas_are_decided_by_the_column():
     assert column(*points, "1,5").entries[0] == 100.1
     assert column("1,234", "5,678").from_text.notation == "thousands commas"
     table = as_table({"a": ["1,234", "5,678"], "b": ["1,5", "2,25"], "c": ["1.234", "5.678"]})
-    assert [one.from_text.notation for one in table.columns] == ["decimal commas", "decimal commas", ""]
+    assert [one.from_text.notation for one in table.columns] == [
+        "decimal commas",
+        "decimal commas",
+        "",
+    ]
     assert [one.entries[0] for one in table.columns] == [1.234, 1.5, 1.234]
 
 
@@ -114,7 +118,10 @@ def test_dates_as_people_write_them(texts, days):
 def test_the_order_of_day_and_month_is_decided_by_the_column_and_told():
     assert column("1/2/2024", "3/4/2024").from_text.notation == "month first"
     read = column("1/2/2024", "13/4/2024")
-    assert (read.from_text.notation, read.from_text.example) == ("day first", "")  # there is no doubt
+    assert (read.from_text.notation, read.from_text.example) == (
+        "day first",
+        "",
+    )  # there is no doubt
     with pytest.warns(
         InputWarning, match=r"column 'd': read with the month first \('1/2/2024' is 2024-01-02\)"
     ):
@@ -126,7 +133,9 @@ def test_commas_that_may_be_either_are_told():
         InputWarning, match=r"column 'a': read with commas between thousands \('1,234' is 1234\)"
     ):
         make_problem({"a": ["1,234", "5,678"] * 10}, [0, 1] * 10)
-    with pytest.warns(InputWarning, match=r"column 'a': read with decimal commas \('1,25' is 1.25\)"):
+    with pytest.warns(
+        InputWarning, match=r"column 'a': read with decimal commas \('1,25' is 1.25\)"
+    ):
         make_problem({"a": ["1,25", "5,678"] * 10}, [0, 1] * 10)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -158,7 +167,8 @@ def test_a_stray_does_not_change_the_kind(kind, stray):
 
 @pytest.mark.parametrize("kind", ["number", "date"])
 @pytest.mark.parametrize(
-    "word", ["", "?", "NA", "N/A", "nan", "null", "-", "--", ".", "Unknown", "EMPTY", "none", "n.a."]
+    "word",
+    ["", "?", "NA", "N/A", "nan", "null", "-", "--", ".", "Unknown", "EMPTY", "none", "n.a."],
 )
 def test_words_for_nothing_are_no_strays(kind, word):
     read = column(*REGULAR[kind], word)
@@ -206,7 +216,11 @@ def frames(data):
 
 
 def test_every_frame_is_read_by_the_same_rule():
-    data = {"n": [*REGULAR["number"], "x"], "d": [*REGULAR["date"], "soon"], "t": ["u", "v", "N/A"] * 17}
+    data = {
+        "n": [*REGULAR["number"], "x"],
+        "d": [*REGULAR["date"], "soon"],
+        "t": ["u", "v", "N/A"] * 17,
+    }
     first, *others = [as_table(frame) for frame in frames(data)]
     assert [one.kind for one in first.columns] == ["number", "date", "category"]
     for other in others:
@@ -218,7 +232,9 @@ def test_every_frame_is_read_by_the_same_rule():
 def test_numbers_and_texts_in_one_column_of_objects():
     """As pandas reads a large file in parts, or as a spreadsheet comes."""
     mixed = as_table(
-        pd.DataFrame({"a": [0.1 + 0.2, 2, np.float64(1e-7), "4.5", 5, 6, None, NAN, "??"]}, dtype=object)
+        pd.DataFrame(
+            {"a": [0.1 + 0.2, 2, np.float64(1e-7), "4.5", 5, 6, None, NAN, "??"]}, dtype=object
+        )
     )
     assert mixed.columns[0].kind == "number"
     same(mixed.columns[0].entries, [0.1 + 0.2, 2, 1e-7, 4.5, 5, 6, NAN, NAN, NAN])
@@ -246,11 +262,15 @@ def test_a_warning_counts_the_strays_and_shows_some():
 def test_clean_columns_are_read_in_silence():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        make_problem({"a": REGULAR["number"], "b": ["5%", "6%"] * 25, "c": ["$5", "$6"] * 25}, [0, 1] * 25)
+        make_problem(
+            {"a": REGULAR["number"], "b": ["5%", "6%"] * 25, "c": ["$5", "$6"] * 25}, [0, 1] * 25
+        )
 
 
 def test_marks_on_some_numbers_are_told():
-    with pytest.warns(InputWarning, match="column 'a': 2 of its 50 numbers carry '%', which is left out"):
+    with pytest.warns(
+        InputWarning, match="column 'a': 2 of its 50 numbers carry '%', which is left out"
+    ):
         make_problem({"a": ["5%", "6%", *REGULAR["number"][2:]]}, [0, 1] * 25)
 
 
@@ -291,14 +311,20 @@ def test_validation_is_read_as_training_was():
     train = as_table(
         {"a": ["1,5", "2,5", "3"], "b": ["x", "1", "2"], "d": ["13/1/2024", "1/2/2024", "1/3/2024"]}
     )
-    given = {"a": ["1,234", "oops", "2"], "b": ["1", "2", "3"], "d": ["1/2/2024", "2/2/2024", "3/2/2024"]}
+    given = {
+        "a": ["1,234", "oops", "2"],
+        "b": ["1", "2", "3"],
+        "d": ["1/2/2024", "2/2/2024", "3/2/2024"],
+    }
     valid = match_columns(as_table(given, "X_valid", like=train), train)
     assert [one.kind for one in valid.columns] == ["number", "category", "date"]
     same(valid.columns[0].entries, [1.234, NAN, 2])
     assert valid.columns[1].text() == ["1", "2", "3"]
     assert valid.columns[2].entries[0] == train.columns[2].entries[1]
     numbers = as_table({"a": [1.0, 2.0], "b": ["x", "y"]})
-    with pytest.raises(InputError, match="column 'a' holds text, but in the training table it holds numbers"):
+    with pytest.raises(
+        InputError, match="column 'a' holds text, but in the training table it holds numbers"
+    ):
         match_columns(as_table({"a": ["u", "v"], "b": ["x", "y"]}, like=numbers), numbers)
 
 
@@ -311,11 +337,14 @@ def test_taking_rows_takes_strays_along():
 TARGET = [k / 4 for k in range(40)]
 
 
-@pytest.mark.parametrize("y", [[*TARGET, "x", "?x"], [*map(str, TARGET), "x", "?x"]], ids=["mixed", "texts"])
+@pytest.mark.parametrize(
+    "y", [[*TARGET, "x", "?x"], [*map(str, TARGET), "x", "?x"]], ids=["mixed", "texts"]
+)
 def test_rows_whose_target_is_a_stray_are_left_out(y):
     X = np.arange(84.0).reshape(42, 2)
     with pytest.warns(
-        InputWarning, match=r"y holds numbers, but not in 2 of 42 rows \('x' in row 40, '\?x' in row 41\)"
+        InputWarning,
+        match=r"y holds numbers, but not in 2 of 42 rows \('x' in row 40, '\?x' in row 41\)",
     ):
         problem = make_problem(X, y)
     assert problem.target.task == "regression"
@@ -365,7 +394,8 @@ def test_infinite_numbers_are_named_strays_or_not():
 def test_dates_are_no_target(y):
     X = np.arange(48.0).reshape(24, 2)
     with pytest.raises(
-        InputError, match=r"y holds dates, .* or set task='classification' to take every date as a class"
+        InputError,
+        match=r"y holds dates, .* or set task='classification' to take every date as a class",
     ):
         make_problem(X, y)
     with pytest.raises(InputError, match="y holds dates"):

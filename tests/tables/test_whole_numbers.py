@@ -28,7 +28,9 @@ FRAMES = {
     "objects": lambda whole: np.array([whole], dtype=object).T,
     "pandas": lambda whole: pd.DataFrame({"x0": whole}),
     "pandas nullable": lambda whole: pd.DataFrame({"x0": pd.array(whole, dtype="Int64")}),
-    "pandas with pyarrow": lambda whole: pd.DataFrame({"x0": pd.array(whole, dtype="int64[pyarrow]")}),
+    "pandas with pyarrow": lambda whole: pd.DataFrame(
+        {"x0": pd.array(whole, dtype="int64[pyarrow]")}
+    ),
     "pandas objects": lambda whole: pd.DataFrame({"x0": pd.array(whole, dtype=object)}),
     "polars": lambda whole: pl.DataFrame({"x0": whole}),
     "polars, 128 bits": lambda whole: pl.DataFrame({"x0": pl.Series(whole, dtype=pl.Int128)}),
@@ -51,7 +53,8 @@ def test_long_numbers_are_read(make):
 @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
 def test_numbers_that_become_equal_are_named(make):
     with pytest.warns(
-        InputWarning, match=r"X: column 'x0' holds whole numbers of 17 digits.* 4 different .* to 2:"
+        InputWarning,
+        match=r"X: column 'x0' holds whole numbers of 17 digits.* 4 different .* to 2:",
     ):
         warn_of_reading(as_table(make(NEAR)))
 
@@ -87,7 +90,8 @@ def csv(path, accounts):
 @pytest.mark.parametrize("digits", [17, 19, 20, 38, 60])
 def test_account_numbers_are_taken_for_a_key(tmp_path, capsys, digits):
     table = csv(
-        tmp_path / "t.csv", [10 ** (digits - 1) + 10 ** (digits - 3) * (k * 7 % 30) for k in range(30)]
+        tmp_path / "t.csv",
+        [10 ** (digits - 1) + 10 ** (digits - 3) * (k * 7 % 30) for k in range(30)],
     )
     assert main(["cells", table, "-t", "y", "--method", "random"]) == 0
     _, err = capsys.readouterr()
@@ -100,7 +104,9 @@ def test_account_numbers_are_taken_for_a_key(tmp_path, capsys, digits):
 
 
 def test_keys_are_found_by_all_their_digits(tmp_path, capsys):
-    table = csv(tmp_path / "t.csv", [FIRST + k * 7 % 30 for k in range(30)])  # half of them as float64
+    table = csv(
+        tmp_path / "t.csv", [FIRST + k * 7 % 30 for k in range(30)]
+    )  # half of them as float64
     assert main(["cells", table, "-t", "y", "--method", "random"]) == 0
     _, err = capsys.readouterr()
     assert "may be keys: 'account' (30 different numbers in 30 rows)" in err
@@ -124,7 +130,9 @@ def test_the_values_are_those_of_the_numbers_apart():
     y = [0, 1] * 6
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        wide = value_cells(pa.table({"a": X[:, 0], "b": X[:, 1]}), y, folds=2, progress=False, n_neighbors=3)
+        wide = value_cells(
+            pa.table({"a": X[:, 0], "b": X[:, 1]}), y, folds=2, progress=False, n_neighbors=3
+        )
         near = value_cells(
             np.column_stack([X[:, 0] - FIRST, X[:, 1]]), y, folds=2, progress=False, n_neighbors=3
         )

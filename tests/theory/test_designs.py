@@ -100,7 +100,15 @@ def test_size_probabilities_sum_to_one(semivalue, n):
 
 @pytest.mark.parametrize(
     "wrong",
-    ["core", ("beta", 0, 1), ("beta", 1), ("gamma", 1, 1), 3, ("beta", "x", 1), ("beta", float("inf"), 1)],
+    [
+        "core",
+        ("beta", 0, 1),
+        ("beta", 1),
+        ("gamma", 1, 1),
+        3,
+        ("beta", "x", 1),
+        ("beta", float("inf"), 1),
+    ],
 )
 def test_unknown_semivalue_is_named(wrong):
     with pytest.raises(InputError, match="is not known: use 'shapley'") as caught:

@@ -55,11 +55,12 @@ def audit_owners(
 ) -> tuple[BlockValuation, Audit]:
     """Value a table's owners, and ask what each could gain by gaming it and how payments move with the question.
 
-    For every owner: what it would be paid, its shells together, if it split into two or four, listed its rows twice,
-    under its own or a second name, hid the tenth of its rows that is worth least in a shell or withheld it, or added
-    rows of shuffled noise. For all: what they would be paid by other scores, numbers of neighbours or models, on
-    either half of the validation rows, and if no columns were worth 0. Every one of these is a valuation of its own,
-    so that an audit takes as long as seven valuations for every owner and some ten besides.
+    For every owner: what it would be paid, its shells together, if it split into two or four,
+    listed its rows twice, under its own or a second name, hid the tenth of its rows that is worth
+    least in a shell or withheld it, or added rows of shuffled noise. For all: what they would be
+    paid by other scores, numbers of neighbours or models, on either half of the validation rows,
+    and if no columns were worth 0. Every one of these is a valuation of its own, so that an audit
+    takes as long as seven valuations for every owner and some ten besides.
 
     Parameters
     ----------
@@ -75,7 +76,8 @@ def audit_owners(
     Returns
     -------
     valuation : BlockValuation
-        As :func:`~shapley2d.value_blocks` gives it; it keeps the audit, for its file and its report.
+        As :func:`~shapley2d.value_blocks` gives it; it keeps the audit, for its file and its
+        report.
     audit : Audit
 
     Examples
@@ -111,7 +113,9 @@ def audit_owners(
 class _Auditor:
     """Asks a question again and again, each time with something changed."""
 
-    def __init__(self, question: Question, run: Run, found: Answer, amount: Any, negative: str) -> None:
+    def __init__(
+        self, question: Question, run: Run, found: Answer, amount: Any, negative: str
+    ) -> None:
         self.question, self.run, self.found = question, run, found
         self.amount, self.negative = amount, negative
 
@@ -136,7 +140,9 @@ class _Auditor:
             except KeyboardInterrupt:
                 complete = False
                 warn(PrecisionWarning("interrupted: the audit keeps what was asked until then"))
-        return Audit(float(self.amount), paid, moves, settings, _copies_words(self.found), complete, frame)
+        return Audit(
+            float(self.amount), paid, moves, settings, _copies_words(self.found), complete, frame
+        )
 
     @property
     def regions(self) -> Regions:
@@ -194,10 +200,20 @@ class _Auditor:
             asked = self.found.scoring or known["scoring"] or scores[0]
             for score in scores:
                 if score != asked:
-                    yield "setting", "", f"scored by {score}", partial(self._with, given, scoring=score)
+                    yield (
+                        "setting",
+                        "",
+                        f"scored by {score}",
+                        partial(self._with, given, scoring=score),
+                    )
         if info.get("n_neighbors"):
             for k in (max(info["n_neighbors"] // 2, 1), 2 * info["n_neighbors"]):
-                yield "setting", "", f"with {k} neighbours", partial(self._with, given, n_neighbors=k)
+                yield (
+                    "setting",
+                    "",
+                    f"with {k} neighbours",
+                    partial(self._with, given, n_neighbors=k),
+                )
         if "model" in known:
             only = {
                 name: value
@@ -206,10 +222,20 @@ class _Auditor:
             }
             for model in ("knn", "tree"):
                 if model != known["model"]:
-                    yield "setting", "", f"by the model {model}", partial(self._with, only, model=model)
+                    yield (
+                        "setting",
+                        "",
+                        f"by the model {model}",
+                        partial(self._with, only, model=model),
+                    )
         for part, which in enumerate(("one half", "the other half")):
             variation = Variation(problem=partial(_half, number=part, seed=self.run.seed))
-            yield "setting", "", f"on {which} of the validation rows", partial(self._answer, variation)
+            yield (
+                "setting",
+                "",
+                f"on {which} of the validation rows",
+                partial(self._answer, variation),
+            )
         for option in ("empty", "baseline"):
             if option in known and known[option] != "zero":
                 words = "if a table without columns were worth 0"
@@ -232,7 +258,10 @@ class _Auditor:
         shell[held] = self._random(owner).permutation(np.arange(held.size) % parts)
         pieces = [
             replace(
-                regions, owner=regions.owner[~mine], rows=regions.rows[~mine], columns=regions.columns[~mine]
+                regions,
+                owner=regions.owner[~mine],
+                rows=regions.rows[~mine],
+                columns=regions.columns[~mine],
             )
         ]
         names = list(regions.names)
@@ -287,7 +316,11 @@ class _Auditor:
     def _hidden(self, owner: int, rows: NDArray[np.intp]) -> Variation | None:
         """With that tenth in a shell of its own."""
         worst = self._worst(owner, rows)
-        return None if worst is None else Variation(regions=partial(_set_apart, owner=owner, rows=worst))
+        return (
+            None
+            if worst is None
+            else Variation(regions=partial(_set_apart, owner=owner, rows=worst))
+        )
 
     def _worst(self, owner: int, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
         """The tenth of the owner's rows whose cells are worth least."""
@@ -320,7 +353,9 @@ class _Auditor:
             return None
 
 
-def _move(owner: str, words: str, paid: dict[str, float], after: dict[str, float]) -> dict[str, Any]:
+def _move(
+    owner: str, words: str, paid: dict[str, float], after: dict[str, float]
+) -> dict[str, Any]:
     """What an owner would be paid, all its shells together."""
     mine = [name for name in after if name == owner or name not in paid]
     before, then = paid[owner], round(sum(after[name] for name in mine), 2)
@@ -330,7 +365,9 @@ def _move(owner: str, words: str, paid: dict[str, float], after: dict[str, float
     return {"owner": owner, "move": words, "before": before, "after": then, "sentence": sentence}
 
 
-def _setting(words: str, paid: dict[str, float], after: dict[str, float], names: list[str]) -> dict[str, Any]:
+def _setting(
+    words: str, paid: dict[str, float], after: dict[str, float], names: list[str]
+) -> dict[str, Any]:
     """What owners would be paid under another setting, and who would notice most."""
     most = max(names, key=lambda name: abs(after[name] - paid[name]))
     moved = round(sum(abs(after[name] - paid[name]) for name in names) / 2, 2)
@@ -377,7 +414,9 @@ def _added_rows(regions: Regions, owner: int, first: int, *, same_name: bool) ->
     names = regions.names if same_name else [*regions.names, _shell_name(regions.names[owner], 2)]
     old = replace(regions, rows=rows)
     number = owner if same_name else len(names) - 1
-    new = replace(regions, owner=np.full(len(added), number), rows=added, columns=regions.columns[mine])
+    new = replace(
+        regions, owner=np.full(len(added), number), rows=added, columns=regions.columns[mine]
+    )
     return _joined(names, [old, new])
 
 
@@ -390,7 +429,10 @@ def _set_apart(regions: Regions, owner: int, rows: NDArray[np.intp]) -> Regions:
     left[np.ix_(mine, inside)] = False
     names = [*regions.names, _shell_name(regions.names[owner], 2)]
     shell = replace(
-        regions, owner=np.full(len(apart), len(names) - 1), rows=apart & inside, columns=regions.columns[mine]
+        regions,
+        owner=np.full(len(apart), len(names) - 1),
+        rows=apart & inside,
+        columns=regions.columns[mine],
     )
     return _joined(names, [replace(regions, rows=left), shell])
 

@@ -63,7 +63,8 @@ class Reading:
     owned : bool
         Whether there are owners, for whom copies are looked for.
     change : callable, optional
-        From the table and target that were read to others, with the position in the former of every row of the latter.
+        From the table and target that were read to others, with the position in the former of every
+        row of the latter.
     """
 
     def __init__(
@@ -113,7 +114,8 @@ class Reading:
             Groups of the table's rows and columns, as the user gave them.
         claims : list of Claim or None
         change : callable, optional
-            From what owners have to what they would have; it gets the regions of the rows as they were changed.
+            From what owners have to what they would have; it gets the regions of the rows as they
+            were changed.
         """
         label = problem.label
         column_names = problem.table.column_names
@@ -126,7 +128,10 @@ class Reading:
         row_names = problem.table.row_names.tolist()
         if claims is None:
             return Layout(
-                _grid_of_groups(problem, row_groups, column_groups, len(row_names)), None, None, None
+                _grid_of_groups(problem, row_groups, column_groups, len(row_names)),
+                None,
+                None,
+                None,
             )
         read = find_regions(claims, self.row_names, column_names, read_groups, column_groups)
         regions = read.take_rows(self.origin)
@@ -136,7 +141,9 @@ class Reading:
         if self._rule == "one":
             valued = regions.merge_rows(self.clusters)
         else:
-            valued = regions if self._rule == "each" else regions.take_rows(first_rows(self.clusters))
+            valued = (
+                regions if self._rule == "each" else regions.take_rows(first_rows(self.clusters))
+            )
         grid, ownership = cut_grid(valued, row_names, column_names, row_groups, column_groups)
         return Layout(grid, ownership, copies, read)
 
@@ -177,7 +184,9 @@ def _grid_of_groups(
         )
     if column_groups is None:
         column_groups = Groups.single(problem.table.n_columns, "all columns")
-        column_groups = column_groups if problem.label is None else column_groups.with_player(problem.label)
+        column_groups = (
+            column_groups if problem.label is None else column_groups.with_player(problem.label)
+        )
     return Grid(row_groups or Groups.single(n_rows, "all rows"), column_groups)
 
 

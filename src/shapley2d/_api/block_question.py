@@ -63,7 +63,8 @@ class Question:
     players_asked : bool
         Whether the user said who plays.
     players, copies, copy_distance, validation_groups
-        Settled: nothing is left to choose, except that None groups of validation rows are as many as are affordable.
+        Settled: nothing is left to choose, except that None groups of validation rows are as many
+        as are affordable.
     """
 
     tables: tuple[Any, Any, Any, Any]
@@ -151,35 +152,64 @@ def answer(question: Question, run: Run, variation: Variation | None = None) -> 
     method, options = question.complete()
     varied = variation or Variation()
     reading = Reading(
-        question.copies, question.copy_distance, owned=question.claims is not None, change=varied.table
+        question.copies,
+        question.copy_distance,
+        owned=question.claims is not None,
+        change=varied.table,
     )
     validates = question.players == "groups" or METHODS[method].validates
     X, y, X_valid, y_valid = question.tables
     problem = make_problem(
-        X, y, X_valid, y_valid, **question.reading, seed=run.seed, validates=validates, change=reading
+        X,
+        y,
+        X_valid,
+        y_valid,
+        **question.reading,
+        seed=run.seed,
+        validates=validates,
+        change=reading,
     )
     if question.include_label:
         problem = replace(problem, label=label_name(y, problem.table.column_names))
     if varied.problem is not None:
         problem = varied.problem(problem)
     options = {**options, **_safe_score(question, problem, method, options)}
-    layout = reading.layout(problem, question.rows, question.columns, question.claims, varied.regions)
+    layout = reading.layout(
+        problem, question.rows, question.columns, question.claims, varied.regions
+    )
     grid = layout.grid
     run = with_precedence(
-        run, question.precedence, list(grid.rows.names), list(grid.columns.names), label=problem.label
+        run,
+        question.precedence,
+        list(grid.rows.names),
+        list(grid.columns.names),
+        label=problem.label,
     )
     value = _by_cells if question.players == "cells" else _by_groups
-    estimate, owners, covariance, dof, chosen, groups = value(question, run, problem, layout, method, options)
+    estimate, owners, covariance, dof, chosen, groups = value(
+        question, run, problem, layout, method, options
+    )
     return Answer(
-        problem, layout, reading, estimate, owners, covariance, dof, chosen, groups, options.get("scoring")
+        problem,
+        layout,
+        reading,
+        estimate,
+        owners,
+        covariance,
+        dof,
+        chosen,
+        groups,
+        options.get("scoring"),
     )
 
 
-def _safe_score(question: Question, problem: Problem, method: str, options: dict[str, Any]) -> dict[str, Any]:
+def _safe_score(
+    question: Question, problem: Problem, method: str, options: dict[str, Any]
+) -> dict[str, Any]:
     """Classes count the same where cells of owners are paid and no score is named.
 
-    By accuracy, rows of noise with the label of a frequent class are worth something: they are right more often than
-    not.
+    By accuracy, rows of noise with the label of a frequent class are worth something: they are
+    right more often than not.
     """
     unsaid = method == "knn" and options.get("scoring") is None
     if unsaid and question.players == "cells" and question.claims is not None:
@@ -193,20 +223,35 @@ Found = tuple[
 
 
 def _by_groups(
-    question: Question, run: Run, problem: Problem, layout: Layout, method: str, options: dict[str, Any]
+    question: Question,
+    run: Run,
+    problem: Problem,
+    layout: Layout,
+    method: str,
+    options: dict[str, Any],
 ) -> Found:
     """Values of the blocks in the game of groups."""
     sums = _sums(layout)
-    estimate, chosen = estimate_blocks(problem, run, layout.grid, sums, method=method, options=options)
+    estimate, chosen = estimate_blocks(
+        problem, run, layout.grid, sums, method=method, options=options
+    )
     covariance, dof = estimate.covariance, estimate.dof
     groups = question.validation_groups or 0
     if groups:
         if sums is None:
-            raise InputError(Setting("validation_groups"), f" is for at most {MAX_JOINT} owners or blocks")
+            raise InputError(
+                Setting("validation_groups"), f" is for at most {MAX_JOINT} owners or blocks"
+            )
         if chosen == "mc":  # the same permutations, so that only the validation rows differ
-            options = {**options, "tolerance": 0, "max_permutations": estimate.info["n_permutations"]}
+            options = {
+                **options,
+                "tolerance": 0,
+                "max_permutations": estimate.info["n_permutations"],
+            }
         elif chosen == "pairs":  # and the same pairs
-            options = {name: value for name, value in options.items() if name not in PERMUTATIONS_ONLY}
+            options = {
+                name: value for name, value in options.items() if name not in PERMUTATIONS_ONLY
+            }
             options |= {"tolerance": 0, "n_coalitions": estimate.info["n_coalitions"]}
 
         def without(part: Problem, again: Run, k: int) -> NDArray[np.float64]:
@@ -221,16 +266,25 @@ def _by_groups(
 
 
 def _by_cells(
-    question: Question, run: Run, problem: Problem, layout: Layout, method: str, options: dict[str, Any]
+    question: Question,
+    run: Run,
+    problem: Problem,
+    layout: Layout,
+    method: str,
+    options: dict[str, Any],
 ) -> Found:
     """Values of the blocks as sums of cells."""
     owned = None if layout.ownership is None else layout.ownership.shares
     n, m = layout.grid.shape
     joint = (n * m if owned is None else len(owned)) <= MAX_JOINT
-    found = estimate_cell_sums(problem, run, layout.grid, owned, method=method, options=options, joint=joint)
+    found = estimate_cell_sums(
+        problem, run, layout.grid, owned, method=method, options=options, joint=joint
+    )
     covariance, dof = found.blocks.covariance, found.blocks.dof
     if question.validation_groups and not joint:
-        raise InputError(Setting("validation_groups"), f" is for at most {MAX_JOINT} owners or blocks")
+        raise InputError(
+            Setting("validation_groups"), f" is for at most {MAX_JOINT} owners or blocks"
+        )
     groups = _affordable_groups(question, problem, method) if joint else 0
     if groups and not METHODS[method].validates:
         raise InputError(
@@ -249,17 +303,21 @@ def _by_cells(
             return cells.of(METHODS[method].solve(part, quiet, **_of_replicate(again, k)).values)
 
         if METHODS[method].averages:
-            # weights that make a mean of the score are those of all rows, not of each group by itself
+            # weights that make a mean of the score are those of all rows, not of each group by
+            # itself
             problem = weigh_problem(problem, options.get("scoring"))
             again["scoring"] = None
             whole = sums.of(found.blocks.values)
             shares, parts = zip(*problems_of_groups(problem, groups, run.seed), strict=True)
             of_groups = _replicates(run, groups, parts, solved)
             replicates = [
-                (whole - share * one) / (1 - share) for share, one in zip(shares, of_groups, strict=False)
+                (whole - share * one) / (1 - share)
+                for share, one in zip(shares, of_groups, strict=False)
             ]
         else:
-            replicates = _replicates(run, groups, problems_without_a_group(problem, groups, run.seed), solved)
+            replicates = _replicates(
+                run, groups, problems_without_a_group(problem, groups, run.seed), solved
+            )
         covariance, dof, groups = _with_spread(covariance, dof, replicates)
     return found.blocks, found.owners, covariance, dof, method, groups
 

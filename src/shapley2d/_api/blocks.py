@@ -68,61 +68,66 @@ def value_blocks(
     Parameters
     ----------
     X, y, X_valid, y_valid
-        As in :func:`~shapley2d.value_cells`. Without a validation table the blocks are cross-valued over the
-        ``folds``; in each of them a group is its rows that train there.
+        As in :func:`~shapley2d.value_cells`. Without a validation table the blocks are cross-valued
+        over the ``folds``; in each of them a group is its rows that train there.
     rows, columns : 1-D array, list, series or mapping, optional
-        The group of every row and of every column: one label each, or a mapping from names to labels. Left out,
-        the axis is one group. With cells as players, ``columns`` can also be a word, ``"exact"`` or ``"sampled"``: the
-        option of ``method="knn"``.
+        The group of every row and of every column: one label each, or a mapping from names to
+        labels. Left out, the axis is one group. With cells as players, ``columns`` can also be a
+        word, ``"exact"`` or ``"sampled"``: the option of ``method="knn"``.
     owners : frame, list of dicts or path of a CSV or Parquet file, optional
-        Who contributed what: the columns ``owner``, ``row`` and ``column``, one region per line. An empty row or
-        column means all of them (the label included, where it is one); an entry is a label of ``rows`` or
-        ``columns``, a name, or a position, several of them as a list or separated by ``;``, or a range of numbers
-        such as ``0-99``, both ends included. The table is cut into the coarsest grid that respects every owner's
-        region, and the groups of ``rows`` and ``columns`` if given.
+        Who contributed what: the columns ``owner``, ``row`` and ``column``, one region per line. An
+        empty row or column means all of them (the label included, where it is one); an entry is a
+        label of ``rows`` or ``columns``, a name, or a position, several of them as a list or
+        separated by ``;``, or a range of numbers such as ``0-99``, both ends included. The table is
+        cut into the coarsest grid that respects every owner's region, and the groups of ``rows``
+        and ``columns`` if given.
     method : str
-        With ``players="cells"``: any method of :func:`~shapley2d.value_cells`; ``"auto"`` is ``"knn"``, or ``"mc"``
-        where a ``model`` is given. With ``players="groups"``: ``"auto"`` is exact up to 4,096 utilities of a model or
-        65,536 of nearest neighbours; beyond, ``"pairs"`` where one axis has at most 4 groups, else ``"mc"``; and
-        ``"knn"`` is ``"auto"`` with ``model="knn"``. The others value coalitions of groups as they do those of cells:
+        With ``players="cells"``: any method of :func:`~shapley2d.value_cells`; ``"auto"`` is
+        ``"knn"``, or ``"mc"`` where a ``model`` is given. With ``players="groups"``: ``"auto"`` is
+        exact up to 4,096 utilities of a model or 65,536 of nearest neighbours; beyond, ``"pairs"``
+        where one axis has at most 4 groups, else ``"mc"``; and ``"knn"`` is ``"auto"`` with
+        ``model="knn"``. The others value coalitions of groups as they do those of cells:
 
         {methods}
     players : {"cells", "groups"}, optional
-        ``"cells"``: every cell is valued by itself, and a block or an owner is worth the sum of its cells. Splitting,
-        merging and renaming owners then changes the values of no one else; what is paid for them neither, as long as
-        negative values owe, as they do by default. ``"groups"``: groups of rows and of columns join as
-        wholes, which asks what the blocks are worth as blocks, and can be had for any model; but an owner who splits
-        in four is counted four times. By default cells where there are ``owners`` and nearest neighbours value them,
+        ``"cells"``: every cell is valued by itself, and a block or an owner is worth the sum of its
+        cells. Splitting, merging and renaming owners then changes the values of no one else; what
+        is paid for them neither, as long as negative values owe, as they do by default.
+        ``"groups"``: groups of rows and of columns join as wholes, which asks what the blocks are
+        worth as blocks, and can be had for any model; but an owner who splits in four is counted
+        four times. By default cells where there are ``owners`` and nearest neighbours value them,
         groups otherwise (``info["players"]``).
     copies : {"one", "first", "each"}, optional
-        What rows count for that say the same in every column and have the same label. ``"one"``: such a cluster of
-        copies is one row, which all of its owners share equally, so that listing rows again adds nothing.
-        ``"first"``: it belongs to whoever has the first of them in the table. ``"each"``: every row counts. ``"one"``
-        by default where there are ``owners``. ``info["copies"]`` counts them, and copies between owners are warned
-        of.
+        What rows count for that say the same in every column and have the same label. ``"one"``:
+        such a cluster of copies is one row, which all of its owners share equally, so that listing
+        rows again adds nothing. ``"first"``: it belongs to whoever has the first of them in the
+        table. ``"each"``: every row counts. ``"one"`` by default where there are ``owners``.
+        ``info["copies"]`` counts them, and copies between owners are warned of.
     copy_distance : float
-        Rows within this distance are copies too: the mean over columns of their distance, where two random rows are 1
-        apart.
+        Rows within this distance are copies too: the mean over columns of their distance, where two
+        random rows are 1 apart.
     include_label : bool
         The label joins as one more column group, without which nothing can be learned.
     validation_groups : int, optional
-        Groups of validation rows to leave out one at a time, 10 or so: the standard errors in ``owners`` and the
-        intervals of payments then also include how much the values depend on the choice of validation rows. With
-        nearest neighbours and ``players="cells"`` all groups together cost one more valuation, and owners get 10 by
-        default; elsewhere each costs one more, and the default is 0: the validation table is taken as it is.
+        Groups of validation rows to leave out one at a time, 10 or so: the standard errors in
+        ``owners`` and the intervals of payments then also include how much the values depend on the
+        choice of validation rows. With nearest neighbours and ``players="cells"`` all groups
+        together cost one more valuation, and owners get 10 by default; elsewhere each costs one
+        more, and the default is 0: the validation table is taken as it is.
     precedence : dict, optional
-        Groups that can only join after others: for ``"rows"`` and ``"columns"`` a number for every group, in order or
-        by its name, lower ones first; names left out come first of all. It takes ``players="groups"``, which is then
-        the default.
+        Groups that can only join after others: for ``"rows"`` and ``"columns"`` a number for every
+        group, in order or by its name, lower ones first; names left out come first of all. It takes
+        ``players="groups"``, which is then the default.
     task, kinds, folds, groups, time, valid_weight, semivalue, random_state, n_jobs, progress
         As in :func:`~shapley2d.value_cells`.
     **options
-        With ``players="cells"`` those of the method, as in :func:`~shapley2d.value_cells`; where there are owners,
-        ``scoring`` of nearest neighbours is ``"balanced_accuracy"`` by default, by which rows of noise are worth
-        nothing even where a class is frequent. With groups ``model``,
-        ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors``, ``metric`` and ``backend`` with ``model="knn"``;
-        ``checkpoint`` and ``cluster``; and, where blocks are sampled, ``max_permutations`` and ``tolerance``, as in
-        :func:`~shapley2d.value_cells` with ``method="mc"``.
+        With ``players="cells"`` those of the method, as in :func:`~shapley2d.value_cells`; where
+        there are owners, ``scoring`` of nearest neighbours is ``"balanced_accuracy"`` by default,
+        by which rows of noise are worth nothing even where a class is frequent. With groups
+        ``model``, ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors``, ``metric`` and
+        ``backend`` with ``model="knn"``; ``checkpoint`` and ``cluster``; and, where blocks are
+        sampled, ``max_permutations`` and ``tolerance``, as in :func:`~shapley2d.value_cells` with
+        ``method="mc"``.
 
     Returns
     -------
@@ -172,7 +177,9 @@ def ask(given: dict[str, Any]) -> Question:
     if not owned and (copies != "each" or given["copy_distance"]):
         name = "copies" if copies != "each" else "copy_distance"
         raise InputError(
-            Setting(name, given[name]), " is about the owners of rows: name them by ", Setting("owners")
+            Setting(name, given[name]),
+            " is about the owners of rows: name them by ",
+            Setting("owners"),
         )
     question = Question(
         tables=(given["X"], given["y"], given["X_valid"], given["y_valid"]),
@@ -195,7 +202,9 @@ def ask(given: dict[str, Any]) -> Question:
     return replace(question, claims=claims_of(given["owners"]))
 
 
-def make_valuation(question: Question, run: Run, found: Answer, given: dict[str, Any]) -> BlockValuation:
+def make_valuation(
+    question: Question, run: Run, found: Answer, given: dict[str, Any]
+) -> BlockValuation:
     """The result that users get."""
     problem, grid, ownership = found.problem, found.layout.grid, found.layout.ownership
     estimate, copies = found.estimate, found.layout.copies
@@ -269,8 +278,14 @@ def warn_of_owners(found: Answer, question: Question) -> None:
         )
     if copies.between:
         one, other, count = copies.between[0]
-        more = f", and {copies.n_pairs - 1} more pairs of owners have copies" if copies.n_pairs > 1 else ""
-        found_out = f"{one!r} and {other!r} have copies of the same {count:,} {_rows(count)}{more}: "
+        more = (
+            f", and {copies.n_pairs - 1} more pairs of owners have copies"
+            if copies.n_pairs > 1
+            else ""
+        )
+        found_out = (
+            f"{one!r} and {other!r} have copies of the same {count:,} {_rows(count)}{more}: "
+        )
         effect = {
             "one": ("their owners share what these are worth; find out who copied from whom",),
             "first": ("whoever comes first in the table is paid for them",),

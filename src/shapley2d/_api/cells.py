@@ -43,46 +43,51 @@ def value_cells(
     Parameters
     ----------
     X : 2-D array, table, dict of columns, list of dicts, or path of a CSV, JSON or Parquet file
-        The training table: of pandas, polars, pyarrow, a lazy frame (polars, DuckDB, Ibis, PySpark, Dask), whose rows
-        are collected in the order in which they come, or anything that hands out Arrow data. Numbers, text, booleans
-        and dates; missing entries are welcome.
+        The training table: of pandas, polars, pyarrow, a lazy frame (polars, DuckDB, Ibis, PySpark,
+        Dask), whose rows are collected in the order in which they come, or anything that hands out
+        Arrow data. Numbers, text, booleans and dates; missing entries are welcome.
     y : 1-D array, list or series, or the name of a column of X
-        Labels or numbers to predict. Rows whose entry is no number where the others are get left out, with a warning.
+        Labels or numbers to predict. Rows whose entry is no number where the others are get left
+        out, with a warning.
     X_valid, y_valid : like X and y, optional
-        The validation table. Without it: cross-valuation over ``folds``; each fold validates the others in turn,
-        a row's values are the mean over the folds (0 in those where it does not train). Methods that evaluate no model
-        (``"oob"``, ``"random"``) need neither: a table given is checked and not used.
+        The validation table. Without it: cross-valuation over ``folds``; each fold validates the
+        others in turn, a row's values are the mean over the folds (0 in those where it does not
+        train). Methods that evaluate no model (``"oob"``, ``"random"``) need neither: a table given
+        is checked and not used.
     method : str
         {methods}
     include_label : bool
-        Value the label too: it joins as one more column, last, without which nothing can be learned.
+        Value the label too: it joins as one more column, last, without which nothing can be
+        learned.
     task : {"auto", "classification", "regression"}
         ``"auto"``: text, booleans and up to 20 different whole numbers are classes.
     kinds : dict, optional
-        What columns hold, by name: ``"number"``, ``"date"`` or ``"text"``, for those that are not what they look like.
+        What columns hold, by name: ``"number"``, ``"date"`` or ``"text"``, for those that are not
+        what they look like.
     folds : int, scikit-learn splitter or list of (train, test)
-        Of the cross-valuation: how many; or a splitter such as ``GroupKFold(5)``; or pairs of positions of rows. Every
-        split counts the same. A row that never trains is worth 0, with a warning; one that never validates is valued
-        like any other.
+        Of the cross-valuation: how many; or a splitter such as ``GroupKFold(5)``; or pairs of
+        positions of rows. Every split counts the same. A row that never trains is worth 0, with a
+        warning; one that never validates is valued like any other.
     groups : name of a column of X, or 1-D array, list or series, optional
-        Rows that belong together, such as those of one patient: they never train and validate in the same fold. A
-        column that is named is no feature.
+        Rows that belong together, such as those of one patient: they never train and validate in
+        the same fold. A column that is named is no feature.
     time : name of a column of X, or 1-D array, list or series, optional
-        Numbers or dates: earlier rows train, later ones validate, as in ``TimeSeriesSplit``. A column that is named is
-        no feature.
+        Numbers or dates: earlier rows train, later ones validate, as in ``TimeSeriesSplit``. A
+        column that is named is no feature.
     valid_weight : name of a column, or 1-D array, list or series, optional
-        What each validation row counts in the score, in any unit: of X_valid where there is one, else of X, within
-        every fold. A column that is named is no feature.
+        What each validation row counts in the score, in any unit: of X_valid where there is one,
+        else of X, within every fold. A column that is named is no feature.
     precedence : dict, optional
-        Who can only join after others, such as data that were built on other data: for ``"rows"`` and ``"columns"`` a
-        number for every player, in order or by its name, lower ones first. A player is then worth its mean step over
-        the orders that respect this, and all values still sum to the same. For ``"knn"``, ``"mc"`` and ``"exact"``.
+        Who can only join after others, such as data that were built on other data: for ``"rows"``
+        and ``"columns"`` a number for every player, in order or by its name, lower ones first. A
+        player is then worth its mean step over the orders that respect this, and all values still
+        sum to the same. For ``"knn"``, ``"mc"`` and ``"exact"``.
     semivalue : "shapley", "banzhaf" or ("beta", a, b)
         How coalitions of different sizes count; a pair of them sets rows and columns apart.
     random_state : int, numpy generator or None
     n_jobs : int or None
-        Workers; -1 for all cores. The values do not depend on it. ``"knn"`` uses all cores by default, the others
-        one.
+        Workers; -1 for all cores. The values do not depend on it. ``"knn"`` uses all cores by
+        default, the others one.
     progress : {"auto", True, False} or callable
         A bar on a terminal by default; a function is handed ``(fraction, note)``.
     **options
@@ -96,13 +101,14 @@ def value_cells(
 
     Notes
     -----
-    Values count what the columns add. Without any column a model can still predict what the rows' labels alone say,
-    so Shapley values of ``"knn"``, ``"mc"`` and ``"exact"`` sum to the model's score less that,
-    ``info["utility_none"]``, and a column that changes nothing gets 0. With ``empty="zero"`` (``"knn"``) or
-    ``baseline="zero"`` (the others) no columns are worth 0, as in the paper, and the values sum to the score itself.
-    Those of ``"flat"`` sum to the score less that of a table of nothing but means,
-    ``info["utility_all"] - info["utility_none"]``. Those of ``"loo"``, ``"oob"`` and ``"random"`` sum to nothing in
-    particular. ``info["about"]["total"]`` has it in words.
+    Values count what the columns add. Without any column a model can still predict what the rows'
+    labels alone say, so Shapley values of ``"knn"``, ``"mc"`` and ``"exact"`` sum to the model's
+    score less that, ``info["utility_none"]``, and a column that changes nothing gets 0. With
+    ``empty="zero"`` (``"knn"``) or ``baseline="zero"`` (the others) no columns are worth 0, as in
+    the paper, and the values sum to the score itself. Those of ``"flat"`` sum to the score less
+    that of a table of nothing but means, ``info["utility_all"] - info["utility_none"]``. Those of
+    ``"loo"``, ``"oob"`` and ``"random"`` sum to nothing in particular. ``info["about"]["total"]``
+    has it in words.
 
     Examples
     --------

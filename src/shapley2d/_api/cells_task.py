@@ -50,7 +50,9 @@ class CellsTask:
         columns = table.n_columns + (self.problem.label is not None)
         sizes = (self.method.name, table.n_rows, columns, self.problem.n_valid)
         if self.method.price is None:
-            return Plan(*sizes, reason=f"what method {self.method.name!r} takes is not known beforehand")
+            return Plan(
+                *sizes, reason=f"what method {self.method.name!r} takes is not known beforehand"
+            )
         try:
             price = self.method.price(self.problem, self.run, **self.options)
         except PriceError as error:
@@ -113,7 +115,12 @@ def cells_task(
         problem = replace(problem, label=label_name(y, problem.table.column_names))
     columns = [*problem.table.column_names, *([problem.label] if problem.label else [])]
     run = with_precedence(
-        run, precedence, problem.table.row_names.tolist(), columns, label=problem.label, given=problem.given
+        run,
+        precedence,
+        problem.table.row_names.tolist(),
+        columns,
+        label=problem.label,
+        given=problem.given,
     )
     check_ordered(found, run)
     return CellsTask(found, problem, run, complete)
@@ -122,10 +129,15 @@ def cells_task(
 def announce_plan(task: CellsTask) -> list[float] | None:
     """Price a run that looks long, say so where it is, and return the seconds, at best and at worst.
 
-    Where nobody wants to hear of progress, nothing is priced; nor on a cluster, whose workers are not ours to time.
+    Where nobody wants to hear of progress, nothing is priced; nor on a cluster, whose workers are
+    not ours to time.
     """
     guess = task.method.guess
-    if guess is None or task.run.progress in (False, None) or task.options.get("cluster") is not None:
+    if (
+        guess is None
+        or task.run.progress in (False, None)
+        or task.options.get("cluster") is not None
+    ):
         return None
     if task.run.precedence.orders or guess(task.problem, task.run, **task.options) < GUESSED_S:
         return None

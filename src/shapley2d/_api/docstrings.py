@@ -42,7 +42,9 @@ def methods_list(names: Iterable[str] | None = None) -> str:
     - ``"knn"``: nearest neighbours, trains no model.
     """
     chosen = METHODS if names is None else {name: METHODS[name] for name in names}
-    return "\n".join(_wrapped(f'``"{name}"``: {method.summary}.') for name, method in chosen.items())
+    return "\n".join(
+        _wrapped(f'``"{name}"``: {method.summary}.') for name, method in chosen.items()
+    )
 
 
 def options_list() -> str:
@@ -71,7 +73,9 @@ def defaults_of(takers: list[tuple[Method, Option]]) -> str:
     """
     first = takers[0][1].default_words
     others = [
-        f"{method.name}: {option.default_words}" for method, option in takers if option.default_words != first
+        f"{method.name}: {option.default_words}"
+        for method, option in takers
+        if option.default_words != first
     ]
     return first + (f" ({'; '.join(others)})" if others else "")
 

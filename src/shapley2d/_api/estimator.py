@@ -33,7 +33,8 @@ def _signature() -> inspect.Signature:
             quiet = parameter.name == "progress"
             parameters.append(parameter.replace(default=False) if quiet else parameter)
     parameters += [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in all_options()
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+        for name in all_options()
     ]
     return inspect.Signature(parameters)
 
@@ -47,8 +48,8 @@ def _with_parameters(init: Callable[..., None]) -> Callable[..., None]:
 class CellValuer(BaseEstimator):  # type: ignore[misc]
     """Value every cell of a table, as a scikit-learn estimator.
 
-    The parameters are those of :func:`shapley2d.value_cells`. A parameter that is None takes the default of the
-    method; one that the method does not have is an error.
+    The parameters are those of :func:`shapley2d.value_cells`. A parameter that is None takes the
+    default of the method; one that the method does not have is an error.
 
     Parameters
     ----------
@@ -103,7 +104,8 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         ----------
         X, y : training table and target
         X_valid, y_valid : optional
-            Validation table and target; cross-valuation without them. Methods that evaluate no model need neither.
+            Validation table and target; cross-valuation without them. Methods that evaluate no
+            model need neither.
         groups, time : optional
             Rows that belong together, and the order of the rows, in cross-valuation; see
             :func:`shapley2d.value_cells`.
@@ -114,7 +116,9 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         """
         options = all_options()
         given = self.get_params(deep=False)
-        set_options = {name: value for name, value in given.items() if name in options and value is not None}
+        set_options = {
+            name: value for name, value in given.items() if name in options and value is not None
+        }
         shared = {name: value for name, value in given.items() if name not in options}
         X, X_valid = collected(X), collected(X_valid, "X_valid")
         X, groups = named_column(X, groups, "groups")
@@ -124,7 +128,12 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         elif isinstance(valid_weight, str):
             X = without_named(X, valid_weight)
             X_valid, valid_weight = named_column(X_valid, valid_weight, "valid_weight", "X_valid")
-        of_rows = {"groups": groups, "time": time, "valid_weight": valid_weight, "precedence": precedence}
+        of_rows = {
+            "groups": groups,
+            "time": time,
+            "valid_weight": valid_weight,
+            "precedence": precedence,
+        }
         valuation = value_cells(X, y, X_valid, y_valid, **of_rows, **shared, **set_options)
         names = valuation.column_names[:-1] if self.include_label else valuation.column_names
         self.valuation_ = valuation
@@ -145,11 +154,12 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any, *, valid_weight: Any = None) -> float:
         """What the fitted table is worth on other rows: the sum that its cell values would have against them.
 
-        That is the score on X and y of the model behind the values, trained on the whole fitted table, less what the
-        values are counted from: what the fitted labels alone predict (nothing with ``empty="zero"`` or
-        ``baseline="zero"``; a table of means for method ``"flat"``). Higher is better, so that ``cross_validate`` rates
-        a table and ``GridSearchCV`` chooses options of the model, such as ``n_neighbors``. No cell is valued again.
-        Both split rows as they come, since values are of classes and of numbers alike: pass
+        That is the score on X and y of the model behind the values, trained on the whole fitted
+        table, less what the values are counted from: what the fitted labels alone predict (nothing
+        with ``empty="zero"`` or ``baseline="zero"``; a table of means for method ``"flat"``).
+        Higher is better, so that ``cross_validate`` rates a table and ``GridSearchCV`` chooses
+        options of the model, such as ``n_neighbors``. No cell is valued again. Both split rows as
+        they come, since values are of classes and of numbers alike: pass
         ``cv=StratifiedKFold(shuffle=True)`` or ``KFold(shuffle=True)``.
 
         Parameters
@@ -166,7 +176,9 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         0.5
         """
         check_is_fitted(self, "valuation_")
-        validate_data(self, X, reset=False, skip_check_array=True)  # the number of columns and their names
+        validate_data(
+            self, X, reset=False, skip_check_array=True
+        )  # the number of columns and their names
         method = find_method(self.method)
         if method.score is None:
             raise InputError(
@@ -176,7 +188,9 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
             )
         given = self.get_params(deep=False)
         options = {
-            option.name: given[option.name] for option in method.options if given[option.name] is not None
+            option.name: given[option.name]
+            for option in method.options
+            if given[option.name] is not None
         }
         run = Run.create(self.random_state, self.semivalue, self.n_jobs, progress=False)
         problem = make_problem(

@@ -46,8 +46,9 @@ def value_game(
     Parameters
     ----------
     h : callable or Game
-        ``h(S, F)``: the utility of rows ``S`` under columns ``F``, two boolean masks; no rows or no columns are
-        worth 0 and are not asked for. Or any object with ``n_rows``, ``n_columns`` and ``utilities(rows, columns)``.
+        ``h(S, F)``: the utility of rows ``S`` under columns ``F``, two boolean masks; no rows or no
+        columns are worth 0 and are not asked for. Or any object with ``n_rows``, ``n_columns`` and
+        ``utilities(rows, columns)``.
     n_rows, n_columns : int
         The numbers of players.
     method : str
@@ -57,8 +58,9 @@ def value_game(
     row_names, column_names : sequence, optional
         Names for the result.
     **options
-        ``"exact"`` and ``"loo"``: ``checkpoint`` and ``cluster``; ``"mc"``: these, ``max_permutations`` and
-        ``tolerance``; ``"pairs"``: ``n_coalitions`` and ``tolerance``. As in :func:`value_cells`.
+        ``"exact"`` and ``"loo"``: ``checkpoint`` and ``cluster``; ``"mc"``: these,
+        ``max_permutations`` and ``tolerance``; ``"pairs"``: ``n_coalitions`` and ``tolerance``. As
+        in :func:`value_cells`.
 
     Returns
     -------
@@ -66,7 +68,8 @@ def value_game(
 
     Examples
     --------
-    A game in which rows 0 and 1 need column 0 and each other: the worth of 1 is split between the two cells.
+    A game in which rows 0 and 1 need column 0 and each other: the worth of 1 is split between the
+    two cells.
 
     >>> from shapley2d import value_game
     >>> value_game(lambda S, F: S[0] and S[1] and F[0], 3, 2).values
@@ -118,7 +121,11 @@ def _names(names: Sequence[Any] | None, count: int, option: str) -> NDArray[Any]
     """Names of players, one each; positions by default."""
     if names is None:
         return np.arange(count)
-    listed = hasattr(names, "__len__") and hasattr(names, "__getitem__") and getattr(names, "ndim", 1) == 1
+    listed = (
+        hasattr(names, "__len__")
+        and hasattr(names, "__getitem__")
+        and getattr(names, "ndim", 1) == 1
+    )
     if isinstance(names, (str, bytes)) or not listed:
         raise InputError(Setting(option, names), f" must be a list of {count} names")
     if len(names) != count:

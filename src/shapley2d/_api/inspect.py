@@ -41,22 +41,25 @@ def inspect_cells(
 ) -> Inspection:
     """Find the entries of a table that are likely wrong, and what they should say.
 
-    Every entry is predicted from the rest of its row and its label. First come those least likely and farthest off, and
-    whose replacement makes the rest of the row fit better.
+    Every entry is predicted from the rest of its row and its label. First come those least likely
+    and farthest off, and whose replacement makes the rest of the row fit better.
 
     Parameters
     ----------
     X : 2-D array, table, dict of columns, list of dicts, or path of a CSV, JSON or Parquet file
-        As for :func:`~shapley2d.value_cells`: numbers, text, categories, dates, booleans, missing entries. Text among
-        numbers and numbers among text are inspected like everything else, and so are keys.
+        As for :func:`~shapley2d.value_cells`: numbers, text, categories, dates, booleans, missing
+        entries. Text among numbers and numbers among text are inspected like everything else, and
+        so are keys.
     y : 1-D array, list or series, or the name of a column of X, optional
         Labels or numbers to predict, inspected too. Some may be missing.
     valuation : Valuation, optional
-        Of the same table: what each cell is worth is shown beside how likely it is wrong, and can be ranked by.
+        Of the same table: what each cell is worth is shown beside how likely it is wrong, and can
+        be ranked by.
     task : {"auto", "classification", "regression"}
         ``"auto"``: text, booleans and up to 20 different whole numbers are classes.
     kinds : dict, optional
-        What columns hold, by name: ``"number"``, ``"date"`` or ``"text"``, for those that are not what they look like.
+        What columns hold, by name: ``"number"``, ``"date"`` or ``"text"``, for those that are not
+        what they look like.
     random_state : int, numpy generator or None
     n_jobs : int or None
         Workers; -1 for all cores, all by default. What is found does not depend on it.
@@ -148,7 +151,9 @@ def _label_kind(kinds: Any, name: str) -> dict[str, str] | None:
 
 
 def _record(run: Run, findings: Findings, kinds: Any) -> dict[str, Any]:
-    facts = {key: value for key, value in findings.info.items() if isinstance(value, (str, int, float))}
+    facts = {
+        key: value for key, value in findings.info.items() if isinstance(value, (str, int, float))
+    }
     record = run.record(**facts, kinds=dict(kinds) if kinds else None)
     record.pop("semivalue")
     return record
@@ -161,7 +166,9 @@ def _values(valuation: Any, findings: Findings, row_names: NDArray[Any]) -> NDAr
             Setting("valuation"), f" is a {type(valuation).__name__}, not the result of value_cells"
         )
     places = {str(name): i for i, name in enumerate(row_names.tolist())}
-    rows = np.array([places.get(str(name), -1) for name in valuation.row_names.tolist()], dtype=np.intp)
+    rows = np.array(
+        [places.get(str(name), -1) for name in valuation.row_names.tolist()], dtype=np.intp
+    )
     if (rows < 0).any() or np.unique(rows).size < rows.size:
         raise InputError(
             Setting("valuation"),
@@ -183,7 +190,9 @@ def _values(valuation: Any, findings: Findings, row_names: NDArray[Any]) -> NDAr
         if valuation.contents is not None and not label:
             texts = findings.columns[j].text()
             wrong = [
-                i for i, text in zip(rows.tolist(), valuation.contents[k], strict=True) if texts[i] != text
+                i
+                for i, text in zip(rows.tolist(), valuation.contents[k], strict=True)
+                if texts[i] != text
             ]
             if wrong:
                 raise InputError(

@@ -58,18 +58,20 @@ def measure_repair(
 ) -> RepairGain:
     """Measure what repairs do for a model.
 
-    The rows are split into folds. Each fold in turn is held out as it is, errors included: its entries and labels are
-    neither repaired nor seen by what repairs the others. The model is trained on the other rows three times: as they
-    are, repaired, and with as many random repairs in the same columns. All three are scored on the held-out rows.
+    The rows are split into folds. Each fold in turn is held out as it is, errors included: its
+    entries and labels are neither repaired nor seen by what repairs the others. The model is
+    trained on the other rows three times: as they are, repaired, and with as many random repairs in
+    the same columns. All three are scored on the held-out rows.
 
     Parameters
     ----------
     repairs : Inspection, or the log of a repair
-        An inspection: the training rows of every fold are inspected by themselves, and repaired by the rule that
-        ``most`` or ``probability`` gives. So nothing of the held-out rows, not even their labels, has a part in any
-        repair. A log (of :meth:`~shapley2d.Inspection.repair`, or a frame of ``row``, ``column`` and ``after``): those
-        of its changes that are in the training rows are made. Its entries were suggested with all rows in view; how
-        much that flatters is seen by passing the inspection instead.
+        An inspection: the training rows of every fold are inspected by themselves, and repaired by
+        the rule that ``most`` or ``probability`` gives. So nothing of the held-out rows, not even
+        their labels, has a part in any repair. A log (of :meth:`~shapley2d.Inspection.repair`, or a
+        frame of ``row``, ``column`` and ``after``): those of its changes that are in the training
+        rows are made. Its entries were suggested with all rows in view; how much that flatters is
+        seen by passing the inspection instead.
     X, y : the table as it was before the repairs, and its target
     most : int
         With an inspection: the cells most likely wrong, so many in the whole table.
@@ -123,17 +125,29 @@ def measure_repair(
             with without_warnings():
                 own = data.take(train)
                 if inspects:
-                    new, random = _inspected(own, most, probability, train.size / data.rows.size, run, k)
+                    new, random = _inspected(
+                        own, most, probability, train.size / data.rows.size, run, k
+                    )
                 else:
                     new = _within(log, data.rows[train])
                     random = _random(own, new, None, np.random.default_rng([run.seed % 2**63, k]))
                 changed[k] = sum(map(len, new.values()))
                 for which, part in enumerate(({}, new, random)):
-                    scores[which, k] = _score(own.changed(part), data.take(held), model, scoring, run)
+                    scores[which, k] = _score(
+                        own.changed(part), data.take(held), model, scoring, run
+                    )
             report((k + 1) / len(parts), f"fold {k + 1} of {len(parts)}")
-    words = scoring if isinstance(scoring, str) else "score" if scoring else _score_name(data.task, model)
+    words = (
+        scoring
+        if isinstance(scoring, str)
+        else "score"
+        if scoring
+        else _score_name(data.task, model)
+    )
     before, after, control = scores
-    return RepairGain(before, after, control, changed=changed, folds=folds, scoring=words, frame=given_frame)
+    return RepairGain(
+        before, after, control, changed=changed, folds=folds, scoring=words, frame=given_frame
+    )
 
 
 @dataclass(frozen=True)
@@ -157,7 +171,8 @@ class _Data:
         label = as_table({name: y}, "y").columns[0]
         if label.entries.size != table.n_rows:
             raise InputError(
-                Place("y"), f" has {label.entries.size} entries, but its table has {table.n_rows} rows"
+                Place("y"),
+                f" has {label.entries.size} entries, but its table has {table.n_rows} rows",
             )
         known = np.flatnonzero(
             ~np.isnan(label.entries)
@@ -203,7 +218,9 @@ def _score(train: _Data, held: _Data, model: Any, scoring: Any, run: Run) -> flo
     split = Split(np.arange(table.n_rows), table, target, match_columns(read, table, "X"), y_valid)
     threads = -1 if run.n_jobs is None else run.n_jobs
     problem = Problem(table, target, [split])
-    game = model_games(problem, run, model=model, scoring=scoring, baseline="zero", threads=threads).games[0]
+    game = model_games(
+        problem, run, model=model, scoring=scoring, baseline="zero", threads=threads
+    ).games[0]
     everything = game.utilities(
         MaskCoalitions(np.ones((1, game.n_rows))), MaskCoalitions(np.ones((1, game.n_columns)))
     )
@@ -246,14 +263,17 @@ def _random(own: _Data, new: Changes, found: Inspected | None, rng: np.random.Ge
     for name, part in new.items():
         entries, wanted = _expected(own, name, found)
         others = np.array(
-            [i for i in own.rows.tolist() if i not in part and wanted[i] != entries[i]], dtype=np.intp
+            [i for i in own.rows.tolist() if i not in part and wanted[i] != entries[i]],
+            dtype=np.intp,
         )
         rows = rng.choice(others, size=min(len(part), others.size), replace=False)
         random[name] = {int(i): wanted[i] for i in rows}
     return random
 
 
-def _expected(own: _Data, name: str, found: Inspected | None) -> tuple[list[str | None], list[str | None]]:
+def _expected(
+    own: _Data, name: str, found: Inspected | None
+) -> tuple[list[str | None], list[str | None]]:
     """The entries of a column, and what an inspection expects; without one the median, or the commonest entry."""
     if found is not None:
         j = [*found.column_names, own.label].index(name)
@@ -284,13 +304,18 @@ def _log_changes(log: Any, data: _Data) -> Changes:
         )
     places = {str(name): i for i, name in enumerate(data.row_names.tolist())}
     if len(places) < data.row_names.size:
-        raise InputError(Place("X"), " has several rows of the same name: give it an index without repeats")
+        raise InputError(
+            Place("X"), " has several rows of the same name: give it an index without repeats"
+        )
     known = {data.label, *as_table(data.native, "X", data.kinds).column_names}
     changes: Changes = {}
     for row, column, after in frame.select(wanted).rows():
         if str(row) not in places or str(column) not in known:
             raise InputError(
-                Setting("repairs"), f" changes row {row!r}, column {column!r}, which ", Place("X"), " lacks"
+                Setting("repairs"),
+                f" changes row {row!r}, column {column!r}, which ",
+                Place("X"),
+                " lacks",
             )
         gone = after is None or after != after  # noqa: PLR0124  (NaN)
         changes.setdefault(str(column), {})[places[str(row)]] = None if gone else str(after)
@@ -300,7 +325,10 @@ def _log_changes(log: Any, data: _Data) -> Changes:
 def _within(log: Changes, rows: NDArray[np.intp]) -> Changes:
     """The changes that are in some rows, by their positions there."""
     place = {int(row): k for k, row in enumerate(rows)}
-    found = {name: {place[i]: text for i, text in part.items() if i in place} for name, part in log.items()}
+    found = {
+        name: {place[i]: text for i, text in part.items() if i in place}
+        for name, part in log.items()
+    }
     return {name: part for name, part in found.items() if part}
 
 

@@ -24,12 +24,16 @@ def methods_table() -> str:
         )
         for name, method in METHODS.items()
     ]
-    return _table(("method", "what it does", "needs validation rows", "Shapley values sum to"), rows)
+    return _table(
+        ("method", "what it does", "needs validation rows", "Shapley values sum to"), rows
+    )
 
 
 def _total_words(total: str) -> str:
     """What values sum to, before any run."""
-    named = total.replace("{nothing}", "what the labels alone predict, or the score itself if counted from 0")
+    named = total.replace(
+        "{nothing}", "what the labels alone predict, or the score itself if counted from 0"
+    )
     return re.sub(r" ?\{[^}]*\},?", "", named)
 
 

@@ -34,14 +34,15 @@ def plan_cells(
 ) -> Plan:
     """Say what :func:`value_cells` with the same arguments will take: work, time and memory here, and workers.
 
-    The tables are read and checked as for the run. Then the real work is done for about a second, on the real table and
-    a few validation rows, and multiplied by how much of it there is. Where a tolerance decides how much, a pilot on few
-    rows says how the error falls, and counts and times are ranges. Nothing is written, and the values of a later run
-    do not depend on it.
+    The tables are read and checked as for the run. Then the real work is done for about a second,
+    on the real table and a few validation rows, and multiplied by how much of it there is. Where a
+    tolerance decides how much, a pilot on few rows says how the error falls, and counts and times
+    are ranges. Nothing is written, and the values of a later run do not depend on it.
 
     Parameters
     ----------
-    X, y, X_valid, y_valid, method, include_label, task, kinds, folds, groups, time, valid_weight, precedence, semivalue
+    X, y, X_valid, y_valid, method, include_label, task, kinds, folds, groups, time, valid_weight,
+    precedence, semivalue
         As of :func:`value_cells`.
     random_state, n_jobs, progress
         As of :func:`value_cells`.
@@ -51,8 +52,9 @@ def plan_cells(
     Returns
     -------
     Plan
-        ``plan.seconds`` and ``plan.memory`` are those of this machine; ``plan.workers(600)`` says how many workers are
-        done in ten minutes. Methods that cannot be priced say why (``plan.reason``).
+        ``plan.seconds`` and ``plan.memory`` are those of this machine; ``plan.workers(600)`` says
+        how many workers are done in ten minutes. Methods that cannot be priced say why
+        (``plan.reason``).
 
     See Also
     --------

@@ -1,7 +1,8 @@
 """Writing files so that nothing is ever half written, and knowing beforehand whether they can be.
 
-A file comes into being under another name beside its place and takes the place when it is whole. A link stays, and the
-file it points to is replaced; a pipe or a terminal is written to, never replaced.
+A file comes into being under another name beside its place and takes the place when it is whole. A
+link stays, and the file it points to is replaced; a pipe or a terminal is written to, never
+replaced.
 """
 
 from __future__ import annotations
@@ -191,7 +192,9 @@ def _remove_abandoned(temporary: Path) -> None:
         if time.time() - temporary.stat().st_mtime > _STALE_S:
             temporary.unlink(missing_ok=True)
         return
-    handle = os.open(temporary, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    handle = os.open(
+        temporary, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    )
     try:
         _locks.flock(handle, _locks.LOCK_EX | _locks.LOCK_NB)
         temporary.unlink(missing_ok=True)

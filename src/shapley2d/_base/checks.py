@@ -41,7 +41,9 @@ def check_number(value: Any, name: str, *, whole: bool = False, zero: bool = Fal
     good = isinstance(value, kinds) and not isinstance(value, bool) and _is_finite(value)
     if not good or value < 0 or (value == 0 and not zero):
         least = "not be negative" if zero else "be positive"
-        raise InputError(Setting(name, value), f" must be a {'whole ' if whole else ''}number and {least}")
+        raise InputError(
+            Setting(name, value), f" must be a {'whole ' if whole else ''}number and {least}"
+        )
 
 
 def check_whole(value: Any, name: str, least: int) -> None:
@@ -84,8 +86,14 @@ def check_jobs(n_jobs: Any) -> None:
     """Check a number of workers, as joblib takes it."""
     if n_jobs is None:
         return
-    if not isinstance(n_jobs, (int, np.integer)) or isinstance(n_jobs, (bool, np.bool_)) or n_jobs == 0:
-        raise InputError(Setting("n_jobs", n_jobs), " must be a whole number of workers, or -1 for all cores")
+    if (
+        not isinstance(n_jobs, (int, np.integer))
+        or isinstance(n_jobs, (bool, np.bool_))
+        or n_jobs == 0
+    ):
+        raise InputError(
+            Setting("n_jobs", n_jobs), " must be a whole number of workers, or -1 for all cores"
+        )
     if not -MOST_JOBS <= n_jobs <= MOST_JOBS:
         raise InputError(
             Setting("n_jobs", n_jobs), f" are more workers than the {MOST_JOBS:,} that are possible"

@@ -64,9 +64,14 @@ def real_number(value: Any, what: str, least: float = 0.0) -> float:
 
 def history_pairs(value: Any) -> list[tuple[int, float]]:
     """The course of a run: counts, and how precise the values were by then."""
-    if not isinstance(value, list) or any(not isinstance(pair, list) or len(pair) != 2 for pair in value):
+    if not isinstance(value, list) or any(
+        not isinstance(pair, list) or len(pair) != 2 for pair in value
+    ):
         raise ValueError("its history is not a list of pairs")
     return [
-        (whole_number(count, "a count of its history"), real_number(ratio, "a ratio of its history"))
+        (
+            whole_number(count, "a count of its history"),
+            real_number(ratio, "a ratio of its history"),
+        )
         for count, ratio in value
     ]

@@ -1,8 +1,8 @@
 """From standard errors to precision: how wide a 95 % interval is, and when a run is precise enough.
 
-A standard error is the square root of an estimated variance, nothing more. An estimate from few groups or draws has a
-noisy variance, so its interval takes Student's quantile for its degrees of freedom; with infinitely many it is that of
-the normal distribution, 1.96.
+A standard error is the square root of an estimated variance, nothing more. An estimate from few
+groups or draws has a noisy variance, so its interval takes Student's quantile for its degrees of
+freedom; with infinitely many it is that of the normal distribution, 1.96.
 """
 
 from __future__ import annotations

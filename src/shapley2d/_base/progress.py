@@ -52,8 +52,8 @@ def reporting(progress: Any, title: str) -> Iterator[Report]:
     Parameters
     ----------
     progress : {"auto", True, False} or callable
-        ``"auto"`` shows a bar when standard error is a terminal or in a notebook. A callable is handed
-        ``(fraction, note)``; the note has the time left where it is known.
+        ``"auto"`` shows a bar when standard error is a terminal or in a notebook. A callable is
+        handed ``(fraction, note)``; the note has the time left where it is known.
     title : str
         What is being done.
 
@@ -79,7 +79,8 @@ def reporting(progress: Any, title: str) -> Iterator[Report]:
 def announce(progress: Any, words: str) -> None:
     """Say something before the work begins, where its progress is shown.
 
-    A function that has an ``announce`` of its own is told by that; any other is handed ``(0, words)``.
+    A function that has an ``announce`` of its own is told by that; any other is handed ``(0,
+    words)``.
 
     Examples
     --------
@@ -101,7 +102,10 @@ def announce(progress: Any, words: str) -> None:
 
 def _calling(progress: Callable[[float, str], object]) -> Report:
     def report(fraction: float, note: str, seconds_left: float | None = None) -> None:
-        progress(fraction, note if seconds_left is None else f"{note}; {format_seconds(seconds_left)} left")
+        progress(
+            fraction,
+            note if seconds_left is None else f"{note}; {format_seconds(seconds_left)} left",
+        )
 
     return report
 
@@ -111,7 +115,9 @@ def _watched() -> bool:
 
 
 def _compiling() -> bool:
-    cache = sys.modules.get("shapley2d._kernels.cache")  # not there before anything compiled is needed
+    cache = sys.modules.get(
+        "shapley2d._kernels.cache"
+    )  # not there before anything compiled is needed
     return cache is not None and cache.compiling()
 
 
@@ -140,9 +146,16 @@ class _Bar:
             seconds_left = elapsed * (1 - fraction) / fraction
         left = "" if seconds_left is None else f"{format_seconds(seconds_left)} left"
         self._bar.update(self._task, completed=fraction, note=note, left=left)
-        if not self._hinted and elapsed >= _SURE_S and seconds_left is not None and seconds_left >= LONG_S:
+        if (
+            not self._hinted
+            and elapsed >= _SURE_S
+            and seconds_left is not None
+            and seconds_left >= LONG_S
+        ):
             self._hinted = True
-            self._bar.console.print(f"{self._title}: about {format_seconds(seconds_left)} left. {SHORTER}.")
+            self._bar.console.print(
+                f"{self._title}: about {format_seconds(seconds_left)} left. {SHORTER}."
+            )
 
     def _open(self) -> None:
         with self._lock:
@@ -193,7 +206,8 @@ class _Bar:
 class Pace:
     """Seconds per step over the last minute or so of this run, whatever was done before it.
 
-    Early steps are slow (workers start, code compiles), later ones may be faster; only recent ones count.
+    Early steps are slow (workers start, code compiles), later ones may be faster; only recent ones
+    count.
     """
 
     def __init__(self) -> None:

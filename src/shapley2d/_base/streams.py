@@ -1,7 +1,8 @@
 """Every random stream of the package by name.
 
-A stream is ``SeedSequence(seed, spawn_key=key)``; the key says what the stream is for, then which piece of work it
-belongs to. Keys are part of what a seed means: a key that changes, changes the values that the seed gives.
+A stream is ``SeedSequence(seed, spawn_key=key)``; the key says what the stream is for, then which
+piece of work it belongs to. Keys are part of what a seed means: a key that changes, changes the
+values that the seed gives.
 
 =================== ================== =============================================================================
 stream              key                used for

@@ -1,8 +1,8 @@
 """Warnings that point at the user's line, and silence while models train.
 
-``warnings.catch_warnings`` saves and restores filters that all threads share: where two threads use it at the same
-time, one hears the other's warnings, and the filters may stay changed for good. Here the first thread to enter changes
-them, and the last one to leave restores them.
+``warnings.catch_warnings`` saves and restores filters that all threads share: where two threads use
+it at the same time, one hears the other's warnings, and the filters may stay changed for good. Here
+the first thread to enter changes them, and the last one to leave restores them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _lock = threading.Lock()
-_inside: list[warnings.catch_warnings[None]] = []  # what to restore, then one entry per further thread
+_inside: list[
+    warnings.catch_warnings[None]
+] = []  # what to restore, then one entry per further thread
 
 
 def warn(warning: Warning) -> None:

@@ -1,7 +1,8 @@
 """The archive behind a checkpoint: a JSON record and arrays of floating-point numbers, as ``numpy.load`` reads them.
 
-Files may come from anyone. Nothing here is unpacked, evaluated or allocated that the file does not hold byte for byte:
-members are stored as they are, their headers have one form alone, and what they claim must be what they have.
+Files may come from anyone. Nothing here is unpacked, evaluated or allocated that the file does not
+hold byte for byte: members are stored as they are, their headers have one form alone, and what they
+claim must be what they have.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ _HEADER = re.compile(
 def pack_archive(record: bytes, arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """The file: a numpy archive whose last bytes, the archive's comment, are the checksum of all before them.
 
-    Arrays of float32 take half the bytes; whatever is read again is float64, which holds them exactly.
+    Arrays of float32 take half the bytes; whatever is read again is float64, which holds them
+    exactly.
     """
     plain = {
         name: np.ascontiguousarray(array, dtype="<f4" if array.dtype == np.float32 else "<f8")
@@ -91,7 +93,14 @@ def read_archive(
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = _members(archive, len(content))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, KeyError, IndexError) as error:
+    except (
+        zipfile.BadZipFile,
+        NotImplementedError,
+        RuntimeError,
+        EOFError,
+        KeyError,
+        IndexError,
+    ) as error:
         raise ValueError(f"it is not an archive of arrays: {type(error).__name__}") from None
     packed = members.pop(f"{_RECORD}.npy", None)
     if packed is None:
@@ -113,9 +122,14 @@ def read_archive(
 def _members(archive: zipfile.ZipFile, size: int) -> dict[str, bytes]:
     """The members, all stored as they are; one that would have to be unpacked is none of ours."""
     listed = archive.infolist()
-    if any(one.compress_type != zipfile.ZIP_STORED or one.file_size != one.compress_size for one in listed):
+    if any(
+        one.compress_type != zipfile.ZIP_STORED or one.file_size != one.compress_size
+        for one in listed
+    ):
         raise ValueError("its arrays are compressed, which those of shapley2d are not")
-    if sum(one.file_size for one in listed) > size or len({one.filename for one in listed}) != len(listed):
+    if sum(one.file_size for one in listed) > size or len({one.filename for one in listed}) != len(
+        listed
+    ):
         raise ValueError("its arrays share names or bytes")
     return {one.filename: archive.read(one) for one in listed}
 

@@ -69,7 +69,9 @@ _kept: OrderedDict[bytes, Work] = OrderedDict()
 _lock = threading.Lock()
 
 
-def do_parcel(start: int, stop: int, token: NDArray[Any], body: NDArray[Any], *large: NDArray[Any]) -> Batch:
+def do_parcel(
+    start: int, stop: int, token: NDArray[Any], body: NDArray[Any], *large: NDArray[Any]
+) -> Batch:
     """Do pieces of packed work, which this process unpacks only once."""
     key = token.tobytes()
     with _lock:
@@ -83,7 +85,12 @@ def do_parcel(start: int, stop: int, token: NDArray[Any], body: NDArray[Any], *l
 
 
 def do_parcel_for(
-    parent: int, start: int, stop: int, token: NDArray[Any], body: NDArray[Any], *large: NDArray[Any]
+    parent: int,
+    start: int,
+    stop: int,
+    token: NDArray[Any],
+    body: NDArray[Any],
+    *large: NDArray[Any],
 ) -> Batch:
     """The same in a worker process of ``parent``, which goes when its parent has gone."""
     watch_parent(parent)
@@ -98,7 +105,9 @@ def watch_parent(parent: int) -> None:
         _watched.add(parent)
     if os.getppid() != parent and not multiprocessing.current_process().name.startswith("Loky"):
         return  # someone else's workers, on another machine perhaps
-    threading.Thread(target=_leave_with, args=(parent,), daemon=True, name="shapley2d-parent").start()
+    threading.Thread(
+        target=_leave_with, args=(parent,), daemon=True, name="shapley2d-parent"
+    ).start()
 
 
 _watched: set[int] = set()

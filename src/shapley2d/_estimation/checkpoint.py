@@ -1,10 +1,10 @@
 """What a long run has reached, in a file from which it can go on.
 
-The file is a numpy archive of plain arrays, never a pickle: the moments of the draws, a JSON record of the history and
-of everything that determines the draws, and a checksum of it all. A new file replaces the old one in one step, and the
-old one stays beside it as ``<name>.previous``: whenever the process is killed, and whatever happens to one of the
-files, there is a good one to go on from. A file that cannot be written, on a full disk for instance, does not end the
-run.
+The file is a numpy archive of plain arrays, never a pickle: the moments of the draws, a JSON record
+of the history and of everything that determines the draws, and a checksum of it all. A new file
+replaces the old one in one step, and the old one stays beside it as ``<name>.previous``: whenever
+the process is killed, and whatever happens to one of the files, there is a good one to go on from.
+A file that cannot be written, on a full disk for instance, does not end the run.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ EVERY_S = 3.0
 _SHARE = 0.02  # of the time, at most, goes into writing
 _FORMAT = 2
 _MAX_ENTRY = 10_000  # characters of one entry of the identity; of a longer one, a digest is kept
-_FREE_BYTES = 2**24  # that a file may have beyond what the values need: names, history, errors of owners
+_FREE_BYTES = (
+    2**24
+)  # that a file may have beyond what the values need: names, history, errors of owners
 _ANY_BYTES = 2**30  # where nothing is known of the values
 
 
@@ -68,11 +70,13 @@ class Checkpoint:
     path : path-like
         The file; it need not exist.
     identity : dict
-        Everything that determines the draws, as JSON can hold it. A file with another one is refused.
+        Everything that determines the draws, as JSON can hold it. A file with another one is
+        refused.
     shape : (int, int), optional
         Of the values: no file is read that is larger than they could need.
     drawn : DrawnUtilities, optional
-        The games: utilities of some coalitions that were drawn are kept, and computed again before a run goes on.
+        The games: utilities of some coalitions that were drawn are kept, and computed again before
+        a run goes on.
     max_bytes : int, optional
         What the arrays can have, where the shape of the values does not say it.
     unit : str
@@ -89,8 +93,8 @@ class Checkpoint:
     >>> Checkpoint(path, {"random_state": 0}).load().arrays
     {'mean': array([0.5])}
     >>> Checkpoint(path, {"random_state": 1}).load()  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    shapley2d.exceptions.InputError: checkpoint ... is of another run: random_state is 0 there and 1 here; ...
+    Traceback (most recent call last): shapley2d.exceptions.InputError: checkpoint ... is of another
+    run: random_state is 0 there and 1 here; ...
     """
 
     def __init__(
@@ -126,7 +130,9 @@ class Checkpoint:
         """Whether it is time to save again."""
         return time.monotonic() >= self._next
 
-    def save(self, count: int, arrays: Mapping[str, NDArray[Any]], history: list[tuple[int, float]]) -> None:
+    def save(
+        self, count: int, arrays: Mapping[str, NDArray[Any]], history: list[tuple[int, float]]
+    ) -> None:
         """Write the state; the file that was there becomes the previous one. Where it cannot be, warn once."""
         begin = time.monotonic()
         record = {"format": _FORMAT, "count": count, "history": history, "identity": self._identity}
@@ -162,8 +168,8 @@ class Checkpoint:
         Parameters
         ----------
         take : callable, optional
-            Is given a state that was read, and raises a ValueError if it cannot be one: then the one before it is
-            tried.
+            Is given a state that was read, and raises a ValueError if it cannot be one: then the
+            one before it is tried.
         """
         remove_stale(self.path)
         broken: list[str] = []
@@ -282,7 +288,8 @@ def _check_previous(target: Path, told: Setting) -> None:
     if stat.S_ISREG(mode) and (target.exists() or looks_like_one(previous)):
         return
     raise InputError(
-        told, f" would overwrite {previous}, which is not a checkpoint: move it, or choose another name"
+        told,
+        f" would overwrite {previous}, which is not a checkpoint: move it, or choose another name",
     )
 
 

@@ -24,18 +24,20 @@ _AHEAD = 2  # batches under way per thread of the cluster, so that no worker wai
 _POOL_WORKERS = 16  # to expect of a pool that does not say
 
 
-def on_cluster(work: Work, cluster: Any, batches: Iterator[tuple[int, int]]) -> Generator[Batch, None, None]:
+def on_cluster(
+    work: Work, cluster: Any, batches: Iterator[tuple[int, int]]
+) -> Generator[Batch, None, None]:
     """Results of batches in their order, computed by the workers of a cluster.
 
-    Dask gives the tasks of a lost worker to the others. Should the data be lost with it, the call raises, and the
-    caller may try again.
+    Dask gives the tasks of a lost worker to the others. Should the data be lost with it, the call
+    raises, and the caller may try again.
 
     Parameters
     ----------
     work : Work
     cluster : str, distributed.Client or executor
-        The address of the scheduler, or a client of it; or what has ``submit(...).result()``, as the executors of
-        :mod:`concurrent.futures` do.
+        The address of the scheduler, or a client of it; or what has ``submit(...).result()``, as
+        the executors of :mod:`concurrent.futures` do.
     batches : iterator of (start, stop)
     """
     if _is_pool(cluster):
@@ -61,7 +63,9 @@ def _is_pool(cluster: Any) -> bool:
     return callable(getattr(cluster, "submit", None)) and not hasattr(cluster, "scatter")
 
 
-def _in_pool(work: Work, pool: Any, batches: Iterator[tuple[int, int]]) -> Generator[Batch, None, None]:
+def _in_pool(
+    work: Work, pool: Any, batches: Iterator[tuple[int, int]]
+) -> Generator[Batch, None, None]:
     """Results of batches in their order, by the workers of a pool, to which the data goes with every batch."""
     parcel = pack(work)
     room = _AHEAD * int(getattr(pool, "_max_workers", None) or _POOL_WORKERS)
@@ -149,7 +153,9 @@ def _connected(cluster: Any) -> Iterator[Any]:
     try:
         import distributed
     except ImportError as error:
-        raise InputError(Setting("cluster"), " needs Dask: pip install 'shapley2d[distributed]'") from error
+        raise InputError(
+            Setting("cluster"), " needs Dask: pip install 'shapley2d[distributed]'"
+        ) from error
     given = isinstance(cluster, distributed.Client)
     if not given and not isinstance(cluster, str):
         raise InputError(
@@ -159,7 +165,11 @@ def _connected(cluster: Any) -> Iterator[Any]:
     try:
         if not given:
             _await_scheduler(cluster)
-        client = cluster if given else distributed.Client(cluster, timeout=_PATIENCE_S, set_as_default=False)  # type: ignore[no-untyped-call]
+        client = (
+            cluster
+            if given
+            else distributed.Client(cluster, timeout=_PATIENCE_S, set_as_default=False)
+        )  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise InputError(
             Setting("cluster", cluster), f" does not answer: is the scheduler running? ({error})"

@@ -1,7 +1,8 @@
 """Utilities of coalitions that a run has drawn: kept with its state, and computed again before it goes on.
 
-Hashes know data and code; a game may depend on more. A coalition is known by the game, the number of the draw and the
-numbers of rows and columns that have joined by then, so that a file needs no masks.
+Hashes know data and code; a game may depend on more. A coalition is known by the game, the number
+of the draw and the numbers of rows and columns that have joined by then, so that a file needs no
+masks.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ class DrawnUtilities:
                 begin = time.monotonic()
                 try:
                     self._kept[place] = self._utility(place)
-                except UtilityError:  # a run that ends by an error of its game keeps its state all the same
+                except (
+                    UtilityError
+                ):  # a run that ends by an error of its game keeps its state all the same
                     break
                 self._spent_s += time.monotonic() - begin
         return [[*place, utility] for place, utility in self._kept.items()]
@@ -106,7 +109,9 @@ class DrawnUtilities:
 
     def _sizes(self, game: int, random: np.random.Generator) -> tuple[int, int]:
         players = self._draws[game].game
-        return int(random.integers(1, players.n_rows + 1)), int(random.integers(1, players.n_columns + 1))
+        return int(random.integers(1, players.n_rows + 1)), int(
+            random.integers(1, players.n_columns + 1)
+        )
 
     def _utility(self, place: Place) -> float:
         game, draw, n_rows, n_columns = place

@@ -59,8 +59,13 @@ class PermutationDraws:
     def orders(self, number: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The orders in which rows and columns join in draw ``number``."""
         random = generator(self._seed, "draw", number)
-        rows, columns = random.permutation(self.game.n_rows), random.permutation(self.game.n_columns)
-        return respecting(rows, self._precedence.rows), respecting(columns, self._precedence.columns)
+        rows, columns = (
+            random.permutation(self.game.n_rows),
+            random.permutation(self.game.n_columns),
+        )
+        return respecting(rows, self._precedence.rows), respecting(
+            columns, self._precedence.columns
+        )
 
 
 class MeanDraws:

@@ -22,12 +22,13 @@ class Estimate:
     ----------
     values, stderr : ndarray of shape (n, m)
     row_stderr, column_stderr : ndarray of shape (n,) and (m,)
-        Standard errors of the sums over a row and over a column; they do not follow from ``stderr``, because the
-        errors of the cells of a row are correlated.
+        Standard errors of the sums over a row and over a column; they do not follow from
+        ``stderr``, because the errors of the cells of a row are correlated.
     info : dict
         Facts about the run for the result's record; the only channel that they travel on.
     history : list of (int, float)
-        Convergence: draws, and the largest standard error relative to the spread of the values by then.
+        Convergence: draws, and the largest standard error relative to the spread of the values by
+        then.
     covariance : ndarray or None
         Of the errors of the sums that were asked for.
     dof : float

@@ -1,8 +1,8 @@
 """Values of deterministic designs: every utility once, no sampling.
 
-The utilities of every game are cut into blocks, which are numbered over all games and added up in that order. So who
-computes a block, when and how often changes no bit, and a run that was killed goes on after the last block that was
-kept.
+The utilities of every game are cut into blocks, which are numbered over all games and added up in
+that order. So who computes a block, when and how often changes no bit, and a run that was killed
+goes on after the last block that was kept.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ class DesignBlocks:
     def of_rows(cls, game: Game, rows: AxisDesign, columns: AxisDesign) -> DesignBlocks:
         """Blocks of row coalitions, some two hundred of them unless there is little or very much to do."""
         n_rows, width = len(rows.coalitions), len(columns.coalitions)
-        step = min(max(-(-n_rows // 200), -(-_MIN_UTILITIES // width)), max(1, _MAX_UTILITIES // width))
+        step = min(
+            max(-(-n_rows // 200), -(-_MIN_UTILITIES // width)), max(1, _MAX_UTILITIES // width)
+        )
         return cls(game, rows, columns, step)
 
     @property
@@ -81,10 +83,14 @@ class DesignBlocks:
         start = number * self.step
         stop = min(start + self.step, self._length)
         if self.by_columns:
-            utilities = self.game.utilities(self.rows.coalitions, self.columns.coalitions.slice(start, stop))
+            utilities = self.game.utilities(
+                self.rows.coalitions, self.columns.coalitions.slice(start, stop)
+            )
             by_column = self.columns.combine(np.ascontiguousarray(utilities.T), start).T
             return self.rows.combine(by_column)
-        utilities = self.game.utilities(self.rows.coalitions.slice(start, stop), self.columns.coalitions)
+        utilities = self.game.utilities(
+            self.rows.coalitions.slice(start, stop), self.columns.coalitions
+        )
         return combine_axes(utilities, self.rows, self.columns, start)
 
 
@@ -135,7 +141,9 @@ def evaluate_designs(
     """
     sums = _Sums(games, members, n_rows)
     resumed = kept = sums.resume(checkpoint)
-    results = ordered_results(_AllBlocks(games), resumed, sums.n_blocks, n_jobs=n_jobs, cluster=cluster)
+    results = ordered_results(
+        _AllBlocks(games), resumed, sums.n_blocks, n_jobs=n_jobs, cluster=cluster
+    )
     with reporting(progress, title) as report, closing(results):
         try:
             for part in results:

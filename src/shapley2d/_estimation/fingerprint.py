@@ -70,7 +70,8 @@ def describe(value: Any) -> Any:
         return hash_parts([str(value.dtype).encode(), str(value.shape).encode(), value.tobytes()])
     if hasattr(value, "get_params") and not isinstance(value, type):
         inside = ", ".join(
-            f"{name}={describe(item)}" for name, item in sorted(value.get_params(deep=False).items())
+            f"{name}={describe(item)}"
+            for name, item in sorted(value.get_params(deep=False).items())
         )
         return f"{type(value).__qualname__}({inside})"
     if callable(value) and hasattr(value, "__qualname__"):
@@ -136,7 +137,9 @@ def _apart(there: Any, here: Any) -> str:
 
 def _short(value: Any) -> str:
     """A value in a few words; a file may come from anyone, so nothing in it reaches a terminal as it is."""
-    text = "".join(letter if letter.isprintable() else "?" for letter in str(value)[: _MAX_SHOWN + 1])
+    text = "".join(
+        letter if letter.isprintable() else "?" for letter in str(value)[: _MAX_SHOWN + 1]
+    )
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 

@@ -1,8 +1,9 @@
 """What a user's function is made of, as digests that another process gets too: its code, and the values it uses.
 
-Compared are bytecode, constants and names (comments and blank lines do not count), default arguments, and the values of
-variables from outside that hold functions of the same module, arrays, or plain values that do not change by themselves.
-Lists, dictionaries and counters are left out: a cache or a count of calls differs from run to run and says nothing.
+Compared are bytecode, constants and names (comments and blank lines do not count), default
+arguments, and the values of variables from outside that hold functions of the same module, arrays,
+or plain values that do not change by themselves. Lists, dictionaries and counters are left out: a
+cache or a count of calls differs from run to run and says nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +24,12 @@ _MAX_OBJECTS = 2**20
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 _STORES = ("STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "DELETE_DEREF", "DELETE_GLOBAL")
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
-_KNOWN = (__name__.split(".", 1)[0], "builtins", "numpy", "sklearn")  # code that goes by its version
+_KNOWN = (
+    __name__.split(".", 1)[0],
+    "builtins",
+    "numpy",
+    "sklearn",
+)  # code that goes by its version
 
 
 def function_code(function: Any, name: str = "h") -> dict[str, str]:
@@ -48,7 +54,10 @@ def function_code(function: Any, name: str = "h") -> dict[str, str]:
     if len(parts) > _MAX_PARTS:
         names = sorted(parts)
         rest = hash_parts(f"{key}={parts[key]}".encode() for key in names[_MAX_PARTS:])
-        parts = {**{key: parts[key] for key in names[:_MAX_PARTS]}, "other values that it uses": rest}
+        parts = {
+            **{key: parts[key] for key in names[:_MAX_PARTS]},
+            "other values that it uses": rest,
+        }
     return {PYTHON: _version(), **parts}
 
 
@@ -80,21 +89,32 @@ def _add(function: Any, name: str, parts: dict[str, str], seen: set[int]) -> Non
     if isinstance(function, types.MethodType):
         _add_object(function.__self__, name, parts, seen)
         return
-    for inner in ("py_func", "__wrapped__", "_score_func"):  # compiled by numba, wrapped, or a scorer's
+    for inner in (
+        "py_func",
+        "__wrapped__",
+        "_score_func",
+    ):  # compiled by numba, wrapped, or a scorer's
         if callable(getattr(function, inner, None)):
             _add(getattr(function, inner), name, parts, seen)
     if isinstance(function, types.FunctionType):
         _add_function(function, name, parts, seen)
-    elif not isinstance(function, (type, types.BuiltinFunctionType)) and not hasattr(function, "py_func"):
+    elif not isinstance(function, (type, types.BuiltinFunctionType)) and not hasattr(
+        function, "py_func"
+    ):
         _add_object(function, name, parts, seen)
 
 
-def _add_function(function: types.FunctionType, name: str, parts: dict[str, str], seen: set[int]) -> None:
+def _add_function(
+    function: types.FunctionType, name: str, parts: dict[str, str], seen: set[int]
+) -> None:
     code = function.__code__
     parts[f"the code of {name}"] = hash_parts(_code_parts(code))
     defaults = dict(enumerate(function.__defaults__ or ())) | (function.__kwdefaults__ or {})
     _add_values(
-        {str(key): value for key, value in defaults.items()}, f"a default argument of {name}", parts, seen
+        {str(key): value for key, value in defaults.items()},
+        f"a default argument of {name}",
+        parts,
+        seen,
     )
     changed = _stored(code)
     closure = {
@@ -116,7 +136,9 @@ def _add_object(holder: Any, name: str, parts: dict[str, str], seen: set[int]) -
     if kind.__module__.split(".", 1)[0] in _KNOWN:
         return
     changed = _add_class(kind, name, parts)
-    held = {key: value for key, value in getattr(holder, "__dict__", {}).items() if key not in changed}
+    held = {
+        key: value for key, value in getattr(holder, "__dict__", {}).items() if key not in changed
+    }
     _add_values(held, f"what {name} holds", parts, seen)
 
 
@@ -151,7 +173,9 @@ def _add_values(
 
 def _new_name(variable: str, parts: dict[str, str]) -> str:
     """What to call another function: by its name, or by a second name where the first is taken."""
-    taken = any(part in parts for part in (f"the code of {variable}", f"the code of {variable}.__call__"))
+    taken = any(
+        part in parts for part in (f"the code of {variable}", f"the code of {variable}.__call__")
+    )
     return f"the other {variable}" if taken else variable
 
 
@@ -169,7 +193,9 @@ def _digest(value: Any) -> str | None:
         return hash_parts([type(value).__name__.encode(), *(part.encode() for part in ordered)])
     if not isinstance(value, _PLAIN):
         return _frame_digest(value)
-    text = hex(value) if isinstance(value, int) else repr(value)  # a very long number has no decimal form
+    text = (
+        hex(value) if isinstance(value, int) else repr(value)
+    )  # a very long number has no decimal form
     return hash_parts([f"{type(value).__name__} {text}".encode()])
 
 

@@ -85,9 +85,10 @@ class Moments:
     def stderr(self, part: int = 0) -> NDArray[np.float64]:
         """Standard error of the mean: of the cells (0), the row sums (1) or the column sums (2).
 
-        A cell that was the same in all draws is not known to be the same in all orders. Its error is that of one draw
-        which is off by as much as draws of the other cells usually are, or by the largest value where nothing varied at
-        all. Sums can be the same in all orders by construction, and are taken as they are.
+        A cell that was the same in all draws is not known to be the same in all orders. Its error
+        is that of one draw which is off by as much as draws of the other cells usually are, or by
+        the largest value where nothing varied at all. Sums can be the same in all orders by
+        construction, and are taken as they are.
         """
         squares = self._state.squares[part]
         if self.count < 2:
@@ -123,8 +124,9 @@ class Moments:
     def ratio(self) -> float:
         """Largest standard error of a cell relative to the spread of the means.
 
-        Where no cell varied there is no error to relate. Then it is the share of all orders that may differ from those
-        drawn: with more, so many draws would have met one with a probability of 95 % (the rule of three).
+        Where no cell varied there is no error to relate. Then it is the share of all orders that
+        may differ from those drawn: with more, so many draws would have met one with a probability
+        of 95 % (the rule of three).
         """
         if self.count > 1 and not self.varied:
             return float(1.0 - (1.0 - LEVEL) ** (1.0 / self.count))
@@ -156,7 +158,9 @@ class Moments:
         ]
         absent = [name for name in names if name not in arrays]
         if absent or len(arrays) != len(names):
-            raise ValueError(f"it has no {absent[0]}" if absent else "it has more arrays than it should")
+            raise ValueError(
+                f"it has no {absent[0]}" if absent else "it has more arrays than it should"
+            )
         n, m = arrays["cells_mean"].shape if arrays["cells_mean"].ndim == 2 else (0, 0)
         k = self._state.sums_mean.size
         shapes = {"sums_mean": (k,), "products": (k, k)}
@@ -164,7 +168,9 @@ class Moments:
             shapes |= {f"{part}_mean": shape, f"{part}_squares": shape}
         for name, wanted in shapes.items():
             if arrays[name].shape != wanted or not n * m:
-                raise ValueError(f"its {name} has the shape {arrays[name].shape}, which does not fit")
+                raise ValueError(
+                    f"its {name} has the shape {arrays[name].shape}, which does not fit"
+                )
             if not np.isfinite(arrays[name]).all():
                 raise ValueError(f"its {name} has entries that are not numbers")
             if name.endswith("squares") and (arrays[name] < 0).any():

@@ -1,7 +1,7 @@
 """Monte Carlo: the mean of independent draws, until the errors are small enough.
 
-The estimator knows neither models nor data. Draws are numbered, depend on the number alone and are added up in order,
-so that the worker count never changes a bit of the result.
+The estimator knows neither models nor data. Draws are numbered, depend on the number alone and are
+added up in order, so that the worker count never changes a bit of the result.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ def monte_carlo(
     draws : Draws
         Numbered draws of the values.
     tolerance : float
-        Stop when the largest standard error is at most this part of the spread of the values. Draws that are all alike
-        are no convergence: then stop when at most this part of all orders can differ (119 draws for 0.025).
+        Stop when the largest standard error is at most this part of the spread of the values. Draws
+        that are all alike are no convergence: then stop when at most this part of all orders can
+        differ (119 draws for 0.025).
     max_draws : int
         Stop there in any case.
     n_jobs : int or None
@@ -63,8 +64,8 @@ def monte_carlo(
     Returns
     -------
     Estimate
-        Its ``info`` says ``n_permutations``, ``converged`` and ``interrupted``: Ctrl-C ends the work and keeps
-        what was computed. A ``caveat`` says where all draws were alike.
+        Its ``info`` says ``n_permutations``, ``converged`` and ``interrupted``: Ctrl-C ends the
+        work and keeps what was computed. A ``caveat`` says where all draws were alike.
     """
     state = MonteCarloState(Moments(sums), tolerance, max_draws)
     resumed = state.resume(checkpoint)

@@ -1,8 +1,8 @@
 """Numbered pieces of work, done here, by worker processes or on a cluster, and handed back in order.
 
-A piece is known by its number alone, so it may be done anywhere, by any worker, and again: when a worker dies, what it
-had not delivered is done once more. Callers get the results in the order of the numbers; how pieces are bundled into
-batches, and which worker does them, changes no bit.
+A piece is known by its number alone, so it may be done anywhere, by any worker, and again: when a
+worker dies, what it had not delivered is done once more. Callers get the results in the order of
+the numbers; how pieces are bundled into batches, and which worker does them, changes no bit.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def ordered_results(
     if cluster is None and n_jobs != 1 and hasattr(backend, "client"):
         from shapley2d._estimation.cluster import on_a_worker
 
-        # joblib's Dask backend; our own way survives the loss of the data. A worker must not wait for workers.
+        # joblib's Dask backend; our own way survives the loss of the data. A worker must not wait
+        # for workers.
         cluster, n_jobs = (None, 1) if on_a_worker() else (backend.client, n_jobs)
     if cluster is None and effective_n_jobs(n_jobs) == 1:
         with single_threaded():
@@ -141,7 +142,8 @@ def _by_joblib(
     parcel = () if shares_memory else pack(work)
     do = partial(do_batch, work) if shares_memory else partial(do_parcel_for, os.getpid())
     tasks = (delayed(do)(start, stop, *parcel) for start, stop in batches)
-    # copy on write: workers share large arrays and still see them writeable, as compiled code may want them
+    # copy on write: workers share large arrays and still see them writeable, as compiled code may
+    # want them
     streams = getattr(backend, "supports_return_generator", False)
     if not streams and not isinstance(backend, MultiprocessingBackend):  # Ray's and Spark's
         yield from _in_waves(tasks, effective_n_jobs(n_jobs))
@@ -176,7 +178,9 @@ def _in_waves(tasks: Iterator[Any], n_workers: int) -> Generator[Batch, None, No
 
 def _from_the_start(backend: Any, *, streams: bool) -> dict[str, Any]:
     """Let workers watch for their parent before they get any work, where joblib can pass that on."""
-    takes_more = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(Parallel).parameters.values())
+    takes_more = any(
+        p.kind is p.VAR_KEYWORD for p in inspect.signature(Parallel).parameters.values()
+    )
     if not takes_more or (streams and type(backend).__name__ != "LokyBackend"):
         return {}
     return {"initializer": watch_parent, "initargs": (os.getpid(),)}

@@ -27,8 +27,8 @@ _worker_caches: dict[str, Cache] = {}
 class CachedGame:
     """Utilities of another game, remembered by row coalition and column coalition.
 
-    A copy of the game that is sent to a worker process finds what that worker has computed before, so that each
-    process trains a pair of coalitions at most once.
+    A copy of the game that is sent to a worker process finds what that worker has computed before,
+    so that each process trains a pair of coalitions at most once.
 
     Parameters
     ----------
@@ -75,7 +75,8 @@ class CachedGame:
         first_row = {key: a for a, key in reversed(list(enumerate(row_keys)))}
         first_column = {key: b for b, key in reversed(list(enumerate(column_keys)))}
         known: Cache = {}
-        # column coalitions that lack the same row coalitions share a call, and with it the game's work per column
+        # column coalitions that lack the same row coalitions share a call, and with it the game's
+        # work per column
         lacking: dict[tuple[bytes, ...], list[bytes]] = {}
         for column_key in first_column:
             absent = []
@@ -90,8 +91,12 @@ class CachedGame:
         for absent_rows, absent_columns in lacking.items():
             a = [first_row[key] for key in absent_rows]
             b = [first_column[key] for key in absent_columns]
-            block = self._game.utilities(MaskCoalitions(row_masks[a]), MaskCoalitions(column_masks[b]))
-            self.n_computed += int(row_masks[a].any(axis=1).sum() * column_masks[b].any(axis=1).sum())
+            block = self._game.utilities(
+                MaskCoalitions(row_masks[a]), MaskCoalitions(column_masks[b])
+            )
+            self.n_computed += int(
+                row_masks[a].any(axis=1).sum() * column_masks[b].any(axis=1).sum()
+            )
             for p, row_key in enumerate(absent_rows):
                 for q, column_key in enumerate(absent_columns):
                     known[row_key, column_key] = float(block[p, q])

@@ -1,7 +1,8 @@
 """Models that predict one thing whatever they are asked: what the labels alone say, without any column.
 
-The *best constant* of some rows is their mean in regression. In classification its probabilities are the shares of the
-classes, and it predicts the most frequent class; where several are, a utility is the mean over them.
+The *best constant* of some rows is their mean in regression. In classification its probabilities
+are the shares of the classes, and it predicts the most frequent class; where several are, a utility
+is the mean over them.
 """
 
 from __future__ import annotations

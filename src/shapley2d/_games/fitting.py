@@ -32,7 +32,8 @@ class Trainer:
     Parameters
     ----------
     model : scikit-learn estimator or pipeline, or None
-        None takes a decision tree, as the paper does. Random parts without a seed are seeded with ``random_state``.
+        None takes a decision tree, as the paper does. Random parts without a seed are seeded with
+        ``random_state``.
     y, y_valid : Target
     scoring : str, callable or None
         Any scikit-learn ``scoring``; None takes the model's own score (accuracy, or R squared).
@@ -49,8 +50,8 @@ class Trainer:
 
     Notes
     -----
-    Rows of a single class predict that class, since many classifiers refuse to fit them. Classes that the rows lack get
-    probability 0.
+    Rows of a single class predict that class, since many classifiers refuse to fit them. Classes
+    that the rows lack get probability 0.
 
     Examples
     --------
@@ -94,7 +95,12 @@ class Trainer:
             )
 
     def utility(
-        self, model: Any, train: Any, valid: Any, rows: NDArray[np.intp], describe: Callable[[], str]
+        self,
+        model: Any,
+        train: Any,
+        valid: Any,
+        rows: NDArray[np.intp],
+        describe: Callable[[], str],
     ) -> float:
         """The score on ``valid`` of a model fitted on some rows of ``train``.
 
@@ -133,7 +139,8 @@ class Trainer:
     def constant(self, valid: Any, rows: NDArray[np.intp], describe: Callable[[], str]) -> float:
         """The score on ``valid`` of the best constant prediction from some rows.
 
-        Without any row every class is as likely as any other, and a number is guessed to be the mean of all targets.
+        Without any row every class is as likely as any other, and a number is guessed to be the
+        mean of all targets.
 
         Parameters
         ----------
@@ -192,7 +199,9 @@ class Trainer:
             return ConstantClassifier(self._classes, int(present[0]))
         fitted = clone(model).fit(native_rows(train, rows), self._y[rows])
         return (
-            fitted if present.size == self._classes.size else _WithAllClasses(fitted, self._classes, present)
+            fitted
+            if present.size == self._classes.size
+            else _WithAllClasses(fitted, self._classes, present)
         )
 
 
@@ -216,7 +225,8 @@ def _prepared(model: Any, task: str, random_state: int) -> Any:
         model = DecisionTreeClassifier() if task == "classification" else DecisionTreeRegressor()
     if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
         raise InputError(
-            Setting("model", model), " is not a scikit-learn estimator: pass an instance with fit and predict"
+            Setting("model", model),
+            " is not a scikit-learn estimator: pass an instance with fit and predict",
         )
     wanted = {"classification": "classifier", "regression": "regressor"}[task]
     kind = get_tags(model).estimator_type

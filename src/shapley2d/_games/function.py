@@ -23,8 +23,8 @@ class FunctionGame:
     Parameters
     ----------
     function : callable
-        ``function(S, F)``: the utility of rows ``S`` under columns ``F``, two boolean masks. It is not asked
-        about coalitions without rows or without columns, which are worth 0 by definition.
+        ``function(S, F)``: the utility of rows ``S`` under columns ``F``, two boolean masks. It is
+        not asked about coalitions without rows or without columns, which are worth 0 by definition.
     n_rows, n_columns : int
         The numbers of players.
 
@@ -40,7 +40,10 @@ class FunctionGame:
     """
 
     def __init__(
-        self, function: Callable[[NDArray[np.bool_], NDArray[np.bool_]], float], n_rows: int, n_columns: int
+        self,
+        function: Callable[[NDArray[np.bool_], NDArray[np.bool_]], float],
+        n_rows: int,
+        n_columns: int,
     ) -> None:
         self.function = function
         self.n_rows = n_rows
@@ -66,7 +69,9 @@ class FunctionGame:
                 f"the game failed on {describe_coalition(row_mask, column_mask)}: {error}"
             ) from error
         if not math.isfinite(utility):
-            raise UtilityError(f"the game returned {utility} on {describe_coalition(row_mask, column_mask)}")
+            raise UtilityError(
+                f"the game returned {utility} on {describe_coalition(row_mask, column_mask)}"
+            )
         return utility
 
 
@@ -86,7 +91,10 @@ def describe_coalition(
 
     def listed(mask: NDArray[np.bool_], names: object, what: str) -> str:
         members = np.flatnonzero(mask)
-        shown = [str(members[k] if names is None else names[members[k]]) for k in range(min(5, members.size))]  # type: ignore[index]
+        shown = [
+            str(members[k] if names is None else names[members[k]])
+            for k in range(min(5, members.size))
+        ]  # type: ignore[index]
         dots = ", ..." if members.size > 5 else ""
         return f"{members.size} {what}{'' if members.size == 1 else 's'} ({', '.join(shown)}{dots})"
 

@@ -44,5 +44,6 @@ class GroupedGame:
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities of coalitions of groups."""
         return self._game.utilities(
-            GroupedCoalitions(rows, self._row_labels), GroupedCoalitions(columns, self._column_labels)
+            GroupedCoalitions(rows, self._row_labels),
+            GroupedCoalitions(columns, self._column_labels),
         )

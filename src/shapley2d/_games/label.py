@@ -40,7 +40,10 @@ class LabelGame:
         self._game = game
         self.n_rows = game.n_rows
         self.n_columns = game.n_columns + 1
-        none = (MaskCoalitions(np.zeros((1, size), dtype=bool)) for size in (game.n_rows, game.n_columns))
+        none = (
+            MaskCoalitions(np.zeros((1, size), dtype=bool))
+            for size in (game.n_rows, game.n_columns)
+        )
         self._nothing = float(game.utilities(*none)[0, 0])
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:

@@ -42,22 +42,24 @@ class ModelGame:
     scoring : str, callable or None
         Any scikit-learn ``scoring``; None takes the model's own score (accuracy, or R squared).
     preprocess : {"auto", "none"}
-        ``"auto"`` gives the model numbers: categories one-hot, missing numbers as they are if the model takes
-        them, else filled by the mean of the coalition's rows. ``"none"`` gives it the table as it came, cut to
-        the coalition's rows and columns, for pipelines that encode by themselves. A model with a
-        ``ColumnTransformer`` always gets the table as it came; columns outside the coalition are taken out of its
-        lists.
+        ``"auto"`` gives the model numbers: categories one-hot, missing numbers as they are if the
+        model takes them, else filled by the mean of the coalition's rows. ``"none"`` gives it the
+        table as it came, cut to the coalition's rows and columns, for pipelines that encode by
+        themselves. A model with a ``ColumnTransformer`` always gets the table as it came; columns
+        outside the coalition are taken out of its lists.
     weights : ndarray, optional
         What each validation row counts in the score.
     truncation : float or None
-        Along a permutation of the rows, once the utility is within ``truncation`` of that of all rows under the same
-        columns, train no more under these columns and take that of all rows for the rest. None trains everywhere.
+        Along a permutation of the rows, once the utility is within ``truncation`` of that of all
+        rows under the same columns, train no more under these columns and take that of all rows for
+        the rest. None trains everywhere.
     baseline : {"constant", "zero"}
-        What a coalition is worth that has nothing to learn from. ``"constant"``: without columns, the score of the best
-        constant prediction from its rows (see :mod:`shapley2d._games.constant`); without rows, that of a guess that
-        knows nothing. A column that is the same in all of a coalition's rows is left out before training, so that
-        one that is the same in all rows of the table changes nothing in any model. ``"zero"``: 0, and every column is
-        trained on, as in the paper.
+        What a coalition is worth that has nothing to learn from. ``"constant"``: without columns,
+        the score of the best constant prediction from its rows (see
+        :mod:`shapley2d._games.constant`); without rows, that of a guess that knows nothing. A
+        column that is the same in all of a coalition's rows is left out before training, so that
+        one that is the same in all rows of the table changes nothing in any model. ``"zero"``: 0,
+        and every column is trained on, as in the paper.
     random_state : int
 
     Notes
@@ -123,7 +125,9 @@ class ModelGame:
         truncates = not math.isnan(self._truncation) and isinstance(rows, NestedCoalitions)
         teaching: dict[int, NDArray[np.bool_]] = {}  # by row coalition
         everyone = np.ones(self.n_rows, dtype=bool)
-        with without_warnings():  # models warn about coalitions of a few rows, which games are made of
+        with (
+            without_warnings()
+        ):  # models warn about coalitions of a few rows, which games are made of
             for b, column_mask in enumerate(columns):
                 data: dict[bytes, _Data] = {}
                 full = None
@@ -134,7 +138,11 @@ class ModelGame:
                     if a not in teaching:
                         teaching[a] = self._teaching(row_mask)
                     matrix[a, b] = self._utility(row_mask, column_mask, teaching[a], data)
-                    if full is not None and row_mask.any() and abs(matrix[a, b] - full) <= self._truncation:
+                    if (
+                        full is not None
+                        and row_mask.any()
+                        and abs(matrix[a, b] - full) <= self._truncation
+                    ):
                         break
         return matrix
 

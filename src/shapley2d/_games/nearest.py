@@ -1,11 +1,13 @@
 """The utility of K nearest neighbours for any coalition of rows and columns, without a model.
 
-    h(S, F) = mean over validation rows of (1/K) sum over k <= min(K, |S|) of [label of the k-th nearest in S = y],
+    h(S, F) = mean over validation rows of (1/K) sum over k <= min(K, |S|) of [label of the k-th
+    nearest in S = y],
 
-the utility behind the closed form of method ``"knn"``; in regression minus the squared error of the K nearest's
-mean, where neighbours that are not there count as the mean of the training targets. Rows at the same distance are
-averaged over all their orders; without any column all rows are, so that their labels alone predict. See
-:mod:`shapley2d._knn.metric` for the distance, categories and missing entries included.
+the utility behind the closed form of method ``"knn"``; in regression minus the squared error of the
+K nearest's mean, where neighbours that are not there count as the mean of the training targets.
+Rows at the same distance are averaged over all their orders; without any column all rows are, so
+that their labels alone predict. See :mod:`shapley2d._knn.metric` for the distance, categories and
+missing entries included.
 """
 
 from __future__ import annotations
@@ -35,9 +37,10 @@ _CHUNK = 32  # validation rows whose utilities are added up together, whatever t
 class KnnGame:
     """The K-nearest-neighbour utility as a game.
 
-    The coalitions of two permutations are filled in one sweep: distances grow column by column, the nearest are kept
-    while the rows join. For other coalitions the rows are sorted once for every validation row and column coalition;
-    a row coalition then only looks at them until it has met K of its members. So ask for many row coalitions at once.
+    The coalitions of two permutations are filled in one sweep: distances grow column by column, the
+    nearest are kept while the rows join. For other coalitions the rows are sorted once for every
+    validation row and column coalition; a row coalition then only looks at them until it has met K
+    of its members. So ask for many row coalitions at once.
 
     Parameters
     ----------
@@ -48,12 +51,14 @@ class KnnGame:
     task : {"classification", "regression"}
     n_neighbors : int
     empty : {"ties", "zero"}
-        What no columns are worth: a vote among all rows of the coalition, which tie; or 0. No rows are worth no
-        votes, i.e. 0, and in regression the error of the mean of all training targets (0 with ``"zero"``).
+        What no columns are worth: a vote among all rows of the coalition, which tie; or 0. No rows
+        are worth no votes, i.e. 0, and in regression the error of the mean of all training targets
+        (0 with ``"zero"``).
     valid_weights : ndarray of shape (T,), optional
         What each validation row counts; all count alike by default.
     n_jobs : int or None
-        Threads, for coalitions other than those of two permutations; the utilities do not depend on it.
+        Threads, for coalitions other than those of two permutations; the utilities do not depend on
+        it.
     device : Device, optional
         A GPU for those coalitions.
 
@@ -163,7 +168,9 @@ class KnnGame:
             measures = tuple(np.pad(measure, (1, 0)) for measure in measures)
         sums = np.zeros((len(train), rows.size))
         table = (train, valid, measures)
-        fill_grid(table, self._y[rows], self._y_valid, self._factors, self._k, self._classifies, sums)
+        fill_grid(
+            table, self._y[rows], self._y_valid, self._factors, self._k, self._classifies, sums
+        )
         grid = np.zeros((rows.size + 1, columns.size + 1))
         grid[0] = self._nothing
         grid[1:, 0 if self._ties else 1 :] = sums.T / len(self._valid)
@@ -188,7 +195,8 @@ class KnnGame:
 def _common_members(masks: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Rows that are in the same coalitions share a number; the coalitions as masks over those numbers.
 
-    Blocks of rows make a mask of thousands of rows a mask of a few groups, which stays in the fastest memory.
+    Blocks of rows make a mask of thousands of rows a mask of a few groups, which stays in the
+    fastest memory.
     """
     packed = np.ascontiguousarray(np.packbits(masks, axis=0).T)
     if not packed.shape[1]:

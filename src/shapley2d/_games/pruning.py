@@ -1,7 +1,8 @@
 """Pipelines that name their columns, cut down to the columns of a coalition.
 
-A ``ColumnTransformer`` lists columns by name, position, mask, slice or a function of the table. Under a coalition some
-of them are not there: they are taken out of the lists, and a transformer whose list becomes empty is dropped.
+A ``ColumnTransformer`` lists columns by name, position, mask, slice or a function of the table.
+Under a coalition some of them are not there: they are taken out of the lists, and a transformer
+whose list becomes empty is dropped.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def names_columns(model: Any) -> bool:
     """
     if isinstance(model, ColumnTransformer):
         return True
-    return any(isinstance(part, ColumnTransformer) for part in _parameters(model, deep=True).values())
+    return any(
+        isinstance(part, ColumnTransformer) for part in _parameters(model, deep=True).values()
+    )
 
 
 def prune_columns(model: Any, native: Any, names: list[str], kept: NDArray[np.intp]) -> Any:
@@ -73,7 +76,9 @@ class _Seen:
     def part(self, columns: NDArray[np.intp]) -> _Seen:
         """Some of the columns, in this order, as a transformer is given them."""
         kept = np.flatnonzero(np.isin(columns, self.kept))
-        return _Seen(native_columns(self.native, columns), [self.names[j] for j in columns.tolist()], kept)
+        return _Seen(
+            native_columns(self.native, columns), [self.names[j] for j in columns.tolist()], kept
+        )
 
 
 def _pruned(model: Any, seen: _Seen) -> Any:
@@ -90,7 +95,8 @@ def _pruned(model: Any, seen: _Seen) -> Any:
         return None if step is None else model
     if isinstance(model, FeatureUnion):
         pruned = [
-            (name, part if _is_word(part) else _pruned(part, seen)) for name, part in model.transformer_list
+            (name, part if _is_word(part) else _pruned(part, seen))
+            for name, part in model.transformer_list
         ]
         model.transformer_list = [(name, part) for name, part in pruned if part is not None]
         if model.transformer_weights is not None:
@@ -142,7 +148,8 @@ def _pruned_inside(model: Any, seen: _Seen) -> Any:
             model.set_params(**{name: inner})
         elif isinstance(part, (list, tuple)) and any(_named_part(item) for item in part):
             inner = [
-                (item[0], _pruned(item[1], seen) or "drop") if _named_part(item) else item for item in part
+                (item[0], _pruned(item[1], seen) or "drop") if _named_part(item) else item
+                for item in part
             ]
             if not any(_named_part(item) for item in inner):
                 return None
@@ -151,7 +158,12 @@ def _pruned_inside(model: Any, seen: _Seen) -> Any:
 
 
 def _named_part(item: Any) -> bool:
-    return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str) and hasattr(item[1], "fit")
+    return (
+        isinstance(item, tuple)
+        and len(item) == 2
+        and isinstance(item[0], str)
+        and hasattr(item[1], "fit")
+    )
 
 
 def _is_word(part: Any) -> bool:

@@ -1,12 +1,12 @@
 """From scores to the chance of being wrong.
 
-Cells: a logistic formula of how far a score lies above the others of its table and of how many scores of the table are
-high. Its constants were fitted to errors planted in eleven tables, at shares from 0 to 5 %, and checked on each table
-with constants from the others. It is never quite sure: real data have far outliers of their own, and no table tells how
-many.
+Cells: a logistic formula of how far a score lies above the others of its table and of how many
+scores of the table are high. Its constants were fitted to errors planted in eleven tables, at
+shares from 0 to 5 %, and checked on each table with constants from the others. It is never quite
+sure: real data have far outliers of their own, and no table tells how many.
 
-Class labels: Bayes' rule. A forest that gives a label the chance P says that it is wrong with odds (1 - P) / P times
-those of any label's being wrong, which the labels themselves tell.
+Class labels: Bayes' rule. A forest that gives a label the chance P says that it is wrong with odds
+(1 - P) / P times those of any label's being wrong, which the labels themselves tell.
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ def label_chances(surprise: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     odds = np.expm1(np.maximum(surprise, 0.0)) ** LABEL_TRUST
     share = PRIOR_SHARE
-    for _ in range(_ROUNDS):  # the share of wrong labels is the mean of the chances that it leads to
+    for _ in range(
+        _ROUNDS
+    ):  # the share of wrong labels is the mean of the chances that it leads to
         chances = share * odds / (share * odds + 1 - share)
         share = (chances.sum() + PRIOR_SHARE * PRIOR_CELLS) / (odds.size + PRIOR_CELLS)
     return np.asarray(chances)

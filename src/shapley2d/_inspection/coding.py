@@ -1,7 +1,7 @@
 """A typed column as a forest sees it: bins to be predicted and codes to be split on.
 
-Numbers and dates fall into bins of equal shares, or into one per value where there are few; a category, a boolean and
-"nothing stands there" are bins of their own.
+Numbers and dates fall into bins of equal shares, or into one per value where there are few; a
+category, a boolean and "nothing stands there" are bins of their own.
 """
 
 from __future__ import annotations
@@ -152,7 +152,9 @@ def _input_codes(
     counts: NDArray[np.int64], middle: NDArray[np.float64], *, is_category: bool
 ) -> NDArray[np.uint8]:
     """Codes from 1 on: numbers by rank, categories by how frequent they are."""
-    place = np.argsort(np.argsort(-counts, kind="stable")) if is_category else np.arange(counts.size)
+    place = (
+        np.argsort(np.argsort(-counts, kind="stable")) if is_category else np.arange(counts.size)
+    )
     if counts.size >= CODES:
         scaled = place / counts.size if is_category else middle
         place = (scaled * (CODES - 1)).astype(np.int64)

@@ -62,7 +62,10 @@ def odd_writing(column: Column) -> NDArray[np.float64]:
     there = codes >= 0
     if there.sum() >= _FEWEST and 1 < len(words) <= MOST_WORDS:
         counts = np.bincount(codes[there], minlength=len(words))
-        for weight, rarity in ((SHAPE_WEIGHT, rare_shapes(words, counts)), (PAIR_WEIGHT, rare_pairs(words))):
+        for weight, rarity in (
+            (SHAPE_WEIGHT, rare_shapes(words, counts)),
+            (PAIR_WEIGHT, rare_pairs(words)),
+        ):
             usual = float((rarity * counts).sum() / counts.sum())
             odd[there] += weight * np.maximum(0.0, rarity - usual)[codes[there]]
     odd[[row for row in column.from_text.strays if np.isnan(column.entries[row])]] += STRAY
@@ -75,7 +78,9 @@ def _words(column: Column) -> tuple[Sequence[str], NDArray[np.int64]]:
     if read.words is not None and read.codes is not None:
         return [str(word) for word in read.words[:-1]], np.asarray(read.codes, dtype=np.int64)
     if column.kind == "category":
-        return column.categories, np.where(np.isnan(column.entries), -1, column.entries).astype(np.int64)
+        return column.categories, np.where(np.isnan(column.entries), -1, column.entries).astype(
+            np.int64
+        )
     return (), np.full(column.entries.size, -1)
 
 

@@ -34,7 +34,12 @@ class Deviation:
 
 
 def deviation(
-    coded: Coded, forest: Forest | None, codes: NDArray[np.uint8], bags: Bags, *, plain: bool = False
+    coded: Coded,
+    forest: Forest | None,
+    codes: NDArray[np.uint8],
+    bags: Bags,
+    *,
+    plain: bool = False,
 ) -> Deviation:
     """Judge all entries of a column, some rows at a time.
 
@@ -74,7 +79,9 @@ def _unpredicted(coded: Coded, *, plain: bool) -> Deviation:
     n = coded.bins.size
     expected = Expected(
         coded.values.copy(),
-        alternatives=None if alike.alternatives is None else np.repeat(alike.alternatives, n, axis=0),
+        alternatives=None
+        if alike.alternatives is None
+        else np.repeat(alike.alternatives, n, axis=0),
         chances=None if alike.chances is None else np.repeat(alike.chances, n, axis=0),
     )
     return Deviation(surprise, category_stories(coded, own, coded.bins), np.zeros(n), expected)
@@ -86,7 +93,9 @@ def _judge(
     bins, values = coded.bins[rows], coded.values[rows]
     stray, empty = bins < 0, bins == coded.filled
     own = predicted[np.arange(bins.size), bins.clip(0)]
-    own = np.where(stray, 0.1 / (coded.bins.size + 1), own)  # a kind of entry that is never predicted
+    own = np.where(
+        stray, 0.1 / (coded.bins.size + 1), own
+    )  # a kind of entry that is never predicted
     surprise = -np.log(own)
     stories = np.where(stray, surprise, category_stories(coded, own, bins.clip(0)))
     distance = np.zeros(bins.size)
@@ -100,9 +109,13 @@ def _judge(
     if scale is not None:
         there = np.flatnonzero(~stray & ~empty)
         if not (coded.graded and coded.filled <= 2):
-            stories[there] = number_stories(coded, scale, values[there], bins[there], predicted[there])
+            stories[there] = number_stories(
+                coded, scale, values[there], bins[there], predicted[there]
+            )
         # a wide bin that is expected makes no entry of it far off
-        distance[there] = (1 - own[there]) * _distance(coded, values[there], predicted[there, : coded.filled])
+        distance[there] = (1 - own[there]) * _distance(
+            coded, values[there], predicted[there, : coded.filled]
+        )
     expected = _category(coded, predicted) if coded.is_category else _number(coded, predicted)
     return Deviation(surprise, stories, distance, expected)
 
@@ -141,7 +154,9 @@ def shortest_half(
     before = np.zeros(len(upto))
     for first in range(centres.size):
         end = (upto < (before + 0.5 - 1e-9)[:, None]).sum(axis=1)
-        reach = np.where(end < centres.size, centres[end.clip(max=centres.size - 1)] - centres[first], np.inf)
+        reach = np.where(
+            end < centres.size, centres[end.clip(max=centres.size - 1)] - centres[first], np.inf
+        )
         shorter = reach < length
         length = np.where(shorter, reach, length)
         middle = np.where(shorter, centres[first] + reach / 2, middle)
@@ -177,7 +192,9 @@ def _category(coded: Coded, predicted: NDArray[np.float64]) -> Expected:
     """The likeliest categories."""
     k = min(ALTERNATIVES, coded.n_bins)
     likeliest = (
-        np.argsort(-predicted, axis=1, kind="stable")[:, :k] if coded.n_bins <= 64 else _first(predicted, k)
+        np.argsort(-predicted, axis=1, kind="stable")[:, :k]
+        if coded.n_bins <= 64
+        else _first(predicted, k)
     )
     alternatives = np.full((len(predicted), ALTERNATIVES), _NONE, dtype=np.int32)
     likelihood = np.zeros((len(predicted), ALTERNATIVES), dtype=np.float32)
@@ -202,7 +219,10 @@ def _joined(pieces: list[Deviation]) -> Deviation:
     def join(parts: list[Any]) -> Any:
         return None if parts[0] is None else np.concatenate(parts)
 
-    off, names = ("surprise", "stories", "distance"), ("entries", "low", "high", "alternatives", "chances")
+    off, names = (
+        ("surprise", "stories", "distance"),
+        ("entries", "low", "high", "alternatives", "chances"),
+    )
     expected = {name: join([getattr(piece.expected, name) for piece in pieces]) for name in names}
     return Deviation(
         **{name: join([getattr(piece, name) for piece in pieces]) for name in off},

@@ -22,13 +22,13 @@ class Expected:
     Attributes
     ----------
     entries : ndarray of shape (n,)
-        The suggested entry as a typed column holds it: a number, days since 1970, 0 or 1, the position of a category;
-        NaN where nothing should stand there.
+        The suggested entry as a typed column holds it: a number, days since 1970, 0 or 1, the
+        position of a category; NaN where nothing should stand there.
     low, high : ndarray of shape (n,) or None
         The middle 80 % of what is expected, for numbers and dates.
     alternatives : ndarray of int of shape (n, k) or None
-        For categories and booleans the likeliest entries, likeliest first; -1 where there are fewer, and ``-2`` for
-        an empty cell.
+        For categories and booleans the likeliest entries, likeliest first; -1 where there are
+        fewer, and ``-2`` for an empty cell.
     chances : ndarray of shape (n, k) or None
         How likely each alternative is.
     """
@@ -49,8 +49,8 @@ class ColumnFinding:
     columns : tuple of str
         The column it is about, first; then those that it depends on.
     kind : str
-        ``"units"``, ``"formats"``, ``"suffix"``, ``"date orders"``, ``"key"``, ``"spellings"``, ``"codes"``,
-        ``"rule"`` and so on.
+        ``"units"``, ``"formats"``, ``"suffix"``, ``"date orders"``, ``"key"``, ``"spellings"``,
+        ``"codes"``, ``"rule"`` and so on.
     text : str
         One plain sentence that names the column and says what to do.
     rows : ndarray of int
@@ -88,10 +88,11 @@ class Findings:
     expected : tuple of Expected
         One for every column.
     parts : dict of str to ndarray of shape (n, p)
-        What the score of each cell is made of, by the name of the reason; they add up to the scores.
+        What the score of each cell is made of, by the name of the reason; they add up to the
+        scores.
     suspects : dict of (int, int) to str
-        For the cells most likely wrong, by row and column, what else is known of the entry in plain words, such as
-        the misspelling that it may be.
+        For the cells most likely wrong, by row and column, what else is known of the entry in plain
+        words, such as the misspelling that it may be.
     column_findings : tuple of ColumnFinding
     info : dict
         Facts of the run: rows the forests saw, share of errors, seconds.

@@ -1,7 +1,7 @@
 """One forest per column: what every entry is expected to be, given the rest of its row.
 
-Every column's forest has a random stream of its own and is grown by one thread, so that the number of threads changes
-nothing.
+Every column's forest has a random stream of its own and is grown by one thread, so that the number
+of threads changes nothing.
 """
 
 from __future__ import annotations
@@ -72,10 +72,16 @@ def is_predicted(coded: Coded) -> bool:
     return not coded.is_category or coded.filled <= max(2, MOST_CATEGORIES * coded.bins.size)
 
 
-def grow(columns: Sequence[Coded], codes: NDArray[np.uint8], bags: Bags, j: int, seed: int) -> Forest | None:
+def grow(
+    columns: Sequence[Coded], codes: NDArray[np.uint8], bags: Bags, j: int, seed: int
+) -> Forest | None:
     """The forest of column j; None where it cannot be predicted."""
     inputs = np.array(
-        [k for k, other in enumerate(columns) if k != j and other.distinct.size + other.has_empty > 1],
+        [
+            k
+            for k, other in enumerate(columns)
+            if k != j and other.distinct.size + other.has_empty > 1
+        ],
         dtype=np.int64,
     )
     if not inputs.size or not is_predicted(columns[j]):
@@ -103,9 +109,13 @@ def chances(
     return mixed(sums, coded.shares, coded.bins.size)
 
 
-def mixed(predicted: NDArray[np.float64], shares: NDArray[np.float64], n_rows: int) -> NDArray[np.float64]:
+def mixed(
+    predicted: NDArray[np.float64], shares: NDArray[np.float64], n_rows: int
+) -> NDArray[np.float64]:
     """Predicted chances with a little of the column's shares, none of them 0."""
-    return np.asarray((1 - SHARE_MIXED) * predicted + SHARE_MIXED * shares + FLOOR_MIXED / (n_rows + 1))
+    return np.asarray(
+        (1 - SHARE_MIXED) * predicted + SHARE_MIXED * shares + FLOOR_MIXED / (n_rows + 1)
+    )
 
 
 def repair_gains(

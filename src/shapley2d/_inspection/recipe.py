@@ -1,7 +1,7 @@
 """Every weight and constant of an inspection, in one place.
 
-The score of a cell is the weighted sum of what speaks against its entry. The weights were chosen on tables with planted
-errors and checked on others; none is learnt from the table at hand.
+The score of a cell is the weighted sum of what speaks against its entry. The weights were chosen on
+tables with planted errors and checked on others; none is learnt from the table at hand.
 """
 
 from __future__ import annotations

@@ -161,11 +161,15 @@ def _note_gains(
         return repair_gains(work.coded, forests, work.codes, new, work.bags, rows)
 
     for k, (rows, gains) in enumerate(zip(chunks, _in_order(gain, chunks, threads), strict=True)):
-        work.parts["gain"][rows, : work.label] = WEIGHTS["gain"] * np.arcsinh(gains[:, : work.label])
+        work.parts["gain"][rows, : work.label] = WEIGHTS["gain"] * np.arcsinh(
+            gains[:, : work.label]
+        )
         report(_GROWN + (1 - _GROWN) * (k + 1) / len(chunks), "trying repairs")
 
 
-def _probability(scores: NDArray[np.float64], columns: tuple[Column, ...], label: int) -> NDArray[np.float64]:
+def _probability(
+    scores: NDArray[np.float64], columns: tuple[Column, ...], label: int
+) -> NDArray[np.float64]:
     """The chance of being wrong of all cells; class labels, whose scores are others, by themselves."""
     probability = np.empty_like(scores)
     probability[:, :label] = cell_chances(scores[:, :label])

@@ -31,7 +31,8 @@ def number_text(number: float) -> str:
 def meant_numbers(number: float) -> Iterator[tuple[str, float]]:
     """Numbers from which one slip leads to this one, with the slip's name; the most telling slips first.
 
-    A digit left out is not among them: too many numbers may have been meant, and suggestions were no better for it.
+    A digit left out is not among them: too many numbers may have been meant, and suggestions were
+    no better for it.
 
     Examples
     --------

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def misspellings(words: Sequence[str], counts: NDArray[np.int64]) -> dict[int, list[int]]:
     """For rare words the frequent ones that are one edit away, the most frequent first; by position.
 
-    An edit replaces, inserts or leaves out a character, or swaps two neighbours. Words that differ in a digit are two
-    codes, not two spellings.
+    An edit replaces, inserts or leaves out a character, or swaps two neighbours. Words that differ
+    in a digit are two codes, not two spellings.
 
     Examples
     --------
@@ -31,14 +31,18 @@ def misspellings(words: Sequence[str], counts: NDArray[np.int64]) -> dict[int, l
         list
     )  # words by what is left of them without one character, or by themselves
     order = [
-        int(k) for k in np.argsort(-counts, kind="stable") if counts[k] and len(words[k]) >= SPELLING_LENGTH
+        int(k)
+        for k in np.argsort(-counts, kind="stable")
+        if counts[k] and len(words[k]) >= SPELLING_LENGTH
     ]
     if not order or counts[order[0]] < SPELLING_TIMES or len(words) > MOST_WORDS:
         return found
     for k in order:
         for key in _shortened(words[k]):
             for other in reach.get(key, ()):
-                far = counts[other] < SPELLING_TIMES * counts[k] or not is_edit(words[other], words[k])
+                far = counts[other] < SPELLING_TIMES * counts[k] or not is_edit(
+                    words[other], words[k]
+                )
                 if not far and other not in found.get(k, ()):
                     found.setdefault(k, []).append(other)
         if counts[k] >= SPELLING_TIMES:

@@ -1,10 +1,11 @@
 """Two stories of an entry: it belongs to its row, or it is an error. The log of the ratio of their likelihoods.
 
-It belongs: drawn from what the forest expects there. It is an error: half the time another entry of the column, such
-as a swap, half the time anything, that is any category alike or a number from a wide distribution with heavy tails.
+It belongs: drawn from what the forest expects there. It is an error: half the time another entry of
+the column, such as a swap, half the time anything, that is any category alike or a number from a
+wide distribution with heavy tails.
 
-Numbers are compared by densities, on a scale on which far ones draw together: asinh of the distance from the median in
-spreads. A number that many rows share has a mass instead, as a category has.
+Numbers are compared by densities, on a scale on which far ones draw together: asinh of the distance
+from the median in spreads. A number that many rows share has a mass instead, as a category has.
 """
 
 from __future__ import annotations
@@ -90,7 +91,9 @@ def squash(entries: NDArray[np.float64], middle: float, spread: float) -> NDArra
         return np.asarray(np.arcsinh(((entries - middle) / spread).clip(-_FAR, _FAR)))
 
 
-def category_stories(coded: Coded, own: NDArray[np.float64], bins: NDArray[np.int32]) -> NDArray[np.float64]:
+def category_stories(
+    coded: Coded, own: NDArray[np.float64], bins: NDArray[np.int32]
+) -> NDArray[np.float64]:
     """Log-likelihood of an error minus that of belonging, for bins without order; ``own`` is the chance of the bin."""
     error = (1 - ANYTHING) * coded.shares[bins] + ANYTHING / (coded.n_bins + 1)
     return np.asarray(np.log(error) - np.log(own))
@@ -118,14 +121,20 @@ def number_stories(
     near = logistic_density((place[:, None] - scale.positions) / scale.widths) / scale.widths
     filled = coded.filled
     belongs = np.einsum("ij,ij->i", chances[:, :filled], near)
-    another = np.einsum("ij,j->i", near, coded.shares[:filled])  # BLAS may round otherwise on other machines
+    another = np.einsum(
+        "ij,j->i", near, coded.shares[:filled]
+    )  # BLAS may round otherwise on other machines
     anything = 1 / (np.pi * WIDE * (1 + (place / WIDE) ** 2))
     mass = 1.0 / (coded.n_bins + 1)
     atom = scale.atoms[bins]
     if coded.graded and scale.atoms.any():
         # few values, most of them frequent: the others have what their kernel holds within a step
         step = 2 * scale.widths[bins]
-        belongs, another, anything = belongs * step, another * step, np.minimum(anything * step, mass)
+        belongs, another, anything = (
+            belongs * step,
+            another * step,
+            np.minimum(anything * step, mass),
+        )
     belongs = np.where(atom, chances[rows, bins], belongs)
     another = np.where(atom, coded.shares[bins], another)
     if not coded.graded:

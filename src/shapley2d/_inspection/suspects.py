@@ -36,7 +36,9 @@ def explain_suspects(
         found = spelt[j].meant(int(entry), one, i) if is_category else _slip(column, entry, one, i)
         if found is not None:
             entries[j][i], words[i, j] = found
-    return words, tuple(replace(one, entries=new) for one, new in zip(expected, entries, strict=True))
+    return words, tuple(
+        replace(one, entries=new) for one, new in zip(expected, entries, strict=True)
+    )
 
 
 def _most_likely(probability: NDArray[np.float64]) -> list[tuple[int, int]]:
@@ -52,7 +54,8 @@ def _slip(column: Column, entry: float, expected: Expected, i: int) -> tuple[flo
     if expected.low is None or expected.high is None:
         return None
     low, high, middle = float(expected.low[i]), float(expected.high[i]), float(expected.entries[i])
-    # within a wide range some slip always ends: it tells something where the entry is far outside a narrow one
+    # within a wide range some slip always ends: it tells something where the entry is far outside a
+    # narrow one
     if low <= entry <= high or np.isnan(middle) or high - low > SLIP_RANGE * abs(entry - middle):
         return None
     is_date = column.kind == "date"
@@ -60,7 +63,9 @@ def _slip(column: Column, entry: float, expected: Expected, i: int) -> tuple[flo
     best: tuple[str, float] | None = None
     for slip, meant in _meant_dates(entry) if is_date else meant_numbers(entry):
         fits = low <= meant <= high and meant != entry and (not whole or meant.is_integer())
-        if fits and (best is None or (slip == best[0] and abs(meant - middle) < abs(best[1] - middle))):
+        if fits and (
+            best is None or (slip == best[0] and abs(meant - middle) < abs(best[1] - middle))
+        ):
             best = slip, meant
     if best is None:
         return None
@@ -92,7 +97,9 @@ class _Spellings:
     def __init__(self, column: Column) -> None:
         self._words = column.categories if column.kind == "category" else ()
         present = (
-            column.entries[~np.isnan(column.entries)].astype(np.int64) if self._words else np.array([], int)
+            column.entries[~np.isnan(column.entries)].astype(np.int64)
+            if self._words
+            else np.array([], int)
         )
         self._counts = np.bincount(present, minlength=len(self._words))
         self._near = misspellings(self._words, self._counts)

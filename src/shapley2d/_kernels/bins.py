@@ -1,12 +1,13 @@
 """Bins of distances, four column coalitions at a time.
 
-The bin of a distance is read off the bits of its leading digits as a float: the exponent and the first bits of the
-mantissa. That is monotone, takes a handful of vector instructions, and makes all bins equally wide relative to the
-distance. The bins of a row under four coalitions share one 64-bit word, a *lane* of 16 bits each.
+The bin of a distance is read off the bits of its leading digits as a float: the exponent and the
+first bits of the mantissa. That is monotone, takes a handful of vector instructions, and makes all
+bins equally wide relative to the distance. The bins of a row under four coalitions share one 64-bit
+word, a *lane* of 16 bits each.
 
-Leading digits are sums of numbers that were cut, see :mod:`shapley2d._kernels.distance`, and nearly always in the bin
-of the sum that is cut. Where they may not be, the exact distance decides: rows at the same distance are in the same
-bin, and no nearer row is in a farther one.
+Leading digits are sums of numbers that were cut, see :mod:`shapley2d._kernels.distance`, and nearly
+always in the bin of the sum that is cut. Where they may not be, the exact distance decides: rows at
+the same distance are in the same bin, and no nearer row is in a farther one.
 """
 
 from __future__ import annotations
@@ -136,7 +137,8 @@ def fill_bins(table, t, coalitions, distances, digits, scratch):  # type: ignore
         The validation row.
     coalitions : ndarray of bool of shape (up to 4, m)
     distances : ndarray of shape (4, n), int32
-        The leading digits of distances. Those of a coalition that reaches less far than others are written anew.
+        The leading digits of distances. Those of a coalition that reaches less far than others are
+        written anew.
     digits : LeadingDigits
     scratch : BinScratch
     """
@@ -157,10 +159,21 @@ def fill_bins(table, t, coalitions, distances, digits, scratch):  # type: ignore
     chunks, count = scratch.rows, 0
     for begin in range(0, n_rows, _CHUNK):
         chunks[count] = begin
-        count += bin_words(distances, begin, min(begin + _CHUNK, n_rows), scratch.slack, scratch.bins)
+        count += bin_words(
+            distances, begin, min(begin + _CHUNK, n_rows), scratch.slack, scratch.bins
+        )
     for lane in range(len(coalitions)):
         if count > 0 and scratch.slack[lane] > 0:
-            _settle(table, t, coalitions[lane], distances[lane], chunks[:count], digits.shift, lane, scratch)
+            _settle(
+                table,
+                t,
+                coalitions[lane],
+                distances[lane],
+                chunks[:count],
+                digits.shift,
+                lane,
+                scratch,
+            )
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -319,7 +332,8 @@ def _alike_rows(words, leading, code, lane, slack, rows):  # type: ignore[no-unt
 def find_near(scratch):  # type: ignore[no-untyped-def]
     """Collect, in order, the rows that lie in a near bin of at least one lane.
 
-    All lanes are compared by one subtraction: the high bit of a lane survives where its bin is not beyond the edge.
+    All lanes are compared by one subtraction: the high bit of a lane survives where its bin is not
+    beyond the edge.
     """
     words, hits = scratch.words, scratch.hits
     edge_word = np.uint64(0)

@@ -1,9 +1,11 @@
 """Where compiled code is kept between processes.
 
-numba keeps it beside the source or in the user's home. A service account may write to neither, and numba then refuses
-to compile at all. Such a user gets a folder of their own among the temporary files, or no cache where that fails too.
+numba keeps it beside the source or in the user's home. A service account may write to neither, and
+numba then refuses to compile at all. Such a user gets a folder of their own among the temporary
+files, or no cache where that fails too.
 
-Loading compiled code is unpickling: a folder that anyone else could have made or can write to is never used.
+Loading compiled code is unpickling: a folder that anyone else could have made or can write to is
+never used.
 """
 
 from __future__ import annotations

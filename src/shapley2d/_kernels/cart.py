@@ -64,8 +64,9 @@ def grow_tree(
 ) -> int:
     """Grow one tree where validation rows fall; how many leaves they end in.
 
-    Scikit-learn's defaults: a node is split until it is pure or none of its columns varies. Of equally good splits the
-    one on the first of the ``active`` columns wins, then the lowest threshold.
+    Scikit-learn's defaults: a node is split until it is pure or none of its columns varies. Of
+    equally good splits the one on the first of the ``active`` columns wins, then the lowest
+    threshold.
 
     Parameters
     ----------
@@ -73,7 +74,8 @@ def grow_tree(
     target : tuple
         Class codes, labels as numbers, and the number of classes, 0 in regression.
     work : ndarray of shape (columns, size)
-        The training rows sorted by each of the ``active`` columns; a row may come several times. It is overwritten.
+        The training rows sorted by each of the ``active`` columns; a row may come several times. It
+        is overwritten.
     active : ndarray
         Columns that the tree may use.
     valid : ndarray of shape (p, T)
@@ -83,13 +85,13 @@ def grow_tree(
         Receives the leaves.
     scratch : Scratch
     averages : bool
-        Whether a pure leaf of numbers predicts the sum of its labels divided by their number, as any other leaf, or the
-        label itself. The two differ by rounding.
+        Whether a pure leaf of numbers predicts the sum of its labels divided by their number, as
+        any other leaf, or the label itself. The two differ by rounding.
 
     Notes
     -----
-    A node is a stretch of every ordering in ``work`` (its rows, sorted by that column) and a stretch of ``below`` (the
-    validation rows in it).
+    A node is a stretch of every ordering in ``work`` (its rows, sorted by that column) and a
+    stretch of ``below`` (the validation rows in it).
     """
     codes, labels, n_classes = target
     goes_left, spare, spare_valid, stack, inverse = scratch
@@ -119,7 +121,9 @@ def grow_tree(
             count += 1
             continue
         order, column = work[best, start:stop], active[best]
-        threshold = split_threshold(values[column, order[position - 1]], values[column, order[position]])
+        threshold = split_threshold(
+            values[column, order[position - 1]], values[column, order[position]]
+        )
         middle = low + part_valid(valid[column], threshold, below[low:high], spare_valid)
         left_ends = middle == low or is_pure(order[:position], labels)
         right_ends = middle == high or is_pure(order[position:], labels)
@@ -138,7 +142,8 @@ def grow_tree(
         for i in range(position, order.size):
             goes_left[order[i]] = 0
         for k in range(active.size):
-            # a column that is constant here stays so below and is never split: its rows need no order, except in
+            # a column that is constant here stays so below and is never split: its rows need no
+            # order, except in
             # the first column's, which also stands for the node's rows
             if k != best and (
                 k == 0 or values[active[k], work[k, start]] != values[active[k], work[k, stop - 1]]

@@ -1,7 +1,7 @@
 """The best split of a node, whose rows stand sorted by every column: one pass over each.
 
-Of equally good splits the first column's wins, then the lowest threshold; a later one must be better by more than
-rounding can explain.
+Of equally good splits the first column's wins, then the lowest threshold; a later one must be
+better by more than rounding can explain.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def best_binary(
 ) -> tuple[int, int]:
     """The split with the least Gini impurity of two classes: a column's place in ``work``, and the rows left of it.
 
-    With l rows left, a of them of the second class, the sum of squared counts over l is l - 2 a (l - a) / l; so the
-    least of a (l - a) / l over both sides is sought.
+    With l rows left, a of them of the second class, the sum of squared counts over l is l - 2 a (l
+    - a) / l; so the least of a (l - a) / l over both sides is sought.
     """
     size = work.shape[1]
     ones = 0

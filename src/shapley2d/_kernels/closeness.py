@@ -25,10 +25,10 @@ def add_closeness(
 ) -> None:
     """Add to every row's score how close it is to the mean of its class in the bag.
 
-    With d the Euclidean distance over the ``active`` columns, it is (max d - d) / (max d - min d), the extremes being
-    those of the rows in the bag: 1 for a row as close as the closest of them, 0 for one as far as the farthest, less
-    beyond. Where all are equally far, each is as close as the closest. A row whose class is not in the bag is
-    measured from the mean of all of it.
+    With d the Euclidean distance over the ``active`` columns, it is (max d - d) / (max d - min d),
+    the extremes being those of the rows in the bag: 1 for a row as close as the closest of them, 0
+    for one as far as the farthest, less beyond. Where all are equally far, each is as close as the
+    closest. A row whose class is not in the bag is measured from the mean of all of it.
     """
     codes, _, n_classes = target
     n_rows, width = counts.size, active.size

@@ -1,8 +1,9 @@
 """Distances of all training rows from one validation row, as exact integers, or by their leading digits.
 
-Distances have 64 bits, of which bins need few. The *leading digits* of a dissimilarity are what is left of it, in 32
-bits, without its last ``shift`` bits (or with as many zeros more, where it is negative); those of a distance are the
-sum of its columns'. They are too small by less than one for every column that has lost something.
+Distances have 64 bits, of which bins need few. The *leading digits* of a dissimilarity are what is
+left of it, in 32 bits, without its last ``shift`` bits (or with as many zeros more, where it is
+negative); those of a distance are the sum of its columns'. They are too small by less than one for
+every column that has lost something.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ def column_dissimilarities(train, valid, measures, shift, used, begin, end, out)
     valid : ndarray of shape (m,), same dtype
         The entries of the validation row.
     measures : tuple
-        Whether a column is nominal, its weight, and what a missing entry counts, the latter two in the dtype of the
-        entries; see :class:`~shapley2d._knn.distances.IntegerColumns`.
+        Whether a column is nominal, its weight, and what a missing entry counts, the latter two in
+        the dtype of the entries; see :class:`~shapley2d._knn.distances.IntegerColumns`.
     shift : int
         How many last bits to leave out, or to add; 0 where ``out`` has 64 bits.
     used : ndarray of bool of shape (m,)
@@ -104,8 +105,8 @@ def distances_of_rows(train, valid, measures, coalition, rows, out):  # type: ig
 def coalition_distances(dissimilarities, coalitions, begin, end, out):  # type: ignore[no-untyped-def]
     """Add up the dissimilarities of the columns in each of some coalitions, for the rows ``begin .. end - 1``.
 
-    Of a coalition and the one behind it, where that has all other columns, the smaller is added up and taken from the
-    sum of all columns: exact, as all numbers are whole.
+    Of a coalition and the one behind it, where that has all other columns, the smaller is added up
+    and taken from the sum of all columns: exact, as all numbers are whole.
 
     Parameters
     ----------
@@ -185,7 +186,8 @@ _TILE = 1024
 def distances_from(train, valid, measures, shift, coalitions, out):  # type: ignore[no-untyped-def]
     """Distances of all training rows from one validation row, over the columns in each of some coalitions.
 
-    Dissimilarities live for a tile of rows only: they stay in the cache, and memory does not grow with the columns.
+    Dissimilarities live for a tile of rows only: they stay in the cache, and memory does not grow
+    with the columns.
 
     Parameters
     ----------

@@ -44,7 +44,9 @@ def follow_cells(
     scores = np.zeros((n_classes, n_valid))
     right = np.zeros(n_valid, np.uint8)
     smoothing = 0.0
-    stale = np.zeros((n_classes, width), np.bool_)  # columns of a class whose densities are out of date
+    stale = np.zeros(
+        (n_classes, width), np.bool_
+    )  # columns of a class whose densities are out of date
     changed = True
     for position in range(order.size + 1):
         if position >= start:
@@ -99,7 +101,9 @@ def _rescore(
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def _variance(x: NDArray[np.float64], codes: NDArray[np.int64], own: int, count: int) -> tuple[float, float]:
+def _variance(
+    x: NDArray[np.float64], codes: NDArray[np.int64], own: int, count: int
+) -> tuple[float, float]:
     """Mean and variance over the ``count`` rows of a class, or over all rows where ``own`` is negative.
 
     Entries are taken relative to the first, so that a constant column has a variance of exactly 0.

@@ -30,8 +30,8 @@ def follow_cells(
     Parameters
     ----------
     tables : tuple
-        The entries of every encoded column (p, n), what stands in for them (p,), and where the encoded columns of
-        every column of the table begin (m + 1,).
+        The entries of every encoded column (p, n), what stands in for them (p,), and where the
+        encoded columns of every column of the table begin (m + 1,).
     target : tuple
         Class codes, labels as numbers, and the number of classes, 0 in regression.
     valid, labels_valid : ndarray of shape (p, T) and (T,)

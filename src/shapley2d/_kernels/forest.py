@@ -1,12 +1,14 @@
 """Forests that predict one column of a table from the others; :mod:`shapley2d._kernels.forest_answers` asks them.
 
-Inputs are codes below ``CODES``, whose order the splits use. A tree's leaf keeps how often each bin of the predicted
-column occurs among its training rows. A row is only asked of trees that have not seen it.
+Inputs are codes below ``CODES``, whose order the splits use. A tree's leaf keeps how often each bin
+of the predicted column occurs among its training rows. A row is only asked of trees that have not
+seen it.
 
-A node splits where a number that stands for the predicted entry varies least on both sides. For numbers that is the
-entry's rank. For categories it is a random one per category, drawn afresh in every node: the mean over draws of the
-variance so removed is the Gini impurity removed, at the cost of one target. An empty cell among numbers gets such a
-random number too, so that some nodes tell empty from filled and others large from small.
+A node splits where a number that stands for the predicted entry varies least on both sides. For
+numbers that is the entry's rank. For categories it is a random one per category, drawn afresh in
+every node: the mean over draws of the variance so removed is the Gini impurity removed, at the cost
+of one target. An empty cell among numbers gets such a random number too, so that some nodes tell
+empty from filled and others large from small.
 """
 
 from __future__ import annotations
@@ -64,7 +66,8 @@ class Forest(NamedTuple):
     features, cuts : ndarray of shape (nodes,)
         The input that a node tests and the largest code that goes left.
     lefts : ndarray of shape (nodes,)
-        The left child, the right one behind it, counted from the tree's root; minus one minus its number at a leaf.
+        The left child, the right one behind it, counted from the tree's root; minus one minus its
+        number at a leaf.
     leaves : ndarray of shape (leaves + 1,)
         Where the entries of each leaf start.
     sizes : ndarray of shape (leaves,)
@@ -83,7 +86,9 @@ class Forest(NamedTuple):
     counts: NDArray[np.int32]
 
 
-def draw_bags(n: int, size: int, trees: int, seed: np.uint64) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+def draw_bags(
+    n: int, size: int, trees: int, seed: np.uint64
+) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
     """The rows that each tree learns from, and for every row one bit per tree that has seen it."""
     bags = np.empty((trees, size), np.int32)
     seen = np.zeros((n, (trees + _BITS) >> _WORD), np.uint64)
@@ -93,7 +98,10 @@ def draw_bags(n: int, size: int, trees: int, seed: np.uint64) -> tuple[NDArray[n
 
 @numba.njit(nogil=True, cache=CACHE)
 def _fill_bags(
-    state: NDArray[np.uint64], order: NDArray[np.int32], bags: NDArray[np.int32], seen: NDArray[np.uint64]
+    state: NDArray[np.uint64],
+    order: NDArray[np.int32],
+    bags: NDArray[np.int32],
+    seen: NDArray[np.uint64],
 ) -> None:
     for t in range(len(bags)):
         for r in range(bags.shape[1]):
@@ -208,7 +216,11 @@ def _grow(
         for r in range(bags.shape[1]):
             row = bags[t, r]
             if predicted.bins[row] >= 0:
-                own[used], ranks[used], place[used] = predicted.bins[row], predicted.ranks[row], used
+                own[used], ranks[used], place[used] = (
+                    predicted.bins[row],
+                    predicted.ranks[row],
+                    used,
+                )
                 for k in range(inputs.size):
                     local[k, used] = codes[row, inputs[k]]
                 used += 1
@@ -231,7 +243,11 @@ def _grow(
                 leaves[n_leaves] = n_entries
             else:
                 middle = _part(local, best, cut, place, low, high, spare)
-                features[root + node], cuts[root + node], lefts[root + node] = inputs[best], cut, nodes
+                features[root + node], cuts[root + node], lefts[root + node] = (
+                    inputs[best],
+                    cut,
+                    nodes,
+                )
                 starts[nodes], stops[nodes] = low, middle
                 starts[nodes + 1], stops[nodes + 1] = middle, high
                 nodes += 2

@@ -73,8 +73,8 @@ def add_replaced(
 ) -> None:
     """Add up the share of a row's own bin, and how it changes where one entry at a time is replaced.
 
-    A row is followed once. Where its new entry would go the other way, and only there, a second walk starts: most
-    replacements change no path.
+    A row is followed once. Where its new entry would go the other way, and only there, a second
+    walk starts: most replacements change no path.
 
     Parameters
     ----------
@@ -107,7 +107,9 @@ def add_replaced(
                 goes_left = codes[i, f] <= cut
                 left = root + forest.lefts[node]
                 if (new[i, f] <= cut) != goes_left and not done[f]:
-                    leaf = _leaf_with(codes[i], f, new[i, f], forest, root, left + 1 if goes_left else left)
+                    leaf = _leaf_with(
+                        codes[i], f, new[i, f], forest, root, left + 1 if goes_left else left
+                    )
                     after[n_turned] = _own_share(forest, leaf, b, last, predicted.blurred)
                     turned[n_turned] = f
                     done[f] = True
@@ -122,7 +124,9 @@ def add_replaced(
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def _leaf_with(row: NDArray[np.uint8], column: int, code: int, forest: Forest, root: int, node: int) -> int:
+def _leaf_with(
+    row: NDArray[np.uint8], column: int, code: int, forest: Forest, root: int, node: int
+) -> int:
     """The leaf in which a row ends from this node on, with one entry replaced."""
     while forest.lefts[node] >= 0:
         f = forest.features[node]

@@ -1,8 +1,9 @@
 """Row values of the K-nearest-neighbour classifier for one validation row, four column coalitions at a time.
 
-A row is worth what its rank is worth if its label matches, less what the matching rows behind it would be worth
-without it. Rows at the same distance share their ranks: the closed form of a tie group averages over all its orders.
-Training rows are ordered by label, so the rows that match the validation row are one run ``first .. last - 1``.
+A row is worth what its rank is worth if its label matches, less what the matching rows behind it
+would be worth without it. Rows at the same distance share their ranks: the closed form of a tie
+group averages over all its orders. Training rows are ordered by label, so the rows that match the
+validation row are one run ``first .. last - 1``.
 """
 
 from __future__ import annotations
@@ -73,7 +74,9 @@ def ranked_classification(keys, rows, tail, game, t, values):  # type: ignore[no
     while end > 0:
         start = end - 1
         key = keys[start]
-        if start == 0 or keys[start - 1] != key:  # the same for a row that ties with none, with less to do
+        if (
+            start == 0 or keys[start - 1] != key
+        ):  # the same for a row that ties with none, with less to do
             row = rows[start]
             if first <= row < last:
                 values[row] = (beyond[start] - beyond[end]) - tail
@@ -113,7 +116,8 @@ def bin_classification(table, t, coalition, leading, lane, game, scratch):  # ty
     game : FastClassification
         See :mod:`shapley2d._knn.bin_errors` for its tolerance.
     scratch : BinScratch
-        With the number of rows without and with the label in each bin. Its tables receive the values of such rows.
+        With the number of rows without and with the label in each bin. Its tables receive the
+        values of such rows.
 
     Returns
     -------

@@ -21,12 +21,13 @@ def walk_weights(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]:
     """Weights of a walk, arranged so that the sum common to all columns comes nearly free.
 
-    The values of column j are the sum over all coalitions F of ``W[F, j] values(F)``, with ``weights_in[|F|]`` inside
-    and ``-weights_out[|F|]`` outside. That is j's share, the sum of ``w(|F|) values(F)`` over the coalitions with j,
-    ``w = weights_in + weights_out``, less the sum of ``weights_out(|F|) values(F)`` over all. Where ``weights_out(f)``
-    is ``w(f) (x + y f)``, the latter is x times the sum of ``w values`` over all coalitions, plus y times the sum of
-    all shares, which are there anyway. This holds for Banzhaf (``x = 1/2``) and, except for the empty and the full
-    coalition, for Shapley (``y = 1/m``).
+    The values of column j are the sum over all coalitions F of ``W[F, j] values(F)``, with
+    ``weights_in[|F|]`` inside and ``-weights_out[|F|]`` outside. That is j's share, the sum of
+    ``w(|F|) values(F)`` over the coalitions with j, ``w = weights_in + weights_out``, less the sum
+    of ``weights_out(|F|) values(F)`` over all. Where ``weights_out(f)`` is ``w(f) (x + y f)``, the
+    latter is x times the sum of ``w values`` over all coalitions, plus y times the sum of all
+    shares, which are there anyway. This holds for Banzhaf (``x = 1/2``) and, except for the empty
+    and the full coalition, for Shapley (``y = 1/m``).
 
     Returns
     -------
@@ -58,7 +59,8 @@ def walk_weights(
     return weight, rest, x, y
 
 
-# Rows whose values under four coalitions stay in the first cache between being looked up and being added.
+# Rows whose values under four coalitions stay in the first cache between being looked up and being
+# added.
 _TILE = 512
 
 
@@ -95,7 +97,9 @@ def add_values(train, valid, measures, game, factors, chosen, coalitions, sums, 
         distances_from(train, valid[t], measures, shift, coalitions, distances)
         for first in range(0, len(coalitions), LANES):
             four = coalitions[first : first + LANES]
-            prepare(game, (train, valid, measures), t, four, distances[first : first + LANES], scratch)
+            prepare(
+                game, (train, valid, measures), t, four, distances[first : first + LANES], scratch
+            )
             for begin in range(0, n_rows, _TILE):
                 end = min(begin + _TILE, n_rows)
                 gather(game, t, begin, end, scratch, tile)
@@ -107,11 +111,12 @@ def add_values(train, valid, measures, game, factors, chosen, coalitions, sums, 
 def add_walk(train, valid, measures, game, factors, chosen, weights, sums, stop):  # type: ignore[no-untyped-def]
     """Add the weighted sums over all column coalitions to ``sums``, of shape (m, n), for ``m >= 1``.
 
-    The walk follows a reflected Gray code: one column comes or goes at every step, and integers make that exactly
-    reversible. A column's share is the sum of ``w(|F|) values(F)`` over the coalitions with it, less a sum over all
-    coalitions that is common to all columns, see :func:`walk_weights`. So a running sum is enough: what it gains
-    while a column is in belongs to that column. The first two columns are the exception: their four subsets are
-    valued together, and their shares are added up directly.
+    The walk follows a reflected Gray code: one column comes or goes at every step, and integers
+    make that exactly reversible. A column's share is the sum of ``w(|F|) values(F)`` over the
+    coalitions with it, less a sum over all coalitions that is common to all columns, see
+    :func:`walk_weights`. So a running sum is enough: what it gains while a column is in belongs to
+    that column. The first two columns are the exception: their four subsets are valued together,
+    and their shares are added up directly.
 
     Parameters
     ----------

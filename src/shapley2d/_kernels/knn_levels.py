@@ -1,11 +1,13 @@
 """Row values of nearest neighbours where rows join level by level, in closed form.
 
-For the players L of a level, with the rows B of all lower levels always there, a row r votes in the coalition B + T if
-it is there and has fewer than K rows nearer: with ``a`` players and ``b`` others nearer, if at most ``c = K - 1 - b``
-of the ``a`` have joined. Where r is a player its Shapley value in that game is ``min(1, (c + 1) / (a + 1))``, and each
-of the a gets an equal part of what is left; where r is one of B, each of the a gets ``-1 / a`` if they can outvote it
-at all. Rows at the same distance are averaged over all their orders: ``x`` of the tied rows of B and ``y`` of the tied
-players come before r, which is a hypergeometric matter; only ``x <= c`` counts, so that the sums are short.
+For the players L of a level, with the rows B of all lower levels always there, a row r votes in the
+coalition B + T if it is there and has fewer than K rows nearer: with ``a`` players and ``b`` others
+nearer, if at most ``c = K - 1 - b`` of the ``a`` have joined. Where r is a player its Shapley value
+in that game is ``min(1, (c + 1) / (a + 1))``, and each of the a gets an equal part of what is left;
+where r is one of B, each of the a gets ``-1 / a`` if they can outvote it at all. Rows at the same
+distance are averaged over all their orders: ``x`` of the tied rows of B and ``y`` of the tied
+players come before r, which is a hypergeometric matter; only ``x <= c`` counts, so that the sums
+are short.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ def add_leveled(table, labels, levels, k, log_factorial, column_masks, sums):  #
         column_dissimilarities(train, valid[t], measures, 0, every, 0, n_rows, apart)
         scale = factors[t] / k
         for b in range(column_masks.shape[0]):
-            coalition_distances(apart, column_masks[b : b + 1], 0, n_rows, distances.reshape(1, n_rows))
+            coalition_distances(
+                apart, column_masks[b : b + 1], 0, n_rows, distances.reshape(1, n_rows)
+            )
             rank_rows(distances, keys, rows, packed, spare)
             for here in range(n_levels):
                 n_groups = 0
@@ -79,19 +83,24 @@ def add_leveled(table, labels, levels, k, log_factorial, column_masks, sums):  #
                     near_base, near_own = 0.0, 0.0
                     own[n_groups], tied_base[n_groups], tied_own[n_groups] = 0.0, 0.0, 0.0
                     if right_bases:
-                        near_base, tied_base[n_groups] = outvoted(bases, players, n_own, room, log_factorial)
+                        near_base, tied_base[n_groups] = outvoted(
+                            bases, players, n_own, room, log_factorial
+                        )
                     if players:
                         own[n_groups], near_own, tied_own[n_groups] = joined(
                             bases, players, n_own, room, log_factorial
                         )
                     of_group[n_groups] = right_bases * near_base + right_players * near_own
                     tied_base[n_groups] *= right_bases
-                    # the players of the group, each less itself, share what the others' votes cost them
+                    # the players of the group, each less itself, share what the others' votes cost
+                    # them
                     for p in range(start, r):
                         row = rows[p]
                         if level[row] == here:
                             right = 1.0 if y[row] == y_valid[t] else 0.0
-                            cost = tied_base[n_groups] + (right_players - right) * tied_own[n_groups]
+                            cost = (
+                                tied_base[n_groups] + (right_players - right) * tied_own[n_groups]
+                            )
                             sums[b, row] += scale * (right * own[n_groups] + cost)
                     n_base += bases
                     n_own += players

@@ -1,9 +1,10 @@
 """Row values of the K-nearest-neighbour regression for one validation row, four column coalitions at a time.
 
-The utility is ``-(A / K - target)^2``, with ``A`` the sum of the centred targets ``z`` of the K nearest rows that are
-present. Expanded, it is a linear part, which is the classification game with targets for matches, and ``A^2``: the
-squares of single rows and the products of pairs. Averaged over the orders of its tie group, the value of a row with
-target ``z`` is a quadratic ``alpha + beta z + gamma z^2`` with coefficients of the group.
+The utility is ``-(A / K - target)^2``, with ``A`` the sum of the centred targets ``z`` of the K
+nearest rows that are present. Expanded, it is a linear part, which is the classification game with
+targets for matches, and ``A^2``: the squares of single rows and the products of pairs. Averaged
+over the orders of its tie group, the value of a row with target ``z`` is a quadratic ``alpha + beta
+z + gamma z^2`` with coefficients of the group.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ def group_quadratic(start, end, nearer, total, squares, tails, target, k, tables
     nearer, total, squares : float
         Sum of ``z`` over all nearer rows; sums of ``z`` and of ``z^2`` over the group.
     tails : tuple of 3 floats
-        What farther groups contribute to every nearer row: to the linear part, to the factor of ``z`` and to
-        the constant of the squared part.
+        What farther groups contribute to every nearer row: to the linear part, to the factor of
+        ``z`` and to the constant of the squared part.
     target, k : float
         The centred target of the validation row and the number of neighbours.
     tables : tuple
@@ -57,7 +58,8 @@ def group_quadratic(start, end, nearer, total, squares, tails, target, k, tables
     linear_tail, product_tail, square_tail = tails
     size = end - start
     share = inverse[size]
-    # Chance of an ordered pair, or triple, of members to be two, or three, given ones; 0 where there are too few.
+    # Chance of an ordered pair, or triple, of members to be two, or three, given ones; 0 where
+    # there are too few.
     share_pair = share * inverse[size - 1]
     share_triple = share_pair * inverse[max(size - 2, 0)]
     last = single[end]
@@ -66,7 +68,8 @@ def group_quadratic(start, end, nearer, total, squares, tails, target, k, tables
 
     last_pair = pair[end]
     weight_pair = pair_beyond[start] - pair_beyond[end]
-    # Sum over the group of (position - 1) c2, from which the sums of e2 = c2(r-1) - c2(r) follow by parts.
+    # Sum over the group of (position - 1) c2, from which the sums of e2 = c2(r-1) - c2(r) follow by
+    # parts.
     placed_pair = ranked_pair_beyond[start] - ranked_pair_beyond[end] - (start + 1) * weight_pair
     drop_pair = (weight_pair - size * last_pair) * share_pair
     mixed = placed_pair * share_pair
@@ -76,9 +79,14 @@ def group_quadratic(start, end, nearer, total, squares, tails, target, k, tables
     # A: the classification form with z in place of the match.
     linear_alpha = -total * drop - linear_tail
     linear_beta = weight * share + drop
-    # A^2: own square and what companions' squares take; pairs with nearer rows, companions and farther rows;
+    # A^2: own square and what companions' squares take; pairs with nearer rows, companions and
+    # farther rows;
     # what pairs of companions, or of a companion and a nearer row, take.
-    alpha = -k * squares * drop - 2.0 * (total * nearer * drop_pair + drop_triple * products) - square_tail
+    alpha = (
+        -k * squares * drop
+        - 2.0 * (total * nearer * drop_pair + drop_triple * products)
+        - square_tail
+    )
     beta = (
         2.0 * nearer * (weight_pair * share + drop_pair)
         + 4.0 * total * (mixed + drop_triple)
@@ -92,7 +100,9 @@ def group_quadratic(start, end, nearer, total, squares, tails, target, k, tables
     tails = (
         linear_tail + mean * step,
         product_tail + mean * (weight_pair + step_pair),
-        square_tail + k * squares * share * step + 2.0 * (mean * nearer * step_pair + products * drop_pair),
+        square_tail
+        + k * squares * share * step
+        + 2.0 * (mean * nearer * step_pair + products * drop_pair),
     )
     scale = 1.0 / (k * k)
     return (
@@ -153,8 +163,8 @@ def bin_regression(table, t, coalition, leading, lane, game, scratch):  # type: 
     game : FastRegression
         See :mod:`shapley2d._knn.bin_errors` for its tolerance.
     scratch : BinScratch
-        With the number of rows in each bin, and the sums of ``z`` and ``z^2``. Its tables receive the coefficients of
-        1, ``z`` and ``z^2``.
+        With the number of rows in each bin, and the sums of ``z`` and ``z^2``. Its tables receive
+        the coefficients of 1, ``z`` and ``z^2``.
 
     Returns
     -------
@@ -189,7 +199,10 @@ def bin_regression(table, t, coalition, leading, lane, game, scratch):  # type: 
             swing = game.variation[end] - game.variation[start + 1]
             swing_pair = game.variation_pair[end] - game.variation_pair[start + 1]
             reach = min(abs(nearer) * game.inverse_magnitude, float(start))
-            own = factor * (single[start + 1] - single[end]) + (6.0 * reach + 8.0 * size) * drop_pair * scale
+            own = (
+                factor * (single[start + 1] - single[end])
+                + (6.0 * reach + 8.0 * size) * drop_pair * scale
+            )
             taken = (
                 factor * min(drop, 0.25 * size * swing)
                 + (size * drop_pair + (reach + size) * size * swing_pair) * scale
@@ -252,7 +265,12 @@ def _add_targets(words, z, sums):  # type: ignore[no-untyped-def]
         word = words[i]
         member = z[i]
         square = member * member
-        b0, b1, b2, b3 = word & LANE, (word >> LANE_1) & LANE, (word >> LANE_2) & LANE, word >> LANE_3
+        b0, b1, b2, b3 = (
+            word & LANE,
+            (word >> LANE_1) & LANE,
+            (word >> LANE_2) & LANE,
+            word >> LANE_3,
+        )
         s0[b0, 0] += member
         s0[b0, 1] += square
         s1[b1, 0] += member

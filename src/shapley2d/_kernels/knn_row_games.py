@@ -1,9 +1,10 @@
 """The row axis: games of either task, exact or fast, behind three functions.
 
-``make_lines`` and ``make_scratch`` allocate what a game needs: room for distances, of which fast games take the leading
-digits only, and for what ``prepare`` makes of them, for all rows, one validation row and up to four column coalitions;
-``gather`` writes the values of a tile of rows. Which kernels they are is decided by
-the type of the game when the caller is compiled, so one driver per column design serves all games.
+``make_lines`` and ``make_scratch`` allocate what a game needs: room for distances, of which fast
+games take the leading digits only, and for what ``prepare`` makes of them, for all rows, one
+validation row and up to four column coalitions; ``gather`` writes the values of a tile of rows.
+Which kernels they are is decided by the type of the game when the caller is compiled, so one driver
+per column design serves all games.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ class FastClassification(NamedTuple):
     single: NDArray[np.float64]
     beyond: NDArray[np.float64]
     inverse: NDArray[np.float64]
-    ranks: NDArray[np.float64]  # (n + 1, 4): the two tables and the variation of the first, side by side
+    ranks: NDArray[
+        np.float64
+    ]  # (n + 1, 4): the two tables and the variation of the first, side by side
     tolerance: float
     digits: LeadingDigits
 

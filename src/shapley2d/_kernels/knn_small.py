@@ -1,7 +1,7 @@
 """Row values of small tables, in little code: it compiles in seconds where the kernels of large tables take a while.
 
-Everything is done in place and in one function per task, since the compiler looks at a function again in every other
-that calls it.
+Everything is done in place and in one function per task, since the compiler looks at a function
+again in every other that calls it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ _CROWD = 12  # rows of a bucket that are quickly put in order
 def _order_rows(apart, coalition, keys, rows, spare, counts):  # type: ignore[no-untyped-def]
     """Add up the columns of a coalition, and put the rows in order of their distance, equal ones in their own.
 
-    Rows are dealt into about as many buckets as there are rows, by the leading bits of how much farther than the
-    nearest they are, and then moved past the few before them that are farther. Where a bucket is crowded, a radix sort
-    takes over, first by the leading bits, and by all of them where those leave rows out of order. Of the two arrays of
-    rows, the one that has them in order is returned.
+    Rows are dealt into about as many buckets as there are rows, by the leading bits of how much
+    farther than the nearest they are, and then moved past the few before them that are farther.
+    Where a bucket is crowded, a radix sort takes over, first by the leading bits, and by all of
+    them where those leave rows out of order. Of the two arrays of rows, the one that has them in
+    order is returned.
     """
     n_columns, n_rows = apart.shape
     for i in range(n_rows):
@@ -142,7 +143,9 @@ def add_small_classification(apart, coalitions, runs, worth, single, beyond, inv
             while end > 0:
                 start = end - 1
                 row = rows[start]
-                if start == 0 or keys[rows[start - 1]] != keys[row]:  # the same for a row that ties with none
+                if (
+                    start == 0 or keys[rows[start - 1]] != keys[row]
+                ):  # the same for a row that ties with none
                     matches = (
                         1.0 if first <= row < last else 0.0
                     )  # no branch, which would often be guessed wrongly

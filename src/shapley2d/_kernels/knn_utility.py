@@ -68,7 +68,9 @@ def add_utilities(table, nearest, groups, masks, sums):  # type: ignore[no-untyp
         for b in range(column_masks.shape[0]):
             if not nearest.ties and not column_masks[b].any():
                 continue
-            coalition_distances(apart, column_masks[b : b + 1], 0, n_rows, distances.reshape(1, n_rows))
+            coalition_distances(
+                apart, column_masks[b : b + 1], 0, n_rows, distances.reshape(1, n_rows)
+            )
             rank_rows(distances, keys, rows, packed, spare)
             for r in range(n_rows):
                 near_groups[r] = groups[rows[r]]

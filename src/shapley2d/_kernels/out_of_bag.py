@@ -24,7 +24,8 @@ def predict_out_of_bag(
 ) -> None:
     """Grow a tree on the rows in the bag and predict the others.
 
-    It is the tree of :func:`~shapley2d._kernels.cart.grow_tree`, grown only where a row out of bag falls.
+    It is the tree of :func:`~shapley2d._kernels.cart.grow_tree`, grown only where a row out of bag
+    falls.
 
     Parameters
     ----------
@@ -41,7 +42,9 @@ def predict_out_of_bag(
     """
     values, all_sorted = presorted
     size = counts.sum()
-    work = np.empty((active.size, size), np.int32)  # the bag sorted by every column, rows as often as drawn
+    work = np.empty(
+        (active.size, size), np.int32
+    )  # the bag sorted by every column, rows as often as drawn
     for k in range(active.size):
         _fill_bag(all_sorted[active[k]], counts, work[k])
     below = np.flatnonzero(counts == 0).astype(np.int32)

@@ -35,7 +35,8 @@ def class_score(
     score : tuple
         One of the constants above, and what it needs to know, see :func:`answers_score`.
     scores, present, n_present, blocks, right
-        For the log loss, logarithms of probabilities up to a constant; for the area under the ROC curve, two classes.
+        For the log loss, logarithms of probabilities up to a constant; for the area under the ROC
+        curve, two classes.
     """
     kind = score[0]
     if kind == ACCURACY:
@@ -61,8 +62,8 @@ def answers_score(
     Parameters
     ----------
     score : tuple
-        The balanced accuracy with the number of labels that validation shows, or the F1 of two classes with the
-        position of the positive one.
+        The balanced accuracy with the number of labels that validation shows, or the F1 of two
+        classes with the position of the positive one.
     by_class : ndarray of shape (n_classes,)
     blocks : ndarray of shape (n_classes + 1,)
     """
@@ -86,7 +87,10 @@ def answers_score(
 
 @numba.njit(nogil=True, cache=CACHE)
 def _log_likelihood(
-    scores: NDArray[np.float64], present: NDArray[np.int64], n_present: int, blocks: NDArray[np.int64]
+    scores: NDArray[np.float64],
+    present: NDArray[np.int64],
+    n_present: int,
+    blocks: NDArray[np.int64],
 ) -> float:
     """The mean logarithm of the true classes' probabilities, over all validation rows; absent classes have none."""
     total = blocks[blocks.size - 1] * math.log(_LEAST)

@@ -52,9 +52,9 @@ def sort_rows(keys, rows, spare_keys, spare_rows):  # type: ignore[no-untyped-de
 def sort_packed_rows(keys, rows, packed, spare):  # type: ignore[no-untyped-def]
     """Sort rows by key, smallest first, in place: the same, half as long.
 
-    Where they fit, key and row travel in one number. Of longer keys, the leading bits do, which tell most rows apart;
-    rows that agree in them are neighbours then, and are sorted by all their bits. So keys of 64 bits take little
-    longer than keys of 32.
+    Where they fit, key and row travel in one number. Of longer keys, the leading bits do, which
+    tell most rows apart; rows that agree in them are neighbours then, and are sorted by all their
+    bits. So keys of 64 bits take little longer than keys of 32.
 
     Parameters
     ----------
@@ -182,7 +182,10 @@ def _sort_runs(keys, rows, low):  # type: ignore[no-untyped-def]
         if end - begin > _FEW:
             part = slice(begin, end)
             sort_rows(
-                keys[part], rows[part], np.empty(end - begin, keys.dtype), np.empty(end - begin, rows.dtype)
+                keys[part],
+                rows[part],
+                np.empty(end - begin, keys.dtype),
+                np.empty(end - begin, rows.dtype),
             )
         else:
             insertion_sort(keys, rows, begin, end)

@@ -41,7 +41,9 @@ def fill_grid(
         for b in range(width):
             for i in range(n_rows):
                 distances[i] += apart[b, i]
-            _sweep_rows(distances, right, y_valid[t], factors[t], k, classifies, keys, worth, sums[b])
+            _sweep_rows(
+                distances, right, y_valid[t], factors[t], k, classifies, keys, worth, sums[b]
+            )
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -58,8 +60,9 @@ def _sweep_rows(
 ) -> None:
     """Add the utilities of one validation row while the training rows join.
 
-    ``keys[:count]`` are the distances, ascending, of the fewer than k rows that are surely among the k nearest;
-    ``limit`` is that of the tied rows of which only some may be, whose number and sums are kept.
+    ``keys[:count]`` are the distances, ascending, of the fewer than k rows that are surely among
+    the k nearest; ``limit`` is that of the tied rows of which only some may be, whose number and
+    sums are kept.
     """
     count, total = 0, 0.0
     limit, size, part, squares = np.iinfo(distances.dtype).max, 0, 0.0, 0.0

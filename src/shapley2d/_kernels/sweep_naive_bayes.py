@@ -66,7 +66,9 @@ def fill_grid(
             if n_present == 1 or VAR_SMOOTHING * largest == 0.0:
                 grid[a, b] = blocks[present[0] + 1] - blocks[present[0]]
                 continue
-            if VAR_SMOOTHING * largest != smoothing:  # the earlier columns' variances change as well
+            if (
+                VAR_SMOOTHING * largest != smoothing
+            ):  # the earlier columns' variances change as well
                 smoothing = VAR_SMOOTHING * largest
                 added = 0
                 for q in range(n_present):

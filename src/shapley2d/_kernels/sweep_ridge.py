@@ -53,8 +53,8 @@ def _join(
 def _factor(gram: NDArray[np.float64], factor: NDArray[np.float64]) -> None:
     """Lower Cholesky factor of ``gram`` plus the penalty; its leading blocks are those of the column prefixes.
 
-    A column that adds nothing to earlier ones but rounding, beside which the penalty is lost, has no factor: it and all
-    later ones are NaN.
+    A column that adds nothing to earlier ones but rounding, beside which the penalty is lost, has
+    no factor: it and all later ones are NaN.
     """
     for k in range(gram.shape[0]):
         for l in range(k + 1):
@@ -80,7 +80,11 @@ def _solve_forward(factor: NDArray[np.float64], products: NDArray[np.float64], k
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def _basis(
-    x: NDArray[np.float64], mean: float, factor: NDArray[np.float64], k: int, basis: NDArray[np.float64]
+    x: NDArray[np.float64],
+    mean: float,
+    factor: NDArray[np.float64],
+    k: int,
+    basis: NDArray[np.float64],
 ) -> None:
     """Column ``k`` of the validation rows in the orthogonal basis in which predictions add up, (X - mean) L^-T."""
     out = basis[k]
@@ -123,7 +127,11 @@ def fill_numbers(
     rows, sizes, columns, ends = chain
     width, n_valid = columns.size, valid.shape[1]
     means, y_means, off = np.zeros(width), np.zeros(1), np.zeros(width)
-    gram, products, factor = np.zeros((width, width)), np.zeros((1, width)), np.zeros((width, width))
+    gram, products, factor = (
+        np.zeros((width, width)),
+        np.zeros((1, width)),
+        np.zeros((width, width)),
+    )
     basis, predictions, solution = np.zeros((width, n_valid)), np.zeros(n_valid), np.zeros(width)
     joined = 0
     for a in range(sizes.size):
@@ -156,8 +164,8 @@ def fill_classes(
 ) -> None:
     """Scores, see :func:`~shapley2d._kernels.scores.class_score`, for all prefixes of rows and columns.
 
-    They are NaN where the factor has no numbers. A target of -1 and 1 is twice the class's indicator less 1, so the
-    indicators are what is regressed on.
+    They are NaN where the factor has no numbers. A target of -1 and 1 is twice the class's
+    indicator less 1, so the indicators are what is regressed on.
     """
     rows, sizes, columns, ends = chain
     width, n_valid, n_classes = columns.size, valid.shape[1], blocks.size - 1

@@ -30,12 +30,14 @@ def fill_grid(
     Parameters
     ----------
     presorted : tuple
-        Values of every column (p, n), all rows sorted by every column, and every row's rank in every column.
+        Values of every column (p, n), all rows sorted by every column, and every row's rank in
+        every column.
     target : tuple
         Class codes, labels as numbers, and the number of classes, 0 in regression.
     valid, labels_valid : ndarray of shape (p, T) and (T,)
     score : tuple
-        Which score of classes, see :func:`~shapley2d._kernels.scores.answers_score`, and where their blocks begin.
+        Which score of classes, see :func:`~shapley2d._kernels.scores.answers_score`, and where
+        their blocks begin.
     chain : tuple
         Rows and columns in the order in which they join, with the lengths of the prefixes.
     grid : ndarray
@@ -45,7 +47,9 @@ def fill_grid(
     rows, sizes, columns, ends = chain
     n_rows, width, n_valid = values.shape[1], columns.size, valid.shape[1]
     member = np.zeros(n_rows, np.bool_)
-    members = np.empty((width, n_rows), np.int32)  # members of the coalition, sorted by every column
+    members = np.empty(
+        (width, n_rows), np.int32
+    )  # members of the coalition, sorted by every column
     work = np.empty((width, n_rows), np.int32)
     leaves, scratch = make_scratch(n_rows, n_valid)
     below = np.empty(n_valid, np.int32)

@@ -65,7 +65,9 @@ class Numbers:
         with np.errstate(over="ignore"):  # what is out of bounds may be any number of steps away
             self.train, self.valid, both = (
                 np.rint(steps) if self.whole else steps
-                for steps in ((entries - both[0]) / step for entries in (self.train, self.valid, both))
+                for steps in (
+                    (entries - both[0]) / step for entries in (self.train, self.valid, both)
+                )
             )
         self.step, self.extent = step / shrink, float(both[-1])
 

@@ -19,16 +19,18 @@ if TYPE_CHECKING:
 def find_copies(table: Table, target: Target, distance: float = 0.0) -> NDArray[np.intp]:
     """The cluster of every row: rows of a cluster have the same label, and say the same in every column or nearly so.
 
-    A missing entry says the same as another missing one. A row with another label is no copy: it says something else.
+    A missing entry says the same as another missing one. A row with another label is no copy: it
+    says something else.
 
     Parameters
     ----------
     table : Table
     target : Target
     distance : float
-        How far apart two rows may be, as a mean over the columns, where 1 is how far apart two random rows are on
-        average (as ``metric="auto"`` measures it: squared differences of numbers, 0 or 1 for categories). Chains
-        count: if b is a copy of a and c one of b, all three are copies.
+        How far apart two rows may be, as a mean over the columns, where 1 is how far apart two
+        random rows are on average (as ``metric="auto"`` measures it: squared differences of
+        numbers, 0 or 1 for categories). Chains count: if b is a copy of a and c one of b, all three
+        are copies.
 
     Returns
     -------
@@ -53,7 +55,9 @@ def find_copies(table: Table, target: Target, distance: float = 0.0) -> NDArray[
 
 def _equal(table: Table, target: Target) -> NDArray[np.intp]:
     """Clusters of rows that say exactly the same."""
-    lines = [column.entries for column in table.columns] + [np.asarray(target.codes, dtype=np.float64)]
+    lines = [column.entries for column in table.columns] + [
+        np.asarray(target.codes, dtype=np.float64)
+    ]
     entries = np.column_stack(lines) + 0.0  # there are two zeros
     entries[np.isnan(entries)] = np.nan  # and many ways to write that something is missing
     keys = np.ascontiguousarray(entries).view(np.void(entries.shape[1] * 8).dtype).ravel()
@@ -88,7 +92,9 @@ def _places(table: Table) -> NDArray[np.float64]:
     for j in range(table.n_columns):
         gone = coded.train[j] == coded.missing_code
         if gone.any():
-            lines.append(gone.astype(np.float64))  # as far from what is there as two random rows are
+            lines.append(
+                gone.astype(np.float64)
+            )  # as far from what is there as two random rows are
         if coded.nominal[j]:
             codes = np.unique(coded.train[j][~gone])
             lines.extend(np.sqrt(0.5) * (coded.train[j] == code) for code in codes)

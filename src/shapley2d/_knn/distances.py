@@ -33,8 +33,9 @@ class IntegerColumns:
     unit : float
         The integer that stands for a dissimilarity of 1.
     unrounded : dict of int to (ndarray, ndarray)
-        The codes before they were rounded, with NaN for missing entries, of the columns whose numbers lie on no grid
-        that integers can hold. Without any, distances are those of exact arithmetic.
+        The codes before they were rounded, with NaN for missing entries, of the columns whose
+        numbers lie on no grid that integers can hold. Without any, distances are those of exact
+        arithmetic.
     """
 
     train: NDArray[np.int64]
@@ -43,7 +44,9 @@ class IntegerColumns:
     weight: NDArray[np.int64]
     missing: NDArray[np.int64]
     unit: float = 1.0
-    unrounded: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = field(default_factory=dict)
+    unrounded: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = field(
+        default_factory=dict
+    )
 
     @property
     def missing_code(self) -> int:

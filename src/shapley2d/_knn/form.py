@@ -35,8 +35,9 @@ _SAMPLE_COALITIONS = 3
 def rounding_bound(parts: list[RowValues], references: list[IntegerColumns], seed: int) -> float:
     """How far off a value can be because distances are rounded, by a sample of validation rows and coalitions.
 
-    A value is a weighted sum of row values whose weights add up to 2 in size, so it is off by at most twice what the
-    row values are. 0 where nothing is rounded: distances are those of exact arithmetic on the numbers of the table.
+    A value is a weighted sum of row values whose weights add up to 2 in size, so it is off by at
+    most twice what the row values are. 0 where nothing is rounded: distances are those of exact
+    arithmetic on the numbers of the table.
 
     Parameters
     ----------

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 _MAX_DECIMALS = 15
 _EXACT_WHOLE = 2.0**53
 _ULP = 2.0**-52
-# Rounding errors, relative to the largest entry, that numbers may carry which were computed from numbers on a grid.
+# Rounding errors, relative to the largest entry, that numbers may carry which were computed from
+# numbers on a grid.
 _NOISE = (2 * _ULP, 2048 * _ULP)
 # With so many entries, numbers that fit a grid to the larger noise do not do so by chance.
 _MANY = 8
@@ -22,8 +23,9 @@ _MAX_ROUNDS = 64
 def find_grid(entries: NDArray[np.float64], most_steps: float) -> float | None:
     """The step of the coarsest grid on which all numbers lie, up to the rounding of floating-point numbers.
 
-    Decimal numbers are recognised by their digits. Others may be multiples of any step, such as whole numbers that
-    were standardised; those are accepted only if the grid takes no two different numbers for one.
+    Decimal numbers are recognised by their digits. Others may be multiples of any step, such as
+    whole numbers that were standardised; those are accepted only if the grid takes no two different
+    numbers for one.
 
     Parameters
     ----------

@@ -4,9 +4,10 @@
     Columns count alike, whatever they hold.
 
     - *Numbers and dates*: measured from the median in units of the interquartile range (the normal
-      distribution's, so that a unit is a standard deviation there; of the median deviation of the entries that
-      deviate at all where that range is empty, as in a column of mostly zeros), cut at three units so that a heavy
-      tail cannot drown the rest, squared, and scaled so that two random training rows are 1 apart on average.
+      distribution's, so that a unit is a standard deviation there; of the median deviation of the
+      entries that deviate at all where that range is empty, as in a column of mostly zeros), cut at
+      three units so that a heavy tail cannot drown the rest, squared, and scaled so that two random
+      training rows are 1 apart on average.
     - *Categories and booleans*: 0 if equal, 1 if not. A category that training never shows differs from all.
     - *Missing entries*: as far from any entry, missing or not, as two random training rows are on average.
 
@@ -16,10 +17,11 @@
     Squared differences of the raw numbers, as in the paper: :mod:`shapley2d._knn.raw_metric`.
 
 Either way a column whose numbers lie on a grid (whole numbers, cents, standardised counts: see
-:mod:`shapley2d._knn.grid`) is counted in steps of that grid, and its squared differences get a whole weight, so that
-distances that are equal tie and others keep their order. Where the cut of ``"auto"`` falls between two numbers of the
-grid, it is at the outer one. Numbers on no grid are rounded as finely as 62 bits allow, and what that can change is
-bounded (:func:`shapley2d._knn.form.rounding_bound`).
+:mod:`shapley2d._knn.grid`) is counted in steps of that grid, and its squared differences get a
+whole weight, so that distances that are equal tie and others keep their order. Where the cut of
+``"auto"`` falls between two numbers of the grid, it is at the outer one. Numbers on no grid are
+rounded as finely as 62 bits allow, and what that can change is bounded
+(:func:`shapley2d._knn.form.rounding_bound`).
 """
 
 from __future__ import annotations
@@ -87,14 +89,18 @@ class _Robust(Numbers):
             super().__init__(train, valid)
             return
         centre, reach = _middle(there)
-        # one absurd number must not coarsen all others, so what lies well beyond the cut has no part in the grid
+        # one absurd number must not coarsen all others, so what lies well beyond the cut has no
+        # part in the grid
         super().__init__(train, valid, centre - 2 * reach, centre + 2 * reach)
         there = present(self.train)
         centre, reach = _middle(there)
         lowest, highest = centre - reach, centre + reach
         if self.whole:  # cut at a number of the grid
             lowest, highest = math.floor(lowest + 1e-9), math.ceil(highest - 1e-9)
-        self.train, self.valid = np.clip(self.train, lowest, highest), np.clip(self.valid, lowest, highest)
+        self.train, self.valid = (
+            np.clip(self.train, lowest, highest),
+            np.clip(self.valid, lowest, highest),
+        )
         self.scale = 1 / (2 * float(np.var(np.clip(there, lowest, highest))))
         both = present(np.concatenate([self.train, self.valid]))
         self.train, self.valid = self.train - both[0], self.valid - both[0]
@@ -111,7 +117,9 @@ def _middle(entries: NDArray[np.float64]) -> tuple[float, float]:
 def _auto(train: Table, valid: Table) -> IntegerColumns:
     pairs = list(zip(train.columns, valid.columns, strict=True))
     robust = map_columns(
-        lambda pair: None if pair[0].kind in ("category", "boolean") else _Robust(*pair), pairs, train.n_rows
+        lambda pair: None if pair[0].kind in ("category", "boolean") else _Robust(*pair),
+        pairs,
+        train.n_rows,
     )
     # the farthest that two entries of each column are apart decides the unit that there is room for
     most = math.fsum(1.0 if c is None else max(1.0, c.extent**2 * c.scale) for c in robust)

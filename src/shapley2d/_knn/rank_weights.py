@@ -1,16 +1,18 @@
 """What a rank is worth: the weights that close the row axis of the K-nearest-neighbour game.
 
-Two elementary games make up every utility of this package. In the first, a row at rank ``r`` (1 = nearest) is
-worth 1 to a coalition in which it is present and among the K nearest. Its own value is ``K c(r)``, and every nearer
-row takes ``K (c(r-1) - c(r))`` away from it. In the second a *pair* of rows is worth 1 where both are present and
-among the K nearest. With the farther of them at rank ``r``, each of the two gets ``c2(r)`` and every other nearer row
-takes ``c2(r-1) - c2(r)`` away. With ``t`` the random probability of arrival that defines the semivalue,
+Two elementary games make up every utility of this package. In the first, a row at rank ``r`` (1 =
+nearest) is worth 1 to a coalition in which it is present and among the K nearest. Its own value is
+``K c(r)``, and every nearer row takes ``K (c(r-1) - c(r))`` away from it. In the second a *pair* of
+rows is worth 1 where both are present and among the K nearest. With the farther of them at rank
+``r``, each of the two gets ``c2(r)`` and every other nearer row takes ``c2(r-1) - c2(r)`` away.
+With ``t`` the random probability of arrival that defines the semivalue,
 
     c(r)  = E[ P(Binomial(r-1, t) <= K-1) ] / K        (Shapley: min(1/K, 1/r))
     c2(r) = E[ t P(Binomial(r-2, t) <= K-2) ]          (Shapley: min(1/2, K(K-1) / (2 r (r-1))))
 
-Rows that tie share their ranks, so the closed forms need sums of these weights over runs of ranks. The tables hold
-sums *from the far end*: they shrink with the rank, and so does the rounding error of their differences.
+Rows that tie share their ranks, so the closed forms need sums of these weights over runs of ranks.
+The tables hold sums *from the far end*: they shrink with the rank, and so does the rounding error
+of their differences.
 """
 
 from __future__ import annotations
@@ -80,7 +82,8 @@ def rank_weights(semivalue: Semivalue, n_rows: int, n_neighbors: int) -> RankWei
     """
     ranks = np.arange(n_rows + 1, dtype=np.float64)
     single = _single(semivalue, np.maximum(ranks, 1), n_neighbors)
-    # A pair needs two ranks; below that the weight is never used other than in a vanishing difference.
+    # A pair needs two ranks; below that the weight is never used other than in a vanishing
+    # difference.
     pair = _pair(semivalue, np.maximum(ranks, 2), n_neighbors)
     return RankWeights(
         single=single,
@@ -111,7 +114,8 @@ def _pair(semivalue: Semivalue, ranks: NDArray[np.float64], k: int) -> NDArray[n
     if semivalue == "banzhaf":
         return 0.5 * _binomial_half_cdf(k - 2, ranks - 2)
     _, a, b = semivalue
-    # The extra factor t turns the density of Beta(b, a) into b / (a + b) times that of Beta(b + 1, a).
+    # The extra factor t turns the density of Beta(b, a) into b / (a + b) times that of Beta(b + 1,
+    # a).
     return b / (a + b) * _beta_binomial_cdf(k - 2, ranks - 2, b + 1, a)
 
 
@@ -119,10 +123,14 @@ def _binomial_half_cdf(k: int, trials: NDArray[np.float64]) -> NDArray[np.float6
     """``P(Binomial(trials, 1/2) <= k)``."""
     from scipy.special import bdtr
 
-    return np.asarray(np.where(trials <= k, 1.0, bdtr(np.minimum(k, trials), trials.astype(np.int64), 0.5)))
+    return np.asarray(
+        np.where(trials <= k, 1.0, bdtr(np.minimum(k, trials), trials.astype(np.int64), 0.5))
+    )
 
 
-def _beta_binomial_cdf(k: int, trials: NDArray[np.float64], b: float, a: float) -> NDArray[np.float64]:
+def _beta_binomial_cdf(
+    k: int, trials: NDArray[np.float64], b: float, a: float
+) -> NDArray[np.float64]:
     """``P(Binomial(trials, t) <= k)`` with ``t`` distributed as Beta(b, a)."""
     from scipy.special import betaln
 
@@ -134,8 +142,11 @@ def _beta_binomial_cdf(k: int, trials: NDArray[np.float64], b: float, a: float) 
     below = np.zeros_like(n)
     for successes in range(k + 1):
         below += np.exp(log_none + log_ratio)
-        # P(s+1) / P(s), summed as logarithms: the first terms may underflow where later ones do not.
-        log_ratio += np.log((n - successes) * (successes + b) / ((successes + 1) * (n - successes - 1 + a)))
+        # P(s+1) / P(s), summed as logarithms: the first terms may underflow where later ones do
+        # not.
+        log_ratio += np.log(
+            (n - successes) * (successes + b) / ((successes + 1) * (n - successes - 1 + a))
+        )
     total[many] = below
     total[~many] = 1.0
     return total

@@ -1,10 +1,10 @@
 """Squared differences of the raw numbers, as exact as integers of 62 bits can be.
 
-Columns on commensurable grids get weights that are whole squares, so nothing is rounded. Otherwise all columns share
-one resolution, a part of the largest range. A column that is too small for it would vanish; then columns are divided
-by scale, and the distance is a number with a digit per scale: smaller columns decide between rows that are equally far
-in the larger ones, which is all that they could do in floating point either, and where they are alone they count in
-full.
+Columns on commensurable grids get weights that are whole squares, so nothing is rounded. Otherwise
+all columns share one resolution, a part of the largest range. A column that is too small for it
+would vanish; then columns are divided by scale, and the distance is a number with a digit per
+scale: smaller columns decide between rows that are equally far in the larger ones, which is all
+that they could do in floating point either, and where they are alone they count in full.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def raw_columns(train: Table, valid: Table) -> IntegerColumns:
         unit = resolution.unit
         most = 0
         for numbers in part:
-            code, farthest = resolution.code(numbers, LEAST_WEIGHT if len(scales) == 1 else _LEAST_OF_MANY)
+            code, farthest = resolution.code(
+                numbers, LEAST_WEIGHT if len(scales) == 1 else _LEAST_OF_MANY
+            )
             code.weight, code.missing = code.weight * below, code.missing * below
             coded[id(numbers)] = code
             most += farthest
@@ -68,7 +70,8 @@ class _Resolution:
         moving = [c for c in columns if c.extent]
         # measured by the largest range, so that nothing overflows
         self._largest = largest = max((c.extent * c.step for c in moving), default=1.0)
-        # the sum of the largest squared differences, and of the missing entries', which are no larger than half
+        # the sum of the largest squared differences, and of the missing entries', which are no
+        # larger than half
         diagonal = 1.5 * math.fsum((c.extent * (c.step / largest)) ** 2 for c in moving) or 1.0
         self._levels = math.sqrt(room / diagonal) * (1 - 2.0**-8)
         self.exact = False
@@ -77,7 +80,9 @@ class _Resolution:
         if step is not None:
             finest = 1 / step
             # a whole power of two, so that weights of columns on the grid stay whole squares
-            spare = 0 if all(c.whole for c in moving) else math.floor(math.log2(self._levels / finest))
+            spare = (
+                0 if all(c.whole for c in moving) else math.floor(math.log2(self._levels / finest))
+            )
             if finest <= self._levels:
                 self.exact = True
                 self._levels = finest * 2.0**spare
@@ -106,7 +111,9 @@ class _Resolution:
             code = Coded(numbers.train, numbers.valid, round(root) ** 2, missing)
         else:
             code = numbers.coded(root, missing, least)
-        extent = math.ceil(max(np.nanmax(code.train, initial=0.0), np.nanmax(code.valid, initial=0.0)))
+        extent = math.ceil(
+            max(np.nanmax(code.train, initial=0.0), np.nanmax(code.valid, initial=0.0))
+        )
         return code, max(code.weight * extent**2, missing)
 
 

@@ -1,9 +1,10 @@
 """What it can change in the values that entries or weights were rounded, bounded for any labels.
 
-Rounded distances may tie where true ones differ, and the other way round. Between two places of the ranking where the
-rows before are nearer than the rows after by both distances, only the order within a *block* of rows is in doubt. For
-the members of a block, and for nearer rows, that matters as the order within a bin of the fast form does, so
-:mod:`shapley2d._knn.bin_errors` has the bounds. Blocks whose members tie either way are not in doubt.
+Rounded distances may tie where true ones differ, and the other way round. Between two places of the
+ranking where the rows before are nearer than the rows after by both distances, only the order
+within a *block* of rows is in doubt. For the members of a block, and for nearer rows, that matters
+as the order within a bin of the fast form does, so :mod:`shapley2d._knn.bin_errors` has the bounds.
+Blocks whose members tie either way are not in doubt.
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ def average_bound(
         )
         factor = float(game.valid_weights[t])
         if game.task == "classification":
-            return factor * classification_bounds(near, true, game.y == game.y_valid[t], game.weights)
+            return factor * classification_bounds(
+                near, true, game.y == game.y_valid[t], game.weights
+            )
         if magnitude == 0:
             return 0.0
         bounds = regression_bounds(near, true, game.y / magnitude, game.n_neighbors, game.weights)
@@ -136,10 +139,13 @@ def regression_bounds(
     reach = np.minimum(np.abs(np.append(0.0, sums[:-1])), start)
     drop_pair = pair[start] - pair[end]
     swing, swing_pair = (
-        variation[end] - variation[start + 1] for variation in (drop_variation(single), drop_variation(pair))
+        variation[end] - variation[start + 1]
+        for variation in (drop_variation(single), drop_variation(pair))
     )
     factor, scale = 4.0 + 1.0 / n_neighbors, 1.0 / n_neighbors**2
-    own = factor * (single[start + 1] - single[end]) + (6.0 * reach + 8.0 * size) * drop_pair * scale
+    own = (
+        factor * (single[start + 1] - single[end]) + (6.0 * reach + 8.0 * size) * drop_pair * scale
+    )
     taken = (
         factor * np.minimum(single[start] - single[end], 0.25 * size * swing)
         + (size * drop_pair + (reach + size) * size * swing_pair) * scale
@@ -165,7 +171,10 @@ def _blocks(
 
 
 def _add_up(
-    place: NDArray[np.intp], doubt: NDArray[np.bool_], own: NDArray[np.float64], taken: NDArray[np.float64]
+    place: NDArray[np.intp],
+    doubt: NDArray[np.bool_],
+    own: NDArray[np.float64],
+    taken: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     taken = np.where(doubt, taken, 0.0)
     beyond = np.cumsum(taken[::-1])[::-1] - taken

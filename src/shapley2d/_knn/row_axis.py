@@ -1,7 +1,7 @@
 """What a device needs to know to compute row values, and what it has to offer: one interface for processor and GPU.
 
-Everything above it (means over validation rows, the column axis, errors, stopping) is written once, in
-:class:`~shapley2d._knn.rows.RowValues` and in what uses that.
+Everything above it (means over validation rows, the column axis, errors, stopping) is written once,
+in :class:`~shapley2d._knn.rows.RowValues` and in what uses that.
 """
 
 from __future__ import annotations
@@ -103,7 +103,8 @@ class RowAxis(Protocol):
     ) -> NDArray[np.float64]:
         """The sum over all coalitions F of ``W[F, j] phi(F)``, and over the chosen validation rows, weighted: (m, n).
 
-        ``W[F, j]`` is ``weights_in[|F|]`` for a column j in F, and ``-weights_out[|F|]`` for one outside.
+        ``W[F, j]`` is ``weights_in[|F|]`` for a column j in F, and ``-weights_out[|F|]`` for one
+        outside.
         """
         ...
 

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 # Smaller tables are ranked exactly in either form: that is as fast.
 FAST_ROWS = 1024
 
-# Coalitions whose row values are in memory at a time, by how many numbers they are; and rows of one product.
+# Coalitions whose row values are in memory at a time, by how many numbers they are; and rows of one
+# product.
 _BLOCK_NUMBERS = 2**25
 _BLOCK = (16, 128)
 _TILE = 2**14
@@ -51,8 +52,8 @@ _ROUNDING_THREADS = 6
 class RowValues:
     """phi(F): the row values of the K-nearest-neighbour game under any column coalition F.
 
-    Rows at the same distance are averaged over all their orders, so the values depend neither on the order of the
-    rows nor on a sorting routine.
+    Rows at the same distance are averaged over all their orders, so the values depend neither on
+    the order of the rows nor on a sorting routine.
 
     Parameters
     ----------
@@ -63,25 +64,27 @@ class RowValues:
     y_valid : ndarray of shape (T,)
         Same; the code -1 is a label that no training row has.
     task : {"classification", "regression"}
-        The utility: the share of matching labels among the K nearest, or minus the squared error of their mean,
-        where neighbours that are not there count as the mean of ``y``.
+        The utility: the share of matching labels among the K nearest, or minus the squared error of
+        their mean, where neighbours that are not there count as the mean of ``y``.
     n_neighbors : int
         The number of neighbours K.
     semivalue : str or tuple, default "shapley"
         See :mod:`shapley2d._theory.semivalues`.
     form : {"exact", "fast"}, default "exact"
-        ``"exact"`` ranks all rows; ``"fast"`` leaves far rows in bins as if they tied, see :meth:`error_bound`. What
-        that changes :mod:`shapley2d._methods.knn.bin_correction` estimates.
+        ``"exact"`` ranks all rows; ``"fast"`` leaves far rows in bins as if they tied, see
+        :meth:`error_bound`. What that changes :mod:`shapley2d._methods.knn.bin_correction`
+        estimates.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it.
     share : float, default 0.03
-        How far off a value of the fast form may be for one validation row, as a share of the most that one of K
-        neighbours can be worth.
+        How far off a value of the fast form may be for one validation row, as a share of the most
+        that one of K neighbours can be worth.
     valid_weights : ndarray of shape (T,), optional
-        What each validation row counts, in any unit: means over validation rows are weighted means. By default all
-        count alike.
+        What each validation row counts, in any unit: means over validation rows are weighted means.
+        By default all count alike.
     device : Device, optional
-        A GPU; without one the processor computes. There the fast form has bins only, which follow the ranks.
+        A GPU; without one the processor computes. There the fast form has bins only, which follow
+        the ranks.
     small : bool, default False
         Use kernels that take less time to compile and more to run, which rank all rows.
 
@@ -129,7 +132,11 @@ class RowValues:
             raise ValueError(f"task={task!r} is not known: use 'classification' or 'regression'")
         if form not in ("exact", "fast"):
             raise ValueError(f"form={form!r} is not known: use 'exact' or 'fast'")
-        self.n_rows, self.n_columns, self.n_valid = columns.n_rows, columns.n_columns, columns.n_valid
+        self.n_rows, self.n_columns, self.n_valid = (
+            columns.n_rows,
+            columns.n_columns,
+            columns.n_valid,
+        )
         if np.shape(y) != (self.n_rows,) or np.shape(y_valid) != (self.n_valid,):
             raise ValueError(
                 f"y and y_valid have shapes {np.shape(y)} and {np.shape(y_valid)}, "
@@ -139,7 +146,8 @@ class RowValues:
             raise ValueError("at least one neighbour and one training row are needed")
         self._task, self._k, self._share, self._n_jobs = task, int(n_neighbors), share, n_jobs
         weights = rank_weights(check_semivalue(semivalue), self.n_rows, self._k)
-        # Where all rows vote, distances decide nothing: phi is the same under all columns, here to the bit.
+        # Where all rows vote, distances decide nothing: phi is the same under all columns, here to
+        # the bit.
         self._all_vote = self._k >= self.n_rows
         self._order = np.argsort(y, kind="stable")
         self._place = np.empty_like(self._order)
@@ -177,7 +185,9 @@ class RowValues:
             return
         tolerance = None
         if fast:
-            bound = classification_tolerance if self._task == "classification" else regression_tolerance
+            bound = (
+                classification_tolerance if self._task == "classification" else regression_tolerance
+            )
             tolerance = bound(self._k, self._share)
         self._axis = Threads(self._game, tolerance=tolerance, n_jobs=self._n_jobs)
 
@@ -216,9 +226,9 @@ class RowValues:
         coalitions : ndarray of shape (B, m), bool
             Without any column all rows tie: a vote among all of them.
         valid : slice or ndarray of int, optional
-            The validation rows to use; all by default. Of some of them, the mean of value times weight is taken, with
-            weights whose mean over all validation rows is 1: so random parts are off to neither side, and parts of
-            all sizes add up.
+            The validation rows to use; all by default. Of some of them, the mean of value times
+            weight is taken, with weights whose mean over all validation rows is 1: so random parts
+            are off to neither side, and parts of all sizes add up.
         progress : callable, optional
             Called with the share done, between 0 and 1.
 
@@ -228,9 +238,13 @@ class RowValues:
         """
         coalitions = np.ascontiguousarray(coalitions, dtype=np.bool_)
         if coalitions.ndim != 2 or coalitions.shape[1] != self.n_columns:
-            raise ValueError(f"coalitions of shape {coalitions.shape} do not have {self.n_columns} columns")
+            raise ValueError(
+                f"coalitions of shape {coalitions.shape} do not have {self.n_columns} columns"
+            )
         if self._all_vote and len(coalitions) > 1:
-            same = self.values(np.zeros((1, self.n_columns), dtype=np.bool_), valid=valid, progress=progress)
+            same = self.values(
+                np.zeros((1, self.n_columns), dtype=np.bool_), valid=valid, progress=progress
+            )
             return np.repeat(same, len(coalitions), axis=0)
         if self._all_vote:
             coalitions = coalitions & False
@@ -253,7 +267,8 @@ class RowValues:
     ) -> NDArray[np.float64]:
         """Weighted sums of the row values under each of the column coalitions, which are never all in memory.
 
-        The bits do not depend on the number of threads where the library of linear algebra has one of its own.
+        The bits do not depend on the number of threads where the library of linear algebra has one
+        of its own.
 
         Parameters
         ----------
@@ -272,7 +287,9 @@ class RowValues:
             return np.asarray(weights.sum(axis=1)[:, None] * self.values(nothing, valid=chosen))
         coalitions, weights = np.ascontiguousarray(coalitions), weights / max(len(chosen), 1)
         on_device = getattr(self._axis, "contracted", None)
-        with ThreadPoolExecutor(effective_n_jobs(-1 if self._n_jobs is None else self._n_jobs)) as pool:
+        with ThreadPoolExecutor(
+            effective_n_jobs(-1 if self._n_jobs is None else self._n_jobs)
+        ) as pool:
             total: NDArray[np.float64]
             if on_device is not None:
                 total = on_device(coalitions, weights, chosen)
@@ -309,7 +326,9 @@ class RowValues:
         )
         map_columns(self._put_back, lines, self.n_rows)
         m = self.n_columns
-        return ChunkLines(lines[:m], lines[2 * m :], squares=lines[m : 2 * m], of_columns=of_columns)
+        return ChunkLines(
+            lines[:m], lines[2 * m :], squares=lines[m : 2 * m], of_columns=of_columns
+        )
 
     def _put_back(self, line: NDArray[np.float64]) -> None:
         """Bring the rows of a line from the order of labels into that of the table."""
@@ -332,7 +351,9 @@ class RowValues:
             factors = np.ascontiguousarray(weights[:, block])
 
             def add(
-                tile: slice, sums: NDArray[np.float64] = sums, factors: NDArray[np.float64] = factors
+                tile: slice,
+                sums: NDArray[np.float64] = sums,
+                factors: NDArray[np.float64] = factors,
             ) -> None:
                 total[:, tile] += factors @ sums[:, tile]
 
@@ -351,9 +372,11 @@ class RowValues:
         Parameters
         ----------
         weights_in, weights_out : ndarray of shape (m + 1,)
-            ``W[F, j]`` is ``weights_in[|F|]`` for a column j in F, and ``-weights_out[|F|]`` for one outside.
+            ``W[F, j]`` is ``weights_in[|F|]`` for a column j in F, and ``-weights_out[|F|]`` for
+            one outside.
         valid : slice or ndarray of int, optional
-            The validation rows to use; all by default. The result is the mean over them, as in :meth:`values`.
+            The validation rows to use; all by default. The result is the mean over them, as in
+            :meth:`values`.
 
         Returns
         -------
@@ -371,7 +394,9 @@ class RowValues:
                 [math.comb(self.n_columns - 1, size) for size in range(self.n_columns)], dtype=float
             )
             phi = self.values(np.zeros((1, self.n_columns), dtype=np.bool_), valid=valid)[0]
-            return np.tile((phi * (others @ (weights_in[1:] - weights_out[:-1])))[:, None], self.n_columns)
+            return np.tile(
+                (phi * (others @ (weights_in[1:] - weights_out[:-1])))[:, None], self.n_columns
+            )
         total = self._axis.walk(weights_in, weights_out, chosen)
         total /= max(len(chosen), 1)
         return np.ascontiguousarray(total.T[self._place])
@@ -397,9 +422,10 @@ class RowValues:
     def error_bound(self) -> float:
         """Largest possible difference of an entry of :meth:`values` from the exact form, over all validation rows.
 
-        It is 0 in the exact form and for small tables, and not known on a GPU. In the fast form it is a fixed share of
-        what one of K neighbours can be worth, which the kernels keep to by ranking as many near rows as that takes; see
-        :mod:`shapley2d._knn.bin_errors`. The typical error is ten times smaller or less, as the errors of bins cancel.
+        It is 0 in the exact form and for small tables, and not known on a GPU. In the fast form it
+        is a fixed share of what one of K neighbours can be worth, which the kernels keep to by
+        ranking as many near rows as that takes; see :mod:`shapley2d._knn.bin_errors`. The typical
+        error is ten times smaller or less, as the errors of bins cancel.
         """
         if not self.is_binned or self._device is not None:
             return 0.0
@@ -463,7 +489,12 @@ def _scaled_weights(weights: NDArray[np.floating] | None, n_valid: int) -> NDArr
     if weights is None:
         return np.ones(n_valid)
     scaled = np.asarray(weights, dtype=np.float64)
-    if scaled.shape != (n_valid,) or not np.isfinite(scaled).all() or (scaled < 0).any() or not scaled.any():
+    if (
+        scaled.shape != (n_valid,)
+        or not np.isfinite(scaled).all()
+        or (scaled < 0).any()
+        or not scaled.any()
+    ):
         raise ValueError(
             f"valid_weights of shape {scaled.shape} must be {n_valid} finite numbers from 0 on, one above 0 at least"
         )

@@ -80,7 +80,9 @@ class SmallTable:
             size = coalitions.sum(axis=1)
             weights = np.where(coalitions, weights_in[size][:, None], -weights_out[size][:, None])
             # not a library's product, whose bits may vary with its threads
-            return np.asarray(np.einsum("fj,fi->ji", weights, self._values(coalitions, piece[1], stop)))
+            return np.asarray(
+                np.einsum("fj,fi->ji", weights, self._values(coalitions, piece[1], stop))
+            )
 
         total = np.zeros((m, self._game.n_rows))
         for part in ordered_results(evaluate, self._pieces(1 << m, chosen), self.n_threads):

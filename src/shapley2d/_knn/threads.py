@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 I = TypeVar("I")
 
-# Sums over validation rows are cut into pieces whose size depends on the table alone, never on the number of threads,
+# Sums over validation rows are cut into pieces whose size depends on the table alone, never on the
+# number of threads,
 # and are added up in the order of the pieces: so the number of threads changes no bit.
 _PIECES = 8  # parts of the validation rows, where there are so many
 _PIECE_WORK = (2**18, 2**19)  # training rows times validation rows of a piece, at least and at most
@@ -54,13 +55,15 @@ class Threads:
     ----------
     game : RowGame
     tolerance : float, optional
-        How far off the value of a row may be for one validation row, where far rows are left in bins; without it
-        all rows are ranked.
+        How far off the value of a row may be for one validation row, where far rows are left in
+        bins; without it all rows are ranked.
     n_jobs : int, optional
         Threads; all cores by default.
     """
 
-    def __init__(self, game: RowGame, *, tolerance: float | None = None, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, game: RowGame, *, tolerance: float | None = None, n_jobs: int | None = None
+    ) -> None:
         self.n_rows, self.n_columns = game.n_rows, game.n_columns
         self.n_threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
         self._table = (game.train, game.valid, game.measures, _kernel_game(game, tolerance))
@@ -86,7 +89,9 @@ class Threads:
             part, number = piece
             rows = chosen[part * length : (part + 1) * length]
             sums, lines = in_order[number].room(part)
-            add_values(*self._table, self._factors, rows, coalitions[blocks[number]], sums, lines, stop)
+            add_values(
+                *self._table, self._factors, rows, coalitions[blocks[number]], sums, lines, stop
+            )
             in_order[number].add(part, sums)
 
         pieces = list(product(range(parts), range(len(blocks))))
@@ -113,7 +118,9 @@ class Threads:
 
         def evaluate(start: int, stop: NDArray[np.bool_]) -> NDArray[np.float64]:
             lane = np.zeros((self.n_columns, self.n_rows))
-            add_walk(*self._table, self._factors, chosen[start : start + length], weights, lane, stop)
+            add_walk(
+                *self._table, self._factors, chosen[start : start + length], weights, lane, stop
+            )
             return lane
 
         total = np.zeros((self.n_columns, self.n_rows))
@@ -244,9 +251,9 @@ def ordered_results(
 ) -> Iterator[R]:
     """Run a task on every item in threads and yield the results in the order of the items.
 
-    At most two results per thread are waiting at any time. Where the consumer stops, or Ctrl-C arrives, running
-    tasks see ``stop[0]`` set and end after the validation row or the step that they are in. Even a single thread is
-    not the main one, to which Ctrl-C comes.
+    At most two results per thread are waiting at any time. Where the consumer stops, or Ctrl-C
+    arrives, running tasks see ``stop[0]`` set and end after the validation row or the step that
+    they are in. Even a single thread is not the main one, to which Ctrl-C comes.
     """
     stop = np.zeros(1, dtype=np.bool_)
     waiting: deque[Future[R]] = deque()

@@ -72,7 +72,9 @@ class WeightLevels:
         chosen: NDArray[np.integer],
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
-        return self._weighted(lambda rows: self._axis.walk(weights_in, weights_out, rows), chosen, None)
+        return self._weighted(
+            lambda rows: self._axis.walk(weights_in, weights_out, rows), chosen, None
+        )
 
     def walk_rows(self) -> int:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""

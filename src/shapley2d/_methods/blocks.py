@@ -62,7 +62,10 @@ def complete_options(method: Any, given: dict[str, Any]) -> dict[str, Any]:
     check_model(model)
     if method == "knn" and model is not None and not is_knn(model):
         raise InputError(
-            Setting("method", "knn"), " takes no model: use ", Setting("method", "auto"), " with a model"
+            Setting("method", "knn"),
+            " takes no model: use ",
+            Setting("method", "auto"),
+            " with a model",
         )
     options = {name: option.checked(given.get(name)) for name, option in known.items()}
     return {**options, "model": "knn"} if method == "knn" else options
@@ -96,18 +99,27 @@ def estimate_blocks(
     if not is_knn(options["model"]):
         if backend is not None:
             raise InputError(
-                Setting("backend", backend), " is an option of ", Setting("model", "knn"), "; leave it out"
+                Setting("backend", backend),
+                " is an option of ",
+                Setting("model", "knn"),
+                "; leave it out",
             )
         return _estimate(problem, run, grid, sums, method=method, options=options)
     if backend == "cuda" and options.get("cluster") is not None:
         raise InputError(
-            Setting("backend", "cuda"), " does not work on a ", Setting("cluster"), ": leave one out"
+            Setting("backend", "cuda"),
+            " does not work on a ",
+            Setting("cluster"),
+            ": leave one out",
         )
-    # Blocks are ranked exactly, pair by pair, which many cores do as fast: a GPU is used where it is asked for.
+    # Blocks are ranked exactly, pair by pair, which many cores do as fast: a GPU is used where it
+    # is asked for.
     return on_backend(
         backend or "auto",
         0.0,
-        lambda device: _estimate(problem, run, grid, sums, method=method, options=options, device=device),
+        lambda device: _estimate(
+            problem, run, grid, sums, method=method, options=options, device=device
+        ),
     )
 
 
@@ -133,7 +145,9 @@ def _estimate(
     check_ordered(METHODS[chosen], run)
     n_groups = grid.shape[0]
     if chosen == "pairs":
-        estimate = _by_pairs(blocks, members, n_groups, run, sums=sums, uses_knn=uses_knn, **sampling)
+        estimate = _by_pairs(
+            blocks, members, n_groups, run, sums=sums, uses_knn=uses_knn, **sampling
+        )
     else:
         known = {
             "problem": problem,
@@ -147,7 +161,14 @@ def _estimate(
             path = sampling.pop("checkpoint")
             kept = open_checkpoint(path, run, blocks, members, n_rows=n_groups, **known)
             estimate = _sampled(
-                blocks, members, n_groups, run, sums=sums, uses_knn=uses_knn, checkpoint=kept, **sampling
+                blocks,
+                members,
+                n_groups,
+                run,
+                sums=sums,
+                uses_knn=uses_knn,
+                checkpoint=kept,
+                **sampling,
             )
         else:
             given = {name: sampling.get(name) for name in ("checkpoint", "cluster")}
@@ -272,7 +293,9 @@ def _unsampled(
     assert solve is not None
     if "checkpoint" not in takes:
         return solve(blocks, members, n_groups, run)
-    return solve(blocks, members, n_groups, run, checkpoint=checkpoint, cluster=cluster, known=known)
+    return solve(
+        blocks, members, n_groups, run, checkpoint=checkpoint, cluster=cluster, known=known
+    )
 
 
 def _exact_by_columns(

@@ -24,7 +24,8 @@ def call_code(
 ) -> str:
     """The call of a public function with these arguments; tables and the like go by the names of their parameters.
 
-    Options that change no value are left out, and so are those that have their default, except the method.
+    Options that change no value are left out, and so are those that have their default, except the
+    method.
 
     Parameters
     ----------
@@ -47,7 +48,9 @@ def call_code(
         if parameter.kind is parameter.VAR_KEYWORD or name not in given:
             continue
         value = seed if name == "random_state" else given[name]
-        if name in _NO_MATTER or (_is(value, parameter.default) and name not in ("method", "random_state")):
+        if name in _NO_MATTER or (
+            _is(value, parameter.default) and name not in ("method", "random_state")
+        ):
             continue
         named = name in _BY_NAME and not isinstance(
             value, (str, os.PathLike)
@@ -69,7 +72,11 @@ def value_code(value: Any, name: str = "value") -> str:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, str):
-        return f'"{value}"' if value.isprintable() and '"' not in value and "\\" not in value else repr(value)
+        return (
+            f'"{value}"'
+            if value.isprintable() and '"' not in value and "\\" not in value
+            else repr(value)
+        )
     if isinstance(value, os.PathLike):
         return repr(os.fspath(value))
     if callable(value) and hasattr(value, "__name__") and not hasattr(value, "get_params"):

@@ -1,7 +1,7 @@
 """Blocks and owners as sums of their cells, each of which is valued by itself.
 
-What a cell is worth does not depend on who owns which cells, so that splitting, merging and renaming owners changes
-nothing for the others.
+What a cell is worth does not depend on who owns which cells, so that splitting, merging and
+renaming owners changes nothing for the others.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ def cell_methods() -> tuple[str, ...]:
 def complete_cell_options(method: Any, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The method of cells that a name stands for, and all of its options, those given checked.
 
-    ``"auto"`` is nearest neighbours, or Monte Carlo where another model is given. What groups of nearest neighbours
-    call ``model="knn"`` and ``baseline``, cells know as ``method="knn"`` and ``empty``.
+    ``"auto"`` is nearest neighbours, or Monte Carlo where another model is given. What groups of
+    nearest neighbours call ``model="knn"`` and ``baseline``, cells know as ``method="knn"`` and
+    ``empty``.
 
     Examples
     --------
@@ -65,7 +66,10 @@ def complete_cell_options(method: Any, given: dict[str, Any]) -> tuple[str, dict
     if method == "knn":
         if not near:
             raise InputError(
-                Setting("method", "knn"), " takes no model: use ", Setting("method", "auto"), " with a model"
+                Setting("method", "knn"),
+                " takes no model: use ",
+                Setting("method", "auto"),
+                " with a model",
             )
         given = {name: value for name, value in given.items() if name != "model"}
         if "baseline" in given and "empty" not in given:
@@ -99,8 +103,8 @@ def estimate_cell_sums(
     options : dict
         All of them, see :func:`complete_cell_options`.
     joint : bool
-        Whether the joint errors of the owners, or of the blocks where there are none, are wanted: the covariance of the
-        estimate that is returned.
+        Whether the joint errors of the owners, or of the blocks where there are none, are wanted:
+        the covariance of the estimate that is returned.
     """
     n, m = grid.shape
     few = n * m <= MAX_BLOCKS
@@ -108,7 +112,9 @@ def estimate_cell_sums(
     owners = np.zeros((0, n, m)) if shares is None else shares
     kept = owners if joint and n <= MAX_ROW_GROUPS else owners[:0]
     sums = BlockSums(np.concatenate([kept, blocks]), grid.rows.labels, grid.columns.labels)
-    estimate = METHODS[method].solve(problem, replace(run, sums=sums if len(sums) else None), **options)
+    estimate = METHODS[method].solve(
+        problem, replace(run, sums=sums if len(sums) else None), **options
+    )
     covariance = _covariance(estimate, sums)
     variances = sums.blocks(estimate.stderr**2)  # as if the errors of cells had nothing in common
     inner = covariance[len(kept) :, len(kept) :].reshape(n, m, n, m) if few else None
@@ -121,8 +127,12 @@ def estimate_cell_sums(
             estimate,
             values=sums.blocks_rounded_once(estimate.values),
             stderr=_root(variances),
-            row_stderr=_root(variances.sum(axis=1) if inner is None else np.einsum("ijik->i", inner)),
-            column_stderr=_root(variances.sum(axis=0) if inner is None else np.einsum("ijkj->j", inner)),
+            row_stderr=_root(
+                variances.sum(axis=1) if inner is None else np.einsum("ijik->i", inner)
+            ),
+            column_stderr=_root(
+                variances.sum(axis=0) if inner is None else np.einsum("ijkj->j", inner)
+            ),
             covariance=asked if known else None,
         ),
         None

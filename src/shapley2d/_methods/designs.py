@@ -69,7 +69,8 @@ def value_designs(
     title : str
         Of the progress bar.
     known : dict
-        The method, and what else determines the values: a checkpoint of another run is refused by it.
+        The method, and what else determines the values: a checkpoint of another run is refused by
+        it.
     checkpoint : path-like, optional
     cluster : str, distributed.Client or executor, optional
     n_jobs : int, optional

@@ -109,7 +109,9 @@ def price(problem: Problem, run: Run, **options: Any) -> Price:
         )
         for game, members in zip(parts.games, parts.rows, strict=True)
     ]
-    return price_designs(parts.games, designs, (parts.n_rows, parts.games[0].n_columns), n_jobs=run.n_jobs)
+    return price_designs(
+        parts.games, designs, (parts.n_rows, parts.games[0].n_columns), n_jobs=run.n_jobs
+    )
 
 
 METHOD = Method(

@@ -64,7 +64,8 @@ def model_games(
     model, scoring, preprocess, baseline, n_neighbors, metric, truncation
         Options of the methods that train.
     threads : int
-        For the built-in K nearest neighbours, which a game of few coalitions can share its work among.
+        For the built-in K nearest neighbours, which a game of few coalitions can share its work
+        among.
     device : Device, optional
         A GPU for the same.
     """
@@ -84,7 +85,9 @@ def model_games(
     resolved = resolve_model(model, task, given)
     if is_knn(resolved):
         problem = weigh_problem(problem, scoring)
-    elif isinstance(resolved, str) and any(split.valid_weights is not None for split in problem.splits):
+    elif isinstance(resolved, str) and any(
+        split.valid_weights is not None for split in problem.splits
+    ):
         raise built_in_weighs_not(resolved)
     games: list[Game]
     info: dict[str, Any]

@@ -44,7 +44,8 @@ def open_checkpoint(
     path : path-like or None
     run : Run
     games : sequence of Game
-        Their sizes, their code where it is the user's own, and some of their utilities are compared.
+        Their sizes, their code where it is the user's own, and some of their utilities are
+        compared.
     members : sequence of ndarray
         The rows of the values behind the rows of each game.
     method : str
@@ -139,7 +140,9 @@ def _game_code(games: Sequence[Game]) -> dict[str, Any]:
 def _setting_code(settings: dict[str, Any]) -> dict[str, Any]:
     """What functions and models that users wrote are made of."""
     code = {
-        name: model_code(value, name) if hasattr(value, "get_params") else function_code(value, name)
+        name: model_code(value, name)
+        if hasattr(value, "get_params")
+        else function_code(value, name)
         for name, value in settings.items()
         if callable(value) or hasattr(value, "get_params")
     }
@@ -164,9 +167,15 @@ def fingerprint_problem(problem: Problem) -> dict[str, str]:
         **({"valid_weight": hash_parts(part.tobytes() for part in weights)} if weights else {}),
         "X": hash_parts(_table_bytes(problem.table)),
         "y": hash_parts(_target_bytes(problem.target)),
-        "X_valid": hash_parts(part for split in problem.splits for part in _table_bytes(split.valid)),
-        "y_valid": hash_parts(part for split in problem.splits for part in _target_bytes(split.y_valid)),
-        "the training rows": hash_parts(split.rows.astype(np.int64).tobytes() for split in problem.splits),
+        "X_valid": hash_parts(
+            part for split in problem.splits for part in _table_bytes(split.valid)
+        ),
+        "y_valid": hash_parts(
+            part for split in problem.splits for part in _target_bytes(split.y_valid)
+        ),
+        "the training rows": hash_parts(
+            split.rows.astype(np.int64).tobytes() for split in problem.splits
+        ),
         "the label": "none" if problem.label is None else problem.label,
     }
 

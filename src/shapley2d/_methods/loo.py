@@ -48,7 +48,8 @@ def solve_games(
 
     refuse_semivalue("loo", run.semivalues, "it only looks at the whole table")
     blocks = [
-        DesignBlocks.of_rows(game, LeaveOneOut(game.n_rows), LeaveOneOut(game.n_columns)) for game in games
+        DesignBlocks.of_rows(game, LeaveOneOut(game.n_rows), LeaveOneOut(game.n_columns))
+        for game in games
     ]
     return value_designs(
         blocks,
@@ -71,7 +72,9 @@ def price(problem: Problem, run: Run, **options: Any) -> Price:
     refuse_semivalue("loo", run.semivalues, "it only looks at the whole table")
     parts = model_games(problem, run, **{option.name: options[option.name] for option in TRAINING})
     designs = [(LeaveOneOut(game.n_rows), LeaveOneOut(game.n_columns)) for game in parts.games]
-    return price_designs(parts.games, designs, (parts.n_rows, parts.games[0].n_columns), n_jobs=run.n_jobs)
+    return price_designs(
+        parts.games, designs, (parts.n_rows, parts.games[0].n_columns), n_jobs=run.n_jobs
+    )
 
 
 METHOD = Method(

@@ -116,7 +116,9 @@ def _sampled(
     return estimate
 
 
-def permutation_draws(games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int, run: Run) -> Draws:
+def permutation_draws(
+    games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int, run: Run
+) -> Draws:
     """Draws of one game, or of the mean over games that each have their own part of the rows."""
     from shapley2d._base.streams import draw_seeds
     from shapley2d._estimation.draws import MeanDraws, PermutationDraws
@@ -149,7 +151,9 @@ def price(
     guessed = 0.0
     if not is_built_in(settings["model"]):  # every step of a draw is a training
         game = parts.games[0]
-        rows, columns = (Permutation(range(count), "shapley") for count in (game.n_rows, game.n_columns))
+        rows, columns = (
+            Permutation(range(count), "shapley") for count in (game.n_rows, game.n_columns)
+        )
         pace = pace_of_utilities(game, rows, columns)
         guessed = pace.core_s * (game.n_rows + 1) * (game.n_columns + 1) * len(parts.games)
     return price_draws(

@@ -1,8 +1,8 @@
 """Models by name: one vocabulary for Python and for the command line.
 
-A *built-in* model is a sweep of our own that fills whole grids of coalitions; the others are scikit-learn's, with
-settings that suit small coalitions. Where the two differ, if only in how equally good splits of a tree are decided,
-they have different names.
+A *built-in* model is a sweep of our own that fills whole grids of coalitions; the others are
+scikit-learn's, with settings that suit small coalitions. Where the two differ, if only in how
+equally good splits of a tree are decided, they have different names.
 """
 
 from __future__ import annotations
@@ -58,13 +58,19 @@ def _sklearn_tree(task: str) -> Any:
 def _forest(task: str) -> Any:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    return (RandomForestClassifier if task == "classification" else RandomForestRegressor)(n_estimators=50)
+    return (RandomForestClassifier if task == "classification" else RandomForestRegressor)(
+        n_estimators=50
+    )
 
 
 def _boosting(task: str) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-    boosting = HistGradientBoostingClassifier if task == "classification" else HistGradientBoostingRegressor
+    boosting = (
+        HistGradientBoostingClassifier
+        if task == "classification"
+        else HistGradientBoostingRegressor
+    )
     return boosting(max_iter=50, min_samples_leaf=5)
 
 
@@ -81,7 +87,9 @@ def _scaled_ridge(task: str) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    return make_pipeline(StandardScaler(), RidgeClassifier() if task == "classification" else Ridge())
+    return make_pipeline(
+        StandardScaler(), RidgeClassifier() if task == "classification" else Ridge()
+    )
 
 
 MODELS = {
@@ -114,7 +122,11 @@ MODELS = {
         ),
         Model("sklearn_tree", "scikit-learn's decision tree", _sklearn_tree),
         Model("forest", "scikit-learn's random forest of 50 trees", _forest),
-        Model("hist_gradient_boosting", "scikit-learn's histogram gradient boosting, 50 rounds", _boosting),
+        Model(
+            "hist_gradient_boosting",
+            "scikit-learn's histogram gradient boosting, 50 rounds",
+            _boosting,
+        ),
         Model(
             "logistic",
             "scikit-learn's logistic regression on scaled columns",
@@ -152,7 +164,8 @@ def check_model(model: Any, name: str = "model") -> None:
     near = difflib.get_close_matches(model, MODELS, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(map(repr, MODELS))}"
     raise InputError(
-        Setting(name, model), f" is not a scikit-learn estimator and not the name of a model: {hint}"
+        Setting(name, model),
+        f" is not a scikit-learn estimator and not the name of a model: {hint}",
     )
 
 
@@ -179,7 +192,9 @@ def resolve_model(model: Any, task: str, given: dict[str, Any]) -> Any:
     """
     check_model(model)
     record = (
-        MODELS[model] if isinstance(model, str) else Model("", "", options=MODELS["sklearn_tree"].options)
+        MODELS[model]
+        if isinstance(model, str)
+        else Model("", "", options=MODELS["sklearn_tree"].options)
     )
     for name, value in given.items():
         default = value is None or (name == "preprocess" and value == "auto")
@@ -215,7 +230,9 @@ def knn_has_not(scoring: Any, task: str) -> InputError:
         why = ": the absolute error of a mean of neighbours is no sum over pairs of them and has no closed form: use "
     elif task == "regression":
         why = " has no closed form: nearest neighbours are judged by their squared error: use "
-    known = [name for name in MODELS["knn"].scorings if (name in _OF_NUMBERS) == (task == "regression")]
+    known = [
+        name for name in MODELS["knn"].scorings if (name in _OF_NUMBERS) == (task == "regression")
+    ]
     return InputError(
         Setting("scoring", scoring),
         why,
@@ -270,4 +287,6 @@ def _why_not(record: Model, option: str) -> tuple[Any, ...]:
     if option == "truncation":
         return (", which does not train again for every coalition: leave it out",)
     instead = "scaled_ridge" if record.name == "ridge" else "sklearn_tree"
-    return ", which has its own: leave it out, or use another model, such as ", Setting("model", instead)
+    return ", which has its own: leave it out, or use another model, such as ", Setting(
+        "model", instead
+    )

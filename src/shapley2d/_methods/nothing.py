@@ -23,7 +23,9 @@ BEST_CONSTANT = "that of the best constant prediction"
 BLIND_GUESS = "that of a guess that knows no labels"
 
 
-def facts_of_knn(problem: Problem, empty: str, n_neighbors: int, option: str = "empty") -> dict[str, Any]:
+def facts_of_knn(
+    problem: Problem, empty: str, n_neighbors: int, option: str = "empty"
+) -> dict[str, Any]:
     """What nearest neighbours count from, and in words what it is; no facts where that is 0.
 
     Parameters
@@ -76,7 +78,8 @@ def _error_of_mean(split: Split) -> float:
 def facts_of_constant(games: Sequence[Game], problem: Problem) -> dict[str, Any]:
     """What models count from: the score of the best constant prediction from all rows.
 
-    Where the label is valued too, knowing it is part of what is valued, and a guess without it is what is left.
+    Where the label is valued too, knowing it is part of what is valued, and a guess without it is
+    what is left.
 
     Parameters
     ----------
@@ -88,8 +91,13 @@ def facts_of_constant(games: Sequence[Game], problem: Problem) -> dict[str, Any]
     worth = []
     for game in games:
         rows = MaskCoalitions(np.full((1, game.n_rows), not labelled))
-        worth.append(game.utilities(rows, MaskCoalitions(np.zeros((1, game.n_columns), dtype=bool)))[0, 0])
-    return {"utility_none": float(np.mean(worth)), "nothing": BLIND_GUESS if labelled else BEST_CONSTANT}
+        worth.append(
+            game.utilities(rows, MaskCoalitions(np.zeros((1, game.n_columns), dtype=bool)))[0, 0]
+        )
+    return {
+        "utility_none": float(np.mean(worth)),
+        "nothing": BLIND_GUESS if labelled else BEST_CONSTANT,
+    }
 
 
 def warn_of_perfect_zero(scoring: Any) -> None:

@@ -94,7 +94,9 @@ TRUNCATION = number(
     zero=True,
     flag="--truncation",
 )
-MAX_PERMUTATIONS = whole("max_permutations", 1000, "stop there in any case", flag="--max-permutations")
+MAX_PERMUTATIONS = whole(
+    "max_permutations", 1000, "stop there in any case", flag="--max-permutations"
+)
 CHECKPOINT = file(
     "checkpoint",
     "keep the state there: after a crash or Ctrl-C the same call goes on from it, to the same bits",

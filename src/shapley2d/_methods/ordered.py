@@ -50,7 +50,8 @@ def with_precedence(
     ----------
     run : Run
     precedence : mapping or None
-        For ``"rows"`` and ``"columns"``: a level for every player in order, or by its name; names left out come first.
+        For ``"rows"`` and ``"columns"``: a level for every player in order, or by its name; names
+        left out come first.
     rows, columns : sequence
         Names of the players.
     label : str, optional
@@ -89,7 +90,9 @@ def _levels(given: Any, names: list[Any], axis: str, label: str | None) -> NDArr
     if isinstance(given, Mapping):
         unknown = [name for name in given if name not in names]
         if unknown:
-            raise InputError(Setting("precedence"), f": there is no {axis[:-1]} {unknown[0]!r} to order")
+            raise InputError(
+                Setting("precedence"), f": there is no {axis[:-1]} {unknown[0]!r} to order"
+            )
         given = [given.get(name, -np.inf) for name in names]
         numbers = np.array([_number(level, name) for name, level in zip(names, given, strict=True)])
     else:
@@ -104,7 +107,9 @@ def _levels(given: Any, names: list[Any], axis: str, label: str | None) -> NDArr
 def _number(level: Any, name: Any) -> float:
     good = isinstance(level, (int, float, np.integer, np.floating)) and not isinstance(level, bool)
     if not good or level != level:  # noqa: PLR0124  (NaN)
-        raise InputError(Setting("precedence"), f": the level of {name!r} must be a number, not {level!r}")
+        raise InputError(
+            Setting("precedence"), f": the level of {name!r} must be a number, not {level!r}"
+        )
     return float(level)
 
 

@@ -1,7 +1,8 @@
 """What a run will take, before it: the record of a price, and how work is timed for it.
 
-A price comes from the real work on the real table, a second or so of it, multiplied by how much of it there is. Where a
-tolerance decides how much, a pilot run says about how many coalitions or permutations it takes, as a range.
+A price comes from the real work on the real table, a second or so of it, multiplied by how much of
+it there is. Where a tolerance decides how much, a pilot run says about how many coalitions or
+permutations it takes, as a range.
 """
 
 from __future__ import annotations
@@ -39,11 +40,13 @@ class Price:
     low, high : Cost
         At best and at worst.
     cores : float
-        How many cores' work is done at a time here, as measured: less than one where others use the machine too.
+        How many cores' work is done at a time here, as measured: less than one where others use the
+        machine too.
     memory : float
         Bytes that the run needs here beside the table, at worst.
     amounts : dict of str to (int, int)
-        How many of what there are, at least and at most: ``"column coalitions"``, ``"permutations"``, ``"trees"``.
+        How many of what there are, at least and at most: ``"column coalitions"``,
+        ``"permutations"``, ``"trees"``.
     facts : dict
         How it would be computed, in the words of the record of a run.
     notes : list of str
@@ -93,8 +96,8 @@ class Measured(NamedTuple):
 def measure(do: Callable[[int], float], most: int, seconds: float = CALIBRATION_S) -> Measured:
     """The pace of some work: ``do(count)`` does that much of it, at most ``most``, and says how many units it was.
 
-    The first call is not counted: it compiles, or loads what was compiled. Then the work is doubled until it takes long
-    enough to be measured.
+    The first call is not counted: it compiles, or loads what was compiled. Then the work is doubled
+    until it takes long enough to be measured.
     """
     do(1)
     count = 1

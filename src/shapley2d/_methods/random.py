@@ -33,7 +33,8 @@ def solve(problem: Problem, run: Run) -> Estimate:
     shape = problem.table.n_rows, problem.table.n_columns + (problem.label is not None)
     size = shape[0] * shape[1]
     values = (2.0 * np.arange(size) - (size - 1)) / max(1, size - 1)
-    # a stream of its own: ``default_rng(seed)``, which others take to break ties, must not give the same order
+    # a stream of its own: ``default_rng(seed)``, which others take to break ties, must not give the
+    # same order
     order = generator(run.seed, "random values").permutation(values)
     return Estimate.exact(order.reshape(shape))
 

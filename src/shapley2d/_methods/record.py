@@ -1,7 +1,8 @@
 """The record of a method and of its options: everything that the rest of the package knows about them.
 
-The functions that users call, the estimator, the command line, the tables of the docs and the words of the report all
-read these records. A method that is not in a record does not exist; one that is, exists everywhere.
+The functions that users call, the estimator, the command line, the tables of the docs and the words
+of the report all read these records. A method that is not in a record does not exist; one that is,
+exists everywhere.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class Option:
     check : callable, optional
         ``check(value, name)`` raises where a value cannot be used; None takes anything.
     flag, short : str, optional
-        On the command line, such as ``--neighbors`` and ``-k``; without a flag it is for Python only.
+        On the command line, such as ``--neighbors`` and ``-k``; without a flag it is for Python
+        only.
     metavar : str, optional
         What the help calls its value.
     shown_default : str, optional
@@ -88,14 +90,23 @@ class Option:
 def whole(name: str, default: int | None, text: str, *, least: int = 1, **more: Any) -> Option:
     """An option that is a whole number."""
     more = {"metavar": "N", **more}
-    return Option(name, default, text, int, check=lambda value, name: check_whole(value, name, least), **more)
+    return Option(
+        name, default, text, int, check=lambda value, name: check_whole(value, name, least), **more
+    )
 
 
-def number(name: str, default: float | None, text: str, *, zero: bool = False, **more: Any) -> Option:
+def number(
+    name: str, default: float | None, text: str, *, zero: bool = False, **more: Any
+) -> Option:
     """An option that is a number, positive or not negative."""
     more = {"metavar": "X", **more}
     return Option(
-        name, default, text, float, check=lambda value, name: check_number(value, name, zero=zero), **more
+        name,
+        default,
+        text,
+        float,
+        check=lambda value, name: check_number(value, name, zero=zero),
+        **more,
     )
 
 
@@ -121,17 +132,19 @@ class Method:
     summary : str
         What it does, as a phrase; for the help and for the docs.
     solve : callable
-        ``solve(problem, run, **options) -> Estimate``, with every option given. It imports what it needs when it is
-        called, so that the record is light.
+        ``solve(problem, run, **options) -> Estimate``, with every option given. It imports what it
+        needs when it is called, so that the record is light.
     options : tuple of Option
     how : str
         Completes "by ..." in the report; ``{name}`` stands for a fact of the run.
     meaning : str
         Completes "a cell's value is ..." in the report.
     total : str
-        Completes "the values sum to ..." for Shapley values, likewise; empty where their sum means nothing.
+        Completes "the values sum to ..." for Shapley values, likewise; empty where their sum means
+        nothing.
     total_from_zero : str
-        Instead of a ``total`` with ``{utility_none}``, in runs without one because they count from 0.
+        Instead of a ``total`` with ``{utility_none}``, in runs without one because they count from
+        0.
     caution : str
         What to know where values are no contributions to a performance; empty where they are.
     certainty : str
@@ -139,24 +152,26 @@ class Method:
     validates : bool
         Whether a model is evaluated, which takes a validation table or folds.
     solve_games : callable, optional
-        ``solve_games(games, rows, n_rows, run, **options) -> Estimate`` for games of any kind, where the method has no
-        need of a table: it then serves ``value_game`` and ``value_blocks`` too. One that takes a ``checkpoint`` is also
-        handed what identifies games of blocks, as ``known``.
+        ``solve_games(games, rows, n_rows, run, **options) -> Estimate`` for games of any kind,
+        where the method has no need of a table: it then serves ``value_game`` and ``value_blocks``
+        too. One that takes a ``checkpoint`` is also handed what identifies games of blocks, as
+        ``known``.
     ordered : bool
         Whether it knows players who can only join after others.
     game_options : tuple of str
         The options that ``solve_games`` takes.
     averages : bool
-        Whether values are means over validation rows, so that groups of them can be valued one by one.
+        Whether values are means over validation rows, so that groups of them can be valued one by
+        one.
     score : callable, optional
-        ``score(problem, run, **options) -> float``: what the whole table is worth beyond what the values are counted
-        from, which Shapley values sum to; None where no model is evaluated.
+        ``score(problem, run, **options) -> float``: what the whole table is worth beyond what the
+        values are counted from, which Shapley values sum to; None where no model is evaluated.
     price : callable, optional
-        ``price(problem, run, **options) -> Price``: what a run will take, from a short calibration. None where that is
-        not known.
+        ``price(problem, run, **options) -> Price``: what a run will take, from a short calibration.
+        None where that is not known.
     guess : callable, optional
-        ``guess(problem, run, **options) -> float``: about how many seconds that is, at no cost; runs that look long are
-        priced before they start.
+        ``guess(problem, run, **options) -> float``: about how many seconds that is, at no cost;
+        runs that look long are priced before they start.
     """
 
     name: str
@@ -164,9 +179,7 @@ class Method:
     solve: Callable[..., Estimate]
     options: tuple[Option, ...] = ()
     how: str = ""
-    meaning: str = (
-        "what it adds, on average over all ways to build up the table, to the performance of the model"
-    )
+    meaning: str = "what it adds, on average over all ways to build up the table, to the performance of the model"
     total: str = "the model's score less {utility_none:.4g}, {nothing}"
     total_from_zero: str = "the model's score"
     caution: str = ""
@@ -180,7 +193,9 @@ class Method:
     price: Callable[..., Price] | None = None
     guess: Callable[..., float] | None = None
 
-    def complete(self, given: dict[str, Any], only: tuple[str, ...] | None = None) -> dict[str, Any]:
+    def complete(
+        self, given: dict[str, Any], only: tuple[str, ...] | None = None
+    ) -> dict[str, Any]:
         """All options of the method: those given, checked, and the defaults of the others.
 
         Parameters
@@ -189,7 +204,9 @@ class Method:
         only : tuple of str, optional
             The options that count, where not all do.
         """
-        known = {option.name: option for option in self.options if only is None or option.name in only}
+        known = {
+            option.name: option for option in self.options if only is None or option.name in only
+        }
         for name in given:
             if name not in known:
                 raise unknown_option(f"method {self.name!r}", name, known)
@@ -221,5 +238,8 @@ def refuse_semivalue(name: str, semivalues: tuple[Any, Any], why: str) -> None:
     """Refuse a semivalue for a method that looks at no coalitions of different sizes."""
     if semivalues != ("shapley", "shapley"):
         raise InputError(
-            Setting("method", name), f" has no semivalue: {why}; leave ", Setting("semivalue"), " out"
+            Setting("method", name),
+            f" has no semivalue: {why}; leave ",
+            Setting("semivalue"),
+            " out",
         )

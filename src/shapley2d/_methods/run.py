@@ -76,9 +76,7 @@ class Run:
         found = f": the largest standard error is {ratio:.3g} of the spread of the values, wanted "
         effect = "; the values are less precise than asked, as their stderr shows"
         if "n_permutations" in estimate.info and "caveat" in estimate.info:
-            found = (
-                f": {estimate.info['caveat']}, so that up to {ratio:.2g} of all orders can differ, wanted "
-            )
+            found = f": {estimate.info['caveat']}, so that up to {ratio:.2g} of all orders can differ, wanted "
             effect = "; what these would change is not known"
         warn(PrecisionWarning(*cause, found, Setting("tolerance", tolerance), effect))
 
@@ -124,7 +122,11 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    return value if isinstance(value, (str, int, float, bool, type(None))) else Setting("", value).shown(repr)
+    return (
+        value
+        if isinstance(value, (str, int, float, bool, type(None)))
+        else Setting("", value).shown(repr)
+    )
 
 
 def as_seed(random_state: Any) -> int:

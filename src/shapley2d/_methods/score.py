@@ -25,15 +25,22 @@ def score_model(problem: Problem, run: Run, *, model: Any, **options: Any) -> fl
     worth = []
     for game in model_games(problem, run, model=model, threads=threads, **settings).games:
         columns = np.repeat([[False], [True]], game.n_columns, axis=1)
-        none, everything = game.utilities(MaskCoalitions(np.ones((1, game.n_rows))), MaskCoalitions(columns))[
-            0
-        ]
+        none, everything = game.utilities(
+            MaskCoalitions(np.ones((1, game.n_rows))), MaskCoalitions(columns)
+        )[0]
         worth.append(everything - none)
     return float(np.mean(worth))
 
 
 def score_knn(
-    problem: Problem, run: Run, *, empty: str, n_neighbors: int, metric: str, scoring: Any = None, **_: Any
+    problem: Problem,
+    run: Run,
+    *,
+    empty: str,
+    n_neighbors: int,
+    metric: str,
+    scoring: Any = None,
+    **_: Any,
 ) -> float:
     """The K-nearest-neighbour utility of the whole table, less that of its labels alone."""
     baseline = "zero" if empty == "zero" else "constant"

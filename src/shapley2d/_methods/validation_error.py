@@ -33,10 +33,13 @@ def problems_without_a_group(problem: Problem, n_groups: int, seed: int) -> Iter
         yield _with_rows(problem, [np.flatnonzero(group != left_out) for group in groups], n_groups)
 
 
-def problems_of_groups(problem: Problem, n_groups: int, seed: int) -> Iterator[tuple[float, Problem]]:
+def problems_of_groups(
+    problem: Problem, n_groups: int, seed: int
+) -> Iterator[tuple[float, Problem]]:
     """The same groups, each as all the validation rows that there are, with its share of them.
 
-    Where values are means over validation rows, those of the groups say what is left without one of them.
+    Where values are means over validation rows, those of the groups say what is left without one of
+    them.
     """
     groups = _groups(problem, n_groups, seed)
     for taken in range(n_groups):

@@ -65,19 +65,27 @@ def price_draws(
             state.add(draws(0))  # compiles, or loads what was compiled
             made, clock, core = 0, time.perf_counter(), time.process_time()
             while made == 0 or (
-                time.perf_counter() - clock < PILOT_S and not state.finished() and made < max_draws - 1
+                time.perf_counter() - clock < PILOT_S
+                and not state.finished()
+                and made < max_draws - 1
             ):
                 made += 1
                 state.add(draws(made))
-            pace = Measured((time.perf_counter() - clock) / made, (time.process_time() - core) / made)
+            pace = Measured(
+                (time.perf_counter() - clock) / made, (time.process_time() - core) / made
+            )
         count = expected_draws(state, tolerance, max_draws)
     n, m = shape
     cells = float(n) * m
     jobs = _jobs(n_jobs)
     back = 8 * cells / 5e8
-    low, high = (Cost(5e-8 * cells * many, pace.core_s * many, many, 1, HANDOVER_S + back) for many in count)
+    low, high = (
+        Cost(5e-8 * cells * many, pace.core_s * many, many, 1, HANDOVER_S + back) for many in count
+    )
     memory = 8 * cells * (8 + 3 * jobs)
-    return Price(low, high, pace.cores * jobs, memory, {"permutations": count}, {"s_per_draw": pace.core_s})
+    return Price(
+        low, high, pace.cores * jobs, memory, {"permutations": count}, {"s_per_draw": pace.core_s}
+    )
 
 
 def expected_draws(state: MonteCarloState, tolerance: float, max_draws: int) -> tuple[int, int]:
@@ -90,7 +98,9 @@ def expected_draws(state: MonteCarloState, tolerance: float, max_draws: int) -> 
     if made < MIN_DRAWS:
         return least, max_draws
     needed = state.needed()
-    return int(np.clip(needed / _OFF, least, max_draws)), int(np.clip(needed * _OFF, least, max_draws))
+    return int(np.clip(needed / _OFF, least, max_draws)), int(
+        np.clip(needed * _OFF, least, max_draws)
+    )
 
 
 def price_designs(
@@ -118,11 +128,18 @@ def price_designs(
     total = sum(counts)
     jobs = _jobs(n_jobs)
     pieces = max(total // 256, 1)
-    cost = Cost(5e-8 * total, pace.core_s * total, min(pieces, 200 * len(games)), len(games), HANDOVER_S)
+    cost = Cost(
+        5e-8 * total, pace.core_s * total, min(pieces, 200 * len(games)), len(games), HANDOVER_S
+    )
     memory = 8.0 * shape[0] * shape[1] * (4 + 2 * jobs) + 8.0 * min(total, 2**20) * jobs
     amounts = {"utilities": (total, total)}
     return Price(
-        cost, cost, pace.cores * jobs / max(threads, 1), memory, amounts, {"s_per_utility": pace.core_s}
+        cost,
+        cost,
+        pace.cores * jobs / max(threads, 1),
+        memory,
+        amounts,
+        {"s_per_utility": pace.core_s},
     )
 
 
@@ -145,7 +162,9 @@ def pace_of_utilities(game: Game, rows: AxisDesign, columns: AxisDesign) -> Meas
 
 
 def _some(design: AxisDesign, count: int, random: np.random.Generator) -> MaskCoalitions:
-    chosen = random.choice(len(design.coalitions), min(count, len(design.coalitions)), replace=False)
+    chosen = random.choice(
+        len(design.coalitions), min(count, len(design.coalitions)), replace=False
+    )
     masks = [design.coalitions.masks(int(k), int(k) + 1)[0] for k in chosen]
     return MaskCoalitions(np.array(masks))
 

@@ -50,7 +50,9 @@ class Copies:
     n_pairs: int
 
     @classmethod
-    def count(cls, regions: Regions, clusters: NDArray[np.intp], rule: str, distance: float) -> Copies:
+    def count(
+        cls, regions: Regions, clusters: NDArray[np.intp], rule: str, distance: float
+    ) -> Copies:
         """Count the copies in a table.
 
         Parameters

@@ -86,11 +86,14 @@ def label_groups(labels: Any, names: Sequence[Any], option: str) -> Groups:
         absent = [name for name in names if name not in labels]
         if absent:
             raise InputError(
-                Setting(option), f" has no group for {kind} {absent[0]!r}: name one for every {kind}"
+                Setting(option),
+                f" has no group for {kind} {absent[0]!r}: name one for every {kind}",
             )
         unknown = [name for name in labels if name not in set(names)]
         if unknown:
-            raise InputError(Setting(option), f" names {kind} {unknown[0]!r}, which the table does not have")
+            raise InputError(
+                Setting(option), f" names {kind} {unknown[0]!r}, which the table does not have"
+            )
         items = [labels[name] for name in names]
     else:
         items = _as_list(labels, option)
@@ -104,7 +107,9 @@ def label_groups(labels: Any, names: Sequence[Any], option: str) -> Groups:
     codes = np.empty(len(items), dtype=np.intp)
     for k, item in enumerate(items):
         if is_empty(item):
-            raise InputError(Setting(option), f" has no label for {kind} {names[k]!r}: name a group")
+            raise InputError(
+                Setting(option), f" has no label for {kind} {names[k]!r}: name a group"
+            )
         codes[k] = numbers.setdefault(item, len(numbers))
     return Groups(codes, list(numbers))
 
@@ -126,5 +131,7 @@ def _as_list(labels: Any, option: str) -> list[Any]:
         return list(labels.to_pylist())
     array = np.asarray(labels, dtype=None if isinstance(labels, np.ndarray) else object)
     if array.ndim != 1:
-        raise InputError(Setting(option), f" must be a list of labels, got an array of shape {array.shape}")
+        raise InputError(
+            Setting(option), f" must be a list of labels, got an array of shape {array.shape}"
+        )
     return list(array.tolist())

@@ -48,8 +48,8 @@ class AxisNames:
     names : sequence
         Names of the players.
     groups : Groups, optional
-        Groups whose names may be used too; they come first, then names, then positions. Where names are whole
-        numbers, a number is always a name.
+        Groups whose names may be used too; they come first, then names, then positions. Where names
+        are whole numbers, a number is always a name.
 
     Examples
     --------
@@ -103,13 +103,17 @@ class AxisNames:
         return np.flatnonzero((numbers >= first) & (numbers <= last))
 
     def _hint(self) -> str:
-        if [_text(name) for name in self._names] == [str(position) for position in range(self.size)]:
+        if [_text(name) for name in self._names] == [
+            str(position) for position in range(self.size)
+        ]:
             return f"the table's {self._kind}s count from 0 to {self.size - 1}"
         shown = ", ".join(str(name) for name in self._names[:5])
         return f"the table's {self._kind}s are {shown}{', ...' if self.size > 5 else ''}"
 
 
-def read_claims(owners: Any, name: str = "owners", where: Callable[[int], str] | None = None) -> list[Claim]:
+def read_claims(
+    owners: Any, name: str = "owners", where: Callable[[int], str] | None = None
+) -> list[Claim]:
     """Claims of an owners frame, list of dicts or mapping of lists, checked for their fields.
 
     Parameters
@@ -118,7 +122,8 @@ def read_claims(owners: Any, name: str = "owners", where: Callable[[int], str] |
     name : str
         What to call it in messages.
     where : callable, optional
-        From the position of a record to how a message names it; ``owners, line 1`` and so on by default.
+        From the position of a record to how a message names it; ``owners, line 1`` and so on by
+        default.
 
     Examples
     --------
@@ -146,7 +151,9 @@ def _counted(name: str) -> Callable[[int], str]:
     return lambda number: f"{name}, line {number + 1}"
 
 
-def _records(owners: Any, name: str, where: Callable[[int], str]) -> Iterator[tuple[dict[str, Any], str]]:
+def _records(
+    owners: Any, name: str, where: Callable[[int], str]
+) -> Iterator[tuple[dict[str, Any], str]]:
     if isinstance(owners, dict):
         if not all(hasattr(part, "__len__") for part in owners.values()):
             raise InputError(Setting("owners", owners), " must have a list for every column")
@@ -154,12 +161,16 @@ def _records(owners: Any, name: str, where: Callable[[int], str]) -> Iterator[tu
         if len(lengths) > 1:
             raise InputError(Setting("owners"), ": its columns differ in length")
         _check_fields(owners, name)
-        owners = [dict(zip(owners, line, strict=True)) for line in zip(*owners.values(), strict=True)]
+        owners = [
+            dict(zip(owners, line, strict=True)) for line in zip(*owners.values(), strict=True)
+        ]
     frame = nw.from_native(owners, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         _check_fields(frame.columns, name)
         owners = list(frame.iter_rows(named=True))
-    if not isinstance(owners, (list, tuple)) or not all(isinstance(record, dict) for record in owners):
+    if not isinstance(owners, (list, tuple)) or not all(
+        isinstance(record, dict) for record in owners
+    ):
         raise InputError(
             Setting("owners"),
             " must be a frame or a CSV file with the columns owner, row and column, or a list of dicts",
@@ -176,7 +187,9 @@ def _check_fields(fields: Any, where: str) -> None:
             f"{where}: column {unknown[0]!r} is not known: the columns are owner, row and column"
         )
     if "owner" not in fields:
-        raise InputError(f"{where}: there is no column 'owner': the columns are owner, row and column")
+        raise InputError(
+            f"{where}: there is no column 'owner': the columns are owner, row and column"
+        )
 
 
 def _text(entry: Any) -> str:

@@ -1,7 +1,8 @@
 """Payments: an amount divided in proportion to value, to the cent, with intervals.
 
-The rule for negative values is ``"zero"`` (they receive nothing, the others share the whole amount in proportion to
-their values) or ``"owe"`` (they pay in, and the others receive more). Either way the amounts add up to the total.
+The rule for negative values is ``"zero"`` (they receive nothing, the others share the whole amount
+in proportion to their values) or ``"owe"`` (they pay in, and the others receive more). Either way
+the amounts add up to the total.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ _MAX_DIGITS = 12
 def settle_rule(negative: str | None, players: object) -> str:
     """What owners of negative value get where the user leaves it open.
 
-    Sums of cells stay the same however an owner splits up, and only where negative values owe so do the payments: an
-    owner who is paid nothing instead of less could hide what harms in a shell.
+    Sums of cells stay the same however an owner splits up, and only where negative values owe so do
+    the payments: an owner who is paid nothing instead of less could hide what harms in a shell.
 
     Examples
     --------
@@ -50,8 +51,8 @@ def divide_total(
 ) -> list[float]:
     """Divide an amount in proportion to values, in whole units of the last digit, summing to the total.
 
-    Shares are rounded down, and the units left over go to those with the largest remainders, the first ones among
-    equals. A total with more digits is rounded to ``digits`` first.
+    Shares are rounded down, and the units left over go to those with the largest remainders, the
+    first ones among equals. A total with more digits is rounded to ``digits`` first.
 
     Parameters
     ----------
@@ -107,10 +108,10 @@ def payment_intervals(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """95 % intervals of the amounts, by simulation.
 
-    The values are drawn from Student's distribution around their estimates with the covariance of their errors (the
-    normal one for infinitely many degrees of freedom), the rule is applied to every draw, and the middle 95 % of the
-    amounts are the interval. So an interval respects that the amounts share one total and that none falls below 0
-    under the rule ``"zero"``.
+    The values are drawn from Student's distribution around their estimates with the covariance of
+    their errors (the normal one for infinitely many degrees of freedom), the rule is applied to
+    every draw, and the middle 95 % of the amounts are the interval. So an interval respects that
+    the amounts share one total and that none falls below 0 under the rule ``"zero"``.
 
     Parameters
     ----------
@@ -135,7 +136,9 @@ def payment_intervals(
     if not covariance.any():
         return amounts, amounts.copy()
     if not np.isfinite(covariance).all():
-        raise InputError("the standard errors are not known: value the blocks with at least two permutations")
+        raise InputError(
+            "the standard errors are not known: value the blocks with at least two permutations"
+        )
     scale, directions = np.linalg.eigh(covariance)
     factor = directions * np.sqrt(np.maximum(scale, 0.0))
     random = np.random.default_rng(0)
@@ -148,7 +151,9 @@ def payment_intervals(
     whole = draws.sum(axis=1)
     usable = whole > 0
     shares = draws[usable] / whole[usable, None]
-    low, high = np.quantile(float(total) * shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0).round(digits)
+    low, high = np.quantile(
+        float(total) * shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0
+    ).round(digits)
     return np.minimum(low, amounts), np.maximum(high, amounts)
 
 
@@ -185,7 +190,9 @@ def _whole_units(total: Any, digits: Any) -> int:
         or isinstance(digits, bool)
         or not 0 <= digits <= _MAX_DIGITS
     ):
-        raise InputError(Setting("digits", digits), f" must be a whole number from 0 to {_MAX_DIGITS}")
+        raise InputError(
+            Setting("digits", digits), f" must be a whole number from 0 to {_MAX_DIGITS}"
+        )
     good = is_number(total)
     try:
         amount = Decimal(str(total)) if good else Decimal(0)
@@ -201,7 +208,9 @@ def _whole_units(total: Any, digits: Any) -> int:
         raise InputError(*_too_large(total, digits))
     if units == 0:
         raise InputError(
-            Setting("total", total), " is less than a unit of the last of ", Setting("digits", digits)
+            Setting("total", total),
+            " is less than a unit of the last of ",
+            Setting("digits", digits),
         )
     return units
 

@@ -1,7 +1,8 @@
 """The regions that owners have, and the coarsest grid that respects them.
 
-An owner's region is the union of its claims, of any shape. Rows that lie in the same regions form a group, and so do
-columns: that is the coarsest grid in which every block has the same owners throughout.
+An owner's region is the union of its claims, of any shape. Rows that lie in the same regions form a
+group, and so do columns: that is the coarsest grid in which every block has the same owners
+throughout.
 """
 
 from __future__ import annotations
@@ -128,7 +129,9 @@ def find_regions(
     rows = AxisNames("row", row_names, row_groups)
     columns = AxisNames("column", column_names, column_groups)
     number = {name: k for k, name in enumerate(dict.fromkeys(claim.owner for claim in claims))}
-    found: dict[tuple[int, bytes], NDArray[np.bool_]] = {}  # rows of an owner that have the same columns
+    found: dict[
+        tuple[int, bytes], NDArray[np.bool_]
+    ] = {}  # rows of an owner that have the same columns
     for claim in claims:
         column_mask = np.zeros(columns.size, dtype=bool)
         column_mask[columns.find(claim.column, claim.where)] = True
@@ -176,7 +179,9 @@ def cut_grid(
     merged, _ = _number(np.packbits(held.reshape(len(first), -1), axis=1))
     row_labels, first_rows = _refine(merged[patterns], row_groups)
     by_row = held[patterns[first_rows]]
-    column_labels, _ = _number(np.packbits(np.moveaxis(by_row, 2, 0).reshape(masks.shape[1], -1), axis=1))
+    column_labels, _ = _number(
+        np.packbits(np.moveaxis(by_row, 2, 0).reshape(masks.shape[1], -1), axis=1)
+    )
     column_labels, first_columns = _refine(column_labels, column_groups)
     holders = np.moveaxis(by_row[:, :, first_columns], 1, 0)
     grid = Grid(
@@ -203,13 +208,17 @@ def _number(patterns: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np
     return rank[inverse.ravel()], first[order]
 
 
-def _refine(labels: NDArray[np.intp], groups: Groups | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _refine(
+    labels: NDArray[np.intp], groups: Groups | None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     if groups is None:
         return _number(labels[:, None])
     return _number(np.column_stack([labels, groups.labels]))
 
 
-def _names(labels: NDArray[np.intp], names: Sequence[Any], groups: Groups | None, plural: str) -> list[str]:
+def _names(
+    labels: NDArray[np.intp], names: Sequence[Any], groups: Groups | None, plural: str
+) -> list[str]:
     """Names of the groups of a grid: the user's label where it is not cut, else what the group holds."""
     found: list[str] = []
     for number in range(int(labels.max()) + 1):

@@ -32,8 +32,8 @@ class Audit:
     payments : dict of str to float
         What every owner is paid as things stand.
     moves : list of dict
-        ``owner``, ``move`` (in words), ``before`` and ``after``: what it is paid, all its shells together, as things
-        stand and if it did that; ``sentence``.
+        ``owner``, ``move`` (in words), ``before`` and ``after``: what it is paid, all its shells
+        together, as things stand and if it did that; ``sentence``.
     settings : list of dict
         ``setting`` (in words), ``payments``: what every owner would be paid under it; ``sentence``.
     copies : str

@@ -14,7 +14,12 @@ from shapley2d._base.precision import interval_factor
 from shapley2d._base.printable import printable
 from shapley2d._base.warnings import warn
 from shapley2d._ownership.owners import UNOWNED
-from shapley2d._ownership.payments import divide_total, payment_intervals, settle_rule, uncertain_pairs
+from shapley2d._ownership.payments import (
+    divide_total,
+    payment_intervals,
+    settle_rule,
+    uncertain_pairs,
+)
 from shapley2d._results.audit import Audit
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import make_frame
@@ -28,24 +33,27 @@ MAX_JOINT = 256
 class BlockValuation(Valuation, kind="blocks"):
     """The value of every block of a grid of row groups x column groups, and of the owners of the blocks.
 
-    A :class:`~shapley2d.Valuation` whose rows are row groups and whose columns are column groups, with
-    these attributes besides.
+    A :class:`~shapley2d.Valuation` whose rows are row groups and whose columns are column groups,
+    with these attributes besides.
 
     Attributes
     ----------
     row_sizes, column_sizes : ndarray of int
         Rows in every row group, columns in every column group.
     owner_names : list of str
-        The owners, ``"(unowned)"`` last where a block has none; empty when none were given: then every block
-        stands for itself.
+        The owners, ``"(unowned)"`` last where a block has none; empty when none were given: then
+        every block stands for itself.
     owner_shares : ndarray of shape (owners, row groups, column groups) or None
         Part of every block that each owner has.
     owner_values : ndarray of shape (owners,) or None
-        What every owner is worth, where that was added up from cells; None where it is the sum of its blocks.
+        What every owner is worth, where that was added up from cells; None where it is the sum of
+        its blocks.
     covariance : ndarray or None
-        Of the errors of the owners' (or blocks') values; None where they are exact, or too many to be kept jointly.
+        Of the errors of the owners' (or blocks') values; None where they are exact, or too many to
+        be kept jointly.
     covariance_dof : float
-        Degrees of freedom behind it: few groups of validation rows count for less than many permutations.
+        Degrees of freedom behind it: few groups of validation rows count for less than many
+        permutations.
 
     Examples
     --------
@@ -110,7 +118,9 @@ class BlockValuation(Valuation, kind="blocks"):
         """
         cells = np.outer(self.row_sizes, self.column_sizes).astype(np.float64)
         counts = (
-            cells.ravel() if self.owner_shares is None else np.tensordot(self.owner_shares, cells, axes=2)
+            cells.ravel()
+            if self.owner_shares is None
+            else np.tensordot(self.owner_shares, cells, axes=2)
         )
         columns = {
             "owner": self._owner_names,
@@ -128,19 +138,20 @@ class BlockValuation(Valuation, kind="blocks"):
         total : number
             The amount; it is divided without a remainder.
         negative : {"zero", "owe"}, optional
-            Owners of negative value receive nothing and the rest is rescaled, or they owe their share. By default
-            they owe where owners are worth the sum of their cells (``players="cells"``): then nobody gains by
-            splitting into several. With ``"zero"`` whoever hides what harms in a shell does.
+            Owners of negative value receive nothing and the rest is rescaled, or they owe their
+            share. By default they owe where owners are worth the sum of their cells
+            (``players="cells"``): then nobody gains by splitting into several. With ``"zero"``
+            whoever hides what harms in a shell does.
         digits : int
             Decimals of the amounts: 2 for cents.
 
         Returns
         -------
         frame
-            ``owner``, ``value``, ``amount``, and ``low`` and ``high``, a 95 % interval of the amount from the
-            standard errors of the values, by simulation. Blocks that no one
-            owns form the entry ``"(unowned)"``, which receives nothing. A warning names those who are paid although the
-            interval of their value holds 0.
+            ``owner``, ``value``, ``amount``, and ``low`` and ``high``, a 95 % interval of the
+            amount from the standard errors of the values, by simulation. Blocks that no one owns
+            form the entry ``"(unowned)"``, which receives nothing. A warning names those who are
+            paid although the interval of their value holds 0.
         """
         names, values = self._owner_names, self._owner_values
         negative = settle_rule(negative, self.info.get("players") if self.owner_names else None)
@@ -162,7 +173,8 @@ class BlockValuation(Valuation, kind="blocks"):
         """Say which of those who are paid may be worth nothing."""
         half = self.owner_interval_factor * np.sqrt(np.diag(self._owner_covariance))
         unsure = [
-            self._owner_names[k] for k in np.flatnonzero(paid & (half > 0) & (self._owner_values <= half))
+            self._owner_names[k]
+            for k in np.flatnonzero(paid & (half > 0) & (self._owner_values <= half))
         ]
         if unsure:
             named = ", ".join(repr(name) for name in unsure[:3])
@@ -181,8 +193,8 @@ class BlockValuation(Valuation, kind="blocks"):
         Returns
         -------
         frame
-            ``owner`` (the higher estimate), ``other``, their ``difference``, and ``low`` and ``high``, its 95 %
-            interval, which holds 0. Empty when every order is certain.
+            ``owner`` (the higher estimate), ``other``, their ``difference``, and ``low`` and
+            ``high``, its 95 % interval, which holds 0. Empty when every order is certain.
         """
         higher, lower, difference, stderr = uncertain_pairs(
             self._owner_values, self._owner_covariance, self._owner_dof
@@ -200,7 +212,8 @@ class BlockValuation(Valuation, kind="blocks"):
     def audit(self) -> Audit:
         """What owners could gain by gaming these payments, as :func:`~shapley2d.audit_owners` found it.
 
-        A valuation has no tables, so that it cannot ask by itself: it keeps the audit that it came with.
+        A valuation has no tables, so that it cannot ask by itself: it keeps the audit that it came
+        with.
         """
         if "audit" not in self.info:
             raise InputError(
@@ -223,10 +236,14 @@ class BlockValuation(Valuation, kind="blocks"):
         order = np.argsort(-self._owner_values, kind="stable")
         for k in order[:12]:
             error = f" +- {self.owner_interval_factor * errors[k]:.2g}" if errors[k] else ""
-            lines.append(f"  {printable(self._owner_names[k]):<24} {self._owner_values[k]:+.4g}{error}")
+            lines.append(
+                f"  {printable(self._owner_names[k]):<24} {self._owner_values[k]:+.4g}{error}"
+            )
         if order.size > 12:
             lines.append(f"  and {order.size - 12} more")
-        higher, lower, _, _ = uncertain_pairs(self._owner_values, self._owner_covariance, self._owner_dof)
+        higher, lower, _, _ = uncertain_pairs(
+            self._owner_values, self._owner_covariance, self._owner_dof
+        )
         if higher.size:
             pairs = [
                 printable(f"{self._owner_names[a]} / {self._owner_names[b]}")

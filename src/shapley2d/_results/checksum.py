@@ -14,7 +14,9 @@ KEY = b"shapley2d.sha256"
 """The metadata's name for it."""
 
 _LENGTH = 64
-_ENTRY = re.compile(re.escape(KEY) + rb"\x18\x40([0-9a-f]{64})")  # name, a field of 64 bytes, the digits
+_ENTRY = re.compile(
+    re.escape(KEY) + rb"\x18\x40([0-9a-f]{64})"
+)  # name, a field of 64 bytes, the digits
 _MAX_FOUND = 8
 _BLOCK = 2**20
 

@@ -1,11 +1,12 @@
 """What a person decided about suspect cells, as a CSV file: to change an entry, or that it is right.
 
-One line per cell: ``row`` (its position in the table, from 0), ``name`` (of the row, where it has one), ``column``,
-``entry`` (what stands there), ``decision`` (``accept``, ``edit`` or ``right``), ``new`` (what shall stand there),
-``probability``, ``why``, ``target`` (the column to predict) and ``table`` (the fingerprint of the table).
+One line per cell: ``row`` (its position in the table, from 0), ``name`` (of the row, where it has
+one), ``column``, ``entry`` (what stands there), ``decision`` (``accept``, ``edit`` or ``right``),
+``new`` (what shall stand there), ``probability``, ``why``, ``target`` (the column to predict) and
+``table`` (the fingerprint of the table).
 
-Text that a spreadsheet would run as a formula has an apostrophe before it, which is taken away when the file is read:
-so every entry comes back as it was.
+Text that a spreadsheet would run as a formula has an apostrophe before it, which is taken away when
+the file is read: so every entry comes back as it was.
 """
 
 from __future__ import annotations
@@ -24,7 +25,18 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FIELDS = ("row", "name", "column", "entry", "decision", "new", "probability", "why", "target", "table")
+FIELDS = (
+    "row",
+    "name",
+    "column",
+    "entry",
+    "decision",
+    "new",
+    "probability",
+    "why",
+    "target",
+    "table",
+)
 """The columns of the file, in order."""
 
 VERDICTS = ("accept", "edit", "right")
@@ -113,7 +125,9 @@ def read_decisions(path: str | os.PathLike[str]) -> Decisions:
     try:
         text = place.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"{name} is not written in UTF-8: save it so, or download it again") from None
+        raise InputError(
+            f"{name} is not written in UTF-8: save it so, or download it again"
+        ) from None
     return parse_decisions(text, name)
 
 
@@ -128,13 +142,19 @@ def parse_decisions(text: str, path: str = "decisions") -> Decisions:
     csv.field_size_limit(2**31 - 1)
     start = text.split("\n", 1)[0]
     mark = (
-        ";" if start.count(";") > start.count(",") else "\t" if start.count("\t") > start.count(",") else ","
+        ";"
+        if start.count(";") > start.count(",")
+        else "\t"
+        if start.count("\t") > start.count(",")
+        else ","
     )
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
     try:
         header = [field.strip() for field in next(reader, [])]
         lacks = [
-            field for field in ("row", "column", "entry", "decision", "new", "table") if field not in header
+            field
+            for field in ("row", "column", "entry", "decision", "new", "table")
+            if field not in header
         ]
         if lacks:
             raise InputError(
@@ -227,7 +247,9 @@ def write_decisions(
 ) -> None:
     """Write a file of decisions, whole or not at all."""
     with atomic_write(path) as temporary:
-        temporary.write_bytes(("\ufeff" + decisions_text(made, table, target)).encode("utf-8", "replace"))
+        temporary.write_bytes(
+            ("\ufeff" + decisions_text(made, table, target)).encode("utf-8", "replace")
+        )
 
 
 def same_entry(one: str | None, other: str | None) -> bool:

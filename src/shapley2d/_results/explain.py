@@ -28,8 +28,8 @@ def explain_row(valuation: Values, row: Any) -> Any:
     Returns
     -------
     frame
-        ``column``, ``content`` (the entry as text, where the table is known), ``value``, ``stderr`` and ``sum``, the
-        running sum of the values, whose last entry is the row's value.
+        ``column``, ``content`` (the entry as text, where the table is known), ``value``, ``stderr``
+        and ``sum``, the running sum of the values, whose last entry is the row's value.
 
     Examples
     --------
@@ -55,7 +55,8 @@ def explain_row(valuation: Values, row: Any) -> Any:
 def similar_rows(valuation: Values, row: Any, k: int = 5, *, within: float | None = None) -> Any:
     """Rows of nearly the same 1D value, by how much their cells agree: the most alike, then the least.
 
-    Two rows can be worth the same for the same reasons or for quite different ones; the cells show which.
+    Two rows can be worth the same for the same reasons or for quite different ones; the cells show
+    which.
 
     Parameters
     ----------
@@ -65,16 +66,18 @@ def similar_rows(valuation: Values, row: Any, k: int = 5, *, within: float | Non
     k : int
         Rows to list of either kind; fewer where there are not twice as many candidates.
     within : float, optional
-        Rows whose 1D values differ by no more than this are candidates. By default the closest rows, at most a tenth of
-        them or ``4 k`` if that is more, that differ by no more than a tenth of the row's own value or of the standard
-        deviation of all rows' values, whichever is larger.
+        Rows whose 1D values differ by no more than this are candidates. By default the closest
+        rows, at most a tenth of them or ``4 k`` if that is more, that differ by no more than a
+        tenth of the row's own value or of the standard deviation of all rows' values, whichever is
+        larger.
 
     Returns
     -------
     frame
-        ``row``, ``value`` (1D), ``agreement`` (the correlation of the two rows' cells, 1 for the same profile) and
-        ``kind``: ``"most"`` or ``"least"``. In the order of the agreement, highest first. Empty, with a warning that
-        names the closest row, where no row is worth nearly the same.
+        ``row``, ``value`` (1D), ``agreement`` (the correlation of the two rows' cells, 1 for the
+        same profile) and ``kind``: ``"most"`` or ``"least"``. In the order of the agreement,
+        highest first. Empty, with a warning that names the closest row, where no row is worth
+        nearly the same.
 
     Examples
     --------
@@ -112,7 +115,9 @@ def similar_rows(valuation: Values, row: Any, k: int = 5, *, within: float | Non
 
 def _nearly(rows: NDArray[np.float64], i: int) -> float:
     """How far a row's value may be from that of row ``i`` to be nearly the same; a little more, for rounding."""
-    return 0.1 * max(abs(float(rows[i])), float(rows.std())) * (1 + 1e-9) + 1e-15 * float(np.abs(rows).max())
+    return 0.1 * max(abs(float(rows[i])), float(rows.std())) * (1 + 1e-9) + 1e-15 * float(
+        np.abs(rows).max()
+    )
 
 
 def _warn_of_none(valuation: Values, i: int, within: float) -> None:

@@ -101,7 +101,8 @@ class Inspected:
     def columns_first(self) -> list[ColumnFinding]:
         """The findings about columns in the order to look at them: first what can be changed, last what only is so."""
         return sorted(
-            self.columns, key=lambda one: (not one.suggestions, one.kind in ("key", "constant", "empty"))
+            self.columns,
+            key=lambda one: (not one.suggestions, one.kind in ("key", "constant", "empty")),
         )
 
     @cached_property
@@ -121,7 +122,9 @@ class Inspected:
         for j, name in enumerate(self.column_names):
             columns[name] = self._suggested(j)
         frame = make_frame(columns, self.frame)
-        if self.frame == "pandas" and not np.array_equal(self.row_names, np.arange(len(self.row_names))):
+        if self.frame == "pandas" and not np.array_equal(
+            self.row_names, np.arange(len(self.row_names))
+        ):
             frame.index = list(self.row_names)
         return frame
 
@@ -156,7 +159,9 @@ class Inspected:
         expected, wording = self.findings.expected[column], self.wordings[column]
         if expected.alternatives is None or expected.chances is None:
             return []
-        found = zip(expected.alternatives[row].tolist(), expected.chances[row].tolist(), strict=True)
+        found = zip(
+            expected.alternatives[row].tolist(), expected.chances[row].tolist(), strict=True
+        )
         return [
             (None if code == -2 else wording.text(float(code)), float(chance))
             for code, chance in list(found)[:_SHOWN_ALTERNATIVES]
@@ -166,13 +171,18 @@ class Inspected:
     def reasons(self, row: int, column: int) -> list[tuple[str, float]]:
         """Why a cell, by position, is suspect: words, and the share that they have in its score."""
         return reasons_of(
-            self.findings, row, column, self.expected_text(row, column), self.likely_text(row, column)
+            self.findings,
+            row,
+            column,
+            self.expected_text(row, column),
+            self.likely_text(row, column),
         )
 
     def order(self, by: str = "wrong", most: int | None = None) -> NDArray[np.intp]:
         """Positions of the suspects in the matrices of all columns, flat, the first to look at first.
 
-        Those that a person has called right are left out, and so are those without a value where harm decides.
+        Those that a person has called right are left out, and so are those without a value where
+        harm decides.
         """
         check_choice(by, "by", ORDERS)
         if most is not None:
@@ -196,24 +206,26 @@ class Inspected:
         Parameters
         ----------
         by : {"wrong", "harm", "gain"}
-            ``"wrong"``: the likeliest wrong first. ``"harm"``: those that hurt a model most first. ``"gain"``: both,
-            for a small table whose model is to become better. The last two need the ``valuation`` that was passed to
-            :func:`~shapley2d.inspect_cells`.
+            ``"wrong"``: the likeliest wrong first. ``"harm"``: those that hurt a model most first.
+            ``"gain"``: both, for a small table whose model is to become better. The last two need
+            the ``valuation`` that was passed to :func:`~shapley2d.inspect_cells`.
         most : int or None
             How many; None for all.
 
         Returns
         -------
         frame
-            With the columns ``row``, ``column``, ``entry``, ``expected``, ``likely`` (the range of a number, or the
-            likeliest categories), ``probability``, ``score``, ``value`` (what the cell is worth to a model, where that
-            is known) and ``reasons``.
+            With the columns ``row``, ``column``, ``entry``, ``expected``, ``likely`` (the range of
+            a number, or the likeliest categories), ``probability``, ``score``, ``value`` (what the
+            cell is worth to a model, where that is known) and ``reasons``.
         """
         return make_frame(self._lines(self.order(by, most), reasons=True), self.frame)
 
     def to_frame(self) -> Any:
         """All cells, in the order of the table: as :meth:`rank` has them, but without ``likely`` and ``reasons``."""
-        return make_frame(self._lines(np.arange(self.findings.scores.size), reasons=False), self.frame)
+        return make_frame(
+            self._lines(np.arange(self.findings.scores.size), reasons=False), self.frame
+        )
 
     def _lines(self, flat: NDArray[np.intp], *, reasons: bool) -> dict[str, Any]:
         i, j = np.unravel_index(flat, self.findings.scores.shape)
@@ -257,7 +269,10 @@ class Inspected:
         """Score and harm in one number, the first to look at largest."""
         harm = self._harm()
         terms = np.zeros_like(harm)
-        for part in (slice(0, self.shape[1]), slice(self.shape[1], None)):  # labels are worth more than cells
+        for part in (
+            slice(0, self.shape[1]),
+            slice(self.shape[1], None),
+        ):  # labels are worth more than cells
             known = harm[:, part][np.isfinite(harm[:, part])]
             spread = float(known.std()) if known.size else 0.0
             if spread > 0:
@@ -270,7 +285,9 @@ class Inspected:
         entries = wording.rounded(self.findings.expected[j].entries)
         gone = np.isnan(entries)
         if column.kind == "number":
-            whole = wording.decimals == 0 and not gone.any() and bool((np.abs(entries) < 2**53).all())
+            whole = (
+                wording.decimals == 0 and not gone.any() and bool((np.abs(entries) < 2**53).all())
+            )
             return entries.astype(np.int64) if whole else entries
         if column.kind == "date":
             stamps = np.round(np.where(gone, 0.0, entries) * MILLISECONDS_PER_DAY).astype(np.int64)
@@ -278,7 +295,9 @@ class Inspected:
             dates[gone] = np.datetime64("NaT", "ms")
             return dates
         if column.kind == "boolean":
-            return _objects([None if np.isnan(entry) else bool(entry) for entry in entries.tolist()])
+            return _objects(
+                [None if np.isnan(entry) else bool(entry) for entry in entries.tolist()]
+            )
         return _objects([wording.text(entry) for entry in entries.tolist()])
 
     def settle(self, cells: Iterable[tuple[int, int]]) -> Self:

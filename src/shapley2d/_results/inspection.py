@@ -27,7 +27,8 @@ class Inspection(Inspected):
         Everything that was found, the label being one more column behind the others.
     row_names : ndarray of shape (n,)
     values : ndarray of shape (n, p) or None
-        What each cell is worth to a model, from the valuation that came along; NaN where that is not known.
+        What each cell is worth to a model, from the valuation that came along; NaN where that is
+        not known.
     frame : str
         The kind of frame that the methods return: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
     digests : dict of str to str
@@ -61,8 +62,8 @@ class Inspection(Inspected):
     ) -> Any:
         """A repaired copy of the table, and a log of what was changed. X itself is never changed.
 
-        Give one or more of ``cells``, ``most``, ``probability`` and ``findings``; what several of them choose is
-        changed once. Cells called right stay as they are.
+        Give one or more of ``cells``, ``most``, ``probability`` and ``findings``; what several of
+        them choose is changed once. Cells called right stay as they are.
 
         Parameters
         ----------
@@ -82,8 +83,9 @@ class Inspection(Inspected):
         Returns
         -------
         table, log
-            Or table, y, log where ``y`` was given. The table is of the kind of X, its columns of the same types
-            wherever the new entries fit. The log is a frame of ``row``, ``column``, ``before``, ``after`` and ``why``.
+            Or table, y, log where ``y`` was given. The table is of the kind of X, its columns of
+            the same types wherever the new entries fit. The log is a frame of ``row``, ``column``,
+            ``before``, ``after`` and ``why``.
 
         Examples
         --------
@@ -96,7 +98,9 @@ class Inspection(Inspected):
         """
         from shapley2d._results.repair import repair
 
-        return repair(self, X, cells=cells, most=most, probability=probability, findings=findings, y=y)
+        return repair(
+            self, X, cells=cells, most=most, probability=probability, findings=findings, y=y
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the inspection to a Parquet file: a tidy table that any Parquet reader opens, whole or not at all."""
@@ -112,7 +116,8 @@ class Inspection(Inspected):
         ----------
         path : path-like
         frame : {"pandas", "polars", "pyarrow"}, optional
-            The kind of frame that its methods return; by default that of the table that was inspected.
+            The kind of frame that its methods return; by default that of the table that was
+            inspected.
         """
         from shapley2d._results.inspection_storage import read_inspection
 
@@ -157,10 +162,19 @@ class Inspection(Inspected):
         rows = []
         for flat in self.order("wrong", 10).tolist():
             i, j = divmod(flat, self.findings.scores.shape[1])
-            said = [str(self.row_names[i]), self.all_names[j], self.entries[j][i], self.expected_text(i, j)]
-            cells = "".join(f"<td>{html.escape('(empty)' if text is None else text)}</td>" for text in said)
+            said = [
+                str(self.row_names[i]),
+                self.all_names[j],
+                self.entries[j][i],
+                self.expected_text(i, j),
+            ]
+            cells = "".join(
+                f"<td>{html.escape('(empty)' if text is None else text)}</td>" for text in said
+            )
             why = html.escape(reasons_text(self.reasons(i, j)))
-            rows.append(f"<tr>{cells}<td>{percent(self.findings.probability[i, j])}</td><td>{why}</td></tr>")
+            rows.append(
+                f"<tr>{cells}<td>{percent(self.findings.probability[i, j])}</td><td>{why}</td></tr>"
+            )
         found = "".join(f"<li>{html.escape(finding.text)}</li>" for finding in self.columns[:10])
         return (
             f"<div><p><b>Inspection</b> of {n} rows &times; {m} columns: about {self.expected_errors:,.0f} of "

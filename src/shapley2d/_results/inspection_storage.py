@@ -1,7 +1,8 @@
 """Inspections as Parquet files: a tidy table that any reader opens, the record in its metadata, never a pickle.
 
-The columns ``row`` to ``value`` are for people. The others are what an inspection is made of: ``held``, ``suggested``,
-``low`` and ``high`` are entries as a typed column holds them, and each reason has a column of its own.
+The columns ``row`` to ``value`` are for people. The others are what an inspection is made of:
+``held``, ``suggested``, ``low`` and ``high`` are entries as a typed column holds them, and each
+reason has a column of its own.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ def save_inspection(inspection: Inspected, path: str | os.PathLike[str]) -> None
         "content": pa.array(
             [text for line in zip(*inspection.entries, strict=True) for text in line], pa.string()
         ),
-        "expected": pa.array([text for line in zip(*suggested, strict=True) for text in line], pa.string()),
+        "expected": pa.array(
+            [text for line in zip(*suggested, strict=True) for text in line], pa.string()
+        ),
         "probability": found.probability.ravel(),
         "score": found.scores.ravel(),
     }
@@ -70,10 +73,13 @@ def save_inspection(inspection: Inspected, path: str | os.PathLike[str]) -> None
     for end in ("low", "high"):
         columns[end] = _by_row([getattr(one, end) for one in found.expected], n)
     width = max(
-        (one.alternatives.shape[1] for one in found.expected if one.alternatives is not None), default=0
+        (one.alternatives.shape[1] for one in found.expected if one.alternatives is not None),
+        default=0,
     )
     for k in range(width):
-        columns[f"alternative {k + 1}"] = _by_row([_at(one.alternatives, k) for one in found.expected], n)
+        columns[f"alternative {k + 1}"] = _by_row(
+            [_at(one.alternatives, k) for one in found.expected], n
+        )
         columns[f"chance {k + 1}"] = _by_row([_at(one.chances, k) for one in found.expected], n)
     for name, part in found.parts.items():
         columns[_PART + name] = np.asarray(part, dtype=np.float32).ravel()
@@ -88,7 +94,9 @@ def save_inspection(inspection: Inspected, path: str | os.PathLike[str]) -> None
         "kinds": [one.kind for one in found.columns],
         "notations": [one.from_text.notation for one in found.columns],
         "categories": [list(one.categories) for one in found.columns],
-        "widths": [0 if one.alternatives is None else one.alternatives.shape[1] for one in found.expected],
+        "widths": [
+            0 if one.alternatives is None else one.alternatives.shape[1] for one in found.expected
+        ],
         "ranges": [one.low is not None and one.high is not None for one in found.expected],
         "suspects": [[i, j, text] for (i, j), text in found.suspects.items()],
         "findings": [
@@ -107,13 +115,20 @@ def save_inspection(inspection: Inspected, path: str | os.PathLike[str]) -> None
         "info": inspection.info,
     }
     mark = checksum.placeholder()
-    metadata = {_KEY: json.dumps(record, ensure_ascii=False, default=str).encode(), checksum.KEY: mark}
+    metadata = {
+        _KEY: json.dumps(record, ensure_ascii=False, default=str).encode(),
+        checksum.KEY: mark,
+    }
     table = pa.table(columns).replace_schema_metadata(metadata)
     with atomic_write(path) as temporary:
         pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
         if too_dense(temporary):  # so alike that it could not be read again
             pq.write_table(
-                table, temporary, compression="none", use_dictionary=["column"], write_page_checksum=True
+                table,
+                temporary,
+                compression="none",
+                use_dictionary=["column"],
+                write_page_checksum=True,
             )
         checksum.seal(temporary, mark)
 
@@ -155,8 +170,12 @@ def _fields(record: dict[str, Any], table: Any) -> dict[str, Any]:
             for name in table.column_names
             if name.startswith(_PART)
         },
-        suspects={(_row(i, n), _row(j, p)): _word(text) for i, j, text in _triples(record.get("suspects"))},
-        column_findings=tuple(_finding(one, column_names, n) for one in _list(record.get("findings"))),
+        suspects={
+            (_row(i, n), _row(j, p)): _word(text) for i, j, text in _triples(record.get("suspects"))
+        },
+        column_findings=tuple(
+            _finding(one, column_names, n) for one in _list(record.get("findings"))
+        ),
         info=record["facts"],
     )
     return {
@@ -171,8 +190,12 @@ def _fields(record: dict[str, Any], table: Any) -> dict[str, Any]:
     }
 
 
-def _columns(record: dict[str, Any], table: Any, names: list[str], n: int, p: int) -> tuple[Column, ...]:
-    kinds, notations, categories = (_list(record.get(key), p) for key in ("kinds", "notations", "categories"))
+def _columns(
+    record: dict[str, Any], table: Any, names: list[str], n: int, p: int
+) -> tuple[Column, ...]:
+    kinds, notations, categories = (
+        _list(record.get(key), p) for key in ("kinds", "notations", "categories")
+    )
     if any(kind not in _KINDS for kind in kinds):
         raise ValueError("its kinds of columns do not fit")
     texts = texts_of(table, "content").reshape(n, p)
@@ -184,10 +207,13 @@ def _columns(record: dict[str, Any], table: Any, names: list[str], n: int, p: in
         if kind == "category":
             _check_codes(entries[~np.isnan(entries)], len(known))
         distinct = {
-            text: code for code, text in enumerate(dict.fromkeys(t for t in texts[:, j] if t is not None))
+            text: code
+            for code, text in enumerate(dict.fromkeys(t for t in texts[:, j] if t is not None))
         }
         words = np.array([*distinct, None], dtype=object)
-        codes = np.array([-1 if text is None else distinct[text] for text in texts[:, j]], dtype=np.int32)
+        codes = np.array(
+            [-1 if text is None else distinct[text] for text in texts[:, j]], dtype=np.int32
+        )
         strays = {
             i: text
             for i, text in enumerate(texts[:, j].tolist())
@@ -212,7 +238,9 @@ def _expected(
             codes = np.column_stack(parts)
             _check_codes(codes.ravel(), max(2, len(column.categories)), least=-2)
             alternatives = codes.astype(np.int32)
-            shares = np.column_stack([_matrix(table, f"chance {k + 1}", n, p)[:, j] for k in range(width)])
+            shares = np.column_stack(
+                [_matrix(table, f"chance {k + 1}", n, p)[:, j] for k in range(width)]
+            )
             chances = shares.astype(np.float32)
         entries = np.array(suggested[:, j])
         if column.kind == "category":
@@ -238,7 +266,9 @@ def _finding(record: Any, names: list[str], n: int) -> ColumnFinding:
     rows = np.array([_row(i, n) for i in _list(record.get("rows"))], dtype=np.intp)
     chances = record.get("chances")
     if chances is not None:
-        chances = np.array([real_number(one, "a chance of a finding") for one in _list(chances, rows.size)])
+        chances = np.array(
+            [real_number(one, "a chance of a finding") for one in _list(chances, rows.size)]
+        )
     return ColumnFinding(
         columns=concerned,
         kind=_word(record.get("kind")),
@@ -252,7 +282,9 @@ def _finding(record: Any, names: list[str], n: int) -> ColumnFinding:
 
 def _by_row(parts: list[Any], n: int = 0) -> NDArray[np.float64]:
     """Columns as one long column, row after row; NaN where a column has none."""
-    filled = [np.full(n, np.nan) if part is None else np.asarray(part, dtype=np.float64) for part in parts]
+    filled = [
+        np.full(n, np.nan) if part is None else np.asarray(part, dtype=np.float64) for part in parts
+    ]
     return np.column_stack(filled).ravel()
 
 

@@ -34,4 +34,6 @@ def template(home: str) -> Any:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    return environment.from_string(files(home).joinpath("template.html.jinja").read_text(encoding="utf-8"))
+    return environment.from_string(
+        files(home).joinpath("template.html.jinja").read_text(encoding="utf-8")
+    )

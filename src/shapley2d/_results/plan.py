@@ -29,7 +29,8 @@ class Plan:
     rows, columns, valid_rows : int
         Of the training table, and the rows that it is evaluated on, over all folds.
     amounts : dict of str to (int, int)
-        What there is to do, at least and at most: ``"column coalitions"``, ``"permutations"``, ``"trees"``.
+        What there is to do, at least and at most: ``"column coalitions"``, ``"permutations"``,
+        ``"trees"``.
     seconds : (float, float)
         On this machine, at best and at worst.
     memory : float
@@ -37,7 +38,8 @@ class Plan:
     cores : float
         How many cores' work is done at a time here; less than one where others use the machine too.
     low, high : Cost
-        The cost model behind it, at best and at worst: what one process does alone, and pieces that workers share.
+        The cost model behind it, at best and at worst: what one process does alone, and pieces that
+        workers share.
     facts : dict
         How it would be computed, in the words of a result's ``info``.
     notes : list of str
@@ -79,8 +81,8 @@ class Plan:
         Returns
         -------
         int or None
-            None where no number of workers is: the rest is what one process does alone, or there are no more pieces to
-            share. None also where there is no price.
+            None where no number of workers is: the rest is what one process does alone, or there
+            are no more pieces to share. None also where there is no price.
 
         Examples
         --------
@@ -101,7 +103,9 @@ class Plan:
             Seconds in which it should be done: the summary then says how many workers that takes.
         """
         against = f", {self.valid_rows:,} validation rows" if self.valid_rows else ""
-        lines = [f"plan: method {self.method}, {self.rows:,} rows x {self.columns:,} columns{against}"]
+        lines = [
+            f"plan: method {self.method}, {self.rows:,} rows x {self.columns:,} columns{against}"
+        ]
         if not self.priced:
             return "\n".join([*lines, f"  {self.reason}"])
         lines += [f"  {name:<9} {words}" for name, words in self._entries(within)]
@@ -118,11 +122,17 @@ class Plan:
     def _how(self) -> str:
         if self.cores >= 1.05:
             return f"{self.cores:.2g} cores at a time"
-        return "one core" if self.cores >= 0.85 else f"{self.cores:.2g} of a core: others use the machine too"
+        return (
+            "one core"
+            if self.cores >= 0.85
+            else f"{self.cores:.2g} of a core: others use the machine too"
+        )
 
     def _entries(self, within: float | None) -> list[tuple[str, str]]:
         words = [("work", f"{_counted(counts)} {name}") for name, counts in self.amounts.items()]
-        kinds = [str(self.facts[key]) for key in ("columns", "form", "backend") if key in self.facts]
+        kinds = [
+            str(self.facts[key]) for key in ("columns", "form", "backend") if key in self.facts
+        ]
         if kinds:
             words.append(("how", f"columns {kinds[0]}, form {kinds[1]}, on {kinds[2]}"))
         words.append(("time", f"{time_words(self.seconds)} here ({self._how()})"))
@@ -171,7 +181,9 @@ class Plan:
     def from_dict(cls, record: dict[str, Any]) -> Plan:
         """A plan from what :meth:`to_dict` made; a ValueError says where it does not fit."""
         try:
-            rows, columns, valid_rows = (_whole(record[name]) for name in ("rows", "columns", "valid_rows"))
+            rows, columns, valid_rows = (
+                _whole(record[name]) for name in ("rows", "columns", "valid_rows")
+            )
             known: dict[str, Any] = {"reason": str(record["reason"])} if "reason" in record else {
                 "amounts": {str(name): (_whole(a), _whole(b)) for name, (a, b) in record["amounts"].items()},
                 "seconds": (_real(record["seconds"][0]), _real(record["seconds"][1])),
@@ -205,7 +217,9 @@ class Plan:
             f"<tr><td>{html.escape(name)}</td><td>{html.escape(words)}</td></tr>"
             for name, words in (self._entries(None) if self.priced else [])
         )
-        more = "".join(f"<p>{html.escape(note)}</p>" for note in (self.notes if self.priced else lines))
+        more = "".join(
+            f"<p>{html.escape(note)}</p>" for note in (self.notes if self.priced else lines)
+        )
         return f"<div><p><b>{html.escape(head)}</b></p><table><tbody>{rows}</tbody></table>{more}</div>"
 
 

@@ -43,8 +43,8 @@ def heatmap(
     columns : {"original", "value"}
         Order of the columns: as given, or most valuable first.
     max_rows, max_columns : int
-        With more rows or columns than this, neighbours share a line. It shows the one that is largest in magnitude,
-        so that a lone bad cell is never averaged away.
+        With more rows or columns than this, neighbours share a line. It shows the one that is
+        largest in magnitude, so that a lone bad cell is never averaged away.
     limit : float, optional
         Value at the ends of the colour scale; by default the 99.5 % quantile of the magnitudes.
 
@@ -72,17 +72,26 @@ def heatmap(
     )  # fmt: skip
     _name_ticks(ax.yaxis, valuation.row_names[row_order].tolist(), most=24)
     _name_ticks(ax.xaxis, [valuation.column_names[j] for j in column_order], rotation=90)
-    ax.set_ylabel({"original": "rows", "value": "rows, most harmful first", "label": "rows, by label"}[rows])
+    ax.set_ylabel(
+        {"original": "rows", "value": "rows, most harmful first", "label": "rows, by label"}[rows]
+    )
     _margin_bars(ax, valuation.columns[column_order], max_columns, (0, 1.02, 1, 0.15), across=True)
     _margin_bars(ax, valuation.rows[row_order], max_rows, (1.02, 0, 0.15, 1), across=False)
-    clipped = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
+    clipped = {
+        (False, False): "neither",
+        (True, False): "min",
+        (False, True): "max",
+        (True, True): "both",
+    }
     extend = clipped[bool(shown.min() < -limit), bool(shown.max() > limit)]
     bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.2, 0, 0.03, 1)), extend=extend)
     bar.set_label("value of a cell")
     return ax
 
 
-def waterfall(valuation: Values, row: Any, ax: Axes | None = None, *, max_columns: int = 12) -> Axes:
+def waterfall(
+    valuation: Values, row: Any, ax: Axes | None = None, *, max_columns: int = 12
+) -> Axes:
     """A row's value as the sum of its cells, largest in magnitude first.
 
     Parameters
@@ -132,7 +141,13 @@ def waterfall(valuation: Values, row: Any, ax: Axes | None = None, *, max_column
         shown = (spread > 0) & np.isfinite(spread)  # a single draw has no known error
         stops = (starts + widths)[shown]
         ax.errorbar(
-            stops, positions[shown], xerr=spread[shown], fmt="none", ecolor="#333333", capsize=2, lw=1
+            stops,
+            positions[shown],
+            xerr=spread[shown],
+            fmt="none",
+            ecolor="#333333",
+            capsize=2,
+            lw=1,
         )
     ax.vlines(ends, positions[:-1] + 0.35, positions[1:] - 0.35, color=_NEUTRAL, lw=0.8)
     ax.axvline(0, color="#333333", lw=0.8)
@@ -178,7 +193,9 @@ def beeswarm(valuation: Values, ax: Axes | None = None, *, max_columns: int = 20
     if not known.all():
         ax.scatter(x[~known], y[~known], color=_NEUTRAL, **style)
     if known.any():
-        dots = ax.scatter(x[known], y[known], c=ranks[known], cmap="viridis", vmin=0, vmax=1, **style)
+        dots = ax.scatter(
+            x[known], y[known], c=ranks[known], cmap="viridis", vmin=0, vmax=1, **style
+        )
         bar = ax.figure.colorbar(dots, ax=ax, ticks=[0, 1], aspect=40, pad=0.02)
         bar.ax.set_yticklabels(["low", "high"])
         bar.set_label("entry, by rank in its column")
@@ -211,13 +228,19 @@ def convergence(valuation: Values, ax: Axes | None = None) -> Axes:
     >>> convergence(v).get_xscale()
     'log'
     """
-    points = [(count, ratio) for count, ratio in valuation.history if count > 0 and 0 < ratio < np.inf]
+    points = [
+        (count, ratio) for count, ratio in valuation.history if count > 0 and 0 < ratio < np.inf
+    ]
     if not points:
         why = "its values are exact" if valuation.exact else "it has no history of errors above 0"
-        raise InputError(f"there is no convergence to plot, {why}: use a valuation from a sampling method")
+        raise InputError(
+            f"there is no convergence to plot, {why}: use a valuation from a sampling method"
+        )
     ax = _axes(ax, (6.0, 4.0))
     counts, ratios = zip(*points, strict=True)
-    ax.loglog(counts, ratios, color=VALUABLE, marker="o", ms=3, lw=1.2, label="largest error / spread")
+    ax.loglog(
+        counts, ratios, color=VALUABLE, marker="o", ms=3, lw=1.2, label="largest error / spread"
+    )
     tolerance = tolerance_of(valuation)
     if tolerance is not None:
         ax.axhline(tolerance, color=HARMFUL, ls="--", lw=1, label=f"tolerance {tolerance:g}")
@@ -227,7 +250,9 @@ def convergence(valuation: Values, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def largest_in_magnitude(values: NDArray[np.float64], most: int, axis: int = 0) -> NDArray[np.float64]:
+def largest_in_magnitude(
+    values: NDArray[np.float64], most: int, axis: int = 0
+) -> NDArray[np.float64]:
     """Shorten an axis to ``most`` lines, each showing the largest in magnitude of the neighbours it stands for.
 
     Examples
@@ -304,7 +329,12 @@ def _column_order(valuation: Values, columns: str) -> NDArray[np.intp]:
 
 
 def _margin_bars(
-    ax: Axes, sums: NDArray[np.float64], most: int, bounds: tuple[float, float, float, float], *, across: bool
+    ax: Axes,
+    sums: NDArray[np.float64],
+    most: int,
+    bounds: tuple[float, float, float, float],
+    *,
+    across: bool,
 ) -> None:
     """Bars of the sums along one side of a heatmap, in step with its lines."""
     shown = largest_in_magnitude(sums, most)

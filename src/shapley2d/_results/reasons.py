@@ -54,7 +54,9 @@ def reasons_text(reasons: list[tuple[str, float]]) -> str:
     >>> reasons_text([("far from what the row says: expected 34 to 41", 0.62), ("rare in the column", 0.3)])
     'far from what the row says: expected 34 to 41 (62 %); rare in the column (30 %)'
     """
-    return "; ".join(words if not share else f"{words} ({100 * share:.0f} %)" for words, share in reasons)
+    return "; ".join(
+        words if not share else f"{words} ({100 * share:.0f} %)" for words, share in reasons
+    )
 
 
 def _phrase(name: str, kind: str, expected: str | None, likely: str) -> str:

@@ -50,7 +50,9 @@ def repair(
     in_table: dict[str, dict[int, str | None]] = {}
     for (i, j), (new, _) in chosen.items():
         in_table.setdefault(inspection.all_names[j], {})[i] = new
-    labels = in_table.pop(inspection.label_name, {}) if y is not None and inspection.label_name else {}
+    labels = (
+        in_table.pop(inspection.label_name, {}) if y is not None and inspection.label_name else {}
+    )
     table = change_cells(native, in_table)
     log = make_log(inspection, chosen)
     return (table, log) if y is None else (table, change_vector(y, labels), log)
@@ -73,7 +75,9 @@ def check_same_table(inspection: Inspected, native: Any, y: Any = None) -> list[
         if name not in digests:
             if name == inspection.label_name:
                 continue
-            raise InputError(Place("X"), f" has no column {name!r}, which was inspected: pass that table")
+            raise InputError(
+                Place("X"), f" has no column {name!r}, which was inspected: pass that table"
+            )
         if name in inspection.digests and digests[name] != inspection.digests[name]:
             place = "y" if name == inspection.label_name and y is not None else "X"
             raise InputError(
@@ -131,7 +135,9 @@ def _chosen(
             order = order[:most]
         if probability is not None:
             _check_probability(probability)
-            order = [(i, j) for i, j in order if inspection.findings.probability[i, j] >= probability]
+            order = [
+                (i, j) for i, j in order if inspection.findings.probability[i, j] >= probability
+            ]
         chosen |= {(i, j): _suggestion(inspection, i, j) for i, j in order}
     if findings is not None:
         chosen |= _from_findings(inspection, findings)
@@ -176,15 +182,19 @@ def _from_cells(inspection: Inspected, cells: Any) -> Chosen:
     if isinstance(cells, np.ndarray) and cells.dtype == bool:
         if cells.shape not in (inspection.shape, inspection.findings.scores.shape):
             raise InputError(
-                Setting("cells"), f" has the shape {cells.shape}, but the table has {inspection.shape}"
+                Setting("cells"),
+                f" has the shape {cells.shape}, but the table has {inspection.shape}",
             )
-        return {(i, j): _suggestion(inspection, i, j) for i, j in zip(*np.nonzero(cells), strict=True)}
+        return {
+            (i, j): _suggestion(inspection, i, j) for i, j in zip(*np.nonzero(cells), strict=True)
+        }
     frame = nw.from_native(cells, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         lacks = [name for name in ("row", "column") if name not in frame.columns]
         if lacks:
             raise InputError(
-                Setting("cells"), f" has no column {lacks[0]!r}: it needs row, column and perhaps after"
+                Setting("cells"),
+                f" has no column {lacks[0]!r}: it needs row, column and perhaps after",
             )
         new = next((name for name in ("after", "new", "expected") if name in frame.columns), None)
         wanted = ["row", "column", *([new] if new else [])]
@@ -196,7 +206,8 @@ def _from_cells(inspection: Inspected, cells: Any) -> Chosen:
     for cell in cells:
         if not isinstance(cell, (tuple, list)) or len(cell) not in (2, 3):
             raise InputError(
-                Setting("cells"), f" holds {cell!r}, which is not (row, column) or (row, column, entry)"
+                Setting("cells"),
+                f" holds {cell!r}, which is not (row, column) or (row, column, entry)",
             )
         row, column = str(cell[0]), str(cell[1])
         if row not in rows:
@@ -231,7 +242,12 @@ def _from_file(inspection: Inspected, path: str | os.PathLike[str]) -> Chosen:
     chosen: Chosen = {}
     for one in decisions.made:
         if one.column not in inspection.all_names or one.row >= inspection.shape[0]:
-            raise InputError(f"{decisions.where(one)}: there is no row {one.row}, column {one.column!r}")
+            raise InputError(
+                f"{decisions.where(one)}: there is no row {one.row}, column {one.column!r}"
+            )
         if one.changes:
-            chosen[one.row, inspection.all_names.index(one.column)] = (one.new, one.why or one.verdict)
+            chosen[one.row, inspection.all_names.index(one.column)] = (
+                one.new,
+                one.why or one.verdict,
+            )
     return chosen

@@ -21,8 +21,8 @@ class RepairGain:
     Attributes
     ----------
     before, after, random : ndarray of shape (folds x repeats,)
-        Scores of the model trained on the table as it was, on the repaired one, and on one with as many random repairs,
-        always on the same rows held out.
+        Scores of the model trained on the table as it was, on the repaired one, and on one with as
+        many random repairs, always on the same rows held out.
     changed : ndarray of shape (folds x repeats,)
         Cells of the training rows that were repaired.
     folds : int
@@ -72,7 +72,12 @@ class RepairGain:
 
     def to_frame(self) -> Any:
         """One line per fold: ``before``, ``after``, ``random`` and ``changed``."""
-        columns = {"before": self.before, "after": self.after, "random": self.random, "changed": self.changed}
+        columns = {
+            "before": self.before,
+            "after": self.after,
+            "random": self.random,
+            "changed": self.changed,
+        }
         return make_frame(columns, self.frame)
 
     def in_words(self) -> str:
@@ -94,8 +99,8 @@ def _signed(gain: float, ends: tuple[float, float]) -> str:
 def paired_interval(differences: NDArray[np.float64], folds: int) -> tuple[float, float]:
     """A 95 % interval of the mean of differences between two models over repeated folds.
 
-    Nadeau and Bengio's correction: the training rows of the folds overlap, so their differences are not independent,
-    and their variance counts for 1/J + 1/(folds - 1) instead of 1/J.
+    Nadeau and Bengio's correction: the training rows of the folds overlap, so their differences are
+    not independent, and their variance counts for 1/J + 1/(folds - 1) instead of 1/J.
 
     Examples
     --------

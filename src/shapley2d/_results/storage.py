@@ -1,7 +1,7 @@
 """Valuations as Parquet files: a tidy table that any reader opens, the record in its metadata, never a pickle.
 
-The metadata holds a checksum of the whole file, so that one flipped bit is noticed. A file may come from anyone: it is
-read within bounds, and whatever does not fit is refused in one line.
+The metadata holds a checksum of the whole file, so that one flipped bit is noticed. A file may come
+from anyone: it is read within bounds, and whatever does not fit is refused in one line.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ _WORDS = {  # entries of the record that others read, and what they are
 }  # fmt: skip
 
 
-def save_valuation(valuation: Values, path: str | os.PathLike[str], precision: str = "double") -> None:
+def save_valuation(
+    valuation: Values, path: str | os.PathLike[str], precision: str = "double"
+) -> None:
     """Write a valuation to a Parquet file, whole or not at all."""
     check_choice(precision, "precision", ("double", "single"))
     single = precision == "single"
@@ -84,10 +86,14 @@ def save_valuation(valuation: Values, path: str | os.PathLike[str], precision: s
         "column_stderr": _compact(valuation.column_stderr),
         "history": valuation.history,
         "frame": valuation.frame,
-        "kinds": None if valuation.table is None else [column.kind for column in valuation.table.columns],
+        "kinds": None
+        if valuation.table is None
+        else [column.kind for column in valuation.table.columns],
         "info": valuation.info,
     }
-    notations = [column.from_text.notation for column in valuation.table.columns] if valuation.table else []
+    notations = (
+        [column.from_text.notation for column in valuation.table.columns] if valuation.table else []
+    )
     if any(notations):
         record["notations"] = notations
     if not np.isinf(valuation.dof):
@@ -103,7 +109,11 @@ def save_valuation(valuation: Values, path: str | os.PathLike[str], precision: s
             temporary
         ):  # values that are nearly all the same: as they are, so that they can be read again
             pq.write_table(
-                table, temporary, compression="none", use_dictionary=["column"], write_page_checksum=True
+                table,
+                temporary,
+                compression="none",
+                use_dictionary=["column"],
+                write_page_checksum=True,
             )
         checksum.seal(temporary, mark)
 
@@ -119,7 +129,9 @@ def too_dense(path: Path) -> bool:
 
 def read_fields(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     """Read what a valuation is made of, and its kind, checking that the file is one and that it is whole."""
-    found: tuple[str, dict[str, Any]] = read_sealed(path, _KEY, "a valuation", _FORMAT, _fields, _COLUMNS)
+    found: tuple[str, dict[str, Any]] = read_sealed(
+        path, _KEY, "a valuation", _FORMAT, _fields, _COLUMNS
+    )
     return found
 
 
@@ -193,7 +205,9 @@ def read_sealed(
     return made
 
 
-def _check_format(record: dict[str, Any], path: str | os.PathLike[str], newest: int, *, sealed: bool) -> None:
+def _check_format(
+    record: dict[str, Any], path: str | os.PathLike[str], newest: int, *, sealed: bool
+) -> None:
     version = whole_number(record.get("format"), "its format", 1)
     if version > newest:
         raise InputError(f"{path} was saved by a newer shapley2d: update the package to read it")
@@ -237,7 +251,9 @@ def _fields(record: dict[str, Any], table: Any) -> tuple[str, dict[str, Any]]:
         "history": history_pairs(record.get("history")),
         "frame": record.get("frame"),
         "dof": real_number(record.get("dof", np.inf), "its degrees of freedom"),
-        "table": _stored_table(table, record.get("kinds"), column_names, n, m, _notations(record, m)),
+        "table": _stored_table(
+            table, record.get("kinds"), column_names, n, m, _notations(record, m)
+        ),
         "target": _labels(table, n, m),
     }
     if fields["frame"] not in FRAME_KINDS:
@@ -322,15 +338,23 @@ def _block_fields(record: Any, n: int, m: int, limit: int) -> dict[str, Any]:
             raise ValueError("its owners do not fit")
         holders = np.zeros((len(owned), n * m))
         for owner, blocks in enumerate(owned):
-            holders[owner, [whole_number(block, "an owned block", 0, n * m - 1) for block in blocks]] = 1.0
+            holders[
+                owner, [whole_number(block, "an owned block", 0, n * m - 1) for block in blocks]
+            ] = 1.0
         if not holders.any(axis=0).all():
             raise ValueError("a block has no owner")
-        shares = (holders / holders.sum(axis=0)).reshape(-1, n, m)  # owners of a block have equal parts
+        shares = (holders / holders.sum(axis=0)).reshape(
+            -1, n, m
+        )  # owners of a block have equal parts
     covariance = record["covariance"]
     if covariance is not None:
         covariance = np.array(covariance, dtype=np.float64)
         size = n * m if owned is None else len(owned)
-        if covariance.shape != (size, size) or np.isnan(covariance).any() or (np.diag(covariance) < 0).any():
+        if (
+            covariance.shape != (size, size)
+            or np.isnan(covariance).any()
+            or (np.diag(covariance) < 0).any()
+        ):
             raise ValueError("its covariance does not fit")
     sizes = {}
     for key, count in (("row_sizes", n), ("column_sizes", m)):
@@ -353,7 +377,9 @@ def _block_fields(record: Any, n: int, m: int, limit: int) -> dict[str, Any]:
         "owner_shares": shares,
         "covariance": covariance,
         "owner_values": values,
-        "covariance_dof": np.inf if dof is None else real_number(dof, "degrees of freedom of its owners"),
+        "covariance_dof": np.inf
+        if dof is None
+        else real_number(dof, "degrees of freedom of its owners"),
     }
 
 
@@ -446,7 +472,9 @@ def _stored_table(
         categories = tuple(sorted(set(present)))
         position = {text: float(code) for code, text in enumerate(categories)}
         entries = np.array([np.nan if text is None else position[text] for text in texts[:, j]])
-        columns.append(StoredColumn(name, kind, entries, categories, FromText(notation=notations[j])))
+        columns.append(
+            StoredColumn(name, kind, entries, categories, FromText(notation=notations[j]))
+        )
     return Table(tuple(columns), np.arange(n), texts)
 
 

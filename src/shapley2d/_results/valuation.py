@@ -33,8 +33,8 @@ class Valuation(Values):
     values : ndarray of shape (n, m)
         What each cell adds to the model's performance.
     stderr : ndarray of shape (n, m)
-        Standard errors of ``values``: the square roots of their estimated variances, zeros where they are exact.
-        ``interval()`` has the 95 % intervals.
+        Standard errors of ``values``: the square roots of their estimated variances, zeros where
+        they are exact. ``interval()`` has the 95 % intervals.
     row_names : ndarray of shape (n,)
     column_names : list of str
     row_stderr, column_stderr : ndarray of shape (n,) and (m,)
@@ -46,7 +46,8 @@ class Valuation(Values):
     frame : str
         The kind of frame that the methods return: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
     table : Table or None
-        The typed columns that were valued, for reports and explanations; None where there is no table, as for a game.
+        The typed columns that were valued, for reports and explanations; None where there is no
+        table, as for a game.
     target : ndarray or None
         The labels or numbers that go with them.
     dof : float
@@ -54,7 +55,8 @@ class Valuation(Values):
 
     Notes
     -----
-    Two valuations are equal if their values, errors and names are; how they came about does not count.
+    Two valuations are equal if their values, errors and names are; how they came about does not
+    count.
 
     Examples
     --------
@@ -85,11 +87,15 @@ class Valuation(Values):
         >>> v.lowest(1).values.tolist()
         [[1, '0', -1.0, 0.0]]
         """
-        return self._cells(np.argsort(self.values, axis=None, kind="stable")[: _count(k)], contents=contents)
+        return self._cells(
+            np.argsort(self.values, axis=None, kind="stable")[: _count(k)], contents=contents
+        )
 
     def highest(self, k: int = 10, *, contents: bool = False) -> Any:
         """The ``k`` cells of greatest value, as a frame like :meth:`lowest`."""
-        return self._cells(np.argsort(-self.values, axis=None, kind="stable")[: _count(k)], contents=contents)
+        return self._cells(
+            np.argsort(-self.values, axis=None, kind="stable")[: _count(k)], contents=contents
+        )
 
     def to_frame(self, *, contents: bool = False) -> Any:
         """All cells as a tidy frame with the columns ``row``, ``column``, ``value`` and ``stderr``.
@@ -97,7 +103,8 @@ class Valuation(Values):
         Parameters
         ----------
         contents : bool
-            Add the columns ``content``, what the cell says as text, and ``label``, the target of its row.
+            Add the columns ``content``, what the cell says as text, and ``label``, the target of
+            its row.
 
         Examples
         --------
@@ -111,8 +118,8 @@ class Valuation(Values):
     def strays(self) -> Any:
         """Entries to check first: those that are not what their column holds, such as text among numbers.
 
-        They count as missing. A frame of ``row``, ``column``, ``content`` and ``kind``, which is what the column holds;
-        empty where there are none.
+        They count as missing. A frame of ``row``, ``column``, ``content`` and ``kind``, which is
+        what the column holds; empty where there are none.
 
         Examples
         --------
@@ -149,7 +156,11 @@ class Valuation(Values):
                 Setting("contents", value=True),
                 " needs the entries of a table, which these values do not come with",
             )
-        said = {"content": _texts([self.contents[b][a] for a, b in zip(i.tolist(), j.tolist(), strict=True)])}
+        said = {
+            "content": _texts(
+                [self.contents[b][a] for a, b in zip(i.tolist(), j.tolist(), strict=True)]
+            )
+        }
         if self.labels is not None:
             said["label"] = _texts([self.labels[a] for a in i.tolist()])
         return said
@@ -169,14 +180,15 @@ class Valuation(Values):
     def save(self, path: str | os.PathLike[str], precision: str = "double") -> None:
         """Write the valuation, its record and the table's entries to a Parquet file.
 
-        The file is a tidy table (``row``, ``column``, ``value``, ``stderr``, ``content``, ``label``) that any
-        Parquet reader opens. It appears whole or not at all.
+        The file is a tidy table (``row``, ``column``, ``value``, ``stderr``, ``content``,
+        ``label``) that any Parquet reader opens. It appears whole or not at all.
 
         Parameters
         ----------
         path : path-like
         precision : {"double", "single"}
-            Of values and standard errors: all 16 digits, or 7 of them, which take about half of the space.
+            Of values and standard errors: all 16 digits, or 7 of them, which take about half of the
+            space.
         """
         from shapley2d._results.storage import save_valuation
 
@@ -208,9 +220,10 @@ class Valuation(Values):
         ----------
         path : path-like
         **options
-            ``marked``: cells to mark, a boolean array or (row, column) positions. ``title``. ``payments``: for blocks,
-            a frame of ``owner``, ``value``, ``amount``, ``low`` and ``high``. ``n_lowest``: how many cells to list.
-            ``max_cells``: a larger table is shown by the rows with its most extreme cells.
+            ``marked``: cells to mark, a boolean array or (row, column) positions. ``title``.
+            ``payments``: for blocks, a frame of ``owner``, ``value``, ``amount``, ``low`` and
+            ``high``. ``n_lowest``: how many cells to list. ``max_cells``: a larger table is shown
+            by the rows with its most extreme cells.
         """
         from shapley2d._results.report import write_report
 
@@ -242,7 +255,10 @@ class Valuation(Values):
 
     def _extremes(self) -> list[tuple[str, Any, str, float]]:
         cells = []
-        for what, flat in (("lowest", int(self.values.argmin())), ("highest", int(self.values.argmax()))):
+        for what, flat in (
+            ("lowest", int(self.values.argmin())),
+            ("highest", int(self.values.argmax())),
+        ):
             i, j = divmod(flat, self.shape[1])
             cells.append((what, self.row_names[i], self.column_names[j], float(self.values[i, j])))
         return cells
@@ -254,7 +270,9 @@ class Valuation(Values):
         lines.append(f"  total    {self.total:+.5g}")
         lines += [f"  took     {took}"] if (took := took_words(self.info)) else []
         for what, row, column, value in self._extremes():
-            lines.append(f"  {what:<8} {value:+.3g} at row {printable(str(row))}, column {column!r}")
+            lines.append(
+                f"  {what:<8} {value:+.3g} at row {printable(str(row))}, column {column!r}"
+            )
         if self.stray_entries:
             lines.append(f"  strays   {len(self.stray_entries)} entries to check first, see strays")
         return "\n".join(lines)

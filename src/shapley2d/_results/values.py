@@ -139,7 +139,11 @@ class Values:
 
         Dates count in days since 1970, booleans as 0 and 1.
         """
-        if self.table is None or self.contents is None or self.table.columns[column].kind == "category":
+        if (
+            self.table is None
+            or self.contents is None
+            or self.table.columns[column].kind == "category"
+        ):
             return None
         return self._typed[column].entries
 
@@ -174,13 +178,17 @@ class Values:
         found = [k for k, name in enumerate(self.row_names.tolist()) if str(name) == wanted]
         if not found:
             shown = Setting("row", row).shown(repr)
-            raise InputError(f"there is no row {shown}: rows are named {_examples(self.row_names.tolist())}")
+            raise InputError(
+                f"there is no row {shown}: rows are named {_examples(self.row_names.tolist())}"
+            )
         return found[0]
 
     def column_position(self, column: str) -> int:
         """Position of a column given by its name."""
         if column not in self.column_names:
-            raise InputError(f"there is no column {column!r}: columns are {_examples(self.column_names)}")
+            raise InputError(
+                f"there is no column {column!r}: columns are {_examples(self.column_names)}"
+            )
         return self.column_names.index(column)
 
 

@@ -41,7 +41,9 @@ def _native_cells(native: Any, index: Sequence[NDArray[np.intp]]) -> Any:
         return native[np.array(index).T, np.arange(len(index))]
     frame = nw.from_native(native, eager_only=True)
     rows = frame[index[0].tolist()]
-    mixed = {name: frame[name][taken.tolist()] for name, taken in zip(frame.columns, index, strict=True)}
+    mixed = {
+        name: frame[name][taken.tolist()] for name, taken in zip(frame.columns, index, strict=True)
+    }
     return rows.with_columns(
         *(
             nw.new_series(name, series.to_list(), series.dtype, backend=frame.implementation)

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_WIDER = {"integer": "float", "float": "text", "boolean": "text", "date": "text", "datetime": "text"}
+_WIDER = {
+    "integer": "float",
+    "float": "text",
+    "boolean": "text",
+    "date": "text",
+    "datetime": "text",
+}
 
 
 def change_cells(native: Any, changes: Mapping[str, Mapping[int, str | None]]) -> Any:
@@ -140,7 +146,9 @@ def _parsed(text: str, kind: str) -> Any:
         return float(text)
     if kind == "boolean":
         return (
-            {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(text.lower())
+            {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(
+                text.lower()
+            )
             if text.lower() in ("true", "1", "yes", "false", "0", "no")
             else _refuse(text)
         )
@@ -186,7 +194,11 @@ def _in_pandas(series: Any, rows: list[int], values: list[Any], kind: str, neede
     if isinstance(series.dtype, pd.CategoricalDtype):
         names = {str(name): name for name in series.cat.categories}
         values = [None if value is None else names.get(value, value) for value in values]
-        new = [value for value in dict.fromkeys(values) if value is not None and value not in names.values()]
+        new = [
+            value
+            for value in dict.fromkeys(values)
+            if value is not None and value not in names.values()
+        ]
         changed = series.cat.add_categories(new) if new else series.copy()
     elif needed == kind or (series.dtype == object):
         changed = series.copy()

@@ -107,9 +107,13 @@ def _typed(
 
     columns = {key: make(key) for key in makers}
     notations = {key: column.from_text.notation for key, column in columns.items()}
-    if "decimal commas" in notations.values():  # then 1,234 is hardly a thousand elsewhere in the table
+    if (
+        "decimal commas" in notations.values()
+    ):  # then 1,234 is hardly a thousand elsewhere in the table
         columns |= {
-            key: make(key, "decimal commas") for key in columns if notations[key] == "thousands commas"
+            key: make(key, "decimal commas")
+            for key in columns
+            if notations[key] == "thousands commas"
         }
     return tuple(columns.values())
 
@@ -168,7 +172,9 @@ def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> C
     if dtype in (nw.Categorical, nw.Enum):
         return as_category(_decoded(series), key)  # codes that the user calls nominal stay so
     if dtype == nw.Object:
-        return _from_objects(series.to_list(), key, name, read)  # pandas cannot compare some of them
+        return _from_objects(
+            series.to_list(), key, name, read
+        )  # pandas cannot compare some of them
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
     if dtype == nw.Boolean:
         return Column(key, "boolean", _filled(series, missing, fill=False))
@@ -203,15 +209,21 @@ def _decoded(series: nw.Series[Any]) -> list[Any]:
     if not series.implementation.is_pyarrow():
         return series.to_list()
     native = series.to_native()
-    entries: list[Any] = native.cast(native.type.value_type).to_pylist()  # ten times faster than one by one
+    entries: list[Any] = native.cast(
+        native.type.value_type
+    ).to_pylist()  # ten times faster than one by one
     return entries
 
 
-def _filled(series: nw.Series[Any], missing: NDArray[np.bool_], fill: float | bool) -> NDArray[np.float64]:
+def _filled(
+    series: nw.Series[Any], missing: NDArray[np.bool_], fill: float | bool
+) -> NDArray[np.float64]:
     if missing.any():
         series = series.fill_null(fill)
     if series.dtype.is_integer() and not series.implementation.is_polars():
-        numbers = np.array(series.to_numpy(), dtype=np.float64)  # pyarrow's own cast refuses to round
+        numbers = np.array(
+            series.to_numpy(), dtype=np.float64
+        )  # pyarrow's own cast refuses to round
     else:
         numbers = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
     numbers[missing] = np.nan
@@ -236,7 +248,8 @@ def _from_array(data: Any, name: str) -> tuple[dict[str, Maker], NDArray[Any], A
     _check_shape(array.shape[0], array.shape[1], name)
     if array.dtype.kind == "c":
         raise InputError(
-            Place(name), ": Complex data not supported: pass the real and imaginary parts as columns"
+            Place(name),
+            ": Complex data not supported: pass the real and imaginary parts as columns",
         )
     makers: dict[str, Maker] = {
         f"x{j}": partial(_from_vector, array[:, j], f"x{j}", name) for j in range(array.shape[1])
@@ -303,10 +316,14 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
             raise InputError(
                 Place(name), f": column {key!r} holds a number beyond {MAX_MAGNITUDE:g}: replace it"
             ) from None
-        if are_long(entries) and all(isinstance(item, (int, np.integer, Decimal)) for item in present):
+        if are_long(entries) and all(
+            isinstance(item, (int, np.integer, Decimal)) for item in present
+        ):
             return read(
                 as_texts(
-                    as_digits([None if gone else item for item, gone in zip(items, missing, strict=True)])
+                    as_digits(
+                        [None if gone else item for item, gone in zip(items, missing, strict=True)]
+                    )
                 )
             )
         return Column(key, "number", entries)
@@ -314,7 +331,9 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
         entries[~missing] = [item / timedelta(days=1) for item in present]
         return Column(key, "number", entries)
     if all(hasattr(item, "isoformat") and hasattr(item, "year") for item in present):
-        entries[~missing] = _days(np.array([_naive(item) for item in present], dtype="datetime64[ms]"))
+        entries[~missing] = _days(
+            np.array([_naive(item) for item in present], dtype="datetime64[ms]")
+        )
         return Column(key, "date", entries)
     texts = [None if gone else str(item) for item, gone in zip(items, missing, strict=True)]
     return read(as_texts(texts))

@@ -26,11 +26,15 @@ def column_digest(column: Column) -> str:
     True
     """
     digest = hashlib.blake2b(digest_size=_BYTES)
-    digest.update(f"{column.name}\0{column.kind}\0{column.entries.size}\0".encode("utf-8", "surrogatepass"))
+    digest.update(
+        f"{column.name}\0{column.kind}\0{column.entries.size}\0".encode("utf-8", "surrogatepass")
+    )
     if column.kind == "category":
         _add_texts(digest, column.text())
     else:
-        entries = np.where(np.isnan(column.entries), np.nan, column.entries + 0.0)  # one NaN, one zero
+        entries = np.where(
+            np.isnan(column.entries), np.nan, column.entries + 0.0
+        )  # one NaN, one zero
         digest.update(entries.astype("<f8").tobytes())
         for row, text in sorted(column.from_text.strays.items()):
             digest.update(f"{row}\0{text}\0".encode("utf-8", "surrogatepass"))
@@ -63,7 +67,9 @@ def file_digest(table: Any) -> str:
     parts = {}
     for name in table.column_names:
         digest = hashlib.blake2b(digest_size=_BYTES)
-        _add_texts(digest, [None if item is None else str(item) for item in table[name].to_pylist()])
+        _add_texts(
+            digest, [None if item is None else str(item) for item in table[name].to_pylist()]
+        )
         parts[name] = digest.hexdigest()
     return table_digest(parts)
 

@@ -1,7 +1,8 @@
 """Tables as the numbers that scikit-learn's models want, a column staying one player.
 
-A category becomes one 0/1 column per value, so one player may own several columns of the matrix; taking the
-player out takes all of them out. The encoding is the same for every coalition and is made once.
+A category becomes one 0/1 column per value, so one player may own several columns of the matrix;
+taking the player out takes all of them out. The encoding is the same for every coalition and is
+made once.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ def encode_tables(train: Table, valid: Table) -> EncodedTables:
     )
 
 
-def fill_means(matrix: NDArray[np.float64], source: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+def fill_means(
+    matrix: NDArray[np.float64], source: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
     """The matrix with missing numbers replaced by their column's mean, 0 where a column has no number.
 
     Parameters
@@ -87,16 +90,16 @@ def fill_means(matrix: NDArray[np.float64], source: NDArray[np.float64] | None =
 def near_one(*matrices: NDArray[np.float64], by_column: bool) -> tuple[NDArray[np.float64], ...]:
     """The matrices with extremely large or small numbers brought near 1, by the same powers of two in all of them.
 
-    Squares of such numbers, or they themselves as 32-bit numbers, would be 0 or infinite. A power of two rounds
-    nothing, and other numbers stay as they are.
+    Squares of such numbers, or they themselves as 32-bit numbers, would be 0 or infinite. A power
+    of two rounds nothing, and other numbers stay as they are.
 
     Parameters
     ----------
     *matrices : ndarray of shape (any, width)
         The first one decides.
     by_column : bool
-        Whether every column goes by its own largest number, for models to which the scale of a column means nothing;
-        otherwise all go by the largest of the matrix.
+        Whether every column goes by its own largest number, for models to which the scale of a
+        column means nothing; otherwise all go by the largest of the matrix.
 
     Examples
     --------
@@ -139,7 +142,9 @@ def _encode(train: Column, valid: Column) -> tuple[NDArray[np.float64], NDArray[
     return _one_hot(train.entries, kept, rest=rest), _one_hot(valid.entries, kept, rest=rest)
 
 
-def _one_hot(entries: NDArray[np.float64], kept: NDArray[np.intp], *, rest: bool) -> NDArray[np.float64]:
+def _one_hot(
+    entries: NDArray[np.float64], kept: NDArray[np.intp], *, rest: bool
+) -> NDArray[np.float64]:
     matrix: NDArray[np.float64] = np.equal(entries[:, None], kept[None, :]).astype(np.float64)
     if not rest:
         return matrix

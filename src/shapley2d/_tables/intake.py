@@ -58,7 +58,11 @@ def as_frame(data: Any, name: str = "X") -> Any:
         return data
     if isinstance(data, dict):
         return _from_columns(data, name)
-    if isinstance(data, (list, tuple)) and data and all(isinstance(record, dict) for record in data):
+    if (
+        isinstance(data, (list, tuple))
+        and data
+        and all(isinstance(record, dict) for record in data)
+    ):
         return _from_records(data, name)
     return _from_arrow(data)
 
@@ -69,7 +73,9 @@ def _check_unique_names(data: Any, name: str) -> None:
         return
     repeated = [str(key) for key, count in Counter(map(str, names)).items() if count > 1]
     if repeated:
-        raise InputError(Place(name), f": the column name {repeated[0]!r} occurs twice: rename one of them")
+        raise InputError(
+            Place(name), f": the column name {repeated[0]!r} occurs twice: rename one of them"
+        )
 
 
 def with_targets(X: Any, y: Any, X_valid: Any, y_valid: Any) -> tuple[Any, Any, Any, Any]:
@@ -97,7 +103,10 @@ def without_column(data: Any, key: str, name: str, option: str = "y") -> tuple[A
     )
     if not isinstance(frame, nw.DataFrame):
         raise InputError(
-            Setting(option, key), " names a column, but ", Place(name), " has no names: pass the entries"
+            Setting(option, key),
+            " names a column, but ",
+            Place(name),
+            " has no names: pass the entries",
         )
     if key not in frame.columns:
         near = difflib.get_close_matches(key, frame.columns, 1)
@@ -145,9 +154,14 @@ def _as_list(part: Any, key: str, name: str) -> list[Any]:
         return series.to_list()
     if hasattr(part, "to_pylist"):
         return list(part.to_pylist())
-    if isinstance(part, (str, bytes)) or not hasattr(part, "__len__") or getattr(part, "ndim", 1) == 0:
+    if (
+        isinstance(part, (str, bytes))
+        or not hasattr(part, "__len__")
+        or getattr(part, "ndim", 1) == 0
+    ):
         raise InputError(
-            Place(name), f": column {key!r} is a single {type(part).__name__}, not a list of entries"
+            Place(name),
+            f": column {key!r} is a single {type(part).__name__}, not a list of entries",
         )
     return list(part)
 
@@ -165,7 +179,9 @@ def _frame(columns: dict[str, list[Any]]) -> Any:
     if kind == "pandas":
         import pandas as pd
 
-        return pd.DataFrame({key: pd.Series(part, dtype=_dtype(part)) for key, part in columns.items()})
+        return pd.DataFrame(
+            {key: pd.Series(part, dtype=_dtype(part)) for key, part in columns.items()}
+        )
     return make_frame({key: part if _dtype(part) is None else [None if item is None else str(item) for item in part]
                        for key, part in columns.items()}, kind)  # fmt: skip
 

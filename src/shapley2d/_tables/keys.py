@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 _MIN_ROWS = 20  # in fewer rows all entries may differ by chance
 _SHARE = 0.9
-_KEY_NAME = re.compile(r"(?i)(^|[^a-z])(id|idx|index|uuid|guid|key|nr|no)$|^unnamed: \d+$|[a-z]I[dD]$")
+_KEY_NAME = re.compile(
+    r"(?i)(^|[^a-z])(id|idx|index|uuid|guid|key|nr|no)$|^unnamed: \d+$|[a-z]I[dD]$"
+)
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,9 @@ def _key(column: Column) -> Key | None:
         return None
     text = column.kind == "category"
     return Key(
-        column.name, f"{distinct} different {'texts' if text else 'numbers'} in {present.size} rows", text
+        column.name,
+        f"{distinct} different {'texts' if text else 'numbers'} in {present.size} rows",
+        text,
     )
 
 

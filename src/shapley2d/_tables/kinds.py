@@ -25,8 +25,8 @@ def check_kinds(kinds: Mapping[Any, str] | None, names: Iterable[str]) -> dict[s
     >>> check_kinds({"zip": "text"}, ["zip", "age"])
     {'zip': 'text'}
     >>> check_kinds({"zap": "text"}, ["zip", "age"])
-    Traceback (most recent call last):
-    shapley2d.exceptions.InputError: kinds={'zap': 'text'}: there is no column 'zap' (did you mean 'zip'?)
+    Traceback (most recent call last): shapley2d.exceptions.InputError: kinds={'zap': 'text'}: there
+    is no column 'zap' (did you mean 'zip'?)
     """
     if kinds is None:
         return {}
@@ -37,7 +37,9 @@ def check_kinds(kinds: Mapping[Any, str] | None, names: Iterable[str]) -> dict[s
         if str(key) not in known:
             near = difflib.get_close_matches(str(key), known, 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise InputError(Setting("kinds", {key: kind}), f": there is no column {str(key)!r}{hint}")
+            raise InputError(
+                Setting("kinds", {key: kind}), f": there is no column {str(key)!r}{hint}"
+            )
         if kind not in KINDS:
             raise InputError(Setting("kinds", {key: kind}), ": a column holds ", *_words())
     return {str(key): kind for key, kind in kinds.items()}

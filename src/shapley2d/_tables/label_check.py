@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 _NEIGHBOURS = 10
 _MOST_OTHERS = 9  # neighbours of one other class that make a label suspicious
-_PREDICTABLE = 0.8  # mean share of right votes by class below which labels are too noisy to suspect any
+_PREDICTABLE = (
+    0.8  # mean share of right votes by class below which labels are too noisy to suspect any
+)
 MAX_ROWS = 5_000
 """Rows that are looked at; of larger tables a random part."""
 _MAX_CODES = 200  # columns that tables are encoded into
@@ -30,7 +32,8 @@ _COMMON = 8  # rows of the class that it may be a misspelling of
 def disagreeing_rows(table: Table, target: Target, seed: int = 0) -> NDArray[np.intp]:
     """Rows of a classification whose ten nearest others nearly all have one other label.
 
-    Nothing is suspected where the neighbours do not predict labels well to begin with: disagreement then is the rule.
+    Nothing is suspected where the neighbours do not predict labels well to begin with: disagreement
+    then is the rule.
 
     Parameters
     ----------
@@ -55,7 +58,11 @@ def disagreeing_rows(table: Table, target: Target, seed: int = 0) -> NDArray[np.
     array([12])
     """
     none = np.zeros(0, dtype=np.intp)
-    if target.task != "classification" or target.classes.size < 2 or table.n_rows <= 2 * _NEIGHBOURS:
+    if (
+        target.task != "classification"
+        or target.classes.size < 2
+        or table.n_rows <= 2 * _NEIGHBOURS
+    ):
         return none
     rows = np.arange(table.n_rows)
     if rows.size > MAX_ROWS:

@@ -37,7 +37,9 @@ class Labels:
     strays: dict[int, str] = field(default_factory=dict)
 
 
-def read_labels(entries: NDArray[Any], name: str, *, kind: str | None = None, task: str = "auto") -> Labels:
+def read_labels(
+    entries: NDArray[Any], name: str, *, kind: str | None = None, task: str = "auto"
+) -> Labels:
     """Read a target by the rule for columns of text.
 
     Parameters
@@ -113,7 +115,9 @@ def _forced(texts: Any, column: Column, name: str) -> Column:
         return text_column(texts, name, kind="number")
     except InputError:
         raise InputError(
-            Place(name), " holds text, which regression cannot use: set ", Setting("task", "classification")
+            Place(name),
+            " holds text, which regression cannot use: set ",
+            Setting("task", "classification"),
         ) from None
 
 
@@ -121,7 +125,10 @@ def _are_long_codes(column: Column, texts: Any) -> bool:
     """Whether numbers are so few and so long that they are codes, which rounding would mix up."""
     if column.kind != "number" or column.from_text.strays:
         return False
-    return bool(np.nanmax(np.abs(column.entries), initial=0) >= _EXACT) and len(texts.unique()) <= MAX_CODES
+    return (
+        bool(np.nanmax(np.abs(column.entries), initial=0) >= _EXACT)
+        and len(texts.unique()) <= MAX_CODES
+    )
 
 
 def _numbers(column: Column) -> NDArray[Any]:

@@ -1,7 +1,7 @@
 """Lazy frames: queries whose rows are not there yet, collected once, at the boundary.
 
-Rows are taken in the order in which the engine hands them out. Polars and Dask keep that of their source; engines of
-SQL need not, unless the query sorts.
+Rows are taken in the order in which the engine hands them out. Polars and Dask keep that of their
+source; engines of SQL need not, unless the query sorts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _KEEPS_ORDER = ("polars", "dask")
 def collected(data: Any, name: str = "X") -> Any:
     """The rows of a lazy frame, in memory; anything else as it is.
 
-    Polars' come as its own frame, Dask's as that of pandas with its index where it is unique, others as Arrow.
+    Polars' come as its own frame, Dask's as that of pandas with its index where it is unique,
+    others as Arrow.
 
     Parameters
     ----------

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
     """Bring a validation table to the columns, kinds and category codes of the training table.
 
-    Categories that training never shows get codes of their own, so that they equal nothing in training.
+    Categories that training never shows get codes of their own, so that they equal nothing in
+    training.
     """
     named = not isinstance(train.native, np.ndarray) and not isinstance(valid.native, np.ndarray)
     if named:
@@ -25,17 +26,23 @@ def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
         absent = [key for key in train.column_names if key not in by_name]
         extra = [key for key in by_name if key not in set(train.column_names)]
         if absent or extra:
-            parts = [f"lacks {_quoted(absent)}"] * bool(absent) + [f"adds {_quoted(extra)}"] * bool(extra)
+            parts = [f"lacks {_quoted(absent)}"] * bool(absent) + [f"adds {_quoted(extra)}"] * bool(
+                extra
+            )
             raise InputError(
-                Place(name), f" must have the columns of the training table, but it {' and '.join(parts)}"
+                Place(name),
+                f" must have the columns of the training table, but it {' and '.join(parts)}",
             )
         order = [valid.column_names.index(key) for key in train.column_names]
         if order != sorted(order):
             native = native_columns(valid.native, np.array(order))
-            valid = Table(tuple(by_name[key] for key in train.column_names), valid.row_names, native)
+            valid = Table(
+                tuple(by_name[key] for key in train.column_names), valid.row_names, native
+            )
     elif valid.n_columns != train.n_columns:
         raise InputError(
-            Place(name), f" has {valid.n_columns} columns, but the training table has {train.n_columns}"
+            Place(name),
+            f" has {valid.n_columns} columns, but the training table has {train.n_columns}",
         )
     columns = tuple(_recode(v, t, name) for v, t in zip(valid.columns, train.columns, strict=True))
     return Table(columns, valid.row_names, valid.native)
@@ -44,7 +51,9 @@ def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
 def _recode(column: Column, train: Column, name: str) -> Column:
     if column.kind != train.kind:
         if np.isnan(train.entries).all():  # nothing to compare with
-            return Column(train.name, train.kind, np.full(column.entries.size, np.nan), train.categories)
+            return Column(
+                train.name, train.kind, np.full(column.entries.size, np.nan), train.categories
+            )
         if train.kind == "category" and set(column.text()) & set(train.categories):
             return _recode(as_category(column.text(), column.name), train, name)
         blank = np.isnan(column.entries).all()

@@ -43,7 +43,9 @@ def read_groups(given: Any, row_names: NDArray[Any], option: str = "groups") -> 
     try:
         labels = list(dict.fromkeys(items))
     except TypeError:
-        raise InputError(Setting(option), " must hold one label per row: text, numbers or dates") from None
+        raise InputError(
+            Setting(option), " must hold one label per row: text, numbers or dates"
+        ) from None
     with suppress(TypeError):  # labels of several types have no order
         labels.sort()
     place = {label: k for k, label in enumerate(labels)}
@@ -61,7 +63,9 @@ def read_times(given: Any, row_names: NDArray[Any], option: str = "time") -> NDA
     return _numbers(given, option, row_names, ("number", "date", "boolean"), "a number or a date")
 
 
-def read_weights(given: Any, row_names: NDArray[Any], option: str = "valid_weight") -> NDArray[np.float64]:
+def read_weights(
+    given: Any, row_names: NDArray[Any], option: str = "valid_weight"
+) -> NDArray[np.float64]:
     """The weight of every row.
 
     Examples
@@ -107,7 +111,9 @@ def _items(given: Any, option: str, n_rows: int) -> list[Any]:
         items = list(given.to_pylist())
     elif isinstance(given, (list, tuple)):
         items = list(given)
-    elif getattr(given, "ndim", 0) == 1 and hasattr(given, "tolist"):  # an array, or an index of pandas
+    elif getattr(given, "ndim", 0) == 1 and hasattr(
+        given, "tolist"
+    ):  # an array, or an index of pandas
         items = given.tolist()
     else:
         raise InputError(

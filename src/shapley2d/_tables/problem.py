@@ -13,7 +13,13 @@ from shapley2d._tables.intake import with_targets
 from shapley2d._tables.keys import warn_of_keys
 from shapley2d._tables.lazy import collected, warn_of_two_queries
 from shapley2d._tables.match import match_columns
-from shapley2d._tables.per_row import named_column, read_groups, read_times, read_weights, without_named
+from shapley2d._tables.per_row import (
+    named_column,
+    read_groups,
+    read_times,
+    read_weights,
+    without_named,
+)
 from shapley2d._tables.remarks import warn_of_reading
 from shapley2d._tables.splits import check_folds, is_count, split_rows
 from shapley2d._tables.target import as_target, match_target
@@ -55,7 +61,10 @@ class Split:
         """The split with some of its validation rows."""
         weights = None if self.valid_weights is None else self.valid_weights[rows]
         return replace(
-            self, valid=self.valid.take_rows(rows), y_valid=self.y_valid.take(rows), valid_weights=weights
+            self,
+            valid=self.valid.take_rows(rows),
+            y_valid=self.y_valid.take(rows),
+            valid_weights=weights,
         )
 
 
@@ -71,9 +80,9 @@ class GivenRows:
 class Problem:
     """A checked table with its target and the splits to value it on; the value is the mean over the splits.
 
-    There are no splits for methods that need no validation. ``label`` names the target where it is to be valued as one
-    more column. ``given`` knows the user's rows where some were left out for their targets. ``how`` says in words how
-    the rows were split, where that was not at random.
+    There are no splits for methods that need no validation. ``label`` names the target where it is
+    to be valued as one more column. ``given`` knows the user's rows where some were left out for
+    their targets. ``how`` says in words how the rows were split, where that was not at random.
     """
 
     table: Table
@@ -107,11 +116,12 @@ def make_problem(
 ) -> Problem:
     """Check the user's tables once and lay out the splits.
 
-    Without a validation table the rows are split into ``folds``, each of which validates others, see
-    :func:`shapley2d._tables.splits.split_rows`. Where nothing ``validates`` there are no splits; a validation table is
-    still checked. Entries of ``valid_weight`` go with the rows of the validation table, or of X where there is none.
-    ``change`` may make another training table of the one that was read, before it is split, and says which row of the
-    latter each of its rows comes from.
+    Without a validation table the rows are split into ``folds``, each of which validates others,
+    see :func:`shapley2d._tables.splits.split_rows`. Where nothing ``validates`` there are no
+    splits; a validation table is still checked. Entries of ``valid_weight`` go with the rows of the
+    validation table, or of X where there is none. ``change`` may make another training table of the
+    one that was read, before it is split, and says which row of the latter each of its rows comes
+    from.
     """
     check_folds(folds)
     warn_of_two_queries(X, y, ("X", "y"))
@@ -121,7 +131,10 @@ def make_problem(
     if (X_valid is None) != (y_valid is None):
         present, absent = ("y_valid", "X_valid") if X_valid is None else ("X_valid", "y_valid")
         raise InputError(
-            Place(present), " came without ", Place(absent), ": pass both, or neither for cross-valuation"
+            Place(present),
+            " came without ",
+            Place(absent),
+            ": pass both, or neither for cross-valuation",
         )
     _check_splitting(folds, groups, time, X_valid, validates=validates)
     if valid_weight is not None and not validates:
@@ -208,7 +221,8 @@ def _check_splitting(folds: Any, groups: Any, time: Any, X_valid: Any, *, valida
             ": leave one of them out",
         )
     raise InputError(
-        Setting(asked[0]), " says which rows validate, but this method evaluates no model: leave it out"
+        Setting(asked[0]),
+        " says which rows validate, but this method evaluates no model: leave it out",
     )
 
 
@@ -216,7 +230,11 @@ def _check_weights(problem: Problem) -> None:
     """Refuse weights that leave a split without any validation row."""
     for k, split in enumerate(problem.splits, start=1):
         if split.valid_weights is not None and not split.valid_weights.any():
-            where = f"all validation rows of split {k}" if len(problem.splits) > 1 else "every validation row"
+            where = (
+                f"all validation rows of split {k}"
+                if len(problem.splits) > 1
+                else "every validation row"
+            )
             raise InputError(
                 Setting("valid_weight"), f" is 0 for {where}: give some of them a positive weight"
             )

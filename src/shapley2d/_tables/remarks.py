@@ -45,7 +45,9 @@ def warn_of_reading(table: Table, name: str = "X") -> None:
                 Setting("kinds", {column.name: "text" for column in rounded}),
             )
         )
-    decided = [column for column in table.columns if column.from_text.example or column.from_text.remark]
+    decided = [
+        column for column in table.columns if column.from_text.example or column.from_text.remark
+    ]
     if decided:
         warn(
             InputWarning(

@@ -27,14 +27,18 @@ def weigh_problem(problem: Problem, scoring: str | None) -> Problem:
     scoring : {None, "accuracy", "balanced_accuracy", "neg_mean_squared_error"}
     """
     balanced = scoring == "balanced_accuracy"
-    splits = [replace(split, valid_weights=_mean_one(split, balanced=balanced)) for split in problem.splits]
+    splits = [
+        replace(split, valid_weights=_mean_one(split, balanced=balanced))
+        for split in problem.splits
+    ]
     return replace(problem, splits=splits)
 
 
 def _mean_one(split: Split, *, balanced: bool) -> NDArray[np.float64] | None:
     """Weights whose mean is 1; None where all are the same.
 
-    In the balanced accuracy every class of the validation rows counts the same, and rows within it by their weights.
+    In the balanced accuracy every class of the validation rows counts the same, and rows within it
+    by their weights.
 
     Examples
     --------

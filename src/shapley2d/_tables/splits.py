@@ -73,22 +73,26 @@ def split_rows(
     ----------
     table, target : Table, Target
     folds : int, splitter or list of (train, test)
-        A number: random folds, stratified by class; of whole groups where there are ``groups``; in order of ``time``
-        where there is one, each fold after all rows that train. A splitter of scikit-learn sees the rows in order of
-        ``time``; one without a seed is given the run's. A list has positions in the user's table.
+        A number: random folds, stratified by class; of whole groups where there are ``groups``; in
+        order of ``time`` where there is one, each fold after all rows that train. A splitter of
+        scikit-learn sees the rows in order of ``time``; one without a seed is given the run's. A
+        list has positions in the user's table.
     seed : int
     groups : ndarray of shape (n,), optional
         Rows of a group never train and validate in the same split.
     time : ndarray of shape (n,), optional
     given : (int, ndarray), optional
-        The number of the user's rows, and the positions of those that ``table`` kept, where some were left out.
+        The number of the user's rows, and the positions of those that ``table`` kept, where some
+        were left out.
     """
     if is_count(folds):
         parts = _counted(table, target, int(folds), seed, groups, time)
     elif hasattr(folds, "split"):
         parts = Parts(_by_splitter(table, target, folds, seed, groups, time), _one_line(folds))
     else:
-        parts = Parts(_listed(folds, *(given or (table.n_rows, np.arange(table.n_rows)))), "as listed")
+        parts = Parts(
+            _listed(folds, *(given or (table.n_rows, np.arange(table.n_rows)))), "as listed"
+        )
     _refuse_leaks(parts.splits, table.row_names, groups, time)
     _warn_of_rows_that_never_train(parts.splits, table.n_rows)
     return parts
@@ -223,14 +227,18 @@ def _by_splitter(
     order = np.arange(table.n_rows) if time is None else np.argsort(time, kind="stable")
     ordered = table if time is None else table.take_rows(order)
     seeded = splitter
-    if getattr(splitter, "random_state", 0) is None:  # one of our own, so that a seed gives the same values
+    if (
+        getattr(splitter, "random_state", 0) is None
+    ):  # one of our own, so that a seed gives the same values
         seeded = copy.copy(splitter)
         seeded.random_state = fold_state(seed)
     labels = target.codes[order]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            found = list(seeded.split(ordered.native, labels, None if groups is None else groups[order]))
+            found = list(
+                seeded.split(ordered.native, labels, None if groups is None else groups[order])
+            )
     except (TypeError, ValueError, AttributeError) as error:
         raise InputError(
             Setting("folds", splitter), f" cannot split these rows: {_one_line(error)}"
@@ -269,7 +277,8 @@ def _listed(folds: Iterable[Any], n_rows: int, kept: NDArray[np.intp]) -> list[P
         splits.append((here[0], here[1]))
     if not splits:
         raise InputError(
-            Setting("folds"), " has no splits: list a pair of training rows and validation rows at least"
+            Setting("folds"),
+            " has no splits: list a pair of training rows and validation rows at least",
         )
     return splits
 
@@ -283,7 +292,9 @@ def _positions(rows: Any, n_rows: int, where: str) -> NDArray[np.intp]:
     if array.dtype == bool and array.shape == (n_rows,):
         return np.flatnonzero(array)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InputError(Setting("folds"), f"{where}must list rows by their positions, as whole numbers")
+        raise InputError(
+            Setting("folds"), f"{where}must list rows by their positions, as whole numbers"
+        )
     outside = array[(array < 0) | (array >= n_rows)]
     if outside.size:
         raise InputError(
@@ -306,7 +317,9 @@ def _refuse_leaks(
         if groups is not None:
             shared = np.intersect1d(groups[train], groups[test])
             if shared.size:
-                one, other = (row_names[rows[groups[rows] == shared[0]][0]] for rows in (train, test))
+                one, other = (
+                    row_names[rows[groups[rows] == shared[0]][0]] for rows in (train, test)
+                )
                 raise InputError(
                     Setting("folds"),
                     f": split {k} trains on row {one} and validates on row {other}, which are of the same group: use a "
@@ -315,7 +328,10 @@ def _refuse_leaks(
                     ", such as GroupKFold, or a number of folds",
                 )
         if time is not None and time[train].max() > time[test].min():
-            late, early = row_names[train[time[train].argmax()]], row_names[test[time[test].argmin()]]
+            late, early = (
+                row_names[train[time[train].argmax()]],
+                row_names[test[time[test].argmin()]],
+            )
             raise InputError(
                 Setting("folds"),
                 f": split {k} trains on row {late}, which is later than row {early}, which validates: use a splitter "

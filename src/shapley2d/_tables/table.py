@@ -9,8 +9,8 @@ date       dates and times                                      days since 1970
 category   text, categoricals, anything else that is mixed      position in ``categories``
 ========== ==================================================== =========================
 
-Text that holds numbers, booleans or dates is of that kind (``texts/``). A missing entry is NaN in all of them. A
-column is one player however it is encoded later.
+Text that holds numbers, booleans or dates is of that kind (``texts/``). A missing entry is NaN in
+all of them. A column is one player however it is encoded later.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class FromText:
     strays : dict of int to str
         Entries that are neither missing nor of the column's kind, by row; they count as missing.
     notation : str
-        How it is written, where that had to be decided: ``"decimal commas"``, ``"thousands commas"``, ``"day first"``
-        or ``"month first"``.
+        How it is written, where that had to be decided: ``"decimal commas"``, ``"thousands
+        commas"``, ``"day first"`` or ``"month first"``.
     example : str
         An entry so written and what it stands for, where that is not self-evident.
     remark : str
@@ -49,8 +49,8 @@ class FromText:
     distinct : int
         Different numbers that it held before some became the same by rounding; 0 where none did.
     words, codes : ndarray or None
-        Different texts, None as the last, and the position of every entry's among them, -1 where it is missing: kept
-        where a computer would write the entries otherwise, as in ``$1,200``.
+        Different texts, None as the last, and the position of every entry's among them, -1 where it
+        is missing: kept where a computer would write the entries otherwise, as in ``$1,200``.
     """
 
     strays: dict[int, str] = field(default_factory=dict)
@@ -105,7 +105,11 @@ class Column:
             return "true" if entry else "false"
         if self.kind == "date":
             stamp = np.datetime64(round(entry * MILLISECONDS_PER_DAY), "ms")
-            return str(stamp.astype("datetime64[D]") if entry.is_integer() else stamp.astype("datetime64[s]"))
+            return str(
+                stamp.astype("datetime64[D]")
+                if entry.is_integer()
+                else stamp.astype("datetime64[s]")
+            )
         return number_text(entry)
 
 

@@ -13,7 +13,14 @@ from shapley2d._base.entries import is_missing, is_number
 from shapley2d._base.warnings import warn
 from shapley2d._tables.labels import Labels, read_labels
 from shapley2d._tables.lazy import collected
-from shapley2d.exceptions import InputError, InputWarning, LeakWarning, Place, Setting, UnseenLabelWarning
+from shapley2d.exceptions import (
+    InputError,
+    InputWarning,
+    LeakWarning,
+    Place,
+    Setting,
+    UnseenLabelWarning,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +58,8 @@ class Target:
     classes : ndarray
         The labels that training shows, sorted (empty in regression).
     kept : ndarray or None
-        Positions of the rows that it is about, where others were left out because their entries are no numbers.
+        Positions of the rows that it is about, where others were left out because their entries are
+        no numbers.
     """
 
     task: Task
@@ -79,11 +87,15 @@ def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
     if hasattr(y, "to_pylist"):
         return _object_vector(_items(y.to_pylist, y.type, name)), None, hasattr(y, "dictionary")
     if y is None:
-        raise InputError(Place(name), " is missing: requires y to be passed, but the target y is None")
+        raise InputError(
+            Place(name), " is missing: requires y to be passed, but the target y is None"
+        )
     try:
         vector = np.asarray(y)
     except ValueError:
-        raise InputError(Place(name), " must be 1-D, got a list of lists of different lengths") from None
+        raise InputError(
+            Place(name), " must be 1-D, got a list of lists of different lengths"
+        ) from None
     if vector.ndim == 2 and vector.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
@@ -104,7 +116,8 @@ def _items(as_list: Callable[[], list[Any]], kind: Any, name: str) -> list[Any]:
         items = as_list()
     except (OverflowError, ValueError, KeyError, NotImplementedError) as error:
         raise InputError(
-            Place(name), f" holds {kind} entries that cannot be read ({error}): correct or drop them"
+            Place(name),
+            f" holds {kind} entries that cannot be read ({error}): correct or drop them",
         ) from error
     return items
 
@@ -118,7 +131,8 @@ def as_series(y: Any, name: str = "y") -> Any:
     if isinstance(frame, nw.DataFrame):
         if frame.shape[1] != 1:
             raise InputError(
-                Place(name), f" must be 1-D, got a table of {frame.shape[1]} columns: pass one of them"
+                Place(name),
+                f" must be 1-D, got a table of {frame.shape[1]} columns: pass one of them",
             )
         return frame.get_column(frame.columns[0])
     return nw.from_native(y, series_only=True, pass_through=True)
@@ -130,7 +144,8 @@ def _object_vector(items: list[Any]) -> NDArray[Any]:
     if items and all(is_number(item) for item in items):
         whole = all(isinstance(item, (int, np.integer)) for item in items)
         return np.array(
-            [np.nan if is_missing(item) else item for item in items], dtype=None if whole else np.float64
+            [np.nan if is_missing(item) else item for item in items],
+            dtype=None if whole else np.float64,
         )
     vector = np.empty(len(items), dtype=object)
     vector[:] = items
@@ -142,7 +157,11 @@ def _check_present(y: NDArray[Any], row_names: NDArray[Any], name: str) -> None:
         return
     if y.dtype.kind == "c":
         raise InputError(Place(name), ": Complex data not supported")
-    gone = np.isnan(y) if y.dtype.kind == "f" else np.array([is_missing(item) for item in y], dtype=bool)
+    gone = (
+        np.isnan(y)
+        if y.dtype.kind == "f"
+        else np.array([is_missing(item) for item in y], dtype=bool)
+    )
     rows = np.flatnonzero(gone)
     if rows.size:
         raise InputError(
@@ -195,18 +214,27 @@ def as_target(y: Any, table: Table, task: str = "auto", name: str = "y") -> Targ
     table = table if kept is None else table.take_rows(kept)
     _check_present(vector, table.row_names, name)
     chosen: Task = guess_task(vector) if task == "auto" else task  # type: ignore[assignment]
-    target = _regression(vector, table, name) if chosen == "regression" else _classification(vector, name)
+    target = (
+        _regression(vector, table, name)
+        if chosen == "regression"
+        else _classification(vector, name)
+    )
     _warn_of_leak(target, table)
     return replace(target, kept=kept)
 
 
-def _without_strays(labels: Labels, table: Table, name: str) -> tuple[NDArray[Any], NDArray[np.intp] | None]:
+def _without_strays(
+    labels: Labels, table: Table, name: str
+) -> tuple[NDArray[Any], NDArray[np.intp] | None]:
     """The entries of the rows that have a number, and which rows those are; a warning for the others."""
     if not labels.strays:
         return labels.entries, None
     kept = np.setdiff1d(np.arange(labels.entries.size), list(labels.strays))
     entries = _object_vector(labels.entries[kept].tolist())
-    shown = [f"{text[:40]!r} in row {table.row_names[row]}" for row, text in list(labels.strays.items())[:3]]
+    shown = [
+        f"{text[:40]!r} in row {table.row_names[row]}"
+        for row, text in list(labels.strays.items())[:3]
+    ]
     more = ", ..." if len(labels.strays) > 3 else ""
     classes: list[str | Setting] = []
     if not any(is_missing(item) for item in entries) and guess_task(entries) == "classification":
@@ -279,10 +307,14 @@ def _regression(y: NDArray[Any], table: Table, name: str, *, constant: bool = Fa
     try:
         numbers = y.astype(np.float64)
     except OverflowError:
-        raise InputError(Place(name), f" holds a number beyond {MAX_TARGET:g}, too large to square") from None
+        raise InputError(
+            Place(name), f" holds a number beyond {MAX_TARGET:g}, too large to square"
+        ) from None
     except (TypeError, ValueError):
         raise InputError(
-            Place(name), " holds text, which regression cannot use: set ", Setting("task", "classification")
+            Place(name),
+            " holds text, which regression cannot use: set ",
+            Setting("task", "classification"),
         ) from None
     if not constant and np.unique(numbers).size < 2:
         raise InputError(Place(name), " is the same number in every row: there is nothing to learn")
@@ -316,11 +348,13 @@ def _classification(y: NDArray[Any], name: str) -> Target:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError:
         raise InputError(
-            Place(name), f" holds labels of type {type(y[0]).__name__}, which have no order: make them text"
+            Place(name),
+            f" holds labels of type {type(y[0]).__name__}, which have no order: make them text",
         ) from None
     if classes.size < 2:
         raise InputError(
-            Place(name), f" holds a single class ({classes[0]}): there is nothing to learn from 1 class"
+            Place(name),
+            f" holds a single class ({classes[0]}): there is nothing to learn from 1 class",
         )
     return Target("classification", y, codes.astype(np.int64), classes)
 
@@ -330,7 +364,9 @@ def _warn_of_leak(target: Target, table: Table) -> None:
         return
     for column in table.columns:
         if column.kind == "category":
-            same = target.task == "classification" and column.text() == [str(label) for label in target.y]
+            same = target.task == "classification" and column.text() == [
+                str(label) for label in target.y
+            ]
         else:
             same = target.y.dtype.kind in "biuf" and np.array_equal(column.entries, target.y)
         if same:

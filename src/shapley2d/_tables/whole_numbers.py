@@ -36,5 +36,6 @@ def as_digits(items: Sequence[Any]) -> list[str | None]:
     ['12345678901234567', None, '100']
     """
     return [
-        None if item is None else f"{item:f}" if isinstance(item, Decimal) else str(item) for item in items
+        None if item is None else f"{item:f}" if isinstance(item, Decimal) else str(item)
+        for item in items
     ]

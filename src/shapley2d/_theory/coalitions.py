@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class Coalitions(ABC):
     """An ordered list of coalitions of the players ``0 .. n_players - 1``.
 
-    A game needs the list's length and, one by one or in slices, boolean membership masks. Games that can share
-    work between coalitions look at the kind of list: :class:`NestedCoalitions` has the order in which the players
-    join.
+    A game needs the list's length and, one by one or in slices, boolean membership masks. Games
+    that can share work between coalitions look at the kind of list: :class:`NestedCoalitions` has
+    the order in which the players join.
     """
 
     n_players: int
@@ -75,7 +75,9 @@ class SubsetCoalitions(Coalitions):
         return int(2**self.n_players)
 
     def masks(self, start: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
-        numbers = np.arange(start, len(self) if stop is None else min(stop, len(self)), dtype=np.int64)
+        numbers = np.arange(
+            start, len(self) if stop is None else min(stop, len(self)), dtype=np.int64
+        )
         return np.asarray((numbers[:, None] >> np.arange(self.n_players)) & 1 == 1)
 
 

@@ -1,11 +1,13 @@
 """Axis designs: lists of coalitions with a weight for every player in every coalition.
 
-The weight of a 2D value factorises into a row weight and a column weight, so every value and every estimate is
+The weight of a 2D value factorises into a row weight and a column weight, so every value and every
+estimate is
 
     values  =  Wr^T  H  Wc,        H[a, b] = utility of row coalition a under column coalition b,
 
-and a design is one of the two factors: it lists the coalitions of its axis and contracts utilities with its
-weights. Designs know nothing of data; they never build a weight matrix that they can avoid.
+and a design is one of the two factors: it lists the coalitions of its axis and contracts utilities
+with its weights. Designs know nothing of data; they never build a weight matrix that they can
+avoid.
 """
 
 from __future__ import annotations
@@ -95,7 +97,10 @@ class LeveledSubsets(AxisDesign):
             part[:, joining] = own
             size = own.sum(axis=1)
             steps = marginal_weights("shapley", joining.size)
-            inside, outside = steps[np.maximum(size - 1, 0)], steps[np.minimum(size, joining.size - 1)]
+            inside, outside = (
+                steps[np.maximum(size - 1, 0)],
+                steps[np.minimum(size, joining.size - 1)],
+            )
             of_part = np.zeros(part.shape)
             of_part[:, joining] = np.where(own, inside[:, None], -outside[:, None])
             masks.append(part)
@@ -118,9 +123,10 @@ def exact_design(
 class Permutation(AxisDesign):
     """The nested coalitions of one order of the players: one Monte Carlo draw.
 
-    A player's value is the step in utility when it joins. Under a semivalue other than Shapley's, the step into
-    a coalition of size s is weighed by how much likelier that size is than under Shapley's, where all sizes are
-    equally likely; the mean over random orders is then that semivalue.
+    A player's value is the step in utility when it joins. Under a semivalue other than Shapley's,
+    the step into a coalition of size s is weighed by how much likelier that size is than under
+    Shapley's, where all sizes are equally likely; the mean over random orders is then that
+    semivalue.
 
     Examples
     --------
@@ -134,7 +140,9 @@ class Permutation(AxisDesign):
         self._order = self.coalitions.order
         self.n_players = self._order.size
         self._step_weights = (
-            None if semivalue == "shapley" else self.n_players * size_probabilities(semivalue, self.n_players)
+            None
+            if semivalue == "shapley"
+            else self.n_players * size_probabilities(semivalue, self.n_players)
         )
 
     def combine(self, utilities: NDArray[np.float64], start: int = 0) -> NDArray[np.float64]:

@@ -1,7 +1,8 @@
 """The game: what the rows of a coalition are worth under the columns of a coalition.
 
-A game answers one question, :meth:`Game.utilities`, and knows nothing of Shapley. No rows are worth the same under all
-columns, and no columns what the game says they are: 0, or what the rows' labels alone predict.
+A game answers one question, :meth:`Game.utilities`, and knows nothing of Shapley. No rows are worth
+the same under all columns, and no columns what the game says they are: 0, or what the rows' labels
+alone predict.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Who can only join after others: levels of players, all of a lower one before any of a higher one.
 
-The value of a player is then its mean step over the orders that respect the levels (Asymmetric Data Shapley): it joins
-all players of lower levels and a random part of its own, and none of higher levels. So it is its Shapley value in the
-game of its own level, in which all lower levels are always there. All values still sum to the whole's worth.
+The value of a player is then its mean step over the orders that respect the levels (Asymmetric Data
+Shapley): it joins all players of lower levels and a random part of its own, and none of higher
+levels. So it is its Shapley value in the game of its own level, in which all lower levels are
+always there. All values still sum to the whole's worth.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Semivalues: how much a marginal contribution counts by the size of the coalition it joins.
 
-Every value of this package weighs the marginal contributions of a player to the coalitions ``S`` without it
-by ``p(|S|; n)``, a weight that depends on the coalition's size alone. Three families are known by name:
+Every value of this package weighs the marginal contributions of a player to the coalitions ``S``
+without it by ``p(|S|; n)``, a weight that depends on the coalition's size alone. Three families are
+known by name:
 
 =============== ======================================= =====================================================
 semivalue       p(s; n)                                 what it is good for
@@ -11,8 +12,9 @@ semivalue       p(s; n)                                 what it is good for
 ``("beta",a,b)`` B(s+b, n-s-1+a) / B(a, b)              ``a > b`` stresses small coalitions, ``b > a`` large
 =============== ======================================= =====================================================
 
-All are mixtures over a probability ``t`` with which every other player has arrived, which is why the same closed
-forms serve them all: ``t`` is uniform for Shapley, 1/2 for Banzhaf and Beta(b, a) distributed for Beta(a, b).
+All are mixtures over a probability ``t`` with which every other player has arrived, which is why
+the same closed forms serve them all: ``t`` is uniform for Shapley, 1/2 for Banzhaf and Beta(b, a)
+distributed for Beta(a, b).
 """
 
 from __future__ import annotations
@@ -141,9 +143,10 @@ def size_probabilities(semivalue: Semivalue, n_players: int) -> NDArray[np.float
 def feature_semivalue(semivalue: Semivalue) -> tuple[float, Semivalue]:
     """The semivalue of the features beside the label: a factor, and the semivalue in the game without the label.
 
-    A feature only counts beside the label, so its value is a semivalue of the game without the label: the weight of
-    joining ``s`` features and the label is ``p(s + 1; m + 1)``. With the other players present with probability ``t``
-    that weighs ``t`` once more, which is again a semivalue of known name, times the mean of ``t``.
+    A feature only counts beside the label, so its value is a semivalue of the game without the
+    label: the weight of joining ``s`` features and the label is ``p(s + 1; m + 1)``. With the other
+    players present with probability ``t`` that weighs ``t`` once more, which is again a semivalue
+    of known name, times the mean of ``t``.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Weighted sums of the cells of a table, by the blocks that groups of rows and of columns cut out of it.
 
-An owner's region is a union of blocks, so that its sum needs the sums of blocks only: nothing here is as large as
-owners x rows x columns.
+An owner's region is a union of blocks, so that its sum needs the sums of blocks only: nothing here
+is as large as owners x rows x columns.
 """
 
 from __future__ import annotations
@@ -74,12 +74,14 @@ class BlockSums:
     def rounded_once(self, values: Floats) -> Floats:
         """The sums, each rounded once and for all.
 
-        A sum depends on its own cells alone, to the bit: not on their order, and not on how the rest of the table is
-        cut.
+        A sum depends on its own cells alone, to the bit: not on their order, and not on how the
+        rest of the table is cut.
         """
         found = np.empty(len(self))
         for k, weights in enumerate(self.weights):
-            parts = [weights[i, j] * self._cells(values, i, j) for i, j in np.argwhere(weights).tolist()]
+            parts = [
+                weights[i, j] * self._cells(values, i, j) for i, j in np.argwhere(weights).tolist()
+            ]
             found[k] = math.fsum(np.concatenate(parts).tolist()) if parts else 0.0
         return found
 

@@ -120,7 +120,10 @@ class ProgressNotes:
             known = "" if words.endswith(" left") else f", about {format_seconds(left)} left"
             hint = f". {SHORTER}" if left >= LONG_S and not self._hinted else ""
             self._hinted = self._hinted or bool(hint)
-            note(f"{fraction:.0%} done after {format_seconds(elapsed)}{known} ({words}){hint}", keep=False)
+            note(
+                f"{fraction:.0%} done after {format_seconds(elapsed)}{known} ({words}){hint}",
+                keep=False,
+            )
 
 
 def progress() -> Any:

@@ -28,7 +28,8 @@ INTERRUPTED = 130
 
 _DEBUG = "SHAPLEY2D_DEBUG"
 
-# typer has carried click inside since 0.27 and required it before; both make their errors from this class
+# typer has carried click inside since 0.27 and required it before; both make their errors from this
+# class
 UsageError: Any = typer.BadParameter.__base__
 
 

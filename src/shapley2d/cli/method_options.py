@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 PANEL = "Method"
 """Where the help shows them."""
 
-_OF_METHOD = "_of_method"  # behind an option whose name in Python the command has for something else
+_OF_METHOD = (
+    "_of_method"  # behind an option whose name in Python the command has for something else
+)
 
 Takers = dict[str, dict[str, "Option"]]
 """Every option by name, with the methods that take it."""
@@ -38,7 +40,8 @@ def block_takers(players: str | None = None, model: str | None = None) -> Takers
     players : {"cells", "groups"}, optional
         Those of either kind of players; all of them by default.
     model : str, optional
-        The model that the user named: without one, or with nearest neighbours, ``auto`` is ``knn`` for cells.
+        The model that the user named: without one, or with nearest neighbours, ``auto`` is ``knn``
+        for cells.
     """
     groups = {name: block_options(name) for name in block_methods()}
     if players == "groups":
@@ -118,7 +121,9 @@ def _parameter(name: str, methods: dict[str, Option]) -> inspect.Parameter:
         show_default=False,
     )
     annotation = Annotated[Optional[kind], info]  # noqa: UP045  (typer reads it at run time)
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
+    )
 
 
 def _default(methods: dict[str, Option]) -> str:
@@ -137,15 +142,25 @@ def _word(option: Option) -> str:
 
 def given_options(method: str, given: dict[str, Any], takers: Takers) -> dict[str, Any]:
     """The options that the user gave, all of which the method must take."""
-    chosen = {name.removesuffix(_OF_METHOD): value for name, value in given.items() if value is not None}
+    chosen = {
+        name.removesuffix(_OF_METHOD): value for name, value in given.items() if value is not None
+    }
     for name in chosen:
         methods = takers[name]
         if method not in methods:
             flag = next(iter(methods.values())).flag
-            fitting = [other for other in methods if all(other in takers[option] for option in chosen)]
-            advice = f"set --method {fitting[0]} or leave {flag} out" if fitting else f"leave {flag} out"
-            raise InputError(f"{flag} goes with --method {' or '.join(methods)}, not with {method}: {advice}")
-    return {name: str(value) if isinstance(value, Path) else value for name, value in chosen.items()}
+            fitting = [
+                other for other in methods if all(other in takers[option] for option in chosen)
+            ]
+            advice = (
+                f"set --method {fitting[0]} or leave {flag} out" if fitting else f"leave {flag} out"
+            )
+            raise InputError(
+                f"{flag} goes with --method {' or '.join(methods)}, not with {method}: {advice}"
+            )
+    return {
+        name: str(value) if isinstance(value, Path) else value for name, value in chosen.items()
+    }
 
 
 def flags() -> dict[str, str]:

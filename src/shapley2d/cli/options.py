@@ -67,7 +67,9 @@ Number = Annotated[
 ]
 Date = Annotated[
     Optional[list[str]],
-    typer.Option("--date", metavar="COLUMN", help="Columns that hold dates.", rich_help_panel=_TABLE),
+    typer.Option(
+        "--date", metavar="COLUMN", help="Columns that hold dates.", rich_help_panel=_TABLE
+    ),
 ]
 Text = Annotated[
     Optional[list[str]],
@@ -150,7 +152,9 @@ Precedence = Annotated[
 ]
 TaskOption = Annotated[
     Literal["auto", "classification", "regression"],
-    typer.Option("--task", help="Classes or numbers? auto looks at the target.", rich_help_panel=_TABLE),
+    typer.Option(
+        "--task", help="Classes or numbers? auto looks at the target.", rich_help_panel=_TABLE
+    ),
 ]
 Separator = Annotated[
     Optional[str],
@@ -172,7 +176,9 @@ Encoding = Annotated[
 ]
 DropMissingTarget = Annotated[
     bool,
-    typer.Option("--drop-missing-target", help="Leave out rows without a target.", rich_help_panel=_TABLE),
+    typer.Option(
+        "--drop-missing-target", help="Leave out rows without a target.", rich_help_panel=_TABLE
+    ),
 ]
 
 SemivalueOption = Annotated[
@@ -245,11 +251,16 @@ Within = Annotated[
     ),
 ]
 AsJson = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object, for machines.", rich_help_panel=_RESULT)
+    bool,
+    typer.Option("--json", help="Print one JSON object, for machines.", rich_help_panel=_RESULT),
 ]
 Top = Annotated[
     int,
     typer.Option(
-        "--top", min=0, metavar="N", help="How many of the lowest cells to print.", rich_help_panel=_RESULT
+        "--top",
+        min=0,
+        metavar="N",
+        help="How many of the lowest cells to print.",
+        rich_help_panel=_RESULT,
     ),
 ]

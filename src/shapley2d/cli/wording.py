@@ -64,7 +64,9 @@ def _word(part: Setting | Place, names: Mapping[str, str]) -> str:
     if isinstance(part, Place):
         return names.get(part.name, part.name)
     if part.name == "kinds" and part.has_value:
-        return " ".join(f"--{kind} {shlex.quote(str(column))}" for column, kind in part.plain.items())
+        return " ".join(
+            f"--{kind} {shlex.quote(str(column))}" for column, kind in part.plain.items()
+        )
     flag = _flags().get(part.name)
     if flag is None:
         return str(part)

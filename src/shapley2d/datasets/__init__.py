@@ -3,7 +3,12 @@
 from shapley2d.datasets.census import load_census
 from shapley2d.datasets.credit import load_credit
 from shapley2d.datasets.heart import load_heart
-from shapley2d.datasets.loaders import DATASETS, load_breast_cancer_original, load_dataset, load_wine
+from shapley2d.datasets.loaders import (
+    DATASETS,
+    load_breast_cancer_original,
+    load_dataset,
+    load_wine,
+)
 
 __all__ = [
     "DATASETS",

@@ -1,7 +1,7 @@
 """The tables that come with the package: CSV files packed with xz, checked as they are read.
 
-Any tool can open them, and few formats are smaller or faster to unpack. ``data/SOURCE.md`` says where each file comes
-from.
+Any tool can open them, and few formats are smaller or faster to unpack. ``data/SOURCE.md`` says
+where each file comes from.
 """
 
 from __future__ import annotations

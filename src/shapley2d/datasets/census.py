@@ -32,15 +32,16 @@ CATEGORICAL = (
 def load_census(part: Part = "train", frame: str | None = None) -> tuple[Any, np.ndarray[Any, Any]]:
     """Census (Adult): 48,842 people of the United States in 1994, and whether they earn over 50,000 dollars.
 
-    The table comes with the package (UCI Machine Learning Repository, CC BY 4.0; Becker & Kohavi 1996,
-    https://doi.org/10.24432/C5XW20). Six columns are whole numbers and eight are categories. Entries of
-    ``workclass``, ``occupation`` and ``native_country`` are missing in some rows. ``fnlwgt`` is the weight
-    of the row in the survey, not a property of the person.
+    The table comes with the package (UCI Machine Learning Repository, CC BY 4.0; Becker & Kohavi
+    1996, https://doi.org/10.24432/C5XW20). Six columns are whole numbers and eight are categories.
+    Entries of ``workclass``, ``occupation`` and ``native_country`` are missing in some rows.
+    ``fnlwgt`` is the weight of the row in the survey, not a property of the person.
 
     Parameters
     ----------
     part : {"train", "test", "both"}
-        UCI's own split, 32,561 rows to train and 16,281 to test; both together with the training rows first.
+        UCI's own split, 32,561 rows to train and 16,281 to test; both together with the training
+        rows first.
     frame : {"pandas", "polars", "pyarrow"}, optional
         The kind of frame; pandas where it is installed, else pyarrow.
 

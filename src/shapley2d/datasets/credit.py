@@ -30,12 +30,12 @@ def load_credit(frame: str | None = None) -> tuple[Any, np.ndarray[Any, Any]]:
     """Credit: 30,000 credit-card clients in Taiwan in 2005, and whether they paid the next bill.
 
     The table comes with the package (UCI Machine Learning Repository, CC BY 4.0; Yeh 2009,
-    https://doi.org/10.24432/C55S3H). Nothing is missing. ``SEX``, ``EDUCATION`` and ``MARRIAGE`` are
-    categories, named as the source documents them. Codes that it does not document, 0, 5 and 6 of
-    ``EDUCATION`` and 0 of ``MARRIAGE``, are kept as ``"undocumented 0"`` and so on. The other columns are whole
-    numbers: limit, age, and for six months the delay of payment (-2 and 0 are not documented either), the
-    bill and the amount paid. The running number of a client, ``ID``, is no column: it is the row's position
-    plus one.
+    https://doi.org/10.24432/C55S3H). Nothing is missing. ``SEX``, ``EDUCATION`` and ``MARRIAGE``
+    are categories, named as the source documents them. Codes that it does not document, 0, 5 and 6
+    of ``EDUCATION`` and 0 of ``MARRIAGE``, are kept as ``"undocumented 0"`` and so on. The other
+    columns are whole numbers: limit, age, and for six months the delay of payment (-2 and 0 are not
+    documented either), the bill and the amount paid. The running number of a client, ``ID``, is no
+    column: it is the row's position plus one.
 
     Parameters
     ----------

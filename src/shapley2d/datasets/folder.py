@@ -26,7 +26,9 @@ def find_file(*names: str, title: str, origin: str) -> Path:
         Where the variable is not set or the folder has none of the files.
     """
     folder = os.environ.get(VARIABLE)
-    advice = f"get {names[0]} from {origin} and set the environment variable {VARIABLE} to its folder"
+    advice = (
+        f"get {names[0]} from {origin} and set the environment variable {VARIABLE} to its folder"
+    )
     if not folder:
         raise InputError(f"{title} does not come with the package: {advice}")
     for name in names:

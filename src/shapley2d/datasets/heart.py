@@ -34,13 +34,15 @@ FLAGS = ("fbs", "exang")
 _MISSING_VESSELS = 4
 
 
-def load_heart(frame: str | None = None, *, distinct: bool = False) -> tuple[Any, np.ndarray[Any, Any]]:
+def load_heart(
+    frame: str | None = None, *, distinct: bool = False
+) -> tuple[Any, np.ndarray[Any, Any]]:
     """Heart: 1,025 rows about patients of a heart clinic in Cleveland, of which only 302 are distinct.
 
-    The file does not come with the package, because its licence is not known: get ``heart.csv`` from
-    https://www.kaggle.com/datasets/johnsmith88/heart-disease-dataset and set the environment variable
-    ``SHAPLEY2D_DATA`` to its folder. It is a recoded copy of UCI's Heart Disease (Janosi et al. 1989,
-    https://doi.org/10.24432/C52P4X), and three things about it matter:
+    The file does not come with the package, because its licence is not known: get ``heart.csv``
+    from https://www.kaggle.com/datasets/johnsmith88/heart-disease-dataset and set the environment
+    variable ``SHAPLEY2D_DATA`` to its folder. It is a recoded copy of UCI's Heart Disease (Janosi
+    et al. 1989, https://doi.org/10.24432/C52P4X), and three things about it matter:
 
     - 723 of the rows repeat another one. In a random half-and-half split most test rows have a twin in the
       training part, so a model can look them up. ``distinct=True`` leaves the repeats out.
@@ -57,7 +59,8 @@ def load_heart(frame: str | None = None, *, distinct: bool = False) -> tuple[Any
     Returns
     -------
     X : frame of shape (1025, 13), or (302, 13) where distinct
-        ``sex``, ``cp``, ``restecg``, ``slope`` and ``thal`` are categories, ``fbs`` and ``exang`` booleans.
+        ``sex``, ``cp``, ``restecg``, ``slope`` and ``thal`` are categories, ``fbs`` and ``exang``
+        booleans.
     y : ndarray of shape (1025,) or (302,)
         ``"disease"`` (499, of the distinct 138) or ``"no disease"`` (526, of the distinct 164).
 

@@ -44,7 +44,9 @@ def load_breast_cancer_original(frame: str | None = None) -> tuple[Any, np.ndarr
     ((699, 9), 241)
     """
     table = bundled_table("breast_cancer_original")
-    return to_frame(table.drop_columns(["id", "class"]), frame), np.array(table["class"].to_pylist())
+    return to_frame(table.drop_columns(["id", "class"]), frame), np.array(
+        table["class"].to_pylist()
+    )
 
 
 def load_wine(frame: str | None = None) -> tuple[Any, np.ndarray[Any, Any]]:
@@ -94,7 +96,8 @@ def load_dataset(name: str, frame: str | None = None) -> tuple[Any, np.ndarray[A
     Parameters
     ----------
     name : {"breast_cancer_original", "census", "credit", "heart", "wine"}
-        Census is its training part. Heart needs a file that does not come with the package, see ``load_heart``.
+        Census is its training part. Heart needs a file that does not come with the package, see
+        ``load_heart``.
     frame : {"pandas", "polars", "pyarrow"}, optional
         The kind of frame; pandas where it is installed, else pyarrow.
 

@@ -1,7 +1,7 @@
 """The errors that change cells, one function a kind: a clean table in, its numbers with the errors out.
 
-Where several kinds go into one table, each leaves alone what another has changed: it draws from the cells that are
-*free*. What is rare, typical or of one unit is always read off the clean table.
+Where several kinds go into one table, each leaves alone what another has changed: it draws from the
+cells that are *free*. What is rare, typical or of one unit is always read off the clean table.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ class CleanTable:
 
     def graded(self, j: int) -> bool:
         """Whether a column holds categories, or few different whole numbers."""
-        return bool(self.categorical[j]) or (self.whole(j) and np.unique(self.present(j)).size <= _GRADES)
+        return bool(self.categorical[j]) or (
+            self.whole(j) and np.unique(self.present(j)).size <= _GRADES
+        )
 
     def allows(self, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which numbers lie within the bounds."""
@@ -182,7 +184,9 @@ def swapped(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray
 
 def typo(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Numbers after a slip of the finger; categories taken for another."""
-    categories = {j: np.unique(clean.present(j)) for j in np.flatnonzero(clean.categorical).tolist()}
+    categories = {
+        j: np.unique(clean.present(j)) for j in np.flatnonzero(clean.categorical).tolist()
+    }
     whole = [clean.whole(j) for j in range(clean.numbers.shape[1])]
 
     def draw(i: int, j: int) -> float:
@@ -215,7 +219,11 @@ def units(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[n
     column = clean.numbers[:, j]
     rows = rng.choice(np.flatnonzero(eligible[:, j]), min(wanted, room[j]), replace=False)
     factor = rng.choice(_UNIT_FACTORS)
-    new = np.round(column[rows] * factor) if clean.whole(j) else column[rows] * factor ** rng.choice([-1, 1])
+    new = (
+        np.round(column[rows] * factor)
+        if clean.whole(j)
+        else column[rows] * factor ** rng.choice([-1, 1])
+    )
     numbers[rows, j] = np.where(clean.allows(new), new, column[rows])
     return numbers
 

@@ -1,8 +1,8 @@
 """How well anomaly scores find the errors of a table, whatever the order of equal scores.
 
-Cells are inspected from the highest anomaly score on. Cells of equal score come in random order, and every figure is
-its exact mean over these orders: nothing is drawn. (Average precision in scikit-learn treats tied cells as one step
-instead; the two agree where nothing is tied.)
+Cells are inspected from the highest anomaly score on. Cells of equal score come in random order,
+and every figure is its exact mean over these orders: nothing is drawn. (Average precision in
+scikit-learn treats tied cells as one step instead; the two agree where nothing is tied.)
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def average_precision(scores: ArrayLike, truth: ArrayLike) -> float:
     return float((errors / sizes * precision).sum() / groups.n_errors)
 
 
-def detection_curve(scores: ArrayLike, truth: ArrayLike, inspected: ArrayLike) -> NDArray[np.float64]:
+def detection_curve(
+    scores: ArrayLike, truth: ArrayLike, inspected: ArrayLike
+) -> NDArray[np.float64]:
     """Share of the errors among the first so many inspected cells.
 
     Parameters
@@ -113,11 +115,15 @@ def detection_scores(scores: ArrayLike, truth: ArrayLike) -> dict[str, float]:
     errors = np.asarray(truth, dtype=bool).ravel()
     if errors.all():
         raise InputError("every cell is an error: there is nothing to distinguish them from")
-    ranks = np.unique(scores, return_inverse=True)[1].ravel()  # scikit-learn refuses infinite scores
+    ranks = np.unique(scores, return_inverse=True)[
+        1
+    ].ravel()  # scikit-learn refuses infinite scores
     return {
         "auroc": float(roc_auc_score(errors, ranks)),
         "average_precision": average_precision(scores, truth),
-        **{f"found_{100 * share:.0f}": float(one) for share, one in zip(SHARES, found, strict=True)},
+        **{
+            f"found_{100 * share:.0f}": float(one) for share, one in zip(SHARES, found, strict=True)
+        },
     }
 
 

@@ -1,13 +1,15 @@
 """Errors injected into a clean table, so that one knows which cells a detector should find.
 
-A table is an array of numbers (categories as whole-number codes, NaN where an entry is missing), the labels of its
-rows and a mask of the columns that hold categories. A column is *graded* if it holds categories, or whole numbers
-of which no more than 20 differ; any other is *continuous*. The kinds of errors:
+A table is an array of numbers (categories as whole-number codes, NaN where an entry is missing),
+the labels of its rows and a mask of the columns that hold categories. A column is *graded* if it
+holds categories, or whole numbers of which no more than 20 differ; any other is *continuous*. The
+kinds of errors:
 
 ============= ========================================================================================================
 unlikely      a value that is unlikely for its class. Graded: one of the column's values that fewer than 5 % of the rows
-              of the class have. Continuous: a value where the class's density (a Gaussian kernel estimate) is below 5 %
-              of its peak; in a column of whole numbers one of those that occur
+              of the class have. Continuous: a value where the class's density (a Gaussian kernel
+              estimate) is below 5 % of its peak; in a column of whole numbers one of those that
+              occur
 low-density   the same with the distribution of all rows, as the paper has it
 tail          numbers only: the mean plus or minus 3 to 5 standard deviations of the column. Whole numbers stay whole,
               and columns without negative numbers stay so
@@ -74,13 +76,15 @@ def inject_errors(
 ) -> Corrupted:
     """Inject errors of one kind, or of several in equal parts, into a share of the cells or of the labels.
 
-    Every changed cell differs from the original. Their number is the share, rounded (for ``"swapped"`` down to an even
-    number), or as many as the table allows if that is at least half of it.
+    Every changed cell differs from the original. Their number is the share, rounded (for
+    ``"swapped"`` down to an even number), or as many as the table allows if that is at least half
+    of it.
 
     Parameters
     ----------
     kinds : {"unlikely", "low-density", "tail", "swapped", "typo", "units", "labels"} or a sequence of them
-        Several kinds share the errors equally and are injected in this order; no cell changes twice.
+        Several kinds share the errors equally and are injected in this order; no cell changes
+        twice.
     numbers : ndarray of shape (n, m)
     labels : ndarray of shape (n,)
     categorical : ndarray of bool, shape (m,)
@@ -122,7 +126,9 @@ def inject_errors(
             new_labels = _flip(classes, wanted, rng)
             injected = int((new_labels != classes).sum())
         else:
-            clean = CleanTable(entries, classes, np.asarray(categorical), present & (kind_of == ""), limits)
+            clean = CleanTable(
+                entries, classes, np.asarray(categorical), present & (kind_of == ""), limits
+            )
             with_errors = CELL_ERRORS[kind](clean, wanted, rng)
             changed = present & (with_errors != entries)
             new[changed], kind_of[changed] = with_errors[changed], kind
@@ -153,7 +159,9 @@ def _count(kind: str, share: float, n_cells: int, n_rows: int) -> int:
     if kind == "swapped":
         wanted -= wanted % 2
     if wanted == 0:
-        raise InputError(f"a share of {share:g} of this table is no error of kind {kind!r} at all: raise it")
+        raise InputError(
+            f"a share of {share:g} of this table is no error of kind {kind!r} at all: raise it"
+        )
     return wanted
 
 

@@ -31,7 +31,11 @@ def judge_growth(records: Records) -> Judgement | None:
     found = {measure: link for measure, link in links.items() if link is not None}
     if len(found) < len(links):
         return None
-    passed = [measure for measure, link in found.items() if link.ranked[0] >= STRONG and link.ranked[1] > 0]
+    passed = [
+        measure
+        for measure, link in found.items()
+        if link.ranked[0] >= STRONG and link.ranked[1] > 0
+    ]
     verdict: Verdict = (
         "holds" if len(passed) == len(found) else "holds in part" if passed else "does not hold"
     )

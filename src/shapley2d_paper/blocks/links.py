@@ -26,7 +26,8 @@ class Link:
     Attributes
     ----------
     ranked, linear : (float, float, float)
-        Spearman's and Pearson's correlation: mean over the splits, and its 95 % interval from drawing splits again.
+        Spearman's and Pearson's correlation: mean over the splits, and its 95 % interval from
+        drawing splits again.
     n_positive, n_splits : int
         Splits with a positive rank correlation, and all of them.
     in_order : float
@@ -62,7 +63,8 @@ def pooled(records: Records, *, ranks: bool) -> Interval:
     """Correlation over the blocks of all splits together, with its interval."""
     splits = _splits(records)
     drawn = [
-        correlation(np.hstack([splits[k] for k in chosen]), ranks=ranks) for chosen in _drawn(len(splits))
+        correlation(np.hstack([splits[k] for k in chosen]), ranks=ranks)
+        for chosen in _drawn(len(splits))
     ]
     return _interval(correlation(np.hstack(splits), ranks=ranks), drawn)
 
@@ -84,7 +86,8 @@ def _interval(figure: float, drawn: ArrayLike) -> Interval:
 def _splits(records: Records) -> list[NDArray[np.float64]]:
     """The values and the performances of every split, as two rows of numbers."""
     return [
-        np.array([part.numbers("value"), part.numbers("performance")]) for _, part in records.groups("seed")
+        np.array([part.numbers("value"), part.numbers("performance")])
+        for _, part in records.groups("seed")
     ]
 
 

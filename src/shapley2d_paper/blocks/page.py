@@ -84,13 +84,18 @@ def draw(records: Records) -> Figure:
             axis.plot(x, y, ".", color=colour, markersize=4, alpha=0.6)
             if np.ptp(x) > 0:
                 ends = np.array([x.min(), x.max()])
-                axis.plot(ends, np.polynomial.Polynomial.fit(x, y, 1)(ends), color=colour, linewidth=1)
+                axis.plot(
+                    ends, np.polynomial.Polynomial.fit(x, y, 1)(ends), color=colour, linewidth=1
+                )
         link = find_link(part)
         assert link is not None
         axis.set_title(
-            f"{measure}, {MEASURES[measure]}\nmean rank correlation {link.ranked[0]:.2f}", fontsize=9
+            f"{measure}, {MEASURES[measure]}\nmean rank correlation {link.ranked[0]:.2f}",
+            fontsize=9,
         )
         axis.set_xlabel(f"{measure} of a model trained\non the block alone (test rows)")
     axes[0, 0].set_ylabel("2D-Shapley value of the block")
-    figure.suptitle("Blocks of Credit: a dot is a block, a colour and line a random split", fontsize=10)
+    figure.suptitle(
+        "Blocks of Credit: a dot is a block, a colour and line a random split", fontsize=10
+    )
     return figure

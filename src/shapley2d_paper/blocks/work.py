@@ -43,7 +43,10 @@ def work(
     model: Any = DecisionTreeClassifier(random_state=seed)
     scoring: Any = None if measure == "accuracy" else "balanced_accuracy"
     if measure == "Gini":
-        model, scoring = make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky")), gini
+        model, scoring = (
+            make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky")),
+            gini,
+        )
     valuation = value_blocks(
         parts.X,
         parts.y,
@@ -79,7 +82,9 @@ def work(
     ]
 
 
-def random_groups(n_members: int, n_groups: int, smallest: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def random_groups(
+    n_members: int, n_groups: int, smallest: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
     """Groups between random cuts, the members in random order; each has ``smallest`` members at least."""
     spare = n_members - n_groups * smallest
     cuts = np.sort(rng.integers(0, spare + 1, n_groups - 1))

@@ -32,7 +32,9 @@ def judge_high(records: Records) -> Judgement | None:
     if not cases:
         return None
     high = [case for case in cases if case[3] >= _VERY_HIGH * case[4]]
-    verdict: Verdict = "holds" if len(high) == len(cases) else "holds in part" if high else "does not hold"
+    verdict: Verdict = (
+        "holds" if len(high) == len(cases) else "holds in part" if high else "does not hold"
+    )
     ranges = []
     for (kind, rows), _ in scores.groups("kind", "rows"):
         found = [case[3] for case in cases if case[:2] == (kind, rows)]
@@ -60,14 +62,18 @@ def judge_decrease(records: Records) -> Judgement | None:
     for (kind,), part in scores.groups("kind"):
         ends = [_measures(part.where(rate=rate)) for rate in (rates[0], rates[-1])]
         falls += [_fall(*(end[measure] for end in ends)) for measure in ("possible", "auroc")]
-        found, areas = ([float(np.mean(end[measure])) for end in ends] for measure in ("possible", "auroc"))
+        found, areas = (
+            [float(np.mean(end[measure])) for end in ends] for measure in ("possible", "auroc")
+        )
         texts.append(
             f"{TABLES[kind]}: found of what {FIRST} cells can hold {found[0]:.0%} to {found[1]:.0%}, AUROC "
             f"{areas[0]:.3f} to {areas[1]:.3f}"
         )
     fallen = [fall for fall, error in falls if fall > _ERRORS * error]
     slight = sum(fall <= _SLIGHTLY for fall in fallen)
-    verdict: Verdict = "holds" if slight == len(falls) else "holds in part" if fallen else "does not hold"
+    verdict: Verdict = (
+        "holds" if slight == len(falls) else "holds in part" if fallen else "does not hold"
+    )
     ceiling = scores.where(rate=rates[-1]).mean("at_most")
     return Judgement(
         verdict,
@@ -90,7 +96,9 @@ def _measures(records: Records) -> dict[str, NDArray[np.float64]]:
 
 def _fall(before: NDArray[np.float64], after: NDArray[np.float64]) -> tuple[float, float]:
     """How much a mean falls, and the standard error of that; 0 for single figures."""
-    error = sum(np.var(part, ddof=1) / part.size if part.size > 1 else 0.0 for part in (before, after))
+    error = sum(
+        np.var(part, ddof=1) / part.size if part.size > 1 else 0.0 for part in (before, after)
+    )
     return float(before.mean() - after.mean()), float(np.sqrt(error))
 
 

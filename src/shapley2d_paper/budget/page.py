@@ -33,8 +33,14 @@ def draw(records: Records) -> Figure:
             part = records.where(what="curve", kind=kind, rate=rate)
             line_with_band(panel, part, "inspected", "found", f"{rate} %", color=shade)
         panel.axvline(FIRST, color="black", linestyle="--", linewidth=0.9)
-        panel.annotate("the paper:\n'very high'\nat 200 cells", (FIRST, 0.02), (230, 0.02), fontsize=7)
-        panel.set(xlabel="cells inspected", ylabel="share of the injected errors found", ylim=(-0.02, 1.02))
+        panel.annotate(
+            "the paper:\n'very high'\nat 200 cells", (FIRST, 0.02), (230, 0.02), fontsize=7
+        )
+        panel.set(
+            xlabel="cells inspected",
+            ylabel="share of the injected errors found",
+            ylim=(-0.02, 1.02),
+        )
         panel.legend(title="cells corrupted", fontsize=8, title_fontsize=8, loc="lower right")
     panel = axes[0, -1]
     panel.set_title("found in the first 200 cells", fontsize=9, loc="left")
@@ -53,7 +59,11 @@ def draw(records: Records) -> Figure:
         linestyle="--",
         label="most that 200 cells can hold, all rows",
     )
-    panel.set(xlabel="cells corrupted (%)", ylabel="share of the injected errors found", ylim=(-0.02, 1.02))
+    panel.set(
+        xlabel="cells corrupted (%)",
+        ylabel="share of the injected errors found",
+        ylim=(-0.02, 1.02),
+    )
     panel.legend(fontsize=6.5, loc="lower left")
     return figure
 
@@ -69,7 +79,9 @@ def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
                 {
                     "cells corrupted": f"{rate} % ({one.mean('injected'):.0f})",
                     "found in the first 200": f"{one.mean('found_first'):.0%}",
-                    "standard deviation": f"{one.spread('found_first'):.0%}" if len(one) > 1 else "",
+                    "standard deviation": f"{one.spread('found_first'):.0%}"
+                    if len(one) > 1
+                    else "",
                     "200 cells can hold at most": f"{one.mean('at_most'):.0%}",
                     "AUROC": f"{one.mean('auroc'):.3f}",
                     "benign rows: found in the first 200": f"{benign.mean('found_first'):.0%}",
@@ -87,7 +99,9 @@ def headline(records: Records) -> str:
     scores = records.where(what="score", rows=ALL_ROWS)
     parts = [
         f"{TABLES[kind]}: "
-        + ", ".join(f"{one.mean('found_first'):.0%} at {rate} %" for (rate,), one in part.groups("rate"))
+        + ", ".join(
+            f"{one.mean('found_first'):.0%} at {rate} %" for (rate,), one in part.groups("rate")
+        )
         for (kind,), part in scores.groups("kind")
     ]
     return f"Injected errors that 2D-KNN finds in the first {FIRST} cells; {'; '.join(parts)} of the cells corrupted."

@@ -18,7 +18,26 @@ if TYPE_CHECKING:
 FIRST = 200
 """The inspected cells within which the paper finds detection very high."""
 
-INSPECTED = (0, 25, 50, 75, 100, 150, 200, 250, 300, 400, 500, 600, 800, 1000, 1250, 1500, 1750, 2000)
+INSPECTED = (
+    0,
+    25,
+    50,
+    75,
+    100,
+    150,
+    200,
+    250,
+    300,
+    400,
+    500,
+    600,
+    800,
+    1000,
+    1250,
+    1500,
+    1750,
+    2000,
+)
 """Numbers of inspected cells after which it is noted how many injected ones have been met."""
 
 
@@ -28,7 +47,10 @@ def work(*, seed: int, kind: str, rates: list[int]) -> list[Row]:
     for rate in rates:
         injected = injected_table(kind, seed, rate / 100)
         all_scores = DETECTORS["2D-KNN"](injected.task)
-        for scope, rows in ((ALL_ROWS, np.ones_like(injected.benign)), (BENIGN_ROWS, injected.benign)):
+        for scope, rows in (
+            (ALL_ROWS, np.ones_like(injected.benign)),
+            (BENIGN_ROWS, injected.benign),
+        ):
             scores, truth = all_scores[rows], injected.cells[rows]
             if not truth.any():
                 continue

@@ -35,7 +35,11 @@ def judge_convergence(records: Records) -> Judgement | None:
     }
     converged = [name for name, ratio in ratios.items() if ratio <= LIMIT]
     verdict: Verdict = (
-        "holds" if len(converged) == len(ratios) else "holds in part" if converged else "does not hold"
+        "holds"
+        if len(converged) == len(ratios)
+        else "holds in part"
+        if converged
+        else "does not hold"
     )
     why = (
         f"Rule: converged is a largest standard error of at most {LIMIT} of the range of the values, as it is for "

@@ -32,7 +32,10 @@ def pieces(quick: bool) -> list[Piece]:
     for seed in range(n_seeds):
         made += [
             Piece(f"columns-{seed}", {"part": "columns", "budgets": budgets, **wine, "seed": seed}),
-            Piece(f"knn-{seed}", {"part": "game", "model": "knn", "counts": counts, **wine, "seed": seed}),
+            Piece(
+                f"knn-{seed}",
+                {"part": "game", "model": "knn", "counts": counts, **wine, "seed": seed},
+            ),
             Piece(
                 f"small-{seed}",
                 {"part": "game", "model": "gaussian_nb", "counts": counts, **small, "seed": seed},

@@ -76,7 +76,9 @@ def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
     ]
     if rows:
         rows.sort(key=lambda row: row["table"])
-        caption = "Monte Carlo for a decision tree, as in the paper; the exact values are out of reach"
+        caption = (
+            "Monte Carlo for a decision tree, as in the paper; the exact values are out of reach"
+        )
         made.append((f"{caption}; {_seeds(records.where(what='table'))}.", rows))
     return made
 
@@ -97,7 +99,10 @@ def headline(records: Records) -> str:
     budgets = columns.where(method="B").distinct("evaluations")
     if budgets:
         most = max(budgets)
-        error = {method: columns.where(method=method, evaluations=most).mean("error") for method in SAMPLERS}
+        error = {
+            method: columns.where(method=method, evaluations=most).mean("error")
+            for method in SAMPLERS
+        }
         parts.append(
             f"with {most:,} column coalitions of Wine's nearest-neighbour game the squared error is "
             f"{error['permutations']:.2g} of the squared values by permutations, {error['A']:.2g} by A, "
@@ -128,15 +133,30 @@ def draw(records: Records) -> Figure:
     for game, colour in (("knn", COLOURS["2D-KNN"]), ("gaussian_nb", COLOURS["2D-MC"])):
         part = games.where(game=game)
         if len(part):
-            _curve(axes[0, 1], part, "evaluations", "error", f"{GAMES[game]}, {size_text(part)}", colour)
-            points = sorted((key[0], group.mean("expected")) for key, group in part.groups("evaluations"))
-            axes[0, 1].plot(*zip(*points, strict=True), ":", color=colour, label="as its standard errors say")
+            _curve(
+                axes[0, 1],
+                part,
+                "evaluations",
+                "error",
+                f"{GAMES[game]}, {size_text(part)}",
+                colour,
+            )
+            points = sorted(
+                (key[0], group.mean("expected")) for key, group in part.groups("evaluations")
+            )
+            axes[0, 1].plot(
+                *zip(*points, strict=True), ":", color=colour, label="as its standard errors say"
+            )
     axes[0, 1].set(
         title="Monte Carlo against exact values, Wine",
         xlabel="models evaluated",
         ylabel="squared error / squared values",
     )
-    colours = {"wine": COLOURS["z-score"], "breast_cancer": COLOURS["2D-OOB"], "census": COLOURS["2D-MC"]}
+    colours = {
+        "wine": COLOURS["z-score"],
+        "breast_cancer": COLOURS["2D-OOB"],
+        "census": COLOURS["2D-MC"],
+    }
     for (name,), part in tables.groups("game"):
         _curve(
             axes[0, 2],
@@ -148,10 +168,23 @@ def draw(records: Records) -> Figure:
         )
     knn = columns.where(method="permutations")
     if len(knn):
-        _curve(axes[0, 2], knn, "permutations", "ratio", f"2D-KNN, Wine {size_text(knn)}", COLOURS["2D-KNN"])
-    axes[0, 2].axhline(LIMIT, color="#333333", linestyle="--", linewidth=1, label=f"converged: {LIMIT}")
+        _curve(
+            axes[0, 2],
+            knn,
+            "permutations",
+            "ratio",
+            f"2D-KNN, Wine {size_text(knn)}",
+            COLOURS["2D-KNN"],
+        )
+    axes[0, 2].axhline(
+        LIMIT, color="#333333", linestyle="--", linewidth=1, label=f"converged: {LIMIT}"
+    )
     axes[0, 2].axvline(
-        PERMUTATIONS, color="#333333", linestyle=":", linewidth=1, label=f"the paper's {PERMUTATIONS}"
+        PERMUTATIONS,
+        color="#333333",
+        linestyle=":",
+        linewidth=1,
+        label=f"the paper's {PERMUTATIONS}",
     )
     axes[0, 2].set(
         title="The paper's methods, by permutations",
@@ -169,7 +202,8 @@ def draw(records: Records) -> Figure:
 def _curve(axes: Axes, records: Records, x: str, y: str, label: str, colour: str) -> None:
     """Mean over seeds, and a band from the least to the most."""
     points = sorted(
-        (key[0], part.mean(y), *np.quantile(part.numbers(y), [0, 1])) for key, part in records.groups(x)
+        (key[0], part.mean(y), *np.quantile(part.numbers(y), [0, 1]))
+        for key, part in records.groups(x)
     )
     if points:
         at, mean, low, high = zip(*points, strict=True)

@@ -34,7 +34,11 @@ ESTIMATORS: tuple[Literal["A", "B"], ...] = ("A", "B")
 
 def work(*, part: str, **settings: Any) -> list[Row]:
     """One of the three parts: samplers of columns, Monte Carlo on a known game, or on a table without exact values."""
-    parts: dict[str, Callable[..., list[Row]]] = {"columns": _columns, "game": _game, "table": _table}
+    parts: dict[str, Callable[..., list[Row]]] = {
+        "columns": _columns,
+        "game": _game,
+        "table": _table,
+    }
     return parts[part](**settings)
 
 
@@ -61,16 +65,22 @@ def _columns(*, budgets: list[int], n_train: int, n_valid: int, seed: int) -> li
         if 2 * budget > 2**n_columns:  # most of all coalitions: nothing is left to estimate
             continue
         for method in ESTIMATORS:
-            found = estimate_columns(phi, n_columns, n_coalitions=budget, random_state=seed, estimator=method)
+            found = estimate_columns(
+                phi, n_columns, n_coalitions=budget, random_state=seed, estimator=method
+            )
             summary = compare(found.values, found.stderr, exact, found.dof)
             rows.append({**facts, "method": method, "evaluations": found.n_coalitions, **summary})
     return rows
 
 
-def column_game(n_train: int, n_valid: int, seed: int) -> tuple[Callable[[NDArray[np.bool_]], Floats], int]:
+def column_game(
+    n_train: int, n_valid: int, seed: int
+) -> tuple[Callable[[NDArray[np.bool_]], Floats], int]:
     """Row values of nearest neighbours on Wine under any column coalitions, looked up among all of them."""
     parts = split_table("wine", seed, n_train=n_train, n_valid=n_valid)
-    (split,) = make_problem(parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification").splits
+    (split,) = make_problem(
+        parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification"
+    ).splits
     rows = RowValues(
         integer_columns(split.train, split.valid, "auto"),
         split.y.codes,
@@ -100,7 +110,13 @@ def column_draws(
 
 
 def _game(
-    *, model: str, counts: list[int], n_train: int, n_valid: int, seed: int, n_columns: int | None = None
+    *,
+    model: str,
+    counts: list[int],
+    n_train: int,
+    n_valid: int,
+    seed: int,
+    n_columns: int | None = None,
 ) -> list[Row]:
     """Monte Carlo on a game of Wine whose exact values are known."""
     parts = split_table("wine", seed, n_train=n_train, n_valid=n_valid)
@@ -109,7 +125,9 @@ def _game(
     data = (parts.X[:, columns], parts.y, parts.X_valid[:, columns], parts.y_valid)
     options: dict[str, Any] = {"task": "classification", "n_jobs": 1, "progress": False}
     if model == "knn":
-        exact = value_cells(*data, columns="exact", n_neighbors=NEIGHBOURS, empty="zero", **options).values
+        exact = value_cells(
+            *data, columns="exact", n_neighbors=NEIGHBOURS, empty="zero", **options
+        ).values
     else:
         exact = value_cells(*data, method="exact", model=model, baseline="zero", **options).values
     n, m = exact.shape
@@ -147,7 +165,10 @@ def _table(*, dataset: str, counts: list[int], n_train: int, n_valid: int, seed:
 def _pairs(data: tuple[Any, ...], model: str, seed: int) -> PermutationDraws:
     """Draws of one random order of the rows and one of the columns."""
     (split,) = make_problem(*data, task="classification").splits
-    options: dict[str, Any] = {"baseline": "zero", **({"n_neighbors": NEIGHBOURS} if model == "knn" else {})}
+    options: dict[str, Any] = {
+        "baseline": "zero",
+        **({"n_neighbors": NEIGHBOURS} if model == "knn" else {}),
+    }
     return PermutationDraws(sweep_game(model, split, **options), ("shapley", "shapley"), seed)
 
 
@@ -166,9 +187,9 @@ def compare(values: Floats, stderr: Floats, exact: Floats, dof: float = math.inf
     Returns
     -------
     dict
-        ``error``: squared error relative to the squared values; ``expected``: what the standard errors make of it;
-        ``covered``: share of cells whose 95 % interval holds the exact value; ``correlation``; ``ratio``: the largest
-        standard error relative to the range of the values.
+        ``error``: squared error relative to the squared values; ``expected``: what the standard
+        errors make of it; ``covered``: share of cells whose 95 % interval holds the exact value;
+        ``correlation``; ``ratio``: the largest standard error relative to the range of the values.
 
     Examples
     --------

@@ -54,8 +54,8 @@ class PaperSplit:
 def load_paper_split() -> PaperSplit:
     """The authors' own breast-cancer split, from ``breast_cancer_paper_split.npz`` in ``SHAPLEY2D_DATA``.
 
-    They left out 200 benign patients to balance the classes, halved the rest at random, and changed 2 % of the
-    training cells. The seed is not published.
+    They left out 200 benign patients to balance the classes, halved the rest at random, and changed
+    2 % of the training cells. The seed is not published.
 
     Returns
     -------
@@ -90,8 +90,9 @@ def load_paper_split() -> PaperSplit:
 def load_paper_values() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The authors' published 2D-KNN values, from ``breast_2d_values_paper.npz`` in ``SHAPLEY2D_DATA``.
 
-    They belong to the training rows of ``load_paper_split``: K = 10, 1,000 orders of the columns. Distances tie
-    often in this table and the authors break ties by sort order, so compare ranks, not single cells.
+    They belong to the training rows of ``load_paper_split``: K = 10, 1,000 orders of the columns.
+    Distances tie often in this table and the authors break ties by sort order, so compare ranks,
+    not single cells.
 
     Returns
     -------
@@ -112,7 +113,9 @@ def load_paper_values() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     (241, 9)
     """
     arrays = _arrays(_VALUES, "the authors' table of values")
-    clean, outlier = (np.ascontiguousarray(arrays[key].T) for key in ("values_clean", "values_outlier"))
+    clean, outlier = (
+        np.ascontiguousarray(arrays[key].T) for key in ("values_clean", "values_outlier")
+    )
     return clean, outlier
 
 

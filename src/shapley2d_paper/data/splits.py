@@ -1,7 +1,8 @@
 """The paper's tables, cut into rows that train, rows that validate and rows that test.
 
-The paper has two parts only and evaluates on the rows that the values were computed with. Here a third part stays out
-of sight, so that both can be shown: how a model does on the rows that the values know, and on unseen rows.
+The paper has two parts only and evaluates on the rows that the values were computed with. Here a
+third part stays out of sight, so that both can be shown: how a model does on the rows that the
+values know, and on unseen rows.
 """
 
 from __future__ import annotations
@@ -72,7 +73,12 @@ def whole_table(name: str) -> PaperTable:
 
 
 def split_table(
-    name: str, seed: int, *, n_train: int | None = None, n_valid: int | None = None, n_test: int | None = None
+    name: str,
+    seed: int,
+    *,
+    n_train: int | None = None,
+    n_valid: int | None = None,
+    n_test: int | None = None,
 ) -> Parts:
     """Cut a table at random, stratified by class.
 
@@ -82,9 +88,10 @@ def split_table(
         One of :data:`DATASETS`, or ``"heart_distinct"`` for the 302 distinct rows of Heart.
     seed : int
     n_train, n_valid, n_test : int, optional
-        Rows of each part. By default the paper's number trains (Census and Credit: 300, a sample) and the rest is
-        halved, at most 1,000 rows to validate and 4,000 to test. Breast Cancer is first cut down to as many benign as
-        malignant rows, near enough to what the authors did (244 and 239).
+        Rows of each part. By default the paper's number trains (Census and Credit: 300, a sample)
+        and the rest is halved, at most 1,000 rows to validate and 4,000 to test. Breast Cancer is
+        first cut down to as many benign as malignant rows, near enough to what the authors did (244
+        and 239).
     """
     table = whole_table(name)
     rng = np.random.default_rng(
@@ -129,11 +136,14 @@ def _stratified(
 ) -> list[NDArray[np.intp]]:
     """Disjoint random parts of these sizes with the classes in proportion."""
     order = rng.permutation(labels.size)
-    # rows of a class spread evenly over (0, 1): any stretch of the merged order has the classes in proportion
+    # rows of a class spread evenly over (0, 1): any stretch of the merged order has the classes in
+    # proportion
     place = np.empty(labels.size)
     for code in np.unique(labels):
         members = order[labels[order] == code]
         place[members] = (np.arange(members.size) + rng.uniform()) / members.size
     merged = np.argsort(place, kind="stable")
     ends = np.cumsum(sizes)
-    return [rng.permutation(merged[end - size : end]) for end, size in zip(ends, sizes, strict=True)]
+    return [
+        rng.permutation(merged[end - size : end]) for end, size in zip(ends, sizes, strict=True)
+    ]

@@ -54,7 +54,8 @@ def paper_table(name: str) -> PaperTable:
     """A table as the paper uses it, all numbers and none missing.
 
     - ``census``: all 48,842 rows, the 32,561 of the official training part first, 14 columns. Categories are codes
-      in alphabetical order over both parts; a missing one is the category ``"?"``, which comes first.
+      in alphabetical order over both parts; a missing one is the category ``"?"``, which comes
+      first.
     - ``credit``: 30,000 rows, 23 columns with the codes of the source. (The paper counts 24: with the running number.)
     - ``breast_cancer_original``: the 683 complete rows, 9 columns.
     - ``heart``: 1,025 rows, 13 columns with the codes of the file, which does not come with the package (see
@@ -109,7 +110,9 @@ def _coded(
     classes = as_categories(table[target])
     labels = classes.indices.to_numpy().astype(np.intp)
     class_names = tuple(classes.dictionary.to_pylist())
-    return _as_it_is(name, table.drop_columns([target]), labels, class_names, categorical, source, n_train)
+    return _as_it_is(
+        name, table.drop_columns([target]), labels, class_names, categorical, source, n_train
+    )
 
 
 def _credit() -> PaperTable:

@@ -39,7 +39,8 @@ def judge_harm(records: Records) -> Judgement | None:
     if 2 * n_ahead >= n_made:
         verdict = "holds" if n_ahead == n_made else "holds in part"
     names = "; ".join(
-        f"{KIND_TITLES[kind]}: {', '.join(one.other for one in ahead[kind]) or 'none'}" for kind in kinds
+        f"{KIND_TITLES[kind]}: {', '.join(one.other for one in ahead[kind]) or 'none'}"
+        for kind in kinds
     )
     ours = {kind: records.where(method="2D-KNN", kind=kind) for kind in kinds}
     repaired = " and ".join(
@@ -49,7 +50,9 @@ def judge_harm(records: Records) -> Judgement | None:
     )
     return Judgement(
         verdict,
-        "; ".join(_text(records, kind, min(made[kind], key=lambda one: one.lead)) for kind in kinds),
+        "; ".join(
+            _text(records, kind, min(made[kind], key=lambda one: one.lead)) for kind in kinds
+        ),
         f"2D-KNN is ahead by more than {_MARGIN} of mean AUROC in {n_ahead} of {n_made} comparisons with deviation "
         f"detectors ({names}). To be ahead in all makes it hold, in half of them in part. Repairing what 2D-KNN finds "
         f"first brings {repaired}.{_not_run(records)}",
@@ -64,7 +67,9 @@ def judge_deviation(records: Records) -> Judgement | None:
     if len(made) < len(kinds):
         return None
     ahead = [kind for kind, comparison in made.items() if comparison.lead > _MARGIN]
-    verdict: Verdict = "holds" if len(ahead) == len(kinds) else "holds in part" if ahead else "does not hold"
+    verdict: Verdict = (
+        "holds" if len(ahead) == len(kinds) else "holds in part" if ahead else "does not hold"
+    )
     return Judgement(
         verdict,
         "; ".join(_text(records, kind, comparison) for kind, comparison in made.items()),
@@ -76,7 +81,9 @@ def judge_deviation(records: Records) -> Judgement | None:
 
 
 def _text(records: Records, kind: str, comparison: Comparison) -> str:
-    method, other = (marked(records.where(kind=kind), name) for name in (comparison.method, comparison.other))
+    method, other = (
+        marked(records.where(kind=kind), name) for name in (comparison.method, comparison.other)
+    )
     return f"{KIND_TITLES[kind]}: {method} {comparison.auroc:.2f}, {other} {comparison.other_auroc:.2f}"
 
 
@@ -86,9 +93,7 @@ def _not_run(records: Records) -> str:
     partly = [method for method in methods_of(records) if lacking(records, method)]
     text = ""
     if partly:
-        text += (
-            f" Not run on every table ({SIGN}), and compared on those that both have: {', '.join(partly)}."
-        )
+        text += f" Not run on every table ({SIGN}), and compared on those that both have: {', '.join(partly)}."
     if missing:
         text += f" Not run, so not compared: {', '.join(missing)}."
     return text

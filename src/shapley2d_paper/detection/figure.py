@@ -50,13 +50,18 @@ def draw(records: Records) -> Figure:
     _cost(axes[1, 0], records, methods)
     _repairs(axes[1, 1], records, methods)
     if len(complete(records)) < len(methods):
-        figure.supxlabel(f"{SIGN} not run on every table: its mean is over the others", fontsize="small")
+        figure.supxlabel(
+            f"{SIGN} not run on every table: its mean is over the others", fontsize="small"
+        )
     return figure
 
 
 def _heatmap(axes: Axes, methods: list[str], columns: dict[str, Records], title: str) -> None:
     heights = np.array(
-        [[part.where(method=method).mean("auroc") for part in columns.values()] for method in methods]
+        [
+            [part.where(method=method).mean("auroc") for part in columns.values()]
+            for method in methods
+        ]
     )
     axes.imshow(heights, cmap="RdBu", vmin=0.0, vmax=1.0, aspect="auto")  # white is chance
     for j, part in enumerate(columns.values()):
@@ -66,7 +71,10 @@ def _heatmap(axes: Axes, methods: list[str], columns: dict[str, Records], title:
             if np.isnan(height):
                 continue
             best = whole and f"{height:.2f}" == f"{most:.2f}"
-            colour, weight = "white" if abs(height - 0.5) > 0.29 else "black", "bold" if best else "normal"
+            colour, weight = (
+                "white" if abs(height - 0.5) > 0.29 else "black",
+                "bold" if best else "normal",
+            )
             text = f"{height:.2f}" if whole else f"{height:.2f}{SIGN}"
             axes.text(j, i, text, ha="center", va="center", color=colour, weight=weight)
     axes.set_xticks(range(len(columns)), [name.replace(" ", "\n", 1) for name in columns])

@@ -94,7 +94,9 @@ class Comparison:
         return self.auroc - self.other_auroc
 
 
-def comparisons(records: Records, kind: str, method: str, others: tuple[str, ...]) -> list[Comparison]:
+def comparisons(
+    records: Records, kind: str, method: str, others: tuple[str, ...]
+) -> list[Comparison]:
     """A method beside each of some others on a kind of error; without those that share no table with it."""
     of_kind = records.where(kind=kind)
     found = []
@@ -143,10 +145,12 @@ def gains(records: Records, to: str) -> NDArray[np.float64]:
     ----------
     records : Records
     to : {"once", "more", "once_suggested", "more_suggested", "ceiling"}
-        After as many cells were inspected as are corrupted, after two and a half times as many, with the entries that
-        the method suggests in the place of the true ones, or after all.
+        After as many cells were inspected as are corrupted, after two and a half times as many,
+        with the entries that the method suggests in the place of the true ones, or after all.
     """
-    by_model = [records.numbers(f"{model}_{to}") - records.numbers(f"{model}_corrupted") for model in MODELS]
+    by_model = [
+        records.numbers(f"{model}_{to}") - records.numbers(f"{model}_corrupted") for model in MODELS
+    ]
     return np.asarray(100 * np.mean(by_model, axis=0))
 
 

@@ -55,7 +55,10 @@ def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
             depths(records),
         ),
         (f"The method with the highest AUROC, {_seeds(records)}", winners(records)),
-        ("CPU seconds for one table on one core, and average precision over all kinds", costs(records)),
+        (
+            "CPU seconds for one table on one core, and average precision over all kinds",
+            costs(records),
+        ),
         (_REPAIRED, repairs(records)),
     ]
 
@@ -86,7 +89,10 @@ def depths(records: Records) -> list[dict[str, str]]:
     cells = records.where(lambda row: row["kind"] != "labels")
     columns = {}
     for percent in (f"{100 * share:.0f}" for share in SHARES):
-        shares = {method: cells.where(method=method).mean(f"found_{percent}") for method in methods_of(cells)}
+        shares = {
+            method: cells.where(method=method).mean(f"found_{percent}")
+            for method in methods_of(cells)
+        }
         columns[f"first {percent} %"] = _with_best_in_bold(cells, shares, percent=True)
     return _rows(cells, columns)
 
@@ -94,7 +100,10 @@ def depths(records: Records) -> list[dict[str, str]]:
 def _rows(records: Records, columns: dict[str, dict[str, str]]) -> list[dict[str, str]]:
     """A row per method from columns by method."""
     return [
-        {"method": marked(records, method), **{name: column[method] for name, column in columns.items()}}
+        {
+            "method": marked(records, method),
+            **{name: column[method] for name, column in columns.items()},
+        }
         for method in methods_of(records)
     ]
 
@@ -166,7 +175,10 @@ def headline(records: Records) -> str:
             parts.append(f"{KIND_TITLES[kind]}: {method} {auroc:.2f}")
             continue
         of_kind = records.where(kind=kind)
-        pairs = [(made.auroc, marked(of_kind, made.method)), (made.other_auroc, marked(of_kind, made.other))]
+        pairs = [
+            (made.auroc, marked(of_kind, made.method)),
+            (made.other_auroc, marked(of_kind, made.other)),
+        ]
         (first, winner), (second, loser) = sorted(pairs, reverse=True)
         parts.append(f"{KIND_TITLES[kind]}: {winner} {first:.2f} against {loser} {second:.2f}")
     compared = complete(records) or methods_of(records)
@@ -201,10 +213,16 @@ def _note(records: Records) -> str:
     return f" ({SIGN}: not run on every table, so its mean is over the others)"
 
 
-def _with_best_in_bold(records: Records, heights: dict[str, float], *, percent: bool) -> dict[str, str]:
+def _with_best_in_bold(
+    records: Records, heights: dict[str, float], *, percent: bool
+) -> dict[str, str]:
     """Figures by method, the best in bold; those over fewer tables than the others bear a sign and take no part."""
     texts = {
-        method: _NONE if math.isnan(height) else f"{100 * height:.0f} %" if percent else f"{height:.2f}"
+        method: _NONE
+        if math.isnan(height)
+        else f"{100 * height:.0f} %"
+        if percent
+        else f"{height:.2f}"
         for method, height in heights.items()
     }
     compared = complete(records)

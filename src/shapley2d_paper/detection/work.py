@@ -79,7 +79,9 @@ def work(
     }
     records = []
     for method in methods:
-        scores, seconds = anomaly_scores(method, kind, parts, corrupted, seed, budgets.get(method, 1))
+        scores, seconds = anomaly_scores(
+            method, kind, parts, corrupted, seed, budgets.get(method, 1)
+        )
         record: Row = {"dataset": dataset, "kind": kind, "method": method}
         record |= {"rows": len(parts.y), "columns": parts.X.shape[1], "injected": int(truth.sum())}
         record |= {"seconds": seconds, **detection_scores(scores, truth)}
@@ -92,7 +94,8 @@ def work(
             if new is not None:
                 X, y = repaired(replace(parts, X=new[0], y=new[1]), corrupted, inspected)
                 record |= {
-                    f"{model}_{name}_suggested": _accuracy(model, parts, X, y, seed) for model in MODELS
+                    f"{model}_{name}_suggested": _accuracy(model, parts, X, y, seed)
+                    for model in MODELS
                 }
         records.append(record | ends)
     return records
@@ -108,7 +111,9 @@ def corrupt(
 ) -> tuple[Parts, Corrupted]:
     """The rows of a seed, and the training rows with errors injected: the same whichever method looks for them."""
     parts = split_table(dataset, seed, n_train=n_train, n_valid=n_valid, n_test=n_test)
-    stream = np.random.SeedSequence(seed, spawn_key=(list(TITLES).index(dataset), KINDS.index(kind)))
+    stream = np.random.SeedSequence(
+        seed, spawn_key=(list(TITLES).index(dataset), KINDS.index(kind))
+    )
     rng = np.random.default_rng(stream)
     return parts, inject_errors(kind, parts.X, parts.y, parts.categorical, share_of(kind), rng)
 
@@ -171,7 +176,9 @@ def repaired(
     return np.where(inspected, parts.X, corrupted.numbers), corrupted.labels
 
 
-def _accuracy(model: str, parts: Parts, X: NDArray[np.float64], y: NDArray[np.intp], seed: int) -> float:
+def _accuracy(
+    model: str, parts: Parts, X: NDArray[np.float64], y: NDArray[np.intp], seed: int
+) -> float:
     """Accuracy on the test rows, which neither the injection nor the methods have seen."""
     seeds = range(_TREES) if model == "tree" else range(1)
     test = [(parts.X_test, parts.y_test)]

@@ -27,9 +27,9 @@ def column_predictor(
 ) -> NDArray[np.float64]:
     """How far a cell lies from what gradient-boosted trees predict for it from the rest of its row and its label.
 
-    Out of fold: the trees that predict a row have not seen it. Numbers: half the squared residual in units of the
-    column's robust scale of residuals (minus the log-likelihood of a normal error, except for a constant). Categories:
-    minus the logarithm of the predicted probability.
+    Out of fold: the trees that predict a row have not seen it. Numbers: half the squared residual
+    in units of the column's robust scale of residuals (minus the log-likelihood of a normal error,
+    except for a constant). Categories: minus the logarithm of the predicted probability.
 
     Parameters
     ----------
@@ -73,10 +73,14 @@ def label_surprise(
     """Minus the logarithm of the probability that trees predict for the label of each row, out of fold."""
     entries = _category_codes(numbers, categorical)
     columns = _tree_categories(entries, categorical)
-    return _surprise(entries, labels.astype(np.float64), categorical=columns, max_iter=max_iter, seed=seed)
+    return _surprise(
+        entries, labels.astype(np.float64), categorical=columns, max_iter=max_iter, seed=seed
+    )
 
 
-def _category_codes(numbers: NDArray[np.float64], categorical: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _category_codes(
+    numbers: NDArray[np.float64], categorical: NDArray[np.bool_]
+) -> NDArray[np.float64]:
     """The table with the codes of its categories renumbered from 0."""
     table = numbers.copy()
     for j in np.flatnonzero(categorical):
@@ -85,7 +89,9 @@ def _category_codes(numbers: NDArray[np.float64], categorical: NDArray[np.bool_]
     return table
 
 
-def _tree_categories(table: NDArray[np.float64], categorical: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _tree_categories(
+    table: NDArray[np.float64], categorical: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
     """The columns that trees may split as categories; one with too many is split as a number."""
     few = [np.unique(column).size < _MAX_CATEGORIES for column in table.T]
     return np.logical_and(categorical, few)
@@ -119,7 +125,10 @@ def _predict_out_of_fold(
         for train, test in folds.split(table):
             # stopping early would set rows aside, which fails for classes of a single row
             model = estimator(
-                max_iter=max_iter, categorical_features=categorical, early_stopping=False, random_state=seed
+                max_iter=max_iter,
+                categorical_features=categorical,
+                early_stopping=False,
+                random_state=seed,
             )
             model.fit(table[train], target[train])
             if classes:

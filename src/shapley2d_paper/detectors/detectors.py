@@ -1,8 +1,8 @@
 """Detectors of bad cells by name, ours and the baselines, behind one call.
 
 ``DETECTORS[name](task)`` is one anomaly score per cell, higher for the more likely error;
-``DETECTORS[name].labels(task)`` is one per row, for its label. A cell's value turns into a score by its sign: what
-harms most has the highest.
+``DETECTORS[name].labels(task)`` is one per row, for its label. A cell's value turns into a score by
+its sign: what harms most has the highest.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class Detector:
     labels : callable
         From a task to that of every row's label, shape (n,).
     suggest : callable or None
-        From a task to what the cells and the labels should be, shapes (n, m) and (n,), where the detector says that.
+        From a task to what the cells and the labels should be, shapes (n, m) and (n,), where the
+        detector says that.
 
     Examples
     --------
@@ -101,13 +102,21 @@ def _values(task: DetectionTask, method: str, **options: Any) -> NDArray[np.floa
 def _frame(task: DetectionTask, numbers: NDArray[np.float64]) -> Any:
     """The table as a frame in which categories are text."""
     columns: dict[str, Any] = {}
-    for name, column, is_category in zip(task.column_names, numbers.T, task.categorical, strict=True):
-        texts = [None if np.isnan(code) else f"code {code:.0f}" for code in column] if is_category else None
+    for name, column, is_category in zip(
+        task.column_names, numbers.T, task.categorical, strict=True
+    ):
+        texts = (
+            [None if np.isnan(code) else f"code {code:.0f}" for code in column]
+            if is_category
+            else None
+        )
         columns[name] = np.ascontiguousarray(column) if texts is None else texts
     return pa.table(columns)
 
 
-def _ours(options: Callable[[DetectionTask], dict[str, Any]], *, label_column: bool = False) -> Detector:
+def _ours(
+    options: Callable[[DetectionTask], dict[str, Any]], *, label_column: bool = False
+) -> Detector:
     """A detector from a method of ours; a label's score is its own cell's, or that of the whole row."""
 
     def cells(task: DetectionTask) -> NDArray[np.float64]:
@@ -152,12 +161,18 @@ def _suggested(task: DetectionTask) -> tuple[NDArray[np.float64], NDArray[np.int
             if entry is not None:
                 numbers[i, j] = float(str(entry).removeprefix("code "))
     numbers = np.where(np.isnan(numbers), task.numbers, numbers)
-    return numbers, np.array([int(float(label)) for label in inspection.label_expected], dtype=np.intp)
+    return numbers, np.array(
+        [int(float(label)) for label in inspection.label_expected], dtype=np.intp
+    )
 
 
 def _baseline(name: str) -> Detector:
     def cells(task: DetectionTask) -> NDArray[np.float64]:
-        detect = partial(column_predictor, seed=task.seed) if name == "column predictor" else BASELINES[name]
+        detect = (
+            partial(column_predictor, seed=task.seed)
+            if name == "column predictor"
+            else BASELINES[name]
+        )
         return detect(task.numbers, task.labels, task.categorical)
 
     def labels(task: DetectionTask) -> NDArray[np.float64]:

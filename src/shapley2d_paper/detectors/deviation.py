@@ -1,10 +1,12 @@
 """Baselines, what people use today to find bad cells: how much a cell deviates, whatever that does to a model.
 
-Each detector takes an array of numbers (categories as whole-number codes, NaN where an entry is missing), the labels
-of the rows and a mask of the columns that hold categories, and returns one anomaly score per cell, higher for the more
-likely error. A missing entry has score 0, which is the lowest there is.
+Each detector takes an array of numbers (categories as whole-number codes, NaN where an entry is
+missing), the labels of the rows and a mask of the columns that hold categories, and returns one
+anomaly score per cell, higher for the more likely error. A missing entry has score 0, which is the
+lowest there is.
 
-PyOD and robpy come with the extra ``baselines``; the other two detectors need nothing beyond the package.
+PyOD and robpy come with the extra ``baselines``; the other two detectors need nothing beyond the
+package.
 """
 
 from __future__ import annotations
@@ -37,8 +39,8 @@ def class_z_score(
 ) -> NDArray[np.float64]:
     """How many standard deviations a number lies from the mean of its class; how rare a category is in its class.
 
-    Numbers: ``|x - mean| / standard deviation`` over the rows of the same label. Categories: minus the logarithm of
-    the share of the rows of the same label that have it.
+    Numbers: ``|x - mean| / standard deviation`` over the rows of the same label. Categories: minus
+    the logarithm of the share of the rows of the same label that have it.
 
     Examples
     --------
@@ -71,8 +73,8 @@ def ecod(
 ) -> NDArray[np.float64]:
     """PyOD's ECOD: minus the logarithm of the tail beyond the cell in its column.
 
-    A category counts as the rank of its frequency, so that the rare ones are the tail. A missing entry takes the
-    column's median while the others are scored.
+    A category counts as the rank of its frequency, so that the rare ones are the tail. A missing
+    entry takes the column's median while the others are scored.
     """
     detector = _optional_module("pyod.models.ecod").ECOD()
     filled = np.empty(numbers.shape)
@@ -98,14 +100,17 @@ def ddc(
 ) -> NDArray[np.float64]:
     """DDC of robpy: how far a cell lies from what the columns correlated with its own predict.
 
-    The absolute standardised residual. DDC is made for continuous columns: those of categories, of three values or
-    fewer, or with one value in half of the rows (whose robust scale is 0) it cannot score. They get score 0.
-    Where it has no prediction, because a correlation cannot be computed, the robust z-score of the column stands in.
+    The absolute standardised residual. DDC is made for continuous columns: those of categories, of
+    three values or fewer, or with one value in half of the rows (whose robust scale is 0) it cannot
+    score. They get score 0. Where it has no prediction, because a correlation cannot be computed,
+    the robust z-score of the column stands in.
     """
     frame = _optional_module("pandas").DataFrame
     method = _optional_module("robpy.outliers").DDC()
     scores = np.zeros(numbers.shape)
-    usable = np.array([not categorical[j] and _continuous(numbers[:, j]) for j in range(numbers.shape[1])])
+    usable = np.array(
+        [not categorical[j] and _continuous(numbers[:, j]) for j in range(numbers.shape[1])]
+    )
     if not usable.any():
         return scores
     entries = numbers[:, usable]
@@ -134,9 +139,9 @@ def label_scores(
 ) -> NDArray[np.float64]:
     """The anomaly score that a detector gives the label of each row.
 
-    ``"column predictor"``: minus the logarithm of the probability that trees predict for it, out of fold. The others
-    have no notion of a wrong label. They score how unlike the rows of its own label a row is: the mean score of
-    its cells among those rows alone.
+    ``"column predictor"``: minus the logarithm of the probability that trees predict for it, out of
+    fold. The others have no notion of a wrong label. They score how unlike the rows of its own
+    label a row is: the mean score of its cells among those rows alone.
 
     Parameters
     ----------
@@ -159,7 +164,9 @@ def label_scores(
     if name == "column predictor":
         return label_surprise(numbers, labels, categorical, seed=seed)
     if name not in BASELINES:
-        raise InputError(f"name={name!r} is not a baseline: use one of {', '.join(map(repr, BASELINES))}")
+        raise InputError(
+            f"name={name!r} is not a baseline: use one of {', '.join(map(repr, BASELINES))}"
+        )
     scores = np.zeros(labels.size)
     for label in np.unique(labels):
         rows = labels == label
@@ -181,7 +188,9 @@ def _optional_module(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         package = name.partition(".")[0]
-        raise InputError(f'this detector needs {package}: pip install "shapley2d[baselines]"') from error
+        raise InputError(
+            f'this detector needs {package}: pip install "shapley2d[baselines]"'
+        ) from error
 
 
 def _continuous(column: NDArray[np.float64]) -> bool:

@@ -1,9 +1,10 @@
 """A digest of the code that an experiment's numbers rest on, so that a change of it is noticed.
 
-It covers all of ``shapley2d`` except what shows results (the command line and the report), the module that does the
-experiment's work, and what that module imports of this package. Docstrings, comments and formatting do not count, nor
-do the pages, figures and claims of an experiment: they can be made again from its CSV file. (Another version of Python
-may write the same code differently; then all is computed again.)
+It covers all of ``shapley2d`` except what shows results (the command line and the report), the
+module that does the experiment's work, and what that module imports of this package. Docstrings,
+comments and formatting do not count, nor do the pages, figures and claims of an experiment: they
+can be made again from its CSV file. (Another version of Python may write the same code differently;
+then all is computed again.)
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def code_of(source: str) -> str:
         body = getattr(node, "body", None)
         if not isinstance(body, list):
             continue
-        # a text that stands alone does nothing: the docstring of a function, or the note below a constant
+        # a text that stands alone does nothing: the docstring of a function, or the note below a
+        # constant
         node.body = [one for one in body if not _is_text(one)] or [ast.Pass()]  # type: ignore[attr-defined]
     return ast.unparse(tree)
 
@@ -107,7 +109,9 @@ def _file(module: str) -> Path | None:
     if module.partition(".")[0] != PAPER:
         return None
     path = _folder(PAPER).joinpath(*module.split(".")[1:])
-    return next((one for one in (path.with_suffix(".py"), path / "__init__.py") if one.is_file()), None)
+    return next(
+        (one for one in (path.with_suffix(".py"), path / "__init__.py") if one.is_file()), None
+    )
 
 
 @cache

@@ -64,8 +64,8 @@ class Claim:
     paper : str
         The paper's figure.
     judge : callable
-        From the records of the experiment's CSV file to a :class:`Judgement`; None while some that it needs are
-        missing.
+        From the records of the experiment's CSV file to a :class:`Judgement`; None while some that
+        it needs are missing.
     """
 
     statement: str
@@ -87,8 +87,9 @@ class Experiment:
     pieces : callable
         ``pieces(quick)``: what there is to compute.
     work : callable
-        ``work(**settings)``: the records of one piece. A function of a module, so that a worker process can import
-        it; whatever code of this package can change a number is in that module or imported there.
+        ``work(**settings)``: the records of one piece. A function of a module, so that a worker
+        process can import it; whatever code of this package can change a number is in that module
+        or imported there.
     draw : callable
         The figure of all records.
     tables : callable

@@ -61,7 +61,9 @@ def line_with_band(axes: Axes, records: Records, x: str, y: str, label: str, **s
     at, mean, spread = map(np.array, zip(*sorted(points), strict=True))
     style.setdefault("color", COLOURS.get(label))
     (line,) = axes.plot(at, mean, label=label, **style)
-    axes.fill_between(at, mean - spread, mean + spread, color=line.get_color(), alpha=0.15, linewidth=0)
+    axes.fill_between(
+        at, mean - spread, mean + spread, color=line.get_color(), alpha=0.15, linewidth=0
+    )
 
 
 def save_figure(draw: Callable[[Records], Figure], records: Records, path: Path) -> None:

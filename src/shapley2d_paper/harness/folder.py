@@ -1,8 +1,8 @@
 """The folder of a reproduction: pieces that are done, one CSV file and one figure per experiment, the pages.
 
-Every piece has a file of its own, written when it is done and not before. What is there is not computed again, so a
-run that was interrupted goes on where it stopped. A piece is there if it was computed with the same settings, the same
-version and the same code.
+Every piece has a file of its own, written when it is done and not before. What is there is not
+computed again, so a run that was interrupted goes on where it stopped. A piece is there if it was
+computed with the same settings, the same version and the same code.
 """
 
 from __future__ import annotations
@@ -82,7 +82,9 @@ class Folder:
             return "missing"
         return "done" if kept.get("code") == code else "code changed"
 
-    def keep(self, experiment: Experiment, piece: Piece, code: str, rows: list[Row], seconds: float) -> None:
+    def keep(
+        self, experiment: Experiment, piece: Piece, code: str, rows: list[Row], seconds: float
+    ) -> None:
         """Write a piece down."""
         path = self.piece_path(experiment, piece)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -113,7 +115,12 @@ class Folder:
             marks = {"seed": piece.settings["seed"], "version": kept["version"]}
             rows += [{**row, **marks} for row in kept["rows"]]
             seconds.append(
-                {"experiment": experiment.name, "piece": piece.name, "seconds": kept["seconds"], **marks}
+                {
+                    "experiment": experiment.name,
+                    "piece": piece.name,
+                    "seconds": kept["seconds"],
+                    **marks,
+                }
             )
         write_records(Records(rows), self.csv(experiment.name))
         self._exchange("seconds.csv", experiment.name, seconds)
@@ -139,7 +146,9 @@ class Folder:
         """Replace the records of an experiment in a file that all share."""
         path = self.path / file
         others = (
-            read_records(path).where(lambda row: row["experiment"] != name) if path.exists() else Records([])
+            read_records(path).where(lambda row: row["experiment"] != name)
+            if path.exists()
+            else Records([])
         )
         write_records(Records([*others.rows, *rows]), path)
 
@@ -169,7 +178,9 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise InputError(f"{path} is damaged: delete it, and what it held is computed again") from error
+        raise InputError(
+            f"{path} is damaged: delete it, and what it held is computed again"
+        ) from error
     return content
 
 

@@ -1,6 +1,7 @@
 """The two pages of a reproduction, made from its CSV files alone: the claims with verdicts, and an index.
 
-Whatever a page says can be looked up in a file beside it, and the pages can be written again at any time.
+Whatever a page says can be looked up in a file beside it, and the pages can be written again at any
+time.
 """
 
 from __future__ import annotations
@@ -106,7 +107,9 @@ def _read(path: Path) -> Records:
 
 def left_out_whole(folder: Path, experiments: Sequence[Experiment]) -> dict[str, str]:
     """Experiments of which this machine can compute no piece, with the first reason."""
-    reasons = {row["experiment"]: row["reason"] for row in reversed(_read(folder / "left_out.csv").rows)}
+    reasons = {
+        row["experiment"]: row["reason"] for row in reversed(_read(folder / "left_out.csv").rows)
+    }
     return {
         experiment.name: reasons[experiment.name]
         for experiment in experiments
@@ -148,7 +151,13 @@ def render_claims(
         lines += ["", *(f"Not run: {name} ({reason})" for name, reason in not_run.items())]
     for section in sections:
         experiment = section.experiment
-        lines += ["", f"## {experiment.name}", "", f"**{experiment.title}.** {experiment.about}", ""]
+        lines += [
+            "",
+            f"## {experiment.name}",
+            "",
+            f"**{experiment.title}.** {experiment.about}",
+            "",
+        ]
         lines += [experiment.headline(section.records), ""]
         lines += [f"![{experiment.title}]({prefix}{experiment.name}.png)", ""]
         for caption, table in experiment.tables(section.records):

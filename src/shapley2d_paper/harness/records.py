@@ -102,7 +102,9 @@ def write_records(records: Records, path: Path) -> None:
 def read_records(path: Path) -> Records:
     """Read what :func:`write_records` wrote."""
     with path.open(newline="", encoding="utf-8") as file:
-        return Records([{name: _read(text) for name, text in row.items()} for row in csv.DictReader(file)])
+        return Records(
+            [{name: _read(text) for name, text in row.items()} for row in csv.DictReader(file)]
+        )
 
 
 def _written(value: Any) -> str:

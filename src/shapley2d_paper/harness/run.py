@@ -69,13 +69,15 @@ def run_experiments(
     out : Path
         The folder for everything.
     on_pages : sequence of Experiment, optional
-        All that the pages show if they have a CSV file in the folder, run now or before; by default those run now.
+        All that the pages show if they have a CSV file in the folder, run now or before; by default
+        those run now.
     quick : bool
         Small tables and few seeds: a trial in minutes.
     again : bool
         Compute again what is there.
     n_jobs : int or None
-        Worker processes; None for all cores. The figures do not depend on it, except for the times measured.
+        Worker processes; None for all cores. The figures do not depend on it, except for the times
+        measured.
     page : Path, optional
         Where the page of claims goes; ``reproduction.md`` in the folder by default.
     progress : {"auto", True, False} or callable
@@ -96,7 +98,9 @@ def run_experiments(
         yield outcome
 
 
-def show_experiments(experiments: Sequence[Experiment], out: Path, page: Path | None = None) -> None:
+def show_experiments(
+    experiments: Sequence[Experiment], out: Path, page: Path | None = None
+) -> None:
     """Draw the figures and write the pages from the CSV files in a folder; no pieces are needed or computed.
 
     Parameters
@@ -108,7 +112,9 @@ def show_experiments(experiments: Sequence[Experiment], out: Path, page: Path | 
         Where the page of claims goes; ``reproduction.md`` in the folder by default.
     """
     if not (out / RUN_FILE).exists():
-        raise InputError(f"--out {out} holds no run to show: compute one first, without --pages-only")
+        raise InputError(
+            f"--out {out} holds no run to show: compute one first, without --pages-only"
+        )
     for experiment in experiments:
         path = out / f"{experiment.name}.csv"
         if path.exists():
@@ -123,7 +129,9 @@ def _compute_missing(
     pieces = experiment.pieces(folder.quick)
     states = [folder.state(experiment, piece, code) for piece in pieces]
     missing = [piece for piece, state in zip(pieces, states, strict=True) if state != "done"]
-    outcome = Outcome(experiment, kept=states.count("done"), code_changed=states.count("code changed"))
+    outcome = Outcome(
+        experiment, kept=states.count("done"), code_changed=states.count("code changed")
+    )
     started = time.monotonic()
     with reporting(progress, experiment.name) as report:
         for piece, reason in _each(experiment, missing, folder, code, n_jobs):
@@ -141,13 +149,21 @@ def _each(
     experiment: Experiment, pieces: list[Piece], folder: Folder, code: str, n_jobs: int | None
 ) -> Iterator[tuple[Piece, str | None]]:
     """Compute pieces, each by a process of its own where there are several, and say how each went."""
-    workers = 1 if experiment.alone else min(effective_n_jobs(-1 if n_jobs is None else n_jobs), len(pieces))
+    workers = (
+        1
+        if experiment.alone
+        else min(effective_n_jobs(-1 if n_jobs is None else n_jobs), len(pieces))
+    )
     if workers <= 1:
         for piece in pieces:
             yield _compute(experiment, piece, folder, code, limited=not experiment.alone)
         return
-    parallel = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1, pre_dispatch=workers)
-    yield from parallel(delayed(_compute)(experiment, piece, folder, code, limited=True) for piece in pieces)
+    parallel = Parallel(
+        n_jobs=workers, return_as="generator_unordered", batch_size=1, pre_dispatch=workers
+    )
+    yield from parallel(
+        delayed(_compute)(experiment, piece, folder, code, limited=True) for piece in pieces
+    )
 
 
 def _compute(

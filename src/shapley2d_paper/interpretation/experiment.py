@@ -18,7 +18,10 @@ def pieces(quick: bool) -> list[Piece]:
     seeds = 1 if quick else 10
     return [
         Piece("authors", {"seed": 0, "table": "authors", "within": WITHIN}),
-        *(Piece(f"split-{s}", {"seed": s, "table": "split", "within": WITHIN}) for s in range(seeds)),
+        *(
+            Piece(f"split-{s}", {"seed": s, "table": "split", "within": WITHIN})
+            for s in range(seeds)
+        ),
     ]
 
 
@@ -28,7 +31,11 @@ def judge(records: Records) -> Judgement | None:
     if not len(counts):
         return None
     without = len(records.where(what="count")) - len(counts)
-    left_out = f" Splits without pairs of nearly the same 1D value, left out: {without}." if without else ""
+    left_out = (
+        f" Splits without pairs of nearly the same 1D value, left out: {without}."
+        if without
+        else ""
+    )
     both = [bool(row["alike"]) and bool(row["unlike"]) for row in counts]
     one = [bool(row["alike"]) or bool(row["unlike"]) for row in counts]
     verdict = "holds" if all(both) else "holds in part" if any(one) else "does not hold"

@@ -46,7 +46,9 @@ def draw(records: Records) -> Figure:
         points = sorted((key[0], part.mean(column)) for key, part in histogram.groups("from"))
         if points:
             starts, shares = map(np.array, zip(*points, strict=True))
-            panel.stairs(100 * shares, [*starts, 1.0], color=COLOURS[colour], label=label, linewidth=1.5)
+            panel.stairs(
+                100 * shares, [*starts, 1.0], color=COLOURS[colour], label=label, linewidth=1.5
+            )
     for at, label in ((ALIKE, "alike"), (UNLIKE, "unlike")):
         panel.axvline(at, color="black", linewidth=0.8, linestyle=":")
         panel.annotate(
@@ -58,7 +60,9 @@ def draw(records: Records) -> Figure:
             ha="right",
             fontsize=8,
         )
-    panel.set(xlabel="correlation of their cell values", ylabel="share of the pairs (%)", xlim=(-1, 1))
+    panel.set(
+        xlabel="correlation of their cell values", ylabel="share of the pairs (%)", xlim=(-1, 1)
+    )
     panel.set_ylim(top=1.45 * panel.get_ylim()[1])
     panel.legend(fontsize=7, loc="upper left")
     return figure
@@ -74,10 +78,15 @@ def _draw_pair(panel: Axes, pair: Row, cells: Records, *, names: bool) -> None:
             color=colour,
             label=f"row {pair[f'row_{which}']}, 1D value {1000 * pair[f'value_{which}']:.3f}",
         )
-    panel.set_yticks(place, [name.replace("_", " ") for name in cells.distinct("column")] if names else [])
+    panel.set_yticks(
+        place, [name.replace("_", " ") for name in cells.distinct("column")] if names else []
+    )
     panel.set_ylim(len(cells) + 1.2, -0.6)
     panel.axvline(0, color="black", linewidth=0.6)
     panel.set_xlabel("value of the cell (x 0.001)")
     panel.legend(
-        fontsize=7, loc="lower right", title=f"correlation {pair['correlation']:.2f}", title_fontsize=7
+        fontsize=7,
+        loc="lower right",
+        title=f"correlation {pair['correlation']:.2f}",
+        title_fontsize=7,
     )

@@ -48,7 +48,9 @@ def work(*, seed: int, table: str, within: float) -> list[Row]:
             "median": float(np.median(agreement[near])) if near.any() else None,
         }
     ]
-    shares = [np.histogram(part, _BINS)[0] / max(part.size, 1) for part in (agreement[near], agreement)]
+    shares = [
+        np.histogram(part, _BINS)[0] / max(part.size, 1) for part in (agreement[near], agreement)
+    ]
     records += [
         {**mark, "what": "histogram", "from": float(low), "near": float(a), "all": float(b)}
         for low, a, b in zip(_BINS[:-1], *shares, strict=True)
@@ -56,7 +58,9 @@ def work(*, seed: int, table: str, within: float) -> list[Row]:
     for kind, of in (("alike", np.argmax), ("unlike", np.argmin)):
         if near.any():
             best = np.flatnonzero(near)[of(agreement[near])]
-            records += _pair(X, y, values, int(first[best]), int(second[best]), names, {**mark, "kind": kind})
+            records += _pair(
+                X, y, values, int(first[best]), int(second[best]), names, {**mark, "kind": kind}
+            )
     return records
 
 
@@ -97,7 +101,13 @@ def _table(table: str, seed: int) -> tuple[Any, Any, Any, Any, list[str]]:
     if table == "authors":
         injected = authors_table(seed)
         task = injected.task
-        return injected.clean, task.labels, task.valid_numbers, task.valid_labels, list(task.column_names)
+        return (
+            injected.clean,
+            task.labels,
+            task.valid_numbers,
+            task.valid_labels,
+            list(task.column_names),
+        )
     parts = split_table("breast_cancer", seed)
     return parts.X, parts.y, parts.X_valid, parts.y_valid, parts.column_names
 

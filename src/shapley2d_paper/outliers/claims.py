@@ -102,7 +102,8 @@ def judge_one_dimensional(records: Records) -> Judgement | None:
         else "does not hold"
     )
     ours = "; ".join(
-        f"{case['table']}, {case['rows']}: 1D {case['1D']:.0%}, 2D-KNN {case['2D']:.0%}" for case in cases
+        f"{case['table']}, {case['rows']}: 1D {case['1D']:.0%}, 2D-KNN {case['2D']:.0%}"
+        for case in cases
     )
     chances = [case["chance"] for case in cases]
     permutations = sorted({int(number) for number in flat.numbers("permutations")})

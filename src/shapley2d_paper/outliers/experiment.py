@@ -16,7 +16,11 @@ def pieces(quick: bool) -> list[Piece]:
     """The authors' table, and tables of either kind of outlier for every seed."""
     n_seeds = 1 if quick else 10
     runs = [("authors", 0, 4 if quick else 500)]
-    runs += [(kind, s, 4 if quick else 100) for kind in ("unlikely", "low-density") for s in range(n_seeds)]
+    runs += [
+        (kind, s, 4 if quick else 100)
+        for kind in ("unlikely", "low-density")
+        for s in range(n_seeds)
+    ]
     made = []
     for table, seed, permutations in runs:
         one = {"seed": seed, "table": table, "share": 0.02}
@@ -26,7 +30,10 @@ def pieces(quick: bool) -> list[Piece]:
         ]
         if table == "authors":
             made.append(
-                Piece(f"{table}-{seed}-published", {**one, "methods": ["published"], "permutations": 0})
+                Piece(
+                    f"{table}-{seed}-published",
+                    {**one, "methods": ["published"], "permutations": 0},
+                )
             )
     return made
 

@@ -65,7 +65,9 @@ def _draw_curves(panel: Axes, scores: Records, title: str) -> None:
         if method == "published":
             style["linestyle"] = "--"
         line_with_band(panel, part, "share", "found", method, **style)
-    panel.plot([5], [90], "*", color="black", markersize=9, label="the paper: 90 % in 5 %", zorder=5)
+    panel.plot(
+        [5], [90], "*", color="black", markersize=9, label="the paper: 90 % in 5 %", zorder=5
+    )
     panel.set_xscale("log")
     ticks = (0.5, 1, 2, 5, 10, 20, 50, 100)
     panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -73,7 +75,9 @@ def _draw_curves(panel: Axes, scores: Records, title: str) -> None:
     panel.set(xlim=(0.5, 100), ylim=(-2, 102), xlabel="cells inspected (%)")
 
 
-def _draw_map(figure: Figure, panel: Axes, records: Records, method: str, column: str, title: str) -> None:
+def _draw_map(
+    figure: Figure, panel: Axes, records: Records, method: str, column: str, title: str
+) -> None:
     """A heatmap with columns of the table down and rows across, outliers in a green frame."""
     from matplotlib.patches import Rectangle
 
@@ -87,7 +91,9 @@ def _draw_map(figure: Figure, panel: Axes, records: Records, method: str, column
     values = cells.numbers(column).reshape(len(rows), len(names)).T
     # one extreme cell must not make all the others pale
     limit = float(np.quantile(np.abs(values), 0.995)) or 1.0
-    image = panel.imshow(1000 * values, cmap="RdBu", vmin=-1000 * limit, vmax=1000 * limit, aspect="auto")
+    image = panel.imshow(
+        1000 * values, cmap="RdBu", vmin=-1000 * limit, vmax=1000 * limit, aspect="auto"
+    )
     for k, row in enumerate(cells):
         if row["mark"]:
             i, j = divmod(k, len(names))

@@ -36,7 +36,9 @@ def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
                     "cells to find 90 %": _mean(one, "first_90", "{:.0%}"),
                     "cells to find all": _mean(one, "first_all", "{:.0%}"),
                     "benign rows: AUROC": _mean(benign, "auroc", "{:.3f}"),
-                    "benign rows: found in the first 5 %": _mean(benign, found_column(WITHIN), "{:.0%}"),
+                    "benign rows: found in the first 5 %": _mean(
+                        benign, found_column(WITHIN), "{:.0%}"
+                    ),
                 }
             )
         if shown:
@@ -53,7 +55,9 @@ def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
             "highest value": _change(one, "highest", "{:.5f}"),
             "lower than an outlier": _change(one, "place", "{:.0%}"),
         }
-        for (table, method, rows), one in records.where(what="range").groups("table", "method", "rows")
+        for (table, method, rows), one in records.where(what="range").groups(
+            "table", "method", "rows"
+        )
     ]
     caption = (
         "Range of the values before and after the injection, and where the outliers lie in it: the share of cells "

@@ -53,7 +53,9 @@ def score_records(scores: NDArray[np.float64], injected: InjectedTable, mark: Ro
         if not truth.any():
             continue
         curve = detection_curve(part, truth, np.arange(truth.size + 1))
-        found = {found_column(share): float(curve[int(share * truth.size + 1e-9)]) for share in SHARES}
+        found = {
+            found_column(share): float(curve[int(share * truth.size + 1e-9)]) for share in SHARES
+        }
         records.append(
             {
                 **mark,
@@ -90,11 +92,16 @@ def range_records(
 def rarity(injected: InjectedTable) -> dict[str, float]:
     """Shares of the injected values that are rare: fewer than 5 % of all rows, or of those of the class, have them."""
     labels = injected.task.labels
-    same_value = injected.clean[None] == injected.task.numbers[:, None]  # (row of the value, row, column)
+    same_value = (
+        injected.clean[None] == injected.task.numbers[:, None]
+    )  # (row of the value, row, column)
     same_class = (labels[:, None] == labels)[:, :, None]
     of_all = same_value.mean(axis=1)[injected.cells]
     of_class = ((same_value & same_class).sum(axis=1) / same_class.sum(axis=1))[injected.cells]
-    return {"rare_of_all": float((of_all < _RARE).mean()), "rare_of_class": float((of_class < _RARE).mean())}
+    return {
+        "rare_of_all": float((of_all < _RARE).mean()),
+        "rare_of_class": float((of_class < _RARE).mean()),
+    }
 
 
 def value_records(

@@ -55,7 +55,13 @@ def injected_table(kind: str, seed: int, share: float) -> InjectedTable:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, round(1000 * share))))
     corrupted = inject_errors(kind, parts.X, parts.y, parts.categorical, share, rng)
     task = DetectionTask(
-        corrupted.numbers, parts.y, parts.categorical, parts.X_valid, parts.y_valid, seed, parts.column_names
+        corrupted.numbers,
+        parts.y,
+        parts.categorical,
+        parts.X_valid,
+        parts.y_valid,
+        seed,
+        parts.column_names,
     )
     return InjectedTable(task, parts.X, corrupted.cells, parts.y == 0)
 
@@ -67,10 +73,13 @@ def authors_table(seed: int) -> InjectedTable:
     except InputError as error:
         raise Unavailable(str(error)) from error
     changed, clean, valid = (
-        np.asarray(part, dtype=np.float64) for part in (split.X_train_outlier, split.X_train, split.X_test)
+        np.asarray(part, dtype=np.float64)
+        for part in (split.X_train_outlier, split.X_train, split.X_test)
     )
     numbers = np.zeros(changed.shape[1], dtype=bool)
-    task = DetectionTask(changed, split.y_train, numbers, valid, split.y_test, seed, split.feature_names)
+    task = DetectionTask(
+        changed, split.y_train, numbers, valid, split.y_test, seed, split.feature_names
+    )
     return InjectedTable(task, clean, split.outlier, split.y_train == split.y_train.min())
 
 

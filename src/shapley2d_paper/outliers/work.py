@@ -23,7 +23,9 @@ RAW = "2D-KNN raw"
 """2D-KNN on squared differences of the raw numbers, as in the paper; "2D-KNN" is the package's default metric."""
 
 
-def work(*, seed: int, table: str, methods: list[str], share: float, permutations: int) -> list[Row]:
+def work(
+    *, seed: int, table: str, methods: list[str], share: float, permutations: int
+) -> list[Row]:
     """Rank the cells of one table by some methods, and score the ranks."""
     injected = authors_table(seed) if table == "authors" else injected_table(table, seed, share)
     injected = replace(injected, task=replace(injected.task, budget=permutations))
@@ -52,7 +54,12 @@ def _scores(method: str, task: DetectionTask) -> NDArray[np.float64]:
 
 def _raw_values(task: DetectionTask, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     valid = task.valid_numbers, task.valid_labels
-    options: dict[str, Any] = {"metric": "sqeuclidean", "empty": "zero", "n_jobs": 1, "progress": False}
+    options: dict[str, Any] = {
+        "metric": "sqeuclidean",
+        "empty": "zero",
+        "n_jobs": 1,
+        "progress": False,
+    }
     return value_cells(numbers, task.labels, *valid, **options).values
 
 

@@ -11,7 +11,14 @@ from shapley2d_paper.data.splits import TITLES
 from shapley2d_paper.harness.experiment import Claim, Judgement
 from shapley2d_paper.removal.curves import DIRECTIONS, EVALUATED_ON
 from shapley2d_paper.removal.gaps import MAIN, advantage, present, repeated
-from shapley2d_paper.removal.statistics import AREA_END, DIP, best_gain, first_dip, gain_lead, read_curve
+from shapley2d_paper.removal.statistics import (
+    AREA_END,
+    DIP,
+    best_gain,
+    first_dip,
+    gain_lead,
+    read_curve,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,7 +137,9 @@ def judge_drop(records: Records) -> Judgement | None:
                 near += 1
             else:
                 not_near.append((evaluated_on, dataset, flat.points()))
-            words.append(f"{TITLES[dataset]} {', '.join(f'{100 * gap.mean:+.1f}' for gap in gaps.values())}")
+            words.append(
+                f"{TITLES[dataset]} {', '.join(f'{100 * gap.mean:+.1f}' for gap in gaps.values())}"
+            )
         texts.append(f"{evaluated_on} rows: {'; '.join(words)}")
     cases = 2 * len(datasets)
     why = (
@@ -153,7 +162,9 @@ def judge_loo(records: Records) -> Judgement | None:
     if not datasets:
         return None
     gaps = {
-        (dataset, direction, evaluated_on): _advantage(records, dataset, "2D-LOO", direction, evaluated_on)
+        (dataset, direction, evaluated_on): _advantage(
+            records, dataset, "2D-LOO", direction, evaluated_on
+        )
         for evaluated_on in EVALUATED_ON
         for direction in DIRECTIONS
         for dataset in datasets
@@ -193,7 +204,9 @@ def _paper_part(gaps: dict[tuple[str, str, str], Interval]) -> str:
         mean = float(np.mean([gap.mean for gap in here]))
         n_better = sum(gap.above_zero for gap in here)
         which = "there" if not missing else f"on {_titles(there)}"
-        texts.append(f"{which} {n_better} of {len(here)} cases are better, mean gap {100 * mean:+.2f} points")
+        texts.append(
+            f"{which} {n_better} of {len(here)} cases are better, mean gap {100 * mean:+.2f} points"
+        )
     if missing:
         texts.append(f"{_titles(missing)} could not be compared here")
     return "; ".join(texts)
@@ -232,7 +245,9 @@ def _curve(records: Records, dataset: str, method: str, direction: str, evaluate
     return curve
 
 
-def _advantage(records: Records, dataset: str, method: str, direction: str, evaluated_on: str) -> Interval:
+def _advantage(
+    records: Records, dataset: str, method: str, direction: str, evaluated_on: str
+) -> Interval:
     gap = advantage(records, dataset, method, direction, evaluated_on)
     assert gap is not None
     return gap

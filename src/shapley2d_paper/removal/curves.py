@@ -26,8 +26,8 @@ EVALUATED_ON = ("validation", "test")
 def removal_order(values: NDArray[np.float64], direction: str, seed: int) -> NDArray[np.intp]:
     """Flat numbers of the cells in the order of their removal.
 
-    Cells of equal value come in random order: leave-one-out gives most cells a 0, and taking these row by row would
-    remove whole rows.
+    Cells of equal value come in random order: leave-one-out gives most cells a 0, and taking these
+    row by row would remove whole rows.
 
     Examples
     --------

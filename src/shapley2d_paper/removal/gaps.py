@@ -16,11 +16,17 @@ MAIN = ("census", "credit", "breast_cancer")
 
 
 def advantage(
-    records: Records, dataset: str, method: str, direction: str, evaluated_on: str, model: str = "tree"
+    records: Records,
+    dataset: str,
+    method: str,
+    direction: str,
+    evaluated_on: str,
+    model: str = "tree",
 ) -> Interval | None:
     """How much better a method orders the cells than chance does, as a mean gap of accuracy.
 
-    From the lowest on the accuracy should stay above random's, from the highest on it should fall below.
+    From the lowest on the accuracy should stay above random's, from the highest on it should fall
+    below.
     """
     ours = read_curve(records, dataset, method, direction, evaluated_on, model)
     chance = read_curve(records, dataset, "random", direction, evaluated_on, model)
@@ -44,7 +50,10 @@ def repeated(records: Records, *methods: str) -> list[str]:
         for dataset in DATASETS
         if len(
             set.intersection(
-                *(set(curves.where(dataset=dataset, method=method).distinct("seed")) for method in methods)
+                *(
+                    set(curves.where(dataset=dataset, method=method).distinct("seed"))
+                    for method in methods
+                )
             )
         )
         > 1

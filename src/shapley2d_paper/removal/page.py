@@ -24,11 +24,15 @@ def draw(records: Records) -> Figure:
     """Accuracy of the tree against the cells removed: a column per dataset, test rows above validation rows."""
     from matplotlib.ticker import PercentFormatter
 
-    curves = Records([{**row, "percent": 100 * row["share"]} for row in records.where(what="curve")])
+    curves = Records(
+        [{**row, "percent": 100 * row["share"]} for row in records.where(what="curve")]
+    )
     datasets = curves.distinct("dataset")
     figure, grid = new_figure(4, len(datasets), 2.3 * len(datasets) + 0.6, 9.0)
     panels = [
-        (direction, evaluated_on) for evaluated_on in reversed(EVALUATED_ON) for direction in DIRECTIONS
+        (direction, evaluated_on)
+        for evaluated_on in reversed(EVALUATED_ON)
+        for direction in DIRECTIONS
     ]
     for row, (direction, evaluated_on) in zip(grid, panels, strict=True):
         for axes, dataset in zip(row, datasets, strict=True):
@@ -51,7 +55,10 @@ def draw(records: Records) -> Figure:
         top.set_title(f"{TITLES[dataset]}\nlowest first", fontsize="medium")
         bottom.set_xlabel("cells removed (%)")
     figure.legend(
-        *grid[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=5, title="decision tree"
+        *grid[0, 0].get_legend_handles_labels(),
+        loc="outside upper center",
+        ncols=5,
+        title="decision tree",
     )
     return figure
 
@@ -116,7 +123,8 @@ def _gains(records: Records) -> Table:
     rows = []
     for (dataset, method), _ in records.where(what="curve").groups("dataset", "method"):
         known, unseen = (
-            read_curve(records, dataset, method, "lowest", evaluated_on) for evaluated_on in EVALUATED_ON
+            read_curve(records, dataset, method, "lowest", evaluated_on)
+            for evaluated_on in EVALUATED_ON
         )
         assert known is not None
         assert unseen is not None

@@ -84,12 +84,20 @@ class Interval:
 
 
 def read_curve(
-    records: Records, dataset: str, method: str, direction: str, evaluated_on: str, model: str = "tree"
+    records: Records,
+    dataset: str,
+    method: str,
+    direction: str,
+    evaluated_on: str,
+    model: str = "tree",
 ) -> Curve | None:
     """A curve from the records of the CSV file; None where there is none."""
     name = column_name(direction, model, evaluated_on)
     part = records.where(what="curve", dataset=dataset, method=method)
-    seeds = {key[0]: one.numbers(name)[np.argsort(one.numbers("share"))] for key, one in part.groups("seed")}
+    seeds = {
+        key[0]: one.numbers(name)[np.argsort(one.numbers("share"))]
+        for key, one in part.groups("seed")
+    }
     return Curve(np.unique(part.numbers("share")), seeds) if seeds else None
 
 
@@ -120,7 +128,8 @@ def gain_lead(curve: Curve, other: Curve) -> tuple[float, float]:
     seeds = [seed for seed in curve.by_seed if seed in other.by_seed]
     leads = np.array(
         [
-            (curve.by_seed[s][at] - curve.by_seed[s][0]) - (other.by_seed[s][other_at] - other.by_seed[s][0])
+            (curve.by_seed[s][at] - curve.by_seed[s][0])
+            - (other.by_seed[s][other_at] - other.by_seed[s][0])
             for s in seeds
         ]
     )
@@ -157,7 +166,8 @@ def mean_gap(upper: Curve, lower: Curve) -> Interval:
     within = upper.shares <= AREA_END + 1e-9
     shares = upper.shares[within]
     gaps = [
-        trapezoid((upper.by_seed[seed] - lower.by_seed[seed])[within], shares) / (shares[-1] - shares[0])
+        trapezoid((upper.by_seed[seed] - lower.by_seed[seed])[within], shares)
+        / (shares[-1] - shares[0])
         for seed in upper.by_seed
         if seed in lower.by_seed
     ]

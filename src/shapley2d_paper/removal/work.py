@@ -48,7 +48,10 @@ def work(
     sampled = {"permutations": permutations if method in SAMPLED else None}
     facts = {**describe_parts(parts), **sampled, **describe_values(valuation)}
     curve = removal_records(parts, valuation.values, shares, seed)
-    return [{"what": "values", **of, **facts}, *({"what": "curve", **of, **record} for record in curve)]
+    return [
+        {"what": "values", **of, **facts},
+        *({"what": "curve", **of, **record} for record in curve),
+    ]
 
 
 def cell_values(
@@ -79,7 +82,9 @@ def describe_parts(parts: Parts) -> Row:
     Labels count as part of a row.
     """
     kinds = ("train", "valid", "test")
-    tables = zip((parts.X, parts.X_valid, parts.X_test), (parts.y, parts.y_valid, parts.y_test), strict=True)
+    tables = zip(
+        (parts.X, parts.X_valid, parts.X_test), (parts.y, parts.y_valid, parts.y_test), strict=True
+    )
     rows = {
         kind: [row.tobytes() for row in np.column_stack([X, y])]
         for kind, (X, y) in zip(kinds, tables, strict=True)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shapley2d_paper.harness.experiment import Claim, Judgement
-from shapley2d_paper.runtime.times import PAPER_KNN, PAPER_MC, number_text, seconds_text, speedups, time_text
+from shapley2d_paper.runtime.times import (
+    PAPER_KNN,
+    PAPER_MC,
+    number_text,
+    seconds_text,
+    speedups,
+    time_text,
+)
 from shapley2d_paper.runtime.timing import PERMUTATIONS, TOLERANCE
 
 if TYPE_CHECKING:
@@ -18,7 +25,9 @@ def judge_speed(records: Records) -> Judgement | None:
     ours = speedups(records, "tree")
     if not ours:
         return None
-    reached = [cells for cells, ratio in ours.items() if ratio >= PAPER_MC[cells] / PAPER_KNN[cells]]
+    reached = [
+        cells for cells, ratio in ours.items() if ratio >= PAPER_MC[cells] / PAPER_KNN[cells]
+    ]
     verdict: Verdict = "does not hold"
     if min(ours.values()) > 1 and reached:
         verdict = "holds" if len(reached) == len(ours) else "holds in part"
@@ -47,7 +56,9 @@ def judge_speed(records: Records) -> Judgement | None:
     runs = [text for text in (_same_precision(records, cells) for cells in ours) if text]
     if runs:
         why += f" To equal precision: {'; '.join(runs)}."
-    return Judgement(verdict, f"{_ratios(ours)} ({PERMUTATIONS} permutations projected, all cores)", why)
+    return Judgement(
+        verdict, f"{_ratios(ours)} ({PERMUTATIONS} permutations projected, all cores)", why
+    )
 
 
 def _same_precision(records: Records, cells: int) -> str:
@@ -68,7 +79,9 @@ def _list(counts: list[int]) -> str:
 
 
 def _ratios(ratios: dict[int, float]) -> str:
-    return ", ".join(f"{number_text(ratio)} x at {cells:,} cells" for cells, ratio in ratios.items())
+    return ", ".join(
+        f"{number_text(ratio)} x at {cells:,} cells" for cells, ratio in ratios.items()
+    )
 
 
 CLAIMS = (

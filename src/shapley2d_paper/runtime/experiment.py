@@ -25,19 +25,30 @@ def pieces(quick: bool) -> list[Piece]:
         made += [
             Piece(
                 f"{model}-{count}",
-                {"part": "permutation", "model": model, "cells": count, "grid_rows": grid_rows, **common},
+                {
+                    "part": "permutation",
+                    "model": model,
+                    "cells": count,
+                    "grid_rows": grid_rows,
+                    **common,
+                },
             )
             for model in (MODELS if count <= 5_000 else ("tree", "gaussian_nb"))
             if not (quick and model == "sklearn" and count > 1_000)
         ]
     runs = {1_000: 20} if quick else {1_000: PERMUTATIONS, 5_000: PERMUTATIONS}
     made += [
-        Piece(f"run-{count}", {"part": "run", "cells": count, "permutations": permutations, **common})
+        Piece(
+            f"run-{count}", {"part": "run", "cells": count, "permutations": permutations, **common}
+        )
         for count, permutations in runs.items()
     ]
     exact = () if quick else CELLS[:2]
     return made + [
-        Piece(f"exact-{count}", {"part": "knn", "cells": count, "columns": "exact", "repeats": 1, **common})
+        Piece(
+            f"exact-{count}",
+            {"part": "knn", "cells": count, "columns": "exact", "repeats": 1, **common},
+        )
         for count in exact
     ]
 

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from shapley2d_paper.harness.records import Records
 
 
-_COLOURS = {"tree": COLOURS["2D-MC"], "gaussian_nb": COLOURS["2D-OOB distance"], "sklearn": COLOURS["2D-LOO"]}
+_COLOURS = {
+    "tree": COLOURS["2D-MC"],
+    "gaussian_nb": COLOURS["2D-OOB distance"],
+    "sklearn": COLOURS["2D-LOO"],
+}
 
 
 def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
@@ -70,7 +74,9 @@ def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
                 if len(records.where(what="knn exact"))
                 else {}
             ),
-            "2D-MC, decision tree": _precise(part.where(what="run"), "permutations", "permutations"),
+            "2D-MC, decision tree": _precise(
+                part.where(what="run"), "permutations", "permutations"
+            ),
         }
         for (cells,), part in by_cells
         if len(part.where(what="knn"))
@@ -121,7 +127,9 @@ def headline(records: Records) -> str:
     exact = records.where(what="knn exact")
     if len(exact):
         most = max(exact.distinct("cells"))
-        parts.append(f"exact 2D-KNN values of {most:,} cells take {time_text(exact.where(cells=most))}")
+        parts.append(
+            f"exact 2D-KNN values of {most:,} cells take {time_text(exact.where(cells=most))}"
+        )
     return f"{'; '.join(parts)}." if parts else "Nothing has been timed yet."
 
 
@@ -135,21 +143,33 @@ def draw(records: Records) -> Figure:
     for model, name in MODELS.items():
         part = records.where(what=model)
         style = {"color": _COLOURS[model], "markerfacecolor": "white"}
-        left.plot(*_curve(part, "projected"), "o-", label=f"2D-MC, ours, {name} (projected)", **style)
+        left.plot(
+            *_curve(part, "projected"), "o-", label=f"2D-MC, ours, {name} (projected)", **style
+        )
     runs = records.where(what="run", permutations=PERMUTATIONS)
     if len(runs):
-        left.plot(*_curve(runs, "seconds"), "X", color="black", label="2D-MC, ours, decision tree (run)")
+        left.plot(
+            *_curve(runs, "seconds"), "X", color="black", label="2D-MC, ours, decision tree (run)"
+        )
     left.plot(
-        *_curve(records.where(what="knn"), "seconds"), "o-", color=COLOURS["2D-KNN"], label="2D-KNN, ours"
+        *_curve(records.where(what="knn"), "seconds"),
+        "o-",
+        color=COLOURS["2D-KNN"],
+        label="2D-KNN, ours",
     )
     left.set(title=f"Time for Census; 2D-MC with {PERMUTATIONS} permutations", ylabel="seconds")
     paper = {cells: PAPER_MC[cells] / PAPER_KNN[cells] for cells in CELLS}
     right.plot(*_points(paper), "s--", color="#555555", alpha=0.6, label="the paper")
     for model in ("tree", "sklearn"):
         right.plot(
-            *_points(speedups(records, model)), "o-", color=_COLOURS[model], label=f"ours, {MODELS[model]}"
+            *_points(speedups(records, model)),
+            "o-",
+            color=_COLOURS[model],
+            label=f"ours, {MODELS[model]}",
         )
-    right.set(title="Time of 2D-MC relative to 2D-KNN's", ylabel="seconds of 2D-MC / seconds of 2D-KNN")
+    right.set(
+        title="Time of 2D-MC relative to 2D-KNN's", ylabel="seconds of 2D-MC / seconds of 2D-KNN"
+    )
     for axis in (left, right):
         axis.set_xscale("log")
         axis.set_yscale("log")
@@ -163,4 +183,6 @@ def _points(numbers: Mapping[int, float]) -> tuple[list[int], list[float]]:
 
 
 def _curve(records: Records, name: str) -> tuple[list[int], list[float]]:
-    return _points(dict(sorted((cells, part.mean(name)) for (cells,), part in records.groups("cells"))))
+    return _points(
+        dict(sorted((cells, part.mean(name)) for (cells,), part in records.groups("cells")))
+    )

@@ -40,7 +40,13 @@ def work(*, part: str, cells: int, n_valid: int, seed: int, **settings: Any) -> 
     parts = split_table("census", seed, n_train=-(-cells // N_COLUMNS), n_valid=n_valid)
     timed: dict[str, Callable[..., Row]] = {"knn": _knn, "permutation": _permutation, "run": _run}
     n, m = parts.X.shape
-    facts = {"cells": cells, "n_rows": n, "n_columns": m, "n_valid": n_valid, "cores": effective_n_jobs(-1)}
+    facts = {
+        "cells": cells,
+        "n_rows": n,
+        "n_columns": m,
+        "n_valid": n_valid,
+        "cores": effective_n_jobs(-1),
+    }
     return [{**timed[part](parts, seed=seed, **settings), **facts, "hardware": hardware()}]
 
 
@@ -96,7 +102,9 @@ def _permutation(parts: Parts, *, model: str, grid_rows: int, seed: int) -> Row:
 
 def _make_game(parts: Parts, model: str) -> Any:
     """The game of a model: scikit-learn's tree, or a built-in one by name."""
-    (split,) = make_problem(parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification").splits
+    (split,) = make_problem(
+        parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification"
+    ).splits
     if model == "sklearn":
         return ModelGame(None, split.train, split.y, split.valid, split.y_valid, baseline="zero")
     return sweep_game(model, split, baseline="zero")
@@ -105,9 +113,21 @@ def _make_game(parts: Parts, model: str) -> Any:
 def _run(parts: Parts, *, permutations: int, seed: int) -> Row:
     """Monte Carlo with the built-in decision tree on all cores, from the call to the values."""
     data = (parts.X, parts.y, parts.X_valid, parts.y_valid)
-    options: dict[str, Any] = {"task": "classification", "method": "mc", "model": "tree", "tolerance": 0}
+    options: dict[str, Any] = {
+        "task": "classification",
+        "method": "mc",
+        "model": "tree",
+        "tolerance": 0,
+    }
     options |= {"baseline": "zero", "random_state": seed, "n_jobs": -1, "progress": False}
-    value_cells(parts.X[:8], parts.y[:8], parts.X_valid[:8], parts.y_valid[:8], max_permutations=8, **options)
+    value_cells(
+        parts.X[:8],
+        parts.y[:8],
+        parts.X_valid[:8],
+        parts.y_valid[:8],
+        max_permutations=8,
+        **options,
+    )
     started = time.perf_counter()
     valuation = value_cells(*data, max_permutations=permutations, **options)
     return {

@@ -35,8 +35,12 @@ def judge(records: Records) -> Judgement | None:
     for size in sizes[1:]:
         if len(one := scores.where(table_rows=size, method="2D-KNN")):
             count = one.mean("first_80")
-            tests[f"2D-KNN needs at most {CELLS:,} cells on the table of {size:,} rows too"] = count <= CELLS
-            large += f"On {size:,} rows 2D-KNN needs {count:,.0f} of {one.mean('cells'):,.0f} cells. "
+            tests[f"2D-KNN needs at most {CELLS:,} cells on the table of {size:,} rows too"] = (
+                count <= CELLS
+            )
+            large += (
+                f"On {size:,} rows 2D-KNN needs {count:,.0f} of {one.mean('cells'):,.0f} cells. "
+            )
     met = list(tests.values())
     verdict: Verdict = "holds" if all(met) else "holds in part" if any(met) else "does not hold"
     others = [

@@ -13,8 +13,16 @@ FAST = ("2D-KNN", RAW, "2D-OOB", "2D-OOB distance", "random", "z-score")
 
 def pieces(quick: bool) -> list[Piece]:
     """Samples with all methods, and one large table with 2D-KNN alone."""
-    sample = {"rows": 300, "valid": 150, "typos": 6} if quick else {"rows": 1000, "valid": 1000, "typos": 15}
-    large = {"rows": 1500, "valid": 60, "typos": 6} if quick else {"rows": 32561, "valid": 300, "typos": 15}
+    sample = (
+        {"rows": 300, "valid": 150, "typos": 6}
+        if quick
+        else {"rows": 1000, "valid": 1000, "typos": 15}
+    )
+    large = (
+        {"rows": 1500, "valid": 60, "typos": 6}
+        if quick
+        else {"rows": 32561, "valid": 300, "typos": 15}
+    )
     made = [Piece("large-0", {"seed": 0, **large, "methods": ["2D-KNN"], "permutations": 0})]
     for seed in range(1 if quick else 5):
         one = {"seed": seed, **sample}

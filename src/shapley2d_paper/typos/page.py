@@ -64,7 +64,9 @@ def _finish(panel: Axes, title: str, part: Records, *, star: bool) -> None:
         panel.plot([CELLS], [GOAL], "k*", markersize=10, label="the paper: 80 % in 1,800", zorder=5)
     panel.set_xscale("log")
     panel.set(
-        xlabel="cells inspected", ylim=(-0.02, 1.02), xlim=(10, max(part.numbers("inspected").max(), 11))
+        xlabel="cells inspected",
+        ylim=(-0.02, 1.02),
+        xlim=(10, max(part.numbers("inspected").max(), 11)),
     )
 
 

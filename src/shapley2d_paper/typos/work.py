@@ -32,7 +32,9 @@ EVERY, AGES = "all cells", "ages only"
 """Which cells are inspected."""
 
 
-def work(*, seed: int, rows: int, valid: int, typos: int, methods: list[str], permutations: int) -> list[Row]:
+def work(
+    *, seed: int, rows: int, valid: int, typos: int, methods: list[str], permutations: int
+) -> list[Row]:
     """Mistype ages of a part of Census, rank the cells by some methods, and score the ranks."""
     task, truth = mistyped_census(seed, rows, valid, typos)
     task = replace(task, budget=permutations)
@@ -43,11 +45,13 @@ def work(*, seed: int, rows: int, valid: int, typos: int, methods: list[str], pe
     return records
 
 
-def mistyped_census(seed: int, rows: int, valid: int, typos: int) -> tuple[DetectionTask, NDArray[np.bool_]]:
+def mistyped_census(
+    seed: int, rows: int, valid: int, typos: int
+) -> tuple[DetectionTask, NDArray[np.bool_]]:
     """Rows of Census with mistyped ages, and which cells those are.
 
-    All rows of the official training part where so many are asked for; they are validated on a part of the official
-    test rows. Otherwise a random sample.
+    All rows of the official training part where so many are asked for; they are validated on a part
+    of the official test rows. Otherwise a random sample.
     """
     table = whole_table("census")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
@@ -58,7 +62,12 @@ def mistyped_census(seed: int, rows: int, valid: int, typos: int) -> tuple[Detec
         valid_numbers, valid_labels = table.numbers[chosen], table.labels[chosen]
     else:
         parts = split_table("census", seed, n_train=rows, n_valid=valid, n_test=1)
-        numbers, labels, valid_numbers, valid_labels = parts.X.copy(), parts.y, parts.X_valid, parts.y_valid
+        numbers, labels, valid_numbers, valid_labels = (
+            parts.X.copy(),
+            parts.y,
+            parts.X_valid,
+            parts.y_valid,
+        )
     age = table.column_names.index("age")
     numbers[:, age], changed = mistype_ages(numbers[:, age], typos, rng)
     truth = np.zeros(numbers.shape, dtype=bool)
@@ -110,5 +119,7 @@ def score_records(scores: NDArray[np.float64], truth: NDArray[np.bool_], mark: R
             }
         )
         steps = np.unique(np.geomspace(10, errors.size, 18).astype(int))
-        records += [{**own, "what": "curve", "inspected": int(k), "found": float(curve[k])} for k in steps]
+        records += [
+            {**own, "what": "curve", "inspected": int(k), "found": float(curve[k])} for k in steps
+        ]
     return records

@@ -1,7 +1,7 @@
 """The kernels of the CUDA sources, compiled by the system's C++ compiler: the same text, run without a GPU.
 
-Slow, and for tests only: it shows that sources and launches are right, not that they are fast. Kernels get every
-argument by its address, as the GPU's driver does.
+Slow, and for tests only: it shows that sources and launches are right, not that they are fast.
+Kernels get every argument by its address, as the GPU's driver does.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ class EmulatedDevice:
         if not path.exists():
             code = path.with_suffix(".cpp")
             code.write_text(whole)
-            # shared memory of templates is as large as each library wants it, not as the first one did
+            # shared memory of templates is as large as each library wants it, not as the first one
+            # did
             command = [COMPILER, "-std=c++17", "-O1", "-fno-gnu-unique", "-ffp-contract=off", "-w", "-shared", "-fPIC", *flags,
                        f"-I{Path(__file__).parent}", str(code), "-o", str(path)]  # fmt: skip
             said = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -53,7 +53,10 @@ def fresh():
         (fake_cupy("cudaErrorNoDevice: no CUDA-capable device"), "there is no NVIDIA GPU"),
         (fake_cupy(count=0), "there is no NVIDIA GPU"),
         (fake_cupy("cudaErrorInsufficientDriver: x", driver=0), "no NVIDIA driver"),
-        (fake_cupy("cudaErrorInsufficientDriver: x"), "too old: it knows CUDA 12.4, CuPy needs 13.0"),
+        (
+            fake_cupy("cudaErrorInsufficientDriver: x"),
+            "too old: it knows CUDA 12.4, CuPy needs 13.0",
+        ),
         (fake_cupy("cudaErrorUnknown: unknown error"), "cannot be used"),
     ],
 )
@@ -96,7 +99,9 @@ def test_a_kernel_that_does_not_compile_is_one_line():
             driver=types.SimpleNamespace(CUDADriverError=KeyError),
         ),
     )
-    with pytest.raises(DeviceError, match=r"^the kernels do not compile for a GPU \(binned.cu\(9\): error"):
+    with pytest.raises(
+        DeviceError, match=r"^the kernels do not compile for a GPU \(binned.cu\(9\): error"
+    ):
         made.compile("exact.cu", THREADS=256, REGRESSION=0)
 
 
@@ -126,11 +131,17 @@ def test_sources_have_what_they_include():
 
 
 def test_the_kernels_of_a_source_are_found():
-    assert kernel_names(source_text("binned.cu"), REGRESSION=0) == ["add_values", "add_walk", "fold_walk"]
+    assert kernel_names(source_text("binned.cu"), REGRESSION=0) == [
+        "add_values",
+        "add_walk",
+        "fold_walk",
+    ]
     assert kernel_names(source_text("binned.cu"), REGRESSION=1) == ["add_values"]
     assert kernel_names(source_text("contract.cu")) == ["add_weighted", "add_weighted_counts"]
     assert "add_ranked" in kernel_names(source_text("exact.cu"))
-    assert {"add_subsets", "add_listed", "find_bulks"} < set(kernel_names(source_text("subsets.cu")))
+    assert {"add_subsets", "add_listed", "find_bulks"} < set(
+        kernel_names(source_text("subsets.cu"))
+    )
 
 
 def nvrtc():
@@ -166,12 +177,16 @@ def test_sources_compile_for_real(source, sizes, architecture):
     if library is None and os.environ.get("SHAPLEY2D_NVRTC"):
         pytest.fail("NVRTC is not here")
     if library is None:
-        pytest.skip("NVRTC is not here: make test-nvrtc installs it (90 MB) and compiles the CUDA sources")
+        pytest.skip(
+            "NVRTC is not here: make test-nvrtc installs it (90 MB) and compiles the CUDA sources"
+        )
     options = [f"-D{name.upper()}={int(value)}" for name, value in sizes.items()]
     options += ["-std=c++17", f"--gpu-architecture={architecture}"]
     program = ctypes.c_void_p()
     text = source_text(source).encode()
-    assert library.nvrtcCreateProgram(ctypes.byref(program), text, source.encode(), 0, None, None) == 0
+    assert (
+        library.nvrtcCreateProgram(ctypes.byref(program), text, source.encode(), 0, None, None) == 0
+    )
     given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
     status = library.nvrtcCompileProgram(program, len(options), given)
     size = ctypes.c_size_t()

@@ -49,7 +49,10 @@ def test_binned_values_are_those_of_the_twin(game, folder, tile_rows):
 def test_weighted_sums_are_added_up_on_the_device(game, folder):
     rows, coalitions = BinnedRows(game, EmulatedDevice(folder), shape=SHAPE), some_coalitions(5, 7)
     weights = np.random.default_rng(0).normal(size=(3, 7))
-    found, true = rows.contracted(coalitions, weights, CHOSEN), weights @ rows.sums(coalitions, CHOSEN)
+    found, true = (
+        rows.contracted(coalitions, weights, CHOSEN),
+        weights @ rows.sums(coalitions, CHOSEN),
+    )
     assert np.allclose(found, true, rtol=0, atol=1e-13 * np.abs(true).max())
 
 
@@ -78,7 +81,9 @@ def test_tables_of_many_rows_are_sorted_by_the_device(game, folder, monkeypatch)
 
 def test_all_values_are_the_same_bits_again(game, folder):
     def once():
-        return BinnedRows(game, EmulatedDevice(folder), shape=SHAPE).sums(some_coalitions(5, 3), CHOSEN)
+        return BinnedRows(game, EmulatedDevice(folder), shape=SHAPE).sums(
+            some_coalitions(5, 3), CHOSEN
+        )
 
     assert np.array_equal(once(), once())
 
@@ -86,7 +91,9 @@ def test_all_values_are_the_same_bits_again(game, folder):
 def test_too_little_memory_makes_batches_smaller(folder):
     game, coalitions = make_game("classification"), some_coalitions(5, 7)
     plenty = BinnedRows(game, EmulatedDevice(folder), shape=SHAPE)
-    scarce = BinnedRows(game, EmulatedDevice(folder, memory=8 * 4 * 700), shape=SHAPE)  # one group at a time
+    scarce = BinnedRows(
+        game, EmulatedDevice(folder, memory=8 * 4 * 700), shape=SHAPE
+    )  # one group at a time
     assert np.array_equal(plenty.sums(coalitions, CHOSEN), scarce.sums(coalitions, CHOSEN))
     none = BinnedRows(game, EmulatedDevice(folder, memory=100), shape=SHAPE)
     with pytest.raises(DeviceError, match="memory does not suffice"):

@@ -102,7 +102,9 @@ def test_bins_that_follow_the_bulk_are_nearer_to_exact_ranks(monkeypatch):
         return np.std(sum(binned_values(game, t, coalition, NARROW) for t in CHOSEN) - exact)
 
     followed = error()
-    monkeypatch.setattr("shapley2d._knn.cuda.subset_twin.FEW", 10**6)  # no bulk, but where the first row is
+    monkeypatch.setattr(
+        "shapley2d._knn.cuda.subset_twin.FEW", 10**6
+    )  # no bulk, but where the first row is
     monkeypatch.setattr(
         "shapley2d._knn.cuda.subset_twin.mean_dissimilarities", lambda game: np.full(5, np.inf)
     )
@@ -111,10 +113,15 @@ def test_bins_that_follow_the_bulk_are_nearer_to_exact_ranks(monkeypatch):
 
 @emulated
 def test_weighted_sums_are_added_up_on_the_device(game, folder):
-    rows = BinnedRows(game, EmulatedDevice(folder), shape=Shape(group=4, threads=16, blocks=2, ahead=2))
+    rows = BinnedRows(
+        game, EmulatedDevice(folder), shape=Shape(group=4, threads=16, blocks=2, ahead=2)
+    )
     rows._subsets = make_sums(game, folder, NARROW)
     coalitions, weights = some_coalitions(5, 11), np.random.default_rng(0).normal(size=(3, 11))
-    found, true = rows.contracted(coalitions, weights, CHOSEN), weights @ rows.sums(coalitions, CHOSEN)
+    found, true = (
+        rows.contracted(coalitions, weights, CHOSEN),
+        weights @ rows.sums(coalitions, CHOSEN),
+    )
     assert np.allclose(found, true, rtol=0, atol=1e-13 * np.abs(true).max())
 
 
@@ -140,7 +147,10 @@ def test_a_semivalue_takes_one_walk(game, folder, semivalue, monkeypatch):
     sums = make_sums(game, folder, NARROW)
     joining = marginal_weights(semivalue, 5)
     inner = np.isin(np.arange(6), (2, 3))
-    weights = np.where(inner, np.append(0.0, joining), 0.0), np.where(inner, np.append(joining, 0.0), 0.0)
+    weights = (
+        np.where(inner, np.append(0.0, joining), 0.0),
+        np.where(inner, np.append(joining, 0.0), 0.0),
+    )
     calls = []
     add = sums._add
     monkeypatch.setattr(sums, "_add", lambda *args: (calls.append(1), add(*args)))
@@ -199,4 +209,7 @@ def test_where_near_rows_are_ranked_instead():
     assert shape(9000, "regression") is None
     assert shape(9000, m=2) == WIDE  # a choice of two columns leaves no others
     assert fitting_shape(make_game("classification", n=9000), Small, (NARROW,)) == NARROW
-    assert fitting_shape(make_game("classification", n=9000), Small, (NARROW._replace(shift=3),)) is None
+    assert (
+        fitting_shape(make_game("classification", n=9000), Small, (NARROW._replace(shift=3),))
+        is None
+    )

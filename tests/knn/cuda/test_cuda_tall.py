@@ -76,7 +76,8 @@ def test_finer_bins_are_nearer_to_exact_ranks():
     coalition = np.arange(18) < 9
     exact = Threads(game).sums(coalition[None], CHOSEN)[0]
     coarse, fine = (
-        np.std(sum(tall_values(game, t, coalition, shape) for t in CHOSEN) - exact) for shape in (SHAPE, FINE)
+        np.std(sum(tall_values(game, t, coalition, shape) for t in CHOSEN) - exact)
+        for shape in (SHAPE, FINE)
     )
     assert fine < 0.5 * coarse
 
@@ -124,7 +125,9 @@ def test_squares_are_added_up_on_the_device(folder, monkeypatch, left_out):
         device=EmulatedDevice(folder),
     )  # fmt: skip
     assert part.can_square and part.squares_at_most == 16 and part.rows_at_a_time == tall.MOST_VALID
-    design = chunk_design(Target(5, "shapley"), 16, np.random.SeedSequence(0), left_out=left_out, probes=3)
+    design = chunk_design(
+        Target(5, "shapley"), 16, np.random.SeedSequence(0), left_out=left_out, probes=3
+    )
     assert design.left_out == left_out
     found = part.contract_squares(design)
     lines = ChunkLines.split(part.contract(design.coalitions, design.weights), design)

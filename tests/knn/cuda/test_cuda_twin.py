@@ -36,7 +36,9 @@ def test_groups_keep_the_order_of_distances_and_single_out_near_rows():
     game = make_game("classification", n=3000)
     for coalition in some_coalitions(5, 12)[1:]:
         distances = row_distances(game, 0, coalition)
-        layout = make_layout(float(largest_dissimilarities(game)[coalition].sum()), int(coalition.sum()))
+        layout = make_layout(
+            float(largest_dissimilarities(game)[coalition].sum()), int(coalition.sum())
+        )
         assert bins_of(distances, layout).max() < BINS
         groups = tie_groups(distances, layout)
         order = np.argsort(distances, kind="stable")

@@ -28,12 +28,14 @@ class ConstantBaseline:
     score : ClassScore or None
         Of a classification; R squared without it.
     from_zero : bool
-        Whether no rows and no columns are worth 0 nevertheless; the constants then only serve rows that are all alike.
+        Whether no rows and no columns are worth 0 nevertheless; the constants then only serve rows
+        that are all alike.
 
     Attributes
     ----------
     nothing : float
-        Of a guess that knows no rows: every class is as likely as any other, a number is the mean of all targets.
+        Of a guess that knows no rows: every class is as likely as any other, a number is the mean
+        of all targets.
 
     Notes
     -----
@@ -91,7 +93,9 @@ class ConstantBaseline:
         spread = float(np.sum(off**2))
         if spread > 0:
             return np.asarray(-self._valid.size * (means - self._valid.mean()) ** 2 / spread)
-        return np.where(means == self._valid[0], 1.0, 0.0)  # constant targets, as scikit-learn scores them
+        return np.where(
+            means == self._valid[0], 1.0, 0.0
+        )  # constant targets, as scikit-learn scores them
 
 
 def varying_members(

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from shapley2d._theory.coalitions import Coalitions
 
     FillGrid = Callable[
-        [NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]
+        [NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]],
+        NDArray[np.float64],
     ]
 
 
@@ -36,8 +37,8 @@ class Chain(NamedTuple):
 def chains(coalitions: Coalitions) -> list[Chain]:
     """Cut a list of coalitions into runs of nested ones.
 
-    The coalitions of a permutation are one chain; any other list falls into short ones, of a single coalition at
-    worst, so that a kernel for chains serves every list.
+    The coalitions of a permutation are one chain; any other list falls into short ones, of a single
+    coalition at worst, so that a kernel for chains serves every list.
 
     Examples
     --------
@@ -72,8 +73,9 @@ def sweep_utilities(
 ) -> NDArray[np.float64]:
     """Utilities of all pairs of coalitions, from a function that fills the grid of a pair of chains.
 
-    A chain of nested row coalitions under a chain of nested column coalitions, as one permutation pair of a Monte Carlo
-    draw has them, is filled in one sweep; other coalitions are swept in the chains they fall into.
+    A chain of nested row coalitions under a chain of nested column coalitions, as one permutation
+    pair of a Monte Carlo draw has them, is filled in one sweep; other coalitions are swept in the
+    chains they fall into.
 
     Parameters
     ----------
@@ -81,11 +83,11 @@ def sweep_utilities(
     members : sequence of ndarray
         The encoded columns of every player of the column axis.
     fill : callable
-        ``fill(rows, sizes, columns, ends)``: utilities of the first ``sizes`` of ``rows`` under the first ``ends`` of
-        the encoded ``columns``.
+        ``fill(rows, sizes, columns, ends)``: utilities of the first ``sizes`` of ``rows`` under the
+        first ``ends`` of the encoded ``columns``.
     baseline : ConstantBaseline or None
-        What coalitions are worth that have nothing to learn from; None takes what the model makes of rows that are all
-        alike, and no rows or no columns for 0.
+        What coalitions are worth that have nothing to learn from; None takes what the model makes
+        of rows that are all alike, and no rows or no columns for 0.
 
     Examples
     --------
@@ -103,7 +105,9 @@ def sweep_utilities(
     for chain in chains(columns):
         order = np.concatenate([members[player] for player in chain.order])
         ends = np.cumsum(widths[chain.order], dtype=np.intp)[chain.sizes - 1]
-        start = chain.start + int(np.searchsorted(ends, 1))  # players without encoded columns change nothing
+        start = chain.start + int(
+            np.searchsorted(ends, 1)
+        )  # players without encoded columns change nothing
         ends = ends[ends > 0]
         if ends.size:
             encoded.append((slice(start, start + ends.size), order, ends))
@@ -117,6 +121,8 @@ def sweep_utilities(
         for columns_part, order, ends in encoded:
             filled = fill(chain.order, chain.sizes, order, ends)
             if baseline is not None:
-                filled = np.where(baseline.teaches(chain.order, chain.sizes, order, ends), filled, constant)
+                filled = np.where(
+                    baseline.teaches(chain.order, chain.sizes, order, ends), filled, constant
+                )
             matrix[part, columns_part] = filled
     return matrix

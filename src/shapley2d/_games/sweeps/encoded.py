@@ -29,12 +29,13 @@ class EncodedSplit:
     valid : ndarray of shape (width, T)
         In classification the validation rows are those of :func:`class_blocks`, in that order.
     members : tuple of ndarray
-        The encoded columns of every player, i.e. of every column of the table; none where the table is counted from a
-        ``baseline`` and the player is the same in all rows.
+        The encoded columns of every player, i.e. of every column of the table; none where the table
+        is counted from a ``baseline`` and the player is the same in all rows.
     score : ClassScore or None
         Of a classification.
     baseline : ConstantBaseline or None
-        What coalitions are worth that have nothing to learn from; None leaves it to the model and counts from 0.
+        What coalitions are worth that have nothing to learn from; None leaves it to the model and
+        counts from 0.
     """
 
     train: NDArray[np.float64]
@@ -53,15 +54,16 @@ def encode_split(
 ) -> EncodedSplit:
     """Encode a split as for scikit-learn's estimators, counted from the best constant or, with ``"zero"``, from 0.
 
-    A category is one 0/1 column per value, which come and go together. A missing number is filled with the mean of the
-    column over the whole training table, so that its value does not depend on the coalition.
+    A category is one 0/1 column per value, which come and go together. A missing number is filled
+    with the mean of the column over the whole training table, so that its value does not depend on
+    the coalition.
 
     Parameters
     ----------
     split : Split
     scale_free : {"columns", "table"} or None
-        What may be multiplied by a number without changing the model: every column by its own, or all by the same.
-        Numbers that are extremely large or small are then brought near 1.
+        What may be multiplied by a number without changing the model: every column by its own, or
+        all by the same. Numbers that are extremely large or small are then brought near 1.
 
     Examples
     --------
@@ -99,11 +101,15 @@ def class_blocks(split: Split) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     codes = split.y_valid.codes
     order = np.argsort(codes, kind="stable")
     order = order[codes[order] >= 0]
-    return order, np.searchsorted(codes[order], np.arange(split.y.classes.size + 1)).astype(np.int64)
+    return order, np.searchsorted(codes[order], np.arange(split.y.classes.size + 1)).astype(
+        np.int64
+    )
 
 
 def number_targets(split: Split) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The targets of a regression, of training and of validation, which must be enough for an R squared."""
     if split.valid.n_rows < 2:
         raise InputError("R squared needs at least two validation rows: pass more, or fewer folds")
-    return np.asarray(split.y.codes, dtype=np.float64), np.asarray(split.y_valid.codes, dtype=np.float64)
+    return np.asarray(split.y.codes, dtype=np.float64), np.asarray(
+        split.y_valid.codes, dtype=np.float64
+    )

@@ -28,19 +28,20 @@ class NaiveBayesSweep:
     split : Split
         Of a classification.
     baseline : {"constant", "zero"}
-        What coalitions with nothing to learn from are worth: the score of the best constant prediction, or 0.
+        What coalitions with nothing to learn from are worth: the score of the best constant
+        prediction, or 0.
     scoring : {"accuracy", "balanced_accuracy", "f1", "neg_log_loss", "roc_auc"} or None
         The score, by scikit-learn's name; by default the accuracy.
 
     Notes
     -----
-    The variances are those of ``GaussianNB``: of a coalition's rows of one class, plus 1e-9 times the largest variance
-    of any of the coalition's columns over all of its rows. Where that is 0, because all columns are constant over the
-    coalition, likelihoods do not exist; with ``baseline="zero"`` the first class present is predicted, as
-    ``GaussianNB`` does. Sums are added in
-    the order in which players join, so that a validation row whose two best classes are equally likely except
-    for rounding may be decided differently. The area under the ROC curve ranks by log-odds, which still differ where
-    probabilities are rounded to 0 or 1.
+    The variances are those of ``GaussianNB``: of a coalition's rows of one class, plus 1e-9 times
+    the largest variance of any of the coalition's columns over all of its rows. Where that is 0,
+    because all columns are constant over the coalition, likelihoods do not exist; with
+    ``baseline="zero"`` the first class present is predicted, as ``GaussianNB`` does. Sums are added
+    in the order in which players join, so that a validation row whose two best classes are equally
+    likely except for rounding may be decided differently. The area under the ROC curve ranks by
+    log-odds, which still differ where probabilities are rounded to 0 or 1.
 
     Examples
     --------
@@ -52,7 +53,9 @@ class NaiveBayesSweep:
     array([0.5 , 0.5 , 1.  , 0.75, 1.  ])
     """
 
-    def __init__(self, split: Split, *, baseline: str = "constant", scoring: str | None = None) -> None:
+    def __init__(
+        self, split: Split, *, baseline: str = "constant", scoring: str | None = None
+    ) -> None:
         if split.y.task != "classification":
             raise InputError(
                 Setting("model", "gaussian_nb"),

@@ -25,8 +25,8 @@ def sweep_game(name: str, split: Split, **options: Any) -> Game:
     split : Split
         Training and validation rows, checked.
     **options
-        ``baseline="constant"``; ``scoring=None``, except of ``"knn"``, which has ``n_neighbors``, ``metric="auto"``,
-        ``n_jobs=1`` and ``device=None``.
+        ``baseline="constant"``; ``scoring=None``, except of ``"knn"``, which has ``n_neighbors``,
+        ``metric="auto"``, ``n_jobs=1`` and ``device=None``.
 
     Returns
     -------
@@ -69,7 +69,8 @@ def _knn_game(
 ) -> KnnGame:
     """The game of nearest neighbours, in one thread where draws are what is shared out to workers.
 
-    What the labels alone predict is to nearest neighbours a vote among all rows, which tie without any column.
+    What the labels alone predict is to nearest neighbours a vote among all rows, which tie without
+    any column.
     """
     from shapley2d._games.nearest import KnnGame
     from shapley2d._knn.metric import integer_columns

@@ -22,24 +22,27 @@ if TYPE_CHECKING:
 class RidgeSweep:
     """R squared of ridge regression, or accuracy of the ridge classifier, swept over whole grids.
 
-    In regression the model is scikit-learn's ``Ridge()``, in classification its ``RidgeClassifier()``: targets of -1
-    and 1 for each class that the coalition shows, the largest prediction wins; for two classes, the second wins if
-    its prediction is positive. Features are not scaled. Rows of a single class predict that class.
+    In regression the model is scikit-learn's ``Ridge()``, in classification its
+    ``RidgeClassifier()``: targets of -1 and 1 for each class that the coalition shows, the largest
+    prediction wins; for two classes, the second wins if its prediction is positive. Features are
+    not scaled. Rows of a single class predict that class.
 
     Parameters
     ----------
     split : Split
     baseline : {"constant", "zero"}
-        What coalitions with nothing to learn from are worth: the score of the best constant prediction, or 0.
+        What coalitions with nothing to learn from are worth: the score of the best constant
+        prediction, or 0.
     scoring : {"accuracy", "balanced_accuracy", "f1", "roc_auc", "r2"} or None
         The score, by scikit-learn's name; by default the accuracy, or R squared.
 
     Notes
     -----
-    Predictions agree with scikit-learn's to about 1e-8 of the targets' spread (both factor the same matrix by
-    Cholesky, in another order of the columns); a validation row that is that close to a tie may be decided differently.
-    Where numbers are so large that the penalty of 1 is lost beside the rounding of their squares, and the coalition has
-    columns that depend on one another, singular values take the place of the factor.
+    Predictions agree with scikit-learn's to about 1e-8 of the targets' spread (both factor the same
+    matrix by Cholesky, in another order of the columns); a validation row that is that close to a
+    tie may be decided differently. Where numbers are so large that the penalty of 1 is lost beside
+    the rounding of their squares, and the coalition has columns that depend on one another,
+    singular values take the place of the factor.
 
     Examples
     --------
@@ -51,7 +54,9 @@ class RidgeSweep:
     array([0.5, 0.5, 1. , 1. , 1. ])
     """
 
-    def __init__(self, split: Split, *, baseline: str = "constant", scoring: str | None = None) -> None:
+    def __init__(
+        self, split: Split, *, baseline: str = "constant", scoring: str | None = None
+    ) -> None:
         encoded = encode_split(split, baseline, scoring)
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         self._members, self._train, self._valid = encoded.members, encoded.train, encoded.valid
@@ -84,7 +89,13 @@ class RidgeSweep:
             fill_classes(*tables, self._score.asked, chain, grid)
         else:
             fill_numbers(
-                self._train, self._targets, self._valid, self._targets_valid, self._spread, chain, grid
+                self._train,
+                self._targets,
+                self._valid,
+                self._targets_valid,
+                self._spread,
+                chain,
+                grid,
             )
         for a, b in np.argwhere(~np.isfinite(grid)):
             grid[a, b] = self._stable(rows[: sizes[a]], columns[: ends[b]])
@@ -105,7 +116,9 @@ class RidgeSweep:
         scores = np.zeros((indicators.shape[1], len(predictions)))
         scores[present] = predictions.T
         right = np.zeros(len(predictions), dtype=np.uint8)
-        return float(class_score(self._score.asked, scores, present, present.size, self._blocks, right))
+        return float(
+            class_score(self._score.asked, scores, present, present.size, self._blocks, right)
+        )
 
 
 def _ridge_predictions(

@@ -56,7 +56,8 @@ class ClassScore(NamedTuple):
         Parameters
         ----------
         most : ndarray of shape (k, n_classes)
-            The classes that are predicted; where there are several, the score is the mean over them.
+            The classes that are predicted; where there are several, the score is the mean over
+            them.
         probabilities : ndarray of shape (k, n_classes)
         """
         if self.kind == ROC_AUC:

@@ -21,24 +21,27 @@ if TYPE_CHECKING:
 class TreeSweep:
     """Accuracy or R squared of a fully grown CART, with scikit-learn's defaults, on whole grids.
 
-    Gini impurity for classes, squared error for numbers; splits halfway between neighbouring values, which differ by
-    more than 1e-7 as 32-bit numbers; nodes are split until they are pure or none of their columns varies; a leaf
-    predicts its most frequent class, the first of equally frequent ones, or its mean.
+    Gini impurity for classes, squared error for numbers; splits halfway between neighbouring
+    values, which differ by more than 1e-7 as 32-bit numbers; nodes are split until they are pure or
+    none of their columns varies; a leaf predicts its most frequent class, the first of equally
+    frequent ones, or its mean.
 
     Parameters
     ----------
     split : Split
     baseline : {"constant", "zero"}
-        What coalitions with nothing to learn from are worth: the score of the best constant prediction, or 0.
+        What coalitions with nothing to learn from are worth: the score of the best constant
+        prediction, or 0.
     scoring : {"accuracy", "balanced_accuracy", "f1", "r2"} or None
         The score, by scikit-learn's name; by default the accuracy, or R squared.
 
     Notes
     -----
-    Of splits that are equally good, to a relative 1e-12 (classes) or 1e-9 (numbers), the one on the first column of the
-    table wins, then the lowest threshold. Scikit-learn visits the columns in a random order and takes the first of
-    equally good splits, so that its ``DecisionTreeClassifier`` with another seed is another tree: where no two splits
-    tie, both agree; where they do, this is one of the trees that scikit-learn may grow.
+    Of splits that are equally good, to a relative 1e-12 (classes) or 1e-9 (numbers), the one on the
+    first column of the table wins, then the lowest threshold. Scikit-learn visits the columns in a
+    random order and takes the first of equally good splits, so that its ``DecisionTreeClassifier``
+    with another seed is another tree: where no two splits tie, both agree; where they do, this is
+    one of the trees that scikit-learn may grow.
 
     A tree is grown only where a validation row falls.
 
@@ -52,17 +55,25 @@ class TreeSweep:
     array([0.5, 0.5, 1. , 1. , 1. ])
     """
 
-    def __init__(self, split: Split, *, baseline: str = "constant", scoring: str | None = None) -> None:
+    def __init__(
+        self, split: Split, *, baseline: str = "constant", scoring: str | None = None
+    ) -> None:
         encoded = encode_split(split, baseline, scoring, scale_free="columns")
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
-        self._members, self._baseline, self._score = encoded.members, encoded.baseline, encoded.score
+        self._members, self._baseline, self._score = (
+            encoded.members,
+            encoded.baseline,
+            encoded.score,
+        )
         asked = (0, 0.0) if self._score is None else self._score.asked
         blocks = np.zeros(1, dtype=np.int64) if self._score is None else class_blocks(split)[1]
         self._asked = (asked, blocks)
         self._values, self._values_valid = as_float32(encoded.train.T), as_float32(encoded.valid)
         self._sorted = np.argsort(self._values, axis=1, kind="stable").astype(np.int32)
         self._ranks = np.empty_like(self._sorted)
-        np.put_along_axis(self._ranks, self._sorted, np.arange(self.n_rows, dtype=np.int32)[None, :], axis=1)
+        np.put_along_axis(
+            self._ranks, self._sorted, np.arange(self.n_rows, dtype=np.int32)[None, :], axis=1
+        )
         self._target = tree_target(split)
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
@@ -80,7 +91,13 @@ class TreeSweep:
         presorted = (self._values, self._sorted, self._ranks)
         target, chain = self._target, (rows, sizes, columns, ends)
         fill_grid(
-            presorted, target.learned, self._values_valid, target.labels_valid, self._asked, chain, grid
+            presorted,
+            target.learned,
+            self._values_valid,
+            target.labels_valid,
+            self._asked,
+            chain,
+            grid,
         )
         return r_squared(grid, target.spread) if self._score is None else self._score.finished(grid)
 
@@ -98,7 +115,8 @@ class TreeTarget(NamedTuple):
     n_classes : int
         0 in regression.
     spread : float
-        Squared deviations of the validation targets from their mean; 0 in classification, which has no use for it.
+        Squared deviations of the validation targets from their mean; 0 in classification, which has
+        no use for it.
     """
 
     codes: NDArray[Any]

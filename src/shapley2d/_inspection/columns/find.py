@@ -62,7 +62,11 @@ def _constant(name: str, entries: NDArray[np.float64]) -> list[ColumnFinding]:
     if not known.size:
         return [ColumnFinding((name,), "empty", f"{name!r} is empty throughout: drop it", nowhere)]
     if known.size == entries.size > 1 and (known == known[0]).all():
-        return [ColumnFinding((name,), "constant", f"{name!r} says the same in every row: drop it", nowhere)]
+        return [
+            ColumnFinding(
+                (name,), "constant", f"{name!r} says the same in every row: drop it", nowhere
+            )
+        ]
     return []
 
 
@@ -84,7 +88,9 @@ def cell_probabilities(
     for finding in found:
         j = place[finding.columns[0]]
         chances = (
-            np.full(finding.rows.size, finding.probability) if finding.chances is None else finding.chances
+            np.full(finding.rows.size, finding.probability)
+            if finding.chances is None
+            else finding.chances
         )
         more = chances > probability[finding.rows, j]
         rows = finding.rows[more]

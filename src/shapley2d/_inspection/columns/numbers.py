@@ -98,7 +98,9 @@ def _date_orders(written: Written) -> ColumnFinding | None:
         return _open(written, years_open, "which of the numbers is the year, the month and the day")
     if mixed:
         rare = (
-            day_first if written.counts[day_first].sum() < written.counts[month_first].sum() else month_first
+            day_first
+            if written.counts[day_first].sum() < written.counts[month_first].sum()
+            else month_first
         )
         rows = written.rows(rare)
         order = "day" if rare is day_first else "month"

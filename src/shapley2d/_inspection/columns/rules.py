@@ -50,7 +50,9 @@ def find_rules(columns: Sequence[Written]) -> list[ColumnFinding]:
     n_rows = columns[0].codes.size if columns else 0
     found = []
     for effect, causes in _choose([column.codes for column in columns]).items():
-        verdicts = [_verdict(columns[rule.cause].codes, columns[effect].codes, rule.lift) for rule in causes]
+        verdicts = [
+            _verdict(columns[rule.cause].codes, columns[effect].codes, rule.lift) for rule in causes
+        ]
         spoke = np.array([verdict.speaks for verdict in verdicts])
         chances = np.array([verdict.chances for verdict in verdicts])
         # a rule that the row keeps speaks for its entry: what the cause says may be wrong as well
@@ -93,7 +95,9 @@ def _choose(codes: Sequence[NDArray[np.intp]]) -> dict[int, list[_Rule]]:
         some = np.sort(np.random.default_rng(0).permutation(n)[:_SCREENED])
     parts = [code[some] for code in codes]
     n_different = [np.unique(part[part >= 0]).size for part in parts]
-    telling = [j for j, different in enumerate(n_different) if 1 < different <= _MAX_GROUPS * some.size]
+    telling = [
+        j for j, different in enumerate(n_different) if 1 < different <= _MAX_GROUPS * some.size
+    ]
     found: dict[int, list[_Rule]] = {}
     for effect, cause in permutations(telling, 2):
         known = (parts[cause] >= 0) & (parts[effect] >= 0)
@@ -170,10 +174,14 @@ def find_spilled(columns: Sequence[Written]) -> list[ColumnFinding]:
         if rows.size < _MIN_SPILLED:
             continue
         known = {
-            word for word, count in zip(empty.words, empty.counts.tolist(), strict=True) if count and word
+            word
+            for word, count in zip(empty.words, empty.counts.tolist(), strict=True)
+            if count and word
         }
         parts = {int(i): full.words[int(full.codes[i])].rpartition(" ") for i in rows}
-        spilled = {i: part for i, part in parts.items() if part[2] in known and part[0].strip(" ,;")}
+        spilled = {
+            i: part for i, part in parts.items() if part[2] in known and part[0].strip(" ,;")
+        }
         if len(spilled) < _MIN_SPILLED:
             continue
         positions = np.array(list(spilled), dtype=np.intp)
@@ -184,5 +192,7 @@ def find_spilled(columns: Sequence[Written]) -> list[ColumnFinding]:
         rest = {i: part[0].rstrip(" ,;") for i, part in spilled.items()}
         moved = {i: part[2] for i, part in spilled.items()}
         found.append(ColumnFinding((full.name, empty.name), "spilled", text, positions, rest, SURE))
-        found.append(ColumnFinding((empty.name, full.name), "spilled", text, positions, moved, SURE))
+        found.append(
+            ColumnFinding((empty.name, full.name), "spilled", text, positions, moved, SURE)
+        )
     return found

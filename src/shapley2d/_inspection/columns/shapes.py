@@ -55,7 +55,9 @@ def _units(written: Written) -> ColumnFinding | None:
     if written.column.kind != "category":
         return None
     matches = [_WITH_UNIT.fullmatch(word) for word in written.words]
-    fits = np.array([match is not None and len(match[2]) <= _MAX_LENGTH for match in matches], dtype=bool)
+    fits = np.array(
+        [match is not None and len(match[2]) <= _MAX_LENGTH for match in matches], dtype=bool
+    )
     if _share(written, fits) < _MOST:
         return None
     units: dict[str, int] = {}
@@ -68,7 +70,11 @@ def _units(written: Written) -> ColumnFinding | None:
     named = ", ".join(repr(unit) for unit in sorted(common, key=lambda unit: -common[unit]))
     if len(common) > 1:
         rows = written.rows(fits)
-        plain = {k: number_text(float(match[1].replace(",", ""))) for k, match in enumerate(matches) if match}
+        plain = {
+            k: number_text(float(match[1].replace(",", "")))
+            for k, match in enumerate(matches)
+            if match
+        }
         return ColumnFinding(
             (written.name,),
             "units",
@@ -83,8 +89,12 @@ def _units(written: Written) -> ColumnFinding | None:
     odd = ~usual & ~_nothing(written)
     rows = written.rows(odd) if 0 < _share(written, odd) <= _OTHERS else np.zeros(0, dtype=np.intp)
     space = " " if " " + unit in written.words[int(np.flatnonzero(usual)[0])] else ""
-    repaired = {int(i): match[1] + space + unit for i in rows if (match := matches[written.codes[i]])}
-    others = f", except in {rows.size} {_one_or_more(rows, 'entry', 'entries')}" if rows.size else ""
+    repaired = {
+        int(i): match[1] + space + unit for i in rows if (match := matches[written.codes[i]])
+    }
+    others = (
+        f", except in {rows.size} {_one_or_more(rows, 'entry', 'entries')}" if rows.size else ""
+    )
     return ColumnFinding(
         (written.name,),
         "suffix",
@@ -99,7 +109,9 @@ def _marks(written: Written) -> ColumnFinding | None:
     """A percent sign or a currency with some of the numbers, and with the others none."""
     if written.column.kind != "number":
         return None
-    marks = np.array([re.sub(r"[\d\s.,'()+eE-]+", "", word) for word in written.words], dtype=object)
+    marks = np.array(
+        [re.sub(r"[\d\s.,'()+eE-]+", "", word) for word in written.words], dtype=object
+    )
     numbers = ~np.isnan(written.column.entries)
     known = np.zeros(len(written.words), dtype=bool)
     known[written.codes[numbers & (written.codes >= 0)]] = True
@@ -111,7 +123,9 @@ def _marks(written: Written) -> ColumnFinding | None:
     few = marked if with_mark <= without else plain
     rows = written.rows(few)
     suggestions = (
-        {int(i): number_text(float(written.column.entries[i])) for i in rows} if few is marked else {}
+        {int(i): number_text(float(written.column.entries[i])) for i in rows}
+        if few is marked
+        else {}
     )
     have = "have" if few is marked else "lack"
     return ColumnFinding(

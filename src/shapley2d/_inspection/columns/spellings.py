@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 _LEAST = 3  # entries of a spelling that others may be slips of
 _SLIPS = 0.2  # of a word's letters may be replaced by others
-_SIGNS = frozenset(".,;:'\"_-/\\()[]&!?*")  # that people write or leave out; not <, >, +, % and the like
+_SIGNS = frozenset(
+    ".,;:'\"_-/\\()[]&!?*"
+)  # that people write or leave out; not <, >, +, % and the like
 _MAX_WORDS = 20_000
 _MAX_REPEATED = 0.5  # a column whose texts rarely repeat has no usual spellings
 
@@ -39,11 +41,15 @@ def find_spellings(written: Written) -> list[ColumnFinding]:
     if likely:
         found.append(_finding(written, likely, "a slip apart from", LIKELY))
     if alike:
-        found.append(_finding(written, alike, "the same but for capitals, spaces and signs as", EVEN))
+        found.append(
+            _finding(written, alike, "the same but for capitals, spaces and signs as", EVEN)
+        )
     return found
 
 
-def _finding(written: Written, usual: dict[int, int], how: str, probability: float) -> ColumnFinding:
+def _finding(
+    written: Written, usual: dict[int, int], how: str, probability: float
+) -> ColumnFinding:
     chosen = np.zeros(len(written.words), dtype=bool)
     chosen[list(usual)] = True
     rows = written.rows(chosen)
@@ -129,7 +135,9 @@ def _replaced(written: Written, usual: list[int]) -> Iterator[tuple[int, int]]:
             )
             near = np.flatnonzero(fits)
             near = near[np.lexsort((-written.counts[others][near], apart[near]))].tolist()
-            best = next((o for o in near if _same_words(written.words[k], written.words[others[o]])), None)
+            best = next(
+                (o for o in near if _same_words(written.words[k], written.words[others[o]])), None
+            )
             if best is not None:
                 yield k, others[best]
 

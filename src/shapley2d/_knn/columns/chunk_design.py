@@ -1,13 +1,14 @@
 r"""The column coalitions of one chunk of validation rows, and all that is read off them as one product of matrices.
 
-Where every chunk of validation rows has coalitions of its own, nothing of a chunk has to be kept but its estimate: the
-estimators are linear in the row values, with weights that the coalitions alone decide. So values, what they change by
-where a part of the coalitions is left out, and how varied the games of the rows are, come out of the row values while
-these are computed, a few coalitions at a time.
+Where every chunk of validation rows has coalitions of its own, nothing of a chunk has to be kept
+but its estimate: the estimators are linear in the row values, with weights that the coalitions
+alone decide. So values, what they change by where a part of the coalitions is left out, and how
+varied the games of the rows are, come out of the row values while these are computed, a few
+coalitions at a time.
 
-An estimate from few coalitions leans to the mean of all columns, in every chunk alike, and a mean over chunks would
-keep that. What the estimator makes of games in which every column simply adds its value is known, the ``response``; its
-mean over all chunks, inverted, takes the lean out.
+An estimate from few coalitions leans to the mean of all columns, in every chunk alike, and a mean
+over chunks would keep that. What the estimator makes of games in which every column simply adds its
+value is known, the ``response``; its mean over all chunks, inverted, takes the lean out.
 """
 
 from __future__ import annotations
@@ -42,11 +43,13 @@ class ChunkDesign:
     ----------
     coalitions : ndarray of shape (coalitions, m)
     weights : ndarray of shape (lines, coalitions)
-        The first m lines are the values. Then come ``left_out`` times m lines whose squares add up to the variances of
-        the values by a jackknife, and ``probes`` lines whose squares add up to the scale of a row's game.
+        The first m lines are the values. Then come ``left_out`` times m lines whose squares add up
+        to the variances of the values by a jackknife, and ``probes`` lines whose squares add up to
+        the scale of a row's game.
     left_out, probes : int
     share : float
-        What part of a variance the expected one has, see :func:`~shapley2d._knn.columns.sampling.estimate_columns`.
+        What part of a variance the expected one has, see
+        :func:`~shapley2d._knn.columns.sampling.estimate_columns`.
     expected : ndarray of shape (m,)
         Expected squared errors of the columns for a game of scale 1.
     response : ndarray of shape (m, m)
@@ -117,7 +120,8 @@ def chunk_design(
     ----------
     target : Target
     n_coalitions : int
-        No columns, all columns, and complement pairs. If that is all there are, the values are exact.
+        No columns, all columns, and complement pairs. If that is all there are, the values are
+        exact.
     seed : SeedSequence
         Of this chunk alone.
     left_out : int
@@ -148,7 +152,9 @@ def chunk_design(
         lines = [_on_coalitions(target, [parts], ends=1)]
         left_out = probes = 0
     else:
-        parts, changes, share, expected, scales = _sampled(target, pairs, seed, left_out, probes, first)
+        parts, changes, share, expected, scales = _sampled(
+            target, pairs, seed, left_out, probes, first
+        )
         lines = [
             _on_coalitions(target, [parts], ends=1),
             _on_coalitions(target, changes, ends=0),
@@ -194,7 +200,9 @@ def _sampled(
     if not target.symmetric:  # the kernel knows the odd part alone, and a jackknife both
         return parts, changes, 0.0, np.zeros(target.n_columns), np.zeros((0, len(pairs)))
     share = 0.5 * min(1.0, MANY_PER_COLUMN * target.n_columns / (2 * len(pairs)))
-    random = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, _PROBES)))
+    random = np.random.default_rng(
+        np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, _PROBES))
+    )
     scales = odd.projections(random.normal(size=(probes, len(pairs)))) / math.sqrt(probes)
     return parts, changes, share, expected_error(target, pairs, parts[0]).columns, scales
 

@@ -1,8 +1,8 @@
 """Which column coalitions to evaluate: complement pairs without replacement, spread over all sizes.
 
-A *pair* is a coalition ``S`` and its complement; it is listed once, by its smaller half. The pairs come as one
-endless sequence, every prefix of which is a valid design, so that a design can be doubled without losing an
-evaluation and an interrupted run is just a shorter one:
+A *pair* is a coalition ``S`` and its complement; it is listed once, by its smaller half. The pairs
+come as one endless sequence, every prefix of which is a valid design, so that a design can be
+doubled without losing an evaluation and an interrupted run is just a shorter one:
 
 - within a size the pairs come in a uniformly random order without repetition;
 - between sizes they alternate, in a random order, so that the numbers per size are as even as can be
@@ -52,8 +52,8 @@ class PairSequence:
     seed : SeedSequence
         Determines the sequence; it is not changed (no children are spawned from it).
     shares : ndarray of shape (n_columns // 2 + 1,), optional
-        How many pairs of each size to take in proportion to one another until the size runs out; by default
-        the same number of every size. A share of 0 leaves the size out.
+        How many pairs of each size to take in proportion to one another until the size runs out; by
+        default the same number of every size. A share of 0 leaves the size out.
 
     Attributes
     ----------
@@ -70,7 +70,10 @@ class PairSequence:
     """
 
     def __init__(
-        self, n_columns: int, seed: np.random.SeedSequence, shares: NDArray[np.float64] | None = None
+        self,
+        n_columns: int,
+        seed: np.random.SeedSequence,
+        shares: NDArray[np.float64] | None = None,
     ) -> None:
         self.n_columns = n_columns
         counts = pair_counts(n_columns)
@@ -80,7 +83,8 @@ class PairSequence:
         sizes = [size for size in range(1, len(counts)) if shares[size] > 0]
         self.n_pairs = sum(counts[size] for size in sizes)
         self._pairs = {
-            size: _pairs_of_size(n_columns, size, counts[size], _child(seed, size)) for size in sizes
+            size: _pairs_of_size(n_columns, size, counts[size], _child(seed, size))
+            for size in sizes
         }
         self._rng = np.random.default_rng(_child(seed, 0))
         # The r-th pair of a size is due at a random time in [r, r + 1) / share.
@@ -125,7 +129,9 @@ def _pairs_of_size(
         draws = np.zeros((_DRAWS_AT_ONCE, n_columns), dtype=np.bool_)
         np.put_along_axis(draws, np.argpartition(keys, size, axis=1)[:, :size], values=True, axis=1)
         if 2 * size == n_columns:
-            draws ^= ~draws[:, :1]  # of two halves the one with the first column stands for the pair
+            draws ^= ~draws[
+                :, :1
+            ]  # of two halves the one with the first column stands for the pair
         for draw, code in zip(draws, np.packbits(draws, axis=1), strict=True):
             if code.tobytes() not in seen:
                 seen.add(code.tobytes())

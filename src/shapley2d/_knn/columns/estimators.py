@@ -1,20 +1,22 @@
 r"""From sampled complement pairs to column values: a ridge over pairs (A), and an odd kernel before it (B).
 
-Split a game into its odd part ``D(S) = (phi(S) - phi(S^c)) / 2`` and its even part ``E(S) = phi(S) - D(S)``.
-With ``q(s)`` the probability that a player joins a coalition of ``s`` others, ``mean_s`` the game's mean over the
-coalitions of size ``s`` and ``b_s(j)`` its mean over those with player ``j`` minus that over those without,
-every semivalue is
+Split a game into its odd part ``D(S) = (phi(S) - phi(S^c)) / 2`` and its even part ``E(S) = phi(S)
+- D(S)``. With ``q(s)`` the probability that a player joins a coalition of ``s`` others, ``mean_s``
+the game's mean over the coalitions of size ``s`` and ``b_s(j)`` its mean over those with player
+``j`` minus that over those without, every semivalue is
 
     value(j) = sum_s level(s) mean_s + slope(s) b_s(j),
     level(s) = q(s-1) - q(s),    slope(s) = q(s-1) (m-s)/m + q(s) s/m.
 
-The Shapley value (``q = 1/m``) has no level inside and a constant slope, and sees the odd part alone; so do all
-semivalues that treat a coalition as its complement. A weighted regression of ``D`` on the members of ``S`` finds
-``sum_s slope(s) b_s`` when a size weighs ``slope(s) / (s (m-s))`` in all, whatever the game.
+The Shapley value (``q = 1/m``) has no level inside and a constant slope, and sees the odd part
+alone; so do all semivalues that treat a coalition as its complement. A weighted regression of ``D``
+on the members of ``S`` finds ``sum_s slope(s) b_s`` when a size weighs ``slope(s) / (s (m-s))`` in
+all, whatever the game.
 
-Every estimator here is linear in the sampled ``D`` and ``E``: it returns its weights, one line per column, which
-serve all rows of the table. None forces the fit through ``phi({})`` and ``phi(everything)``, where the game of
-the nearest neighbours jumps; these two enter by :attr:`Target.ends` alone.
+Every estimator here is linear in the sampled ``D`` and ``E``: it returns its weights, one line per
+column, which serve all rows of the table. None forces the fit through ``phi({})`` and
+``phi(everything)``, where the game of the nearest neighbours jumps; these two enter by
+:attr:`Target.ends` alone.
 """
 
 from __future__ import annotations
@@ -24,7 +26,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._knn.columns.design import pair_counts
-from shapley2d._knn.columns.kernel import KERNEL_NOISE, inverse_kernel, kernel_profile, kernel_semivalues
+from shapley2d._knn.columns.kernel import (
+    KERNEL_NOISE,
+    inverse_kernel,
+    kernel_profile,
+    kernel_semivalues,
+)
 from shapley2d._theory.semivalues import size_probabilities
 
 if TYPE_CHECKING:
@@ -74,10 +81,13 @@ class Target:
         self.efficient = semivalue == "shapley"
         if self.efficient:
             level[1:m] = 0.0
-        # Both halves of a pair count, folded onto the smaller one; the middle size is its own mirror image.
+        # Both halves of a pair count, folded onto the smaller one; the middle size is its own
+        # mirror image.
         half = size[: m // 2 + 1]
         twice = np.where(2 * half == m, 1.0, 2.0)
-        self.counts = np.array([min(count, _COUNTLESS) for count in pair_counts(m)], dtype=np.float64)
+        self.counts = np.array(
+            [min(count, _COUNTLESS) for count in pair_counts(m)], dtype=np.float64
+        )
         self.odd_slope = twice * (slope + slope[::-1])[half] / 2
         self.odd_level = twice * (level - level[::-1])[half] / 2
         self.even_slope = twice * (slope - slope[::-1])[half] / 2
@@ -114,8 +124,8 @@ class _Ridge:
     level : ndarray
         Weight of every size's mean in the value of all columns.
     fitted_level : ndarray of shape (m,)
-        ``level`` times the features' true means, summed over the sizes: the fit stands in for what the sample
-        of a size misses of them.
+        ``level`` times the features' true means, summed over the sizes: the fit stands in for what
+        the sample of a size misses of them.
     """
 
     def __init__(
@@ -142,7 +152,9 @@ class _Ridge:
         return np.asarray(self._usable / np.where(self._usable, self.spectrum + penalty, 1.0))
 
     def weights(self, penalty: float) -> Floats:
-        coefficients = (self.basis * self.shrinkage(penalty)) @ self.basis.T @ (self.features.T * self.weight)
+        coefficients = (
+            (self.basis * self.shrinkage(penalty)) @ self.basis.T @ (self.features.T * self.weight)
+        )
         values = self.scale * (coefficients - coefficients.mean(axis=0))
         return np.asarray(values + self._level + self._missed @ coefficients)
 
@@ -183,13 +195,17 @@ def _odd_ridge(target: Target, coalitions: NDArray[np.bool_]) -> _Ridge:
 def _even_ridge(target: Target, coalitions: NDArray[np.bool_]) -> _Ridge:
     """Ridge of the even part on the members, whose slope changes its sign between a size and its complement.
 
-    The features are free of the sizes' sampled means, so that the even part's course over sizes cancels out.
+    The features are free of the sizes' sampled means, so that the even part's course over sizes
+    cancels out.
     """
     m, sizes, size = target.n_columns, np.arange(len(target.counts)), coalitions.sum(axis=1)
-    tilt = 1 - 2 * sizes / m  # of one sign below the middle size, as is the slope of any Beta semivalue
+    tilt = (
+        1 - 2 * sizes / m
+    )  # of one sign below the middle size, as is the slope of any Beta semivalue
     mass = np.abs(target.even_slope) / np.maximum(tilt * sizes * (m - sizes), 1e-300) * (tilt > 0)
     scale = m / (m - 1) * float(target.even_slope @ tilt)
-    # The even part does not vanish on average: a size without sample is read off the nearest one that has some.
+    # The even part does not vanish on average: a size without sample is read off the nearest one
+    # that has some.
     sampled = np.unique(size)
     level = np.zeros(len(sizes))
     np.add.at(level, sampled[np.abs(sizes[:, None] - sampled).argmin(axis=1)], target.even_level)
@@ -229,8 +245,8 @@ class PairRidge(_PairEstimator):
     target : Target
     coalitions : ndarray of shape (pairs, m)
     odd : iterable of ndarray, optional
-        The table's odd parts on these pairs, in chunks of shape (pairs, some rows). Without them there is no
-        penalty, which takes more pairs than columns.
+        The table's odd parts on these pairs, in chunks of shape (pairs, some rows). Without them
+        there is no penalty, which takes more pairs than columns.
     """
 
     def __init__(
@@ -247,9 +263,9 @@ class PairRidge(_PairEstimator):
 class OddKernel(_PairEstimator):
     """Estimator B: smooth the odd part by a kernel whose semivalue is known, then A on what the kernel left.
 
-    The kernel is ``a(|S|) a(|T|) g(d)`` with the Hamming distance ``d`` and noise ``0.1 a^2``. The ridge over the
-    residuals makes up for what the kernel misses; its penalty vanishes faster than the sampling error does, so
-    that no bias lasts.
+    The kernel is ``a(|S|) a(|T|) g(d)`` with the Hamming distance ``d`` and noise ``0.1 a^2``. The
+    ridge over the residuals makes up for what the kernel misses; its penalty vanishes faster than
+    the sampling error does, so that no bias lasts.
 
     Parameters
     ----------
@@ -268,11 +284,14 @@ class OddKernel(_PairEstimator):
         self._penalty = _odd_ridge(target, coalitions).slight_penalty()
 
     def _kept_weights(self, keep: NDArray[np.bool_]) -> Floats:
-        # With u = D/a and alpha = (g + noise)^-1 u the kernel's game has the semivalue (surrogate @ alpha) and
+        # With u = D/a and alpha = (g + noise)^-1 u the kernel's game has the semivalue (surrogate @
+        # alpha) and
         # leaves the residuals (noise a alpha) on the sample.
         ridge = _odd_ridge(self._target, self._coalitions[keep]).weights(self._penalty)
         onto_alpha = np.zeros(self._coalitions.T.shape)
-        onto_alpha[:, keep] = self._surrogate[:, keep] + KERNEL_NOISE * self._amplitude[keep] * ridge
+        onto_alpha[:, keep] = (
+            self._surrogate[:, keep] + KERNEL_NOISE * self._amplitude[keep] * ridge
+        )
         weights = onto_alpha @ self._inverse
         if not keep.all():
             # The inverse of a submatrix from the inverse of the whole.
@@ -283,7 +302,9 @@ class OddKernel(_PairEstimator):
     def scale(self, odd: Floats) -> Floats:
         """The scale of the games of some rows, as likely as can be, from their odd parts (pairs, rows)."""
         smooth = odd / self._amplitude[:, None]
-        return np.asarray(np.maximum((smooth * (self._inverse @ smooth)).sum(axis=0) / len(odd), 0.0))
+        return np.asarray(
+            np.maximum((smooth * (self._inverse @ smooth)).sum(axis=0) / len(odd), 0.0)
+        )
 
     def projections(self, noise: Floats) -> Floats:
         """Weights (lines, pairs) under which a row's odd parts have the scale of its game as their mean square.

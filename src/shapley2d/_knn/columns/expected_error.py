@@ -1,13 +1,15 @@
 r"""How far off an estimate is expected to be, if games are as varied as the odd kernel takes them to be.
 
-A jackknife sees how an estimate varies with the sample. It cannot see what every sample of that size gets wrong alike:
-few coalitions say little about a column, and the estimate then leans towards the mean of all columns. The kernel of
-estimator B is the covariance of a random game, and under it the error of *any* weights ``w`` on the sampled pairs is
-known. With ``L`` the weights of the semivalue on all coalitions and ``k`` the covariance, noise included,
+A jackknife sees how an estimate varies with the sample. It cannot see what every sample of that
+size gets wrong alike: few coalitions say little about a column, and the estimate then leans towards
+the mean of all columns. The kernel of estimator B is the covariance of a random game, and under it
+the error of *any* weights ``w`` on the sampled pairs is known. With ``L`` the weights of the
+semivalue on all coalitions and ``k`` the covariance, noise included,
 
     E (L D - w D)^2  =  scale (L k L  -  2 w k L  +  w k w),
 
-lean and variation in one. A row's ``scale`` is the one under which its sampled values are the most likely.
+lean and variation in one. A row's ``scale`` is the one under which its sampled values are the most
+likely.
 """
 
 from __future__ import annotations
@@ -69,7 +71,9 @@ def expected_error(target: Target, coalitions: NDArray[np.bool_], weights: Float
     with_it, without = np.append(0.0, target.joins), np.append(target.joins, 0.0)
     sizes = np.arange(m + 1)
     prior = float(amplitude @ (with_it * inside - without * outside))
-    prior_sum = float(m * amplitude @ ((with_it - without) * (sizes * inside + (m - sizes) * outside)))
+    prior_sum = float(
+        m * amplitude @ ((with_it - without) * (sizes * inside + (m - sizes) * outside))
+    )
 
     at = amplitude[size]
     onto = np.vstack([weights, weights.sum(axis=0)]) * at

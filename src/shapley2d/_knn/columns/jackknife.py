@@ -33,12 +33,15 @@ class Replicated(NamedTuple):
     covariance: Floats | None = None
 
 
-def jackknife_groups(size: NDArray[np.intp], counts: Floats, n_groups: int = GROUPS) -> NDArray[np.intp]:
+def jackknife_groups(
+    size: NDArray[np.intp], counts: Floats, n_groups: int = GROUPS
+) -> NDArray[np.intp]:
     """Group in which each sampled pair is left out, or -1 for pairs that always stay.
 
-    Of ``n`` sampled pairs out of ``N`` of a size, the mean varies by ``(1 - f) var / n`` with ``f = n / N``. Leaving
-    out ``d`` of them at a time in ``G`` groups finds ``(G - 1) d / (n - d) var / n``. So ``d = n (1 - f) / (G - f)``
-    puts the finite-population factor into the groups themselves, size by size: an enumerated size stays whole.
+    Of ``n`` sampled pairs out of ``N`` of a size, the mean varies by ``(1 - f) var / n`` with ``f =
+    n / N``. Leaving out ``d`` of them at a time in ``G`` groups finds ``(G - 1) d / (n - d) var /
+    n``. So ``d = n (1 - f) / (G - f)`` puts the finite-population factor into the groups
+    themselves, size by size: an enumerated size stays whole.
 
     Parameters
     ----------
@@ -63,10 +66,13 @@ def jackknife_groups(size: NDArray[np.intp], counts: Floats, n_groups: int = GRO
     # Systematic sampling in the order of sizes: each size gives its share, rounded up or down.
     steps = np.floor(np.cumsum(share[size[by_size]]) + 0.5)
     left_out = by_size[np.diff(steps, prepend=0.0) > 0]
-    if len(left_out) < 2:  # nearly everything was evaluated: errors that are too large rather than none
+    if (
+        len(left_out) < 2
+    ):  # nearly everything was evaluated: errors that are too large rather than none
         left_out = by_size[-2:]
     group = np.full(len(size), -1)
-    # Dealt out size by size, so that every group has its part of every size (of neighbouring ones if few).
+    # Dealt out size by size, so that every group has its part of every size (of neighbouring ones
+    # if few).
     group[left_out] = np.arange(len(left_out)) % n_groups
     return group
 
@@ -83,9 +89,11 @@ def jackknife(
     Parameters
     ----------
     weights : sequence of callable
-        For each part of the game: ``weights(keep)``, the (m, pairs) weights that estimate from the pairs to keep.
+        For each part of the game: ``weights(keep)``, the (m, pairs) weights that estimate from the
+        pairs to keep.
     chunks : iterable of (slice, sequence of ndarray)
-        Some rows of the table, and each part of the game on all pairs for these rows: (pairs, rows) arrays.
+        Some rows of the table, and each part of the game on all pairs for these rows: (pairs, rows)
+        arrays.
     group : ndarray of shape (pairs,)
         As from :func:`jackknife_groups`.
     base : ndarray of shape (n,)

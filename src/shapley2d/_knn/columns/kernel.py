@@ -23,9 +23,9 @@ _BLOCK = 256
 def kernel_profile(n_columns: int) -> tuple[Floats, Floats]:
     """Profile ``g(d)`` and amplitude ``a(s)`` of the odd kernel, for ``d`` and ``s`` from 0 to ``n_columns``.
 
-    ``g = 20 K1 + K3 + 0.25 K5 + ...`` in the normalised Krawtchouk polynomials of odd degree up to 9: a game's
-    main effects, and interactions that fade with their order. The amplitude grows towards the ends, where it is
-    set to 0: the smoothed game leaves them out.
+    ``g = 20 K1 + K3 + 0.25 K5 + ...`` in the normalised Krawtchouk polynomials of odd degree up to
+    9: a game's main effects, and interactions that fade with their order. The amplitude grows
+    towards the ends, where it is set to 0: the smoothed game leaves them out.
 
     Examples
     --------
@@ -47,8 +47,9 @@ def kernel_profile(n_columns: int) -> tuple[Floats, Floats]:
 def kernel_semivalues(joins: Floats, profile: Floats, amplitude: Floats) -> tuple[Floats, Floats]:
     """Semivalue of the game ``S -> a(|S|) g(d(S, T))`` for a member and for a non-member of ``T``.
 
-    By symmetry they depend on ``t = |T|`` alone. A player joins ``s`` of the others with probability
-    ``joins[s]``; of these, a hypergeometric number lies in ``T``, which determines the distance.
+    By symmetry they depend on ``t = |T|`` alone. A player joins ``s`` of the others with
+    probability ``joins[s]``; of these, a hypergeometric number lies in ``T``, which determines the
+    distance.
 
     Parameters
     ----------
@@ -93,7 +94,9 @@ def kernel_semivalues(joins: Floats, profile: Floats, amplitude: Floats) -> tupl
     return inside, outside
 
 
-def kernel_matrix_blocks(coalitions: NDArray[np.bool_], profile: Floats) -> Iterator[tuple[slice, Floats]]:
+def kernel_matrix_blocks(
+    coalitions: NDArray[np.bool_], profile: Floats
+) -> Iterator[tuple[slice, Floats]]:
     """The matrix ``g(d)`` over the pairs, some columns of it at a time."""
     n_pairs, m = coalitions.shape
     signs = np.where(coalitions, np.float32(1), np.float32(-1))
@@ -113,9 +116,12 @@ def inverse_kernel(coalitions: NDArray[np.bool_], profile: Floats) -> Floats:
 
     factor, failed = lapack.dpotrf(matrix, lower=True, overwrite_a=True)
     inverse, failed_too = lapack.dpotri(factor, lower=True, overwrite_c=True)
-    if failed or failed_too:  # impossible: Krawtchouk polynomials are positive definite, and there is noise
+    if (
+        failed or failed_too
+    ):  # impossible: Krawtchouk polynomials are positive definite, and there is noise
         raise np.linalg.LinAlgError("the odd kernel's matrix is not positive definite")
-    # LAPACK fills the lower triangle; block by block to the other side, since index arrays would be larger.
+    # LAPACK fills the lower triangle; block by block to the other side, since index arrays would be
+    # larger.
     for start in range(0, n_pairs, _BLOCK):
         block = slice(start, min(start + _BLOCK, n_pairs))
         inverse[:start, block] = inverse[block, :start].T

@@ -43,7 +43,8 @@ TYPICAL_PER_COLUMN = 16
 STORE_BYTES = 384 * 2**20
 """Memory for evaluated pairs: 3,000 of them for a table of 33,000 rows (in single precision)."""
 
-# The error falls faster than the square root of the number of pairs, and sometimes as fast as the number.
+# The error falls faster than the square root of the number of pairs, and sometimes as fast as the
+# number.
 _RATE, _MARGIN = 0.7, 1.1
 _LEAST_STEP = 1.2
 
@@ -69,18 +70,22 @@ class ColumnEstimate:
     n_coalitions : int
         Evaluations spent.
     estimator : str
-        ``"A"`` (pair ridge), ``"B"`` (odd kernel, then A) or ``"all"`` (every coalition evaluated, exact).
+        ``"A"`` (pair ridge), ``"B"`` (odd kernel, then A) or ``"all"`` (every coalition evaluated,
+        exact).
     converged : bool
-        Whether the largest standard error is within the tolerance (and the run was not interrupted).
+        Whether the largest standard error is within the tolerance (and the run was not
+        interrupted).
     history : list of (int, float)
-        Evaluations and convergence ratio ``max(stderr) / (max(values) - min(values))`` after each round.
+        Evaluations and convergence ratio ``max(stderr) / (max(values) - min(values))`` after each
+        round.
     dof : float
-        Degrees of freedom behind the standard errors: few groups of the jackknife make for a noisy variance, which
-        intervals allow for by Student's quantile.
+        Degrees of freedom behind the standard errors: few groups of the jackknife make for a noisy
+        variance, which intervals allow for by Student's quantile.
     interrupted : bool
         Whether Ctrl-C ended the run; the estimate then rests on the evaluations finished before.
     covariance : ndarray or None
-        Of the errors of the further sums that were asked for; None where every coalition was evaluated.
+        Of the errors of the further sums that were asked for; None where every coalition was
+        evaluated.
     """
 
     values: Floats
@@ -116,23 +121,26 @@ def estimate_columns(
     Parameters
     ----------
     phi : callable
-        ``phi(coalitions)``, boolean (B, m) to float (B, n): the row values under each column coalition. It is
-        called on at most 64 coalitions at a time. If it raises KeyboardInterrupt, the estimate from the
-        evaluations finished before is returned (unless they are fewer than three pairs).
+        ``phi(coalitions)``, boolean (B, m) to float (B, n): the row values under each column
+        coalition. It is called on at most 64 coalitions at a time. If it raises KeyboardInterrupt,
+        the estimate from the evaluations finished before is returned (unless they are fewer than
+        three pairs).
     n_columns : int
     n_coalitions : int, optional
-        Evaluations to spend: the largest even number not above, that is {}, all columns, and complement pairs.
-        By default their number grows, doubling at most, from near 4 ``n_columns`` until the tolerance is met.
+        Evaluations to spend: the largest even number not above, that is {}, all columns, and
+        complement pairs. By default their number grows, doubling at most, from near 4 ``n_columns``
+        until the tolerance is met.
     tolerance : float
         Stop when ``max(stderr) / (max(values) - min(values))`` is no larger.
     semivalue : str or tuple
         ``"shapley"``, ``"banzhaf"`` or ``("beta", a, b)``.
     random_state : int or SeedSequence
     max_coalitions : int, optional
-        Where growing ends at the latest; by default 8192, or as many as fit 384 MB for the largest tables.
+        Where growing ends at the latest; by default 8192, or as many as fit 384 MB for the largest
+        tables.
     progress : callable, optional
-        ``progress(evaluations done, evaluations planned, ratio)``; the ratio is that of the last round
-        (infinite before the first).
+        ``progress(evaluations done, evaluations planned, ratio)``; the ratio is that of the last
+        round (infinite before the first).
     empty : ndarray of shape (n,), optional
         Row values without any column, instead of ``phi({})``, which then is not evaluated.
     estimator : {"auto", "A", "B"}
@@ -146,16 +154,17 @@ def estimate_columns(
 
     Notes
     -----
-    If all ``2^m`` coalitions fit into the number asked for, or into the next round and ``max_coalitions``,
-    all are evaluated and the values are exact.
+    If all ``2^m`` coalitions fit into the number asked for, or into the next round and
+    ``max_coalitions``, all are evaluated and the values are exact.
 
-    A variance of B is the mean of the jackknife's and of what :mod:`~shapley2d._knn.columns.expected_error` expects.
-    The former does not see how far few coalitions make all estimates lean to the mean; the latter takes all columns to
-    matter alike and games to be rougher than most are, and fades out with many coalitions. On nearest-neighbour games
-    95 % intervals of B so cover 92-99 % of all values, and from three evaluations to a column on that holds for the
-    worst columns, too. With fewer (:func:`few_coalitions`) a column that matters far more than the others can be missed
-    more often than not. The intervals of A, which shrinks, cover less on small samples (80-92 % below 20 evaluations
-    to a column).
+    A variance of B is the mean of the jackknife's and of what
+    :mod:`~shapley2d._knn.columns.expected_error` expects. The former does not see how far few
+    coalitions make all estimates lean to the mean; the latter takes all columns to matter alike and
+    games to be rougher than most are, and fades out with many coalitions. On nearest-neighbour
+    games 95 % intervals of B so cover 92-99 % of all values, and from three evaluations to a column
+    on that holds for the worst columns, too. With fewer (:func:`few_coalitions`) a column that
+    matters far more than the others can be missed more often than not. The intervals of A, which
+    shrinks, cover less on small samples (80-92 % below 20 evaluations to a column).
 
     Examples
     --------
@@ -222,7 +231,9 @@ def few_coalitions(n_coalitions: int, n_columns: int) -> bool:
     return n_coalitions < FEW_PER_COLUMN * n_columns
 
 
-def coalitions_of_rounds(target: Target, n_rows: int, max_coalitions: int | None = None) -> list[int]:
+def coalitions_of_rounds(
+    target: Target, n_rows: int, max_coalitions: int | None = None
+) -> list[int]:
     """How many coalitions have been evaluated by every look at the error, as long as it is far from the tolerance.
 
     Examples
@@ -264,16 +275,24 @@ def fits_store(n_rows: int, n_columns: int, n_coalitions: int | None = None) -> 
 
 
 def _limits(
-    sequence: PairSequence, n_rows: int, target: Target, n_coalitions: int | None, max_coalitions: int | None
+    sequence: PairSequence,
+    n_rows: int,
+    target: Target,
+    n_coalitions: int | None,
+    max_coalitions: int | None,
 ) -> tuple[int, int]:
     """Numbers of pairs to begin with, and at most."""
     if n_coalitions is not None:
         pairs = (n_coalitions - 2) // 2
         if pairs < min(_MIN_PAIRS, sequence.n_pairs):
-            raise ValueError(f"n_coalitions={n_coalitions} is too few: at least {MIN_COALITIONS} are needed")
+            raise ValueError(
+                f"n_coalitions={n_coalitions} is too few: at least {MIN_COALITIONS} are needed"
+            )
         return min(pairs, sequence.n_pairs), min(pairs, sequence.n_pairs)
     if max_coalitions is None:
-        fit = STORE_BYTES // (n_rows * np.dtype(np.float32).itemsize * (1 if target.symmetric else 2))
+        fit = STORE_BYTES // (
+            n_rows * np.dtype(np.float32).itemsize * (1 if target.symmetric else 2)
+        )
         most = min(DEFAULT_MAX_COALITIONS // 2 - 1, max(fit, 2 * sequence.n_columns))
     else:
         most = (max_coalitions - 2) // 2
@@ -311,7 +330,8 @@ class _Evaluations:
     ) -> None:
         self._sums = sums
         self._target, self._phi, self._base = target, phi, base
-        # Only the odd part is kept where it decides alone: half the rows. Large tables are kept in single
+        # Only the odd part is kept where it decides alone: half the rows. Large tables are kept in
+        # single
         # precision, which is far finer than the sampling error.
         self._n_parts = 1 if target.symmetric else 2
         numbers = len(base) * self._n_parts
@@ -319,10 +339,13 @@ class _Evaluations:
         self._coalitions: list[NDArray[np.bool_]] = []
         self._parts: list[list[NDArray[np.floating]]] = [[] for _ in range(self._n_parts)]
         self.n_pairs = self.n_stored = 0
-        # Where all pairs are going to be evaluated, their sum is taken on the way, and the store only serves an
+        # Where all pairs are going to be evaluated, their sum is taken on the way, and the store
+        # only serves an
         # interrupt: it need not hold them all.
         self._exact = np.tile(base[:, None], target.n_columns) if planned == total else None
-        self._room = STORE_BYTES // (numbers * self._dtype.itemsize) if planned == total else planned
+        self._room = (
+            STORE_BYTES // (numbers * self._dtype.itemsize) if planned == total else planned
+        )
 
     def add(self, pairs: NDArray[np.bool_]) -> None:
         """Evaluate pairs and their complements."""
@@ -343,7 +366,9 @@ class _Evaluations:
         """The values, once all pairs are evaluated."""
         assert self._exact is not None
         n, m = self._exact.shape
-        exact = Replicated(self._exact.copy(), np.zeros((n, m)), np.zeros(n), np.zeros(m), 0.0, math.inf)
+        exact = Replicated(
+            self._exact.copy(), np.zeros((n, m)), np.zeros(n), np.zeros(m), 0.0, math.inf
+        )
         return _unassessed(exact, 2 * self.n_pairs, "all")
 
     def estimate(self, estimator: str) -> ColumnEstimate:
@@ -380,7 +405,9 @@ class _Evaluations:
         everything = np.ones(len(coalitions), dtype=np.bool_)
         squared = expected_error(self._target, coalitions, odd.weights(everything))
         scale, together = np.empty(len(self._base)), np.zeros((len(coalitions), 1))
-        groups = np.zeros((0 if self._sums is None else self._sums.weights.shape[1], len(coalitions)))
+        groups = np.zeros(
+            (0 if self._sums is None else self._sums.weights.shape[1], len(coalitions))
+        )
         for rows, lines in self._chunks():
             scale[rows] = odd.scale(lines[0])
             together += lines[0].sum(axis=1, keepdims=True)
@@ -395,7 +422,9 @@ class _Evaluations:
             np.sqrt(whole * squared.columns),
             math.sqrt(whole * squared.row_sum),
             math.inf,
-            None if self._sums is None else self._expected_joint(odd.products(groups.T), squared.columns),
+            None
+            if self._sums is None
+            else self._expected_joint(odd.products(groups.T), squared.columns),
         )
 
     def _expected_joint(self, scales: Floats, squared: Floats) -> Floats:
@@ -406,8 +435,9 @@ class _Evaluations:
         scales : ndarray of shape (row groups, row groups)
             How alike the games of the groups of rows are, each the sum of the games of its rows.
         squared : ndarray of shape (m,)
-            Expected squared errors of the columns of a game of scale 1. They are taken to have nothing in common,
-            except that the errors of a row sum to 0 where its values sum to what is known.
+            Expected squared errors of the columns of a game of scale 1. They are taken to have
+            nothing in common, except that the errors of a row sum to 0 where its values sum to what
+            is known.
         """
         assert self._sums is not None
         size, directions = np.linalg.eigh(scales)
@@ -425,7 +455,13 @@ class _Evaluations:
         step = max(_CHUNK_BYTES // (8 * n_lines), 1)
         for start in range(0, len(self._base), step):
             rows = slice(start, start + step)
-            yield rows, [np.concatenate([b[:, rows] for b in part], dtype=np.float64) for part in self._parts]
+            yield (
+                rows,
+                [
+                    np.concatenate([b[:, rows] for b in part], dtype=np.float64)
+                    for part in self._parts
+                ],
+            )
 
 
 def _mix(mean: Callable[[Any, Any], Any], one: Replicated, other: Replicated) -> dict[str, Any]:

@@ -10,7 +10,13 @@ from shapley2d._knn.cuda.batches import in_batches
 from shapley2d._knn.cuda.coalition_sums import by_size, contract, in_groups, walk_by_sums
 from shapley2d._knn.cuda.device import DeviceError
 from shapley2d._knn.cuda.near_ranked import NearRanked
-from shapley2d._knn.cuda.subsets import MOST_ROWS, SUBSET_SHAPES, SubsetSums, can_take, fitting_shape
+from shapley2d._knn.cuda.subsets import (
+    MOST_ROWS,
+    SUBSET_SHAPES,
+    SubsetSums,
+    can_take,
+    fitting_shape,
+)
 from shapley2d._knn.cuda.tall import MOST_VALID, TallShape, TallSums, takes
 
 if TYPE_CHECKING:
@@ -32,8 +38,9 @@ _MANY_CHANGES = 16
 class BinnedRows:
     """Row values with rows in bins.
 
-    In classification of some ten thousand rows all of them are, see :mod:`shapley2d._knn.cuda.subsets` and, for
-    listed subsets of tables with many rows, :mod:`shapley2d._knn.cuda.tall`. In other games near rows are ranked, see
+    In classification of some ten thousand rows all of them are, see
+    :mod:`shapley2d._knn.cuda.subsets` and, for listed subsets of tables with many rows,
+    :mod:`shapley2d._knn.cuda.tall`. In other games near rows are ranked, see
     :mod:`shapley2d._knn.cuda.near_ranked`.
 
     Parameters
@@ -66,11 +73,19 @@ class BinnedRows:
         self._subsets: SubsetSums | None = None
         subset_shape = fitting_shape(game, device, subset_shapes)
         if subset_shape is not None:
-            self._subsets = SubsetSums(game, device, near.train, near.entries, near.largest, subset_shape)
+            self._subsets = SubsetSums(
+                game, device, near.train, near.entries, near.largest, subset_shape
+            )
         self._tall: TallSums | None = None
-        if self._subsets is not None and game.n_rows > MOST_ROWS and takes(game, device, tall_shape):
+        if (
+            self._subsets is not None
+            and game.n_rows > MOST_ROWS
+            and takes(game, device, tall_shape)
+        ):
             subsets = self._subsets
-            self._tall = TallSums(game, device, near.train, subsets.prepared, subsets.ranks, tall_shape)
+            self._tall = TallSums(
+                game, device, near.train, subsets.prepared, subsets.ranks, tall_shape
+            )
 
     def _listed(self, chosen: NDArray[np.integer]) -> NearRanked | SubsetSums | TallSums:
         """What has the row values of listed subsets."""
@@ -96,10 +111,15 @@ class BinnedRows:
         return total
 
     def contracted(
-        self, coalitions: NDArray[np.bool_], weights: NDArray[np.float64], chosen: NDArray[np.integer]
+        self,
+        coalitions: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+        chosen: NDArray[np.integer],
     ) -> NDArray[np.float64]:
         """What :meth:`sums` gives times weights of shape (lines, B), added up on the GPU: (lines, n)."""
-        found: NDArray[np.float64] = self._device.download(self._contracted(coalitions, weights, chosen))
+        found: NDArray[np.float64] = self._device.download(
+            self._contracted(coalitions, weights, chosen)
+        )
         return found
 
     def contracted_squares(
@@ -136,7 +156,10 @@ class BinnedRows:
         return int(np.clip(numbers // max(self.n_rows * self.n_columns, 1), 1, _MANY_CHANGES))
 
     def _contracted(
-        self, coalitions: NDArray[np.bool_], weights: NDArray[np.float64], chosen: NDArray[np.integer]
+        self,
+        coalitions: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+        chosen: NDArray[np.integer],
     ) -> Any:
         """Weighted sums of row values, on the GPU."""
         device, listed = self._device, self._listed(chosen)
@@ -200,11 +223,15 @@ class BinnedRows:
         """The walk with all rows in bins, and near ones ranked under the few coalitions that count most each."""
         m = self.n_columns
         heavy = np.isin(np.arange(m + 1), (0, 1, m - 1, m))
-        light_in, light_out = (np.where(heavy, 0.0, weights) for weights in (weights_in, weights_out))
+        light_in, light_out = (
+            np.where(heavy, 0.0, weights) for weights in (weights_in, weights_out)
+        )
         total = subsets.contracted(light_in, light_out, chosen)
         one = np.eye(m, dtype=np.bool_)
         coalitions = np.concatenate([one[:1] & False, one, ~one, one[:1] | True])
-        return total + contract(coalitions, self._near.sums(coalitions, chosen), weights_in, weights_out)
+        return total + contract(
+            coalitions, self._near.sums(coalitions, chosen), weights_in, weights_out
+        )
 
     def walk_rows(self) -> int:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""

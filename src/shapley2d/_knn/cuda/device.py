@@ -1,7 +1,7 @@
 """A GPU, through CuPy: found, or a sentence that says why not.
 
-CuPy is imported when a GPU is asked for, and kernels are compiled when they are first used; CuPy keeps them between
-processes.
+CuPy is imported when a GPU is asked for, and kernels are compiled when they are first used; CuPy
+keeps them between processes.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ class Device:
         """Copy an array back, once all that was launched is done."""
         out = None
         if array.nbytes >= _LARGE:
-            with suppress(self._cupy.cuda.runtime.CUDARuntimeError):  # there may not be as much of it
+            with suppress(
+                self._cupy.cuda.runtime.CUDARuntimeError
+            ):  # there may not be as much of it
                 out = self._empty_pinned(array.shape, array.dtype)
         copied: NDArray[Any] = self._cupy.asnumpy(array, out=out)
         return copied
@@ -110,10 +112,16 @@ class Device:
         functions = self._compiled[key]
 
         def launch(
-            name: str, grid: tuple[int, ...], threads: int, arguments: tuple[Any, ...], on_chip: int = 0
+            name: str,
+            grid: tuple[int, ...],
+            threads: int,
+            arguments: tuple[Any, ...],
+            on_chip: int = 0,
         ) -> None:
             function = functions[name]
-            function.max_dynamic_shared_size_bytes = max(function.max_dynamic_shared_size_bytes, on_chip)
+            function.max_dynamic_shared_size_bytes = max(
+                function.max_dynamic_shared_size_bytes, on_chip
+            )
             function(grid, (threads,), arguments, shared_mem=on_chip)
 
         return launch
@@ -121,7 +129,8 @@ class Device:
     def _build(self, source: str, defined: dict[str, int]) -> dict[str, Any]:
         text = source_text(source)
         module = self._cupy.RawModule(
-            code=text, options=("-std=c++17", *(f"-D{name}={value}" for name, value in defined.items()))
+            code=text,
+            options=("-std=c++17", *(f"-D{name}={value}" for name, value in defined.items())),
         )
         try:
             return {name: module.get_function(name) for name in kernel_names(text, **defined)}
@@ -131,7 +140,9 @@ class Device:
                 f"the kernels do not compile for {self.name} ({line.strip()}); update CuPy and the driver"
             ) from error
         except self._cupy.cuda.driver.CUDADriverError as error:
-            raise DeviceError(f"the kernels do not load on {self.name} ({error}); update CuPy") from error
+            raise DeviceError(
+                f"the kernels do not load on {self.name} ({error}); update CuPy"
+            ) from error
 
     def _allocated(self, allocate: Callable[[], Any]) -> Any:
         """The array, or MemoryError; CuPy's own error is one in recent versions only."""
@@ -145,7 +156,9 @@ class Device:
 def source_text(source: str) -> str:
     """One of the CUDA sources of this room, with those that it includes: the compiler gets no files."""
     text = (Path(__file__).parent / source).read_text(encoding="utf-8")
-    return re.sub(r'^#include "(\w+\.cu)"$', lambda found: source_text(found[1]), text, flags=re.MULTILINE)
+    return re.sub(
+        r'^#include "(\w+\.cu)"$', lambda found: source_text(found[1]), text, flags=re.MULTILINE
+    )
 
 
 def kernel_names(text: str, **defined: int) -> list[str]:
@@ -197,4 +210,6 @@ def _version(number: int) -> str:
 
 
 def _first_line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return next(
+        (line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__
+    )

@@ -46,7 +46,9 @@ class Ranking:
     ) -> None:
         self.n_columns, self.n_rows = train.shape
         self.device = device
-        self.launch = device.compile("exact.cu", THREADS=THREADS, REGRESSION=int(task == "regression"))
+        self.launch = device.compile(
+            "exact.cu", THREADS=THREADS, REGRESSION=int(task == "regression")
+        )
         nominal, weight, missing = measures
         self._arguments: tuple[Any, ...] = (
             device.upload(_wide(train)),
@@ -84,7 +86,9 @@ class Ranking:
                 self.launch("sort_few", (pairs.size,), THREADS, arguments, 12 * room)
             else:
                 grid = (min(-(-self.n_rows // THREADS), 64), pairs.size)
-                self.launch("find_distances", grid, THREADS, (*self._arguments, *there, masks, keys))
+                self.launch(
+                    "find_distances", grid, THREADS, (*self._arguments, *there, masks, keys)
+                )
                 device.sort_lines(keys, rows)
             use(keys, rows, *there, pairs.size)
             device.wait()
@@ -108,7 +112,9 @@ class RankedRows:
         self._ranking = Ranking(game.train, game.valid, game.measures, game.task, device)
         self._classifies = game.task == "classification"
         weights, k = game.weights, game.n_neighbors
-        self._magnitude = 1.0 if self._classifies else max(game.magnitude, np.finfo(np.float64).tiny)
+        self._magnitude = (
+            1.0 if self._classifies else max(game.magnitude, np.finfo(np.float64).tiny)
+        )
         self._bound = 1.0 / k if self._classifies else 8.0 / k + 2 * abs(weights.alone)
         if self._classifies:
             labels = (device.upload(game.runs()), _NOWHERE, _NOWHERE)
@@ -185,12 +191,17 @@ class Utilities:
         self._ranking = Ranking(train, valid, measures, task, device)
         self._k, self._n_valid = n_neighbors, len(y_valid)
         largest = float(max(np.abs(y).max(), np.abs(y_valid).max(initial=0.0)))
-        self._magnitude = 1.0 if task == "classification" else max(largest, np.finfo(np.float64).tiny)
+        self._magnitude = (
+            1.0 if task == "classification" else max(largest, np.finfo(np.float64).tiny)
+        )
         self._bound = 1.0 if task == "classification" else 8.0
         self._labels = tuple(device.upload(part / self._magnitude) for part in (y, y_valid))
 
     def sums(
-        self, groups: NDArray[np.int32], row_masks: NDArray[np.bool_], column_masks: NDArray[np.bool_]
+        self,
+        groups: NDArray[np.int32],
+        row_masks: NDArray[np.bool_],
+        column_masks: NDArray[np.bool_],
     ) -> NDArray[np.float64]:
         """Utilities summed over the validation rows: (row coalitions, column coalitions).
 
@@ -205,7 +216,10 @@ class Utilities:
         ranking, device = self._ranking, self._ranking.device
         fixed = fixed_point(self._bound, self._n_valid)
         sums = device.zeros((len(row_masks), len(column_masks)), np.int64)
-        there = (device.upload(groups.astype(np.int32)), device.upload(np.ascontiguousarray(row_masks)))
+        there = (
+            device.upload(groups.astype(np.int32)),
+            device.upload(np.ascontiguousarray(row_masks)),
+        )
         sizes = (row_masks.shape[1], len(row_masks), self._k, len(column_masks))
 
         def add(keys: Any, rows: Any, valid: Any, coalition: Any, count: int) -> None:

@@ -19,7 +19,8 @@ BINS = 1024
 NEAR = 512
 """Rows that can be ranked exactly: those of the nearest bins that together hold no more."""
 
-# Bins of an octave, as a power of two, by the size of the coalition. With few columns the near rows are many octaves
+# Bins of an octave, as a power of two, by the size of the coalition. With few columns the near rows
+# are many octaves
 # nearer than the others, with many columns they are not, and ranks grow fast with the distance.
 _MANTISSA = ((2, 5),)
 _MOST = 6
@@ -89,7 +90,10 @@ def largest_dissimilarities(game: RowGame) -> NDArray[np.int64]:
     def largest_of(j: int) -> int:
         largest = 0
         train, valid = game.train[j], game.valid[:, j]
-        here, there = train[train != absent].astype(np.int64), valid[valid != absent].astype(np.int64)
+        here, there = (
+            train[train != absent].astype(np.int64),
+            valid[valid != absent].astype(np.int64),
+        )
         if here.size and there.size:
             extent = max(int(here.max() - there.min()), int(there.max() - here.min()), 0)
             largest = int(weight[j]) * (1 if nominal[j] else extent**2)

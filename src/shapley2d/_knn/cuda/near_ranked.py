@@ -44,9 +44,16 @@ class Shape(NamedTuple):
     ahead: int = 4
 
 
-# Measured on an H200, the fastest first: many columns are shared by more coalitions, few leave room for two blocks.
+# Measured on an H200, the fastest first: many columns are shared by more coalitions, few leave room
+# for two blocks.
 _WIDE = 24
-_SHAPES = (Shape(16, 1024, 1, 8), Shape(8, 512, 2), Shape(8, 512, 1), Shape(4, 512, 1), Shape(2, 512, 1))
+_SHAPES = (
+    Shape(16, 1024, 1, 8),
+    Shape(8, 512, 2),
+    Shape(8, 512, 1),
+    Shape(4, 512, 1),
+    Shape(2, 512, 1),
+)
 _REGRESSION_SHAPES = (Shape(4, 1024, 1), Shape(2, 1024, 1))
 
 
@@ -85,13 +92,20 @@ class NearRanked:
     """
 
     def __init__(
-        self, game: RowGame, device: Device, shape: Shape | None = None, tile_rows: int | None = None
+        self,
+        game: RowGame,
+        device: Device,
+        shape: Shape | None = None,
+        tile_rows: int | None = None,
     ) -> None:
         self.n_rows, self.n_columns = game.n_rows, game.n_columns
         self._device = device
         self._classifies = game.task == "classification"
-        self._magnitude = 1.0 if self._classifies else max(game.magnitude, np.finfo(np.float64).tiny)
-        # No value is larger: what one of K neighbours can change, and in regression the error of no rows.
+        self._magnitude = (
+            1.0 if self._classifies else max(game.magnitude, np.finfo(np.float64).tiny)
+        )
+        # No value is larger: what one of K neighbours can change, and in regression the error of no
+        # rows.
         k = game.n_neighbors
         self._bound = 1.0 / k if self._classifies else 8.0 / k + 2 * abs(game.weights.alone)
         self._per_bin = 8 if self._classifies else 20
@@ -133,7 +147,10 @@ class NearRanked:
         shapes = _SHAPES[self.n_columns <= _WIDE :] if self._classifies else _REGRESSION_SHAPES
         for shape in shapes:
             needed = self._on_chip(shape, self.n_columns) + 8 * shape.threads + _SPARE_BYTES
-            if needed <= self._device.block_bytes and shape.blocks * needed <= self._device.processor_bytes:
+            if (
+                needed <= self._device.block_bytes
+                and shape.blocks * needed <= self._device.processor_bytes
+            ):
                 return shape
         raise DeviceError(
             f"{self._device.name} has {self._device.block_bytes // 1024} KB of memory on the chip for a block of "
@@ -157,7 +174,9 @@ class NearRanked:
                 device.upload((game.y / self._magnitude).astype(np.float32)),
                 device.upload(game.y_valid / self._magnitude),
             )
-        tables = [device.upload(np.ascontiguousarray(table)) for table in (*weights[:5], game.inverse)]
+        tables = [
+            device.upload(np.ascontiguousarray(table)) for table in (*weights[:5], game.inverse)
+        ]
         self._arguments: tuple[Any, ...] = (
             device.upload(codes),
             device.upload(entries(game)),
@@ -250,7 +269,9 @@ class NearRanked:
         sizes = high.size + np.arange(low + 1)
         with_column, everywhere = weights_in[sizes] + weights_out[sizes], weights_out[sizes]
         many = np.array([math.comb(low, size) for size in range(low + 1)])
-        largest = self._bound * max(float(many @ np.abs(with_column)), float(many @ np.abs(everywhere)))
+        largest = self._bound * max(
+            float(many @ np.abs(with_column)), float(many @ np.abs(everywhere))
+        )
         if largest == 0.0:
             return
         fixed = np.float32(0.99 * 2.0**31 / (largest * max(len(chosen), 1)))
@@ -261,14 +282,27 @@ class NearRanked:
         weights = np.concatenate([with_column, zeros, everywhere, zeros]).astype(np.float32)
         last = (*weights, buffers.sums)
         self._run(
-            "add_walk", chosen, (there, there, np.int32(listed.size)), layout, fixed, last, buffers.kept
+            "add_walk",
+            chosen,
+            (there, there, np.int32(listed.size)),
+            layout,
+            fixed,
+            last,
+            buffers.kept,
         )
         roles = np.zeros(m, dtype=np.int32)
         roles[high] = 1
         roles[:low] = 2 + np.arange(low)
         shape = (np.int32(m), np.int32(low + 2))
         unit = np.float64(1.0 / float(fixed))
-        arguments = (buffers.sums, np.int32(self.n_rows), device.upload(roles), *shape, unit, buffers.values)
+        arguments = (
+            buffers.sums,
+            np.int32(self.n_rows),
+            device.upload(roles),
+            *shape,
+            unit,
+            buffers.values,
+        )
         self._launch("fold_walk", (-(-self.n_rows // 256),), 256, arguments)
 
     def walk_rows(self) -> int:

@@ -41,7 +41,8 @@ def binned_values(
     coalition : ndarray of shape (m,), bool
     shape : SubsetShape
     low : sequence of int, optional
-        In a walk, the columns whose choices share a launch: the others are added up first, in floats.
+        In a walk, the columns whose choices share a launch: the others are added up first, in
+        floats.
 
     Returns
     -------
@@ -64,7 +65,9 @@ def binned_values(
     return tied_classification(game, groups, game.y == game.y_valid[t])
 
 
-def tall_values(game: RowGame, t: int, coalition: NDArray[np.bool_], shape: TallShape) -> NDArray[np.float64]:
+def tall_values(
+    game: RowGame, t: int, coalition: NDArray[np.bool_], shape: TallShape
+) -> NDArray[np.float64]:
     """The same as ``tall.cu`` has it: distances are half floats in every column, and are added up in floats."""
     total, bulk = np.zeros(game.n_rows, dtype=np.float32), np.float32(0)
     for j in np.flatnonzero(coalition):
@@ -79,7 +82,9 @@ def column_distances(game: RowGame, t: int, j: int) -> tuple[NDArray[np.float32]
     """Distances of all rows in one column, counted from where the bulk of them begins, and where that is."""
     scale = np.float32(half_scale(largest_dissimilarities(game)))
     codes = as_floats(game.train[j])
-    value, weight, added, missing = entries(game)[t, j] * np.array([1, scale, scale, scale], dtype=np.float32)
+    value, weight, added, missing = entries(game)[t, j] * np.array(
+        [1, scale, scale, scale], dtype=np.float32
+    )
     apart = codes - value
     known = np.where(apart != 0, -weight, np.float32(0)) if weight < 0 else weight * apart * apart
     found = np.where(np.isnan(codes), missing, known + added).astype(np.float32)
@@ -95,9 +100,13 @@ def bins_of(
 ) -> NDArray[np.int64]:
     """The bins: those of rows in the bulk by their distance from where it begins, of nearer ones by the whole."""
     floor = np.float16(bins.floor)
-    beyond: NDArray[np.int64] = np.maximum(halves, floor).view(np.uint16).astype(np.int64) >> bins.shift
+    beyond: NDArray[np.int64] = (
+        np.maximum(halves, floor).view(np.uint16).astype(np.int64) >> bins.shift
+    )
     if not bulky:
         return beyond
     first = max((int(bulk.view(np.uint16)) >> (bins.shift + 1)) - (bins.lower - 1), 0)
     whole = np.maximum(np.minimum(halves, np.float16(0)) + bulk, np.float16(0))
-    return np.asarray(beyond + np.maximum(whole.view(np.uint16).astype(np.int64) >> (bins.shift + 1), first))
+    return np.asarray(
+        beyond + np.maximum(whole.view(np.uint16).astype(np.int64) >> (bins.shift + 1), first)
+    )

@@ -44,8 +44,8 @@ _QUEUE = 16  # launches after which Ctrl-C is looked for
 class SubsetShape(NamedTuple):
     """How work is cut up: columns whose subsets share a launch, threads and blocks of a processor, and the bins.
 
-    ``shift`` leaves 1024 >> shift bins to an octave, ``upper`` is the number of octaves, and ``wide`` bins hold more
-    than 65,535 rows.
+    ``shift`` leaves 1024 >> shift bins to an octave, ``upper`` is the number of octaves, and
+    ``wide`` bins hold more than 65,535 rows.
     """
 
     low: int
@@ -177,7 +177,10 @@ class SubsetSums:
         ), shape.on_chip(self.n_columns))  # fmt: skip
         values = device.empty((self.group, n), np.float64)
         self._launch(
-            "fold_listed", (-(-n // 256), self.group), 256, (sums, np.int32(n), factors, totals, values)
+            "fold_listed",
+            (-(-n // 256), self.group),
+            256,
+            (sums, np.int32(n), factors, totals, values),
         )
         return values
 
@@ -214,16 +217,18 @@ class SubsetSums:
     ) -> NDArray[np.float64]:
         """The walk of :class:`~shapley2d._knn.row_axis.RowAxis`.
 
-        Subsets with a column count ``weights_in + weights_out``, and from that ``weights_out`` of all subsets is taken
-        away. For every semivalue that is a share of the former that is linear in the subset's size, which the sums over
-        all columns tell.
+        Subsets with a column count ``weights_in + weights_out``, and from that ``weights_out`` of
+        all subsets is taken away. For every semivalue that is a share of the former that is linear
+        in the subset's size, which the sums over all columns tell.
         """
         both = weights_in + weights_out
         line = _share(both, weights_out)
         if line is not None:
             sums = self.sums(both, chosen)
             with_column, everywhere = sums[:-1], sums[-1]
-            return np.asarray(with_column - line[0] * everywhere - line[1] * with_column.sum(axis=0))
+            return np.asarray(
+                with_column - line[0] * everywhere - line[1] * with_column.sum(axis=0)
+            )
         total = np.zeros((self.n_columns, self.n_rows))
         for weights, sign in ((both, 1.0), (-both, -1.0)):
             if weights.max() > 0.0:
@@ -233,7 +238,9 @@ class SubsetSums:
                 total -= sign * self.sums(weights, chosen)[-1]
         return total
 
-    def sums(self, weights: NDArray[np.float64], chosen: NDArray[np.integer]) -> NDArray[np.float64]:
+    def sums(
+        self, weights: NDArray[np.float64], chosen: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
         """The sum over column subsets F of ``weights[|F|] phi(F)``, and over the chosen validation rows.
 
         Parameters
@@ -288,7 +295,9 @@ class SubsetSums:
             ]
             there = _views(device.upload(np.concatenate(parts)), parts)
             columns, roles_there, ends_there, first, places, members, _ = there
-            factors = device.upload((used * (_LARGEST_VALUE / (self._bound * most))).astype(np.float32))
+            factors = device.upload(
+                (used * (_LARGEST_VALUE / (self._bound * most))).astype(np.float32)
+            )
             stride, n_listed = np.int32(2 * pairs), np.int32(listed.size)
             self._launch("gather_rows", (-(-2 * pairs // 256),), 256, (
                 self._train, np.int32(self.n_rows), columns, n_listed, first, np.int32(distinct), stride, codes,
@@ -340,7 +349,9 @@ def can_take(weights_in: NDArray[np.float64], weights_out: NDArray[np.float64]) 
     )
 
 
-def fitting_shape(game: RowGame, device: Device, shapes: tuple[SubsetShape, ...]) -> SubsetShape | None:
+def fitting_shape(
+    game: RowGame, device: Device, shapes: tuple[SubsetShape, ...]
+) -> SubsetShape | None:
     """The first of the shapes that the GPU has room for, or None where near rows are better ranked."""
     if game.task != "classification" or game.n_rows < LEAST_ROWS or game.train.size > MOST_ENTRIES:
         return None
@@ -400,6 +411,8 @@ def mean_dissimilarities(game: RowGame) -> NDArray[np.float64]:
         there = column[column != absent]
         if not there.size:
             return 0.0
-        return float(weight[j]) * (1.0 if nominal[j] else 2.0 * float(np.var(there.astype(np.float64))))
+        return float(weight[j]) * (
+            1.0 if nominal[j] else 2.0 * float(np.var(there.astype(np.float64)))
+        )
 
     return np.array(map_columns(mean_of, range(game.n_columns), game.n_rows))

@@ -114,7 +114,9 @@ class TallSums:
         entries, bulks = self._prepare(chosen)
         labels = device.upload(self._labels[chosen])
         line_bytes = count * self._stride * np.dtype(np.uint16).itemsize
-        many = int(np.clip(_SHARE * device.free_bytes() // line_bytes, 1, min(MOST_VALID, chosen.size)))
+        many = int(
+            np.clip(_SHARE * device.free_bytes() // line_bytes, 1, min(MOST_VALID, chosen.size))
+        )
         values = device.zeros((count, n), np.float64)
         rows = (np.int32(n), np.int32(self._stride))
         sizes = (np.int32(count),)
@@ -171,7 +173,9 @@ def fragments(inside: NDArray[np.uint8]) -> NDArray[np.uint32]:
     words = _ONE * (pairs[..., 0] | pairs[..., 1] << 16)
     # which sixteen, which eight of them, which of these, step, which eight columns, which pair
     split = words.reshape(count // _TILE, 2, 8, steps, 2, 4)
-    return np.ascontiguousarray(split.transpose(0, 3, 2, 5, 4, 1)).reshape(count // _TILE, steps, 32, 4)
+    return np.ascontiguousarray(split.transpose(0, 3, 2, 5, 4, 1)).reshape(
+        count // _TILE, steps, 32, 4
+    )
 
 
 def takes(game: RowGame, device: Device, shape: TallShape) -> bool:

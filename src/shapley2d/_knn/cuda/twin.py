@@ -61,7 +61,8 @@ def row_distances(game: RowGame, t: int, coalition: NDArray[np.bool_]) -> NDArra
 def tie_groups(distances: NDArray[np.float32], layout: Layout) -> NDArray[np.int64]:
     """What rows are ranked by: the distance (its bits) of near ones, the bin of others, beyond all distances.
 
-    The first bin of far rows is divided into as many parts as there are bins of near rows, whose place they take.
+    The first bin of far rows is divided into as many parts as there are bins of near rows, whose
+    place they take.
     """
     bins, bits = bins_of(distances, layout), distances.view(np.int32).astype(np.int64)
     reached = np.cumsum(np.bincount(bins, minlength=BINS))
@@ -113,7 +114,9 @@ def tied_classification(
     end = np.cumsum(size)
     start = end - size
     total = beyond[start] - beyond[end]
-    spread = np.where(size > 1, (total - size * single[end]) / np.maximum(size * (size - 1), 1), 0.0)
+    spread = np.where(
+        size > 1, (total - size * single[end]) / np.maximum(size * (size - 1), 1), 0.0
+    )
     taken = count / size * (single[start] - single[end])
     tail = np.cumsum(taken[::-1])[::-1] - taken
     other = -tail - count * spread
@@ -121,7 +124,9 @@ def tied_classification(
     return np.asarray(np.where(matches, match[place], other[place]))
 
 
-def tied_regression(game: RowGame, groups: NDArray[np.integer], target: float) -> NDArray[np.float64]:
+def tied_regression(
+    game: RowGame, groups: NDArray[np.integer], target: float
+) -> NDArray[np.float64]:
     """The same for targets."""
     from shapley2d._kernels.knn_regression import group_quadratic
 

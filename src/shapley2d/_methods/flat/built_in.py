@@ -24,7 +24,9 @@ class CellModel(Protocol):
     n_columns: int
     unit: float
 
-    def follow(self, order: NDArray[np.intp], start: int, stop: tuple[float, float]) -> NDArray[np.float64]:
+    def follow(
+        self, order: NDArray[np.intp], start: int, stop: tuple[float, float]
+    ) -> NDArray[np.float64]:
         """The model's own scores from the coalition of the first ``start`` cells on.
 
         A score within ``stop[1]`` of ``stop[0]`` is taken for all that follow.
@@ -41,7 +43,8 @@ class BuiltInGame:
     ----------
     model : CellModel
     truncation : float or None
-        Along an order of the cells, once the utility is within ``truncation`` of that of all cells, train no more.
+        Along an order of the cells, once the utility is within ``truncation`` of that of all cells,
+        train no more.
 
     Examples
     --------

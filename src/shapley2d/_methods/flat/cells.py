@@ -39,8 +39,8 @@ def flat_cells(
 ) -> Estimate:
     """Values of cells as players of one game, in which an absent cell is filled with its column's mean.
 
-    Labels are always known. The values sum to the utility of the table minus that of a table of nothing but means,
-    which the record holds as ``utility_all`` and ``utility_none``.
+    Labels are always known. The values sum to the utility of the table minus that of a table of
+    nothing but means, which the record holds as ``utility_all`` and ``utility_none``.
     """
     if problem.label is not None:
         raise InputError(
@@ -59,7 +59,12 @@ def flat_cells(
         from shapley2d._estimation.checkpoint import check_place
 
         check_place(checkpoint)  # before a model is trained
-    settings = {"model": model, "scoring": scoring, "preprocess": preprocess, "truncation": truncation}
+    settings = {
+        "model": model,
+        "scoring": scoring,
+        "preprocess": preprocess,
+        "truncation": truncation,
+    }
     games = [flat_game(split, seed=run.seed, **settings) for split in problem.splits]
     estimate = monte_carlo(
         flat_draws(games, problem, run),
@@ -69,7 +74,9 @@ def flat_cells(
         progress=run.progress,
         title="flat",
         sums=run.sums,
-        checkpoint=None if checkpoint is None else _checkpoint(checkpoint, problem, run, games, settings),
+        checkpoint=None
+        if checkpoint is None
+        else _checkpoint(checkpoint, problem, run, games, settings),
         cluster=cluster,
     )
     estimate.stderr[~_can_matter(problem)] = 0.0
@@ -171,7 +178,8 @@ class FlatDraws:
     game : FlatGame
     semivalue : Semivalue
     seed, part : int
-        With a draw's number, the seed of its random order; ``part`` is the fold of a cross-valuation.
+        With a draw's number, the seed of its random order; ``part`` is the fold of a
+        cross-valuation.
     """
 
     def __init__(self, game: FlatGame, semivalue: Semivalue, seed: int, part: int = 0) -> None:
@@ -192,7 +200,9 @@ class FlatDraws:
 
 def flat_draws(games: list[FlatGame], problem: Problem, run: Run) -> Draws:
     """Draws of the game of all cells, the mean over the splits."""
-    draws: list[Draws] = [FlatDraws(game, run.semivalues[0], run.seed, k) for k, game in enumerate(games)]
+    draws: list[Draws] = [
+        FlatDraws(game, run.semivalues[0], run.seed, k) for k, game in enumerate(games)
+    ]
     if len(draws) == 1:
         return draws[0]
     return MeanDraws(draws, [split.rows for split in problem.splits], problem.table.n_rows)

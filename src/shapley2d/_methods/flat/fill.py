@@ -82,8 +82,9 @@ def encode_cells(train: Table, valid: Table, *, keep_missing: bool) -> EncodedCe
     ----------
     train, valid : Table
     keep_missing : bool
-        Whether a missing number stays missing while its cell is present; otherwise the column's mean is put there
-        (0 in a column without a single number). A missing category has no 1 in any of its columns, in either case.
+        Whether a missing number stays missing while its cell is present; otherwise the column's
+        mean is put there (0 in a column without a single number). A missing category has no 1 in
+        any of its columns, in either case.
 
     Examples
     --------
@@ -110,9 +111,9 @@ def encode_cells(train: Table, valid: Table, *, keep_missing: bool) -> EncodedCe
 class NativeCells:
     """The table as it came, an array or a frame, with absent cells filled.
 
-    Whole numbers become floats, since the mean stands in for them; entries that are present, missing ones too, are
-    otherwise as they came. Dates, durations and decimals are filled with the entry nearest to the mean, so that the
-    column keeps its type.
+    Whole numbers become floats, since the mean stands in for them; entries that are present,
+    missing ones too, are otherwise as they came. Dates, durations and decimals are filled with the
+    entry nearest to the mean, so that the column keeps its type.
 
     Parameters
     ----------
@@ -147,7 +148,9 @@ class NativeCells:
         native = self._table.native
         if not isinstance(native, np.ndarray):
             frame = nw.from_native(native, eager_only=True)
-            parts = [self._series(frame[:, j], j, present[:, j]) for j in range(self._table.n_columns)]
+            parts = [
+                self._series(frame[:, j], j, present[:, j]) for j in range(self._table.n_columns)
+            ]
             return frame.with_columns(*parts).to_native()
         table = np.empty(native.shape, np.float64 if native.dtype.kind in "iuf" else native.dtype)
         for j, (entry, row) in enumerate(self._stand_ins):
@@ -163,16 +166,21 @@ class NativeCells:
             return taken.alias(series.name)
         numbers = series if series.dtype == nw.Object else series.cast(nw.Float64)
         backend = series.implementation
-        # one series or the other, entry by entry: what is missing stays missing in the frame's own way
+        # one series or the other, entry by entry: what is missing stays missing in the frame's own
+        # way
         return numbers.zip_with(
             nw.new_series(series.name, present, nw.Boolean, backend=backend),
-            nw.new_series(series.name, np.full(present.size, entry), numbers.dtype, backend=backend),
+            nw.new_series(
+                series.name, np.full(present.size, entry), numbers.dtype, backend=backend
+            ),
         )
 
     def _is_averaged(self, j: int) -> bool:
         """Whether the mean stands in: for floats and whole numbers, be they in a column of Python objects."""
         native, column = self._table.native, self._table.columns[j]
-        if np.isnan(self._stand_ins[j].entry):  # nothing but missing entries, of which one stands in
+        if np.isnan(
+            self._stand_ins[j].entry
+        ):  # nothing but missing entries, of which one stands in
             return False
         if isinstance(native, np.ndarray):
             if native.dtype != object:
@@ -183,5 +191,7 @@ class NativeCells:
             if series.dtype != nw.Object:
                 return bool(series.dtype.is_integer() or series.dtype.is_float())
             items = series.to_list()
-        known = [item for item, entry in zip(items, column.entries, strict=True) if not np.isnan(entry)]
+        known = [
+            item for item, entry in zip(items, column.entries, strict=True) if not np.isnan(entry)
+        ]
         return column.kind == "number" and all(isinstance(item, Real) for item in known)

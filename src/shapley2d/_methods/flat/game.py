@@ -36,7 +36,8 @@ class FlatGame(Protocol):
     def along(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
         """Utilities while the cells join in this order: of the empty coalition first, of the whole order last.
 
-        Once a utility is within ``truncation`` of that of all cells, it is taken for all that follow.
+        Once a utility is within ``truncation`` of that of all cells, it is taken for all that
+        follow.
         """
 
 
@@ -49,14 +50,14 @@ class FlatModelGame:
         As in :class:`~shapley2d._games.model.ModelGame`.
     split : Split
     truncation : float or None
-        Along an order of the cells, once the utility is within ``truncation`` of that of all cells, train no more.
-        None trains everywhere.
+        Along an order of the cells, once the utility is within ``truncation`` of that of all cells,
+        train no more. None trains everywhere.
 
     Notes
     -----
-    An entry that is missing in the table is missing while its cell is present, and filled while it is absent. A model
-    that cannot be given missing entries gets the filled one in either case, so that such a cell is worth 0. No model is
-    trained for a cell that equals what stands in for it.
+    An entry that is missing in the table is missing while its cell is present, and filled while it
+    is absent. A model that cannot be given missing entries gets the filled one in either case, so
+    that such a cell is worth 0. No model is trained for a cell that equals what stands in for it.
 
     Examples
     --------
@@ -128,7 +129,9 @@ class FlatModelGame:
         return _NativeTable(self._cells, self._matters.shape)
 
     def _near_all(self, utility: float) -> bool:
-        return not math.isnan(self._truncation) and abs(utility - self.utility_all) <= self._truncation
+        return (
+            not math.isnan(self._truncation) and abs(utility - self.utility_all) <= self._truncation
+        )
 
     def _score_table(self, table: _EncodedTable | _NativeTable) -> float:
         def describe() -> str:

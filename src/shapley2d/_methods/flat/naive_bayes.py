@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class FlatNaiveBayes:
     """Accuracy of scikit-learn's ``GaussianNB()`` trained on all rows, of which only some cells are known.
 
-    An entry that is missing, in either table, is what stands in for absent cells of its column; a missing category is
-    none of the known ones. Where no column varies, likelihoods do not exist and the first class is predicted, as
-    ``GaussianNB`` does.
+    An entry that is missing, in either table, is what stands in for absent cells of its column; a
+    missing category is none of the known ones. Where no column varies, likelihoods do not exist and
+    the first class is predicted, as ``GaussianNB`` does.
 
     Parameters
     ----------
@@ -44,13 +44,17 @@ class FlatNaiveBayes:
         self._codes = split.y.codes.astype(np.int64)
         order, self._blocks = class_blocks(split)
         cells = encode_cells(split.train, split.valid, keep_missing=False)
-        train, valid, absent = near_one(cells.train, cells.valid, cells.absent[None, :], by_column=False)
+        train, valid, absent = near_one(
+            cells.train, cells.valid, cells.absent[None, :], by_column=False
+        )
         self._train = np.ascontiguousarray(train.T)
         self._valid = np.ascontiguousarray(valid[order].T)
         self._absent = absent[0]
         self._starts = cells.starts
 
-    def follow(self, order: NDArray[np.intp], start: int, stop: tuple[float, float]) -> NDArray[np.float64]:
+    def follow(
+        self, order: NDArray[np.intp], start: int, stop: tuple[float, float]
+    ) -> NDArray[np.float64]:
         """Right answers from the coalition of the first ``start`` cells on."""
         out = np.empty(order.size - start + 1)
         order = np.ascontiguousarray(order)  # one layout, compiled once

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class FlatTree:
     """Accuracy or R squared of a fully grown CART trained on all rows, of which only some cells are known.
 
-    The tree is that of :class:`~shapley2d._games.sweeps.tree.TreeSweep`, its rule for equally good splits included. An
-    entry that is missing, in either table, is what stands in for absent cells of its column; a missing category is none
-    of the known ones.
+    The tree is that of :class:`~shapley2d._games.sweeps.tree.TreeSweep`, its rule for equally good
+    splits included. An entry that is missing, in either table, is what stands in for absent cells
+    of its column; a missing category is none of the known ones.
 
     Parameters
     ----------
@@ -45,18 +45,24 @@ class FlatTree:
         classifies = split.y.task == "classification"
         self.unit = float(self._n_valid) if classifies else self._target.spread
         cells = encode_cells(split.train, split.valid, keep_missing=False)
-        train, valid, absent = near_one(cells.train, cells.valid, cells.absent[None, :], by_column=True)
+        train, valid, absent = near_one(
+            cells.train, cells.valid, cells.absent[None, :], by_column=True
+        )
         valid = valid[class_blocks(split)[0]] if classifies else valid
         self._values, self._values_valid = as_float32(train.T), as_float32(valid.T)
         self._absent = as_float32(absent[0])
         self._starts = cells.starts
 
-    def follow(self, order: NDArray[np.intp], start: int, stop: tuple[float, float]) -> NDArray[np.float64]:
+    def follow(
+        self, order: NDArray[np.intp], start: int, stop: tuple[float, float]
+    ) -> NDArray[np.float64]:
         """Right answers, or squared errors, from the coalition of the first ``start`` cells on."""
         out = np.empty(order.size - start + 1)
         order = np.ascontiguousarray(order)  # one layout, compiled once
         target, tables = self._target, (self._values, self._absent, self._starts)
-        follow_cells(tables, target.learned, self._values_valid, target.labels_valid, order, start, stop, out)
+        follow_cells(
+            tables, target.learned, self._values_valid, target.labels_valid, order, start, stop, out
+        )
         return out
 
     def utilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -44,13 +44,17 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     check_knn_scoring(scoring, problem.target.task)
     problem = weigh_problem(problem, scoring)
     if options["metric"] == "sqeuclidean":
-        check_numbers(problem.table)  # a text that is the same in every row too, though no distance needs it
+        check_numbers(
+            problem.table
+        )  # a text that is the same in every row too, though no distance needs it
     value = value_knn if problem.label is None else value_knn_label
     facts = facts_of_knn(problem, options["empty"], options["n_neighbors"])
     if run.precedence.orders:
         for name in ("checkpoint", "cluster"):
             if options[name] is not None:
-                raise InputError(Setting(name, options[name]), " does not work with ", Setting("precedence"))
+                raise InputError(
+                    Setting(name, options[name]), " does not work with ", Setting("precedence")
+                )
         return value_knn_ordered(problem, run, **options).noting(**facts)
     if options["empty"] == "zero":
         return value(problem, run, **options).noting(**facts)

@@ -20,7 +20,8 @@ R = TypeVar("R")
 LEAST_WORK = 2.0**30
 """Triples of row, validation row and coalition from which on a GPU pays, its start included.
 
-Measured on an H200 beside 16 cores, which take as long for 2^29 of them as the GPU takes to start and to set up.
+Measured on an H200 beside 16 cores, which take as long for 2^29 of them as the GPU takes to start
+and to set up.
 """
 
 
@@ -30,8 +31,8 @@ def on_backend(backend: str, work: float, compute: Callable[[Device | None], R])
     Parameters
     ----------
     backend : {"auto", "cpu", "cuda"}
-        ``"auto"`` takes a GPU where CuPy is installed and the work is large enough, and the processor, with a warning,
-        where the GPU cannot be used after all.
+        ``"auto"`` takes a GPU where CuPy is installed and the work is large enough, and the
+        processor, with a warning, where the GPU cannot be used after all.
     work : float
         Triples of row, validation row and coalition.
     compute : callable
@@ -56,7 +57,9 @@ def may_use_gpu(backend: str, work: float) -> bool:
     >>> may_use_gpu("cuda", 1.0), may_use_gpu("cpu", 1e15), may_use_gpu("auto", 1.0)
     (True, False, False)
     """
-    return backend == "cuda" or (backend == "auto" and work >= LEAST_WORK and find_spec("cupy") is not None)
+    return backend == "cuda" or (
+        backend == "auto" and work >= LEAST_WORK and find_spec("cupy") is not None
+    )
 
 
 @contextmanager
@@ -65,7 +68,9 @@ def _as_input_error() -> Iterator[None]:
         yield
     except DeviceError as error:
         raise InputError(
-            Setting("backend", "cuda"), f" cannot be used: {error}; or use ", Setting("backend", "cpu")
+            Setting("backend", "cuda"),
+            f" cannot be used: {error}; or use ",
+            Setting("backend", "cpu"),
         ) from error
 
 

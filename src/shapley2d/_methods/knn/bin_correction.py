@@ -1,17 +1,18 @@
 """What bins change in the values, estimated and taken out by exact ranks on a sample.
 
-In the fast form near rows are ranked and all others binned. The difference from ranking all rows is a mean over all
-validation rows and column coalitions, so that its mean over a random sample of both estimates it without bias, with a
-standard error. Bins are good: mostly that mean is noise, far above the difference itself, and adding it would only do
-harm. How large the differences of all cells are together, though, is known well, from products of the sample's
-independent parts. So the sample's mean is added with the weight that makes the squared error smallest (the part of its
-mean square that is no noise), and the variance that stays, at the upper end of what the sample leaves possible, is
-added to that of the values. Which cells it falls on the sample is too small to say: rows that are near to many
-validation rows have the large values and the large differences, so half of it is spread evenly and half like the
-squares of the values.
+In the fast form near rows are ranked and all others binned. The difference from ranking all rows is
+a mean over all validation rows and column coalitions, so that its mean over a random sample of both
+estimates it without bias, with a standard error. Bins are good: mostly that mean is noise, far
+above the difference itself, and adding it would only do harm. How large the differences of all
+cells are together, though, is known well, from products of the sample's independent parts. So the
+sample's mean is added with the weight that makes the squared error smallest (the part of its mean
+square that is no noise), and the variance that stays, at the upper end of what the sample leaves
+possible, is added to that of the values. Which cells it falls on the sample is too small to say:
+rows that are near to many validation rows have the large values and the large differences, so half
+of it is spread evenly and half like the squares of the values.
 
-Where all rows are binned, a larger sample with near rows ranked comes between: that takes little time, and what is then
-left to a sample of exact ranks is small.
+Where all rows are binned, a larger sample with near rows ranked comes between: that takes little
+time, and what is then left to a sample of exact ranks is small.
 """
 
 from __future__ import annotations
@@ -83,12 +84,14 @@ def correct_bins(
     report : callable
         Told the share done.
     wanted : float
-        The standard error that bins may leave: the sample that is ranked exactly is doubled until it is met.
+        The standard error that bins may leave: the sample that is ranked exactly is doubled until
+        it is met.
     most : int
         Coalitions that the sample may have after doubling.
     """
     values, row_sums = estimate.values.copy(), estimate.values.sum(axis=1)
-    # What the cells of a row get of variance: some evenly, and some times the squares of their values.
+    # What the cells of a row get of variance: some evenly, and some times the squares of their
+    # values.
     even, squared = np.zeros((2, len(values)))
     row_variance, column_variance = estimate.row_stderr**2, estimate.column_stderr**2
     total = float(estimate.total_stderr or 0.0) ** 2
@@ -106,7 +109,10 @@ def correct_bins(
         for step, (worse, better, count, rows_each) in enumerate(steps):
             random = generator(seed, "bin sample", k, step)
             told = partial(
-                _report_part, report, (k + step / len(steps)) / len(binned), len(binned) * len(steps)
+                _report_part,
+                report,
+                (k + step / len(steps)) / len(binned),
+                len(binned) * len(steps),
             )
             room = most if better is exact else SAMPLE
             # a row is in most splits, whose errors are independent
@@ -165,7 +171,9 @@ def like_squares(values: NDArray[np.float64], rows: NDArray[np.intp]) -> tuple[f
     return (0.5, 0.5 / mean, 0.5 + 0.5 * most / mean) if mean > 0.0 else (1.0, 0.0, 1.0)
 
 
-def _report_part(report: Callable[[float, str], None], before: float, count: int, done: float) -> None:
+def _report_part(
+    report: Callable[[float, str], None], before: float, count: int, done: float
+) -> None:
     report(before + done / count, "")
 
 
@@ -213,7 +221,10 @@ def _grown(
         if sample.shrinkage[1] * sample.cell_variance <= wanted or 2 * len(counted) > most:
             return sample
         more_counted, more = _draw(binned, ranked, weights, random, rows_each, len(counted), report)
-        counted, differences = np.concatenate([counted, more_counted]), np.concatenate([differences, more])
+        counted, differences = (
+            np.concatenate([counted, more_counted]),
+            np.concatenate([differences, more]),
+        )
 
 
 def _draw(
@@ -231,19 +242,27 @@ def _draw(
     sizes = random.choice(m + 1, count, p=probabilities)
     coalitions = random.permuted(np.arange(m)[None, :] < sizes[:, None], axis=1)
     scale = np.array([math.comb(m, int(size)) for size in sizes]) / probabilities[sizes]
-    counted = scale[:, None] * np.where(coalitions, weights[0][sizes][:, None], -weights[1][sizes][:, None])
+    counted = scale[:, None] * np.where(
+        coalitions, weights[0][sizes][:, None], -weights[1][sizes][:, None]
+    )
     differences = np.empty((count, binned.n_rows), dtype=np.float32)
     some = [
-        random.choice(binned.n_valid, min(rows_each, binned.n_valid), replace=False) for _ in range(count)
+        random.choice(binned.n_valid, min(rows_each, binned.n_valid), replace=False)
+        for _ in range(count)
     ]
-    alone = ranked.on_one_thread(), binned.on_one_thread()  # threads have coalitions each, not rows of one
+    alone = (
+        ranked.on_one_thread(),
+        binned.on_one_thread(),
+    )  # threads have coalitions each, not rows of one
 
     def draw(k: int, _: object = None) -> None:
         exact, fast = (phi.values(coalitions[k : k + 1], valid=some[k])[0] for phi in alone)
         differences[k] = exact - fast
 
     threads = binned.n_threads
-    drawn = map(draw, range(count)) if threads == 1 else ordered_results(draw, range(count), threads)
+    drawn = (
+        map(draw, range(count)) if threads == 1 else ordered_results(draw, range(count), threads)
+    )
     for done, _ in enumerate(drawn, start=1):
         report(done / count)
     return counted, differences
@@ -253,7 +272,8 @@ def _judge(counted: NDArray[np.float64], differences: NDArray[np.float32]) -> _S
     """The variances of a sample's means, and how far to believe them."""
     together, of_all = counted.sum(axis=1), differences.sum(axis=1, dtype=np.float64)
     count, n = differences.shape
-    # A line of differences has a row's difference times what the coalition counts for a column in every cell.
+    # A line of differences has a row's difference times what the coalition counts for a column in
+    # every cell.
     of_rows = (differences @ differences.T).astype(np.float64)
     products = of_rows * (counted @ counted.T)
     columns = of_all[:, None] * counted
@@ -283,7 +303,9 @@ def noise_of_mean(products: NDArray[np.float64]) -> float:
     (5.0, 5.0)
     """
     count = len(products)
-    return max(float(np.trace(products)) - float(products.sum()) / count, 0.0) / (count * (count - 1))
+    return max(float(np.trace(products)) - float(products.sum()) / count, 0.0) / (
+        count * (count - 1)
+    )
 
 
 def size_probabilities(

@@ -28,7 +28,9 @@ CALIBRATION_VALID = 64
 
 _COALITIONS = 16  # that share the distances of a validation row
 _MOST_BLOCKS = 64  # times all of those
-_WALK_TRIPLES = 2**26  # of one validation row: walks over more column subsets are timed with fewer columns
+_WALK_TRIPLES = (
+    2**26
+)  # of one validation row: walks over more column subsets are timed with fewer columns
 
 
 @dataclass(frozen=True)
@@ -135,8 +137,8 @@ def _by_device(bench: Bench, measured: Measured) -> Measured:
 def estimator_s(n_rows: int, n_columns: int, pairs: int) -> float:
     """Seconds that values and errors take once pairs of coalitions are evaluated (measured on one core at 2.5 GHz).
 
-    A start; a matrix of pairs that is inverted for each group of the jackknife; and for each of those the products of
-    weights and row values, and passes over their results.
+    A start; a matrix of pairs that is inverted for each group of the jackknife; and for each of
+    those the products of weights and row values, and passes over their results.
 
     Examples
     --------
@@ -161,6 +163,8 @@ def _some_coalitions(n_columns: int, seed: int) -> NDArray[np.bool_]:
     """Column coalitions as a run samples them, a few blocks."""
     count = 4 * _COALITIONS
     smaller = PairSequence(n_columns, seed_sequence(seed, "plan")).take(count // 2)
-    pairs = np.stack([smaller, ~smaller], axis=1).reshape(-1, n_columns)  # which share a sum of columns
+    pairs = np.stack([smaller, ~smaller], axis=1).reshape(
+        -1, n_columns
+    )  # which share a sum of columns
     both = np.concatenate([pairs, np.ones((1, n_columns), dtype=np.bool_)])
     return both[np.arange(count) % len(both)]

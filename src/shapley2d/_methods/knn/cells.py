@@ -35,7 +35,13 @@ from shapley2d._methods.knn.chunk_sums import ChunkSums
 from shapley2d._methods.knn.judging import corrected, judged, left_for_sampling
 from shapley2d._methods.knn.split_game import SplitGame
 from shapley2d._methods.knn.split_means import mean_of_splits
-from shapley2d._methods.knn.streamed import LEAST_CHUNKS, MANY_CHUNKS, Streamed, check_points, may_sample_rows
+from shapley2d._methods.knn.streamed import (
+    LEAST_CHUNKS,
+    MANY_CHUNKS,
+    Streamed,
+    check_points,
+    may_sample_rows,
+)
 from shapley2d._methods.knn.valid_chunks import in_turn
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
@@ -79,25 +85,25 @@ def value_knn(
     columns : {"auto", "exact", "sampled"}
         All column coalitions, a sample of them, or whichever is cheaper for the tolerance.
     n_coalitions : int, optional
-        Column coalitions to evaluate when sampled; without it they are doubled until ``tolerance`` is met. With fewer
-        than three to a column the result says that its intervals are not to be trusted (``info["caveat"]``), and a
-        :class:`~shapley2d.exceptions.PrecisionWarning` does.
+        Column coalitions to evaluate when sampled; without it they are doubled until ``tolerance``
+        is met. With fewer than three to a column the result says that its intervals are not to be
+        trusted (``info["caveat"]``), and a :class:`~shapley2d.exceptions.PrecisionWarning` does.
     tolerance : float
         Largest standard error that is good enough, relative to the spread of the values.
     empty : {"ties", "zero"}
         What no columns are worth: a vote among all rows, which all tie, or 0.
     backend : {"auto", "cpu", "cuda"}
-        Where to compute: on the processor, on a GPU, or on a GPU where there is one and the work pays for it
-        (``info["backend"]``).
+        Where to compute: on the processor, on a GPU, or on a GPU where there is one and the work
+        pays for it (``info["backend"]``).
     form : {"auto", "exact", "fast"}
-        Rank all rows exactly; or the near ones only, with far rows binned; or the fast form where there is enough
-        to do for it to pay (``info["form"]`` says what was taken). What bins change is estimated from a sample of
-        exact rankings, taken out as far as it is known, and part of all standard errors (``info["form_stderr"]``).
-        ``info["metric_bound"]`` says how far off a value can be because distances are rounded: 0 where the numbers
-        of all columns lie on grids.
+        Rank all rows exactly; or the near ones only, with far rows binned; or the fast form where
+        there is enough to do for it to pay (``info["form"]`` says what was taken). What bins change
+        is estimated from a sample of exact rankings, taken out as far as it is known, and part of
+        all standard errors (``info["form_stderr"]``). ``info["metric_bound"]`` says how far off a
+        value can be because distances are rounded: 0 where the numbers of all columns lie on grids.
     valid : {"all", "auto"}
-        All validation rows; or random ones of them, stratified by their labels, until the tolerance is met, with what
-        the others would change in all standard errors (``info["n_valid_used"]``).
+        All validation rows; or random ones of them, stratified by their labels, until the tolerance
+        is met, with what the others would change in all standard errors (``info["n_valid_used"]``).
     checkpoint : path-like, optional
         Where to keep what is done, and to go on from, to the same bits.
     cluster : str or distributed.Client, optional
@@ -108,7 +114,9 @@ def value_knn(
 
     def compute(device: Device | None) -> Estimate:
         small = device is None and is_small(work, form)
-        game = SplitGame(problem, run, n_neighbors, metric, empty, device, small=small, cluster=cluster)
+        game = SplitGame(
+            problem, run, n_neighbors, metric, empty, device, small=small, cluster=cluster
+        )
         game.path, game.valid = checkpoint, valid
         return _value(game, run, columns, n_coalitions, tolerance, form)
 
@@ -161,7 +169,8 @@ def _value(
 def _choose_form(game: SplitGame, n_coalitions: int) -> None:
     """Take the fast form where it is another one, and pays for the sample that is ranked exactly.
 
-    How much there is to do decides, not a clock: the same call has the same result on a machine that is busy.
+    How much there is to do decides, not a clock: the same call has the same result on a machine
+    that is busy.
     """
     if game.device is not None:
         return  # it was chosen by the number of rows
@@ -172,7 +181,12 @@ def _choose_form(game: SplitGame, n_coalitions: int) -> None:
 
 
 def _some_columns(
-    game: SplitGame, run: Run, n_coalitions: int | None, tolerance: float, limit: int | None, keeper: Keeper
+    game: SplitGame,
+    run: Run,
+    n_coalitions: int | None,
+    tolerance: float,
+    limit: int | None,
+    keeper: Keeper,
 ) -> Estimate | None:
     """A sample of column coalitions, for all validation rows or for each chunk of them; None where all cost less."""
     given = (game, run, n_coalitions, tolerance, limit, keeper)
@@ -207,26 +221,33 @@ def _exact_columns(
 ) -> Estimate:
     """All column coalitions, validation rows streamed in chunks and in random order.
 
-    Ctrl-C keeps the chunks that are done: the validation rows seen so far are a random sample of all, which gives
-    the partial values their standard errors. So does the end of a run that need not use all of them.
+    Ctrl-C keeps the chunks that are done: the validation rows seen so far are a random sample of
+    all, which gives the partial values their standard errors. So does the end of a run that need
+    not use all of them.
     """
     m = game.n_columns
     if form == "auto":
         _choose_form(game, 2**m)
     keeper = keeper or game.keeper(run)
     sums = [
-        ChunkSums(part.n_valid, (part.n_rows, m), None if run.sums is None else run.sums.take_rows(rows))
+        ChunkSums(
+            part.n_valid, (part.n_rows, m), None if run.sums is None else run.sums.take_rows(rows)
+        )
         for part, rows in zip(game.parts, game.rows, strict=True)
     ]
     done, interrupted, enough = 0, False, False
     chunks, checks = _chunks(game, run.seed), set()
     if _samples_rows(game, tolerance):
-        chunks = game.valid_chunks(lambda part: min(part.walk_rows(), -(-part.n_valid // MANY_CHUNKS)))
+        chunks = game.valid_chunks(
+            lambda part: min(part.walk_rows(), -(-part.n_valid // MANY_CHUNKS))
+        )
         checks = check_points(LEAST_CHUNKS * len(sums), len(chunks))
 
     def estimate_now(info: dict[str, Any]) -> Estimate:
         dof = float(min(part.chunks for part in sums) - 1) if done < game.n_valid else np.inf
-        return mean_of_splits(sums, game.rows, (game.n_rows, m), info, dof=dof, further=run.sums is not None)
+        return mean_of_splits(
+            sums, game.rows, (game.n_rows, m), info, dof=dof, further=run.sums is not None
+        )
 
     with (
         reporting(run.progress, "exact KNN values") as report,
@@ -381,7 +402,9 @@ def _column_progress(
             return
         if ratio != seen["ratio"]:
             seen.update(ratio=ratio, done=done)
-        needed = float(seen["done"])  # the error falls about as fast as the coalitions grow, in doublings
+        needed = float(
+            seen["done"]
+        )  # the error falls about as fast as the coalitions grow, in doublings
         while needed < min(planned, seen["done"] * ratio / max(tolerance, 1e-9)):
             needed *= 2
         note = f"error {ratio:.3f} of the spread, wanted {tolerance:g}; {done:,} column coalitions"

@@ -25,12 +25,16 @@ TYPICAL_COALITIONS = 512
 """What sampling to the default tolerance takes, give or take a doubling."""
 
 
-def amount_of_work(problem: Problem, columns: str, n_coalitions: int | None, tolerance: float) -> float:
+def amount_of_work(
+    problem: Problem, columns: str, n_coalitions: int | None, tolerance: float
+) -> float:
     """About how many triples of row, validation row and column coalition there are to evaluate."""
     n_columns = problem.table.n_columns
     everything = takes_all_subsets(columns, n_columns, n_coalitions, tolerance)
     evaluated = 2.0**n_columns if everything else float(n_coalitions or TYPICAL_COALITIONS)
-    return evaluated * sum(float(split.train.n_rows) * split.valid.n_rows for split in problem.splits)
+    return evaluated * sum(
+        float(split.train.n_rows) * split.valid.n_rows for split in problem.splits
+    )
 
 
 def is_small(work: float, form: str) -> bool:
@@ -74,7 +78,9 @@ def fast_pays(n_rows: int, n_valid: int, n_splits: int, n_coalitions: int) -> bo
     return pairs >= FEW_PAIRS * SAMPLE * SAMPLE_ROWS * n_splits and n_rows * pairs >= SMALL_WORK
 
 
-def takes_all_subsets(columns: str, n_columns: int, n_coalitions: int | None, tolerance: float) -> bool:
+def takes_all_subsets(
+    columns: str, n_columns: int, n_coalitions: int | None, tolerance: float
+) -> bool:
     """Whether all column coalitions are evaluated without asking whether a sample would do."""
     if columns != "auto":
         return columns == "exact"

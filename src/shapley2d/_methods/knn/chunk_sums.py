@@ -27,7 +27,9 @@ class ChunkSums:
         Further sums of the cells, whose joint errors are kept too.
     """
 
-    def __init__(self, n_valid: float, shape: tuple[int, int], sums: BlockSums | None = None) -> None:
+    def __init__(
+        self, n_valid: float, shape: tuple[int, int], sums: BlockSums | None = None
+    ) -> None:
         self._further = sums
         count = 0 if sums is None else len(sums)
         self._further_sums, self._products = np.zeros(count), np.zeros((count, count))
@@ -42,7 +44,10 @@ class ChunkSums:
         self._seen += size
         self.chunks += 1
         for part, total, squares in zip(
-            (mean, mean.sum(axis=1), mean.sum(axis=0), mean.sum()), self._sums, self._squares, strict=True
+            (mean, mean.sum(axis=1), mean.sum(axis=0), mean.sum()),
+            self._sums,
+            self._squares,
+            strict=True,
         ):
             np.add(total, size * part, out=total)
             np.add(squares, size * part**2, out=squares)
@@ -59,7 +64,9 @@ class ChunkSums:
     def restore(self, state: NDArray[np.float64]) -> None:
         """Go on from such a list."""
         if not (0 <= state[1] <= state[0] <= self._n_valid):
-            raise InputError(Setting("checkpoint"), " does not fit this run: delete the file to start again")
+            raise InputError(
+                Setting("checkpoint"), " does not fit this run: delete the file to start again"
+            )
         self._seen, self.chunks = int(state[0]), int(state[1])
         start = 2
         for part in (*self._sums, *self._squares, self._further_sums, self._products):

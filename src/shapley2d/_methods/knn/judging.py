@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     from shapley2d._methods.knn.split_game import SplitGame
     from shapley2d._methods.run import Run
 
-# Errors of bins that are wanted at most, as a share of those of sampled coalitions: together they are 3 % larger.
+# Errors of bins that are wanted at most, as a share of those of sampled coalitions: together they
+# are 3 % larger.
 _FORM_SHARE = 0.25
 
 
-def corrected(estimate: Estimate, game: SplitGame, run: Run, tolerance: float = TOLERANCE) -> Estimate:
+def corrected(
+    estimate: Estimate, game: SplitGame, run: Run, tolerance: float = TOLERANCE
+) -> Estimate:
     """The estimate without the errors of bins, as far as a sample of exact rankings knows them."""
     if not game.is_binned:
         return estimate
@@ -45,7 +48,9 @@ def corrected(estimate: Estimate, game: SplitGame, run: Run, tolerance: float = 
             most=_most_coalitions(game, estimate.info["n_coalitions"]),
         )
     if run.sums is not None and estimate.covariance is not None:
-        left_over = np.diag(run.sums.squared(estimate.stderr**2 - sampled**2))  # as if bins erred apart
+        left_over = np.diag(
+            run.sums.squared(estimate.stderr**2 - sampled**2)
+        )  # as if bins erred apart
         estimate = replace(estimate, covariance=estimate.covariance + left_over)
     left, spread = estimate.info["form_stderr"], float(np.ptp(estimate.values))
     if left > max(tolerance, SPREAD_SHARE) * spread:

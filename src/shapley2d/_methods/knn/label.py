@@ -1,8 +1,9 @@
 """The label as one more column of the K-nearest-neighbour game.
 
-With the label phi(F + label) = phi(F), and without it nothing can be learned. So the features' values are a
-semivalue of the game without the label (:func:`shapley2d._theory.semivalues.feature_semivalue`), and the label's value
-in a row is the mean of phi(F) over random coalitions F of the features, of size s with weight p(s; m + 1) each. For
+With the label phi(F + label) = phi(F), and without it nothing can be learned. So the features'
+values are a semivalue of the game without the label
+(:func:`shapley2d._theory.semivalues.feature_semivalue`), and the label's value in a row is the mean
+of phi(F) over random coalitions F of the features, of size s with weight p(s; m + 1) each. For
 Shapley's value it is what the features leave of phi(M).
 """
 
@@ -23,7 +24,12 @@ from shapley2d._methods.knn.bin_correction import correct_bins
 from shapley2d._methods.knn.cells import value_knn
 from shapley2d._methods.knn.choices import amount_of_work, is_small
 from shapley2d._tables.row_weights import weighted_mean
-from shapley2d._theory.semivalues import Semivalue, feature_semivalue, marginal_weights, size_probabilities
+from shapley2d._theory.semivalues import (
+    Semivalue,
+    feature_semivalue,
+    marginal_weights,
+    size_probabilities,
+)
 from shapley2d._theory.sums import BlockSums
 
 if TYPE_CHECKING:
@@ -48,7 +54,9 @@ def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
     row_semivalue, column_semivalue = run.semivalues
     factor, beside = feature_semivalue(column_semivalue)
     sums = _sums_of_features(run) if column_semivalue == "shapley" else None
-    features = value_knn(problem, replace(run, semivalues=(row_semivalue, beside), sums=sums), **options)
+    features = value_knn(
+        problem, replace(run, semivalues=(row_semivalue, beside), sums=sums), **options
+    )
     values, stderr = factor * features.values, factor * features.stderr
     row_stderr, column_stderr = factor * features.row_stderr, factor * features.column_stderr
     game = _RowGame(problem, run, options, features.info["backend"])
@@ -63,10 +71,16 @@ def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
     else:
         label_weights = marginal_weights(column_semivalue, m + 1)
         if features.info["columns"] == "exact":
-            label, label_stderr, label_sum_stderr = game.mean(column_semivalue), np.zeros(game.n_rows), 0.0
+            label, label_stderr, label_sum_stderr = (
+                game.mean(column_semivalue),
+                np.zeros(game.n_rows),
+                0.0,
+            )
         else:
             count = features.info["n_coalitions"]
-            label, label_stderr, label_sum_stderr = _sampled_mean(game, column_semivalue, count, run.seed)
+            label, label_stderr, label_sum_stderr = _sampled_mean(
+                game, column_semivalue, count, run.seed
+            )
             dof = min(dof, float(count - 1))
         alone = game.corrected(label, label_weights)
         label, label_stderr = alone.values, np.hypot(label_stderr, alone.stderr)
@@ -117,9 +131,13 @@ class _RowGame:
                 error = weighted_mean(off**2, split.valid_weights)
                 self._joining[split.rows] += alone * error / len(problem.splits)
         device = device_named(backend)
-        work = amount_of_work(problem, options["columns"], options["n_coalitions"], options["tolerance"])
+        work = amount_of_work(
+            problem, options["columns"], options["n_coalitions"], options["tolerance"]
+        )
         small = device is None and is_small(work, options["form"])
-        coded = [integer_columns(split.train, split.valid, options["metric"]) for split in problem.splits]
+        coded = [
+            integer_columns(split.train, split.valid, options["metric"]) for split in problem.splits
+        ]
 
         parts = [
             RowValues(
@@ -175,7 +193,12 @@ class _RowGame:
             total_stderr=0.0,
         )
         right = correct_bins(
-            alike, binned, [part.ranked() for part in binned], self._rows, (weights, -weights), self._seed
+            alike,
+            binned,
+            [part.ranked() for part in binned],
+            self._rows,
+            (weights, -weights),
+            self._seed,
         )
         return _Corrected(right.values[:, 0], right.stderr[:, 0], float(right.column_stderr[0]))
 

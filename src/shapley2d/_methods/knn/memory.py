@@ -1,7 +1,8 @@
 """What nearest neighbours need of memory, in bytes, by what there is to do.
 
-The coded tables and the values with their errors; what every thread works with; and what the column axis keeps: the
-row values of all pairs of coalitions, sums over chunks of validation rows, or both for one chunk at a time.
+The coded tables and the values with their errors; what every thread works with; and what the column
+axis keeps: the row values of all pairs of coalitions, sums over chunks of validation rows, or both
+for one chunk at a time.
 """
 
 from __future__ import annotations
@@ -75,7 +76,10 @@ class Memory:
         left_out = changes_of_values(self._cells, n_chunks // self.n_splits)
         lines = min(8.0 * self.n_rows * n_coalitions, _SOME_LINES)
         return (
-            self.shared() + (16.0 + 8.0 * (1 + left_out)) * self._cells + 8.0 * PROBES * self.n_rows + lines
+            self.shared()
+            + (16.0 + 8.0 * (1 + left_out)) * self._cells
+            + 8.0 * PROBES * self.n_rows
+            + lines
         )
 
 

@@ -78,10 +78,14 @@ def _check(problem: Problem, run: Run, backend: str) -> None:
     instead = (": use ", Setting("method", "mc"), " with ", Setting("model", "knn"))
     if problem.target.task == "regression":
         raise InputError(
-            Setting("precedence"), " has no closed form for the squared error of nearest neighbours", *instead
+            Setting("precedence"),
+            " has no closed form for the squared error of nearest neighbours",
+            *instead,
         )
     if problem.label is not None:
-        raise InputError(Setting("precedence"), " does not go with the label of nearest neighbours", *instead)
+        raise InputError(
+            Setting("precedence"), " does not go with the label of nearest neighbours", *instead
+        )
     needed = n_coalitions(problem.table.n_columns, run.precedence.columns)
     if needed > MAX_COALITIONS:
         raise InputError(
@@ -91,7 +95,10 @@ def _check(problem: Problem, run: Run, backend: str) -> None:
         )
     if backend == "cuda":
         raise InputError(
-            Setting("precedence"), " is computed on the processor: leave ", Setting("backend", "cuda"), " out"
+            Setting("precedence"),
+            " is computed on the processor: leave ",
+            Setting("backend", "cuda"),
+            " out",
         )
 
 
@@ -108,7 +115,10 @@ class _Rows:
         n, n_valid = columns.n_rows, columns.n_valid
         weights = np.ones(n_valid) if split.valid_weights is None else split.valid_weights
         self._factors = weights / weights.mean() / n_valid
-        self._y, self._y_valid = split.y.codes.astype(np.int64), split.y_valid.codes.astype(np.int64)
+        self._y, self._y_valid = (
+            split.y.codes.astype(np.int64),
+            split.y_valid.codes.astype(np.int64),
+        )
         if levels is None:
             levels = np.zeros(n, dtype=np.intp)
         found, place = np.unique(levels, return_inverse=True)
@@ -123,7 +133,9 @@ class _Rows:
         starts = range(0, len(self._valid), _CHUNK)
         tasks = (delayed(self._chunk)(start, np.ascontiguousarray(masks)) for start in starts)
         total = np.zeros((len(masks), self._train.shape[1]))
-        for part in Parallel(n_jobs=self._n_jobs, backend="threading", return_as="generator")(tasks):
+        for part in Parallel(n_jobs=self._n_jobs, backend="threading", return_as="generator")(
+            tasks
+        ):
             total += part
         return total
 

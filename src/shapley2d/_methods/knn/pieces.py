@@ -1,9 +1,9 @@
 """The work of a valuation by nearest neighbours in numbered pieces, kept in a file and done on a cluster.
 
-With sampled columns a piece is a block of column coalitions, whose row values do not depend on what is evaluated beside
-them. With all columns it is a chunk of validation rows, and chunks are added up in their order; likewise where every
-chunk has column coalitions of its own. So a run that was killed and goes on, or that a cluster did, has the same bits
-as any other.
+With sampled columns a piece is a block of column coalitions, whose row values do not depend on what
+is evaluated beside them. With all columns it is a chunk of validation rows, and chunks are added up
+in their order; likewise where every chunk has column coalitions of its own. So a run that was
+killed and goes on, or that a cluster did, has the same bits as any other.
 """
 
 from __future__ import annotations
@@ -102,13 +102,17 @@ class Keeper:
         if self._saved is not None and _LINES in self._saved.arrays:
             masks, lines = self._saved.arrays[_COALITIONS] > 0, self._saved.arrays[_LINES]
             if lines.shape[1] == n_rows:
-                self._known = {mask.tobytes(): line for mask, line in zip(masks, lines, strict=True)}
+                self._known = {
+                    mask.tobytes(): line for mask, line in zip(masks, lines, strict=True)
+                }
                 self.resumed_at = len(lines)
 
         def kept(coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
             coalitions = np.ascontiguousarray(coalitions, dtype=np.bool_)
             missing = [
-                k for k, mask in enumerate(coalitions) if not self._keeps or mask.tobytes() not in self._known
+                k
+                for k, mask in enumerate(coalitions)
+                if not self._keeps or mask.tobytes() not in self._known
             ]
             values = np.empty((len(coalitions), n_rows))
             size = BLOCK if self._cluster is None else CLUSTER_BLOCK
@@ -133,7 +137,9 @@ class Keeper:
             for block in blocks:
                 yield phi(block)
         elif blocks:
-            yield from ordered_results(LinesWork(phi, blocks), 0, len(blocks), cluster=self._cluster)
+            yield from ordered_results(
+                LinesWork(phi, blocks), 0, len(blocks), cluster=self._cluster
+            )
 
     @property
     def _keeps(self) -> bool:
@@ -142,7 +148,9 @@ class Keeper:
     def _note(self, coalitions: NDArray[np.bool_], lines: NDArray[np.float64]) -> None:
         if self._checkpoint is None:
             return
-        self._known.update((mask.tobytes(), line) for mask, line in zip(coalitions, lines, strict=True))
+        self._known.update(
+            (mask.tobytes(), line) for mask, line in zip(coalitions, lines, strict=True)
+        )
         self._new += len(lines)
         if self._checkpoint.due():
             self.save_lines()
@@ -151,7 +159,9 @@ class Keeper:
         """Write what is new of the lines."""
         if self._checkpoint is None or not self._new:
             return
-        masks = np.array([np.frombuffer(mask, dtype=np.bool_) for mask in self._known], dtype=np.float64)
+        masks = np.array(
+            [np.frombuffer(mask, dtype=np.bool_) for mask in self._known], dtype=np.float64
+        )
         arrays = {_COALITIONS: masks, _LINES: np.stack(list(self._known.values()))}
         self._checkpoint.save(len(masks), arrays, [])
         self._new = 0
@@ -206,7 +216,9 @@ class Keeper:
         saved = self.saved_plan
         if self._saved is None or saved is None or saved[3:5].tolist() != plan:
             return 0
-        sizes = np.array([[array.size for array in part.state()] for part in sums])  # by split and array
+        sizes = np.array(
+            [[array.size for array in part.state()] for part in sums]
+        )  # by split and array
         found = [self._saved.arrays.get(_name(i)) for i in range(sizes.shape[1])]
         known = [
             array
@@ -262,7 +274,9 @@ class Keeper:
             if self._checkpoint is not None and done > started:
                 self._save_stream(done, sums, plan())
 
-    def _save_stream(self, done: int, sums: Sequence[StreamSums], plan: NDArray[np.float64]) -> None:
+    def _save_stream(
+        self, done: int, sums: Sequence[StreamSums], plan: NDArray[np.float64]
+    ) -> None:
         assert self._checkpoint is not None
         states = zip(
             *(part.state() for part in sums), strict=True
@@ -315,7 +329,12 @@ class MeanValues:
     """
 
     def __init__(
-        self, parts: list[RowValues], rows: list[NDArray[np.intp]], n_rows: int, *, empty_is_zero: bool
+        self,
+        parts: list[RowValues],
+        rows: list[NDArray[np.intp]],
+        n_rows: int,
+        *,
+        empty_is_zero: bool,
     ) -> None:
         self._parts, self._rows, self._n_rows = parts, rows, n_rows
         self._empty_is_zero = empty_is_zero
@@ -391,4 +410,6 @@ def _restore_all(sums: list[ChunkSums], saved: Saved, n_chunks: int) -> None:
 
 
 def _does_not_fit() -> InputError:
-    return InputError(Setting("checkpoint"), " does not fit this run: delete the file to start again")
+    return InputError(
+        Setting("checkpoint"), " does not fit this run: delete the file to start again"
+    )

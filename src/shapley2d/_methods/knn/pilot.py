@@ -1,9 +1,10 @@
 """About how many column coalitions a tolerance takes: sampled on few rows, extrapolated.
 
-The error of sampled columns beside the spread of the values hardly depends on how many rows there are and how many
-validation rows: on tables of 500 to 5,000 rows against 16 to 300 the same coalitions left errors within a fifth of each
-other. So a pilot on few of both tells how far the error has come down, and it falls about as fast as coalitions are
-added, a little slower where columns matter together.
+The error of sampled columns beside the spread of the values hardly depends on how many rows there
+are and how many validation rows: on tables of 500 to 5,000 rows against 16 to 300 the same
+coalitions left errors within a fifth of each other. So a pilot on few of both tells how far the
+error has come down, and it falls about as fast as coalitions are added, a little slower where
+columns matter together.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ PILOT_WORK = 16_000
 PILOT_COALITIONS = 512
 _PILOT_VALID = (16, 128)
 
-# How a pilot and the run it stands for may differ, and the powers of the number of coalitions that errors fall by.
+# How a pilot and the run it stands for may differ, and the powers of the number of coalitions that
+# errors fall by.
 _BETTER, _WORSE = 0.8, 1.25
 _FAST_FALL, _SLOW_FALL = 1.2, 0.75
 _STEP = 1.2  # by which a run may overshoot
@@ -66,7 +68,9 @@ class Fall(NamedTuple):
             coalitions = min(math.ceil(1.02 * coalitions), most)
 
 
-def pilot_fall(problem: Problem, run: Run, tolerance: float, *, small: bool, **settings: object) -> Fall:
+def pilot_fall(
+    problem: Problem, run: Run, tolerance: float, *, small: bool, **settings: object
+) -> Fall:
     """Sample columns on few rows and validation rows, with the kernels that the run itself will need.
 
     Parameters
@@ -104,7 +108,9 @@ def few_rows(problem: Problem, n_rows: int | None, n_valid: int, seed: int) -> P
     part: Split = split.take_valid(valid)
     if n_rows is not None and split.train.n_rows > n_rows:
         rows = np.sort(random.permutation(split.train.n_rows)[:n_rows])
-        part = replace(part, rows=split.rows[rows], train=part.train.take_rows(rows), y=part.y.take(rows))
+        part = replace(
+            part, rows=split.rows[rows], train=part.train.take_rows(rows), y=part.y.take(rows)
+        )
     table = part.train
     part = replace(part, rows=np.arange(table.n_rows))
     return replace(problem, table=table, target=part.y, splits=[part])

@@ -50,9 +50,7 @@ if TYPE_CHECKING:
 TYPICAL_NS = 7.0
 """Nanoseconds per row, validation row and coalition of a core, for a first guess."""
 
-_CELL_S = (
-    4e-7  # what a cell of the result takes apart from that: means, errors, checks, the answer's own arrays
-)
+_CELL_S = 4e-7  # what a cell of the result takes apart from that: means, errors, checks, the answer's own arrays
 SENT_BYTES_S = 5e8
 """Bytes a second that come back from workers."""
 
@@ -105,7 +103,9 @@ def price_knn(
             problem, form, device, 2**n_columns if exact else n_coalitions or TYPICAL_COALITIONS
         )
         bench = calibration.set_up(problem, run, used, device, small=small, **settings)
-        samples = may_sample_rows(valid, tolerance, min(split.valid.n_rows for split in problem.splits))
+        samples = may_sample_rows(
+            valid, tolerance, min(split.valid.n_rows for split in problem.splits)
+        )
         job = _Job(problem, run, bench, keeps=checkpoint is not None, samples=samples)
         if exact:
             return job.all_subsets()
@@ -115,7 +115,9 @@ def price_knn(
             counts = _even(n_coalitions, n_columns), _even(n_coalitions, n_columns)
             return job.streamed(counts) if streams else job.sampled(counts, [counts[0]])
         fall = pilot_fall(problem, run, tolerance, small=small, **settings)
-        rounds = coalitions_of_rounds(Target(n_columns, run.semivalues[1]), problem.table.n_rows, limit)
+        rounds = coalitions_of_rounds(
+            Target(n_columns, run.semivalues[1]), problem.table.n_rows, limit
+        )
         fewest = rounds[0]
         if streams:
             rounds = [FIRST_PER_COLUMN * n_columns, limit or DEFAULT_MAX_COALITIONS]
@@ -125,7 +127,8 @@ def price_knn(
         notes = _notes(missed, ends[1], falls_back=limit is not None)
         walks = tuple(2**n_columns if limit is not None and not_met else 0 for not_met in missed)
         if streams:
-            # where a sample of validation rows does not pay, all of them share coalitions, of which fewer may do
+            # where a sample of validation rows does not pay, all of them share coalitions, of which
+            # fewer may do
             return job.streamed((fewest if samples else min(ends[0], counts[0]), counts[1]), notes)
         return job.sampled(counts, rounds, notes, (walks[0], walks[1]))
 
@@ -190,7 +193,9 @@ class _Job:
             small=bench.game.is_small,
             binned=bench.part.is_binned,
         )
-        self._pairs = float(sum(split.train.n_rows * split.valid.n_rows for split in problem.splits))
+        self._pairs = float(
+            sum(split.train.n_rows * split.valid.n_rows for split in problem.splits)
+        )
 
     def _used(self, chunk: int) -> tuple[float, float]:
         """The part of the validation rows that is used, at least and at most."""
@@ -216,7 +221,9 @@ class _Job:
             )
             for k, share in enumerate(self._used(size))
         )
-        return self._price(low, high, pace, (coalitions, coalitions), self._memory.walked(), "exact", size)
+        return self._price(
+            low, high, pace, (coalitions, coalitions), self._memory.walked(), "exact", size
+        )
 
     def sampled(
         self,
@@ -227,7 +234,8 @@ class _Job:
     ) -> Price:
         """A sample of column coalitions that all validation rows share.
 
-        ``rounds`` are sizes after which its error is looked at, and ``walks`` what is evaluated where it did not do.
+        ``rounds`` are sizes after which its error is looked at, and ``walks`` what is evaluated
+        where it did not do.
         """
         pace = calibration.pace_of_sample(self._bench, self._run.seed)
         back = 8.0 * self.n_rows * CLUSTER_BLOCK / SENT_BYTES_S
@@ -235,11 +243,19 @@ class _Job:
         for count, walk, most in zip(counts, walks, (False, True), strict=True):
             looks = [*(one for one in rounds if one < count), count]
             alone = self._alone_s + self._correction_s(pace, count, most=most)
-            alone += sum(calibration.estimator_s(self.n_rows, self.n_columns, one // 2) for one in looks)
+            alone += sum(
+                calibration.estimator_s(self.n_rows, self.n_columns, one // 2) for one in looks
+            )
             pieces = -(-(count + walk) // CLUSTER_BLOCK)
             waves = -(-(count + walk) // _COALITIONS_PER_CALL)
             costs.append(
-                Cost(alone, pace.core_s * self._pairs * (count + walk), pieces, waves, HANDOVER_S + back)
+                Cost(
+                    alone,
+                    pace.core_s * self._pairs * (count + walk),
+                    pieces,
+                    waves,
+                    HANDOVER_S + back,
+                )
             )
         amount = (counts[0] + walks[0], counts[1] + walks[1])
         parts = 1 if Target(self.n_columns, self._run.semivalues[1]).symmetric else 2
@@ -260,7 +276,11 @@ class _Job:
             evaluated = count * share + (counts[0] / 4 if k and count > counts[0] else 0.0)
             triples = self._pairs * evaluated
             contracted = 2 * self.n_columns * self.n_rows * evaluated * chunks / self.n_splits
-            alone = self._alone_s + self._correction_s(pace, count, most=bool(k)) + 1e-8 * cells * chunks
+            alone = (
+                self._alone_s
+                + self._correction_s(pace, count, most=bool(k))
+                + 1e-8 * cells * chunks
+            )
             shared = pace.core_s * triples + _PRODUCT_S * contracted
             costs.append(Cost(alone, shared, max(round(chunks * share), 1), 1, HANDOVER_S + back))
         memory = self._memory.streamed(counts[1], chunks)

@@ -80,7 +80,8 @@ class SplitGame:
         """The tables of the splits in code."""
         if not self._columns:
             self._columns = [
-                integer_columns(split.train, split.valid, self.info["metric"]) for split in self._splits
+                integer_columns(split.train, split.valid, self.info["metric"])
+                for split in self._splits
             ]
         return self._columns
 
@@ -89,7 +90,11 @@ class SplitGame:
         options: dict[str, Any] = {**self._options, "form": form}
         return [
             RowValues(
-                columns, split.y.codes, split.y_valid.codes, valid_weights=split.valid_weights, **options
+                columns,
+                split.y.codes,
+                split.y_valid.codes,
+                valid_weights=split.valid_weights,
+                **options,
             )
             for columns, split in zip(self.columns, self._splits, strict=True)
         ]
@@ -127,7 +132,9 @@ class SplitGame:
 
         rows = sum(rows.size + 1 for rows in self.rows)
         further = 0 if run.sums is None else len(run.sums) ** 2 + len(run.sums)
-        chunks = 3 * rows * (self.n_columns + 1) + (8 + 2 * further + self.n_columns**2) * len(self.rows)
+        chunks = 3 * rows * (self.n_columns + 1) + (8 + 2 * further + self.n_columns**2) * len(
+            self.rows
+        )
         lines = (DEFAULT_MAX_COALITIONS + 2**FEW_COLUMNS) * (self.n_rows + self.n_columns)
         checkpoint = checkpoint_of(
             self.path,
@@ -154,7 +161,9 @@ class SplitGame:
             weights_out[0] = 0.0
         return weights_in, weights_out
 
-    def valid_chunks(self, rows_of: Callable[[RowValues], int]) -> list[tuple[int, NDArray[np.intp]]]:
+    def valid_chunks(
+        self, rows_of: Callable[[RowValues], int]
+    ) -> list[tuple[int, NDArray[np.intp]]]:
         """Random chunks of validation rows, the splits in turn, so that a partial run covers all of them alike.
 
         Parameters

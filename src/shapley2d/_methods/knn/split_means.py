@@ -46,7 +46,11 @@ def mean_of_splits(
     if len(sums) == 1 and rows[0].size == shape[0]:
         (part,) = sums
         values, variance = part.mean(), part.variance(0)
-        row_variance, column_variance, total = part.variance(1), part.variance(2), float(part.variance(3))
+        row_variance, column_variance, total = (
+            part.variance(1),
+            part.variance(2),
+            float(part.variance(3)),
+        )
     else:
         values, variance = np.zeros(shape), np.zeros(shape)
         row_variance, column_variance, total = np.zeros(shape[0]), np.zeros(shape[1]), 0.0
@@ -62,7 +66,9 @@ def mean_of_splits(
         np.sqrt(row_variance),
         np.sqrt(column_variance),
         info,
-        covariance=np.sum([part.covariance() for part in sums], axis=0) * share**2 if further else None,
+        covariance=np.sum([part.covariance() for part in sums], axis=0) * share**2
+        if further
+        else None,
         dof=dof,
         total_stderr=float(np.sqrt(total)),
     )

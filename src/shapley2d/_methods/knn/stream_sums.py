@@ -1,9 +1,10 @@
 """Sums over chunks of validation rows that have column coalitions of their own: means and two kinds of variance.
 
-Chunks differ because their validation rows and their coalitions do; the jackknife within a chunk sees the coalitions
-alone. With the share f of all validation rows seen, the variance of the mean is ``(1 - f)`` times that of chunks that
-differ, plus ``f`` times that of coalitions: at the end there are no other validation rows. The same holds later, where
-some rows were used once more than others, with what these rows weigh.
+Chunks differ because their validation rows and their coalitions do; the jackknife within a chunk
+sees the coalitions alone. With the share f of all validation rows seen, the variance of the mean is
+``(1 - f)`` times that of chunks that differ, plus ``f`` times that of coalitions: at the end there
+are no other validation rows. The same holds later, where some rows were used once more than others,
+with what these rows weigh.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ LEAST_RESPONSE = 0.5
 _ALIKE = 1.15
 """Squared errors by coalitions are larger than what a jackknife sees by what all chunks get wrong alike.
 
-Measured on tables of 8 to 14 columns with 8 to 16 coalitions to a column: a tenth to an eighth of them.
+Measured on tables of 8 to 14 columns with 8 to 16 coalitions to a column: a tenth to an eighth of
+them.
 """
 
 
@@ -49,12 +51,18 @@ class StreamSums:
     """
 
     def __init__(
-        self, n_valid: int, shape: tuple[int, int], sums: BlockSums | None = None, *, efficient: bool = True
+        self,
+        n_valid: int,
+        shape: tuple[int, int],
+        sums: BlockSums | None = None,
+        *,
+        efficient: bool = True,
     ) -> None:
         n, m = shape
         self._n_valid, self._further, self._efficient = n_valid, sums, efficient
         count = 0 if sums is None else len(sums)
-        # One line per column. Variances are in single precision, which is far finer than they are known.
+        # One line per column. Variances are in single precision, which is far finer than they are
+        # known.
         self._mean = np.zeros((m, n))
         self._between = np.zeros((m, n), dtype=np.float32)
         self._within = np.zeros((m, n), dtype=np.float32)
@@ -62,7 +70,10 @@ class StreamSums:
         self._columns = np.zeros((3, m))
         self._total = np.zeros(3)
         self._further_mean = np.zeros(count)
-        self._further_between, self._further_within = np.zeros((count, count)), np.zeros((count, count))
+        self._further_between, self._further_within = (
+            np.zeros((count, count)),
+            np.zeros((count, count)),
+        )
         self._response = np.zeros((m, m))
         self._counts = np.zeros(3)  # validation rows, chunks, squares behind the variances within
 
@@ -137,11 +148,14 @@ class StreamSums:
             self._further_within += size**2 * (1 - design.share) * np.outer(of_sums, of_sums)
         if design.share > 0 and design.probes:
             by_column = np.matmul(
-                self._further.by_row_group(probes.T).T, self._further.weights[:, :, self._further.columns]
+                self._further.by_row_group(probes.T).T,
+                self._further.weights[:, :, self._further.columns],
             )
             m = by_column.shape[2]
             if self._efficient and m > 1:  # the errors of a row sum to 0
-                by_column = (by_column - by_column.mean(axis=2, keepdims=True)) * math.sqrt(m / (m - 1))
+                by_column = (by_column - by_column.mean(axis=2, keepdims=True)) * math.sqrt(
+                    m / (m - 1)
+                )
             lines = (by_column * np.sqrt(design.expected)).reshape(len(by_column), -1)
             self._further_within += size**2 * design.share * lines @ lines.T
 
@@ -199,7 +213,9 @@ class StreamSums:
         between = self._open / (seen * (chunks - 1)) if chunks > 1 else 0.0
         return square * between, _ALIKE * square * (1 - self._open) / max(seen, 1.0) ** 2
 
-    def _mixed(self, between: NDArray[np.floating], within: NDArray[np.floating]) -> NDArray[np.floating]:
+    def _mixed(
+        self, between: NDArray[np.floating], within: NDArray[np.floating]
+    ) -> NDArray[np.floating]:
         factors = self._factors()
         return np.asarray(factors[0] * between + factors[1] * within)
 

@@ -1,8 +1,8 @@
 """Sampled columns with coalitions of their own for every chunk of validation rows: nothing but sums is kept.
 
-Memory does not grow with the number of coalitions, a run can end before all validation rows were used, and what it has
-reached fits into a file of a few numbers to a cell. At equal work the values are as good as from coalitions that all
-validation rows share.
+Memory does not grow with the number of coalitions, a run can end before all validation rows were
+used, and what it has reached fits into a file of a few numbers to a cell. At equal work the values
+are as good as from coalitions that all validation rows share.
 """
 
 from __future__ import annotations
@@ -190,7 +190,8 @@ class Streamed:
     sample : bool
         Whether the run may end before all validation rows were used.
     all_rows_apart : bool
-        Whether to leave it to others (:attr:`takes_all_rows`) where all validation rows have to be used.
+        Whether to leave it to others (:attr:`takes_all_rows`) where all validation rows have to be
+        used.
     """
 
     def __init__(
@@ -217,7 +218,9 @@ class Streamed:
         )
         self._each = len(self._chunks) // len(game.parts)  # chunks of a split, give or take one
         self._squared = (
-            self._target.efficient and run.sums is None and all(part.can_square for part in game.parts)
+            self._target.efficient
+            and run.sums is None
+            and all(part.can_square for part in game.parts)
         )
         self._history: list[tuple[int, float]] = []
         self._half = _UNKNOWN
@@ -261,7 +264,11 @@ class Streamed:
     @property
     def _question(self) -> list[float]:
         """What the plan depends on, beside the data."""
-        return [float(self._asked or 0), 0.0 if self._asked else self._tolerance, float(self._sample)]
+        return [
+            float(self._asked or 0),
+            0.0 if self._asked else self._tolerance,
+            float(self._sample),
+        ]
 
     def _plan(self, n_coalitions: int, attempt: int = 0) -> Plan:
         cells = self._game.n_rows * self._game.n_columns
@@ -290,7 +297,12 @@ class Streamed:
         """Add chunks up until it is enough (0), or give the number of coalitions to start again with."""
         game, per_pass = self._game, len(self._chunks)
         work = StreamWork(
-            game.parts, self._chunks, self._target, plan, self._run.seed, empty_is_zero=game.empty == "zero"
+            game.parts,
+            self._chunks,
+            self._target,
+            plan,
+            self._run.seed,
+            empty_is_zero=game.empty == "zero",
         )
         self._history = []
 
@@ -300,7 +312,9 @@ class Streamed:
         verdict = self._verdict(plan, sums, done)
         while verdict is None:
             until = (done // per_pass + 1) * per_pass
-            with closing(self._keeper.stream(work, self._chunks, (done, until), sums, state)) as added:
+            with closing(
+                self._keeper.stream(work, self._chunks, (done, until), sums, state)
+            ) as added:
                 for count in added:
                     done = count
                     report(done / until, self._words(plan, done))
@@ -319,7 +333,9 @@ class Streamed:
         if looks and self._note(plan, sums, done) <= self._tolerance:
             return 0
         if plan.attempt == 0 and self._asked is None and done:
-            pilot = least if self._sample else max(int(_PILOT * per_pass), min(2 * len(sums), per_pass))
+            pilot = (
+                least if self._sample else max(int(_PILOT * per_pass), min(2 * len(sums), per_pass))
+            )
             if done == pilot // 2:
                 self._half = self._error(sums)
             needed = self._needed(plan, sums) if done == pilot else 0
@@ -334,7 +350,9 @@ class Streamed:
         return None
 
     def _words(self, plan: Plan, done: int) -> str:
-        share = f"{min(done, len(self._chunks)):,} of {len(self._chunks):,} chunks of validation rows"
+        share = (
+            f"{min(done, len(self._chunks)):,} of {len(self._chunks):,} chunks of validation rows"
+        )
         error = (
             f"error {self._history[-1][1]:.3f} of the spread, wanted {self._tolerance:g}; "
             if self._history
@@ -358,7 +376,11 @@ class Streamed:
         for part in sums:
             errors.append(part.parts()[1] / max(part.chunks, 1))
             spread = max(spread, float(np.ptp(part.mean())))
-        return math.sqrt(max(errors)) / spread / math.sqrt(max(len(sums) - 1, 1)) if spread > 0 else 0.0
+        return (
+            math.sqrt(max(errors)) / spread / math.sqrt(max(len(sums) - 1, 1))
+            if spread > 0
+            else 0.0
+        )
 
     def _needed(self, plan: Plan, sums: list[StreamSums]) -> int:
         """Coalitions of a chunk that the tolerance takes; or that it takes all validation rows."""
@@ -369,8 +391,13 @@ class Streamed:
             return plan.n_coalitions
         seen = min(part.chunks for part in sums)
         if not self._sample:
-            # Rows that few validation rows are near to have values, and errors, that come from few chunks.
-            power = float(np.clip(math.log2(self._half / now), 0.0, 0.5)) if self._half < _UNKNOWN else 0.25
+            # Rows that few validation rows are near to have values, and errors, that come from few
+            # chunks.
+            power = (
+                float(np.clip(math.log2(self._half / now), 0.0, 0.5))
+                if self._half < _UNKNOWN
+                else 0.25
+            )
             dof = chunks * max(plan.left_out, 1)
             ratio = now * (seen / chunks) ** power * interval_factor(dof) / interval_factor()
             return math.ceil(plan.n_coalitions * max(float(_MARGIN * ratio / self._tolerance), 1.0))
@@ -384,7 +411,8 @@ class Streamed:
             if takes > chunks:  # all rows, several times
                 takes = max(chunks * (columns / chunks) / max(wanted, 1e-300), chunks)
             best = min(best, (takes * count, count))
-        # With all rows the error by coalitions alone counts, which falls as fast as their number grows.
+        # With all rows the error by coalitions alone counts, which falls as fast as their number
+        # grows.
         shared = plan.n_coalitions * math.sqrt(within / chunks / max(wanted, 1e-300))
         all_rows = chunks * max(shared, first_round(self._game.n_columns))
         return _ALL_ROWS if self._all_rows_apart and best[0] > _PAYS * all_rows else int(best[1])
@@ -404,7 +432,9 @@ class Streamed:
         game = self._game
         done = sum(part.chunks for part in sums)
         passes = max(-(-done // len(self._chunks)), 1)
-        estimate = self._last if self._last is not None and not interrupted else self._together(sums, {})
+        estimate = (
+            self._last if self._last is not None and not interrupted else self._together(sums, {})
+        )
         ratio = convergence_ratio(estimate.values, estimate.stderr, estimate.dof)
         everything = plan.n_coalitions // 2 > sum(pair_counts(game.n_columns)[1:])
         info: dict[str, Any] = {

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 def deal_rows(y: NDArray[Any], size: int, random: np.random.Generator) -> list[NDArray[np.intp]]:
     """Random chunks of rows, of nearly equal sizes.
 
-    Rows in the order of their labels, those of one label in random order, are dealt out to the chunks in rounds, every
-    round in an order of its own. So the first chunks are a stratified random sample of all rows.
+    Rows in the order of their labels, those of one label in random order, are dealt out to the
+    chunks in rounds, every round in an order of its own. So the first chunks are a stratified
+    random sample of all rows.
 
     Parameters
     ----------
@@ -33,7 +34,9 @@ def deal_rows(y: NDArray[Any], size: int, random: np.random.Generator) -> list[N
     count = -(-len(y) // max(size, 1))
     order = random.permutation(len(y))
     order = order[np.argsort(y[order], kind="stable")]
-    rounds = random.permuted(np.tile(np.arange(count), (-(-len(y) // count), 1)), axis=1).ravel()[: len(y)]
+    rounds = random.permuted(np.tile(np.arange(count), (-(-len(y) // count), 1)), axis=1).ravel()[
+        : len(y)
+    ]
     if len(y) % count:  # the last round is for some of the chunks only
         rounds[-(len(y) % count) :] = random.permutation(count)[: len(y) % count]
     return [np.sort(order[rounds == k]) for k in range(count)]
@@ -41,5 +44,7 @@ def deal_rows(y: NDArray[Any], size: int, random: np.random.Generator) -> list[N
 
 def in_turn(parts: list[list[NDArray[np.intp]]]) -> list[tuple[int, NDArray[np.intp]]]:
     """The chunks of several splits, one of each in turn, so that the first ones cover all splits alike."""
-    numbered = [(place, k, chunk) for k, chunks in enumerate(parts) for place, chunk in enumerate(chunks)]
+    numbered = [
+        (place, k, chunk) for k, chunks in enumerate(parts) for place, chunk in enumerate(chunks)
+    ]
     return [(k, chunk) for _, k, chunk in sorted(numbered, key=lambda entry: entry[:2])]

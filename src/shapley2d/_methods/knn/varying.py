@@ -1,7 +1,8 @@
 """Columns that say the same in every row: where no columns are worth a vote among all rows, they are worth exactly 0.
 
-Such a column moves all rows alike, so it changes no rank and no tie. It is left out before anything is computed, which
-makes its zeros exact where coalitions are sampled too, and takes half of the coalitions away.
+Such a column moves all rows alike, so it changes no rank and no tie. It is left out before anything
+is computed, which makes its zeros exact where coalitions are sampled too, and takes half of the
+coalitions away.
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ def take_columns(problem: Problem, columns: NDArray[np.intp]) -> Problem:
     def taken(table: Table) -> Table:
         return replace(table, columns=tuple(table.columns[j] for j in columns.tolist()))
 
-    splits = [replace(split, train=taken(split.train), valid=taken(split.valid)) for split in problem.splits]
+    splits = [
+        replace(split, train=taken(split.train), valid=taken(split.valid))
+        for split in problem.splits
+    ]
     return replace(problem, table=taken(problem.table), splits=splits)
 
 

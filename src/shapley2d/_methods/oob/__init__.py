@@ -22,7 +22,9 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     return oob_cells(problem, run, **options)
 
 
-def price(problem: Problem, run: Run, *, n_trees: int, column_share: Any, oob_score: str, **_: Any) -> Price:
+def price(
+    problem: Problem, run: Run, *, n_trees: int, column_share: Any, oob_score: str, **_: Any
+) -> Price:
     """What a run will take."""
     from shapley2d._methods.oob.cells import Trees, check_oob, columns_drawn
     from shapley2d._methods.work_price import price_pieces

@@ -1,9 +1,10 @@
 """2D-OOB: cells valued by how well trees that never saw a row predict it from a few columns.
 
-Many trees are grown, each on a bootstrap of the rows and a random subset of the columns. The value of cell (i, j) is
-the mean score of row i over the trees whose bag lacks row i and whose columns include j (Sun, Shen and Kwon, "2D-OOB:
-attributing data contribution through joint valuation framework", NeurIPS 2024). No validation rows are needed. The
-values are no semivalue: they do not sum to a performance.
+Many trees are grown, each on a bootstrap of the rows and a random subset of the columns. The value
+of cell (i, j) is the mean score of row i over the trees whose bag lacks row i and whose columns
+include j (Sun, Shen and Kwon, "2D-OOB: attributing data contribution through joint valuation
+framework", NeurIPS 2024). No validation rows are needed. The values are no semivalue: they do not
+sum to a performance.
 """
 
 from __future__ import annotations
@@ -62,15 +63,17 @@ def oob_cells(
         Its table and target; its splits are not looked at.
     run : Run
     n_trees : int
-        Trees to grow. The scores of all of them are kept until the end: four bytes per tree and row.
+        Trees to grow. The scores of all of them are kept until the end: four bytes per tree and
+        row.
     column_share : float or int
-        The part of the columns that each tree sees, rounded to the nearest number of columns, at least one. A whole
-        number is a number of columns: 1 is one column, 1.0 all of them.
+        The part of the columns that each tree sees, rounded to the nearest number of columns, at
+        least one. A whole number is a number of columns: 1 is one column, 1.0 all of them.
     oob_score : {"correct", "distance"}
-        How a tree scores a row. ``"correct"``: 1 where it predicts the row's class, else 0; for a target of numbers
-        1 - (error squared) / (variance of the target), which is 1 at best and 0 where a tree is as far off as the
-        mean typically is. ``"distance"`` (classes only): adds how close the row is to the mean of its class in the
-        bag, from 1 (as close as the closest row in the bag) to 0 (as far as the farthest) and below.
+        How a tree scores a row. ``"correct"``: 1 where it predicts the row's class, else 0; for a
+        target of numbers 1 - (error squared) / (variance of the target), which is 1 at best and 0
+        where a tree is as far off as the mean typically is. ``"distance"`` (classes only): adds how
+        close the row is to the mean of its class in the bag, from 1 (as close as the closest row in
+        the bag) to 0 (as far as the farthest) and below.
     checkpoint : path-like, optional
         Where to keep the scores of the trees that are grown, and to go on from, to the same bits.
     cluster : str, distributed.Client or executor, optional
@@ -79,13 +82,15 @@ def oob_cells(
     Returns
     -------
     Estimate
-        Standard errors are those of the mean over trees for this table: they show how far more trees would move the
-        values. Ctrl-C ends the work and keeps the trees grown, if every cell has been scored twice by then.
+        Standard errors are those of the mean over trees for this table: they show how far more
+        trees would move the values. Ctrl-C ends the work and keeps the trees grown, if every cell
+        has been scored twice by then.
 
     Notes
     -----
-    A category is one player however many 0/1 columns encode it. A missing number counts as the mean of its column.
-    For the distance every column is scaled to a variance of 1, all 0/1 columns of a category together.
+    A category is one player however many 0/1 columns encode it. A missing number counts as the mean
+    of its column. For the distance every column is scaled to a variance of 1, all 0/1 columns of a
+    category together.
 
     Examples
     --------
@@ -243,7 +248,9 @@ class Trees:
         lines = np.zeros((len(trees), n_rows + n_columns))
         for line, tree in zip(lines, trees, strict=True):
             counts, columns = draw_tree(self._seed, tree, self.shape, self.n_drawn)
-            line[:n_rows] = self._scores(counts, np.concatenate([self._members[j] for j in columns]))
+            line[:n_rows] = self._scores(
+                counts, np.concatenate([self._members[j] for j in columns])
+            )
             line[n_rows + columns] = 1.0
         return lines
 
@@ -267,10 +274,14 @@ def _scaled(matrix: NDArray[np.float64], owners: NDArray[np.intp]) -> NDArray[np
     """Columns as lines, centred, and divided so that those of one player have a variance of 1 in all."""
     centred = (matrix - matrix.mean(axis=0)).T
     variance = np.bincount(owners, np.mean(centred**2, axis=1))
-    return np.ascontiguousarray(centred / np.sqrt(np.where(variance > 0, variance, 1.0))[owners][:, None])
+    return np.ascontiguousarray(
+        centred / np.sqrt(np.where(variance > 0, variance, 1.0))[owners][:, None]
+    )
 
 
-def _checkpoint(path: Any, problem: Problem, run: Run, trees: Trees, enough: int) -> Checkpoint | None:
+def _checkpoint(
+    path: Any, problem: Problem, run: Run, trees: Trees, enough: int
+) -> Checkpoint | None:
     """The checkpoint at a path, for trees of this table only; how many are wanted may change."""
     if path is None:
         return None
@@ -340,5 +351,11 @@ def _enough_trees(table: Table, n_drawn: int) -> int:
 def _estimate(means: TreeMeans, **info: Any) -> Estimate:
     least = int(means.counts.min())
     dof = float(least - 1)
-    facts = {**info, "min_trees_per_cell": least, "ratio": convergence_ratio(means.values, means.stderr, dof)}
-    return Estimate(means.values, means.stderr, means.row_stderr, means.column_stderr, facts, dof=dof)
+    facts = {
+        **info,
+        "min_trees_per_cell": least,
+        "ratio": convergence_ratio(means.values, means.stderr, dof),
+    }
+    return Estimate(
+        means.values, means.stderr, means.row_stderr, means.column_stderr, facts, dof=dof
+    )

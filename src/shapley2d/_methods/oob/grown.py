@@ -22,8 +22,8 @@ class GrownTrees:
     ----------
     checkpoint : Checkpoint, optional
     shape : (int, int)
-        Rows and columns of the table: a line has a score for every row, NaN where the tree has it in its bag, then 1
-        for every column that the tree saw, 0 for the others.
+        Rows and columns of the table: a line has a score for every row, NaN where the tree has it
+        in its bag, then 1 for every column that the tree saw, 0 for the others.
     """
 
     def __init__(self, checkpoint: Checkpoint | None, shape: tuple[int, int]) -> None:

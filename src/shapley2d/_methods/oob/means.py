@@ -34,16 +34,19 @@ def tree_means(
     scores : ndarray of shape (B, n)
         The score of every row by every tree; NaN where the tree has the row in its bag.
     drawn : ndarray of shape (B, m)
-        Which columns each tree saw. A tree scores the cells of its rows out of bag in these columns.
+        Which columns each tree saw. A tree scores the cells of its rows out of bag in these
+        columns.
     right_or_wrong : bool
-        Whether scores are 0 or 1. Trees that all agree do not prove that the next one will, so the errors are those
-        with half a right and half a wrong score more (as in Jeffreys' interval), never 0.
+        Whether scores are 0 or 1. Trees that all agree do not prove that the next one will, so the
+        errors are those with half a right and half a wrong score more (as in Jeffreys' interval),
+        never 0.
 
     Notes
     -----
-    A mean's error is a sum over trees of (score - mean) / count. One tree is part of many means, so the errors of the
-    cells of a row, or of a column, are correlated: for a sum of means these terms are summed tree by tree before they
-    are squared. A cell without scores has the value 0; see ``counts``.
+    A mean's error is a sum over trees of (score - mean) / count. One tree is part of many means, so
+    the errors of the cells of a row, or of a column, are correlated: for a sum of means these terms
+    are summed tree by tree before they are squared. A cell without scores has the value 0; see
+    ``counts``.
 
     Examples
     --------
@@ -64,7 +67,9 @@ def tree_means(
             part = scores[:, rows].astype(np.float64)
             out = (~np.isnan(part)).astype(np.float64)
             part[np.isnan(part)] = 0.0
-            total = part.T @ saw  # exact for scores of 0 and 1, so that equal shares are equal numbers
+            total = (
+                part.T @ saw
+            )  # exact for scores of 0 and 1, so that equal shares are equal numbers
             centre = part.sum(axis=0) / np.maximum(out.sum(axis=0), 1.0)
             part -= centre * out  # squares of small numbers lose no digits
             counts[rows] = count = out.T @ saw
@@ -82,4 +87,6 @@ def tree_means(
         variance += more
         row_variance += more.sum(axis=1)
         column_variance += more.sum(axis=0)
-    return TreeMeans(values, np.sqrt(variance), np.sqrt(row_variance), np.sqrt(column_variance), counts)
+    return TreeMeans(
+        values, np.sqrt(variance), np.sqrt(row_variance), np.sqrt(column_variance), counts
+    )

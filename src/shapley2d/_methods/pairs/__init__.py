@@ -60,7 +60,9 @@ def price(
     from shapley2d._methods.pairs.price import price_pairs
 
     parts = model_games(problem, run, **settings)
-    return price_pairs(parts.games, parts.n_rows, run, n_coalitions=n_coalitions, tolerance=tolerance)
+    return price_pairs(
+        parts.games, parts.n_rows, run, n_coalitions=n_coalitions, tolerance=tolerance
+    )
 
 
 METHOD = Method(

@@ -72,7 +72,9 @@ def solve_pairs(
     limit : (str, int), optional
         The option that sets ``max_coalitions``, for the warning.
     """
-    axis = _Axis(list(games), rows, n_rows, run.semivalues, run.n_jobs if n_jobs is None else n_jobs)
+    axis = _Axis(
+        list(games), rows, n_rows, run.semivalues, run.n_jobs if n_jobs is None else n_jobs
+    )
     check_pairs(n_rows, games[0].n_columns)
     with reporting(run.progress, "pairs of coalitions") as report:
 
@@ -109,9 +111,15 @@ def check_pairs(n_rows: int, n_columns: int) -> None:
         )
 
 
-def _estimate(found: PairEstimate, axis: _Axis, sums: BlockSums | None, tolerance: float) -> Estimate:
+def _estimate(
+    found: PairEstimate, axis: _Axis, sums: BlockSums | None, tolerance: float
+) -> Estimate:
     """In rows and columns, with the errors of their sums."""
-    values, stderr, spread = axis.placed(found.values), axis.placed(found.stderr), axis.placed(found.spread)
+    values, stderr, spread = (
+        axis.placed(found.values),
+        axis.placed(found.stderr),
+        axis.placed(found.spread),
+    )
     efficient = axis.semivalue == "shapley"  # the sums over the sampled axis are then exact
     by_row, by_column = (np.sqrt(np.square(spread.sum(axis=k)).sum(axis=0)) for k in (2, 1))
     if efficient and axis.samples_rows:
@@ -169,7 +177,9 @@ class _Axis:
 
     def utilities(self, coalitions: NDArray[np.bool_]) -> Floats:
         """Utilities of coalitions of the sampled axis, one column for every player of the other."""
-        work = _Pieces(self._games, self._rows, self._n_rows, coalitions, self.samples_rows, self._other)
+        work = _Pieces(
+            self._games, self._rows, self._n_rows, coalitions, self.samples_rows, self._other
+        )
         pieces = ordered_results(work, 0, -(-len(coalitions) // _PIECE), n_jobs=self._n_jobs)
         try:
             return np.concatenate(list(pieces))

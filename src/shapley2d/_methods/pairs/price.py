@@ -26,8 +26,12 @@ def price_pairs(
     n_columns = games[0].n_columns
     check_pairs(n_rows, n_columns)
     rounds = coalitions_of_rounds(max(n_rows, n_columns), n_coalitions, DEFAULT_MAX_COALITIONS)
-    low, high = (rounds[-1] if n_coalitions is not None or tolerance == 0 else rounds[0]), rounds[-1]
-    # what a utility takes is timed on coalitions of half of the players, as those of pairs are on average
+    low, high = (
+        (rounds[-1] if n_coalitions is not None or tolerance == 0 else rounds[0]),
+        rounds[-1],
+    )
+    # what a utility takes is timed on coalitions of half of the players, as those of pairs are on
+    # average
     designs: list[tuple[AxisDesign, AxisDesign]] = [
         (AllSubsets(game.n_rows), LeaveOneOut(n_columns))
         if n_rows < n_columns
@@ -48,5 +52,9 @@ def price_pairs(
                 one.low.handover_s,
             )
         )
-    notes = [] if low == high else ["How many coalitions the tolerance takes is not known beforehand."]
-    return Price(costs[0], costs[1], one.cores, one.memory, {"coalitions": (low, high)}, one.facts, notes)
+    notes = (
+        [] if low == high else ["How many coalitions the tolerance takes is not known beforehand."]
+    )
+    return Price(
+        costs[0], costs[1], one.cores, one.memory, {"coalitions": (low, high)}, one.facts, notes
+    )

@@ -1,15 +1,16 @@
 """Values of many players from complement pairs of coalitions, with a stand-in where one helps, and their joint errors.
 
-Pairs and estimators are those of the column axis of nearest neighbours (:mod:`shapley2d._knn.columns`): the Shapley
-value sees the odd part of a game alone, ``D(S) = (u(S) - u(S^c)) / 2``, which a pair gives without noise from the even
-part. Estimator B is linear in D. So for any stand-in ``f`` whose values are known exactly,
+Pairs and estimators are those of the column axis of nearest neighbours
+(:mod:`shapley2d._knn.columns`): the Shapley value sees the odd part of a game alone, ``D(S) = (u(S)
+- u(S^c)) / 2``, which a pair gives without noise from the even part. Estimator B is linear in D. So
+for any stand-in ``f`` whose values are known exactly,
 
     values(u)  =  values(f)  +  B(u - f),
 
-and the error is that of B on what the stand-in leaves (regression adjustment, Witter and others 2025). What coalitions
-are worth by their size alone always stands in: it adds the same to all players, and is most of a learning curve.
-Boosted trees do where they help; each pair's residual comes from trees that never saw it, so that the jackknife over
-pairs stays honest.
+and the error is that of B on what the stand-in leaves (regression adjustment, Witter and others
+2025). What coalitions are worth by their size alone always stands in: it adds the same to all
+players, and is most of a learning curve. Boosted trees do where they help; each pair's residual
+comes from trees that never saw it, so that the jackknife over pairs stays honest.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ class PairEstimate:
     n_coalitions : int
         Coalitions evaluated.
     estimator : str
-        ``"A"``, ``"B"``, either of them ``"after trees"``, or ``"all"`` where every coalition was evaluated.
+        ``"A"``, ``"B"``, either of them ``"after trees"``, or ``"all"`` where every coalition was
+        evaluated.
     converged, interrupted : bool
     history : list of (int, float)
     """
@@ -93,7 +95,8 @@ def estimate_pairs(
     Parameters
     ----------
     phi : callable
-        ``phi(coalitions)``, boolean (B, m) to float (B, g): utilities of the coalitions in every game.
+        ``phi(coalitions)``, boolean (B, m) to float (B, g): utilities of the coalitions in every
+        game.
     n_players : int
     n_coalitions : int, optional
         Coalitions to evaluate; by default their number doubles until the tolerance is met.
@@ -131,9 +134,15 @@ def estimate_pairs(
                 sample.add(part, np.asarray(phi(np.concatenate([part, ~part])), dtype=np.float64))
                 if progress is not None:
                     progress(
-                        2 + 2 * sample.n_pairs, 2 + 2 * schedule[-1], history[-1][1] if history else math.inf
+                        2 + 2 * sample.n_pairs,
+                        2 + 2 * schedule[-1],
+                        history[-1][1] if history else math.inf,
                     )
-            best = sample.exact() if n_pairs == sequence.n_pairs else sample.estimate(stand_in, tolerance)
+            best = (
+                sample.exact()
+                if n_pairs == sequence.n_pairs
+                else sample.estimate(stand_in, tolerance)
+            )
             ratio = convergence_ratio(best.values, best.stderr, best.dof)
             history.append((best.n_coalitions, ratio))
             if ratio <= tolerance:
@@ -147,7 +156,9 @@ def estimate_pairs(
     return replace(best, history=tuple(history))
 
 
-def coalitions_of_rounds(n_players: int, n_coalitions: int | None, max_coalitions: int) -> list[int]:
+def coalitions_of_rounds(
+    n_players: int, n_coalitions: int | None, max_coalitions: int
+) -> list[int]:
     """How many coalitions have been evaluated by every look at the error.
 
     Examples
@@ -159,7 +170,9 @@ def coalitions_of_rounds(n_players: int, n_coalitions: int | None, max_coalition
     return [2 + 2 * pairs for pairs in _schedule(total, n_players, n_coalitions, max_coalitions)]
 
 
-def _schedule(total: int, n_players: int, n_coalitions: int | None, max_coalitions: int) -> list[int]:
+def _schedule(
+    total: int, n_players: int, n_coalitions: int | None, max_coalitions: int
+) -> list[int]:
     """Numbers of pairs after each round."""
     if n_coalitions is not None:
         return [min(max((n_coalitions - 2) // 2, _MIN_PAIRS), total)]
@@ -243,7 +256,10 @@ class _Sample:
         return 1 if self._target.symmetric else 2
 
     def _may_grow(self, small: Floats) -> bool:
-        return self.n_pairs >= _MIN_TREE_PAIRS and small.size * self._target.n_columns <= _MAX_TREE_WORK
+        return (
+            self.n_pairs >= _MIN_TREE_PAIRS
+            and small.size * self._target.n_columns <= _MAX_TREE_WORK
+        )
 
     def _fit(
         self,
@@ -259,7 +275,10 @@ class _Sample:
         smooth = smooth and len(coalitions) <= KERNEL_MAX_PAIRS
         odd = OddKernel(target, coalitions) if smooth else PairRidge(target, coalitions)
         estimators = [odd] if target.symmetric else [odd, EvenRidge(target, coalitions)]
-        keeps = [np.ones(len(group), dtype=bool), *(group != k for k in range(int(group.max()) + 1))]
+        keeps = [
+            np.ones(len(group), dtype=bool),
+            *(group != k for k in range(int(group.max()) + 1)),
+        ]
         base = ends.T @ np.array(target.ends)
         found, size = [], coalitions.sum(axis=1)
         centres = (
@@ -267,13 +286,17 @@ class _Sample:
         )  # a regression alone is exact on players who add up, if left alone
         for keep in keeps:
             given = [without_sizes(parts[0], size, target.n_columns, keep)] if centres else parts
-            lines = (part.T @ one.weights(keep).T for part, one in zip(given, estimators, strict=True))
+            lines = (
+                part.T @ one.weights(keep).T for part, one in zip(given, estimators, strict=True)
+            )
             found.append(base[:, None] + sum(lines, np.zeros(())))
         if centres:
             parts = [without_sizes(parts[0], size, target.n_columns, keeps[0])]
         values, replicates = found[0], np.array(found[1:])
         groups = len(replicates)
-        variance = (groups - 1) / groups * np.square(replicates - replicates.mean(axis=0)).sum(axis=0)
+        variance = (
+            (groups - 1) / groups * np.square(replicates - replicates.mean(axis=0)).sum(axis=0)
+        )
         if isinstance(odd, OddKernel):
             expected = (
                 odd.scale(parts[0])[:, None]
@@ -281,10 +304,14 @@ class _Sample:
             )
             if not target.symmetric:  # the kernel knows the odd part alone
                 even = np.array([parts[1].T @ estimators[1].weights(keep).T for keep in keeps[1:]])
-                expected = expected + (groups - 1) / groups * np.square(even - even.mean(axis=0)).sum(axis=0)
+                expected = expected + (groups - 1) / groups * np.square(
+                    even - even.mean(axis=0)
+                ).sum(axis=0)
             share = 0.5 * min(1.0, MANY_PER_COLUMN * target.n_columns / (2 * len(coalitions)))
             variance = (1 - share) * variance + share * expected
-        return _Fit(values, np.sqrt(variance), replicates, "B" if isinstance(odd, OddKernel) else "A")
+        return _Fit(
+            values, np.sqrt(variance), replicates, "B" if isinstance(odd, OddKernel) else "A"
+        )
 
     def _after_trees(
         self, coalitions: NDArray[np.bool_], small: Floats, large: Floats, group: NDArray[np.intp]
@@ -302,7 +329,9 @@ class _Sample:
             masks = np.concatenate([coalitions[seen], ~coalitions[seen], all_ends])
             share = float(out.mean())
             for game in range(n_games):
-                utilities = np.concatenate([small[seen, game], large[seen, game], self._ends[:, game]])
+                utilities = np.concatenate(
+                    [small[seen, game], large[seen, game], self._ends[:, game]]
+                )
                 trees = TreeGame(masks, utilities, self._semivalue, self._seed + k)
                 left_small[out, game] -= trees(coalitions[out])
                 left_large[out, game] -= trees(~coalitions[out])
@@ -310,11 +339,15 @@ class _Sample:
                 known[game] += share * trees.values
         fit = self._fit(coalitions, _parts(left_small, left_large, self._n_parts), left_ends, group)
         return fit._replace(
-            values=fit.values + known, replicates=fit.replicates + known, name=f"{fit.name} after trees"
+            values=fit.values + known,
+            replicates=fit.replicates + known,
+            name=f"{fit.name} after trees",
         )
 
 
-def without_sizes(odd: Floats, size: NDArray[np.intp], n_players: int, keep: NDArray[np.bool_]) -> Floats:
+def without_sizes(
+    odd: Floats, size: NDArray[np.intp], n_players: int, keep: NDArray[np.bool_]
+) -> Floats:
     """The odd part less its course over sizes, which adds to all Shapley values alike and is noise to a regression.
 
     The course is an odd polynomial, fitted to the pairs to keep.

@@ -1,8 +1,9 @@
 """Boosted trees as a stand-in for a game, whose semivalues are known exactly.
 
-A tree that asks which players are in a coalition cuts all coalitions into leaves: those that have some players ``A``
-and lack others ``B``. The game that is 1 on such a leaf and 0 elsewhere has a semivalue in closed form, which depends
-on the numbers ``|A|`` and ``|B|`` alone, so that of the trees' sum is a sum over leaves.
+A tree that asks which players are in a coalition cuts all coalitions into leaves: those that have
+some players ``A`` and lack others ``B``. The game that is 1 on such a leaf and 0 elsewhere has a
+semivalue in closed form, which depends on the numbers ``|A|`` and ``|B|`` alone, so that of the
+trees' sum is a sum over leaves.
 """
 
 from __future__ import annotations
@@ -89,8 +90,8 @@ def tree_values(model: GradientBoostingRegressor, n_players: int, semivalue: Sem
 def leaf_weights(n_players: int, most: int, semivalue: Semivalue) -> tuple[Floats, Floats]:
     """What a leaf that has ``a`` players and lacks ``b`` is worth to each of the former, and takes from the latter.
 
-    A player who joins a coalition of ``s`` others makes it reach the leaf if these are the other ``a - 1``, none of the
-    ``b``, and any of the rest.
+    A player who joins a coalition of ``s`` others makes it reach the leaf if these are the other
+    ``a - 1``, none of the ``b``, and any of the rest.
 
     Examples
     --------

@@ -81,14 +81,25 @@ def make_payload(
         "rows": _rows(inspection, cells),
         "findings": _findings(inspection),
         "remembered": [
-            [one.row, one.name, one.column, one.entry, one.verdict, one.new, one.probability, one.why]
+            [
+                one.row,
+                one.name,
+                one.column,
+                one.entry,
+                one.verdict,
+                one.new,
+                one.probability,
+                one.why,
+            ]
             for one in remembered
         ],
     }
     return pack(json.dumps(record, allow_nan=False, separators=(",", ":")).encode())
 
 
-def _cell(inspection: Inspected, i: int, j: int, both: NDArray[np.float64] | None) -> dict[str, Any]:
+def _cell(
+    inspection: Inspected, i: int, j: int, both: NDArray[np.float64] | None
+) -> dict[str, Any]:
     value = None if inspection.values is None else float(inspection.values[i, j])
     cell = {
         "i": i,
@@ -96,7 +107,9 @@ def _cell(inspection: Inspected, i: int, j: int, both: NDArray[np.float64] | Non
         "entry": inspection.entries[j][i],
         "expected": inspection.expected_text(i, j),
         "likely": inspection.likely_text(i, j),
-        "alternatives": [[text, round(chance, 4)] for text, chance in inspection.alternatives(i, j)],
+        "alternatives": [
+            [text, round(chance, 4)] for text, chance in inspection.alternatives(i, j)
+        ],
         "p": round(float(inspection.findings.probability[i, j]), 5),
         "value": None if value is None or np.isnan(value) else value,
         "why": [[words, round(share, 3)] for words, share in inspection.reasons(i, j)],

@@ -32,8 +32,8 @@ _COMMANDS = (
 def write_page(inspection: Inspected, path: str | os.PathLike[str], **options: Any) -> None:
     """Write an inspection as one self-contained HTML file, whole or not at all.
 
-    The page asks the network for nothing and runs no script but its own. Text from the table is shown, never
-    interpreted.
+    The page asks the network for nothing and runs no script but its own. Text from the table is
+    shown, never interpreted.
 
     Parameters
     ----------

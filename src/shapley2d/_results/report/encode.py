@@ -1,7 +1,8 @@
 """Arrays and text on their way into the page: small, lossless where it matters, inert as HTML.
 
-Values travel as int16 with a scale per column, errors as one byte on a logarithmic scale (within 3 %). The low and the
-high bytes are kept apart, because the high ones compress well. Exact values stay in the saved valuation.
+Values travel as int16 with a scale per column, errors as one byte on a logarithmic scale (within 3
+%). The low and the high bytes are kept apart, because the high ones compress well. Exact values
+stay in the saved valuation.
 """
 
 from __future__ import annotations

@@ -56,13 +56,17 @@ def payment_lines(payments: Any) -> list[dict[str, Any]]:
         absent = [key for key in _KEYS if key not in payment]
         if absent:
             raise InputError(f"a payment needs {', '.join(_KEYS)}: {absent[0]!r} is missing")
-        lines.append({"owner": str(payment["owner"]), **{key: float(payment[key]) for key in _KEYS[1:]}})
+        lines.append(
+            {"owner": str(payment["owner"]), **{key: float(payment[key]) for key in _KEYS[1:]}}
+        )
     return lines
 
 
 def _lines(data: Any) -> list[dict[str, Any]]:
     frame = nw.from_native(data, eager_only=True, pass_through=True)
-    return frame.rows(named=True) if isinstance(frame, nw.DataFrame) else [dict(line) for line in data]
+    return (
+        frame.rows(named=True) if isinstance(frame, nw.DataFrame) else [dict(line) for line in data]
+    )
 
 
 def audit_tables(valuation: Values) -> dict[str, Any] | None:
@@ -78,11 +82,13 @@ def audit_tables(valuation: Values) -> dict[str, Any] | None:
         "amount": audit.amount,
         "moves": moves,
         "gains": [
-            (owner, audit.payments[owner], [gains.get((owner, move)) for move in moves]) for owner in owners
+            (owner, audit.payments[owner], [gains.get((owner, move)) for move in moves])
+            for owner in owners
         ],
         "owners": owners if len(owners) <= _MOST_OWNERS else [],
         "settings": [
-            (one["setting"], [one["payments"].get(owner) for owner in owners]) for one in audit.settings
+            (one["setting"], [one["payments"].get(owner) for owner in owners])
+            for one in audit.settings
         ],
         "payments": [audit.payments[owner] for owner in owners],
         "copies": audit.copies,

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._results.plots import colour_limit, tolerance_of
-from shapley2d._results.report.encode import codes_of, pack, quantise, quantise_errors, script_json, shorten
+from shapley2d._results.report.encode import (
+    codes_of,
+    pack,
+    quantise,
+    quantise_errors,
+    script_json,
+    shorten,
+)
 from shapley2d._results.report.typical import typical_entries
 from shapley2d.exceptions import InputError
 
@@ -83,7 +90,9 @@ def make_payload(
         "columnNames": [shorten(name) for name in valuation.column_names],
         "columns": valuation.columns.tolist(),
         "columnErrors": valuation.column_stderr.tolist(),
-        "kinds": None if valuation.table is None else [column.kind for column in valuation.table.columns],
+        "kinds": None
+        if valuation.table is None
+        else [column.kind for column in valuation.table.columns],
         "typical": list(typical),
         "exact": valuation.exact,
         "scales": scales,
@@ -100,7 +109,9 @@ def make_payload(
             if position[i] >= 0
         ],
         "marked": np.flatnonzero(marked[kept]).tolist(),
-        "history": [[count, ratio] for count, ratio in valuation.history if count > 0 and 0 < ratio < np.inf],
+        "history": [
+            [count, ratio] for count, ratio in valuation.history if count > 0 and 0 < ratio < np.inf
+        ],
         "tolerance": tolerance_of(valuation),
         "blocks": is_blocks(valuation),
         "owners": [[i, j, name] for (i, j), name in (owners or {}).items()],
@@ -138,7 +149,9 @@ def errors_known(valuation: Values) -> bool:
 def without_errors(valuation: Values) -> Values:
     """The valuation with errors of 0, for a page that shows none."""
     n, m = valuation.shape
-    return replace(valuation, stderr=np.zeros((n, m)), row_stderr=np.zeros(n), column_stderr=np.zeros(m))
+    return replace(
+        valuation, stderr=np.zeros((n, m)), row_stderr=np.zeros(n), column_stderr=np.zeros(m)
+    )
 
 
 def is_blocks(valuation: Values) -> bool:
@@ -176,7 +189,9 @@ def typical_of(valuation: Values) -> list[str]:
     return [""] * valuation.shape[1] if is_blocks(valuation) else typical_entries(valuation)
 
 
-def _entries(valuation: Values, kept: NDArray[np.intp]) -> tuple[list[bytes], dict[str, Any], list[int], int]:
+def _entries(
+    valuation: Values, kept: NDArray[np.intp]
+) -> tuple[list[bytes], dict[str, Any], list[int], int]:
     """Codes of entries and labels, the texts behind them, and the widths of the codes."""
     codes: list[bytes] = []
     widths: list[int] = []
@@ -197,7 +212,9 @@ def _entries(valuation: Values, kept: NDArray[np.intp]) -> tuple[list[bytes], di
         codes.append(part)
         label_levels = [shorten(label) for label in distinct_labels]
     names = valuation.row_names[kept]
-    positions = np.issubdtype(names.dtype, np.integer) and np.array_equal(names, np.arange(names.size))
+    positions = np.issubdtype(names.dtype, np.integer) and np.array_equal(
+        names, np.arange(names.size)
+    )
     behind = {
         "rowNames": None if positions else [shorten(str(name)) for name in names.tolist()],
         "levels": levels,

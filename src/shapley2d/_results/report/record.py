@@ -21,7 +21,11 @@ def known_facts(info: dict[str, Any]) -> dict[str, str]:
     {'took': '1 min 15 s, planned 1 min 10 s to 1 min 30 s'}
     """
     version = (info.get("versions") or {}).get("shapley2d")
-    found = {"task": info.get("task"), "made": info.get("date"), "by": version and f"shapley2d {version}"}
+    found = {
+        "task": info.get("task"),
+        "made": info.get("date"),
+        "by": version and f"shapley2d {version}",
+    }
     found["took"] = took_words(info)
     return {name: str(words) for name, words in found.items() if words}
 

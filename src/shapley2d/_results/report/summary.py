@@ -78,7 +78,9 @@ def summarise(
     groups = (("group of rows", "groups of rows"), ("group of columns", "groups of columns"))
     parts = groups if noun == "block" else (("row", "rows"), ("column", "columns"))
     negative = int(np.count_nonzero(valuation.values < 0))
-    sure = int(np.count_nonzero(valuation.values + valuation.interval_factor * valuation.stderr < 0))
+    sure = int(
+        np.count_nonzero(valuation.values + valuation.interval_factor * valuation.stderr < 0)
+    )
     tiles = [
         (f"{n:,} {_TIMES} {m:,}", f"{parts[0][1]} {_TIMES} {parts[1][1]} valued"),
         (f"{negative:,}", f"{noun}s with a negative value ({_share(negative, n * m)})"),
@@ -120,7 +122,10 @@ def number_text(number: float, digits: int = 3) -> str:
 
 
 def _against(info: dict[str, Any]) -> str:
-    measure = {"classification": "how well a model classifies", "regression": "how well a model predicts"}
+    measure = {
+        "classification": "how well a model classifies",
+        "regression": "how well a model predicts",
+    }
     task = measure.get(str(info.get("task")), "the performance that was measured")
     scoring = (info.get("settings") or {}).get("scoring")
     task += f", by {scoring}," if isinstance(scoring, str) and scoring.isidentifier() else ""
@@ -169,11 +174,15 @@ def _certainty_tile(valuation: Values, noun: str) -> tuple[str, str]:
 
 def _certainty(valuation: Values, noun: str) -> str:
     if valuation.exact and _about(valuation).get("certainty"):
-        return f"The values are {_about(valuation)['certainty']}: there is nothing that they estimate."
+        return (
+            f"The values are {_about(valuation)['certainty']}: there is nothing that they estimate."
+        )
     if valuation.exact:
         return "The values are exact: nothing was sampled, so they carry no sampling error."
     if not errors_known(valuation):
-        return "The values are estimates from too few draws to know their errors: do not rely on them."
+        return (
+            "The values are estimates from too few draws to know their errors: do not rely on them."
+        )
     typical, worst = np.median(valuation.stderr), valuation.stderr.max()
     words = (
         f"The values are estimates. The standard error of a {noun} is typically {number_text(typical, 2)}, "
@@ -193,7 +202,9 @@ def _harmful(valuation: Values, negative: int, sure: int, noun: str) -> str:
     if not negative:
         words = f"No {noun} has a negative value."
         if not valuation.exact and errors_known(valuation):
-            unsure = int(np.count_nonzero(valuation.values < valuation.interval_factor * valuation.stderr))
+            unsure = int(
+                np.count_nonzero(valuation.values < valuation.interval_factor * valuation.stderr)
+            )
             words += f" For {unsure:,} of {size:,} the 95 % interval holds 0." if unsure else ""
         return words
     helps = "their columns help the model less with their rows" if noun == "block" else ""

@@ -41,8 +41,14 @@ def typical_numbers(numbers: NDArray[np.float64], *, dates: bool = False) -> str
     'median 50, mostly 5 to 95'
     """
     known = numbers[np.isfinite(numbers)]
-    low, median, high = (_number_text(q, dates=dates) for q in np.quantile(known, [0.05, 0.5, 0.95]))
-    spread = f"always {median}" if known.min() == known.max() else f"median {median}, mostly {low} to {high}"
+    low, median, high = (
+        _number_text(q, dates=dates) for q in np.quantile(known, [0.05, 0.5, 0.95])
+    )
+    spread = (
+        f"always {median}"
+        if known.min() == known.max()
+        else f"median {median}, mostly {low} to {high}"
+    )
     return spread + _missing(numbers.size - known.size, numbers.size)
 
 
@@ -57,9 +63,13 @@ def typical_texts(texts: Sequence[str | None], most: int = 3) -> str:
     counts = Counter(text for text in texts if text is not None)
     top = counts.most_common(most)
     if len(texts) > 1 and top and top[0][1] == 1:
-        phrase = "all different" if len(counts) == len(texts) else f"{len(counts)} different entries"
+        phrase = (
+            "all different" if len(counts) == len(texts) else f"{len(counts)} different entries"
+        )
     else:
-        phrase = ", ".join(f"{shorten(text, 40)} {_percent(count, len(texts))}" for text, count in top)
+        phrase = ", ".join(
+            f"{shorten(text, 40)} {_percent(count, len(texts))}" for text, count in top
+        )
         if len(counts) > most:
             phrase += f", {len(counts) - most} more"
     return (phrase + _missing(len(texts) - counts.total(), len(texts))).removeprefix(", ")

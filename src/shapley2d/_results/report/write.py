@@ -50,8 +50,8 @@ def write_report(
 ) -> None:
     """Write a valuation as one self-contained HTML file, whole or not at all.
 
-    The page asks the network for nothing and runs no script but its own. Text from the table is shown, never
-    interpreted.
+    The page asks the network for nothing and runs no script but its own. Text from the table is
+    shown, never interpreted.
 
     Parameters
     ----------
@@ -62,7 +62,8 @@ def write_report(
         Cells to mark, for example errors that were injected.
     title : str, optional
     payments : frame or list of dict, optional
-        For blocks: one record per owner with ``owner``, ``value``, ``amount``, ``low`` and ``high``.
+        For blocks: one record per owner with ``owner``, ``value``, ``amount``, ``low`` and
+        ``high``.
     n_lowest : int
         How many of the most harmful cells to list.
     max_cells : int

@@ -37,7 +37,8 @@ def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, Note | No
             return data.decode(encoding).removeprefix("\ufeff"), None
         except LookupError:
             raise InputError(
-                Setting("encoding", encoding), " is not known: use for instance utf-8, cp1252 or latin-1"
+                Setting("encoding", encoding),
+                " is not known: use for instance utf-8, cp1252 or latin-1",
             ) from None
         except UnicodeDecodeError as error:
             raise InputError(
@@ -79,7 +80,11 @@ def encoding_of(data: bytes, path: str, encoding: str | None) -> str:
     >>> encoding_of("größe".encode("cp1252"), "sizes.csv", None), encoding_of(codecs.BOM_UTF8 + b"a", "a.csv", None)
     ('cp1252', 'utf-8')
     """
-    marks = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+    marks = {
+        codecs.BOM_UTF8: "utf-8",
+        codecs.BOM_UTF16_LE: "utf-16-le",
+        codecs.BOM_UTF16_BE: "utf-16-be",
+    }
     for mark, name in marks.items():
         if data.startswith(mark):
             return name
@@ -198,7 +203,9 @@ def read_strings(text: str, separator: str, path: str) -> Any:
     try:
         table = pa_csv.read_csv(
             pa.BufferReader(data),
-            read_options=pa_csv.ReadOptions(block_size=min(len(data) + 1, 2**31 - 2), column_names=names),
+            read_options=pa_csv.ReadOptions(
+                block_size=min(len(data) + 1, 2**31 - 2), column_names=names
+            ),
             parse_options=pa_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
             convert_options=pa_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False

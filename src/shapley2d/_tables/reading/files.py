@@ -38,7 +38,8 @@ class Source:
     path : str
         The file as the user named it.
     table : pyarrow.Table
-        The columns of a CSV file are text as it stands; what they hold is found out when the table is typed.
+        The columns of a CSV file are text as it stands; what they hold is found out when the table
+        is typed.
     lined : bool
         Whether row k stands on line k + 2 of the file.
     lines : list of int
@@ -79,12 +80,16 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
     if data.startswith(_PARQUET) or Path(path).suffix.lower() in (".parquet", ".pq"):
         return _read_parquet(data, name)
     if data.startswith((_ZIP, _OLD_EXCEL)):
-        raise InputError(f"{name} is a spreadsheet or an archive, not a table: save it as CSV or Parquet")
+        raise InputError(
+            f"{name} is a spreadsheet or an archive, not a table: save it as CSV or Parquet"
+        )
     text, guess = decode(data, name, encoding)
     notes = [guess] if guess else []
     if len(data) > _MUCH_TEXT:
         notes.append(
-            Note(f"{name} holds {_size(len(data))} of text: reading it takes several times as much memory")
+            Note(
+                f"{name} holds {_size(len(data))} of text: reading it takes several times as much memory"
+            )
         )
     if not text.strip():
         raise InputError(f"{name} is empty: it needs a header line and rows")
@@ -92,7 +97,9 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
         return Source(name, read_json(text, name), notes=notes)
     mark = find_separator(text, name, separator)
     table = read_strings(text, mark, name)
-    n_lines = len(text.splitlines()) if "\r" in text else text.count("\n") + (not text.endswith("\n"))
+    n_lines = (
+        len(text.splitlines()) if "\r" in text else text.count("\n") + (not text.endswith("\n"))
+    )
     lined = n_lines == table.num_rows + 1
     return Source(
         path=name,
@@ -168,7 +175,9 @@ def _read_parquet(data: bytes, name: str) -> Source:
     table = table.drop_columns([key for key in table.column_names if _PANDAS_INDEX.fullmatch(key)])
     repeated = {key for key in table.column_names if table.column_names.count(key) > 1}
     if repeated:
-        raise InputError(f"{name}: the column name {min(repeated)!r} occurs twice: rename one of them")
+        raise InputError(
+            f"{name}: the column name {min(repeated)!r} occurs twice: rename one of them"
+        )
     if not table.num_rows:
         raise InputError(f"{name} has no rows")
     return Source(name, table)

@@ -42,7 +42,10 @@ def read_json(text: str, path: str) -> Any:
             data = text.encode()
             options = pa_json.ReadOptions(block_size=min(len(data) + 1, 2**31 - 2))
             table = pa_json.read_json(io.BytesIO(data), read_options=options)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # a field of several types, or no JSON
+        except (
+            pa.ArrowInvalid,
+            pa.ArrowNotImplementedError,
+        ):  # a field of several types, or no JSON
             pass
         else:
             return _without_stamps(table, text, path)
@@ -55,7 +58,9 @@ def _without_stamps(table: Any, text: str, path: str) -> Any:
 
     if not table.num_columns:
         raise InputError(f"{path} has no records with fields")
-    stamps = any(pa.types.is_timestamp(kind) or pa.types.is_date(kind) for kind in table.schema.types)
+    stamps = any(
+        pa.types.is_timestamp(kind) or pa.types.is_date(kind) for kind in table.schema.types
+    )
     return _table(_records(text, path), path) if stamps else table
 
 
@@ -92,7 +97,9 @@ def _table(records: list[dict[str, Any]], path: str) -> Any:
     keys = dict.fromkeys(key for record in records for key in record)
     if not keys:
         raise InputError(f"{path} has no records with fields")
-    return pa.table({key: _column([record.get(key) for record in records], key, path) for key in keys})
+    return pa.table(
+        {key: _column([record.get(key) for record in records], key, path) for key in keys}
+    )
 
 
 def _column(items: list[Any], key: str, path: str) -> Any:
@@ -107,4 +114,6 @@ def _column(items: list[Any], key: str, path: str) -> Any:
     kinds = {type(item) for item in items} - {type(None)}
     if len(kinds) < 2 or kinds == {int, float}:
         return pa.array(items)
-    return pa.array([item if item is None or isinstance(item, str) else json.dumps(item) for item in items])
+    return pa.array(
+        [item if item is None or isinstance(item, str) else json.dumps(item) for item in items]
+    )

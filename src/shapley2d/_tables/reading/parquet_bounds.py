@@ -1,8 +1,8 @@
 """Parquet files that may come from anyone: how much memory one will take, known before it is read.
 
-What a file says of itself at its end cannot be trusted, and a page of a few bytes may stand for gigabytes. So the
-headers of all pages are read first, which costs next to nothing, and the reader is let loose only on files that stay
-within bounds.
+What a file says of itself at its end cannot be trusted, and a page of a few bytes may stand for
+gigabytes. So the headers of all pages are read first, which costs next to nothing, and the reader
+is let loose only on files that stay within bounds.
 """
 
 from __future__ import annotations
@@ -111,7 +111,9 @@ def unpacked_bytes(metadata: Any, file: BinaryIO, size: int) -> int:
                 values += page.values
                 if pages > _MAX_PAGES or needed + _VALUE_BYTES * values > allowed_bytes(size):
                     return int(needed + _VALUE_BYTES * values)
-            needed += _VALUE_BYTES * max(0, values - group.num_rows)  # lists have more values than rows
+            needed += _VALUE_BYTES * max(
+                0, values - group.num_rows
+            )  # lists have more values than rows
     return int(needed)
 
 
@@ -142,7 +144,9 @@ def _pages(file: BinaryIO, chunk: Any, size: int) -> Iterator[_Page]:
             raise ValueError("a page has no size")
         kind: Any = next((fields[key] for key in (_DATA_PAGE, _DATA_PAGE_V2) if key in fields), {})
         values = kind.get(1, 0) if isinstance(kind, dict) else 0
-        page = _Page(sizes[0], sizes[1], values if isinstance(values, int) and values >= 0 else 2**31)
+        page = _Page(
+            sizes[0], sizes[1], values if isinstance(values, int) and values >= 0 else 2**31
+        )
         place += header.used + page.packed
         yield page
 
@@ -227,7 +231,9 @@ def _decoded(table: Any, plain: Any, limit: int) -> Any:
     for k, field in enumerate(table.schema):
         column = table.column(k)
         wanted = (
-            plain.field(plain.get_field_index(field.name)).type if _once(plain, field.name) else field.type
+            plain.field(plain.get_field_index(field.name)).type
+            if _once(plain, field.name)
+            else field.type
         )
         if pa.types.is_dictionary(field.type) and not pa.types.is_dictionary(wanted):
             for chunk in column.chunks:
@@ -237,7 +243,9 @@ def _decoded(table: Any, plain: Any, limit: int) -> Any:
                 raise ValueError("its text would unpack to more than a file of its size may")
             column = column.cast(wanted)
         columns.append(column)
-    fields = [field.with_type(column.type) for field, column in zip(table.schema, columns, strict=True)]
+    fields = [
+        field.with_type(column.type) for field, column in zip(table.schema, columns, strict=True)
+    ]
     return pa.table(columns, schema=pa.schema(fields, metadata=plain.metadata))
 
 

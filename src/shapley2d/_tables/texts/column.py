@@ -128,7 +128,9 @@ def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64]]:
         encoded = encoded.combine_chunks()
     words = encoded.dictionary
     codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
-    gone = np.asarray(pc.is_in(words, value_set=pa.array(MISSING, words.type)).to_numpy(zero_copy_only=False))
+    gone = np.asarray(
+        pc.is_in(words, value_set=pa.array(MISSING, words.type)).to_numpy(zero_copy_only=False)
+    )
     if gone.any():
         codes = np.append(np.where(gone, -1, np.arange(len(words))), -1)[codes]
         words = pc.if_else(pa.array(gone), None, words)

@@ -23,7 +23,9 @@ _TIME = (
     r"(?:(?:T| +)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.(?P<fraction>\d{1,9}))?)?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?(?: ?(?P<zone>Z|[+-]\d{2}(?::?\d{2})?))?)?"
 )
-_YEAR_FIRST = re.compile(rf"(?P<year>\d{{4}})([-/])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}}){_TIME}", re.ASCII)
+_YEAR_FIRST = re.compile(
+    rf"(?P<year>\d{{4}})([-/])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}}){_TIME}", re.ASCII
+)
 _WITH_POINTS = re.compile(
     rf"(?:(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.(?P<year>\d{{4}})|"
     rf"(?P<day2>\d{{2}})\.(?P<month2>\d{{2}})\.(?P<year2>\d{{2}})){_TIME}",
@@ -104,7 +106,9 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Da
         if found := _YEAR_FIRST.fullmatch(text):
             values[k] = _one(found, found["year"], found["month"], found["day"])
         elif found := _WITH_POINTS.fullmatch(text):
-            year, month, day = (found[name] or found[name + "2"] for name in ("year", "month", "day"))
+            year, month, day = (
+                found[name] or found[name + "2"] for name in ("year", "month", "day")
+            )
             values[k] = _one(found, year, month, day)
         elif found := _YEAR_LAST.fullmatch(text):
             day_first = _one(found, found["year"], found["other"], found["one"])
@@ -113,7 +117,9 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Da
         return Dates(values, ~np.isnan(values), "", not odd.size)
     rows = np.array([k for k, _, _ in both])
     day_first, month_first = np.array([days for _, *days in both]).T
-    by_day, by_month = (int(counts[rows[~np.isnan(days)]].sum()) for days in (day_first, month_first))
+    by_day, by_month = (
+        int(counts[rows[~np.isnan(days)]].sum()) for days in (day_first, month_first)
+    )
     day = by_day > by_month or (by_day == by_month and order == "day first")
     values[rows] = day_first if day else month_first
     notation = "day first" if day else "month first"
@@ -140,7 +146,13 @@ def _one(found: re.Match[str], year: str, month: str, day: str) -> float:
     micro = int(((found["fraction"] or "") + "000000")[:6])
     try:
         stamp = dt.datetime(  # noqa: DTZ001  (all are kept in UTC)
-            number, int(month), int(day), hour, int(found["minute"] or 0), int(found["second"] or 0), micro
+            number,
+            int(month),
+            int(day),
+            hour,
+            int(found["minute"] or 0),
+            int(found["second"] or 0),
+            micro,
         )
     except ValueError:
         return np.nan

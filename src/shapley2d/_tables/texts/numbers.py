@@ -101,9 +101,9 @@ def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
 def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") -> Numbers:
     """Read numbers; whether a comma is a decimal comma is decided for all texts together.
 
-    It is one where more entries are numbers that way than with decimal points. ``1,234`` by itself may be either:
-    then ``commas`` decides, and without it commas group thousands. Plain numbers are read as such where no entry says
-    otherwise.
+    It is one where more entries are numbers that way than with decimal points. ``1,234`` by itself
+    may be either: then ``commas`` decides, and without it commas group thousands. Plain numbers are
+    read as such where no entry says otherwise.
 
     Parameters
     ----------
@@ -143,11 +143,15 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
     )  # else the commas are strays
     chosen = comma if decimal else point
     found = (plain & ~fractions if decimal else plain) | chosen
-    values = _plain_values(texts, found & plain) + _marked_values(texts, chosen, "," if decimal else ".")
+    values = _plain_values(texts, found & plain) + _marked_values(
+        texts, chosen, "," if decimal else "."
+    )
     if decimal:
         values[thousands] = np.round(1000.0 * values[thousands])
     marks, found = _one_mark(_marks(texts, chosen), found, counts)
-    notation = ("decimal commas" if decimal else "thousands commas") if (with_comma & chosen).any() else ""
+    notation = (
+        ("decimal commas" if decimal else "thousands commas") if (with_comma & chosen).any() else ""
+    )
     values = np.where(found, values, np.nan)
     return Numbers(values, found, marks, notation, not chosen.any(), bool(by_point == by_comma))
 
@@ -166,7 +170,9 @@ def _marked_values(texts: Any, which: NDArray[np.bool_], decimal: str) -> NDArra
 
     values = np.zeros(len(texts))
     some = texts.filter(pa.array(which))
-    digits = pc.replace_substring(pc.replace_substring_regex(some, f"[^0-9{decimal}]+", ""), decimal, ".")
+    digits = pc.replace_substring(
+        pc.replace_substring_regex(some, f"[^0-9{decimal}]+", ""), decimal, "."
+    )
     numbers = _floats(digits.cast(pa.float64()))
     values[which] = np.where(_matches(some, r"^\(|[\x{2212}-]"), -numbers, numbers)
     return values

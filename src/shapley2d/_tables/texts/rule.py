@@ -37,7 +37,8 @@ class Reading:
     ----------
     kind : str
     values : ndarray of shape (n,)
-        The number, or the days since 1970, behind each; NaN where it is missing or a stray. Of no use for text.
+        The number, or the days since 1970, behind each; NaN where it is missing or a stray. Of no
+        use for text.
     strays : ndarray of bool of shape (n,)
         Texts that are neither missing nor of this kind.
     notation : str
@@ -64,9 +65,9 @@ def read_texts(
 ) -> Reading:
     """Decide what a column of text holds.
 
-    Numbers or dates, where at least nine tenths of the entries are; in small columns all but one of six or more. The
-    others are strays. Where the numbers are at most 20 different whole ones they may be codes: a text that occurs
-    three times or more is then one of them, and all are text.
+    Numbers or dates, where at least nine tenths of the entries are; in small columns all but one of
+    six or more. The others are strays. Where the numbers are at most 20 different whole ones they
+    may be codes: a text that occurs three times or more is then one of them, and all are text.
 
     Parameters
     ----------
@@ -77,7 +78,8 @@ def read_texts(
     kind : {None, "number", "date", "text"}
         What the user says that it is.
     notation : str
-        How another column, or the training table, writes its numbers or dates: decides where both are possible.
+        How another column, or the training table, writes its numbers or dates: decides where both
+        are possible.
 
     Examples
     --------
@@ -97,7 +99,10 @@ def read_texts(
     if kind == "text":
         return Reading("category", nothing, none)
     lower = pc.utf8_lower(texts)
-    if kind is None and _flags(pc.is_in(lower, value_set=pa.array(["true", "false"])))[present].all():
+    if (
+        kind is None
+        and _flags(pc.is_in(lower, value_set=pa.array(["true", "false"])))[present].all()
+    ):
         return Reading("boolean", np.where(present, _flags(pc.equal(lower, "true")), np.nan), none)
     given = present & ~_flags(pc.is_in(lower, value_set=pa.array(MISSING_AMONG_NUMBERS)))
     texts = pc.if_else(pa.array(given), texts, None)
@@ -107,13 +112,21 @@ def read_texts(
         if kind == "number" or _few(strays, given, counts, numbers.values):
             remark = _remark_of_marks(numbers.marks, numbers.found, counts)
             return Reading(
-                "number", numbers.values, strays, numbers.notation, remark, numbers.plain, numbers.doubtful
+                "number",
+                numbers.values,
+                strays,
+                numbers.notation,
+                remark,
+                numbers.plain,
+                numbers.doubtful,
             )
     if kind == "date" or (kind is None and _enough(may_be_dates(texts), given, counts)):
         dates = parse_dates(texts, counts, order=notation)
         strays = given & ~dates.found
         if kind == "date" or _few(strays, given, counts, None):
-            return Reading("date", dates.values, strays, dates.notation, "", dates.plain, dates.doubtful)
+            return Reading(
+                "date", dates.values, strays, dates.notation, "", dates.plain, dates.doubtful
+            )
     return Reading("category", nothing, none)
 
 
@@ -145,7 +158,9 @@ def _few(
     return distinct.size > MAX_CODES or not np.array_equal(distinct, np.round(distinct))
 
 
-def _remark_of_marks(marks: NDArray[Any], found: NDArray[np.bool_], counts: NDArray[np.int64]) -> str:
+def _remark_of_marks(
+    marks: NDArray[Any], found: NDArray[np.bool_], counts: NDArray[np.int64]
+) -> str:
     """Say that only some numbers carry a currency or a percent sign."""
     marked = found & (marks != "")
     n_marked, n_found = int(counts[marked].sum()), int(counts[found].sum())

@@ -13,7 +13,14 @@ from shapley2d._methods.players import settle_players
 from shapley2d._methods.registry import METHODS, block_methods
 from shapley2d._results.owner_words import owner_words
 from shapley2d.cli import options as o
-from shapley2d.cli.console import ResultConsole, collect_notes, note, progress, shown, warnings_as_notes
+from shapley2d.cli.console import (
+    ResultConsole,
+    collect_notes,
+    note,
+    progress,
+    shown,
+    warnings_as_notes,
+)
 from shapley2d.cli.errors import computing, stop_if_partial
 from shapley2d.cli.method_options import (
     block_takers,
@@ -23,7 +30,12 @@ from shapley2d.cli.method_options import (
 )
 from shapley2d.cli.reading.inputs import read_inputs, refuse_two_yardsticks
 from shapley2d.cli.reading.owners import read_owners
-from shapley2d.cli.writing.outputs import check_outputs, report_facts, stop_if_unwritten, write_outputs
+from shapley2d.cli.writing.outputs import (
+    check_outputs,
+    report_facts,
+    stop_if_unwritten,
+    write_outputs,
+)
 from shapley2d.cli.writing.summary import as_json, headline, print_files, print_json
 from shapley2d.exceptions import InputError
 
@@ -216,7 +228,11 @@ def blocks(
         notes=notes,
     )
     if as_json_:
-        owned = {"owners": payments, "paid": pay, "audit": None if audited is None else audited.record()}
+        owned = {
+            "owners": payments,
+            "paid": pay,
+            "audit": None if audited is None else audited.record(),
+        }
         print_json(as_json("blocks", valuation, inputs, [], files, **owned))
     else:
         console = ResultConsole()
@@ -251,7 +267,9 @@ def _settings(method: str, players: str | None, given: dict[str, Any]) -> dict[s
     return given_options(method, given, takers)
 
 
-def payment_records(valuation: Any, total: float, negative: str | None = None) -> list[dict[str, Any]]:
+def payment_records(
+    valuation: Any, total: float, negative: str | None = None
+) -> list[dict[str, Any]]:
     """What each owner gets, one dictionary per owner, the largest amount first."""
     paid = valuation.payments(total, negative=negative)  # a pyarrow table, as the features are
     records: list[dict[str, Any]] = paid.to_pylist()

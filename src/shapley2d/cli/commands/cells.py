@@ -17,7 +17,12 @@ from shapley2d.cli.method_options import (
 from shapley2d.cli.reading.inputs import read_inputs, refuse_two_yardsticks
 from shapley2d.cli.reading.label_notes import label_notes
 from shapley2d.cli.reading.within import parse_within
-from shapley2d.cli.writing.outputs import check_outputs, report_facts, stop_if_unwritten, write_outputs
+from shapley2d.cli.writing.outputs import (
+    check_outputs,
+    report_facts,
+    stop_if_unwritten,
+    write_outputs,
+)
 from shapley2d.cli.writing.plan import print_plan
 from shapley2d.cli.writing.summary import as_json, lowest_cells, print_json, print_summary
 
@@ -77,7 +82,12 @@ def cells(
         drop_keys=drop_keys,
         kinds={"number": number or (), "date": date or (), "text": text or ()},
         task=task,
-        of_rows={"groups": groups, "time": time, "valid_weight": valid_weight, "precedence": precedence},
+        of_rows={
+            "groups": groups,
+            "time": time,
+            "valid_weight": valid_weight,
+            "precedence": precedence,
+        },
     )
     for message in [*inputs.notes, *label_notes(inputs, task, valued=include_label)]:
         note(message)
@@ -107,7 +117,9 @@ def cells(
             return
         valuation = value_cells(*tables, method, **question)
     valuation = dataclasses.replace(valuation, row_names=inputs.row_names)
-    files, failed = write_outputs(valuation, output, report, facts=report_facts(inputs), notes=notes)
+    files, failed = write_outputs(
+        valuation, output, report, facts=report_facts(inputs), notes=notes
+    )
     lowest = lowest_cells(valuation, inputs, top)
     if as_json_:
         print_json(as_json("cells", valuation, inputs, lowest, files))

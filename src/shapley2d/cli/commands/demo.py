@@ -33,17 +33,22 @@ Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to wri
 def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     """Inject errors into a bundled table, look for them in two ways, and see what repairing them gains.
 
-    The table is Breast Cancer Wisconsin (Original): 699 patients, 9 gradings from 1 to 10. The errors are values
-    unlikely for the patient's diagnosis, entries swapped between patients, and typos. An inspection says which entries
-    are likely wrong, cell values say which harm a model. It takes some seconds and writes the table, the values, a
-    report with the injected errors marked, and the page on which to decide about the likeliest errors.
+    The table is Breast Cancer Wisconsin (Original): 699 patients, 9 gradings from 1 to 10. The
+    errors are values unlikely for the patient's diagnosis, entries swapped between patients, and
+    typos. An inspection says which entries are likely wrong, cell values say which harm a model. It
+    takes some seconds and writes the table, the values, a report with the injected errors marked,
+    and the page on which to decide about the likeliest errors.
     """
     from shapley2d import inspect_cells, measure_repair, value_cells
     from shapley2d.datasets import load_breast_cancer_original
     from shapley2d.evaluation import detection_curve, inject_errors
 
     _make_folder(out)
-    files = {"table": out / "table.csv", "values": out / "values.parquet", "report": out / "report.html"}
+    files = {
+        "table": out / "table.csv",
+        "values": out / "values.parquet",
+        "report": out / "report.html",
+    }
     files["page"] = out / "page.html"
     for path in files.values():
         check_file(path, "--out")
@@ -90,7 +95,11 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
         print_json(
             {
                 "command": "demo",
-                "gain": {"gain": gain.gain, "interval": gain.interval, "random_gain": gain.random_gain},
+                "gain": {
+                    "gain": gain.gain,
+                    "interval": gain.interval,
+                    "random_gain": gain.random_gain,
+                },
                 "injected": total,
                 "inspected": inspected,
                 "seconds": valuation.info["seconds"],
@@ -109,7 +118,8 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     )
     console.print(
         Text(
-            f"Of the {total} injected errors, how many are among the first cells to look at?", style="italic"
+            f"Of the {total} injected errors, how many are among the first cells to look at?",
+            style="italic",
         )
     )
     console.print(_found_table(inspected))
@@ -155,19 +165,29 @@ def _make_folder(out: Path) -> None:
 
 
 def _numbers(column: Any) -> Any:
-    return np.array([np.nan if entry is None else entry for entry in column.to_pylist()], dtype=np.float64)
+    return np.array(
+        [np.nan if entry is None else entry for entry in column.to_pylist()], dtype=np.float64
+    )
 
 
 def _table(entries: Any, names: list[str]) -> Any:
     import pyarrow as pa
 
-    columns = [pa.array(entries[:, j], from_pandas=True).cast(pa.int64()) for j in range(len(names))]
+    columns = [
+        pa.array(entries[:, j], from_pandas=True).cast(pa.int64()) for j in range(len(names))
+    ]
     return pa.table(columns, names=names)
 
 
 def _found_table(inspected: list[dict[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("looked at", "by inspection", "by cell value", "by row value (1D)", "by chance"):
+    for heading in (
+        "looked at",
+        "by inspection",
+        "by cell value",
+        "by row value (1D)",
+        "by chance",
+    ):
         table.add_column(heading, justify="right")
     for part in inspected:
         table.add_row(

@@ -14,7 +14,12 @@ from shapley2d.cli.errors import computing
 from shapley2d.cli.reading.inspected import InspectedFile, known_decisions, read_inspected
 from shapley2d.cli.writing.outputs import check_outputs, naming, stop_if_unwritten
 from shapley2d.cli.writing.summary import print_files, print_json
-from shapley2d.cli.writing.suspects import inspection_json, print_inspection, suspect_cells, write_inspection
+from shapley2d.cli.writing.suspects import (
+    inspection_json,
+    print_inspection,
+    suspect_cells,
+    write_inspection,
+)
 from shapley2d.exceptions import InputError
 
 _TABLE = "Table"
@@ -42,9 +47,13 @@ AnyTarget = Annotated[
 ]
 Workers = Annotated[
     Optional[int],
-    typer.Option("--workers", "--jobs", "-j", metavar="N", help="Workers, -1 for all cores. (default: all)"),
+    typer.Option(
+        "--workers", "--jobs", "-j", metavar="N", help="Workers, -1 for all cores. (default: all)"
+    ),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The same seed, the same findings.")]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, metavar="N", help="The same seed, the same findings.")
+]
 SavedValues = Annotated[
     Optional[Path],
     typer.Option(
@@ -66,7 +75,9 @@ Earlier = Annotated[
 ]
 By = Annotated[
     Literal["wrong", "harm", "gain"],
-    typer.Option("--by", help="What comes first: likeliest wrong, most harmful to a model, or both."),
+    typer.Option(
+        "--by", help="What comes first: likeliest wrong, most harmful to a model, or both."
+    ),
 ]
 CellsOutput = Annotated[
     Optional[Path],
@@ -90,7 +101,10 @@ PagePath = Annotated[
     ),
 ]
 Top = Annotated[
-    int, typer.Option("--top", min=0, metavar="N", help="How many entries to print.", rich_help_panel=_RESULT)
+    int,
+    typer.Option(
+        "--top", min=0, metavar="N", help="How many entries to print.", rich_help_panel=_RESULT
+    ),
 ]
 
 
@@ -117,8 +131,8 @@ def inspect(
 ) -> None:
     """Find the entries of a table that are likely wrong, and what they should say.
 
-    Every entry is predicted from the rest of its row and its label. First come those least likely and farthest off, and
-    whose replacement makes the rest of the row fit better.
+    Every entry is predicted from the rest of its row and its label. First come those least likely
+    and farthest off, and whose replacement makes the rest of the row fit better.
     """
     read = [table, *(str(path) for path in (valuation, decisions) if path is not None)]
     check_outputs(output, report, read)
@@ -138,7 +152,9 @@ def inspect(
     for message in given.source.notes:
         note(message)
     with warnings_as_notes(given.names), computing(given.names):
-        saved = saved or quick_values(given, task, seed, workers, wanted=report is not None or by != "wrong")
+        saved = saved or quick_values(
+            given, task, seed, workers, wanted=report is not None or by != "wrong"
+        )
         if by != "wrong" and saved is None:
             raise InputError(
                 f"--by {by} needs cell values: give --target, or for a large table --valuation with what shapley2d "
@@ -152,7 +168,9 @@ def inspect(
         settled, remembered, stale = known_decisions(earlier, inspection)
         inspection = inspection.settle(settled)
         if stale:
-            note(f"{decisions}: {stale} entries called right have changed since: they are asked about again")
+            note(
+                f"{decisions}: {stale} entries called right have changed since: they are asked about again"
+            )
     files: dict[str, Path] = {}
     failed: list[Exception] = []
     for what, path in (("cells", output), ("report", report)):
@@ -191,7 +209,9 @@ def _load(path: Path) -> Any:
     return Valuation.load(path)
 
 
-def quick_values(given: InspectedFile, task: str, seed: int, workers: int | None, *, wanted: bool) -> Any:
+def quick_values(
+    given: InspectedFile, task: str, seed: int, workers: int | None, *, wanted: bool
+) -> Any:
     """Cell values of a small table with a target, from a few column coalitions; None where they would take long."""
     if not wanted or given.y is None:
         return None
@@ -208,7 +228,13 @@ def quick_values(given: InspectedFile, task: str, seed: int, workers: int | None
     try:
         with without_warnings():
             return value_cells(
-                given.X, given.y, task=task, random_state=seed, n_jobs=workers, progress=progress(), **few
+                given.X,
+                given.y,
+                task=task,
+                random_state=seed,
+                n_jobs=workers,
+                progress=progress(),
+                **few,
             )
     except InputError as error:  # labels that no model can learn from are inspected all the same
         note(f"harm is not shown: {error}")

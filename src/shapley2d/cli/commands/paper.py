@@ -25,7 +25,9 @@ Experiments = Annotated[
     ),
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write everything.")]
-Quick = Annotated[bool, typer.Option("--quick", help="Small tables, few seeds: a trial in two minutes.")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="Small tables, few seeds: a trial in two minutes.")
+]
 Again = Annotated[
     bool,
     typer.Option(
@@ -51,7 +53,8 @@ Page = Annotated[
     ),
 ]
 Jobs = Annotated[
-    Optional[int], typer.Option("--jobs", "-j", metavar="N", help="Worker processes. (default: all cores)")
+    Optional[int],
+    typer.Option("--jobs", "-j", metavar="N", help="Worker processes. (default: all cores)"),
 ]
 
 
@@ -66,9 +69,9 @@ def paper(
 ) -> None:
     """Compute the paper's experiments again, with other detectors as baselines, and judge its claims.
 
-    Every experiment writes a CSV file with its numbers and a figure; index.html shows them all, reproduction.md says
-    claim by claim what holds. What is there is not computed again, unless its code or settings have changed: after
-    Ctrl-C the same command goes on.
+    Every experiment writes a CSV file with its numbers and a figure; index.html shows them all,
+    reproduction.md says claim by claim what holds. What is there is not computed again, unless its
+    code or settings have changed: after Ctrl-C the same command goes on.
     """
     import time
 

@@ -14,12 +14,30 @@ from shapley2d._tables.keys import find_keys
 from shapley2d._tables.texts.words import MISSING
 from shapley2d.cli import options as o
 from shapley2d.cli.commands.inspect import Seed, Workers, quick_values
-from shapley2d.cli.console import ResultConsole, collect_notes, note, progress, shown, warnings_as_notes
+from shapley2d.cli.console import (
+    ResultConsole,
+    collect_notes,
+    note,
+    progress,
+    shown,
+    warnings_as_notes,
+)
 from shapley2d.cli.errors import computing
 from shapley2d.cli.reading.inputs import read_file
-from shapley2d.cli.reading.inspected import InspectedFile, check_decisions, known_decisions, read_inspected
+from shapley2d.cli.reading.inspected import (
+    InspectedFile,
+    check_decisions,
+    known_decisions,
+    read_inspected,
+)
 from shapley2d.cli.writing.outputs import check_distinct, check_file, check_report_path, naming
-from shapley2d.cli.writing.rewrite import Changes, as_written, check_format, file_format, write_changed
+from shapley2d.cli.writing.rewrite import (
+    Changes,
+    as_written,
+    check_format,
+    file_format,
+    write_changed,
+)
 from shapley2d.cli.writing.summary import print_files, print_json
 from shapley2d.cli.writing.suspects import inspection_json, suspect_cells
 from shapley2d.exceptions import InputError, UtilityError
@@ -37,7 +55,9 @@ DecidedTable = Annotated[
 DecisionFile = Annotated[
     str,
     typer.Argument(
-        metavar="DECISIONS", help="What was decided: the file that the page downloads.", show_default=False
+        metavar="DECISIONS",
+        help="What was decided: the file that the page downloads.",
+        show_default=False,
     ),
 ]
 CleanTable = Annotated[
@@ -66,7 +86,10 @@ Target = Annotated[
     ),
 ]
 ModelName = Annotated[
-    str, typer.Option("--model", metavar="NAME", help="The model that the gain is measured by, or none.")
+    str,
+    typer.Option(
+        "--model", metavar="NAME", help="The model that the gain is measured by, or none."
+    ),
 ]
 
 
@@ -90,8 +113,8 @@ def repair(
 ) -> None:
     """Apply decisions to a table, and see what changed, what that gained, and what is left.
 
-    The table keeps its format, and every entry that was not decided on stays as it is, byte for byte. The gain is that
-    of a model trained before and after and scored on rows held out.
+    The table keeps its format, and every entry that was not decided on stays as it is, byte for
+    byte. The gain is that of a model trained before and after and scored on rows held out.
     """
     check_file(output, "--output", [table, decisions])
     if report is not None:
@@ -125,14 +148,18 @@ def repair(
             else one.new
         )
         changes.setdefault(one.column, {})[one.row] = new
-    write_changed(output, table, kind, source.table, changes, separator=separator, encoding=encoding)
+    write_changed(
+        output, table, kind, source.table, changes, separator=separator, encoding=encoding
+    )
     for message in source.notes:
         note(message)
     with warnings_as_notes(before.names), computing(before.names):
         gain = None if model == "none" else _gain(before, chosen, model, seed, workers)
         after = read_inspected(str(output), wanted, **settings)
         values = quick_values(after, "auto", seed, workers, wanted=report is not None)
-        left = after.inspect(valuation=values, random_state=seed, n_jobs=workers, progress=progress())
+        left = after.inspect(
+            valuation=values, random_state=seed, n_jobs=workers, progress=progress()
+        )
     settled, remembered, _ = known_decisions(made, left)
     left = left.settle(settled)
     files = {"table": output}
@@ -155,7 +182,11 @@ def repair(
         files["report"] = report
     cells = suspect_cells(left, after, "wrong", 5)
     if as_json_:
-        more = {"changed": len(chosen), "right": len(made.made) - len(chosen), "gain": _gain_record(gain)}
+        more = {
+            "changed": len(chosen),
+            "right": len(made.made) - len(chosen),
+            "gain": _gain_record(gain),
+        }
         print_json({"command": "repair", **inspection_json(left, after, cells, files, **more)})
         return
     _print(made, gain, left, cells, files)
@@ -191,7 +222,9 @@ def _gain(
 
     keys = {key.name for key in find_keys(given.X)}
     kept = tuple(column for column in given.X.columns if column.name not in keys)
-    X = replace(given.X, columns=kept, native=given.X.native.select([column.name for column in kept]))
+    X = replace(
+        given.X, columns=kept, native=given.X.native.select([column.name for column in kept])
+    )
     known = {*X.column_names, given.target}
     concerned = [one for one in chosen if one.column in known]
     if given.y is None or not kept or not concerned:
@@ -240,7 +273,9 @@ def _print(
     console.print(Text(f"{counts}, {right} called right"))
     if gain is not None:
         console.print(Text(gain.in_words(), style="bold"), soft_wrap=True)
-    console.print(Text(f"left: about {left.expected_errors:,.0f} wrong entries; the likeliest of them"))
+    console.print(
+        Text(f"left: about {left.expected_errors:,.0f} wrong entries; the likeliest of them")
+    )
     for cell in cells:
         console.print(
             Text.assemble(

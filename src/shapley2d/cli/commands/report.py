@@ -12,7 +12,9 @@ from shapley2d.exceptions import InputError
 
 Values = Annotated[
     Path,
-    typer.Argument(metavar="VALUES", help="A Parquet file written by cells or blocks.", show_default=False),
+    typer.Argument(
+        metavar="VALUES", help="A Parquet file written by cells or blocks.", show_default=False
+    ),
 ]
 ReportPath = Annotated[
     Optional[Path],  # noqa: UP045  (typer reads it at run time)

@@ -106,7 +106,9 @@ def read_inputs(
     """
     with reporting(progress(), f"reading {printable(Path(train).name)}"):
         source = read_table(train, separator=separator, encoding=encoding)
-        other = read_table(valid, separator=separator, encoding=encoding) if valid is not None else None
+        other = (
+            read_table(valid, separator=separator, encoding=encoding) if valid is not None else None
+        )
         return _check_inputs(
             source,
             other,
@@ -142,11 +144,15 @@ def _check_inputs(
         where = other if other is not None and option == WEIGHT else source
         find_column(name, where.table.column_names, _flag(option), where.path)
         if name == target:
-            raise InputError(f"{_flag(option)} {shlex.quote(name)} is the target: name another column")
+            raise InputError(
+                f"{_flag(option)} {shlex.quote(name)} is the target: name another column"
+            )
     known = [*names, *(other.table.column_names if other else [])]
     dropped = listed_columns(drop, known, source.path, "--drop")
     if target in dropped:
-        raise InputError(f"--drop {target} is the target: drop another column, or choose another --target")
+        raise InputError(
+            f"--drop {target} is the target: drop another column, or choose another --target"
+        )
     without = {*dropped, *([row_id] if row_id is not None else []), *of_rows.values()}
     by = ", ".join(["--drop", *map(_flag, of_rows)]) + " or --id"
     asked = asked_kinds(kinds, names, source.path, without, by)
@@ -158,7 +164,9 @@ def _check_inputs(
                 f"{source.path} has no columns beside the target {target!r} and the dropped ones"
             )
         kept = source.table.take(found.rows)
-        X = as_table(kept.select(features), "X", {key: kind for key, kind in asked.items() if key != target})
+        X = as_table(
+            kept.select(features), "X", {key: kind for key, kind in asked.items() if key != target}
+        )
     n_missing = 0 if drop_missing_target else found.missing.size
     X = _without_keys(source, X, found.missing[:n_missing], target, drop_keys=drop_keys)
     check_target(source, target, found.y)
@@ -212,13 +220,17 @@ def _without_keys(
                 f"{source.path}: all columns look like keys: {in_words(keys)}: leave out --drop-keys"
             )
         X, keys = (
-            replace(X, columns=tuple(left), native=X.native.select([column.name for column in left])),
+            replace(
+                X, columns=tuple(left), native=X.native.select([column.name for column in left])
+            ),
             [],
         )
     wrong, flags = [], []
     if missing.size:
         rows = f"{missing.size} of {source.table.num_rows} rows"
-        wrong.append(f"the target {target!r} is empty in {rows}, first in {source.where(int(missing[0]))}")
+        wrong.append(
+            f"the target {target!r} is empty in {rows}, first in {source.where(int(missing[0]))}"
+        )
         flags.append("--drop-missing-target")
     texts = [key for key in keys if key.text]
     if texts:
@@ -336,7 +348,9 @@ def asked_kinds(
                     f"--{kind} {shlex.quote(name)} and --{kinds[name]} {shlex.quote(name)}: give one of them"
                 )
             if name in without:
-                raise InputError(f"--{kind} {shlex.quote(name)} is left out by {by}: give one of them")
+                raise InputError(
+                    f"--{kind} {shlex.quote(name)} is left out by {by}: give one of them"
+                )
             kinds[name] = kind
     return kinds
 
@@ -361,7 +375,8 @@ def id_names(table: Any) -> NDArray[Any]:
             f"--id {shlex.quote(table.column_names[0])}: its entries cannot be read ({error})"
         ) from error
     if all(
-        name.isdecimal() and (name == "0" or not name.startswith("0")) and len(name) < 19 for name in names
+        name.isdecimal() and (name == "0" or not name.startswith("0")) and len(name) < 19
+        for name in names
     ):
         return np.array(names, dtype=np.int64)
     return np.array(names, dtype=object)

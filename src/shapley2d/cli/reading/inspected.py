@@ -13,7 +13,13 @@ from shapley2d._results.decisions import same_entry
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest, file_digest, table_digest
 from shapley2d.cli.errors import computing
-from shapley2d.cli.reading.inputs import asked_kinds, find_column, id_names, listed_columns, read_file
+from shapley2d.cli.reading.inputs import (
+    asked_kinds,
+    find_column,
+    id_names,
+    listed_columns,
+    read_file,
+)
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -128,15 +134,21 @@ def read_inspected(
         find_column(row_id, names, "--id", source.path)
     dropped = listed_columns(drop, names, source.path, "--drop")
     if target in dropped:
-        raise InputError(f"--drop {target} is the target: drop another column, or choose another --target")
+        raise InputError(
+            f"--drop {target} is the target: drop another column, or choose another --target"
+        )
     without = {*dropped, *([row_id] if row_id is not None else [])}
     asked = asked_kinds(kinds or {}, names, source.path, without)
     features = [key for key in names if key != target and key not in without]
     if not features:
-        raise InputError(f"{source.path} has no columns to inspect beside the target and the dropped ones")
+        raise InputError(
+            f"{source.path} has no columns to inspect beside the target and the dropped ones"
+        )
     with computing({"X": source.path}):
         X = as_table(
-            source.table.select(features), "X", {key: kind for key, kind in asked.items() if key != target}
+            source.table.select(features),
+            "X",
+            {key: kind for key, kind in asked.items() if key != target},
         )
     row_names = np.arange(X.n_rows) if row_id is None else id_names(source.table.select([row_id]))
     return InspectedFile(
@@ -197,8 +209,8 @@ def known_decisions(
 ) -> tuple[list[tuple[int, int]], list[Decision], int]:
     """Cells that need not be asked about again, the decisions behind those called right, and how many fit no more.
 
-    A decision fits where the cell still says what was called right, or already says what was decided on: so those about
-    a table hold for the repaired one.
+    A decision fits where the cell still says what was called right, or already says what was
+    decided on: so those about a table hold for the repaired one.
     """
     names = {name: j for j, name in enumerate(inspection.all_names)}
     cells, right, stale = [], [], 0

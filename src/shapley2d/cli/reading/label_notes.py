@@ -43,7 +43,9 @@ def label_notes(inputs: Inputs, task: str, *, valued: bool) -> list[str]:
     chosen = "" if looked == table.n_rows else "a random "
     notes = []
     if found.size >= max(_FEWEST, _SHARE * looked):
-        rows = ", ".join(str(names[row]) for row in found[:_NAMED]) + (", ..." if found.size > _NAMED else "")
+        rows = ", ".join(str(names[row]) for row in found[:_NAMED]) + (
+            ", ..." if found.size > _NAMED else ""
+        )
         advice = "" if valued else "; see which with --include-label"
         notes.append(
             f"{found.size} of {chosen}{looked} labels in {inputs.target!r} look wrong: nearly all rows like "
@@ -52,7 +54,8 @@ def label_notes(inputs: Inputs, task: str, *, valued: bool) -> list[str]:
     rare = rare_classes(target)
     if rare:
         words = [
-            f"{name!r} {'once' if count == 1 else 'twice'}" + (f", perhaps {like!r}" if like else "")
+            f"{name!r} {'once' if count == 1 else 'twice'}"
+            + (f", perhaps {like!r}" if like else "")
             for name, count, like in sorted(rare, key=lambda one: one[2] is None)[:_NAMED]
         ]
         more = ", ..." if len(rare) > _NAMED else ""

@@ -18,8 +18,8 @@ def read_owners(path: str, inputs: Inputs, *, encoding: str | None = None) -> li
     Parameters
     ----------
     path : str
-        A CSV or Parquet file. An empty ``row`` or ``column`` means all of them; an entry is a name, a position, a
-        range such as ``0-99``, or several of them with ``;`` between.
+        A CSV or Parquet file. An empty ``row`` or ``column`` means all of them; an entry is a name,
+        a position, a range such as ``0-99``, or several of them with ``;`` between.
     inputs : Inputs
         The table that they own; its rows go by their names, or by their positions in the file.
     encoding : str, optional
@@ -34,7 +34,9 @@ def read_owners(path: str, inputs: Inputs, *, encoding: str | None = None) -> li
     columns = AxisNames("column", inputs.X.column_names)
     inputs.train.notes.extend(source.notes)
     name = f"--owners {path}"
-    claims = read_claims(clean_texts(source.table), name, lambda row: f"{name}, {source.where(row)}")
+    claims = read_claims(
+        clean_texts(source.table), name, lambda row: f"{name}, {source.where(row)}"
+    )
     return [
         {
             "owner": claim.owner,

@@ -58,7 +58,8 @@ def read_target(source: Source, target: str, *, kind: str | None, task: str) -> 
         raise InputError(f"{source.path}: the target {target!r} is empty in all {len(column)} rows")
     if labels.strays:
         shown = [
-            f"{text[:40]!r} in {source.where(row)}" for row, text in list(labels.strays.items())[:_SHOWN]
+            f"{text[:40]!r} in {source.where(row)}"
+            for row, text in list(labels.strays.items())[:_SHOWN]
         ]
         more = ", ..." if len(labels.strays) > _SHOWN else ""
         source.notes.append(
@@ -88,13 +89,16 @@ def check_target(source: Source, target: str, y: Any) -> None:
 def _as_vector(column: Any) -> NDArray[Any]:
     import pyarrow as pa
 
-    if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+    if not column.null_count and (
+        pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    ):
         return np.asarray(column.to_numpy())
     try:
         items = column.to_pylist()
     except (OverflowError, ValueError, KeyError) as error:  # the last: a zone that nobody knows
         raise InputError(
-            Place("y"), f" holds {column.type} entries that cannot be read ({error}): correct or drop them"
+            Place("y"),
+            f" holds {column.type} entries that cannot be read ({error}): correct or drop them",
         ) from error
     if pa.types.is_decimal(column.type) and column.type.scale == 0:
         items = [None if item is None else int(item) for item in items]

@@ -29,7 +29,11 @@ def parse_within(text: str | None, *, planned: bool) -> float | None:
     whole = "".join(number + unit for number, unit in parts) == compact
     if not parts or not whole or any(unit not in _UNITS for unit in units):
         raise InputError(f"--within {text} is no time: write it as 90s, 10m, 2h or 1h30m")
-    seconds = sum(float(number) * _UNITS[unit] for (number, _), unit in zip(parts, units, strict=True))
+    seconds = sum(
+        float(number) * _UNITS[unit] for (number, _), unit in zip(parts, units, strict=True)
+    )
     if not 0 < seconds < 1e12:
-        raise InputError(f"--within {text} must be longer than nothing, and shorter than a thousand years")
+        raise InputError(
+            f"--within {text} must be longer than nothing, and shorter than a thousand years"
+        )
     return seconds

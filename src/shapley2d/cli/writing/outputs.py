@@ -70,7 +70,11 @@ def check_distinct(outputs: Sequence[tuple[str, Path | None]]) -> None:
     for k, (option, path, target) in enumerate(there):
         for other, _, second in there[:k]:
             alike = str(target).casefold() == str(second).casefold()
-            if target == second or _same(target, str(second)) or (alike and _ignores_case(target.parent)):
+            if (
+                target == second
+                or _same(target, str(second))
+                or (alike and _ignores_case(target.parent))
+            ):
                 raise InputError(
                     f"{other} and {option} both name {path}: one would overwrite the other, choose two names"
                 )
@@ -133,7 +137,9 @@ def write_values(valuation: Valuation, path: Path) -> None:
 
     frame = valuation.to_frame()
     table = (
-        frame if isinstance(frame, pa.Table) else pa.table({key: list(frame[key]) for key in frame.columns})
+        frame
+        if isinstance(frame, pa.Table)
+        else pa.table({key: list(frame[key]) for key in frame.columns})
     )
     columns = [harmless(table[key]) for key in table.column_names]
     write_csv(pa.table(columns, names=table.column_names), path)
@@ -158,7 +164,9 @@ def harmless(column: Any) -> Any:
 
     if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
         return column
-    return pa.array([f"'{text}" if text and _FORMULA.match(text) else text for text in column.to_pylist()])
+    return pa.array(
+        [f"'{text}" if text and _FORMULA.match(text) else text for text in column.to_pylist()]
+    )
 
 
 def write_html(valuation: Valuation, path: Path, **options: Any) -> None:

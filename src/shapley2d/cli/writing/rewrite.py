@@ -34,7 +34,9 @@ _FORMATS = {
 def file_format(path: str, separator: str | None = None, encoding: str | None = None) -> str:
     """What a file holds: ``"csv"``, ``"json"`` or ``"parquet"``."""
     if path == "-":
-        raise InputError("repair needs the name of a file, not -: its format is kept, so it is read again")
+        raise InputError(
+            "repair needs the name of a file, not -: its format is kept, so it is read again"
+        )
     data = unpacked_contents(path)
     if data.startswith(b"PAR1"):
         return "parquet"
@@ -116,7 +118,10 @@ def changed_csv(
     for row, spans in enumerate(field_spans(text, separator), -1):  # the first line has the names
         for j, new in sorted(by_row.pop(row, {}).items()) if row >= 0 else ():
             start, stop = spans[j]
-            parts += [text[done:start], _field(new or "", separator, quoted=text.startswith('"', start))]
+            parts += [
+                text[done:start],
+                _field(new or "", separator, quoted=text.startswith('"', start)),
+            ]
             done = stop
     assert not by_row
     return "".join([*parts, text[done:]])
@@ -139,7 +144,9 @@ def as_written(new: str | None, column: Any) -> str | None:
     """
     if new is None or not _DECIMAL.fullmatch(new):
         return new
-    found = {_DECIMAL.fullmatch(text.strip()) for text in column.to_pylist() if text and text.strip()}
+    found = {
+        _DECIMAL.fullmatch(text.strip()) for text in column.to_pylist() if text and text.strip()
+    }
     decimals = {None if one is None else len(one[1] or "") for one in found}
     (only, *others) = decimals or {None}
     if others or only is None or len(_DECIMAL.fullmatch(new)[1] or "") >= only:  # type: ignore[index]
@@ -162,8 +169,14 @@ def changed_json(text: str, changes: Mapping[str, Mapping[int, str | None]]) -> 
     if text.lstrip("\ufeff \t\r\n").startswith("["):
         records = json.loads(text.removeprefix("\ufeff"))
         for row, fields in by_row.items():
-            records[row] |= {name: _typed(records[row].get(name), new) for name, new in fields.items()}
-        return "[\n" + ",\n".join(json.dumps(record, ensure_ascii=False) for record in records) + "\n]\n"
+            records[row] |= {
+                name: _typed(records[row].get(name), new) for name, new in fields.items()
+            }
+        return (
+            "[\n"
+            + ",\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+            + "\n]\n"
+        )
     lines, row = [], 0
     for line in text.splitlines(keepends=True):
         new = by_row.get(row, {}) if line.strip("\ufeff \t\r\n") else None

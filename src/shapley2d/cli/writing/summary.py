@@ -119,7 +119,8 @@ def json_text(summary: dict[str, Any], *, only_ascii: bool = False) -> str:
     """
     text = json.dumps(summary, ensure_ascii=only_ascii, indent=2)
     return "".join(
-        letter if letter == "\n" or is_harmless(letter) else json.dumps(letter)[1:-1] for letter in text
+        letter if letter == "\n" or is_harmless(letter) else json.dumps(letter)[1:-1]
+        for letter in text
     )
 
 

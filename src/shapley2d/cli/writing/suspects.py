@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 _SHOWN_FINDINGS = 12
 
 
-def suspect_cells(inspection: Inspection, given: InspectedFile, by: str, top: int) -> list[dict[str, Any]]:
+def suspect_cells(
+    inspection: Inspection, given: InspectedFile, by: str, top: int
+) -> list[dict[str, Any]]:
     """The first suspects, with what a person needs to find and judge them."""
     cells = []
     for flat in inspection.order(by, top).tolist():
@@ -87,7 +89,10 @@ def inspection_json(
 
 
 def print_inspection(
-    inspection: Inspection, given: InspectedFile, cells: list[dict[str, Any]], console: ResultConsole
+    inspection: Inspection,
+    given: InspectedFile,
+    cells: list[dict[str, Any]],
+    console: ResultConsole,
 ) -> None:
     """Print what is wrong about columns, then the entries to check first."""
     n, m = inspection.shape
@@ -147,7 +152,9 @@ def write_inspection(inspection: Inspection, path: Path) -> None:
 
     frame = inspection.to_frame()
     table = (
-        frame if isinstance(frame, pa.Table) else pa.table({key: list(frame[key]) for key in frame.columns})
+        frame
+        if isinstance(frame, pa.Table)
+        else pa.table({key: list(frame[key]) for key in frame.columns})
     )
     columns = [harmless(table[key]) for key in table.column_names]
     write_csv(pa.table(columns, names=table.column_names), path)
