@@ -47,7 +47,7 @@ def cells(task: str, **options) -> None:
     value_cells(
         X,
         y if task == "regression" else (y > 0).astype(int),
-        folds=2,
+        cv=2,
         n_jobs=1,
         progress=False,
         **options,
@@ -63,7 +63,7 @@ def blocks(task: str) -> None:
         rows=["a", "b"] * 12,
         columns=["u", "u", "v"],
         model="knn",
-        folds=2,
+        cv=2,
         n_jobs=1,
         progress=False,
     )

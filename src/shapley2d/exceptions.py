@@ -23,8 +23,8 @@ class Setting:
 
     Examples
     --------
-    >>> str(Setting("folds", 5)), str(Setting("task", "regression")), str(Setting("include_label"))
-    ('folds=5', "task='regression'", 'include_label')
+    >>> str(Setting("cv", 5)), str(Setting("task", "regression")), str(Setting("include_label"))
+    ('cv=5', "task='regression'", 'include_label')
     """
 
     name: str
@@ -78,11 +78,11 @@ class Worded(Exception):  # noqa: N818  (what errors and warnings have in common
 
     Examples
     --------
-    >>> error = InputError(Setting("folds", 1), " must be at least 2")
+    >>> error = InputError(Setting("cv", 1), " must be at least 2")
     >>> str(error), error.option
-    ('folds=1 must be at least 2', 'folds')
+    ('cv=1 must be at least 2', 'cv')
     >>> error.worded(lambda part: f"--{part.name}")
-    '--folds must be at least 2'
+    '--cv must be at least 2'
     """
 
     @property

@@ -239,10 +239,10 @@ def test_cross_valuation_is_the_mean_over_folds_and_keeps_every_group(options):
     rows = np.where(
         np.arange(24) == 5, "rare", "typical"
     )  # the rare row trains in all folds but one
-    v = value_blocks(X, y, rows=rows, columns=COLUMNS, folds=4, **options)
+    v = value_blocks(X, y, rows=rows, columns=COLUMNS, cv=4, **options)
     assert v.row_names.tolist() == ["typical", "rare"] and v.info["folds"] == 4
     if options.get("method") != "loo":
-        whole = value_blocks(X, y, columns=["all"] * 4, folds=4, **options)
+        whole = value_blocks(X, y, columns=["all"] * 4, cv=4, **options)
         assert v.total == pytest.approx(whole.total)
 
 
@@ -401,7 +401,7 @@ def test_settings_that_cannot_be_shown_do_not_stop_a_run():
             rows=["a", "b"] * 4,
             columns=["p", "q"],
             method="knn",
-            folds=2,
+            cv=2,
             n_neighbors=1,
             cluster=pool,
         )

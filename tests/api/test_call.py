@@ -36,7 +36,7 @@ NAMES = {
     "columns": columns,
     "owners": owners,
     "groups": rows,
-    "folds": [(range(12), range(12, 20)), (range(8, 24), range(8))],
+    "cv": [(range(12), range(12, 20)), (range(8, 24), range(8))],
     "ShuffleSplit": ShuffleSplit,
     "h": h,
     "value_cells": value_cells,
@@ -49,10 +49,10 @@ NAMES = {
 MC = {"max_permutations": 3, "tolerance": 0}
 RUNS = {
     "knn": lambda: value_cells(X, y),
-    "knn, label and folds": lambda: value_cells(X, y, include_label=True, folds=3, n_neighbors=2),
-    "splitter": lambda: value_cells(X, y, folds=ShuffleSplit(3), random_state=2),
-    "splits": lambda: value_cells(X, y, folds=NAMES["folds"]),
-    "groups": lambda: value_cells(X, y, groups=rows, folds=2),
+    "knn, label and folds": lambda: value_cells(X, y, include_label=True, cv=3, n_neighbors=2),
+    "splitter": lambda: value_cells(X, y, cv=ShuffleSplit(3), random_state=2),
+    "splits": lambda: value_cells(X, y, cv=NAMES["cv"]),
+    "groups": lambda: value_cells(X, y, groups=rows, cv=2),
     "semivalues": lambda: value_cells(
         X, y, X_valid, y_valid, semivalue=("banzhaf", ("beta", 4, 1))
     ),
@@ -75,7 +75,7 @@ RUNS = {
     ),
     "flat": lambda: value_cells(X, y, X_valid, y_valid, "flat", truncation=0.1, **MC),
     "oob": lambda: value_cells(X, y, method="oob", n_trees=300, oob_score="distance"),
-    "loo": lambda: value_cells(X, y, method="loo", model="ridge", folds=2),
+    "loo": lambda: value_cells(X, y, method="loo", model="ridge", cv=2),
     "blocks": lambda: value_blocks(X, y, X_valid, y_valid, rows=rows, columns=columns),
     "blocks, knn": lambda: value_blocks(
         X, y, rows=rows, columns=columns, method="knn", include_label=True
@@ -84,7 +84,7 @@ RUNS = {
         X, y, X_valid, y_valid, owners=owners, method="knn", validation_groups=3, n_neighbors=2
     ),
     "blocks, mc": lambda: value_blocks(
-        X, y, owners=owners, method="mc", players="groups", model="ridge", folds=2, **MC
+        X, y, owners=owners, method="mc", players="groups", model="ridge", cv=2, **MC
     ),
     "game": lambda: value_game(h, 3, 2, "mc", random_state=3, **MC),
 }
@@ -136,11 +136,11 @@ def test_the_call_of_a_command(tmp_path, monkeypatch):
 
 
 def test_the_estimator_keeps_the_call_of_the_function():
-    valuer = CellValuer(n_neighbors=3, include_label=True, folds=3).fit(X, y)
+    valuer = CellValuer(n_neighbors=3, include_label=True, cv=3).fit(X, y)
     call = valuer.valuation_.info["call"]
     assert (
         call
-        == 'value_cells(X, y, method="knn", include_label=True, folds=3, random_state=0, n_neighbors=3)'
+        == 'value_cells(X, y, method="knn", include_label=True, cv=3, random_state=0, n_neighbors=3)'
     )
     np.testing.assert_array_equal(eval(call, dict(NAMES)).values, valuer.values_)
 

@@ -23,8 +23,8 @@ def test_follows_the_conventions(estimator, check):
 def test_equals_the_function():
     X, y = load_wine(return_X_y=True, as_frame=True)
     X, y = X.iloc[::4, :5], y.iloc[::4]
-    fitted = CellValuer(n_neighbors=4, folds=3, random_state=1).fit(X, y)
-    v = value_cells(X, y, method="knn", n_neighbors=4, folds=3, random_state=1, progress=False)
+    fitted = CellValuer(n_neighbors=4, cv=3, random_state=1).fit(X, y)
+    v = value_cells(X, y, method="knn", n_neighbors=4, cv=3, random_state=1, progress=False)
     np.testing.assert_array_equal(fitted.values_, v.values)
     np.testing.assert_array_equal(fitted.stderr_, v.stderr)
     np.testing.assert_array_equal(fitted.rows_, v.rows)
@@ -71,8 +71,8 @@ def test_groups_and_splitters_as_in_scikit_learn():
     X, y = load_wine(return_X_y=True, as_frame=True)
     X, y = X.iloc[::6, :3], y.iloc[::6]
     farm = np.arange(len(y)) % 6
-    valuer = clone(CellValuer(n_neighbors=3, folds=GroupKFold(3))).fit(X, y, groups=farm)
-    v = value_cells(X, y, folds=GroupKFold(3), groups=farm, n_neighbors=3, progress=False)
+    valuer = clone(CellValuer(n_neighbors=3, cv=GroupKFold(3))).fit(X, y, groups=farm)
+    v = value_cells(X, y, cv=GroupKFold(3), groups=farm, n_neighbors=3, progress=False)
     np.testing.assert_array_equal(valuer.values_, v.values)
     named = clone(valuer).fit(X.assign(farm=farm), y, groups="farm")
     np.testing.assert_array_equal(named.values_, v.values)
@@ -117,7 +117,7 @@ def test_the_score_is_what_the_values_would_sum_to():
         },
         {"method": "flat", "model": "gaussian_nb", "max_permutations": 2, "tolerance": 0},
     ):
-        valuer = CellValuer(folds=2, **options).fit(X, y)
+        valuer = CellValuer(cv=2, **options).fit(X, y)
         assert valuer.score(X_test, y_test) == pytest.approx(
             value_cells(X, y, X_test, y_test, progress=False, **options).total, abs=1e-12
         )
@@ -137,15 +137,15 @@ def test_cross_validation_and_grid_search():
     X, y = load_wine(return_X_y=True, as_frame=True)
     X, y = X.iloc[::2, :4], y.iloc[::2]
     cv = StratifiedKFold(3, shuffle=True, random_state=0)
-    scores = cross_validate(CellValuer(n_neighbors=3, folds=2), X, y, cv=cv)["test_score"]
+    scores = cross_validate(CellValuer(n_neighbors=3, cv=2), X, y, cv=cv)["test_score"]
     assert scores.shape == (3,) and scores.min() > 0.1
-    search = GridSearchCV(CellValuer(folds=2), {"n_neighbors": [1, 5, 58]}, cv=cv).fit(X, y)
+    search = GridSearchCV(CellValuer(cv=2), {"n_neighbors": [1, 5, 58]}, cv=cv).fit(X, y)
     assert search.best_params_["n_neighbors"] in (
         1,
         5,
     )  # all rows of a fold vote like the labels alone
     assert search.best_estimator_.values_.shape == X.shape
-    task = GridSearchCV(CellValuer(folds=2), {"n_neighbors": [1, 5]}, cv=3).fit(
+    task = GridSearchCV(CellValuer(cv=2), {"n_neighbors": [1, 5]}, cv=3).fit(
         X, X["alcohol"].to_numpy() * 1.01
     )
     assert np.isfinite(task.cv_results_["mean_test_score"]).all()

@@ -377,12 +377,12 @@ def test_copies_are_left_out_of_splits_of_ones_own():
         (np.arange(0, 30, 2), np.arange(1, 30, 2)),
         (np.arange(1, 30, 2), np.arange(0, 30, 2)),
     ]
-    before = value_blocks(X, y, owners=THREE, n_neighbors=3, folds=halves)
-    after = value_blocks(X2, y2, owners=owners, n_neighbors=3, folds=halves)
+    before = value_blocks(X, y, owners=THREE, n_neighbors=3, cv=halves)
+    after = value_blocks(X2, y2, owners=owners, n_neighbors=3, cv=halves)
     assert by_owner(after) == by_owner(before)
     batches = np.arange(30) % 6
-    grouped = value_blocks(X, y, owners=THREE, n_neighbors=3, groups=batches, folds=3)
-    again = value_blocks(X2, y2, owners=owners, n_neighbors=3, groups=batches[twice], folds=3)
+    grouped = value_blocks(X, y, owners=THREE, n_neighbors=3, groups=batches, cv=3)
+    again = value_blocks(X2, y2, owners=owners, n_neighbors=3, groups=batches[twice], cv=3)
     assert by_owner(again) == by_owner(grouped)
 
 

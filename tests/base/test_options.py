@@ -29,9 +29,9 @@ def cells(**options):
             "progress='bogus' is not known: use 'auto', True, False or a function",
         ),
         ({"progress": 1}, "progress=1 is not known"),
-        ({"folds": "x"}, "folds='x' must be a whole number of at least 2"),
-        ({"folds": 1}, "folds=1 must be a whole number of at least 2"),
-        ({"folds": True}, "folds=True must be a whole number of at least 2"),
+        ({"cv": "x"}, "cv='x' must be a whole number of at least 2"),
+        ({"cv": 1}, "cv=1 must be a whole number of at least 2"),
+        ({"cv": True}, "cv=True must be a whole number of at least 2"),
         ({"n_jobs": True}, "n_jobs=True must be a whole number of workers, or -1 for all cores"),
         ({"n_jobs": 0}, "n_jobs=0 must be a whole number of workers"),
         ({"n_jobs": 1.5}, "n_jobs=1.5 must be a whole number of workers"),
@@ -93,7 +93,7 @@ def test_messages_carry_their_option_and_place():
     assert (plain.option, plain.place) == (None, None)
 
 
-@pytest.mark.parametrize("part", [Setting("folds", 5), Setting("include_label"), Place("y")])
+@pytest.mark.parametrize("part", [Setting("cv", 5), Setting("include_label"), Place("y")])
 def test_messages_travel_between_processes(part):
     for kind in (InputError, PrecisionWarning):
         twin = pickle.loads(pickle.dumps(kind("before ", part, " after")))

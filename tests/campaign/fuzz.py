@@ -218,7 +218,7 @@ class Fuzz:
         n = len(target)
         X, valid = as_frame(random, columns), random.random() < 0.5
         more = {
-            "folds": int(random.integers(2, 4)),
+            "cv": int(random.integers(2, 4)),
             "method": method,
             "progress": False,
             "n_jobs": 1,
@@ -283,7 +283,7 @@ class Fuzz:
         groups = [f"g{k}" for k in random.integers(0, 3, len(target))]
         labels = [f"h{k}" for k in random.integers(0, 2, len(columns))]
         try:
-            v = quiet(value_blocks, as_frame(random, columns), target, rows=groups, columns=labels, method="knn", folds=2,
+            v = quiet(value_blocks, as_frame(random, columns), target, rows=groups, columns=labels, method="knn", cv=2,
                       progress=False, n_neighbors=3)  # fmt: skip
         except InputError:
             return "refused"
@@ -297,7 +297,7 @@ class Fuzz:
     def through_command(self, random, columns, target):
         path = self.write(random, {**columns, "target": target})
         names = list(columns)
-        arguments = ["cells", str(path), "-t", "target", "--folds", "2", "-k", "2", "--top", "3"]
+        arguments = ["cells", str(path), "-t", "target", "--cv", "2", "-k", "2", "--top", "3"]
         if random.random() < 0.5:
             arguments += ["--drop-keys"]
         if random.random() < 0.3:

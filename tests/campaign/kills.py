@@ -232,7 +232,7 @@ class Kills:
             "many.csv" if kind in ("knn sampled", "knn exact", "oob") else "few.csv"
         )
         return Command(
-            COMMAND, "cells", table, "-t", "y", "-m", *METHODS[kind], "--folds", "2",
+            COMMAND, "cells", table, "-t", "y", "-m", *METHODS[kind], "--cv", "2",
             "--checkpoint", folder / "run.npz",
             "-o", folder / "values.parquet", "--report", folder / "report.html", folder=folder,
         )  # fmt: skip

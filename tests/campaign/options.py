@@ -37,7 +37,7 @@ X = np.array([[k * 7 % 5, k * 3 % 11] for k in range(8)], dtype=float)
 Y = np.array(["u", "v"] * 4)
 SHARED = (
     "task",
-    "folds",
+    "cv",
     "semivalue",
     "random_state",
     "n_jobs",
@@ -93,7 +93,7 @@ def python_calls():
     """Every function with every option that it takes: what it is called, the option, and the call."""
     calls = []
     for name, method in METHODS.items():
-        call = partial(value_cells, X, Y, method=name, **cheap(method.options, folds=2))
+        call = partial(value_cells, X, Y, method=name, **cheap(method.options, cv=2))
         calls += [
             (f"value_cells {name}", option, call)
             for option in (*SHARED, *OF_ROWS, *(o.name for o in method.options))
@@ -111,7 +111,7 @@ def python_calls():
             method=name,
             rows=list("ab") * 4,
             columns=["p", "q"],
-            **cheap(options.values(), folds=2),
+            **cheap(options.values(), cv=2),
         )
         known = (*SHARED, *OF_ROWS, "rows", "columns", "owners", "validation_groups", *options)
         calls += [(f"value_blocks {name}", option, call) for option in known]
@@ -135,7 +135,7 @@ def python_calls():
         calls.append(("inspect_cells", option, partial(inspect_cells, X)))
     valuation = value_cells(X, Y, method="random")
     blocks = value_blocks(
-        X, Y, rows=list("ab") * 4, columns=["p", "q"], model="knn", folds=2, progress=False
+        X, Y, rows=list("ab") * 4, columns=["p", "q"], model="knn", cv=2, progress=False
     )
     for name, option in (
         ("lowest", "k"),
@@ -151,7 +151,7 @@ def python_calls():
 
 
 def fit(**options):
-    return CellValuer(**{"folds": 2, **options}).fit(X, Y)
+    return CellValuer(**{"cv": 2, **options}).fit(X, Y)
 
 
 def pay(blocks, total=100, **options):
@@ -267,8 +267,8 @@ def command_flags():
 
     found = []
     before = {
-        "cells": ["cells", "t.csv", "-t", "y", "--folds", "2", "--top", "1"],
-        "blocks": ["blocks", "t.csv", "-t", "y", "--owners", "o.csv", "--folds", "2"],
+        "cells": ["cells", "t.csv", "-t", "y", "--cv", "2", "--top", "1"],
+        "blocks": ["blocks", "t.csv", "-t", "y", "--owners", "o.csv", "--cv", "2"],
         "report": ["report", "v.parquet"],
         "inspect": ["inspect", "t.csv", "-t", "y", "--top", "1"],
         "repair": ["repair", "t.csv", "d.csv", "-o", "c.csv"],
@@ -295,7 +295,7 @@ def command_flags():
                 ]
                 if takers.get(flag) in ("mc", "flat") and flag != "--max-permutations":
                     extra = [*extra, "--max-permutations", "3"]
-            if flag in ("--method", "--folds", "--top", "--owners", "--target"):
+            if flag in ("--method", "--cv", "--top", "--owners", "--target"):
                 extra = [
                     word
                     for k, word in enumerate(extra)

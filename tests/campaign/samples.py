@@ -94,7 +94,7 @@ def streamed_neighbours(path=None, **changes):
         "columns": "sampled",
         "valid": "auto",
         "tolerance": 0.1,
-        "folds": 5,
+        "cv": 5,
         "checkpoint": path,
         **KNN,
         **changes,
@@ -105,7 +105,7 @@ def streamed_neighbours(path=None, **changes):
 def crossed_neighbours(path=None, **changes):
     """Nearest neighbours across folds, with the label."""
     given = {"columns": "sampled", "n_coalitions": 40, "checkpoint": path, **KNN, **changes}
-    return value_cells(KNN_TABLE[:40, :6], KNN_LABELS[:40], folds=2, include_label=True, **given)
+    return value_cells(KNN_TABLE[:40, :6], KNN_LABELS[:40], cv=2, include_label=True, **given)
 
 
 def exact(path=None, **changes):
@@ -117,7 +117,7 @@ def exact(path=None, **changes):
         "checkpoint": path,
         **changes,
     }
-    return value_cells(X[:6], Y[:6], folds=2, **given)
+    return value_cells(X[:6], Y[:6], cv=2, **given)
 
 
 def left_out(path=None, **changes):
@@ -168,7 +168,7 @@ def write_samples(folder):
         run(checkpoint).save(path)
         found["valuation"].append(path)
         found["checkpoint"].append(checkpoint)
-    typed = value_cells(table.drop_columns("label"), Y, folds=2, progress=False, n_neighbors=1)
+    typed = value_cells(table.drop_columns("label"), Y, cv=2, progress=False, n_neighbors=1)
     typed.save(folder / "typed.parquet")
     found["valuation"].append(folder / "typed.parquet")
     text = "number,city,label\n" + "".join(

@@ -113,7 +113,7 @@ class Strings:
         writer.writerows(rows)
         file.write_text(buffer.getvalue(), encoding="utf-8", errors="surrogatepass", newline="")
         method = ["-m", "random"] if random.random() < 0.8 else ["-k", "2"]
-        shared = [str(file), "-t", "target", "--folds", "2", "--drop-missing-target"]
+        shared = [str(file), "-t", "target", "--cv", "2", "--drop-missing-target"]
         if random.random() < 0.1:
             shared[2] = hostile(random)
         if random.random() < 0.2:

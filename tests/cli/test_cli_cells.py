@@ -44,9 +44,9 @@ def expected(**options):
 
 
 def test_values_are_those_of_the_library(capsys):
-    run(capsys, "cells train.csv -t kind --drop name -k 3 --folds 3 --seed 7 -o values.parquet")
+    run(capsys, "cells train.csv -t kind --drop name -k 3 --cv 3 --seed 7 -o values.parquet")
     saved = Valuation.load("values.parquet")
-    twin = expected(n_neighbors=3, folds=3, random_state=7)
+    twin = expected(n_neighbors=3, cv=3, random_state=7)
     np.testing.assert_array_equal(saved.values, twin.values)
     assert saved.column_names == ["size", "colour"]
 
@@ -56,19 +56,19 @@ def test_groups_and_time_are_columns_that_are_no_features(capsys):
     Path("visits.csv").write_text("\n".join(["size,colour,kind,patient,day", *lines]))
     run(
         capsys,
-        "cells visits.csv -t kind --groups patient --drop day -k 3 --folds 3 -o values.parquet",
+        "cells visits.csv -t kind --groups patient --drop day -k 3 --cv 3 -o values.parquet",
     )
-    twin = expected(n_neighbors=3, folds=3, groups=[f"p{i % 7}" for i in range(N)])
+    twin = expected(n_neighbors=3, cv=3, groups=[f"p{i % 7}" for i in range(N)])
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
     _, err = run(
         capsys,
-        "cells visits.csv -t kind --drop patient --time day -k 3 --folds 3 -o values.parquet",
+        "cells visits.csv -t kind --drop patient --time day -k 3 --cv 3 -o values.parquet",
     )
-    with pytest.warns(InputWarning, match="7 of 30 rows never train"):
-        twin = expected(n_neighbors=3, folds=3, time=np.arange(N)[::-1])
+    with pytest.warns(InputWarning, match="7 of 30 rows train in no fold"):
+        twin = expected(n_neighbors=3, cv=3, time=np.arange(N)[::-1])
     saved = Valuation.load("values.parquet")
     np.testing.assert_array_equal(saved.values, twin.values)
-    assert "7 of 30 rows never train in these --folds" in err
+    assert "7 of 30 rows train in no fold" in err
     assert saved.info["splits"] == "earlier rows train, later ones validate"
     (Path("who.csv")).write_text("owner,row,column\nAnn,0-14,\nBob,15-29,size\nCy,,colour\n")
     run(
@@ -202,10 +202,10 @@ def test_validation_rows_as_a_sample(capsys):
 
 @pytest.mark.parametrize("model", ["", "--model tree"])
 def test_flat_grows_the_built_in_tree(capsys, model):
-    command = "cells train.csv -t kind --drop name --method flat --folds 2 --tolerance 0 --max-permutations 4 --json"
+    command = "cells train.csv -t kind --drop name --method flat --cv 2 --tolerance 0 --max-permutations 4 --json"
     settings = json.loads(run(capsys, f"{command} {model} -o values.parquet").out)["settings"]
     assert settings["model"] == "tree"
-    twin = expected(method="flat", model="tree", folds=2, tolerance=0, max_permutations=4)
+    twin = expected(method="flat", model="tree", cv=2, tolerance=0, max_permutations=4)
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
     assert settings["utility_none"] == twin.info["utility_none"]
 
@@ -218,13 +218,13 @@ def test_flat_grows_the_built_in_tree(capsys, model):
     ],
 )
 def test_flat_trains_any_model(capsys, options, model):
-    command = "cells train.csv -t kind --drop name --method flat --folds 2 --tolerance 0 --max-permutations 1 --json"
+    command = "cells train.csv -t kind --drop name --method flat --cv 2 --tolerance 0 --max-permutations 1 --json"
     assert json.loads(run(capsys, f"{command} {options}").out)["settings"]["model"].startswith(
         model
     )
 
 
-@pytest.mark.parametrize("judged", ["", "--folds 3", "--valid train.csv"])
+@pytest.mark.parametrize("judged", ["", "--cv 3", "--valid train.csv"])
 def test_random_values_need_no_validation(capsys, judged):
     run(
         capsys,
@@ -271,7 +271,7 @@ def test_oob_needs_no_validation(capsys):
 def test_what_the_values_sum_to(capsys, method, said):
     out, _ = run(
         capsys,
-        f"cells train.csv -t kind --drop name --folds 2 --method {method} --report page.html",
+        f"cells train.csv -t kind --drop name --cv 2 --method {method} --report page.html",
     )
     assert said in out
     page = Path("page.html").read_text(encoding="utf-8")
@@ -282,17 +282,17 @@ def test_what_the_values_sum_to(capsys, method, said):
     "model", [name for name in MODELS if name not in ("forest", "hist_gradient_boosting")]
 )
 def test_a_model_means_the_same_here_and_in_python(capsys, model):
-    command = "cells train.csv -t kind --drop name --method mc --max-permutations 3 --tolerance 0 --folds 2"
+    command = "cells train.csv -t kind --drop name --method mc --max-permutations 3 --tolerance 0 --cv 2"
     out, _ = run(capsys, f"{command} --model {model} --json -o values.parquet")
-    twin = expected(method="mc", model=model, max_permutations=3, tolerance=0, folds=2)
+    twin = expected(method="mc", model=model, max_permutations=3, tolerance=0, cv=2)
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
     assert json.loads(out)["settings"]["model"] == twin.info["model"]
 
 
 def test_options_of_a_model_reach_it(capsys):
-    command = "cells train.csv -t kind --drop name --method mc --max-permutations 3 --tolerance 0 --folds 2"
+    command = "cells train.csv -t kind --drop name --method mc --max-permutations 3 --tolerance 0 --cv 2"
     run(capsys, f"{command} --model knn -k 2 -o values.parquet")
-    options = {"method": "mc", "model": "knn", "max_permutations": 3, "tolerance": 0, "folds": 2}
+    options = {"method": "mc", "model": "knn", "max_permutations": 3, "tolerance": 0, "cv": 2}
     saved = Valuation.load("values.parquet").values
     np.testing.assert_array_equal(saved, expected(**options, n_neighbors=2).values)
     assert not np.array_equal(saved, expected(**options).values)
@@ -301,7 +301,7 @@ def test_options_of_a_model_reach_it(capsys):
 def test_precision_is_noted_in_the_words_of_the_command_line(capsys):
     _, err = run(
         capsys,
-        "cells train.csv -t kind --drop name --method mc --max-permutations 3 --folds 2 --model ridge",
+        "cells train.csv -t kind --drop name --method mc --max-permutations 3 --cv 2 --model ridge",
     )
     assert err.startswith("note: stopped at --max-permutations 3: ")
     assert err.count("\n") == 1

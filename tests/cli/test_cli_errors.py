@@ -114,7 +114,7 @@ CASES = [
     ("cells dates.csv -t day", ("dates.csv: column 'day' holds dates, which are neither numbers nor classes: predict a "
      "number (the days since the first one, say) or a class (the year, say), or set --task classification")),
     ("cells records.jsonl -t y", "records.jsonl, line 2 is not a record of JSON"),
-    ("cells few.csv -t y", "4 rows are too few for --folds 5"),
+    ("cells few.csv -t y", "4 rows are too few for --cv 5"),
     (GOOD + "--task regression", ("good.csv: column 'outcome' holds text, which regression cannot use: set --task "
      "classification")),
     # validation
@@ -123,7 +123,7 @@ CASES = [
     (GOOD + "--valid more.csv", ("more.csv has a column 'label' that good.csv does not have: leave it out with --drop "
      "label")),
     (GOOD + "--valid texts.csv", "texts.csv: column 'age' holds text, but in the training table it holds numbers"),
-    (GOOD + "--valid good.csv --folds 3", "--valid and --folds exclude each other"),
+    (GOOD + "--valid good.csv --cv 3", "--valid and --cv exclude each other"),
     (GOOD + "--valid good.csv --groups city", "--valid and --groups exclude each other"),
     (GOOD + "--groups town", "--groups town: good.csv has no such column: it has 'name', 'age', 'city', 'outcome'"),
     (GOOD + "--valid-weight mass", "--valid-weight mass: good.csv has no such column"),
@@ -132,14 +132,14 @@ CASES = [
     (GOOD + "--precedence city", "--precedence must hold a number or a date for every row"),
     (GOOD + "--precedence age --method loo", "--precedence does not go with --method loo, which knows no order"),
     (GOOD + "--time outcome", "--time outcome is the target: name another column"),
-    (GOOD + "--groups city", "--groups has 2 different groups, too few for --folds 5: ask for fewer folds"),
+    (GOOD + "--groups city", "--groups has 2 different groups, too few for --cv 5: ask for fewer folds"),
     (GOOD + "--time city", "--time must hold a number or a date for every row"),
     (GOOD + "--time age --number age", "--number age is left out by --drop, --time or --id: give one of them"),
     (GOOD + "--time age --method oob", "--time says which rows validate, but this method evaluates no model"),
     # options
     (GOOD + "--method best", "'best' is not one of 'knn', 'mc', 'exact', 'pairs', 'loo', 'flat', 'oob', 'random'"),
     (GOOD + "--bogus 3", "No such option: --bogus"),
-    (GOOD + "--folds 1", "--folds"),
+    (GOOD + "--cv 1", "--cv"),
     ("cells good.csv", "Missing option '--target'"),
     ("bogus", "No such command 'bogus'"),
     (GOOD + "--model tree", ("--model goes with --method mc or exact or pairs or loo or flat, not with knn: set --method mc "
@@ -220,7 +220,7 @@ def test_full_disk(folder, capsys, monkeypatch, name):
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     monkeypatch.setattr(os, "fsync", fail(full))
     before = sorted(folder.iterdir())
-    assert main([*GOOD.split(), "--method", "loo", "--folds", "2", "-o", name]) == 2
+    assert main([*GOOD.split(), "--method", "loo", "--cv", "2", "-o", name]) == 2
     assert (
         f"{name}: the disk is full: free some space or write elsewhere" in capsys.readouterr().err
     )
@@ -237,7 +237,7 @@ def test_unwritable_folder(folder, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "code", "line"),
     [
-        (InputError(Setting("folds", 9), " is\ntoo many"), 2, "shapley2d: error: --folds 9 is too many\n"),
+        (InputError(Setting("cv", 9), " is\ntoo many"), 2, "shapley2d: error: --cv 9 is too many\n"),
         (UtilityError("Tree failed on rows 1"), 2, "shapley2d: error: the model cannot be trained: Tree failed on"),
         (PermissionError(errno.EACCES, "Permission denied", "a.csv"), 2, "a.csv: permission denied: choose another"),
         (FileNotFoundError(errno.ENOENT, "No such file or directory", "a.csv"), 2, "a.csv: No such file or directory"),

@@ -16,7 +16,7 @@ from shapley2d.cli.writing import outputs
 from shapley2d.exceptions import InputError
 
 QUICK = ["cells", "t.csv", "-t", "y", "-m", "random"]
-SAMPLED = ["cells", "t.csv", "-t", "y", "-m", "mc", "--model", "gaussian_nb", "--folds", "2"]
+SAMPLED = ["cells", "t.csv", "-t", "y", "-m", "mc", "--model", "gaussian_nb", "--cv", "2"]
 SAMPLED += ["--max-permutations", "3", "--tolerance", "0"]
 
 

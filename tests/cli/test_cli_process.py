@@ -109,7 +109,7 @@ def test_ctrl_c_shows_progress_first_and_keeps_what_there_is(folder, jobs):
     terminal, end = pty.openpty()
     process = subprocess.Popen(
         [*COMMAND, "cells", "small.csv", "-t", "y", "--method", "mc", "--tolerance", "0",
-         "--max-permutations", "1000000", "--folds", "2", "-j", jobs, "-o", "v.parquet", "--json", "--top", "1"],
+         "--max-permutations", "1000000", "--cv", "2", "-j", jobs, "-o", "v.parquet", "--json", "--top", "1"],
         cwd=folder, stdout=subprocess.PIPE, stderr=end, start_new_session=True, env=os.environ | {"COLUMNS": "200"},
     )  # fmt: skip
     os.close(end)
@@ -135,7 +135,7 @@ def test_a_killed_run_is_resumed_to_the_same_bits(folder):
         "y",
         "--method",
         "mc",
-        "--folds",
+        "--cv",
         "2",
         "--tolerance",
         "0",

@@ -269,7 +269,7 @@ def test_commands_announce_long_work(tmp_path, capsys, monkeypatch):
                 "exact",
                 "--model",
                 "gaussian_nb",
-                "--folds",
+                "--cv",
                 "2",
             ]
         )

@@ -289,13 +289,13 @@ def test_other_data_are_refused(path):
 
 
 def test_folds(tmp_path):
-    options = {**OPTIONS, "folds": 2, "max_permutations": 12}
+    options = {**OPTIONS, "cv": 2, "max_permutations": 12}
     plain = value_cells(X, Y, **options)
     path = tmp_path / "run.npz"
     value_cells(X, Y, checkpoint=path, **{**options, "max_permutations": 5})
     assert same_bits(value_cells(X, Y, checkpoint=path, **options), plain)
     with pytest.raises(InputError, match="the training rows differs"):
-        value_cells(X, Y, checkpoint=path, **{**options, "folds": 3})
+        value_cells(X, Y, checkpoint=path, **{**options, "cv": 3})
 
 
 def test_another_game_is_refused(tmp_path):
@@ -366,7 +366,7 @@ def test_the_command_takes_it(tmp_path, capsys):
         "--max-permutations",
         "3",
     ]
-    command += ["--folds", "2", "--checkpoint", str(path), "--json"]
+    command += ["--cv", "2", "--checkpoint", str(path), "--json"]
     assert main(command) == 0
     first = json.loads(capsys.readouterr().out)
     assert main(command) == 0

@@ -268,9 +268,9 @@ def test_cross_valuation_is_the_mean_over_folds():
 
     y = np.array([0, 1] * 4)
     X8 = np.random.default_rng(9).integers(0, 5, (8, 2)).astype(float)
-    v = value_cells(X8, y, method="exact", folds=2, random_state=4, progress=False)
+    v = value_cells(X8, y, method="exact", cv=2, random_state=4, progress=False)
     expected, utility = np.zeros((8, 2)), 0.0
-    for split in make_problem(X8, y, folds=2, seed=4).splits:
+    for split in make_problem(X8, y, cv=2, seed=4).splits:
         held = np.setdiff1d(np.arange(8), split.rows)
         part = value_cells(X8[split.rows], y[split.rows], X8[held], y[held], method="exact", progress=False,
                            model=DecisionTreeClassifier(random_state=4))  # fmt: skip
@@ -285,13 +285,13 @@ def test_cross_valuation_is_the_mean_over_folds():
 def test_cross_valued_monte_carlo_converges_to_the_exact_values():
     y = np.array([0, 1] * 4)
     X8 = np.random.default_rng(9).integers(0, 5, (8, 2)).astype(float)
-    exact = value_cells(X8, y, method="exact", model=GaussianNB(), folds=2, progress=False)
+    exact = value_cells(X8, y, method="exact", model=GaussianNB(), cv=2, progress=False)
     v = value_cells(
         X8,
         y,
         method="mc",
         model=GaussianNB(),
-        folds=2,
+        cv=2,
         max_permutations=300,
         tolerance=0,
         progress=False,

@@ -188,7 +188,7 @@ def test_stopping_early_is_quiet(plain):
 def test_models_and_folds_with_workers():
     data = load_wine()
     X, y = data.data[::20, :2], data.target[::20]
-    options = {**OPTIONS, "max_permutations": 8, "folds": 2, "model": GaussianNB()}
+    options = {**OPTIONS, "max_permutations": 8, "cv": 2, "model": GaussianNB()}
     assert same_bits(value_cells(X, y, n_jobs=1, **options), value_cells(X, y, n_jobs=2, **options))
 
 

@@ -157,10 +157,10 @@ def test_a_column_that_the_pipeline_does_not_look_at_is_worth_nothing():
         make_column_transformer((StandardScaler(), ["age"])), LogisticRegression()
     )
     for table in (X, pl.from_pandas(X)):
-        v = value_cells(table, y, method="loo", model=model, folds=2, progress=False)
+        v = value_cells(table, y, method="loo", model=model, cv=2, progress=False)
         np.testing.assert_array_equal(v.values[:, 1:], 0.0)
         zero = value_blocks(
-            table, y, columns=["a", "b", "b", "b"], model=model, folds=2, baseline="zero"
+            table, y, columns=["a", "b", "b", "b"], model=model, cv=2, baseline="zero"
         )
         np.testing.assert_array_equal(zero.values[:, 1], 0.0)
 

@@ -171,7 +171,7 @@ def every(cases):
             more |= {"n_neighbors": 3} if "knn" in case.values() else {}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # numpy mentions integers that wrap around
-                v = value_cells(X, y, folds=2, progress=False, **case, **more)
+                v = value_cells(X, y, cv=2, progress=False, **case, **more)
             yield np.stack([v.values, v.stderr]).tolist()
 """
 

@@ -287,7 +287,7 @@ def test_a_table_of_nothing_but_idle_columns_is_worth_nothing():
     X, y = np.ones((12, 3)), [0, 1, 1] * 4
     for options in (
         {},
-        {"method": "exact", "folds": 2, "model": "tree"},
+        {"method": "exact", "cv": 2, "model": "tree"},
         {"method": "loo", "model": "ridge"},
     ):
         few = (X[:6], y[:6], X[6:], y[6:]) if options.get("method") == "exact" else (X, y)
@@ -411,8 +411,8 @@ def test_the_sum_says_what_it_is(task):
 
 def test_the_sum_of_folds_is_the_mean_over_them():
     X, y, _, _ = with_idle_columns("classification", n=30)
-    v = value_cells(X, y, folds=3, progress=False)
-    zero = value_cells(X, y, folds=3, empty="zero", progress=False)
+    v = value_cells(X, y, cv=3, progress=False)
+    zero = value_cells(X, y, cv=3, empty="zero", progress=False)
     assert v.total == pytest.approx(zero.total - v.info["utility_none"], abs=1e-12)
 
 

@@ -160,17 +160,17 @@ def test_names_and_order_of_rows_and_columns_do_not_count():
 
 def test_cross_valuation_sums_to_the_mean_over_the_folds():
     X, y = WINE.data[::6, :3], WINE.target[::6]
-    v = value_cells(X, y, folds=3, **QUICK)
+    v = value_cells(X, y, cv=3, **QUICK)
     assert v.shape == (30, 3)
     assert v.info["folds"] == 3 and v.info["n_valid"] == 30
     assert v.total == pytest.approx(v.info["utility_all"] - v.info["utility_none"], abs=1e-12)
-    splits = make_problem(X, y, folds=3).splits
+    splits = make_problem(X, y, cv=3).splits
     games = [flat_game(split, model="tree") for split in splits]
     assert v.info["utility_all"] == pytest.approx(np.mean([game.utility_all for game in games]))
     first = np.zeros((30, 3))
     for k, (game, split) in enumerate(zip(games, splits, strict=True)):
         first[split.rows] += FlatDraws(game, "shapley", 0, k)(0) / 3
-    one = value_cells(X, y, folds=3, **QUICK | {"max_permutations": 1})
+    one = value_cells(X, y, cv=3, **QUICK | {"max_permutations": 1})
     assert one.values == pytest.approx(first, abs=1e-15)
 
 

@@ -42,19 +42,19 @@ VALID, CROSSED = (X, Y, X_VALID, Y_VALID), (X, Y)
 FEW, FEW_CROSSED = (X[:4], Y[:4], X_VALID, Y_VALID), (X[:6], Y[:6])
 KINDS = {
     "exact": cells(*FEW, method="exact", **MODEL),
-    "exact crossed": cells(*FEW_CROSSED, method="exact", folds=2, **MODEL),
-    "exact label": cells(X[:6, :2], Y[:6], method="exact", folds=2, include_label=True, **MODEL),
+    "exact crossed": cells(*FEW_CROSSED, method="exact", cv=2, **MODEL),
+    "exact label": cells(X[:6, :2], Y[:6], method="exact", cv=2, include_label=True, **MODEL),
     "exact in order": cells(*FEW, method="exact", precedence={"columns": [0, 1, 1]}, **MODEL),
     "game": lambda **more: value_game(game, 4, 3, progress=False, **more),
     "loo": cells(*VALID, method="loo", **MODEL),
-    "loo crossed": cells(*CROSSED, method="loo", folds=3, **MODEL),
+    "loo crossed": cells(*CROSSED, method="loo", cv=3, **MODEL),
     "oob": cells(*CROSSED, method="oob", n_trees=120),
     "oob of numbers": cells(X, X[:, 1] * 3, method="oob", n_trees=120),
     "oob with more trees": cells(*CROSSED, method="oob", n_trees=12, column_share=1),
     "blocks": blocks(*VALID, method="exact", **MODEL),
     "blocks by themselves": blocks(*VALID, **MODEL),
     "blocks of neighbours": blocks(*VALID, model="knn", n_neighbors=2),
-    "blocks of neighbours crossed": blocks(*CROSSED, model="knn", n_neighbors=2, folds=2),
+    "blocks of neighbours crossed": blocks(*CROSSED, model="knn", n_neighbors=2, cv=2),
 }
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarning")
 
@@ -223,9 +223,9 @@ def test_pressing_control_c_among_the_trees_gives_values_and_a_file(
 )
 def test_another_run_is_refused(first, second, said, tmp_path):
     path = tmp_path / "run.npz"
-    value_cells(X, Y, folds=2, progress=False, checkpoint=path, **first)
+    value_cells(X, Y, cv=2, progress=False, checkpoint=path, **first)
     with pytest.raises(InputError, match=f"is of another run: {said}"):
-        value_cells(X, Y, folds=2, progress=False, checkpoint=path, **second)
+        value_cells(X, Y, cv=2, progress=False, checkpoint=path, **second)
 
 
 def test_blocks_of_other_groups_are_refused(tmp_path):
@@ -274,7 +274,7 @@ def test_the_command_takes_a_checkpoint(method, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
     lines = [",".join(map(str, [*line, label])) for line, label in zip(X, Y, strict=True)]
     (tmp_path / "t.csv").write_text("\n".join(["a,b,c,y", *lines]))
-    call = ["cells", str(tmp_path / "t.csv"), "-t", "y", "--folds", "2", "-m", method]
+    call = ["cells", str(tmp_path / "t.csv"), "-t", "y", "--cv", "2", "-m", method]
     call += ["--checkpoint", str(tmp_path / "run.npz")]
     assert main([*call, "-o", str(tmp_path / "v.csv")]) == 0
     assert main([*call, "-o", str(tmp_path / "w.csv")]) == 0
@@ -288,7 +288,7 @@ def test_the_command_takes_a_cluster(dask_client, tmp_path):
 
     lines = [",".join(map(str, [*line, label])) for line, label in zip(X, Y, strict=True)]
     (tmp_path / "t.csv").write_text("\n".join(["a,b,c,y", *lines]))
-    call = ["cells", str(tmp_path / "t.csv"), "-t", "y", "--folds", "2", "-m", "oob", "-o"]
+    call = ["cells", str(tmp_path / "t.csv"), "-t", "y", "--cv", "2", "-m", "oob", "-o"]
     assert main([*call, str(tmp_path / "here.csv")]) == 0
     assert (
         main([*call, str(tmp_path / "there.csv"), "--cluster", dask_client.scheduler.address]) == 0
@@ -320,7 +320,7 @@ def test_the_command_names_the_state_that_control_c_leaves(tmp_path, capsys, mon
                 "y",
                 "-m",
                 "exact",
-                "--folds",
+                "--cv",
                 "2",
                 "--checkpoint",
                 path,

@@ -112,7 +112,7 @@ def test_small_tables_are_ranked_exactly_cross_valued_or_not(emulated):
     assert there.info["form"] == "exact"
     assert there.exact
     assert np.allclose(there.values, here.values, atol=1e-15)
-    folds = {"folds": 2, "progress": False}
+    folds = {"cv": 2, "progress": False}
     crossed = value_cells(X[:20], y[:20], backend="cuda", **folds)
     assert np.allclose(crossed.values, value_cells(X[:20], y[:20], **folds).values, atol=1e-15)
 

@@ -123,9 +123,9 @@ def test_cross_valuation_is_the_mean_over_folds():
 
     X, y = load_wine(return_X_y=True)
     X, y = X[::3, :4], y[::3]
-    v = value_cells(X, y, folds=3, random_state=2, n_neighbors=5, progress=False)
+    v = value_cells(X, y, cv=3, random_state=2, n_neighbors=5, progress=False)
     expected = np.zeros_like(v.values)
-    for split in make_problem(X, y, folds=3, seed=2).splits:
+    for split in make_problem(X, y, cv=3, seed=2).splits:
         held = np.setdiff1d(np.arange(len(y)), split.rows)
         part = value_cells(
             X[split.rows], y[split.rows], X[held], y[held], n_neighbors=5, progress=False

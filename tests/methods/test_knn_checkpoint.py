@@ -39,8 +39,8 @@ KINDS = {
     "exact": (table(), EXACT),
     "sampled regression": (table(task="regression"), SAMPLED),
     "exact regression": (table(task="regression"), EXACT),
-    "crossed label": (table()[:2], {**SAMPLED, "include_label": True, "folds": 3}),
-    "exact crossed": (table()[:2], {**EXACT, "folds": 3}),
+    "crossed label": (table()[:2], {**SAMPLED, "include_label": True, "cv": 3}),
+    "exact crossed": (table()[:2], {**EXACT, "cv": 3}),
     "fast": (table(1100, 4, 12), {**SAMPLED, "n_coalitions": 12, "form": "fast"}),
     "exact fast": (table(1100, 3, 12), {**EXACT, "form": "fast"}),
 }

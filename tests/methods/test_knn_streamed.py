@@ -141,11 +141,11 @@ def test_weights_of_validation_rows_and_cross_valuation(no_store):
     assert covered(run, exact) >= 0.9
     X, y, _, _ = table(120, 8)
     run, exact = (
-        value_cells(X, y, folds=3, **kind, **OPTIONS)
+        value_cells(X, y, cv=3, **kind, **OPTIONS)
         for kind in ({"columns": "sampled", "n_coalitions": 100}, {"columns": "exact"})
     )
     assert covered(run, exact) >= 0.9 and run.info["n_valid_used"] == 120
-    some = value_cells(X, y, folds=3, columns="exact", valid="auto", tolerance=0.3, **OPTIONS)
+    some = value_cells(X, y, cv=3, columns="exact", valid="auto", tolerance=0.3, **OPTIONS)
     assert some.info["n_valid_used"] < 120 and covered(some, exact) >= 0.9
 
 
@@ -214,7 +214,7 @@ def test_threads_pools_and_crashes_change_no_bit(no_store, monkeypatch, tmp_path
 
 def test_a_file_holds_any_number_of_splits(tmp_path):
     X, y, *_ = table(n=48)
-    options = {"folds": 6, "valid": "auto", "tolerance": 0.4, "columns": "sampled", **OPTIONS}
+    options = {"cv": 6, "valid": "auto", "tolerance": 0.4, "columns": "sampled", **OPTIONS}
     plain = value_cells(X, y, **options)
     value_cells(X, y, checkpoint=tmp_path / "run.npz", **options)
     again = value_cells(X, y, checkpoint=tmp_path / "run.npz", **options)

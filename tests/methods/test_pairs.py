@@ -173,9 +173,9 @@ def test_cells_and_cross_valuation_by_pairs():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(14, 2))
     y = (X[:, 0] > 0).astype(int)
-    options = {"model": "knn", "n_neighbors": 2, "folds": 2, "progress": False}
+    options = {"model": "knn", "n_neighbors": 2, "cv": 2, "progress": False}
     v = value_cells(X, y, method="pairs", n_coalitions=60, **options)
-    exact = value_cells(X, y, n_neighbors=2, folds=2, progress=False)
+    exact = value_cells(X, y, n_neighbors=2, cv=2, progress=False)
     assert np.abs(v.values - exact.values).max() < 5 * v.stderr.max()
     assert v.total == pytest.approx(exact.total, abs=1e-10)
 

@@ -83,7 +83,7 @@ def test_cells_of_a_model_and_folds():
     levels = np.arange(8) // 4
     halves = [([0, 2, 4, 6], [1, 3, 5, 7]), ([1, 3, 5, 7], [0, 2, 4, 6])]
     crossed = value_cells(
-        X, y, method="exact", folds=halves, precedence={"rows": levels}, **options
+        X, y, method="exact", cv=halves, precedence={"rows": levels}, **options
     )
     for train, test in halves:
         part = value_cells(X[train], y[train], X[test], y[test], "exact",

@@ -83,8 +83,8 @@ def test_tables_that_are_too_large_to_keep_row_values(options, monkeypatch):
 
 def test_columns_that_never_vary_and_folds_cost_what_they_cost_the_run():
     table = np.column_stack([X[:N, :5], np.ones((N, 9))])
-    plan = plan_cells(table, Y[:N], progress=False, folds=3)
-    v = value_cells(table, Y[:N], progress=False, folds=3)
+    plan = plan_cells(table, Y[:N], progress=False, cv=3)
+    v = value_cells(table, Y[:N], progress=False, cv=3)
     assert plan.amounts["column coalitions"] == (v.info["n_coalitions"],) * 2 == (32, 32)
     assert plan.columns == 14
     assert plan.valid_rows == v.info["n_valid"] == N
@@ -150,14 +150,14 @@ def test_arithmetic_on_known_paces(monkeypatch):
     assert (plan.high.pieces, plan.high.waves) == (25, 2)
     exact = plan_cells(*SPLIT, progress=False, columns="exact")
     assert exact.high.shared_s == pytest.approx(N * T * 2**M * 1e-8)
-    folds = plan_cells(X[:N], Y[:N], progress=False, columns="exact", folds=5)
+    folds = plan_cells(X[:N], Y[:N], progress=False, columns="exact", cv=5)
     assert folds.high.shared_s == pytest.approx(5 * 32 * 8 * 2**M * 1e-8)
 
 
 def test_a_first_guess_goes_with_the_work():
     tasks = [
         cells_task.cells_task(
-            *SPLIT, "knn", include_label=False, task="auto", kinds=None, folds=5, groups=None, time=None,
+            *SPLIT, "knn", include_label=False, task="auto", kinds=None, cv=5, groups=None, time=None,
             valid_weight=None, precedence=None, semivalue="shapley", random_state=0, n_jobs=jobs, progress=False,
             options={"columns": "exact"},
         )

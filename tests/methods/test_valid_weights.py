@@ -183,7 +183,7 @@ def test_cross_valuation_weighs_within_every_fold():
     x, y = RNG.normal(size=(n, 2)), np.arange(n) % 2
     weights = RNG.uniform(0.1, 2, n)
     halves = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
-    v = value_cells(x, y, folds=halves, valid_weight=weights, n_neighbors=3, progress=False)
+    v = value_cells(x, y, cv=halves, valid_weight=weights, n_neighbors=3, progress=False)
     for train, test in halves:
         part = value_cells(
             x[train],
@@ -308,7 +308,7 @@ def test_a_fold_without_any_weight_is_named():
         value_cells(
             RNG.normal(size=(20, 2)),
             np.arange(20) % 2,
-            folds=halves,
+            cv=halves,
             valid_weight=weights,
             progress=False,
         )

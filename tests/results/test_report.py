@@ -221,7 +221,7 @@ def test_unknown_errors_are_not_shown(error):
 
 
 def test_the_call_that_repeats_the_run():
-    assert "value_cells(X, y, folds=3)" in page_of(make(call="value_cells(X, y, folds=3)")).text
+    assert "value_cells(X, y, cv=3)" in page_of(make(call="value_cells(X, y, cv=3)")).text
 
 
 def test_words_of_a_method_come_with_the_result():

@@ -22,7 +22,7 @@ SAVED = {
     "blocks": blocks,
     "game": of_game,
     "table": lambda: value_cells(
-        TABLE, ["a", "b", "a", "b"], folds=2, n_neighbors=1, progress=False
+        TABLE, ["a", "b", "a", "b"], cv=2, n_neighbors=1, progress=False
     ),
 }
 

@@ -136,7 +136,7 @@ def test_the_name_of_the_target_in_any_table():
         v = value_cells(data, "y", method="loo", include_label=False)
         np.testing.assert_array_equal(v.values, expected)
     labelled = value_cells(
-        {**DATA, "y": Y}, "y", include_label=True, method="exact", folds=2, model="knn"
+        {**DATA, "y": Y}, "y", include_label=True, method="exact", cv=2, model="knn"
     )
     assert labelled.column_names[-1] == "y"
 
@@ -165,10 +165,10 @@ def test_blocks_leave_out_the_same_rows():
     y = [*(k / 2 for k in range(23)), "x"]
     names = [f"r{k}" for k in range(24)]
     with pytest.warns(InputWarning, match="those rows are left out"):
-        given = value_blocks(X, y, rows=["A"] * 12 + ["B"] * 12, folds=2, method="knn")
+        given = value_blocks(X, y, rows=["A"] * 12 + ["B"] * 12, cv=2, method="knn")
     frame, groups = pd.DataFrame(X, index=names), dict(zip(names, "A" * 12 + "B" * 12, strict=True))
     with pytest.warns(InputWarning, match="those rows are left out"):
-        mapped = value_blocks(frame, y, rows=groups, folds=2, method="knn")
+        mapped = value_blocks(frame, y, rows=groups, cv=2, method="knn")
     assert given.row_sizes.tolist() == mapped.row_sizes.tolist() == [12, 11]
     np.testing.assert_array_equal(given.values, mapped.values)
 

@@ -22,7 +22,7 @@ FRAME = pd.DataFrame(
     }
 )
 FRAME.loc[FRAME["age"] > 45, "y"] = "yes"
-OPTIONS = {"n_neighbors": 3, "folds": 2, "progress": False}
+OPTIONS = {"n_neighbors": 3, "cv": 2, "progress": False}
 
 
 def of_dask(frame):

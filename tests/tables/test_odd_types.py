@@ -85,7 +85,7 @@ def test_features_that_are_read(tmp_path, column):
 def test_features_from_python(column):
     X = pa.table({"a": [float(k * k % 11) for k in range(N)], "b": column})
     assert np.isfinite(
-        value_cells(X, [0, 1] * 12, folds=2, method="loo", model="knn", progress=False).values
+        value_cells(X, [0, 1] * 12, cv=2, method="loo", model="knn", progress=False).values
     ).all()
 
 

@@ -60,11 +60,11 @@ def by_hand(parts, **options):
 )
 def test_group_k_fold_by_hand(options):
     parts = list(GroupKFold(3).split(X, Y, GROUPS))
-    v = value_cells(X, Y, folds=GroupKFold(3), groups=GROUPS, progress=False, **options)
+    v = value_cells(X, Y, cv=GroupKFold(3), groups=GROUPS, progress=False, **options)
     assert v.info["folds"] == 3 and v.info["splits"] == str(GroupKFold(3))
     if options.get("method") != "mc":  # whose folds draw orders of their own
         np.testing.assert_allclose(v.values, by_hand(parts, **options), atol=1e-12)
-    listed = value_cells(X, Y, folds=parts, progress=False, **options)
+    listed = value_cells(X, Y, cv=parts, progress=False, **options)
     np.testing.assert_array_equal(listed.values, v.values)
 
 
@@ -72,24 +72,24 @@ def test_time_series_split_by_hand():
     order = np.argsort(TIME)
     parts = [(order[train], order[test]) for train, test in TimeSeriesSplit(4).split(X)]
     with pytest.warns(
-        InputWarning, match="4 of 24 rows never train in these folds: their values are 0"
+        InputWarning, match="4 of 24 rows train in no fold: their values are 0"
     ):
-        v = value_cells(X, Y, folds=4, time=TIME, n_neighbors=3, progress=False)
+        v = value_cells(X, Y, cv=4, time=TIME, n_neighbors=3, progress=False)
     np.testing.assert_allclose(v.values, by_hand(parts, n_neighbors=3), atol=1e-12)
     np.testing.assert_array_equal(v.values[order[-4:]], 0.0)
     with pytest.warns(InputWarning, match="never train"):
-        same = value_cells(X, Y, folds=TimeSeriesSplit(4), time=TIME, n_neighbors=3, progress=False)
+        same = value_cells(X, Y, cv=TimeSeriesSplit(4), time=TIME, n_neighbors=3, progress=False)
     np.testing.assert_array_equal(same.values, v.values)
     days = pd.to_datetime("2024-01-01") + pd.to_timedelta(TIME, "D")
     with pytest.warns(InputWarning, match="never train"):
-        dated = value_cells(X, Y, folds=4, time=days, n_neighbors=3, progress=False)
+        dated = value_cells(X, Y, cv=4, time=days, n_neighbors=3, progress=False)
     np.testing.assert_array_equal(dated.values, v.values)
 
 
 def test_values_sum_to_the_mean_gain_over_unequal_splits():
     parts = [(range(4), range(4, 20)), (range(10, 24), range(3))]
-    with pytest.warns(InputWarning, match="6 of 24 rows never train"):
-        v = value_cells(X, Y, folds=parts, n_neighbors=3, progress=False)
+    with pytest.warns(InputWarning, match="6 of 24 rows train in no fold"):
+        v = value_cells(X, Y, cv=parts, n_neighbors=3, progress=False)
     totals = [
         value_cells(
             X[list(a)], Y[list(a)], X[list(b)], Y[list(b)], n_neighbors=3, progress=False
@@ -102,12 +102,12 @@ def test_values_sum_to_the_mean_gain_over_unequal_splits():
 
 def test_blocks_take_splits_too():
     rows = np.repeat(["A", "B"], N // 2)
-    with pytest.warns(InputWarning, match="12 of 24 rows never train"):
+    with pytest.warns(InputWarning, match="12 of 24 rows train in no fold"):
         v = value_blocks(
-            X, Y, rows=rows, folds=[(range(12), range(12, 24))], model="knn", progress=False
+            X, Y, rows=rows, cv=[(range(12), range(12, 24))], model="knn", progress=False
         )
     assert v.values[1, 0] == 0.0 and v.total == pytest.approx(v.values[0, 0])
-    grouped = value_blocks(X, Y, rows=rows, folds=3, groups=GROUPS, model="knn", progress=False)
+    grouped = value_blocks(X, Y, rows=rows, cv=3, groups=GROUPS, model="knn", progress=False)
     assert grouped.info["splits"] == "rows of a group stay together"
 
 
@@ -117,7 +117,7 @@ def test_a_group_never_trains_and_validates_in_the_same_fold(seed, folds, regres
     groups = np.concatenate([np.arange(folds), rng.integers(0, folds + 3, 20)])
     y = rng.normal(size=groups.size) if regression else rng.permutation(np.arange(groups.size) % 3)
     x = rng.normal(size=(groups.size, 1))
-    problem = make_problem(x, y, folds=folds, groups=groups.tolist(), seed=seed)
+    problem = make_problem(x, y, cv=folds, groups=groups.tolist(), seed=seed)
     assert sorted(row for part in held(problem) for row in part) == list(range(groups.size))
     for split in problem.splits:
         assert not set(groups[split.rows]) & set(groups[split.valid.row_names])
@@ -129,7 +129,7 @@ def test_moments_are_never_parted(seed, folds, moments):
     time = rng.integers(0, moments, 40) ** 2
     time[: folds + 1] = np.arange(folds + 1) ** 2
     with pytest.warns(InputWarning, match="never train"):
-        problem = make_problem(time[:, None], np.arange(40) % 2, folds=folds, time=time, seed=seed)
+        problem = make_problem(time[:, None], np.arange(40) % 2, cv=folds, time=time, seed=seed)
     assert len(problem.splits) == folds
     for split in problem.splits:
         assert time[split.rows].max() < time[split.valid.row_names].min()
@@ -138,7 +138,7 @@ def test_moments_are_never_parted(seed, folds, moments):
 
 def test_groups_in_time_are_kept_apart():
     with pytest.warns(InputWarning, match="never train"):
-        problem = make_problem(X, Y, folds=2, groups=PAIRS, time=TIME)
+        problem = make_problem(X, Y, cv=2, groups=PAIRS, time=TIME)
     parted = 0
     for split in problem.splits:
         assert TIME[split.rows].max() < TIME[split.valid.row_names].min()
@@ -151,9 +151,9 @@ def test_columns_by_name_are_no_features():
     frame = pd.DataFrame(X, columns=["a", "b"]).assign(farm=GROUPS, day=TIME)
     for table in (frame, pl.from_pandas(frame)):
         v = value_cells(table.drop("day" if table is frame else ["day"], **({"axis": 1} if table is frame else {})), Y,
-                        groups="farm", folds=3, progress=False)  # fmt: skip
+                        groups="farm", cv=3, progress=False)  # fmt: skip
         assert v.column_names == ["a", "b"]
-        plain = value_cells(X, Y, groups=GROUPS, folds=3, progress=False)
+        plain = value_cells(X, Y, groups=GROUPS, cv=3, progress=False)
         np.testing.assert_array_equal(v.values, plain.values)
     with pytest.warns(InputWarning, match="never train"):
         both = make_problem(
@@ -161,20 +161,20 @@ def test_columns_by_name_are_no_features():
             "y",
             groups="pair",
             time="day",
-            folds=2,
+            cv=2,
         )
     assert both.table.column_names == ["a", "b"]
 
 
 def test_a_splitter_without_a_seed_takes_that_of_the_run():
-    one, same = (held(make_problem(X, Y, folds=KFold(3, shuffle=True), seed=3)) for _ in range(2))
-    assert one == same != held(make_problem(X, Y, folds=KFold(3, shuffle=True), seed=4))
+    one, same = (held(make_problem(X, Y, cv=KFold(3, shuffle=True), seed=3)) for _ in range(2))
+    assert one == same != held(make_problem(X, Y, cv=KFold(3, shuffle=True), seed=4))
     fixed = [
-        held(make_problem(X, Y, folds=KFold(3, shuffle=True, random_state=1), seed=k))
+        held(make_problem(X, Y, cv=KFold(3, shuffle=True, random_state=1), seed=k))
         for k in (3, 4)
     ]
     assert fixed[0] == fixed[1]
-    assert len(make_problem(X, Y, folds=LeaveOneGroupOut(), groups=GROUPS).splits) == 6
+    assert len(make_problem(X, Y, cv=LeaveOneGroupOut(), groups=GROUPS).splits) == 6
 
 
 def test_positions_are_those_of_the_table_as_it_was_given():
@@ -184,7 +184,7 @@ def test_positions_are_those_of_the_table_as_it_was_given():
     folds = [(np.arange(10), np.arange(10, 20)), (np.arange(20) >= 10, np.arange(20) < 10)]
     with pytest.warns(InputWarning, match="left out"):
         problem = make_problem(
-            np.arange(40.0).reshape(20, 2), y.tolist(), folds=folds, groups=np.arange(20) // 10
+            np.arange(40.0).reshape(20, 2), y.tolist(), cv=folds, groups=np.arange(20) // 10
         )
     assert [split.train.row_names.tolist() for split in problem.splits] == [
         [0, 1, 2, 4, 5, 6, 7, 8, 9],
@@ -195,24 +195,24 @@ def test_positions_are_those_of_the_table_as_it_was_given():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"folds": "five"}, "folds='five' must be a whole number of at least 2, one of scikit-learn's splitters, or"),
-        ({"folds": object}, "must be a whole number of at least 2, one of"),
-        ({"folds": np.array("x")}, "must be a whole number of at least 2, one of"),
-        ({"folds": 2.5}, "folds=2.5 must be a whole number"),
-        ({"folds": []}, "folds has no splits: list a pair"),
-        ({"folds": [([0], [1]), 7]}, "folds: split 2 is no pair of training rows and validation rows"),
-        ({"folds": [([0, 1], [1, 2])]}, "folds: split 1 has row 1 on both sides: a row trains or validates, not both"),
-        ({"folds": [([0, 24], [1])]}, "folds: split 1 lists row 24, but positions are 0 to 23"),
-        ({"folds": [([0], [-1])]}, "folds: split 1 lists row -1, but positions are 0 to 23"),
-        ({"folds": [([0, 0], [1])]}, "folds: split 1 lists row 0 twice"),
-        ({"folds": [([], [1])]}, "folds: split 1 has no rows that train"),
-        ({"folds": [([1], [])]}, "folds: split 1 has no rows that validate"),
-        ({"folds": [([0.5], [1])]}, "folds: split 1 must list rows by their positions, as whole numbers"),
-        ({"folds": KFold(99)}, r"folds=KFold\(n_splits=99.*random_state=None.* cannot split these rows: Cannot have"),
-        ({"folds": GroupKFold(2)}, "cannot split these rows: The 'groups' parameter should not be None"),
-        ({"folds": KFold(3), "groups": GROUPS}, "which are of the same group: use a splitter that respects groups"),
-        ({"folds": KFold(3), "time": TIME}, "which validates: use a splitter that keeps the order of time"),
-        ({"folds": KFold(3), "X_valid": X, "y_valid": Y}, "folds says which rows validate others, but there is a"),
+        ({"cv": "five"}, "cv='five' must be a whole number of at least 2, one of scikit-learn's splitters, or"),
+        ({"cv": object}, "must be a whole number of at least 2, one of"),
+        ({"cv": np.array("x")}, "must be a whole number of at least 2, one of"),
+        ({"cv": 2.5}, "cv=2.5 must be a whole number"),
+        ({"cv": []}, "cv has no splits: list a pair"),
+        ({"cv": [([0], [1]), 7]}, "cv: split 2 is not a pair of training rows and validation rows"),
+        ({"cv": [([0, 1], [1, 2])]}, "cv: split 1 has row 1 on both sides: a row trains or validates, not both"),
+        ({"cv": [([0, 24], [1])]}, "cv: split 1 lists row 24, but positions are 0 to 23"),
+        ({"cv": [([0], [-1])]}, "cv: split 1 lists row -1, but positions are 0 to 23"),
+        ({"cv": [([0, 0], [1])]}, "cv: split 1 lists row 0 twice"),
+        ({"cv": [([], [1])]}, "cv: split 1 has no rows that train"),
+        ({"cv": [([1], [])]}, "cv: split 1 has no rows that validate"),
+        ({"cv": [([0.5], [1])]}, "cv: split 1 must list rows by their positions, as whole numbers"),
+        ({"cv": KFold(99)}, r"cv=KFold\(n_splits=99.*random_state=None.* cannot split these rows: Cannot have"),
+        ({"cv": GroupKFold(2)}, "cannot split these rows: The 'groups' parameter should not be None"),
+        ({"cv": KFold(3), "groups": GROUPS}, "which are of the same group: use a splitter that respects groups"),
+        ({"cv": KFold(3), "time": TIME}, "which validates: use a splitter that keeps the order of time"),
+        ({"cv": KFold(3), "X_valid": X, "y_valid": Y}, "cv says which rows validate others, but there is a"),
         ({"groups": GROUPS, "X_valid": X, "y_valid": Y}, "groups says which rows validate others, but there is a"),
         ({"time": TIME, "validates": False}, "time says which rows validate, but this method evaluates no model"),
         ({"groups": GROUPS[:3]}, "groups has 3 entries for 24 rows"),
@@ -220,11 +220,11 @@ def test_positions_are_those_of_the_table_as_it_was_given():
         ({"groups": 3}, "groups=3 must be the name of a column, or one entry per row"),
         ({"groups": [None] * N}, "groups is missing in 24 of 24 rows, first in row 0: fill it, or drop"),
         ({"groups": [[]] * N}, "groups must hold one label per row"),
-        ({"groups": [1] * N}, "groups has 1 different group, too few for folds=5: leave it out"),
+        ({"groups": [1] * N}, "groups has 1 different group, too few for cv=5: leave it out"),
         ({"time": GROUPS}, "time must hold a number or a date for every row"),
         ({"time": [1, np.nan] * 12}, "time is missing in 12 of 24 rows, first in row 1"),
         ({"time": ["1"] * 23 + ["soon"]}, "time must hold a number or a date for every row, but holds 'soon' in row 23"),
-        ({"time": [1, 2, 3] * 8}, "time has 3 different moments, too few for folds=5, which takes 6"),
+        ({"time": [1, 2, 3] * 8}, "time has 3 different moments, too few for cv=5, which takes 6"),
         ({"groups": [1] * N, "time": TIME}, "groups and time leave no rows to train on"),
     ],
 )  # fmt: skip

@@ -231,7 +231,7 @@ def test_labels_match_across_number_types():
 
 def test_cross_valuation_splits():
     X, y = np.arange(40.0).reshape(20, 2), np.repeat(["a", "b"], 10)
-    problem = make_problem(X, y, folds=4, seed=1)
+    problem = make_problem(X, y, cv=4, seed=1)
     held = np.concatenate([split.valid.row_names for split in problem.splits])
     assert sorted(held) == list(range(20))
     for split in problem.splits:
@@ -245,8 +245,8 @@ def test_cross_valuation_splits():
     [
         ({"X_valid": np.eye(2)}, "X_valid came without y_valid"),
         ({"y_valid": [0, 1]}, "y_valid came without X_valid"),
-        ({"folds": 1}, "folds=1 must be a whole number of at least 2"),
-        ({"folds": 9}, "12 rows are too few for folds=9"),
+        ({"cv": 1}, "cv=1 must be a whole number of at least 2"),
+        ({"cv": 9}, "12 rows are too few for cv=9"),
     ],
 )
 def test_bad_splits_are_named(arguments, message):
@@ -255,9 +255,9 @@ def test_bad_splits_are_named(arguments, message):
 
 
 def test_rare_classes_and_regression_are_split_too():
-    rare = make_problem(np.arange(24.0).reshape(12, 2), ["a"] * 11 + ["b"], folds=3)
+    rare = make_problem(np.arange(24.0).reshape(12, 2), ["a"] * 11 + ["b"], cv=3)
     assert len(rare.splits) == 3
-    regression = make_problem(np.arange(24.0).reshape(12, 2), np.linspace(0, 1, 12), folds=3)
+    regression = make_problem(np.arange(24.0).reshape(12, 2), np.linspace(0, 1, 12), cv=3)
     assert regression.target.task == "regression"
 
 

@@ -131,9 +131,9 @@ def test_the_values_are_those_of_the_numbers_apart():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         wide = value_cells(
-            pa.table({"a": X[:, 0], "b": X[:, 1]}), y, folds=2, progress=False, n_neighbors=3
+            pa.table({"a": X[:, 0], "b": X[:, 1]}), y, cv=2, progress=False, n_neighbors=3
         )
         near = value_cells(
-            np.column_stack([X[:, 0] - FIRST, X[:, 1]]), y, folds=2, progress=False, n_neighbors=3
+            np.column_stack([X[:, 0] - FIRST, X[:, 1]]), y, cv=2, progress=False, n_neighbors=3
         )
     np.testing.assert_allclose(wide.values, near.values, atol=1e-3)

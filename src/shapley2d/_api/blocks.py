@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from shapley2d._ownership.regions import Ownership
 
 
-_READING = ("task", "kinds", "folds", "groups", "time", "valid_weight")
+_READING = ("task", "kinds", "cv", "groups", "time", "valid_weight")
 
 
 @with_method_docs(methods=methods_list(game_methods()))
@@ -52,7 +52,7 @@ def value_blocks(
     validation_groups: int | None = None,
     task: str = "auto",
     kinds: Any = None,
-    folds: Any = FOLDS,
+    cv: Any = FOLDS,
     groups: Any = None,
     time: Any = None,
     valid_weight: Any = None,
@@ -69,7 +69,7 @@ def value_blocks(
     ----------
     X, y, X_valid, y_valid
         As in :func:`~shapley2d.value_cells`. Without a validation table the blocks are cross-valued
-        over the ``folds``; in each of them a group is its rows that train there.
+        over ``cv`` folds; in each of them a group is its rows that train there.
     rows, columns : 1-D array, list, series or mapping, optional
         The group of every row and of every column: one label each, or a mapping from names to
         labels. Left out, the axis is one group. With cells as players, ``columns`` can also be a
@@ -118,7 +118,7 @@ def value_blocks(
         Groups that can only join after others: for ``"rows"`` and ``"columns"`` a number for every
         group, in order or by its name, lower ones first; names left out come first of all. It takes
         ``players="groups"``, which is then the default.
-    task, kinds, folds, groups, time, valid_weight, semivalue, random_state, n_jobs, progress
+    task, kinds, cv, groups, time, valid_weight, semivalue, random_state, n_jobs, progress
         As in :func:`~shapley2d.value_cells`.
     **options
         With ``players="cells"`` those of the method, as in :func:`~shapley2d.value_cells`; where

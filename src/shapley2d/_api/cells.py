@@ -27,7 +27,7 @@ def value_cells(
     include_label: bool = False,
     task: str = "auto",
     kinds: Any = None,
-    folds: Any = FOLDS,
+    cv: Any = FOLDS,
     groups: Any = None,
     time: Any = None,
     valid_weight: Any = None,
@@ -50,9 +50,9 @@ def value_cells(
         Labels or numbers to predict. Rows whose entry is no number where the others are get left
         out, with a warning.
     X_valid, y_valid : like X and y, optional
-        The validation table. Without it: cross-valuation over ``folds``; each fold validates the
-        others in turn, a row's values are the mean over the folds (0 in those where it does not
-        train). Methods that evaluate no model (``"oob"``, ``"random"``) need neither: a table given
+        The validation table. Without it: cross-valuation. The rows are split into ``cv`` folds,
+        each fold in turn validates the others, and a row's values are the mean over the folds (0 in
+        those where it does not train). Methods that evaluate no model (``"oob"``, ``"random"``) need neither: a table given
         is checked and not used.
     method : str
         {methods}
@@ -64,7 +64,7 @@ def value_cells(
     kinds : dict, optional
         What columns hold, by name: ``"number"``, ``"date"`` or ``"text"``, for those that are not
         what they look like.
-    folds : int, scikit-learn splitter or list of (train, test)
+    cv : int, scikit-learn splitter, list of (train, test) or None
         Of the cross-valuation: how many; or a splitter such as ``GroupKFold(5)``; or pairs of
         positions of rows. Every split counts the same. A row that never trains is worth 0, with a
         warning; one that never validates is valued like any other.

@@ -54,7 +54,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     method : str
-    include_label, task, kinds, folds, semivalue, random_state, n_jobs, progress
+    include_label, task, kinds, cv, semivalue, random_state, n_jobs, progress
         As in :func:`shapley2d.value_cells`; there is no progress bar by default.
     **options
         {options}
@@ -75,7 +75,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
     >>> from shapley2d import CellValuer
     >>> X = [[0, 5], [1, 3], [9, 4], [8, 6]] * 3
     >>> y = ["low", "low", "high", "high"] * 3
-    >>> CellValuer(n_neighbors=3, folds=2).fit(X, y).values_.shape
+    >>> CellValuer(n_neighbors=3, cv=2).fit(X, y).values_.shape
     (12, 2)
     """
 
@@ -172,7 +172,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         --------
         >>> from shapley2d import CellValuer
         >>> X, y = [[0], [1], [8], [9]] * 3, ["low", "low", "high", "high"] * 3
-        >>> CellValuer(n_neighbors=2, folds=2).fit(X, y).score([[2], [7]], ["low", "high"])
+        >>> CellValuer(n_neighbors=2, cv=2).fit(X, y).score([[2], [7]], ["low", "high"])
         0.5
         """
         check_is_fitted(self, "valuation_")

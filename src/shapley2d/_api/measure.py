@@ -48,7 +48,7 @@ def measure_repair(
     probability: float | None = None,
     model: Any = "forest",
     scoring: Any = None,
-    folds: int = 5,
+    cv: int = 5,
     repeats: int = 2,
     task: str = "auto",
     kinds: Any = None,
@@ -81,7 +81,7 @@ def measure_repair(
         As for :func:`~shapley2d.value_cells`.
     scoring : str, callable or None
         Any scikit-learn scoring; None takes accuracy, or R squared.
-    folds, repeats : int
+    cv, repeats : int
         How often the rows are split into how many folds.
     task, kinds, random_state, n_jobs, progress
         As for :func:`~shapley2d.inspect_cells`.
@@ -98,12 +98,12 @@ def measure_repair(
     >>> y = ["low" if k % 20 < 10 else "high" for k in range(60)]
     >>> X["b"][7] = 700.0
     >>> inspection = inspect_cells(X, y, progress=False)
-    >>> measured = measure_repair(inspection, X, y, most=1, folds=3, repeats=1, model="tree", progress=False)
+    >>> measured = measure_repair(inspection, X, y, most=1, cv=3, repeats=1, model="tree", progress=False)
     >>> measured.changed.tolist()
     [1, 1, 1]
     """
     run = Run.create(random_state, "shapley", n_jobs, progress)
-    check_whole(folds, "folds", 2)
+    check_whole(cv, "cv", 2)
     check_whole(repeats, "repeats", 1)
     given_frame = frame_kind(X)
     named = y if isinstance(y, str) else None
@@ -117,7 +117,7 @@ def measure_repair(
             Setting("most" if most is not None else "probability"),
             " goes with an inspection: the log says what was changed",
         )
-    parts = [part for k in range(repeats) for part in _folds(data, folds, run.seed + k)]
+    parts = [part for k in range(repeats) for part in _folds(data, cv, run.seed + k)]
     scores = np.zeros((3, len(parts)))
     changed = np.zeros(len(parts), dtype=np.intp)
     with reporting(progress, "measuring repairs") as report:
@@ -146,7 +146,7 @@ def measure_repair(
     )
     before, after, control = scores
     return RepairGain(
-        before, after, control, changed=changed, folds=folds, scoring=words, frame=given_frame
+        before, after, control, changed=changed, folds=cv, scoring=words, frame=given_frame
     )
 
 
@@ -332,17 +332,17 @@ def _within(log: Changes, rows: NDArray[np.intp]) -> Changes:
     return {name: part for name, part in found.items() if part}
 
 
-def _folds(data: _Data, folds: int, seed: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _folds(data: _Data, cv: int, seed: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     from sklearn.model_selection import KFold, StratifiedKFold
 
     count = data.rows.size
-    if count < 2 * folds:
-        raise InputError(f"{count} rows with a label are too few for ", Setting("folds", folds))
+    if count < 2 * cv:
+        raise InputError(f"{count} rows with a label are too few for ", Setting("cv", cv))
     labels = data.y[data.rows].astype(str)
     _, sizes = np.unique(labels, return_counts=True)
-    stratify = data.task == "classification" and sizes.max() >= folds
+    stratify = data.task == "classification" and sizes.max() >= cv
     splitter = (StratifiedKFold if stratify else KFold)(
-        n_splits=folds, shuffle=True, random_state=seed % 2**32
+        n_splits=cv, shuffle=True, random_state=seed % 2**32
     )
     return list(splitter.split(np.zeros(count), labels if stratify else None))
 

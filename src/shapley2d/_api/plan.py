@@ -21,7 +21,7 @@ def plan_cells(
     include_label: bool = False,
     task: str = "auto",
     kinds: Any = None,
-    folds: Any = FOLDS,
+    cv: Any = FOLDS,
     groups: Any = None,
     time: Any = None,
     valid_weight: Any = None,
@@ -41,7 +41,7 @@ def plan_cells(
 
     Parameters
     ----------
-    X, y, X_valid, y_valid, method, include_label, task, kinds, folds, groups, time, valid_weight,
+    X, y, X_valid, y_valid, method, include_label, task, kinds, cv, groups, time, valid_weight,
     precedence, semivalue
         As of :func:`value_cells`.
     random_state, n_jobs, progress

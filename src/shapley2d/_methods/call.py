@@ -39,8 +39,8 @@ def call_code(
 
     Examples
     --------
-    >>> def value(X, y, method="knn", *, folds=5, random_state=0, progress="auto", **options): ...
-    >>> call_code(value, {"X": 1, "y": 2, "method": "mc", "folds": 5, "random_state": None}, {"tolerance": 0.1}, 7)
+    >>> def value(X, y, method="knn", *, cv=5, random_state=0, progress="auto", **options): ...
+    >>> call_code(value, {"X": 1, "y": 2, "method": "mc", "cv": 5, "random_state": None}, {"tolerance": 0.1}, 7)
     'value(X, y, method="mc", random_state=7, tolerance=0.1)'
     """
     parts = []
@@ -81,7 +81,7 @@ def value_code(value: Any, name: str = "value") -> str:
         return repr(os.fspath(value))
     if callable(value) and hasattr(value, "__name__") and not hasattr(value, "get_params"):
         return value.__name__ if value.__name__.isidentifier() else name
-    if name == "folds" and isinstance(value, (list, tuple)):  # splits, one by one
+    if name == "cv" and isinstance(value, (list, tuple)):  # splits, one by one
         return name
     code = value.__repr__(N_CHAR_MAX=10**9) if hasattr(value, "get_params") else repr(value)
     if "..." in code:  # scikit-learn shortens long lists

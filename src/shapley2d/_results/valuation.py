@@ -126,7 +126,7 @@ class Valuation(Values):
         >>> import warnings
         >>> from shapley2d import value_cells
         >>> with warnings.catch_warnings(action="ignore"):
-        ...     v = value_cells([["1"], ["2"], ["3"], ["7"], ["8"], ["9x"]], list("aaabbb"), folds=2)
+        ...     v = value_cells([["1"], ["2"], ["3"], ["7"], ["8"], ["9x"]], list("aaabbb"), cv=2)
         >>> v.strays.values.tolist()
         [[5, 'x0', '9x', 'number']]
         """

@@ -21,7 +21,7 @@ from shapley2d._tables.per_row import (
     without_named,
 )
 from shapley2d._tables.remarks import warn_of_reading
-from shapley2d._tables.splits import check_folds, is_count, split_rows
+from shapley2d._tables.splits import check_cv, is_count, split_rows
 from shapley2d._tables.target import as_target, match_target
 from shapley2d.exceptions import InputError, Place, Setting
 
@@ -105,7 +105,7 @@ def make_problem(
     y_valid: Any = None,
     *,
     task: str = "auto",
-    folds: Any = FOLDS,
+    cv: Any = FOLDS,
     groups: Any = None,
     time: Any = None,
     valid_weight: Any = None,
@@ -116,14 +116,15 @@ def make_problem(
 ) -> Problem:
     """Check the user's tables once and lay out the splits.
 
-    Without a validation table the rows are split into ``folds``, each of which validates others,
+    Without a validation table the rows are split into ``cv`` folds, each of which validates others,
     see :func:`shapley2d._tables.splits.split_rows`. Where nothing ``validates`` there are no
     splits; a validation table is still checked. Entries of ``valid_weight`` go with the rows of the
     validation table, or of X where there is none. ``change`` may make another training table of the
     one that was read, before it is split, and says which row of the latter each of its rows comes
     from.
     """
-    check_folds(folds)
+    cv = FOLDS if cv is None else cv  # as in scikit-learn
+    check_cv(cv)
     warn_of_two_queries(X, y, ("X", "y"))
     warn_of_two_queries(X_valid, y_valid, ("X_valid", "y_valid"))
     X, X_valid = collected(X), collected(X_valid, "X_valid")
@@ -136,7 +137,7 @@ def make_problem(
             Place(absent),
             ": pass both, or neither for cross-valuation",
         )
-    _check_splitting(folds, groups, time, X_valid, validates=validates)
+    _check_splitting(cv, groups, time, X_valid, validates=validates)
     if valid_weight is not None and not validates:
         raise InputError(
             Setting("valid_weight"),
@@ -173,7 +174,7 @@ def make_problem(
         parts = split_rows(
             table,
             target,
-            folds,
+            cv,
             seed=seed,
             groups=None if group_codes is None else read_groups(group_codes[kept], table.row_names),
             time=None if times is None else times[kept],
@@ -207,10 +208,10 @@ def make_problem(
     return problem
 
 
-def _check_splitting(folds: Any, groups: Any, time: Any, X_valid: Any, *, validates: bool) -> None:
+def _check_splitting(cv: Any, groups: Any, time: Any, X_valid: Any, *, validates: bool) -> None:
     """Refuse what says how to split rows where no rows are split."""
     asked = [name for name, given in (("groups", groups), ("time", time)) if given is not None]
-    asked += [] if is_count(folds) else ["folds"]
+    asked += [] if is_count(cv) else ["cv"]
     if not asked or (X_valid is None and validates):
         return
     if X_valid is not None:

@@ -32,26 +32,26 @@ class Parts(NamedTuple):
     how: str = ""
 
 
-def check_folds(folds: Any) -> None:
+def check_cv(cv: Any) -> None:
     """Refuse what is neither a number of folds, nor a splitter, nor a list of splits."""
-    if is_count(folds):
-        check_whole(folds, "folds", 2)
-    elif isinstance(folds, (str, bytes)) or not (hasattr(folds, "split") or _is_iterable(folds)):
+    if is_count(cv):
+        check_whole(cv, "cv", 2)
+    elif isinstance(cv, (str, bytes)) or not (hasattr(cv, "split") or _is_iterable(cv)):
         raise InputError(
-            Setting("folds", folds),
+            Setting("cv", cv),
             " must be a whole number of at least 2, one of scikit-learn's splitters, or a list of pairs of training "
             "rows and validation rows",
         )
 
 
-def is_count(folds: Any) -> bool:
-    """Whether folds are given by their number."""
-    return isinstance(folds, (int, float, np.number)) or folds is None
+def is_count(cv: Any) -> bool:
+    """Whether ``cv`` is a number of folds."""
+    return isinstance(cv, (int, float, np.number))
 
 
-def _is_iterable(folds: Any) -> bool:
+def _is_iterable(cv: Any) -> bool:
     try:
-        iter(folds)
+        iter(cv)
     except TypeError:  # an array of no dimension looks as if it were
         return False
     return True
@@ -60,7 +60,7 @@ def _is_iterable(folds: Any) -> bool:
 def split_rows(
     table: Table,
     target: Target,
-    folds: Any,
+    cv: Any,
     *,
     seed: int,
     groups: NDArray[np.intp] | None = None,
@@ -72,7 +72,7 @@ def split_rows(
     Parameters
     ----------
     table, target : Table, Target
-    folds : int, splitter or list of (train, test)
+    cv : int, splitter or list of (train, test)
         A number: random folds, stratified by class; of whole groups where there are ``groups``; in
         order of ``time`` where there is one, each fold after all rows that train. A splitter of
         scikit-learn sees the rows in order of ``time``; one without a seed is given the run's. A
@@ -85,13 +85,13 @@ def split_rows(
         The number of the user's rows, and the positions of those that ``table`` kept, where some
         were left out.
     """
-    if is_count(folds):
-        parts = _counted(table, target, int(folds), seed, groups, time)
-    elif hasattr(folds, "split"):
-        parts = Parts(_by_splitter(table, target, folds, seed, groups, time), _one_line(folds))
+    if is_count(cv):
+        parts = _counted(table, target, int(cv), seed, groups, time)
+    elif hasattr(cv, "split"):
+        parts = Parts(_by_splitter(table, target, cv, seed, groups, time), _one_line(cv))
     else:
         parts = Parts(
-            _listed(folds, *(given or (table.n_rows, np.arange(table.n_rows)))), "as listed"
+            _listed(cv, *(given or (table.n_rows, np.arange(table.n_rows)))), "as listed"
         )
     _refuse_leaks(parts.splits, table.row_names, groups, time)
     _warn_of_rows_that_never_train(parts.splits, table.n_rows)
@@ -128,7 +128,7 @@ def _at_random(n_rows: int, target: Target, folds: int, seed: int) -> list[Part]
     if n_rows < 2 * folds:
         raise InputError(
             f"{n_rows} rows are too few for ",
-            Setting("folds", folds),
+            Setting("cv", folds),
             f" (n_samples={n_rows} must be at least {2 * folds}): pass a validation table or fewer folds",
         )
     random = np.random.RandomState(fold_state(seed))
@@ -174,7 +174,7 @@ def _by_groups(target: Target, folds: int, seed: int, groups: NDArray[np.intp]) 
         raise InputError(
             Setting("groups"),
             f" has {count} different group{'s' if count > 1 else ''}, too few for ",
-            Setting("folds", folds),
+            Setting("cv", folds),
             ": ask for fewer folds" if count > 1 else ": leave it out",
         )
     settings = {"n_splits": folds, "shuffle": True, "random_state": fold_state(seed)}
@@ -201,7 +201,7 @@ def _in_time(time: NDArray[np.float64], folds: int) -> list[Part]:
         raise InputError(
             Setting("time"),
             f" has {moments.size} different moments, too few for ",
-            Setting("folds", folds),
+            Setting("cv", folds),
             f", which takes {folds + 1}: ask for fewer folds",
         )
     for steps in (np.sort(time), moments):  # folds of as many rows, or else of as many moments
@@ -241,30 +241,30 @@ def _by_splitter(
             )
     except (TypeError, ValueError, AttributeError) as error:
         raise InputError(
-            Setting("folds", splitter), f" cannot split these rows: {_one_line(error)}"
+            Setting("cv", splitter), f" cannot split these rows: {_one_line(error)}"
         ) from error
     checked = _listed(found, order.size, np.arange(order.size))
     return [(np.sort(order[train]), np.sort(order[test])) for train, test in checked]
 
 
-def _listed(folds: Iterable[Any], n_rows: int, kept: NDArray[np.intp]) -> list[Part]:
+def _listed(cv: Iterable[Any], n_rows: int, kept: NDArray[np.intp]) -> list[Part]:
     """The splits of a list, without rows that were left out for their targets."""
     repeated = np.unique(kept).size < kept.size  # rows that are there again go with the first
     place = np.full(n_rows, -1, dtype=np.intp)
     place[kept] = np.arange(kept.size)
     splits = []
-    for k, pair in enumerate(folds, start=1):
+    for k, pair in enumerate(cv, start=1):
         try:
             train, test = pair
         except (TypeError, ValueError):
             raise InputError(
-                Setting("folds"), f": split {k} is no pair of training rows and validation rows"
+                Setting("cv"), f": split {k} is not a pair of training rows and validation rows"
             ) from None
         sides = [_positions(rows, n_rows, f": split {k} ") for rows in (train, test)]
         both = np.intersect1d(sides[0], sides[1])
         if both.size:
             raise InputError(
-                Setting("folds"),
+                Setting("cv"),
                 f": split {k} has row {both[0]} on both sides: a row trains or validates, not both",
             )
         if repeated:
@@ -273,11 +273,11 @@ def _listed(folds: Iterable[Any], n_rows: int, kept: NDArray[np.intp]) -> list[P
             here = [place[rows][place[rows] >= 0] for rows in sides]
         for rows, what in zip(here, ("train", "validate"), strict=True):
             if not rows.size:
-                raise InputError(Setting("folds"), f": split {k} has no rows that {what}")
+                raise InputError(Setting("cv"), f": split {k} has no rows that {what}")
         splits.append((here[0], here[1]))
     if not splits:
         raise InputError(
-            Setting("folds"),
+            Setting("cv"),
             " has no splits: list a pair of training rows and validation rows at least",
         )
     return splits
@@ -293,16 +293,16 @@ def _positions(rows: Any, n_rows: int, where: str) -> NDArray[np.intp]:
         return np.flatnonzero(array)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError(
-            Setting("folds"), f"{where}must list rows by their positions, as whole numbers"
+            Setting("cv"), f"{where}must list rows by their positions, as whole numbers"
         )
     outside = array[(array < 0) | (array >= n_rows)]
     if outside.size:
         raise InputError(
-            Setting("folds"), f"{where}lists row {outside[0]}, but positions are 0 to {n_rows - 1}"
+            Setting("cv"), f"{where}lists row {outside[0]}, but positions are 0 to {n_rows - 1}"
         )
     distinct, counts = np.unique(array, return_counts=True)
     if distinct.size < array.size:
-        raise InputError(Setting("folds"), f"{where}lists row {distinct[counts > 1][0]} twice")
+        raise InputError(Setting("cv"), f"{where}lists row {distinct[counts > 1][0]} twice")
     return distinct.astype(np.intp)
 
 
@@ -321,7 +321,7 @@ def _refuse_leaks(
                     row_names[rows[groups[rows] == shared[0]][0]] for rows in (train, test)
                 )
                 raise InputError(
-                    Setting("folds"),
+                    Setting("cv"),
                     f": split {k} trains on row {one} and validates on row {other}, which are of the same group: use a "
                     "splitter that respects ",
                     Setting("groups"),
@@ -333,7 +333,7 @@ def _refuse_leaks(
                 row_names[test[time[test].argmin()]],
             )
             raise InputError(
-                Setting("folds"),
+                Setting("cv"),
                 f": split {k} trains on row {late}, which is later than row {early}, which validates: use a splitter "
                 "that keeps the order of ",
                 Setting("time"),
@@ -349,9 +349,8 @@ def _warn_of_rows_that_never_train(splits: list[Part], n_rows: int) -> None:
     if never:
         warn(
             InputWarning(
-                f"{never} of {n_rows} rows never train in these ",
-                Setting("folds"),
-                ": their values are 0, which says nothing about them",
+                f"{never} of {n_rows} rows train in no fold: "
+                "their values are 0, which says nothing about them",
             )
         )
 

@@ -99,10 +99,10 @@ Valid = Annotated[
         show_default=False,
     ),
 ]
-Folds = Annotated[
+Cv = Annotated[
     Optional[int],
     typer.Option(
-        "--folds",
+        "--cv",
         min=2,
         metavar="N",
         help=f"Without --valid: in how many parts to split the rows, each validating the others. (default: {FOLDS})",

@@ -16,7 +16,7 @@ _SHARED = {
     "copies": "--copies",
     "copy_distance": "--copy-distance",
     "encoding": "--encoding",
-    "folds": "--folds",
+    "cv": "--cv",
     "groups": "--groups",
     "method": "--method",
     "n_jobs": "--jobs",
@@ -52,8 +52,8 @@ def in_words(message: object, names: Mapping[str, str] | None = None) -> str:
     Examples
     --------
     >>> from shapley2d.exceptions import InputError
-    >>> in_words(InputError("too few rows for ", Setting("folds", 5), ": set ", Setting("task", "regression")))
-    'too few rows for --folds 5: set --task regression'
+    >>> in_words(InputError("too few rows for ", Setting("cv", 5), ": set ", Setting("task", "regression")))
+    'too few rows for --cv 5: set --task regression'
     """
     if not isinstance(message, Worded):
         return str(message)

@@ -145,7 +145,7 @@ def blocks(
     drop_keys: o.DropKeys = False,
     row_id: o.RowId = None,
     valid: o.Valid = None,
-    folds: o.Folds = None,
+    cv: o.Cv = None,
     groups: o.Groups = None,
     time: o.Time = None,
     valid_weight: o.ValidWeight = None,
@@ -166,7 +166,7 @@ def blocks(
     **given: Any,
 ) -> None:
     """Value the blocks of a table that different owners contributed, and split a payment among them."""
-    refuse_two_yardsticks(valid, folds=folds, groups=groups, time=time)
+    refuse_two_yardsticks(valid, cv=cv, groups=groups, time=time)
     given_files = [train, owners, *([valid] if valid else [])]
     check_outputs(output, report, given_files, given.get("checkpoint"))
     weights = parse_semivalue(semivalue)
@@ -208,7 +208,7 @@ def blocks(
             validation_groups=validation_groups,
             task=task,
             kinds=inputs.kinds or None,
-            folds=FOLDS if folds is None else folds,
+            cv=FOLDS if cv is None else cv,
             **inputs.of_rows,
             semivalue=weights,
             random_state=seed,

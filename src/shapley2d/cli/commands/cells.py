@@ -38,7 +38,7 @@ def cells(
     drop_keys: o.DropKeys = False,
     row_id: o.RowId = None,
     valid: o.Valid = None,
-    folds: o.Folds = None,
+    cv: o.Cv = None,
     groups: o.Groups = None,
     time: o.Time = None,
     valid_weight: o.ValidWeight = None,
@@ -65,7 +65,7 @@ def cells(
 ) -> None:
     """Value every cell of a table: which entries help a model, which harm it."""
     seconds = parse_within(within, planned=plan)
-    refuse_two_yardsticks(valid, folds=folds, groups=groups, time=time)
+    refuse_two_yardsticks(valid, cv=cv, groups=groups, time=time)
     given_files = [train, *([valid] if valid else [])]
     check_outputs(output, report, given_files, given.get("checkpoint"))
     weights = parse_semivalue(semivalue)
@@ -103,7 +103,7 @@ def cells(
         "task": task,
         "include_label": include_label,
         "kinds": inputs.kinds or None,
-        "folds": FOLDS if folds is None else folds,
+        "cv": FOLDS if cv is None else cv,
         **of_rows,
         "semivalue": weights,
         "random_state": seed,
