@@ -98,9 +98,9 @@ def authors() -> None:
         authors_permutation(X, y, X_test, y_test, rng.permutation(X.shape[1]))
     theirs = (time.perf_counter() - start) / repeats * 1000
     one = best(
-        lambda: value_cells(*data, metric="sqeuclidean", empty="zero", n_jobs=1, progress=False)
+        lambda: value_cells(*data, metric="sqeuclidean", baseline="zero", n_jobs=1, progress=False)
     )
-    two = best(lambda: value_cells(*data, metric="sqeuclidean", empty="zero", progress=False))
+    two = best(lambda: value_cells(*data, metric="sqeuclidean", baseline="zero", progress=False))
     print(f"breast cancer, {X.shape[0]} x {X.shape[1]}, {len(y_test)} test rows, K = 10")
     print(
         f"  the authors' algorithm, 1,000 permutations   {theirs:8.1f} s on one core (from {repeats} permutations)"

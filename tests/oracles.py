@@ -55,7 +55,7 @@ class RandomGame:
         return self.of_sets(np.flatnonzero(S).tolist(), np.flatnonzero(F).tolist())
 
 
-def knn_utility(X, y, X_valid, y_valid, K, *, regression=False, empty="zero", weights=None):
+def knn_utility(X, y, X_valid, y_valid, K, *, regression=False, baseline="zero", weights=None):
     """h(S, F) from its definition: the vote of the K nearest rows, averaged over all orders of tied rows."""
     mean = np.mean(y) if regression else None
 
@@ -76,7 +76,7 @@ def knn_utility(X, y, X_valid, y_valid, K, *, regression=False, empty="zero", we
     known = {}
 
     def h(S, F):
-        if not S or (not F and empty == "zero"):
+        if not S or (not F and baseline == "zero"):
             return 0.0
         if (S, F) not in known:
             scores = [one(sorted(S), F, x, t) for x, t in zip(X_valid, y_valid, strict=True)]

@@ -21,7 +21,7 @@ X["noise"] = random.normal(size=len(X))
 X["more noise"] = random.normal(size=len(X))
 
 from_nothing = value_cells(X, y)
-from_zero = value_cells(X, y, empty="zero")
+from_zero = value_cells(X, y, baseline="zero")
 
 # %%
 # Counted from 0, as the paper does, a constant column shares in what no column earned.
@@ -34,7 +34,7 @@ ax.bar(
     color="#0b5c6b",
     label="from what the labels alone predict (default)",
 )
-ax.bar(place + 0.2, from_zero.columns, 0.38, color="#d9a273", label='from zero (empty="zero")')
+ax.bar(place + 0.2, from_zero.columns, 0.38, color="#d9a273", label='from zero (baseline="zero")')
 ax.set_xticks(place, X.columns, rotation=30, ha="right")
 ax.axhline(0, color="0.3", lw=0.8)
 ax.set_ylabel("sum of cell values")

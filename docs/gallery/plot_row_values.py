@@ -21,7 +21,7 @@ for i, j in zip(rows, columns, strict=True):  # somebody else's entry
 v = value_cells(X, y)
 # Counted from zero, the cells of a row sum to the row's own value under the same neighbours:
 # KNN-Shapley, as others compute it.
-row_values = value_cells(X, y, empty="zero").rows
+row_values = value_cells(X, y, baseline="zero").rows
 
 # %%
 # Entries in the order in which one would look at them: single cells by value, or all cells of the

@@ -182,7 +182,7 @@ def test_knn_utilities_equal_their_definition(seed, k, task):
     y, y_valid = random.integers(0, 3, 5).astype(float), random.integers(0, 3, 3).astype(float)
     h = knn_utility(X, y, X_valid, y_valid, k=k, task=task)
     columns = integer_columns(as_table(X), as_table(X_valid), "sqeuclidean")
-    game = KnnGame(columns, y, y_valid, task=task, n_neighbors=k, empty="zero", n_jobs=1)
+    game = KnnGame(columns, y, y_valid, task=task, n_neighbors=k, baseline="zero", n_jobs=1)
     found = game.utilities(SubsetCoalitions(5), SubsetCoalitions(2))
     for a, S in enumerate(SubsetCoalitions(5)):
         for b, F in enumerate(SubsetCoalitions(2)):

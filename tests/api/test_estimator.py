@@ -106,7 +106,7 @@ def test_the_score_is_what_the_values_would_sum_to():
     X, y, X_test, y_test = X[::3, :4], y[::3], X[1::3, :4], y[1::3]
     for options in (
         {},
-        {"n_neighbors": 3, "metric": "sqeuclidean", "empty": "zero"},
+        {"n_neighbors": 3, "metric": "sqeuclidean", "baseline": "zero"},
         {"method": "mc", "model": "gaussian_nb", "max_permutations": 2, "tolerance": 0},
         {
             "method": "mc",

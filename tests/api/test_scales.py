@@ -151,19 +151,19 @@ def test_values_that_overflow_are_no_result():
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("semivalue", ["shapley", "banzhaf", ("beta", 4, 1)])
-@pytest.mark.filterwarnings("ignore:empty='zero' counts from a score of 0")
+@pytest.mark.filterwarnings("ignore:baseline='zero' counts from a score of 0")
 def test_columns_are_worth_nothing_where_all_rows_vote(task, semivalue):
     """With as many neighbours as rows distances decide nothing: 0 to the bit, in any order of the columns."""
     y, y_valid = (
         (CLASSES, CLASSES_VALID) if task == "classification" else (Y * 1e60, Y_VALID * 1e60)
     )
     options = {"n_neighbors": 100, "semivalue": semivalue, "task": task, "progress": False}
-    v = value_cells(X, y, X_VALID, y_valid, empty="ties", columns="exact", **options)
+    v = value_cells(X, y, X_VALID, y_valid, baseline="labels", columns="exact", **options)
     assert not v.values.any()
-    v = value_cells(X, y, X_VALID, y_valid, empty="ties", columns="sampled", **options)
+    v = value_cells(X, y, X_VALID, y_valid, baseline="labels", columns="sampled", **options)
     assert np.abs(v.values).max() <= 1e-16 * (1.0 if task == "classification" else 1e120)
-    one = value_cells(X, y, X_VALID, y_valid, empty="zero", **options)
-    other = value_cells(X[:, ::-1], y, X_VALID[:, ::-1], y_valid, empty="zero", **options)
+    one = value_cells(X, y, X_VALID, y_valid, baseline="zero", **options)
+    other = value_cells(X[:, ::-1], y, X_VALID[:, ::-1], y_valid, baseline="zero", **options)
     np.testing.assert_array_equal(one.values[:, ::-1], other.values)
     (split,) = make_problem(X, y, X_VALID, y_valid, task=task).splits
     table = integer_columns(split.train, split.valid, "auto")
@@ -186,13 +186,13 @@ def test_columns_are_worth_nothing_where_all_rows_vote(task, semivalue):
 
 
 @pytest.mark.parametrize("n_neighbors", [1, 2, 4, 7, 9])
-@pytest.mark.filterwarnings("ignore:empty='zero' counts from a score of 0")
+@pytest.mark.filterwarnings("ignore:baseline='zero' counts from a score of 0")
 def test_what_values_of_a_regression_sum_to(n_neighbors):
     """By enumeration: without columns the neighbours are K rows drawn at random."""
     x, y, x_valid, y_valid = X[:7], Y[:7], X_VALID[:5], Y_VALID[:5]
     options = {"n_neighbors": n_neighbors, "progress": False}
-    zero = value_cells(x, y, x_valid, y_valid, empty="zero", **options).total
-    ties = value_cells(x, y, x_valid, y_valid, empty="ties", **options).total
+    zero = value_cells(x, y, x_valid, y_valid, baseline="zero", **options).total
+    ties = value_cells(x, y, x_valid, y_valid, baseline="labels", **options).total
     drawn = [
         np.mean(y[list(rows)]) for rows in itertools.combinations(range(7), min(n_neighbors, 7))
     ]

@@ -142,7 +142,7 @@ def as_frame(random, columns):
 
 METHODS = {
     "knn": lambda random: {"n_neighbors": int(random.integers(1, 6)), "metric": ["auto", "auto", "sqeuclidean"][random.integers(3)],
-                           "empty": ["ties", "zero"][random.integers(2)], "include_label": bool(random.random() < 0.1)},
+                           "baseline": ["labels", "zero"][random.integers(2)], "include_label": bool(random.random() < 0.1)},
     "mc": lambda random: {"model": ["knn", "gaussian_nb", "ridge", "tree"][random.integers(4)], "max_permutations": 2, "tolerance": 0},
     "loo": lambda random: {"model": ["knn", "ridge", "tree"][random.integers(3)]},
     "flat": lambda random: {"model": ["tree", "gaussian_nb"][random.integers(2)], "max_permutations": 2, "tolerance": 0},
@@ -271,7 +271,7 @@ class Fuzz:
             assert close(w.total, v.total, scale * v.values.size), (
                 "the total depends on the order of rows or columns"
             )
-        if options["empty"] == "ties" and not options["include_label"]:
+        if options["baseline"] == "labels" and not options["include_label"]:
             u = quiet(value_cells, X, target, _like(X, some), y_valid, "mc", model="knn", n_neighbors=options["n_neighbors"],
                       metric=options["metric"], max_permutations=1, tolerance=0, progress=False)  # fmt: skip
             one, two = (r.total + r.info["utility_none"] for r in (u, v))

@@ -102,7 +102,7 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
             "--method oob values cells, not groups of them: set --players cells",
         ),
         (
-            "--players groups --empty zero",
+            "--players groups --baseline zero",
             "--empty goes with --players cells, not with groups: set them, or leave --empty out",
         ),
         ("--players cells --method exact", "use --method mc or --method knn"),

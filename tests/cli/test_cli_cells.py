@@ -251,7 +251,7 @@ def test_oob_needs_no_validation(capsys):
     ("method", "said"),
     [
         ("knn", "what the rows' labels alone predict;"),
-        ("knn --empty zero", ", the model's score;"),
+        ("knn --baseline zero", ", the model's score;"),
         (
             "mc --model tree --max-permutations 2 --tolerance 0",
             "that of the best constant prediction;",
@@ -282,7 +282,9 @@ def test_what_the_values_sum_to(capsys, method, said):
     "model", [name for name in MODELS if name not in ("forest", "hist_gradient_boosting")]
 )
 def test_a_model_means_the_same_here_and_in_python(capsys, model):
-    command = "cells train.csv -t kind --drop name --method mc --max-permutations 3 --tolerance 0 --cv 2"
+    command = (
+        "cells train.csv -t kind --drop name --method mc --max-permutations 3 --tolerance 0 --cv 2"
+    )
     out, _ = run(capsys, f"{command} --model {model} --json -o values.parquet")
     twin = expected(method="mc", model=model, max_permutations=3, tolerance=0, cv=2)
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
@@ -290,7 +292,9 @@ def test_a_model_means_the_same_here_and_in_python(capsys, model):
 
 
 def test_options_of_a_model_reach_it(capsys):
-    command = "cells train.csv -t kind --drop name --method mc --max-permutations 3 --tolerance 0 --cv 2"
+    command = (
+        "cells train.csv -t kind --drop name --method mc --max-permutations 3 --tolerance 0 --cv 2"
+    )
     run(capsys, f"{command} --model knn -k 2 -o values.parquet")
     options = {"method": "mc", "model": "knn", "max_permutations": 3, "tolerance": 0, "cv": 2}
     saved = Valuation.load("values.parquet").values

@@ -327,7 +327,7 @@ def test_constant_columns_beside_tiny_ones_count_nothing(constant):
     """A column that never differs has no scale of its own; beside numbers of 1e-160 its weight was beyond 64 bits."""
     tiny = np.array([-2.0, -1.0, 0.0, 1.0, 3.0]) * 1e-160
     X, y = np.column_stack([np.arange(5.0), np.full(5, constant), tiny]), [0, 1, 0, 1, 1]
-    options = {"n_neighbors": 1, "metric": "sqeuclidean", "empty": "zero", "progress": False}
+    options = {"n_neighbors": 1, "metric": "sqeuclidean", "baseline": "zero", "progress": False}
     with pytest.warns(InputWarning, match="too small to count"):
         both = value_cells(X, y, X, y, **options)
     with pytest.warns(InputWarning, match="too small to count"):

@@ -350,7 +350,7 @@ def test_noise_is_worth_nothing_to_nearest_neighbours(task):
         worth.append(value_cells(X, y, X_valid, y_valid, progress=False).columns)
         if task == "classification":
             from_zero.append(
-                value_cells(X, y, X_valid, y_valid, empty="zero", progress=False).columns
+                value_cells(X, y, X_valid, y_valid, baseline="zero", progress=False).columns
             )
     mean, error = np.mean(worth, axis=0), np.std(worth, axis=0, ddof=1) / np.sqrt(60)
     assert (np.abs(mean) <= 3.5 * error).all() and error.max() < 0.03
@@ -385,11 +385,11 @@ def test_the_sum_says_what_it_is(task):
     X, y, X_valid, y_valid = with_idle_columns(task)
     for options in ({}, {"method": "mc", "model": "tree", "max_permutations": 3, "tolerance": 0}):
         v = value_cells(X, y, X_valid, y_valid, progress=False, **options)
-        name = {"empty": "zero"} if not options else {"baseline": "zero"}
+        name = {"baseline": "zero"} if not options else {"baseline": "zero"}
         if task == "regression" and not options:
             with pytest.warns(
                 InputWarning,
-                match="empty='zero' counts from a score of 0, and minus the squared error",
+                match="baseline='zero' counts from a score of 0, and minus the squared error",
             ):
                 zero = value_cells(X, y, X_valid, y_valid, progress=False, **name)
         else:
@@ -412,7 +412,7 @@ def test_the_sum_says_what_it_is(task):
 def test_the_sum_of_folds_is_the_mean_over_them():
     X, y, _, _ = with_idle_columns("classification", n=30)
     v = value_cells(X, y, cv=3, progress=False)
-    zero = value_cells(X, y, cv=3, empty="zero", progress=False)
+    zero = value_cells(X, y, cv=3, baseline="zero", progress=False)
     assert v.total == pytest.approx(zero.total - v.info["utility_none"], abs=1e-12)
 
 

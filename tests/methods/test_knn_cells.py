@@ -20,9 +20,9 @@ from shapley2d.exceptions import InputWarning, PrecisionWarning, UnseenLabelWarn
 from oracles import brute_force, knn_utility
 
 CASES = [
-    # rows, columns, classes, K, semivalue, empty
+    # rows, columns, classes, K, semivalue, baseline
     (5, 2, 2, 1, "shapley", "zero"),
-    (5, 3, 3, 2, "shapley", "ties"),
+    (5, 3, 3, 2, "shapley", "labels"),
     (6, 2, 2, 3, "banzhaf", "zero"),
     (5, 2, 4, 9, "shapley", "zero"),
     (5, 3, 2, 2, ("beta", 4, 1), "zero"),
@@ -30,8 +30,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("n", "m", "classes", "K", "semivalue", "empty"), CASES)
-def test_classification_equals_brute_force(n, m, classes, K, semivalue, empty):
+@pytest.mark.parametrize(("n", "m", "classes", "K", "semivalue", "baseline"), CASES)
+def test_classification_equals_brute_force(n, m, classes, K, semivalue, baseline):
     rng = np.random.default_rng(n * 100 + m * 10 + K)
     X, X_valid = rng.integers(0, 3, (n, m)), rng.integers(0, 3, (3, m))
     y, y_valid = np.arange(n) % classes, rng.integers(0, classes, 3)
@@ -40,7 +40,9 @@ def test_classification_equals_brute_force(n, m, classes, K, semivalue, empty):
         if isinstance(semivalue, tuple) and len(semivalue) == 2
         else (semivalue, semivalue)
     )
-    h = knn_utility(X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), K, empty=empty)
+    h = knn_utility(
+        X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), K, baseline=baseline
+    )
     v = value_cells(
         X,
         y,
@@ -49,26 +51,37 @@ def test_classification_equals_brute_force(n, m, classes, K, semivalue, empty):
         metric="sqeuclidean",
         n_neighbors=K,
         semivalue=semivalue,
-        empty=empty,
+        baseline=baseline,
         progress=False,
     )
     np.testing.assert_allclose(v.values, brute_force(h, n, m, rows, columns), rtol=0, atol=1e-10)
     assert v.exact
 
 
-@pytest.mark.filterwarnings("ignore:empty='zero' counts from a score of 0")
-@pytest.mark.parametrize("empty", ["zero", "ties"])
+@pytest.mark.filterwarnings("ignore:baseline='zero' counts from a score of 0")
+@pytest.mark.parametrize("baseline", ["zero", "labels"])
 @pytest.mark.parametrize(
     ("K", "semivalue"), [(1, "shapley"), (2, "shapley"), (3, "banzhaf"), (8, "shapley")]
 )
-def test_regression_equals_brute_force(K, semivalue, empty):
+def test_regression_equals_brute_force(K, semivalue, baseline):
     rng = np.random.default_rng(K)
     X, X_valid = rng.integers(0, 3, (5, 2)), rng.integers(0, 3, (3, 2))
     y, y_valid = rng.normal(size=5).round(2), rng.normal(size=3).round(2)
     h = knn_utility(
-        X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), K, empty=empty, regression=True
+        X.tolist(),
+        y.tolist(),
+        X_valid.tolist(),
+        y_valid.tolist(),
+        K,
+        baseline=baseline,
+        regression=True,
     )
-    options = {"metric": "sqeuclidean", "n_neighbors": K, "semivalue": semivalue, "empty": empty}
+    options = {
+        "metric": "sqeuclidean",
+        "n_neighbors": K,
+        "semivalue": semivalue,
+        "baseline": baseline,
+    }
     v = value_cells(X, y, X_valid, y_valid, progress=False, **options)
     assert v.info["task"] == "regression"
     np.testing.assert_allclose(
@@ -84,7 +97,7 @@ def test_regression_sums_to_minus_the_squared_error_of_scikit_learn():
     X, y = X[:, :4], y + np.random.default_rng(0).normal(size=y.size)
     options = {"metric": "sqeuclidean", "n_neighbors": 7, "progress": False}
     with pytest.warns(InputWarning, match="minus the squared error is 0 where a model is perfect"):
-        v = value_cells(X[:300], y[:300], X[300:], y[300:], empty="zero", **options)
+        v = value_cells(X[:300], y[:300], X[300:], y[300:], baseline="zero", **options)
     guess = KNeighborsRegressor(7).fit(X[:300], y[:300]).predict(X[300:])
     # the table has tied neighbours at the seventh rank, which scikit-learn breaks and we average
     assert v.total == pytest.approx(-np.mean((guess - y[300:]) ** 2), rel=0.02)
@@ -268,7 +281,7 @@ def test_progress_of_a_sample_looks_at_the_next_doublings(wine):
     [
         ({"metric": "cosine"}, "metric='cosine' is not known: use 'auto' or 'sqeuclidean'"),
         ({"columns": "some"}, "columns='some' is not known"),
-        ({"empty": "nan"}, "empty='nan' is not known"),
+        ({"baseline": "nan"}, "baseline='nan' is not known"),
         ({"backend": "tpu"}, "backend='tpu' is not known"),
         ({"form": "slow"}, "form='slow' is not known"),
         ({"n_neighbors": 0}, "n_neighbors=0 must be a whole number of at least 1"),
@@ -309,7 +322,7 @@ def test_the_injected_cells_of_the_authors_table_are_found(authors):
         authors["y_test"],
         metric="sqeuclidean",
         n_neighbors=10,
-        empty="zero",
+        baseline="zero",
         progress=False,
     )
     injected = authors["X_train"] != authors["X_train_outlier"]
@@ -385,8 +398,14 @@ def test_the_published_values_are_reproduced(authors, paper_data, tmp_path):
 
 def test_text_is_refused_even_where_it_is_the_same_in_every_row():
     X = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": ["x"] * 4})
-    for empty in ("ties", "zero"):
+    for baseline in ("labels", "zero"):
         with pytest.raises(InputError, match=r"column 'b' holds text"):
             value_cells(
-                X, [0, 1, 0, 1], X, [0, 1, 0, 1], metric="sqeuclidean", empty=empty, n_neighbors=1
+                X,
+                [0, 1, 0, 1],
+                X,
+                [0, 1, 0, 1],
+                metric="sqeuclidean",
+                baseline=baseline,
+                n_neighbors=1,
             )

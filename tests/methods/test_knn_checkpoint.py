@@ -149,7 +149,7 @@ def test_sampling_in_vain_goes_on_with_all_columns(small_pieces, monkeypatch, tm
     [
         ({"n_neighbors": 4}, "n_neighbors is 3 there and 4 here"),
         ({"random_state": 1}, "random_state is 0 there and 1 here"),
-        ({"empty": "zero"}, "empty is ties there and zero here"),
+        ({"baseline": "zero"}, "baseline is labels there and zero here"),
     ],
 )
 def test_another_run_is_refused(change, said, tmp_path):

@@ -119,7 +119,7 @@ def test_all_coalitions_are_exact_for_the_rows_used(no_store):
 
 
 @pytest.mark.parametrize(
-    "options", [{"semivalue": ("beta", 4, 1)}, {"empty": "zero"}, {"include_label": True}]
+    "options", [{"semivalue": ("beta", 4, 1)}, {"baseline": "zero"}, {"include_label": True}]
 )
 def test_other_values_come_near_the_exact_ones(no_store, options):
     data = table()

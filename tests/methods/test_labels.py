@@ -73,9 +73,9 @@ def test_knn_with_the_label_equals_all_coalitions_of_its_utility(semivalue, task
 
 def test_the_label_counts_as_a_vote_of_all_where_no_columns_tie():
     data = small()
-    v = value_cells(*data, method="knn", n_neighbors=2, empty="ties", include_label=True)
-    plain = value_cells(*data, method="knn", n_neighbors=2, empty="ties")
-    zero = value_cells(*data, method="knn", n_neighbors=2, empty="zero")
+    v = value_cells(*data, method="knn", n_neighbors=2, baseline="labels", include_label=True)
+    plain = value_cells(*data, method="knn", n_neighbors=2, baseline="labels")
+    zero = value_cells(*data, method="knn", n_neighbors=2, baseline="zero")
     vote = zero.total - plain.total  # what no columns are worth
     assert v.total == pytest.approx(zero.total) and vote > 0
 

@@ -71,7 +71,9 @@ def small(rng, n=5, m=2):
 def test_cells_of_a_model_and_folds():
     X, y, X_valid, y_valid = small(np.random.default_rng(3))
     precedence = {"rows": [0, 1, 1, 0, 2], "columns": {"x1": 1}}
-    h = knn_utility(X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), 2, empty="ties")
+    h = knn_utility(
+        X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), 2, baseline="labels"
+    )
     options = {"model": "knn", "n_neighbors": 2, "metric": "sqeuclidean", "progress": False}
     v = value_cells(X, y, X_valid, y_valid, "exact", precedence=precedence, **options)
     np.testing.assert_allclose(
@@ -82,9 +84,7 @@ def test_cells_of_a_model_and_folds():
     X, y = np.arange(16.0).reshape(8, 2) % 5, np.arange(8) // 2 % 2
     levels = np.arange(8) // 4
     halves = [([0, 2, 4, 6], [1, 3, 5, 7]), ([1, 3, 5, 7], [0, 2, 4, 6])]
-    crossed = value_cells(
-        X, y, method="exact", cv=halves, precedence={"rows": levels}, **options
-    )
+    crossed = value_cells(X, y, method="exact", cv=halves, precedence={"rows": levels}, **options)
     for train, test in halves:
         part = value_cells(X[train], y[train], X[test], y[test], "exact",
                            precedence={"rows": levels[train]}, **options)  # fmt: skip
@@ -153,15 +153,21 @@ def test_what_cannot_be_is_said(options, message):
 LEVELS = [[0, 1, 1, 0, 2, 1], [2, 1, 0, 1, 0, 0], [0, 1, 2, 3, 4, 5], None]
 
 
-@pytest.mark.parametrize("empty", ["ties", "zero"])
+@pytest.mark.parametrize("baseline", ["labels", "zero"])
 @pytest.mark.parametrize(("seed", "k"), [(0, 1), (1, 2), (2, 3), (3, 8)])
-def test_nearest_neighbours_have_a_closed_form_in_any_order_of_arrival(seed, k, empty):
+def test_nearest_neighbours_have_a_closed_form_in_any_order_of_arrival(seed, k, baseline):
     rng = np.random.default_rng(seed)
     X, X_valid = rng.integers(0, 2 + seed, (6, 2)), rng.integers(0, 2 + seed, (5, 2))  # many ties
     y, y_valid = rng.permutation([0, 1, 2, 0, 1, 1]), rng.integers(0, 3, 5)
     weights = rng.uniform(0.1, 1, 5)
     h = knn_utility(
-        X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), k, empty=empty, weights=weights
+        X.tolist(),
+        y.tolist(),
+        X_valid.tolist(),
+        y_valid.tolist(),
+        k,
+        baseline=baseline,
+        weights=weights,
     )
     rows, columns = LEVELS[seed], [None, [0, 1], [1, 0], [0, 1]][seed]
     precedence = {"rows": rows, "columns": columns}
@@ -169,7 +175,7 @@ def test_nearest_neighbours_have_a_closed_form_in_any_order_of_arrival(seed, k, 
     options = {
         "n_neighbors": k,
         "metric": "sqeuclidean",
-        "empty": empty,
+        "baseline": baseline,
         "valid_weight": weights,
         "progress": False,
     }

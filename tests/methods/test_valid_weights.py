@@ -35,7 +35,7 @@ def utility(y, y_valid, weights, **more):
     return knn_utility(*tables, 2, weights=weights, **more)
 
 
-@pytest.mark.parametrize("empty", ["ties", "zero"])
+@pytest.mark.parametrize("baseline", ["labels", "zero"])
 @pytest.mark.parametrize(
     ("options", "weights"),
     [
@@ -45,26 +45,25 @@ def utility(y, y_valid, weights, **more):
         ({"scoring": "accuracy", "valid_weight": WEIGHTS, "semivalue": "banzhaf"}, WEIGHTS),
     ],
 )
-def test_nearest_neighbours_equal_brute_force(options, weights, empty):
-    h = utility(Y, Y_VALID, weights, empty=empty)
+def test_nearest_neighbours_equal_brute_force(options, weights, baseline):
+    h = utility(Y, Y_VALID, weights, baseline=baseline)
     semivalue = options.get("semivalue", "shapley")
     exact = brute_force(h, N, M, semivalue, semivalue)
-    v = value_cells(X, Y, X_VALID, Y_VALID, empty=empty, **options, **KNN)
+    v = value_cells(X, Y, X_VALID, Y_VALID, baseline=baseline, **options, **KNN)
     np.testing.assert_allclose(v.values, exact, rtol=0, atol=1e-10)
-    baseline = "zero" if empty == "zero" else "constant"
     whole = value_cells(
         X, Y, X_VALID, Y_VALID, "exact", model="knn", baseline=baseline, **options, **KNN
     )
     np.testing.assert_allclose(whole.values, exact, rtol=0, atol=1e-10)
     assert whole.info.get("utility_none") == pytest.approx(v.info.get("utility_none"))
-    if semivalue == "shapley" and empty == "ties":
+    if semivalue == "shapley" and baseline == "labels":
         everything = h(frozenset(range(N)), frozenset(range(M)))
         assert v.total == pytest.approx(everything - v.info["utility_none"], abs=1e-12)
 
 
 @pytest.mark.parametrize("label", [False, True])
 def test_regression_equals_brute_force(label):
-    h = utility(NUMBERS, NUMBERS_VALID, WEIGHTS, empty="ties", regression=True)
+    h = utility(NUMBERS, NUMBERS_VALID, WEIGHTS, baseline="labels", regression=True)
     nothing = -np.average((NUMBERS_VALID - NUMBERS.mean()) ** 2, weights=WEIGHTS)
 
     def with_label(S, F):  # the last column is the label
@@ -94,7 +93,7 @@ def test_blocks_of_nearest_neighbours():
         **KNN,
     }
     v = value_blocks(X, Y, X_VALID, Y_VALID, scoring="balanced_accuracy", **options)
-    h = utility(Y, Y_VALID, balanced(Y_VALID, WEIGHTS), empty="ties")
+    h = utility(Y, Y_VALID, balanced(Y_VALID, WEIGHTS), baseline="labels")
     rows, columns = [{0, 1}, {2, 3, 4}], [{0, 1}, {2}]
 
     def of_groups(S, F):
@@ -200,7 +199,7 @@ def test_cross_valuation_weighs_within_every_fold():
 def test_balanced_accuracy_is_that_of_scikit_learn_for_one_neighbour():
     x, x_valid = RNG.normal(size=(40, 3)), RNG.normal(size=(30, 3))
     y, y_valid = (x[:, 0] > 0.8).astype(int), (x_valid[:, 0] > 0.8).astype(int)
-    v = value_cells(x, y, x_valid, y_valid, n_neighbors=1, scoring="balanced_accuracy", metric="sqeuclidean", empty="zero",
+    v = value_cells(x, y, x_valid, y_valid, n_neighbors=1, scoring="balanced_accuracy", metric="sqeuclidean", baseline="zero",
                     progress=False)  # fmt: skip
     nearest = ((x_valid[:, None] - x[None]) ** 2).sum(axis=2).argmin(axis=1)
     assert v.total == pytest.approx(balanced_accuracy_score(y_valid, y[nearest]), abs=1e-12)
@@ -209,10 +208,16 @@ def test_balanced_accuracy_is_that_of_scikit_learn_for_one_neighbour():
 def test_a_label_that_training_never_shows_is_a_class_that_is_never_right():
     with pytest.warns(UserWarning, match="labels that training never shows"):
         v = value_cells(
-            X, Y, X_VALID, [0, 0, 0, 0, 1, 2, 9], scoring="balanced_accuracy", empty="zero", **KNN
+            X,
+            Y,
+            X_VALID,
+            [0, 0, 0, 0, 1, 2, 9],
+            scoring="balanced_accuracy",
+            baseline="zero",
+            **KNN,
         )
     y_valid = np.array([0, 0, 0, 0, 1, 2, 9])
-    h = utility(Y, y_valid, balanced(y_valid), empty="zero")
+    h = utility(Y, y_valid, balanced(y_valid), baseline="zero")
     np.testing.assert_allclose(v.values, brute_force(h, N, M), rtol=0, atol=1e-10)
 
 

@@ -21,9 +21,7 @@ SAVED = {
     "cells": cells,
     "blocks": blocks,
     "game": of_game,
-    "table": lambda: value_cells(
-        TABLE, ["a", "b", "a", "b"], cv=2, n_neighbors=1, progress=False
-    ),
+    "table": lambda: value_cells(TABLE, ["a", "b", "a", "b"], cv=2, n_neighbors=1, progress=False),
 }
 
 

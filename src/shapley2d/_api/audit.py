@@ -236,10 +236,9 @@ class _Auditor:
                 f"on {which} of the validation rows",
                 partial(self._answer, variation),
             )
-        for option in ("empty", "baseline"):
-            if option in known and known[option] != "zero":
-                words = "if a table without columns were worth 0"
-                yield "setting", "", words, partial(self._with, given, **{option: "zero"})
+        if known.get("baseline", "zero") != "zero":
+            words = "if a table without columns were worth 0"
+            yield "setting", "", words, partial(self._with, given, baseline="zero")
 
     def _with(self, given: dict[str, Any], **changes: Any) -> Answer:
         return self._answer(given={**given, **changes})

@@ -104,7 +104,7 @@ def value_cells(
     Values count what the columns add. Without any column a model can still predict what the rows'
     labels alone say, so Shapley values of ``"knn"``, ``"mc"`` and ``"exact"`` sum to the model's
     score less that, ``info["utility_none"]``, and a column that changes nothing gets 0. With
-    ``empty="zero"`` (``"knn"``) or ``baseline="zero"`` (the others) no columns are worth 0, as in
+    ``baseline="zero"`` (``"knn"``) or ``baseline="zero"`` (the others) no columns are worth 0, as in
     the paper, and the values sum to the score itself. Those of ``"flat"`` sum to the score less
     that of a table of nothing but means, ``info["utility_all"] - info["utility_none"]``. Those of
     ``"loo"``, ``"oob"`` and ``"random"`` sum to nothing in particular. ``info["about"]["total"]``

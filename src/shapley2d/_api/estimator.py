@@ -156,7 +156,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
 
         That is the score on X and y of the model behind the values, trained on the whole fitted
         table, less what the values are counted from: what the fitted labels alone predict (nothing
-        with ``empty="zero"`` or ``baseline="zero"``; a table of means for method ``"flat"``).
+        with ``baseline="zero"`` or ``baseline="zero"``; a table of means for method ``"flat"``).
         Higher is better, so that ``cross_validate`` rates a table and ``GridSearchCV`` chooses
         options of the model, such as ``n_neighbors``. No cell is valued again. Both split rows as
         they come, since values are of classes and of numbers alike: pass

@@ -53,8 +53,8 @@ class ModelGame:
         Along a permutation of the rows, once the utility is within ``truncation`` of that of all
         rows under the same columns, train no more under these columns and take that of all rows for
         the rest. None trains everywhere.
-    baseline : {"constant", "zero"}
-        What a coalition is worth that has nothing to learn from. ``"constant"``: without columns,
+    baseline : {"labels", "zero"}
+        What a coalition is worth that has nothing to learn from. ``"labels"``: without columns,
         the score of the best constant prediction from its rows (see
         :mod:`shapley2d._games.constant`); without rows, that of a guess that knows nothing. A
         column that is the same in all of a coalition's rows is left out before training, so that
@@ -93,7 +93,7 @@ class ModelGame:
         preprocess: Literal["auto", "none"] = "auto",
         weights: NDArray[np.float64] | None = None,
         truncation: float | None = None,
-        baseline: Literal["constant", "zero"] = "constant",
+        baseline: Literal["labels", "zero"] = "labels",
         random_state: int = 0,
     ) -> None:
         self._trainer = Trainer(
@@ -110,7 +110,7 @@ class ModelGame:
         if self._names_columns:  # wrong names are told before anything is trained
             prune_columns(self.model, train.native, self._column_names, np.arange(self.n_columns))
         self._truncation = np.nan if truncation is None else float(truncation)
-        self._from_constant = baseline == "constant"
+        self._from_constant = baseline == "labels"
         self._whole_valid = valid.native if self._encoded is None else self._encoded.valid
         self._entries = np.stack([column.entries for column in train.columns], axis=1)
 

@@ -50,7 +50,7 @@ class KnnGame:
         Codes of the classes, or numbers in regression.
     task : {"classification", "regression"}
     n_neighbors : int
-    empty : {"ties", "zero"}
+    baseline : {"labels", "zero"}
         What no columns are worth: a vote among all rows of the coalition, which tie; or 0. No rows
         are worth no votes, i.e. 0, and in regression the error of the mean of all training targets
         (0 with ``"zero"``).
@@ -84,7 +84,7 @@ class KnnGame:
         *,
         task: Literal["classification", "regression"],
         n_neighbors: int,
-        empty: Literal["ties", "zero"] = "ties",
+        baseline: str = "labels",
         valid_weights: NDArray[np.float64] | None = None,
         n_jobs: int | None = None,
         device: Device | None = None,
@@ -98,7 +98,7 @@ class KnnGame:
         self._valid = np.ascontiguousarray(columns.valid.T)
         self._measures = columns.measures
         self._k = int(n_neighbors)
-        self._ties = empty == "ties"
+        self._ties = baseline != "zero"
         guesses = self._ties and not self._classifies
         self._nothing = -weighted_mean(self._y_valid**2, valid_weights) if guesses else 0.0
         alike = np.ones(len(self._y_valid))

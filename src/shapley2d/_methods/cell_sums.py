@@ -13,7 +13,6 @@ import numpy as np
 
 from shapley2d._base.checks import check_choice
 from shapley2d._methods.models import is_knn
-from shapley2d._methods.options import BASELINE
 from shapley2d._methods.registry import METHODS
 from shapley2d._theory.sums import BlockSums
 from shapley2d.exceptions import InputError, Setting
@@ -50,8 +49,7 @@ def complete_cell_options(method: Any, given: dict[str, Any]) -> tuple[str, dict
     """The method of cells that a name stands for, and all of its options, those given checked.
 
     ``"auto"`` is nearest neighbours, or Monte Carlo where another model is given. What groups of
-    nearest neighbours call ``model="knn"`` and ``baseline``, cells know as ``method="knn"`` and
-    ``empty``.
+    nearest neighbours call ``model="knn"``, cells know as ``method="knn"``.
 
     Examples
     --------
@@ -72,9 +70,6 @@ def complete_cell_options(method: Any, given: dict[str, Any]) -> tuple[str, dict
                 " with a model",
             )
         given = {name: value for name, value in given.items() if name != "model"}
-        if "baseline" in given and "empty" not in given:
-            word = BASELINE.checked(given.pop("baseline"))
-            given["empty"] = "zero" if word == "zero" else "ties"
     return method, METHODS[method].complete(given)
 
 

@@ -48,7 +48,7 @@ def model_games(
     model: Any,
     scoring: Any = None,
     preprocess: str = "auto",
-    baseline: str = "constant",
+    baseline: str = "labels",
     n_neighbors: int | None = None,
     metric: str | None = None,
     truncation: float | None = None,
@@ -123,10 +123,8 @@ def model_games(
         ]
         games, info = list(models), {"model": repr(models[0].model)}
     if is_knn(resolved):
-        info |= facts_of_knn(
-            problem, "zero" if baseline == "zero" else "ties", info["n_neighbors"], "baseline"
-        )
-    elif baseline == "constant":
+        info |= facts_of_knn(problem, baseline, info["n_neighbors"])
+    elif baseline == "labels":
         info |= facts_of_constant(games, problem)
     else:
         warn_of_perfect_zero(scoring)

@@ -23,31 +23,27 @@ BEST_CONSTANT = "that of the best constant prediction"
 BLIND_GUESS = "that of a guess that knows no labels"
 
 
-def facts_of_knn(
-    problem: Problem, empty: str, n_neighbors: int, option: str = "empty"
-) -> dict[str, Any]:
+def facts_of_knn(problem: Problem, baseline: str, n_neighbors: int) -> dict[str, Any]:
     """What nearest neighbours count from, and in words what it is; no facts where that is 0.
 
     Parameters
     ----------
     problem : Problem
         Its validation rows weighed as the score has it.
-    empty : {"ties", "zero"}
+    baseline : {"labels", "zero"}
     n_neighbors : int
-    option : str
-        What the user calls ``empty``, for the warning about a score in which 0 is perfect.
 
     Examples
     --------
     >>> from shapley2d._tables.problem import make_problem
     >>> X, y = [[0], [1], [2], [3]], ["a", "a", "a", "b"]
-    >>> facts_of_knn(make_problem(X, y, X, y), "ties", 2)
+    >>> facts_of_knn(make_problem(X, y, X, y), "labels", 2)
     {'utility_none': 0.625, 'nothing': "what the rows' labels alone predict"}
     """
     classifies = problem.target.task == "classification"
-    if empty == "zero":
+    if baseline == "zero":
         if not classifies:
-            _warn_of_perfect_zero(option, "minus the squared error")
+            _warn_of_perfect_zero("minus the squared error")
         return {}
     if problem.label is not None:
         if classifies:
@@ -107,16 +103,16 @@ def warn_of_perfect_zero(scoring: Any) -> None:
     from sklearn.metrics import get_scorer
 
     if getattr(get_scorer(scoring), "_sign", 1) < 0:
-        _warn_of_perfect_zero("baseline", str(Setting("scoring", scoring)))
+        _warn_of_perfect_zero(str(Setting("scoring", scoring)))
 
 
-def _warn_of_perfect_zero(option: str, score: str) -> None:
+def _warn_of_perfect_zero(score: str) -> None:
     warn(
         InputWarning(
-            Setting(option, "zero"),
+            Setting("baseline", "zero"),
             f" counts from a score of 0, and {score} is 0 where a model is perfect: nearly every cell will look "
             "harmful; leave ",
-            Setting(option),
+            Setting("baseline"),
             " out to count from what the labels alone predict",
         )
     )

@@ -76,9 +76,8 @@ KNN_SCORING = SCORING.but(
 )
 BASELINE = choice(
     "baseline",
-    ("constant", "zero"),
-    "what a coalition is worth that has nothing to learn from: the score of the best constant prediction from its "
-    "rows; or 0, as in the paper",
+    ("labels", "zero"),
+    "what no columns are worth: what the rows' labels alone predict, or 0, as in the paper",
     flag="--baseline",
 )
 PREPROCESS = choice(

@@ -36,13 +36,12 @@ def score_knn(
     problem: Problem,
     run: Run,
     *,
-    empty: str,
+    baseline: str,
     n_neighbors: int,
     metric: str,
     scoring: Any = None,
     **_: Any,
 ) -> float:
     """The K-nearest-neighbour utility of the whole table, less that of its labels alone."""
-    baseline = "zero" if empty == "zero" else "constant"
     options = {"n_neighbors": n_neighbors, "metric": metric, "scoring": scoring}
     return score_model(problem, run, model="knn", baseline=baseline, **options)

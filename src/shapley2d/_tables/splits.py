@@ -90,9 +90,7 @@ def split_rows(
     elif hasattr(cv, "split"):
         parts = Parts(_by_splitter(table, target, cv, seed, groups, time), _one_line(cv))
     else:
-        parts = Parts(
-            _listed(cv, *(given or (table.n_rows, np.arange(table.n_rows)))), "as listed"
-        )
+        parts = Parts(_listed(cv, *(given or (table.n_rows, np.arange(table.n_rows)))), "as listed")
     _refuse_leaks(parts.splits, table.row_names, groups, time)
     _warn_of_rows_that_never_train(parts.splits, table.n_rows)
     return parts

@@ -126,7 +126,7 @@ def _game(
     options: dict[str, Any] = {"task": "classification", "n_jobs": 1, "progress": False}
     if model == "knn":
         exact = value_cells(
-            *data, columns="exact", n_neighbors=NEIGHBOURS, empty="zero", **options
+            *data, columns="exact", n_neighbors=NEIGHBOURS, baseline="zero", **options
         ).values
     else:
         exact = value_cells(*data, method="exact", model=model, baseline="zero", **options).values

@@ -56,7 +56,7 @@ def _raw_values(task: DetectionTask, numbers: NDArray[np.float64]) -> NDArray[np
     valid = task.valid_numbers, task.valid_labels
     options: dict[str, Any] = {
         "metric": "sqeuclidean",
-        "empty": "zero",
+        "baseline": "zero",
         "n_jobs": 1,
         "progress": False,
     }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 METHODS: dict[str, dict[str, Any]] = {
-    "2D-KNN": {"method": "knn", "empty": "zero"},
+    "2D-KNN": {"method": "knn", "baseline": "zero"},
     "2D-MC": {"method": "mc", "model": "tree", "baseline": "zero"},
     "1D": {"method": "flat", "model": "tree"},
     "2D-LOO": {"method": "loo", "model": "tree", "baseline": "zero"},

@@ -108,7 +108,7 @@ def test_ranked_values_are_those_of_the_processor(device, task, n):
         ("classification", {}),
         ("classification", {"columns": "sampled", "n_coalitions": 40}),
         ("classification", {"semivalue": "banzhaf"}),
-        ("classification", {"empty": "zero"}),
+        ("classification", {"baseline": "zero"}),
         ("regression", {}),
         ("regression", {"columns": "sampled", "n_coalitions": 40}),
         ("regression", {"semivalue": ("beta", 4, 1)}),

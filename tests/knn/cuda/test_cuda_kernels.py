@@ -126,12 +126,12 @@ def test_blocks_are_as_large_as_fits(folder, n_columns, kilobytes, shape):
     assert rows._fitting_shape() == shape
 
 
-@pytest.mark.parametrize("empty", ["ties", "zero"])
+@pytest.mark.parametrize("baseline", ["labels", "zero"])
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_utilities_are_those_of_the_processor(task, empty, folder):
+def test_utilities_are_those_of_the_processor(task, baseline, folder):
     game = make_game(task, n=6, m=3, k=2, wide=4)
     columns = IntegerColumns(game.train, game.valid.T.copy(), *game.measures)
-    options = {"task": task, "n_neighbors": 2, "empty": empty}
+    options = {"task": task, "n_neighbors": 2, "baseline": baseline}
     codes = (game.y.astype(float), game.y_valid.astype(float))
     here = KnnGame(columns, *codes, **options, n_jobs=1)
     there = KnnGame(columns, *codes, **options, device=EmulatedDevice(folder))

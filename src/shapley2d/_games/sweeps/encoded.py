@@ -47,7 +47,7 @@ class EncodedSplit:
 
 def encode_split(
     split: Split,
-    baseline: str = "constant",
+    baseline: str = "labels",
     scoring: str | None = None,
     *,
     scale_free: Literal["columns", "table"] | None = None,

@@ -27,7 +27,7 @@ class NaiveBayesSweep:
     ----------
     split : Split
         Of a classification.
-    baseline : {"constant", "zero"}
+    baseline : {"labels", "zero"}
         What coalitions with nothing to learn from are worth: the score of the best constant
         prediction, or 0.
     scoring : {"accuracy", "balanced_accuracy", "f1", "neg_log_loss", "roc_auc"} or None
@@ -54,7 +54,7 @@ class NaiveBayesSweep:
     """
 
     def __init__(
-        self, split: Split, *, baseline: str = "constant", scoring: str | None = None
+        self, split: Split, *, baseline: str = "labels", scoring: str | None = None
     ) -> None:
         if split.y.task != "classification":
             raise InputError(

@@ -25,7 +25,7 @@ def sweep_game(name: str, split: Split, **options: Any) -> Game:
     split : Split
         Training and validation rows, checked.
     **options
-        ``baseline="constant"``; ``scoring=None``, except of ``"knn"``, which has ``n_neighbors``,
+        ``baseline="labels"``; ``scoring=None``, except of ``"knn"``, which has ``n_neighbors``,
         ``metric="auto"``, ``n_jobs=1`` and ``device=None``.
 
     Returns
@@ -63,7 +63,7 @@ def _knn_game(
     *,
     n_neighbors: int,
     metric: str = "auto",
-    baseline: str = "constant",
+    baseline: str = "labels",
     n_jobs: int | None = 1,
     device: Device | None = None,
 ) -> KnnGame:
@@ -81,7 +81,7 @@ def _knn_game(
         split.y_valid.codes,
         task=split.y.task,
         n_neighbors=n_neighbors,
-        empty="zero" if baseline == "zero" else "ties",
+        baseline=baseline,
         valid_weights=split.valid_weights,
         n_jobs=n_jobs,
         device=device,

@@ -30,7 +30,7 @@ class RidgeSweep:
     Parameters
     ----------
     split : Split
-    baseline : {"constant", "zero"}
+    baseline : {"labels", "zero"}
         What coalitions with nothing to learn from are worth: the score of the best constant
         prediction, or 0.
     scoring : {"accuracy", "balanced_accuracy", "f1", "roc_auc", "r2"} or None
@@ -55,7 +55,7 @@ class RidgeSweep:
     """
 
     def __init__(
-        self, split: Split, *, baseline: str = "constant", scoring: str | None = None
+        self, split: Split, *, baseline: str = "labels", scoring: str | None = None
     ) -> None:
         encoded = encode_split(split, baseline, scoring)
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns

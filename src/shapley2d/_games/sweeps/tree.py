@@ -29,7 +29,7 @@ class TreeSweep:
     Parameters
     ----------
     split : Split
-    baseline : {"constant", "zero"}
+    baseline : {"labels", "zero"}
         What coalitions with nothing to learn from are worth: the score of the best constant
         prediction, or 0.
     scoring : {"accuracy", "balanced_accuracy", "f1", "r2"} or None
@@ -56,7 +56,7 @@ class TreeSweep:
     """
 
     def __init__(
-        self, split: Split, *, baseline: str = "constant", scoring: str | None = None
+        self, split: Split, *, baseline: str = "labels", scoring: str | None = None
     ) -> None:
         encoded = encode_split(split, baseline, scoring, scale_free="columns")
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns

@@ -8,6 +8,7 @@ from shapley2d._base.defaults import MIN_COALITIONS
 from shapley2d._methods.models import check_knn_scoring
 from shapley2d._methods.options import (
     BACKEND,
+    BASELINE,
     CHECKPOINT,
     CLUSTER,
     KNN_SCORING,
@@ -48,7 +49,7 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
             problem.table
         )  # a text that is the same in every row too, though no distance needs it
     value = value_knn if problem.label is None else value_knn_label
-    facts = facts_of_knn(problem, options["empty"], options["n_neighbors"])
+    facts = facts_of_knn(problem, options["baseline"], options["n_neighbors"])
     if run.precedence.orders:
         for name in ("checkpoint", "cluster"):
             if options[name] is not None:
@@ -56,7 +57,7 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
                     Setting(name, options[name]), " does not work with ", Setting("precedence")
                 )
         return value_knn_ordered(problem, run, **options).noting(**facts)
-    if options["empty"] == "zero":
+    if options["baseline"] == "zero":
         return value(problem, run, **options).noting(**facts)
     kept, n_columns = varying_columns(problem.table), problem.table.n_columns
     part = problem if kept.size == n_columns else take_columns(problem, kept)
@@ -79,7 +80,7 @@ def price(problem: Problem, run: Run, **options: Any) -> Price:
     if run.precedence.orders:
         raise PriceError("what players who join after others take is not known beforehand")
     kept = varying_columns(problem.table)
-    if options["empty"] != "zero" and kept.size < problem.table.n_columns:
+    if options["baseline"] != "zero" and kept.size < problem.table.n_columns:
         problem = take_columns(problem, kept)
     return price_knn(problem, run, **options)
 
@@ -114,13 +115,7 @@ METHOD = Method(
             shown_default="doubled until the tolerance is met",
         ),
         TOLERANCE,
-        choice(
-            "empty",
-            ("ties", "zero"),
-            "what no columns are worth: what the rows' labels alone predict, by a vote among all rows, which tie; "
-            "or 0, as in the paper",
-            flag="--empty",
-        ),
+        BASELINE,
         BACKEND,
         choice(
             "form",

@@ -110,7 +110,7 @@ def pace_of_walk(bench: Bench, run: Run, seconds: float = CALIBRATION_S) -> Meas
             run,
             game.info["n_neighbors"],
             game.info["metric"],
-            game.empty,
+            game.baseline,
             game.device,
             small=game.is_small,
         )

@@ -65,7 +65,7 @@ def value_knn(
     columns: str,
     n_coalitions: int | None,
     tolerance: float,
-    empty: str,
+    baseline: str,
     backend: str,
     form: str,
     valid: str = "all",
@@ -90,7 +90,7 @@ def value_knn(
         trusted (``info["caveat"]``), and a :class:`~shapley2d.exceptions.PrecisionWarning` does.
     tolerance : float
         Largest standard error that is good enough, relative to the spread of the values.
-    empty : {"ties", "zero"}
+    baseline : {"labels", "zero"}
         What no columns are worth: a vote among all rows, which all tie, or 0.
     backend : {"auto", "cpu", "cuda"}
         Where to compute: on the processor, on a GPU, or on a GPU where there is one and the work
@@ -115,7 +115,7 @@ def value_knn(
     def compute(device: Device | None) -> Estimate:
         small = device is None and is_small(work, form)
         game = SplitGame(
-            problem, run, n_neighbors, metric, empty, device, small=small, cluster=cluster
+            problem, run, n_neighbors, metric, baseline, device, small=small, cluster=cluster
         )
         game.path, game.valid = checkpoint, valid
         return _value(game, run, columns, n_coalitions, tolerance, form)

@@ -121,9 +121,9 @@ class _RowGame:
     def __init__(self, problem: Problem, run: Run, options: dict[str, Any], backend: str) -> None:
         self.n_rows, self.n_columns = problem.table.n_rows, problem.table.n_columns
         self._seed = run.seed
-        self._empty = options["empty"]
+        self._baseline = options["baseline"]
         self._joining = np.zeros(self.n_rows)
-        if self._empty == "ties" and problem.target.task == "regression":
+        if self._baseline == "labels" and problem.target.task == "regression":
             # a row that joins none is measured from the mean of all targets, not from an error of 0
             for split in problem.splits:
                 off = split.y_valid.codes - split.y.codes.mean()
@@ -162,14 +162,14 @@ class _RowGame:
         mean = np.zeros((len(coalitions), self.n_rows))
         for rows, part in self._parts:
             mean[:, rows] += part.values(coalitions) / len(self._parts)
-        if self._empty == "zero":
+        if self._baseline == "zero":
             mean[~coalitions.any(axis=1)] = 0.0
         return mean + self._joining
 
     def mean(self, semivalue: Semivalue) -> NDArray[np.float64]:
         """Mean over all coalitions of columns, as the label meets them: one walk that weighs in and out alike."""
         weights = marginal_weights(semivalue, self.n_columns + 1)
-        if self._empty == "zero":
+        if self._baseline == "zero":
             weights[0] = 0.0
         mean = self._joining.copy()
         for rows, part in self._parts:
@@ -181,7 +181,9 @@ class _RowGame:
         binned = [part for _, part in self._parts]
         if not any(part.is_binned for part in binned):
             return _Corrected(values, np.zeros(self.n_rows), 0.0)
-        weights = np.where((np.arange(weights.size) == 0) & (self._empty == "zero"), 0.0, weights)
+        weights = np.where(
+            (np.arange(weights.size) == 0) & (self._baseline == "zero"), 0.0, weights
+        )
         m = self.n_columns
         # All columns alike: what counts for those in a coalition counts for the others too.
         alike = Estimate(

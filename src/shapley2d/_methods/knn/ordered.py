@@ -31,7 +31,14 @@ _BLOCK = 64  # column coalitions at a time
 
 
 def value_knn_ordered(
-    problem: Problem, run: Run, *, n_neighbors: int, metric: str, empty: str, backend: str, **_: Any
+    problem: Problem,
+    run: Run,
+    *,
+    n_neighbors: int,
+    metric: str,
+    baseline: str,
+    backend: str,
+    **_: Any,
 ) -> Estimate:
     """Values of the cells, row levels in closed form and column levels by all of their coalitions.
 
@@ -41,7 +48,7 @@ def value_knn_ordered(
         A classification.
     run : Run
         Its ``precedence`` says who comes first.
-    n_neighbors, metric, empty, backend
+    n_neighbors, metric, baseline, backend
         As of :func:`shapley2d._methods.knn.cells.value_knn`.
     """
     _check(problem, run, backend)
@@ -55,7 +62,7 @@ def value_knn_ordered(
             for start in range(0, len(design.coalitions), _BLOCK):
                 masks = design.coalitions.masks(start, start + _BLOCK)
                 phi = part.values(masks)
-                if empty == "zero":
+                if baseline == "zero":
                     phi[~masks.any(axis=1)] = 0.0
                 values[split.rows] += design.combine(phi, start).T / len(problem.splits)
                 done = min(1.0, (start + _BLOCK) / len(design.coalitions))

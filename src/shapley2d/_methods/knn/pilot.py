@@ -82,7 +82,7 @@ def pilot_fall(
     small : bool
         Whether the run uses the kernels of small tables.
     **settings
-        ``n_neighbors``, ``metric`` and ``empty``.
+        ``n_neighbors``, ``metric`` and ``baseline``.
     """
     n_rows = min(PILOT_ROWS, max(split.train.n_rows for split in problem.splits))
     part = few_rows(problem, n_rows, int(np.clip(PILOT_WORK // n_rows, *_PILOT_VALID)), run.seed)

@@ -79,7 +79,7 @@ def price_knn(
     columns: str,
     n_coalitions: int | None,
     tolerance: float,
-    empty: str,
+    baseline: str,
     backend: str,
     form: str,
     valid: str = "all",
@@ -95,7 +95,7 @@ def price_knn(
     refuse_all_subsets(columns, n_columns)
     work = amount_of_work(problem, columns, n_coalitions, tolerance)
     exact = takes_all_subsets(columns, n_columns, n_coalitions, tolerance)
-    settings = {"n_neighbors": n_neighbors, "metric": metric, "empty": empty}
+    settings = {"n_neighbors": n_neighbors, "metric": metric, "baseline": baseline}
 
     def compute(device: Device | None) -> Price:
         small = device is None and is_small(work, form)

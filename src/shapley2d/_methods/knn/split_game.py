@@ -37,7 +37,7 @@ class SplitGame:
         run: Run,
         n_neighbors: int,
         metric: str,
-        empty: str,
+        baseline: str,
         device: Device | None = None,
         *,
         small: bool = False,
@@ -45,7 +45,7 @@ class SplitGame:
     ) -> None:
         self.n_rows = problem.table.n_rows
         self.n_columns = problem.table.n_columns
-        self.empty = empty
+        self.baseline = baseline
         self.device = device
         self.info: dict[str, Any] = {
             "metric": metric,
@@ -144,7 +144,7 @@ class SplitGame:
             problem=self._problem,
             max_bytes=8 * max(chunks, lines),
             unit="pieces of work",
-            empty=self.empty,
+            baseline=self.baseline,
             valid=self.valid,
             form=self.form,
             small=bool(self._options["small"]),
@@ -157,7 +157,7 @@ class SplitGame:
         """What coalitions of every size count for the columns in them, and for the others."""
         joining = marginal_weights(self.column_semivalue, self.n_columns)
         weights_in, weights_out = np.append(0.0, joining), np.append(joining, 0.0)
-        if self.empty == "zero":
+        if self.baseline == "zero":
             weights_out[0] = 0.0
         return weights_in, weights_out
 
@@ -182,4 +182,4 @@ class SplitGame:
     @property
     def values(self) -> MeanValues:
         """One row of row values per column coalition, mean over the splits."""
-        return MeanValues(self.parts, self.rows, self.n_rows, empty_is_zero=self.empty == "zero")
+        return MeanValues(self.parts, self.rows, self.n_rows, empty_is_zero=self.baseline == "zero")

@@ -99,7 +99,7 @@ class StreamWork:
         empty_is_zero: bool,
     ) -> None:
         self._parts, self._chunks, self._target = parts, chunks, target
-        self._plan, self._seed, self._empty_is_zero = plan, seed, empty_is_zero
+        self._plan, self._seed, self._baseline_is_zero = plan, seed, empty_is_zero
         self._designs: dict[int, ChunkDesign] = {}
 
     @property
@@ -119,7 +119,7 @@ class StreamWork:
                 left_out=plan.left_out,
                 probes=plan.probes,
                 first=number * plan.left_out,
-                empty_is_zero=self._empty_is_zero,
+                empty_is_zero=self._baseline_is_zero,
             )
             self._designs[number] = design
             self._designs.pop(number - _KEPT_DESIGNS, None)
@@ -302,7 +302,7 @@ class Streamed:
             self._target,
             plan,
             self._run.seed,
-            empty_is_zero=game.empty == "zero",
+            empty_is_zero=game.baseline == "zero",
         )
         self._history = []
 
