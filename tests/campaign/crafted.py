@@ -25,8 +25,8 @@ import pyarrow.parquet as pq
 
 from shapley2d import Valuation
 from shapley2d._estimation.archive import read_archive
-from shapley2d._results import checksum
 from shapley2d._results.report.write import render_report
+from shapley2d._results.sealed import CHECKSUM_KEY, placeholder, seal
 from shapley2d.exceptions import InputError
 
 from .common import main
@@ -202,15 +202,15 @@ def valuation_parts(path):
 
 
 def write_valuation(path, record, table, *, sealed=True, footer=None, **options):
-    """Write a valuation with any record and table: with a checksum that is right, or as the first version wrote it."""
+    """Write a valuation with any record and table, with a checksum that is right or without one."""
     data = record if isinstance(record, bytes) else json.dumps(record).encode()
-    mark = checksum.placeholder()
-    metadata = {b"shapley2d": data, **({checksum.KEY: mark} if sealed else {})}
+    mark = placeholder()
+    metadata = {b"shapley2d": data, **({CHECKSUM_KEY: mark} if sealed else {})}
     pq.write_table(table.replace_schema_metadata(metadata), path, **options)
     if footer is not None:
         change_footer(path, footer)
     if sealed:
-        checksum.seal(Path(path), mark)
+        seal(Path(path), mark)
 
 
 def change_footer(path, change):
@@ -239,7 +239,6 @@ def named_valuations(path, target):
     """Write crafted valuations one after the other to ``target``, and yield their names."""
     record, table = valuation_parts(path)
     n, m = record["shape"]
-    old = {**record, "format": 1}
 
     def set_column(name, column):
         return table.set_column(table.column_names.index(name), name, pa.chunked_array([column]))
@@ -249,7 +248,7 @@ def named_valuations(path, target):
     for name in table.column_names:
         if name in ("content", "label"):
             continue
-        write_valuation(target, old, table.drop_columns([name]), sealed=False)
+        write_valuation(target, record, table.drop_columns([name]))
         yield f"without column {name}"
         write_valuation(target, record, set_column(name, pa.array([[1]] * (n * m))))
         yield f"lists in {name}"

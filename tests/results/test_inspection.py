@@ -277,7 +277,7 @@ def test_crafted_records_are_refused_or_usable(tmp_path):
     """Whatever stands in the record under a valid checksum: one line, or an inspection like any other."""
     import json
 
-    from shapley2d._results import checksum
+    from shapley2d._results import sealed
 
     path = tmp_path / "cells.parquet"
     finding = ColumnFinding(
@@ -294,13 +294,13 @@ def test_crafted_records_are_refused_or_usable(tmp_path):
     refused = []
     for key in record:
         for value in junk:
-            mark = checksum.placeholder()
+            mark = sealed.placeholder()
             metadata = {
                 b"shapley2d.inspection": json.dumps(record | {key: value}).encode(),
-                checksum.KEY: mark,
+                sealed.CHECKSUM_KEY: mark,
             }
             pq.write_table(table.replace_schema_metadata(metadata), path)
-            checksum.seal(path, mark)
+            sealed.seal(path, mark)
             try:
                 loaded = Inspection.load(path)
             except InputError as error:

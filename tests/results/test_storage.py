@@ -1,4 +1,4 @@
-"""Saved valuations: one flipped bit is noticed, earlier files are read with a warning, dense ones can be read again."""
+"""Saved valuations: one flipped bit is noticed, dense files can be read again."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from campaign.crafted import check_line, valuation_parts, write_valuation
-from campaign.samples import blocks, cells, content, loaded, of_game
+from campaign.samples import blocks, cells, loaded, of_game
 from shapley2d import Valuation, value_cells
 from shapley2d._tables.reading import parquet_bounds
-from shapley2d.cli import main
-from shapley2d.exceptions import InputError, InputWarning
+from shapley2d.exceptions import InputError
 
 TABLE = pa.table({"age": [20, 30, 41, 50], "city": ["A", None, "é", "A"]})
 SAVED = {
@@ -42,21 +41,6 @@ def test_every_flipped_bit_is_noticed(tmp_path, kind):
             check_line(error)
             refused += 1
     assert refused == 300
-
-
-def test_files_of_earlier_versions_are_read_with_a_warning(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    v = SAVED["table"]()
-    v.save("v.parquet")
-    record, table = valuation_parts("v.parquet")
-    write_valuation("old.parquet", {**record, "format": 1}, table, sealed=False)
-    with pytest.warns(
-        InputWarning, match="old.parquet was saved by an earlier shapley2d, without a checksum"
-    ):
-        old = Valuation.load("old.parquet")
-    assert content(old) == loaded("v.parquet")
-    assert main(["report", "old.parquet"]) == 0
-    assert "note: old.parquet was saved by an earlier shapley2d" in capsys.readouterr().err
 
 
 def test_a_file_that_another_program_wrote_again_is_told_from_a_good_one(tmp_path):
@@ -92,7 +76,7 @@ def test_what_is_saved_can_be_loaded_however_dense(tmp_path, monkeypatch):
 def test_the_record_is_still_plain_metadata(tmp_path):
     of_game().save(tmp_path / "v.parquet")
     metadata = pq.read_table(tmp_path / "v.parquet").schema.metadata
-    assert json.loads(metadata[b"shapley2d"])["format"] == 2
+    assert json.loads(metadata[b"shapley2d"])["format"] == 1
     assert len(metadata[b"shapley2d.sha256"]) == 64
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from campaign.crafted import valuation_parts, write_valuation
 from shapley2d import InputError, Valuation, value_cells, value_game
 from shapley2d._base.atomic_write import atomic_write
 
@@ -151,10 +152,7 @@ def test_contents_are_the_table_as_text(valuation):
 def test_bad_files_are_named(valuation, tmp_path, what):
     path = tmp_path / "values.parquet"
     valuation.save(path)
-    record = json.loads(pq.read_table(path).schema.metadata[b"shapley2d"]) | {"format": 1}
-    table = pq.read_table(path).replace_schema_metadata(
-        {b"shapley2d": json.dumps(record)}
-    )  # without a checksum
+    record, table = valuation_parts(path)
     if what == "missing":
         path.unlink()
     elif what == "text":
@@ -164,11 +162,10 @@ def test_bad_files_are_named(valuation, tmp_path, what):
     elif what == "cut":
         path.write_bytes(path.read_bytes()[:-40])
     elif what == "short":
-        pq.write_table(table.slice(0, 10), path)
+        write_valuation(path, record, table.slice(0, 10))
     else:
         change = {"format": 99} if what == "newer" else {"history": 5}
-        data = json.dumps({**record, **change}).encode()
-        pq.write_table(table.replace_schema_metadata({b"shapley2d": data}), path)
+        write_valuation(path, {**record, **change}, table)
     message = {
         "missing": "there is no file",
         "text": "is not a readable Parquet file",

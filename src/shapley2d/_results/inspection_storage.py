@@ -7,23 +7,13 @@ reason has a column of its own.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.json_record import real_number, whole_number
 from shapley2d._inspection.findings import ColumnFinding, Expected, Findings
-from shapley2d._results import checksum
-from shapley2d._results.storage import (
-    axis_names,
-    name_array,
-    read_sealed,
-    row_name_array,
-    texts_of,
-    too_dense,
-)
+from shapley2d._results.sealed import read_sealed, write_sealed
 from shapley2d._tables.frames import FRAME_KINDS
 from shapley2d._tables.table import Column, FromText
 
@@ -33,9 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._results.inspected import Inspected
+    from shapley2d._results.sealed import SealedCells
 
 _KEY = b"shapley2d.inspection"
-_FORMAT = 2  # as for valuations: files from here on have a checksum
 _KINDS = ("number", "category", "boolean", "date")
 _MOST_ALTERNATIVES = 64
 _PART = "part: "
@@ -44,19 +34,11 @@ _PART = "part: "
 def save_inspection(inspection: Inspected, path: str | os.PathLike[str]) -> None:
     """Write an inspection to a Parquet file, whole or not at all."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     found = inspection.findings
     n, p = found.scores.shape
-    names = name_array(inspection.row_names.tolist())
-    row = pa.DictionaryArray.from_arrays(np.repeat(np.arange(n, dtype=np.int32), p), names)
-    column = pa.DictionaryArray.from_arrays(
-        np.tile(np.arange(p, dtype=np.int32), n), pa.array(inspection.all_names, pa.string())
-    )
     suggested = [inspection.expected_texts(j) for j in range(p)]
     columns: dict[str, Any] = {
-        "row": row.cast(names.type),
-        "column": column,
         "content": pa.array(
             [text for line in zip(*inspection.entries, strict=True) for text in line], pa.string()
         ),
@@ -84,8 +66,6 @@ def save_inspection(inspection: Inspected, path: str | os.PathLike[str]) -> None
     for name, part in found.parts.items():
         columns[_PART + name] = np.asarray(part, dtype=np.float32).ravel()
     record = {
-        "format": _FORMAT,
-        "shape": [n, p],
         "has_label": found.has_label,
         "frame": inspection.frame,
         "digests": inspection.digests,
@@ -114,43 +94,21 @@ def save_inspection(inspection: Inspected, path: str | os.PathLike[str]) -> None
         "facts": found.info,
         "info": inspection.info,
     }
-    mark = checksum.placeholder()
-    metadata = {
-        _KEY: json.dumps(record, ensure_ascii=False, default=str).encode(),
-        checksum.KEY: mark,
-    }
-    table = pa.table(columns).replace_schema_metadata(metadata)
-    with atomic_write(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
-        if too_dense(temporary):  # so alike that it could not be read again
-            pq.write_table(
-                table,
-                temporary,
-                compression="none",
-                use_dictionary=["column"],
-                write_page_checksum=True,
-            )
-        checksum.seal(temporary, mark)
+    write_sealed(path, _KEY, record, inspection.row_names, inspection.all_names, columns)
 
 
 def read_inspection(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read what an inspection is made of, checking that the file is one and that it is whole."""
-    found: dict[str, Any] = read_sealed(path, _KEY, "an inspection", _FORMAT, _fields)
+    found: dict[str, Any] = read_sealed(path, _KEY, "an inspection", _fields)
     return found
 
 
-def _fields(record: dict[str, Any], table: Any) -> dict[str, Any]:
+def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
     """What an inspection is made of; a ValueError says in a phrase what does not fit."""
-    shape = record.get("shape")
-    if not isinstance(shape, list) or len(shape) != 2:
-        raise ValueError("its shape is not known")
-    n, p = (whole_number(size, "a size of its shape", 1) for size in shape)
-    if table.num_rows != n * p:
-        raise ValueError(f"{table.num_rows} cells for {n} rows x {p} columns")
-    row_names, column_names = axis_names(table, n, p)
+    n, p = cells.shape
     if record.get("frame") not in FRAME_KINDS:
         raise ValueError("its kind of frame is not known")
-    scores, probability = (_matrix(table, key, n, p) for key in ("score", "probability"))
+    scores, probability = (cells.numbers(key) for key in ("score", "probability"))
     if not np.isfinite(scores).all():
         raise ValueError("some of its scores are not numbers")
     if not ((probability >= 0) & (probability <= 1)).all():
@@ -158,30 +116,30 @@ def _fields(record: dict[str, Any], table: Any) -> dict[str, Any]:
     for key in ("info", "facts", "digests"):
         if not isinstance(record.get(key), dict):
             raise ValueError(f"{key} of its record is missing")  # noqa: TRY004  (one kind of error for one cause)
-    columns = _columns(record, table, column_names, n, p)
+    columns = _columns(record, cells)
     findings = Findings(
         columns=columns,
         has_label=bool(record.get("has_label")),
         scores=scores,
         probability=probability,
-        expected=_expected(record, table, columns, n, p),
+        expected=_expected(record, cells, columns),
         parts={
-            name.removeprefix(_PART): _matrix(table, name, n, p).astype(np.float32)
-            for name in table.column_names
+            name.removeprefix(_PART): cells.numbers(name).astype(np.float32)
+            for name in cells.table.column_names
             if name.startswith(_PART)
         },
         suspects={
             (_row(i, n), _row(j, p)): _word(text) for i, j, text in _triples(record.get("suspects"))
         },
         column_findings=tuple(
-            _finding(one, column_names, n) for one in _list(record.get("findings"))
+            _finding(one, cells.column_names, n) for one in _list(record.get("findings"))
         ),
         info=record["facts"],
     )
     return {
         "findings": findings,
-        "row_names": row_name_array(row_names),
-        "values": _matrix(table, "value", n, p) if "value" in table.column_names else None,
+        "row_names": cells.row_names,
+        "values": cells.numbers("value") if cells.has("value") else None,
         "frame": record["frame"],
         "digests": {str(name): _word(digits) for name, digits in record["digests"].items()},
         "fingerprint": _word(record.get("fingerprint")),
@@ -190,18 +148,17 @@ def _fields(record: dict[str, Any], table: Any) -> dict[str, Any]:
     }
 
 
-def _columns(
-    record: dict[str, Any], table: Any, names: list[str], n: int, p: int
-) -> tuple[Column, ...]:
+def _columns(record: dict[str, Any], cells: SealedCells) -> tuple[Column, ...]:
+    p = cells.shape[1]
     kinds, notations, categories = (
         _list(record.get(key), p) for key in ("kinds", "notations", "categories")
     )
     if any(kind not in _KINDS for kind in kinds):
         raise ValueError("its kinds of columns do not fit")
-    texts = texts_of(table, "content").reshape(n, p)
-    held = _matrix(table, "held", n, p)
+    texts = cells.texts("content")
+    held = cells.numbers("held")
     columns = []
-    for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+    for j, (name, kind) in enumerate(zip(cells.column_names, kinds, strict=True)):
         known = tuple(_word(text) for text in categories[j])
         entries = np.array(held[:, j])
         if kind == "category":
@@ -225,22 +182,21 @@ def _columns(
 
 
 def _expected(
-    record: dict[str, Any], table: Any, columns: tuple[Column, ...], n: int, p: int
+    record: dict[str, Any], cells: SealedCells, columns: tuple[Column, ...]
 ) -> tuple[Expected, ...]:
+    p = cells.shape[1]
     widths, ranges = _list(record.get("widths"), p), _list(record.get("ranges"), p)
-    suggested, low, high = (_matrix(table, key, n, p) for key in ("suggested", "low", "high"))
+    suggested, low, high = (cells.numbers(key) for key in ("suggested", "low", "high"))
     found = []
     for j, column in enumerate(columns):
         width = whole_number(widths[j], "a width of its record", 0, _MOST_ALTERNATIVES)
         alternatives = chances = None
         if width:
-            parts = [_matrix(table, f"alternative {k + 1}", n, p)[:, j] for k in range(width)]
+            parts = [cells.numbers(f"alternative {k + 1}")[:, j] for k in range(width)]
             codes = np.column_stack(parts)
             _check_codes(codes.ravel(), max(2, len(column.categories)), least=-2)
             alternatives = codes.astype(np.int32)
-            shares = np.column_stack(
-                [_matrix(table, f"chance {k + 1}", n, p)[:, j] for k in range(width)]
-            )
+            shares = np.column_stack([cells.numbers(f"chance {k + 1}")[:, j] for k in range(width)])
             chances = shares.astype(np.float32)
         entries = np.array(suggested[:, j])
         if column.kind == "category":
@@ -290,15 +246,6 @@ def _by_row(parts: list[Any], n: int = 0) -> NDArray[np.float64]:
 
 def _at(part: Any, k: int) -> Any:
     return None if part is None or k >= part.shape[1] else part[:, k]
-
-
-def _matrix(table: Any, key: str, n: int, p: int) -> NDArray[np.float64]:
-    import pyarrow as pa
-
-    kinds = (pa.float64(), pa.float32())
-    if key not in table.column_names or table[key].type not in kinds or table[key].null_count:
-        raise ValueError(f"its column {key} does not hold numbers")
-    return np.array(table[key].to_numpy(), dtype=np.float64).reshape(n, p)
 
 
 def _check_codes(codes: NDArray[np.float64], count: int, least: int = 0) -> None:
