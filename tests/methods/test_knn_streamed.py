@@ -15,7 +15,6 @@ from shapley2d._knn.columns import sampling
 from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
 from shapley2d._knn.columns.estimators import Target
 from shapley2d._knn.rows import RowValues
-from shapley2d._methods.knn import pieces
 from shapley2d._methods.knn.stream_sums import StreamSums
 from shapley2d._methods.knn.valid_chunks import deal_rows
 from shapley2d.exceptions import InputError
@@ -315,35 +314,6 @@ def test_where_all_validation_rows_are_needed_they_share_their_coalitions(tmp_pa
     assert same_bits(some, every)
     again = value_cells(*data, tolerance=0.05, valid="auto", checkpoint=path, **SAMPLED)
     assert again.info["resumed_at"] == every.info["n_coalitions"] and same_bits(again, every)
-
-
-class Elsewhere:
-    """Numbered chunks that a thread of its own works on."""
-
-    is_elsewhere = True
-
-    def __init__(self):
-        self.begun = []
-
-    def lines(self, number):
-        self.begun.append(number)
-        if number == 7:
-            raise MemoryError
-        return number
-
-
-def test_the_next_chunk_is_begun_while_one_is_added_up():
-    work = Elsewhere()
-    ahead = pieces._one_ahead(work, range(2, 6))
-    assert next(ahead) == 2 and next(ahead) == 3
-    ahead.close()
-    assert work.begun == [2, 3, 4]
-    assert list(pieces._one_ahead(work, range(4))) == [0, 1, 2, 3]
-    assert list(pieces._one_ahead(work, range(0))) == []
-    ahead = pieces._one_ahead(work, range(6, 9))
-    assert next(ahead) == 6
-    with pytest.raises(MemoryError):
-        next(ahead)
 
 
 def test_squares_of_changes_do_as_well_as_the_changes():

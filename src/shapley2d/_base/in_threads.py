@@ -1,26 +1,86 @@
-"""The columns of long tables looked at beside one another."""
+"""The package's one map over threads: results in the order of the items, whatever the threads do."""
 
 from __future__ import annotations
 
 import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+from joblib import effective_n_jobs
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Generator, Iterable
+    from concurrent.futures import Future
+
+    from numpy.typing import NDArray
 
     T = TypeVar("T")
     R = TypeVar("R")
 
 LONG = 2**17
-"""Rows from which on threads pay: numpy leaves them alone for long enough."""
+"""Rows from which threads pay for work on one column: numpy releases the lock for long enough."""
 
-_THREADS = 16
+_COLUMN_THREADS = 16  # more only wait for memory, which all of them share
+
+
+def map_in_threads(
+    task: Callable[[T], R],
+    items: Iterable[T],
+    n_threads: int,
+    *,
+    stop: NDArray[np.bool_] | None = None,
+) -> Generator[R, None, None]:
+    """Run a task on every item in threads and yield the results in the order of the items.
+
+    At most two results per thread are waiting or under way, so memory stays bounded. Tasks never
+    run on the main thread, even with ``n_threads=1``: only the main thread receives Ctrl-C, and it
+    cannot while compiled code runs on it.
+
+    Parameters
+    ----------
+    task : callable
+    items : iterable
+    n_threads : int
+    stop : ndarray of one bool, optional
+        Set when the consumer stops, a task fails or Ctrl-C arrives. Tasks that look at it can end
+        early; tasks that have not started are dropped in any case.
+
+    Examples
+    --------
+    >>> list(map_in_threads(len, ["ab", "c"], n_threads=2))
+    [2, 1]
+    """
+    waiting: deque[Future[R]] = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(task, item))
+                if len(waiting) >= 2 * n_threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            if stop is not None:
+                stop[0] = True
+            pool.shutdown(cancel_futures=True)
+
+
+def stop_flag() -> NDArray[np.bool_]:
+    """A flag for :func:`map_in_threads` that compiled code can read."""
+    return np.zeros(1, dtype=np.bool_)
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Threads that ``n_jobs`` asks for, as in joblib; None asks for all cores."""
+    return int(effective_n_jobs(-1 if n_jobs is None else n_jobs))
 
 
 def map_columns(
-    work: Callable[[T], R], columns: Iterable[T], n_rows: int, n_threads: int = _THREADS
+    task: Callable[[T], R], columns: Iterable[T], n_rows: int, n_threads: int = _COLUMN_THREADS
 ) -> list[R]:
-    """What ``work`` gives for every column, in their order.
+    """Run a task on every column, in threads where the columns are long.
 
     Examples
     --------
@@ -28,8 +88,5 @@ def map_columns(
     [2, 1]
     """
     if n_rows < LONG or n_threads == 1:
-        return [work(column) for column in columns]
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(min(n_threads, os.cpu_count() or 1)) as pool:
-        return list(pool.map(work, columns))
+        return [task(column) for column in columns]
+    return list(map_in_threads(task, columns, min(n_threads, os.cpu_count() or 1)))

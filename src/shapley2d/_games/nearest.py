@@ -15,8 +15,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 
+from shapley2d._base.in_threads import map_in_threads
 from shapley2d._kernels.knn_utility import Nearest, add_utilities
 from shapley2d._kernels.sweep_knn import fill_grid
 from shapley2d._knn.weight_levels import check_levels, weight_levels
@@ -146,13 +147,12 @@ class KnnGame:
             total[~rows.masks().any(axis=1)] = self._nothing
             return total
         starts = range(0, len(self._valid), _CHUNK)
-        tasks = (delayed(self._chunk)(start, groups, row_masks, column_masks) for start in starts)
         total = np.zeros((len(rows), len(columns)))
-        if len(starts) == 1 or effective_n_jobs(self._n_jobs) == 1:
-            parts = (self._chunk(start, groups, row_masks, column_masks) for start in starts)
-        else:
-            parts = Parallel(n_jobs=self._n_jobs, backend="threading", return_as="generator")(tasks)
-        for chunk in parts:
+
+        def evaluate(start: int) -> NDArray[np.float64]:
+            return self._chunk(start, groups, row_masks, column_masks)
+
+        for chunk in map_in_threads(evaluate, starts, effective_n_jobs(self._n_jobs)):
             total += chunk
         total /= len(self._valid)
         total[~rows.masks().any(axis=1)] = self._nothing

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 
+from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._base.progress import reporting
 from shapley2d._inspection.chance import cell_chances, label_chances
 from shapley2d._inspection.coding import code_column
@@ -21,7 +20,7 @@ from shapley2d._inspection.suspects import explain_suspects
 from shapley2d._tables.label import with_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -76,10 +75,10 @@ def inspect_table(
     columns = table.columns if target is None else with_label(table, target, label_name).columns
     with reporting(progress, "inspecting cells") as report:
         work = _Work(columns, target, seed)
-        threads = max(1, effective_n_jobs(-1 if n_jobs is None else n_jobs))
-        n_columns = len(columns)
+        threads, n_columns = count_threads(n_jobs), len(columns)
         forests, expected = [], []
-        for j, (forest, of_column) in enumerate(_in_order(work.column, range(n_columns), threads)):
+        grown = map_in_threads(work.column, range(n_columns), threads)
+        for j, (forest, of_column) in enumerate(grown):
             forests.append(forest)
             expected.append(of_column)
             report(_GROWN * (j + 1) / n_columns, f"predicting {columns[j].name!r}")
@@ -160,7 +159,8 @@ def _note_gains(
     def gain(rows: slice) -> NDArray[np.float64]:
         return repair_gains(work.coded, forests, work.codes, new, work.bags, rows)
 
-    for k, (rows, gains) in enumerate(zip(chunks, _in_order(gain, chunks, threads), strict=True)):
+    of_chunks = map_in_threads(gain, chunks, threads)
+    for k, (rows, gains) in enumerate(zip(chunks, of_chunks, strict=True)):
         work.parts["gain"][rows, : work.label] = WEIGHTS["gain"] * np.arcsinh(
             gains[:, : work.label]
         )
@@ -179,18 +179,3 @@ def _probability(
         strays = [row for row in column.from_text.strays if np.isnan(column.entries[row])]
         probability[strays, j] = np.maximum(probability[strays, j], STRAY_CHANCE)
     return probability
-
-
-def _in_order(do: Callable[[Any], T], items: Any, threads: int) -> Iterator[T]:
-    """Results in the order of the items, by some threads; what has not begun is dropped when the caller stops."""
-    if threads == 1:
-        yield from map(do, items)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(do, item) for item in items]
-        try:
-            for future in futures:
-                yield future.result()
-        finally:
-            for future in futures:
-                future.cancel()

@@ -9,11 +9,11 @@ Blocks whose members tie either way are not in doubt.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.in_threads import LONG, map_in_threads
 from shapley2d._knn.bin_errors import drop_variation
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from shapley2d._knn.distances import IntegerColumns
     from shapley2d._knn.rank_weights import RankWeights
     from shapley2d._knn.row_axis import RowGame
-
-# From so many rows on numpy is worth several threads.
-_MANY_ROWS = 2**18
 
 
 def average_bound(
@@ -73,13 +70,8 @@ def average_bound(
         return factor * bounds * magnitude**2
 
     total = np.zeros(game.n_rows)
-    if game.n_rows < _MANY_ROWS or n_threads == 1:
-        for pair in sample:
-            total += bounds_of(pair)
-    else:
-        with ThreadPoolExecutor(n_threads) as pool:
-            for bounds in pool.map(bounds_of, sample):
-                total += bounds
+    for bounds in map_in_threads(bounds_of, sample, 1 if game.n_rows < LONG else n_threads):
+        total += bounds
     return float(total.max() / max(len(sample), 1))
 
 

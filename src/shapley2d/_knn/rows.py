@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from joblib import effective_n_jobs
 
-from shapley2d._base.in_threads import map_columns
+from shapley2d._base.in_threads import count_threads, map_columns, map_in_threads
 from shapley2d._knn.bin_errors import (
     SHARE,
     classification_tolerance,
@@ -287,16 +285,12 @@ class RowValues:
             return np.asarray(weights.sum(axis=1)[:, None] * self.values(nothing, valid=chosen))
         coalitions, weights = np.ascontiguousarray(coalitions), weights / max(len(chosen), 1)
         on_device = getattr(self._axis, "contracted", None)
-        with ThreadPoolExecutor(
-            effective_n_jobs(-1 if self._n_jobs is None else self._n_jobs)
-        ) as pool:
-            total: NDArray[np.float64]
-            if on_device is not None:
-                total = on_device(coalitions, weights, chosen)
-            else:
-                total = self._contracted(coalitions, weights, chosen, pool)
-
-            list(pool.map(self._put_back, total))
+        total: NDArray[np.float64]
+        if on_device is not None:
+            total = on_device(coalitions, weights, chosen)
+        else:
+            total = self._contracted(coalitions, weights, chosen)
+        map_columns(self._put_back, total, self.n_rows)
         return total
 
     @property
@@ -339,7 +333,6 @@ class RowValues:
         coalitions: NDArray[np.bool_],
         weights: NDArray[np.float64],
         chosen: NDArray[np.integer],
-        pool: ThreadPoolExecutor,
     ) -> NDArray[np.float64]:
         """Weighted sums of row values in the order of labels, some coalitions and rows at a time."""
         total = np.zeros((len(weights), self.n_rows))
@@ -357,7 +350,8 @@ class RowValues:
             ) -> None:
                 total[:, tile] += factors @ sums[:, tile]
 
-            list(pool.map(add, tiles))
+            for _ in map_in_threads(add, tiles, self.n_threads):
+                pass
         return total
 
     def walk(
@@ -449,14 +443,13 @@ class RowValues:
         -------
         float
         """
-        threads = _ROUNDING_THREADS if self._n_jobs in (None, -1) else int(self._n_jobs or 1)
         return average_bound(
             self._game,
             self.columns,
             reference,
             self._order,
             sample,
-            n_threads=min(threads, _ROUNDING_THREADS),
+            n_threads=min(count_threads(self._n_jobs), _ROUNDING_THREADS),
         )
 
     def _chosen(self, valid: slice | NDArray[np.integer] | None) -> NDArray[np.integer]:

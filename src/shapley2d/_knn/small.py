@@ -6,10 +6,9 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import effective_n_jobs
 
+from shapley2d._base.in_threads import count_threads, map_in_threads, stop_flag
 from shapley2d._kernels.knn_small import add_small_classification, add_small_regression
-from shapley2d._knn.threads import ordered_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +38,7 @@ class SmallTable:
 
     def __init__(self, game: RowGame, *, n_jobs: int | None = None) -> None:
         self._game = game
-        self.n_threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
+        self.n_threads = count_threads(n_jobs)
         self._runs, self._inverse = game.runs(), game.inverse
 
     def sums(
@@ -50,14 +49,13 @@ class SmallTable:
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         total = np.zeros((len(coalitions), self._game.n_rows))
-        pieces = self._pieces(len(coalitions), chosen)
+        pieces, stop = self._pieces(len(coalitions), chosen), stop_flag()
 
-        def evaluate(
-            piece: tuple[slice, NDArray[np.integer]], stop: NDArray[np.bool_]
-        ) -> NDArray[np.float64]:
+        def evaluate(piece: tuple[slice, NDArray[np.integer]]) -> NDArray[np.float64]:
             return self._values(coalitions[piece[0]], piece[1], stop)
 
-        for done, sums in enumerate(ordered_results(evaluate, pieces, self.n_threads), start=1):
+        results = map_in_threads(evaluate, pieces, self.n_threads, stop=stop)
+        for done, sums in enumerate(results, start=1):
             total[pieces[done - 1][0]] += sums
             if progress is not None:
                 progress(done / len(pieces))
@@ -70,11 +68,9 @@ class SmallTable:
         chosen: NDArray[np.integer],
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
-        m = self._game.n_columns
+        m, stop = self._game.n_columns, stop_flag()
 
-        def evaluate(
-            piece: tuple[slice, NDArray[np.integer]], stop: NDArray[np.bool_]
-        ) -> NDArray[np.float64]:
+        def evaluate(piece: tuple[slice, NDArray[np.integer]]) -> NDArray[np.float64]:
             numbers = np.arange(piece[0].start, min(piece[0].stop, 1 << m))
             coalitions = (numbers[:, None] >> np.arange(m)) & 1 > 0
             size = coalitions.sum(axis=1)
@@ -85,7 +81,8 @@ class SmallTable:
             )
 
         total = np.zeros((m, self._game.n_rows))
-        for part in ordered_results(evaluate, self._pieces(1 << m, chosen), self.n_threads):
+        pieces = self._pieces(1 << m, chosen)
+        for part in map_in_threads(evaluate, pieces, self.n_threads, stop=stop):
             total += part
         return total
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import effective_n_jobs
 
+from shapley2d._base.in_threads import count_threads, map_in_threads, stop_flag
 from shapley2d._kernels.bins import LANES
 from shapley2d._kernels.knn_columns import add_values, add_walk, walk_weights
 from shapley2d._kernels.knn_row_games import (
@@ -23,15 +21,11 @@ from shapley2d._knn.bin_errors import drop_variation
 from shapley2d._knn.leading_digits import leading_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Future
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     from shapley2d._knn.row_axis import RowGame
-
-R = TypeVar("R")
-I = TypeVar("I")
 
 # Sums over validation rows are cut into pieces whose size depends on the table alone, never on the
 # number of threads,
@@ -65,7 +59,7 @@ class Threads:
         self, game: RowGame, *, tolerance: float | None = None, n_jobs: int | None = None
     ) -> None:
         self.n_rows, self.n_columns = game.n_rows, game.n_columns
-        self.n_threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
+        self.n_threads = count_threads(n_jobs)
         self._table = (game.train, game.valid, game.measures, _kernel_game(game, tolerance))
         self._factors = game.valid_weights
 
@@ -85,7 +79,9 @@ class Threads:
         blocks = [order[start : start + block] for start in range(0, len(order), block)]
         in_order = [OrderedSum(total, lines) for lines in blocks]
 
-        def evaluate(piece: tuple[int, int], stop: NDArray[np.bool_]) -> None:
+        stop = stop_flag()
+
+        def evaluate(piece: tuple[int, int]) -> None:
             part, number = piece
             rows = chosen[part * length : (part + 1) * length]
             sums, lines = in_order[number].room(part)
@@ -95,7 +91,8 @@ class Threads:
             in_order[number].add(part, sums)
 
         pieces = list(product(range(parts), range(len(blocks))))
-        for done, _ in enumerate(ordered_results(evaluate, pieces, self.n_threads), start=1):
+        results = map_in_threads(evaluate, pieces, self.n_threads, stop=stop)
+        for done, _ in enumerate(results, start=1):
             if progress is not None:
                 progress(done / len(pieces))
         return total
@@ -116,7 +113,9 @@ class Threads:
         weights = walk_weights(weights_in, weights_out)
         length = int(np.clip(_LANE_WORK // (self.n_rows << self.n_columns), 1, _LANE_ROWS))
 
-        def evaluate(start: int, stop: NDArray[np.bool_]) -> NDArray[np.float64]:
+        stop = stop_flag()
+
+        def evaluate(start: int) -> NDArray[np.float64]:
             lane = np.zeros((self.n_columns, self.n_rows))
             add_walk(
                 *self._table, self._factors, chosen[start : start + length], weights, lane, stop
@@ -124,7 +123,8 @@ class Threads:
             return lane
 
         total = np.zeros((self.n_columns, self.n_rows))
-        for lane in ordered_results(evaluate, range(0, len(chosen), length), self.n_threads):
+        starts = range(0, len(chosen), length)
+        for lane in map_in_threads(evaluate, starts, self.n_threads, stop=stop):
             total += lane
         return total
 
@@ -244,27 +244,3 @@ def _kernel_game(
         tolerance,
         leading_digits(game),
     )
-
-
-def ordered_results(
-    task: Callable[[I, NDArray[np.bool_]], R], items: Sequence[I], threads: int
-) -> Iterator[R]:
-    """Run a task on every item in threads and yield the results in the order of the items.
-
-    At most two results per thread are waiting at any time. Where the consumer stops, or Ctrl-C
-    arrives, running tasks see ``stop[0]`` set and end after the validation row or the step that
-    they are in. Even a single thread is not the main one, to which Ctrl-C comes.
-    """
-    stop = np.zeros(1, dtype=np.bool_)
-    waiting: deque[Future[R]] = deque()
-    with ThreadPoolExecutor(min(threads, max(len(items), 1))) as pool:
-        try:
-            for item in items:
-                waiting.append(pool.submit(task, item, stop))
-                if len(waiting) >= 2 * threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            stop[0] = True
-            pool.shutdown(cancel_futures=True)

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from shapley2d._base.in_threads import map_in_threads
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.streams import generator
-from shapley2d._knn.threads import ordered_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -255,14 +255,11 @@ def _draw(
         binned.on_one_thread(),
     )  # threads have coalitions each, not rows of one
 
-    def draw(k: int, _: object = None) -> None:
+    def draw(k: int) -> None:
         exact, fast = (phi.values(coalitions[k : k + 1], valid=some[k])[0] for phi in alone)
         differences[k] = exact - fast
 
-    threads = binned.n_threads
-    drawn = (
-        map(draw, range(count)) if threads == 1 else ordered_results(draw, range(count), threads)
-    )
+    drawn = map_in_threads(draw, range(count), binned.n_threads)
     for done, _ in enumerate(drawn, start=1):
         report(done / count)
     return counted, differences

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
+from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._base.progress import reporting
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._kernels.knn_levels import add_leveled
@@ -130,7 +130,7 @@ class _Rows:
             levels = np.zeros(n, dtype=np.intp)
         found, place = np.unique(levels, return_inverse=True)
         self._levels = (place.astype(np.int64), found.size)
-        self._k, self._n_jobs = k, -1 if n_jobs is None else n_jobs
+        self._k, self._n_threads = k, count_threads(n_jobs)
         from scipy.special import gammaln
 
         self._log_factorial = gammaln(np.arange(n + 2) + 1.0)
@@ -138,18 +138,17 @@ class _Rows:
     def values(self, masks: NDArray[np.bool_]) -> Floats:
         """Row values under each of the column coalitions, mean over the validation rows."""
         starts = range(0, len(self._valid), _CHUNK)
-        tasks = (delayed(self._chunk)(start, np.ascontiguousarray(masks)) for start in starts)
+        masks = np.ascontiguousarray(masks)
+
+        def evaluate(start: int) -> Floats:
+            sums = np.zeros((len(masks), self._train.shape[1]))
+            part = slice(start, start + _CHUNK)
+            table = (self._train, self._valid[part], self._measures)
+            labels = (self._y, self._y_valid[part], self._factors[part])
+            add_leveled(table, labels, self._levels, self._k, self._log_factorial, masks, sums)
+            return sums
+
         total = np.zeros((len(masks), self._train.shape[1]))
-        for part in Parallel(n_jobs=self._n_jobs, backend="threading", return_as="generator")(
-            tasks
-        ):
+        for part in map_in_threads(evaluate, starts, self._n_threads):
             total += part
         return total
-
-    def _chunk(self, start: int, masks: NDArray[np.bool_]) -> Floats:
-        sums = np.zeros((len(masks), self._train.shape[1]))
-        part = slice(start, start + _CHUNK)
-        table = (self._train, self._valid[part], self._measures)
-        labels = (self._y, self._y_valid[part], self._factors[part])
-        add_leveled(table, labels, self._levels, self._k, self._log_factorial, masks, sums)
-        return sums

@@ -8,13 +8,13 @@ killed and goes on, or that a cluster did, has the same bits as any other.
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from shapley2d._base.in_threads import map_in_threads
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._knn.columns.chunk_design import ChunkLines
 from shapley2d.exceptions import InputError, Setting
@@ -252,7 +252,7 @@ class Keeper:
         if self._cluster is not None:
             results = ordered_results(work, done, stop, cluster=self._cluster)
         elif work.is_elsewhere:
-            results = _one_ahead(work, range(done, stop))
+            results = map_in_threads(work.lines, range(done, stop), 1)
         else:
             results = (work.lines(number) for number in range(done, stop))
         started = done
@@ -288,20 +288,6 @@ class Keeper:
             for i, of_splits in enumerate(states)
         }
         self._checkpoint.save(done, {_PLAN: plan, **arrays}, [])
-
-
-def _one_ahead(work: ChunkWork, numbers: range) -> Generator[ChunkLines, None, None]:
-    """The results in turn, each begun while the one before is looked at."""
-    pool, begun = ThreadPoolExecutor(1), deque[Future[Any]]()
-    try:
-        for number in numbers:
-            begun.append(pool.submit(work.lines, number))
-            if len(begun) > 1:
-                yield begun.popleft().result()
-        while begun:
-            yield begun.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _name(i: int) -> str:
