@@ -14,7 +14,7 @@ import pytest
 from inspected_table import PLANTED, people
 from shapley2d import InputError, Inspection, Valuation, inspect_cells, value_cells
 from shapley2d._inspection.findings import ColumnFinding
-from shapley2d._results.inspection_page import render_page
+from shapley2d._results.inspection_page import render_inspection
 
 TABLE, LABEL = people()
 
@@ -263,7 +263,7 @@ def test_words_for_people(inspection):
 
 
 def test_the_page_holds_the_first_suspects_only(inspection):
-    page = render_page(inspection, most=20, title="<i>What</i>")
+    page = render_inspection(inspection, most=20, title="<i>What</i>")
     assert "<title>&lt;i&gt;What&lt;/i&gt;</title>" in page
     assert "http://" not in page and "https://" not in page
     assert "decided of the 20 listed here" in page
@@ -306,5 +306,5 @@ def test_crafted_records_are_refused_or_usable(tmp_path):
             except InputError as error:
                 refused.append(str(error))
             else:
-                loaded.rank(most=2), repr(loaded), render_page(loaded, most=5)
+                loaded.rank(most=2), repr(loaded), render_inspection(loaded, most=5)
     assert len(refused) > 60 and not any("\n" in words for words in refused)

@@ -135,9 +135,9 @@ class Inspection(Inspected):
         **options
             ``title``. ``most``: how many suspects to list. ``by``: their order, as in :meth:`rank`.
         """
-        from shapley2d._results.inspection_page import write_page
+        from shapley2d._results.inspection_page import write_inspection
 
-        write_page(self, path, **options)
+        write_inspection(self, path, **options)
 
     def __repr__(self) -> str:
         n, m = self.shape

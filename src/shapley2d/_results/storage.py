@@ -55,7 +55,7 @@ def save_valuation(
         columns["content"] = pa.array(by_row, pa.string())
     if valuation.labels is not None:
         columns["label"] = pa.array(valuation.labels, pa.string()).take(np.repeat(np.arange(n), m))
-    record = {
+    record: dict[str, Any] = {
         "row_stderr": _compact(valuation.row_stderr),
         "column_stderr": _compact(valuation.column_stderr),
         "history": valuation.history,

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from shapley2d._results.inspection_page.write import render_page, write_page
+from shapley2d._results.inspection_page.write import render_inspection, write_inspection
 
-__all__ = ["render_page", "write_page"]
+__all__ = ["render_inspection", "write_inspection"]

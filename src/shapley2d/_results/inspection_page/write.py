@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.checks import check_choice, check_whole
 from shapley2d._results.inspected import ORDERS
 from shapley2d._results.inspection_page.payload import make_payload, suspects
-from shapley2d._results.page import asset, policy_hash, template
+from shapley2d._results.page import render_page, write_page
 from shapley2d._results.report.record import known_facts, settings_words
 
 if TYPE_CHECKING:
@@ -19,9 +18,7 @@ if TYPE_CHECKING:
     from shapley2d._results.inspected import Inspected
     from shapley2d._results.repair_gain import RepairGain
 
-_HOME = "shapley2d._results.inspection_page"
-_REPORT = "shapley2d._results.report"
-_SCRIPTS = ("decisions.js", "scatter.js", "detail.js", "list.js", "findings.js", "main.js")
+_SCRIPTS = ("decisions", "scatter", "detail", "list", "findings", "main")
 _SHOWN_CHANGES = 1000
 _COMMANDS = (
     "shapley2d repair TABLE decisions.csv -o clean.csv --report after.html",
@@ -29,7 +26,7 @@ _COMMANDS = (
 )
 
 
-def write_page(inspection: Inspected, path: str | os.PathLike[str], **options: Any) -> None:
+def write_inspection(inspection: Inspected, path: str | os.PathLike[str], **options: Any) -> None:
     """Write an inspection as one self-contained HTML file, whole or not at all.
 
     The page asks the network for nothing and runs no script but its own. Text from the table is
@@ -40,14 +37,12 @@ def write_page(inspection: Inspected, path: str | os.PathLike[str], **options: A
     inspection : Inspection
     path : path-like
     **options
-        As for :func:`render_page`.
+        As for :func:`render_inspection`.
     """
-    page = render_page(inspection, **options)
-    with atomic_write(path) as temporary:
-        temporary.write_text(page, encoding="utf-8", errors="replace", newline="\n")
+    write_page(path, render_inspection(inspection, **options))
 
 
-def render_page(
+def render_inspection(
     inspection: Inspected,
     *,
     title: str | None = None,
@@ -61,7 +56,7 @@ def render_page(
     gain: RepairGain | None = None,
     commands: tuple[str, str] | None = None,
 ) -> str:
-    """Return the page that :func:`write_page` writes.
+    """Return the page that :func:`write_inspection` writes.
 
     Parameters
     ----------
@@ -88,11 +83,13 @@ def render_page(
     """
     check_whole(most, "most", 1)
     check_choice(by, "by", ORDERS)
-    style = asset(_REPORT, "report.css") + asset(_HOME, "inspection.css")
-    script = "\n".join([asset(_REPORT, "dom.js"), *(asset(_HOME, name) for name in _SCRIPTS)])
     flat = suspects(inspection, most)
     n, m = inspection.shape
-    page: str = template(_HOME).render(
+    own = "inspection_page/assets"
+    return render_page(
+        "inspection_page/template.html.jinja",
+        styles=["report/assets/report.css", f"{own}/inspection.css"],
+        scripts=["report/assets/dom.js", *(f"{own}/{name}.js" for name in _SCRIPTS)],
         title=title or ("What is left to check" if changes else "Which entries are wrong"),
         facts={**(facts or {}), **known_facts(inspection.info)},
         notes=[*dict.fromkeys(notes)],
@@ -113,9 +110,5 @@ def render_page(
         payload=make_payload(inspection, flat, target or inspection.label_name or "", remembered),
         settings=settings_words(inspection.info),
         versions=inspection.info.get("versions") or {},
-        style=style,
-        script=script,
-        style_hash=policy_hash(style),
-        script_hash=policy_hash(script),
+        call="",
     )
-    return page

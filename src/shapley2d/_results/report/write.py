@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.checks import check_whole
 from shapley2d._results.owner_words import owner_words
-from shapley2d._results.page import asset, policy_hash, template
+from shapley2d._results.page import render_page, write_page
 from shapley2d._results.report.owners import audit_tables, block_owners, owner_lines, payment_lines
 from shapley2d._results.report.payload import (
     as_marked,
@@ -29,10 +28,8 @@ if TYPE_CHECKING:
 
     from shapley2d._results.values import Values
 
-_HOME = "shapley2d._results.report"
 _SCRIPTS = (
-    "dom.js", "table.js", "palette.js", "heatmap.js", "map.js", "row.js", "cells.js", "sums.js", "figures.js",
-    "main.js",
+    "dom", "table", "palette", "heatmap", "map", "row", "cells", "sums", "figures", "main",
 )  # fmt: skip
 
 
@@ -93,8 +90,7 @@ def write_report(
         facts=facts,
         notes=notes,
     )
-    with atomic_write(path) as temporary:
-        temporary.write_text(page, encoding="utf-8", errors="replace", newline="\n")
+    write_page(path, page)
 
 
 def render_report(
@@ -130,8 +126,10 @@ def render_report(
         max_cells=max_cells,
         owners=block_owners(valuation),
     )
-    style, script = asset(_HOME, "report.css"), "\n".join(asset(_HOME, name) for name in _SCRIPTS)
-    page: str = template(_HOME).render(
+    return render_page(
+        "report/template.html.jinja",
+        styles=["report/assets/report.css"],
+        scripts=[f"report/assets/{name}.js" for name in _SCRIPTS],
         title=title or f"What every {summary.noun} is worth",
         summary=summary,
         facts={**(facts or {}), **known_facts(valuation.info)},
@@ -148,12 +146,7 @@ def render_report(
         settings=settings_words(valuation.info),
         call=valuation.info.get("call") or "",
         versions=valuation.info.get("versions") or {},
-        style=style,
-        script=script,
-        style_hash=policy_hash(style),
-        script_hash=policy_hash(script),
     )
-    return page
 
 
 def _lowest(valuation: Values, count: int) -> Any:

@@ -1,12 +1,5 @@
 // Puts the page together once its data are unpacked.
 
-async function unpack(id) {
-  const binary = atob(byId(id).textContent.trim());
-  const bytes = Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return JSON.parse(await new Response(stream).text());
-}
-
 /** Cells by their keys, those of the list and those that only a finding about a column would change. */
 function prepare(data) {
   data.byKey = new Map();
@@ -29,7 +22,7 @@ function prepare(data) {
 }
 
 async function start() {
-  const data = await unpack("payload");
+  const data = JSON.parse(new TextDecoder().decode(await unpack("payload")));
   prepare(data);
   const decisions = new Decisions(data, data.byKey);
   for (const cell of data.byKey.values()) cell.decision = () => decisions.get(cell);
@@ -123,15 +116,6 @@ async function start() {
   byId("download").addEventListener("click", save);
   tally();
   scatter.draw();
-  performance.mark("ready");
-  document.documentElement.dataset.ready = "yes";
 }
 
-start().catch((error) => {
-  const old = typeof DecompressionStream === "undefined";
-  byId("failure").textContent = old
-    ? "This browser is too old to unpack the page: use one from 2023 or later."
-    : `The page cannot be shown: ${error.message}`;
-  byId("failure").hidden = false;
-  throw error;
-});
+startPage(start);

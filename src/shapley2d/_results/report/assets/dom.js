@@ -101,3 +101,33 @@ function fillPager(box, { page, size, total, what, show }) {
   box.append(make("span", { textContent: words }));
   box.append(step("Next", page + 1, page < last), step("Last", last, page < last));
 }
+
+/** The bytes that an element of the page holds deflated, as text. */
+async function unpack(id) {
+  const encoded = byId(id).textContent.trim();
+  const bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(encoded) : fromBase64(encoded);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function fromBase64(encoded) {
+  const binary = atob(encoded);
+  const bytes = new Uint8Array(binary.length);
+  for (let k = 0; k < binary.length; k++) bytes[k] = binary.charCodeAt(k);
+  return bytes;
+}
+
+/** Run the page's script; where it fails, the page says why. */
+function startPage(start) {
+  start().then(() => {
+    performance.mark("ready");
+    document.documentElement.dataset.ready = "yes";
+  }).catch((error) => {
+    const old = typeof DecompressionStream === "undefined";
+    byId("failure").textContent = old
+      ? "This browser is too old to unpack the page: use one from 2023 or later."
+      : `The page cannot be shown: ${error.message}`;
+    byId("failure").hidden = false;
+    throw error;
+  });
+}

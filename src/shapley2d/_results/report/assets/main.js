@@ -28,15 +28,6 @@ async function start() {
   drawConvergence(table);
   drawBlocks(table, view.map.palette);
   drawPayments();
-  performance.mark("ready");
-  document.documentElement.dataset.ready = "yes";
 }
 
-start().catch((error) => {
-  const old = typeof DecompressionStream === "undefined";
-  byId("failure").textContent = old
-    ? "This browser is too old to unpack the report: use one from 2023 or later."
-    : `The report cannot be shown: ${error.message}`;
-  byId("failure").hidden = false;
-  throw error;
-});
+startPage(start);

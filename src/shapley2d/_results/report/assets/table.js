@@ -1,19 +1,5 @@
 // The valued table: unpacks the page's data and answers what is in a cell and what it is worth.
 
-async function unpack(id) {
-  const encoded = byId(id).textContent.trim();
-  const bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(encoded) : fromBase64(encoded);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
-function fromBase64(encoded) {
-  const binary = atob(encoded);
-  const bytes = new Uint8Array(binary.length);
-  for (let k = 0; k < binary.length; k++) bytes[k] = binary.charCodeAt(k);
-  return bytes;
-}
-
 /** int16 from a plane of low bytes followed by a plane of high bytes. */
 function joinPlanes(bytes, start, count) {
   const numbers = new Int16Array(count);
