@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from shapley2d._api.inspect import inspect_cells
     from shapley2d._api.inspector import CellInspector
     from shapley2d._api.measure import measure_repair
-    from shapley2d._api.plan import plan_cells
+    from shapley2d._api.cells import plan_cells
     from shapley2d._results.audit import Audit
     from shapley2d._results.blocks import BlockValuation
     from shapley2d._results.inspection import Inspection
@@ -63,7 +63,7 @@ _HOMES = {
     "audit_owners": "shapley2d._api.audit",
     "inspect_cells": "shapley2d._api.inspect",
     "measure_repair": "shapley2d._api.measure",
-    "plan_cells": "shapley2d._api.plan",
+    "plan_cells": "shapley2d._api.cells",
     "value_blocks": "shapley2d._api.blocks",
     "value_cells": "shapley2d._api.cells",
     "value_game": "shapley2d._api.game",

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import CellValuer, Valuation, value_blocks, value_cells, value_game
-from shapley2d._methods.call import value_code
+from shapley2d._methods.repeat_call import value_code
 from shapley2d.cli import main
 
 RNG = np.random.default_rng(3)

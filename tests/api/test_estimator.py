@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import fields
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +14,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_validate
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from shapley2d import CellValuer, InputError, value_cells
+from shapley2d import CellValuer, InputError, plan_cells, value_blocks, value_cells
+from shapley2d._api.question import Question
+from shapley2d._methods.registry import all_options
+
+TABLES = ("X", "y", "X_valid", "y_valid")
 
 
 @pytest.mark.filterwarnings("ignore::shapley2d.exceptions.LeakWarning")  # the checks take y from X
@@ -47,24 +54,58 @@ def test_option_of_another_method_is_an_error():
         CellValuer(max_permutations=3).fit(np.eye(12), [0, 1] * 6)
 
 
+def keywords(function):
+    """The keywords that a function writes out, with their defaults."""
+    return {
+        name: parameter.default
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind is not parameter.VAR_KEYWORD and name != "self"
+    }
+
+
 def test_every_option_of_every_method_is_a_parameter():
-    import inspect
+    of_rows = keywords(CellValuer.fit)
+    assert set(of_rows) == {*TABLES, "groups", "time", "valid_weight", "precedence"}
+    shared = {name: one for name, one in keywords(value_cells).items() if name not in of_rows}
+    options = dict.fromkeys(all_options())
+    assert {**shared, "progress": False, **options} == keywords(CellValuer)
 
-    from shapley2d._methods.registry import METHODS
 
-    shared = {
-        name
-        for name, p in inspect.signature(value_cells).parameters.items()
-        if p.kind is p.KEYWORD_ONLY
-    }
-    options = {option.name for method in METHODS.values() for option in method.options}
-    of_rows = {
-        name
-        for name, p in inspect.signature(CellValuer.fit).parameters.items()
-        if p.kind is p.KEYWORD_ONLY
-    }
-    assert of_rows == {"groups", "time", "valid_weight", "precedence"}
-    assert (shared - of_rows) | options | {"method"} == set(CellValuer().get_params())
+def test_the_functions_and_the_record_that_they_share_have_the_same_keywords():
+    asked = {one.name: one.default for one in fields(Question) if one.name != "options"}
+    asked |= {"X": inspect.Parameter.empty, "y": inspect.Parameter.empty}
+    assert keywords(value_cells) == keywords(plan_cells) == asked
+    of_blocks = keywords(value_blocks)
+    assert {name: of_blocks[name] for name in asked} == {**asked, "method": "auto"}
+
+
+class QuickValuer(CellValuer):
+    """A subclass with parameters of its own."""
+
+    def __init__(self, n_neighbors=3, *, rounded=True):
+        super().__init__("knn", n_neighbors=n_neighbors, cv=2)
+        self.rounded = rounded
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        if self.rounded:
+            self.values_ = self.values_.round(2)
+        return self
+
+
+def test_can_be_subclassed():
+    X, y = load_wine(return_X_y=True)
+    X, y = X[::6, :3], y[::6]
+    valuer = QuickValuer()
+    assert valuer.get_params() == {"n_neighbors": 3, "rounded": True}
+    assert repr(valuer.set_params(n_neighbors=2)) == "QuickValuer(n_neighbors=2)"
+    again = clone(valuer).set_params(rounded=False).fit(X, y)
+    plain = CellValuer(n_neighbors=2, cv=2).fit(X, y)
+    np.testing.assert_array_equal(again.values_, plain.values_)
+    np.testing.assert_array_equal(valuer.fit(X, y).values_, plain.values_.round(2))
+    assert valuer.score(X, y) == plain.score(X, y)
+    search = GridSearchCV(valuer, {"n_neighbors": [1, 5]}, cv=StratifiedKFold(2))
+    assert set(search.fit(X, y).best_params_) == {"n_neighbors"}
 
 
 def test_groups_and_splitters_as_in_scikit_learn():

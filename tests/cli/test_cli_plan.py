@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shapley2d import Plan
-from shapley2d._api import cells_task
+from shapley2d._api import cells
 from shapley2d._methods.knn import cells as knn_cells
 from shapley2d.cli import main
 from shapley2d.cli.console import ProgressNotes, collect_notes
@@ -90,8 +90,8 @@ def test_no_times(text):
 
 
 def test_long_runs_say_it_first_and_compare_it_afterwards(capsys, monkeypatch):
-    monkeypatch.setattr(cells_task, "GUESSED_S", 0.0)
-    monkeypatch.setattr(cells_task, "LONG_S", 0.0)
+    monkeypatch.setattr(cells, "GUESSED_S", 0.0)
+    monkeypatch.setattr(cells, "LONG_S", 0.0)
     assert main(["cells", "train.csv", "-t", "kind", "--report", "page.html", "--json"]) == 0
     out, err = capsys.readouterr()
     assert "note: planned: " in err

@@ -8,7 +8,8 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from shapley2d import plan_cells, value_cells
-from shapley2d._api import cells_task
+from shapley2d._api import cells
+from shapley2d._api.question import Question
 from shapley2d._base.cost import Cost
 from shapley2d._estimation.moments import Moments
 from shapley2d._estimation.monte_carlo import MonteCarloState
@@ -108,8 +109,8 @@ def test_the_form_is_the_one_that_the_run_chooses(monkeypatch):
 
 def test_the_run_has_the_same_bits_with_a_plan_before_it(monkeypatch):
     plain = value_cells(*SPLIT, progress=False, tolerance=0.05)
-    monkeypatch.setattr(cells_task, "GUESSED_S", 0.0)
-    monkeypatch.setattr(cells_task, "LONG_S", 0.0)
+    monkeypatch.setattr(cells, "GUESSED_S", 0.0)
+    monkeypatch.setattr(cells, "LONG_S", 0.0)
     heard = []
     planned = value_cells(
         *SPLIT, progress=lambda fraction, note: heard.append((fraction, note)), tolerance=0.05
@@ -131,7 +132,7 @@ def test_short_runs_are_not_priced(monkeypatch):
 
 
 def test_runs_that_turn_out_short_say_nothing(monkeypatch):
-    monkeypatch.setattr(cells_task, "GUESSED_S", 0.0)
+    monkeypatch.setattr(cells, "GUESSED_S", 0.0)
     heard = []
     v = value_cells(*SPLIT, progress=lambda fraction, note: heard.append(note), tolerance=0.1)
     assert "planned_s" in v.info
@@ -156,13 +157,19 @@ def test_arithmetic_on_known_paces(monkeypatch):
 
 def test_a_first_guess_goes_with_the_work():
     tasks = [
-        cells_task.cells_task(
-            *SPLIT, "knn", include_label=False, task="auto", kinds=None, cv=5, groups=None, time=None,
-            valid_weight=None, precedence=None, semivalue="shapley", random_state=0, n_jobs=jobs, progress=False,
-            options={"columns": "exact"},
+        cells.CellsJob.prepare(
+            Question(
+                X=SPLIT[0],
+                y=SPLIT[1],
+                X_valid=SPLIT[2],
+                y_valid=SPLIT[3],
+                n_jobs=jobs,
+                progress=False,
+                options={"columns": "exact"},
+            )
         )
         for jobs in (1, 2)
-    ]  # fmt: skip
+    ]
     one, two = (task.method.guess(task.problem, task.run, **task.options) for task in tasks)
     assert (
         tasks[0].method.guess(

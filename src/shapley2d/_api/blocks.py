@@ -14,10 +14,10 @@ from shapley2d._base.checks import check_choice, check_flag, check_number, check
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.checkpoint import check_place
-from shapley2d._methods.call import call_code
 from shapley2d._methods.ordered import check_precedence
 from shapley2d._methods.players import PLAYERS, settle_players
 from shapley2d._methods.registry import METHODS, game_methods
+from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._ownership.copies import RULES as COPIES
 from shapley2d._results.blocks import BlockValuation
@@ -232,7 +232,7 @@ def make_valuation(
             settings={**({"scoring": found.scoring} if found.scoring else {}), **question.given},
             block_owners=_block_owners(ownership),
             about=METHODS[found.method].about(estimate.info),
-            call=call_code(value_blocks, _as_asked(given, question), question.given, run.seed),
+            call=repeat_call("value_blocks", _as_asked(given, question, run.seed)),
             **estimate.info,
         ),
         history=estimate.history,
@@ -247,9 +247,18 @@ def make_valuation(
     )
 
 
-def _as_asked(given: dict[str, Any], question: Question) -> dict[str, Any]:
-    """The arguments without an option of the method that came in the place of labels."""
-    return {**given, "columns": question.columns}
+def _as_asked(given: dict[str, Any], question: Question, seed: int) -> dict[str, Any]:
+    """The arguments that differ from their defaults."""
+    usual = {"task": "auto", "cv": FOLDS, "semivalue": SEMIVALUE, "include_label": False}
+    usual |= {"copy_distance": 0.0}
+    asked = {**given, "columns": question.columns, "random_state": seed}
+    del asked["options"]
+    changed = {
+        name: value
+        for name, value in asked.items()
+        if not (name in usual and type(value) is type(usual[name]) and value == usual[name])
+    }
+    return {**changed, **question.given}
 
 
 def _interval_words(found: Answer) -> str:

@@ -1,19 +1,33 @@
-"""The value of cells."""
+"""The values of cells, and what they will take."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._api.cells_task import announce_plan, cells_task
 from shapley2d._api.docstrings import methods_list, options_list, with_method_docs
+from shapley2d._api.question import Question
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
-from shapley2d._methods.call import call_code
+from shapley2d._base.progress import announce
+from shapley2d._methods.ordered import check_ordered, with_precedence
+from shapley2d._methods.price import PriceError
+from shapley2d._methods.registry import find_method
+from shapley2d._results.plan import Plan
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.label import with_label
 
 if TYPE_CHECKING:
+    from shapley2d._estimation.estimate import Estimate
+    from shapley2d._methods.record import Method
+    from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
+
+GUESSED_S = 20.0
+"""Runs that look this long are priced before they start, which takes a second or two."""
+
+LONG_S = 60.0
+"""Runs with a price of at least this announce it."""
 
 
 @with_method_docs(methods=methods_list(), options=options_list())
@@ -121,36 +135,194 @@ def value_cells(
     >>> v.info["about"]["total"]
     "the model's score less 0.5, that of the best constant prediction"
     """
-    given = dict(locals())
-    job = cells_task(**given)
-    found, problem, run = job.method, job.problem, job.run
-    planned = announce_plan(job)
-    estimate = found.solve(problem, run, **job.options)
-    return _valuation(
-        problem,
-        estimate,
-        info=run.record(
-            method=found.name,
-            task=problem.target.task,
-            n_valid=problem.n_valid,
-            folds=len(problem.splits) if X_valid is None and found.validates else None,
-            splits=problem.how or None,
-            weighted=valid_weight is not None or None,
-            label=problem.label,
-            settings=options,
-            about=found.about(estimate.info),
-            call=call_code(value_cells, given, options, run.seed),
-            **({} if planned is None else {"planned_s": planned}),
-            **estimate.info,
-        ),
-        frame=frame_kind(X),
+    question = Question(
+        X=X,
+        y=y,
+        X_valid=X_valid,
+        y_valid=y_valid,
+        method=method,
+        include_label=include_label,
+        task=task,
+        kinds=kinds,
+        cv=cv,
+        groups=groups,
+        time=time,
+        valid_weight=valid_weight,
+        precedence=precedence,
+        semivalue=semivalue,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+        options=options,
     )
+    job = CellsJob.prepare(question)
+    planned = job.announce()
+    estimate = job.method.solve(job.problem, job.run, **job.options)
+    return _valuation(question, job, estimate, planned)
 
 
-def _valuation(problem: Problem, estimate: Any, **more: Any) -> Valuation:
+def plan_cells(
+    X: Any,
+    y: Any,
+    X_valid: Any = None,
+    y_valid: Any = None,
+    method: str = "knn",
+    *,
+    include_label: bool = False,
+    task: str = "auto",
+    kinds: Any = None,
+    cv: Any = FOLDS,
+    groups: Any = None,
+    time: Any = None,
+    valid_weight: Any = None,
+    precedence: Any = None,
+    semivalue: Any = SEMIVALUE,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: Any = "auto",
+    **options: Any,
+) -> Plan:
+    """Say what :func:`value_cells` with the same arguments will take: work, time and memory here, and workers.
+
+    The tables are read and checked as for the run. Then the real work is done for about a second,
+    on the real table and a few validation rows, and multiplied by how much of it there is. Where a
+    tolerance decides how much, a pilot on few rows says how the error falls, and counts and times
+    are ranges. Nothing is written, and the values of a later run do not depend on it.
+
+    Parameters
+    ----------
+    X, y, X_valid, y_valid, method, include_label, task, kinds, cv, groups, time, valid_weight,
+    precedence, semivalue
+        As of :func:`value_cells`.
+    random_state, n_jobs, progress
+        As of :func:`value_cells`.
+    **options
+        Of the method; None takes the default.
+
+    Returns
+    -------
+    Plan
+        ``plan.seconds`` and ``plan.memory`` are those of this machine; ``plan.workers(600)`` says
+        how many workers are done in ten minutes. Methods that cannot be priced say why
+        (``plan.reason``).
+
+    See Also
+    --------
+    value_cells : Does it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from shapley2d import plan_cells
+    >>> X, y = load_wine(return_X_y=True)
+    >>> plan = plan_cells(X[::2, :5], y[::2], X[1::2, :5], y[1::2])
+    >>> plan.valid_rows, plan.amounts
+    (89, {'column coalitions': (32, 32)})
+    >>> plan.seconds[1] < 60, plan.workers(3600)
+    (True, 1)
+    """
+    question = Question(
+        X=X,
+        y=y,
+        X_valid=X_valid,
+        y_valid=y_valid,
+        method=method,
+        include_label=include_label,
+        task=task,
+        kinds=kinds,
+        cv=cv,
+        groups=groups,
+        time=time,
+        valid_weight=valid_weight,
+        precedence=precedence,
+        semivalue=semivalue,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+        options=options,
+    )
+    return CellsJob.prepare(question).plan()
+
+
+@dataclass(frozen=True)
+class CellsJob:
+    """A question about cells, checked and ready to run, with all options of the method."""
+
+    method: Method
+    problem: Problem
+    run: Run
+    options: dict[str, Any]
+
+    @classmethod
+    def prepare(cls, question: Question) -> CellsJob:
+        """Check a question and read its tables."""
+        run = question.start()
+        method = find_method(question.method)
+        options = method.complete(question.options)
+        problem = question.problem(run, validates=method.validates)
+        run = with_precedence(
+            run,
+            question.precedence,
+            problem.table.row_names.tolist(),
+            [*problem.table.column_names, *([problem.label] if problem.label else [])],
+            label=problem.label,
+            given=problem.given,
+        )
+        check_ordered(method, run)
+        return cls(method, problem, run, options)
+
+    def plan(self) -> Plan:
+        """Price the run."""
+        table = self.problem.table
+        columns = table.n_columns + (self.problem.label is not None)
+        sizes = (self.method.name, table.n_rows, columns, self.problem.n_valid)
+        if self.method.price is None:
+            return Plan(
+                *sizes, reason=f"what method {self.method.name!r} takes is not known beforehand"
+            )
+        try:
+            price = self.method.price(self.problem, self.run, **self.options)
+        except PriceError as error:
+            return Plan(*sizes, reason=str(error))
+        return Plan(
+            *sizes,
+            amounts=price.amounts,
+            seconds=price.seconds,
+            memory=price.memory,
+            cores=price.cores,
+            low=price.low,
+            high=price.high,
+            facts=price.facts,
+            notes=price.notes,
+        )
+
+    def announce(self) -> list[float] | None:
+        """Price a run that looks long and announce a long one; return its seconds, low and high.
+
+        Nothing is priced where there is no progress report, nor on a cluster, whose workers cannot
+        be timed from here.
+        """
+        quiet = self.run.progress in (False, None) or self.options.get("cluster") is not None
+        if self.method.guess is None or quiet or self.run.precedence.orders:
+            return None
+        if self.method.guess(self.problem, self.run, **self.options) < GUESSED_S:
+            return None
+        plan = self.plan()
+        if not plan.priced:
+            return None
+        if plan.seconds[1] >= LONG_S:
+            announce(self.run.progress, plan.headline())
+        return [round(seconds, 1) for seconds in plan.seconds]
+
+
+def _valuation(
+    question: Question, job: CellsJob, estimate: Estimate, planned: list[float] | None
+) -> Valuation:
+    problem, method = job.problem, job.method
     table = problem.table
     if problem.label is not None:
         table = with_label(table, problem.target, problem.label)
+    crossed = question.X_valid is None and method.validates
     return Valuation(
         values=estimate.values,
         stderr=estimate.stderr,
@@ -159,8 +331,22 @@ def _valuation(problem: Problem, estimate: Any, **more: Any) -> Valuation:
         row_stderr=estimate.row_stderr,
         column_stderr=estimate.column_stderr,
         dof=estimate.dof,
+        info=job.run.record(
+            method=method.name,
+            task=problem.target.task,
+            n_valid=problem.n_valid,
+            folds=len(problem.splits) if crossed else None,
+            splits=problem.how or None,
+            weighted=question.valid_weight is not None or None,
+            label=problem.label,
+            settings=dict(question.options),
+            about=method.about(estimate.info),
+            call=question.code("value_cells", job.run.seed),
+            **({} if planned is None else {"planned_s": planned}),
+            **estimate.info,
+        ),
         history=estimate.history,
         table=table,
         target=problem.target.y,
-        **more,
+        frame=frame_kind(question.X),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator
@@ -10,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shapley2d._api.cells import value_cells
 from shapley2d._api.docstrings import options_list, with_method_docs
+from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._methods.registry import all_options, find_method
 from shapley2d._methods.run import Run
 from shapley2d._tables.lazy import collected
@@ -18,30 +18,7 @@ from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Self
-
-_TABLES = ("X", "y", "X_valid", "y_valid", "groups", "time", "valid_weight", "precedence")
-"""What ``fit`` takes: things of one table, which are no settings."""
-
-
-def _signature() -> inspect.Signature:
-    """The parameters: those of ``value_cells`` except for the tables, then every option of every method."""
-    parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-    for parameter in inspect.signature(value_cells).parameters.values():
-        if parameter.name not in _TABLES and parameter.kind is not parameter.VAR_KEYWORD:
-            quiet = parameter.name == "progress"
-            parameters.append(parameter.replace(default=False) if quiet else parameter)
-    parameters += [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
-        for name in all_options()
-    ]
-    return inspect.Signature(parameters)
-
-
-def _with_parameters(init: Callable[..., None]) -> Callable[..., None]:
-    init.__signature__ = _signature()  # type: ignore[attr-defined]
-    return init
 
 
 @with_method_docs(options=options_list())
@@ -79,12 +56,66 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
     (12, 2)
     """
 
-    @_with_parameters
-    def __init__(self, *given: Any, **named: Any) -> None:
-        arguments = inspect.signature(type(self).__init__).bind(self, *given, **named)
-        arguments.apply_defaults()
-        for name, value in list(arguments.arguments.items())[1:]:
-            setattr(self, name, value)
+    def __init__(
+        self,
+        method: str = "knn",
+        *,
+        include_label: bool = False,
+        task: str = "auto",
+        kinds: Any = None,
+        cv: Any = FOLDS,
+        semivalue: Any = SEMIVALUE,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        progress: Any = False,
+        n_neighbors: int | None = None,
+        metric: str | None = None,
+        scoring: Any = None,
+        columns: str | None = None,
+        n_coalitions: int | None = None,
+        tolerance: float | None = None,
+        backend: str | None = None,
+        form: str | None = None,
+        valid: str | None = None,
+        checkpoint: Any = None,
+        cluster: Any = None,
+        model: Any = None,
+        preprocess: str | None = None,
+        baseline: str | None = None,
+        truncation: float | None = None,
+        max_permutations: int | None = None,
+        n_trees: int | None = None,
+        column_share: float | None = None,
+        oob_score: str | None = None,
+    ) -> None:
+        self.method = method
+        self.include_label = include_label
+        self.task = task
+        self.kinds = kinds
+        self.cv = cv
+        self.semivalue = semivalue
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.scoring = scoring
+        self.columns = columns
+        self.n_coalitions = n_coalitions
+        self.tolerance = tolerance
+        self.backend = backend
+        self.form = form
+        self.valid = valid
+        self.checkpoint = checkpoint
+        self.cluster = cluster
+        self.model = model
+        self.preprocess = preprocess
+        self.baseline = baseline
+        self.truncation = truncation
+        self.max_permutations = max_permutations
+        self.n_trees = n_trees
+        self.column_share = column_share
+        self.oob_score = oob_score
 
     def fit(
         self,
@@ -114,12 +145,6 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         precedence : optional
             Rows and columns that can only join after others.
         """
-        options = all_options()
-        given = self.get_params(deep=False)
-        set_options = {
-            name: value for name, value in given.items() if name in options and value is not None
-        }
-        shared = {name: value for name, value in given.items() if name not in options}
         X, X_valid = collected(X), collected(X_valid, "X_valid")
         X, groups = named_column(X, groups, "groups")
         X, time = named_column(X, time, "time")
@@ -128,13 +153,26 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         elif isinstance(valid_weight, str):
             X = without_named(X, valid_weight)
             X_valid, valid_weight = named_column(X_valid, valid_weight, "valid_weight", "X_valid")
-        of_rows = {
-            "groups": groups,
-            "time": time,
-            "valid_weight": valid_weight,
-            "precedence": precedence,
-        }
-        valuation = value_cells(X, y, X_valid, y_valid, **of_rows, **shared, **set_options)
+        valuation = value_cells(
+            X,
+            y,
+            X_valid,
+            y_valid,
+            self.method,
+            include_label=self.include_label,
+            task=self.task,
+            kinds=self.kinds,
+            cv=self.cv,
+            groups=groups,
+            time=time,
+            valid_weight=valid_weight,
+            precedence=precedence,
+            semivalue=self.semivalue,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+            **self._set_options(),
+        )
         names = valuation.column_names[:-1] if self.include_label else valuation.column_names
         self.valuation_ = valuation
         self._training = X, y
@@ -186,17 +224,16 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
                 " evaluates no model, so it has no score: use ",
                 Setting("method", "knn"),
             )
-        given = self.get_params(deep=False)
-        options = {
-            option.name: given[option.name]
-            for option in method.options
-            if given[option.name] is not None
-        }
         run = Run.create(self.random_state, self.semivalue, self.n_jobs, progress=False)
         problem = make_problem(
             *self._training, X, y, task=self.valuation_.info["task"], valid_weight=valid_weight
         )
-        return method.score(problem, run, **method.complete(options))
+        return method.score(problem, run, **method.complete(self._set_options()))
+
+    def _set_options(self) -> dict[str, Any]:
+        """The options of methods that were set; a subclass may have parameters for more of them."""
+        options = {name: getattr(self, name, None) for name in all_options()}
+        return {name: value for name, value in options.items() if value is not None}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

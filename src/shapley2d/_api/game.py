@@ -10,9 +10,9 @@ from shapley2d._api.docstrings import methods_list, with_method_docs
 from shapley2d._base.checks import check_whole
 from shapley2d._base.defaults import SEMIVALUE
 from shapley2d._games.function import FunctionGame
-from shapley2d._methods.call import call_code
 from shapley2d._methods.ordered import check_ordered, check_precedence, with_precedence
 from shapley2d._methods.registry import find_game_method, game_methods
+from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import frame_kind
@@ -77,7 +77,6 @@ def value_game(
            [0.5, 0. ],
            [0. , 0. ]])
     """
-    given = dict(locals())
     for name, count in (("n_rows", n_rows), ("n_columns", n_columns)):
         check_whole(count, name, 1)
     names = _names(row_names, n_rows, "row_names"), _names(column_names, n_columns, "column_names")
@@ -97,6 +96,18 @@ def value_game(
             Setting("n_columns", n_columns),
         )
     estimate = found.solve_games([game], [np.arange(n_rows)], int(n_rows), run, **complete)
+    given = {
+        "h": h,
+        "n_rows": n_rows,
+        "n_columns": n_columns,
+        "method": method,
+        "precedence": precedence,
+        "semivalue": None if semivalue == SEMIVALUE else semivalue,
+        "random_state": run.seed,
+        "row_names": row_names,
+        "column_names": column_names,
+        **options,
+    }
     return Valuation(
         values=estimate.values,
         stderr=estimate.stderr,
@@ -109,7 +120,7 @@ def value_game(
             method=method,
             settings=options,
             about=found.about(estimate.info),
-            call=call_code(value_game, given, options, run.seed),
+            call=repeat_call("value_game", given),
             **estimate.info,
         ),
         history=estimate.history,

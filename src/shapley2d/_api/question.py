@@ -1,0 +1,120 @@
+"""What a user asks of a table, as one record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._base.checks import check_flag
+from shapley2d._base.defaults import FOLDS, SEMIVALUE
+from shapley2d._methods.ordered import check_precedence
+from shapley2d._methods.repeat_call import repeat_call
+from shapley2d._methods.run import Run
+from shapley2d._tables.label import label_name
+from shapley2d._tables.problem import make_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.problem import Problem
+    from shapley2d._tables.table import Table
+    from shapley2d._tables.target import Target
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """The arguments that ``value_cells``, ``plan_cells`` and ``value_blocks`` share.
+
+    Fields and defaults are those of the functions (a test compares them); ``options`` are the
+    method's that the user gave.
+    """
+
+    X: Any
+    y: Any
+    X_valid: Any = None
+    y_valid: Any = None
+    method: str = "knn"
+    include_label: bool = False
+    task: str = "auto"
+    kinds: Any = None
+    cv: Any = FOLDS
+    groups: Any = None
+    time: Any = None
+    valid_weight: Any = None
+    precedence: Any = None
+    semivalue: Any = SEMIVALUE
+    random_state: Any = 0
+    n_jobs: int | None = None
+    progress: Any = "auto"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def start(self) -> Run:
+        """Check what needs no table, and start the clock."""
+        run = Run.create(self.random_state, self.semivalue, self.n_jobs, self.progress)
+        check_flag(self.include_label, "include_label")
+        check_precedence(self.precedence)
+        return run
+
+    def problem(
+        self,
+        run: Run,
+        *,
+        validates: bool,
+        change: Callable[[Table, Target], tuple[Table, Target, NDArray[Any]]] | None = None,
+    ) -> Problem:
+        """Read, check and split the tables.
+
+        Parameters
+        ----------
+        run : Run
+        validates : bool
+            Whether the method evaluates a model.
+        change : callable, optional
+            As in :func:`~shapley2d._tables.problem.make_problem`.
+        """
+        problem = make_problem(
+            self.X,
+            self.y,
+            self.X_valid,
+            self.y_valid,
+            task=self.task,
+            kinds=self.kinds,
+            cv=self.cv,
+            groups=self.groups,
+            time=self.time,
+            valid_weight=self.valid_weight,
+            seed=run.seed,
+            validates=validates,
+            change=change,
+        )
+        if not self.include_label:
+            return problem
+        return replace(problem, label=label_name(self.y, problem.table.column_names))
+
+    def code(self, function: str, seed: int) -> str:
+        """The call that asks the same again; settings that have their default are left out.
+
+        Parameters
+        ----------
+        function : str
+            The name of the public function.
+        seed : int
+            What ``random_state`` came to.
+        """
+        given = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name == "method" or not _is_default(value, one.default):
+                given[one.name] = value
+        options = given.pop("options", {})
+        given.pop("random_state", None)
+        return repeat_call(function, {**given, "random_state": seed, **options})
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    if value is default:
+        return True
+    plain = type(value) is type(default) and isinstance(value, (str, int, float, tuple))
+    return plain and bool(value == default)

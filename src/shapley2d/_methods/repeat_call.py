@@ -1,0 +1,67 @@
+"""The call that repeats a run, as code."""
+
+from __future__ import annotations
+
+import ast
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_POSITIONAL = ("X", "y", "X_valid", "y_valid", "h")
+_BY_NAME = (
+    *_POSITIONAL, "rows", "columns", "owners", "row_names", "column_names", "groups", "time", "valid_weight",
+    "precedence",
+)  # fmt: skip
+_NO_MATTER = ("n_jobs", "progress", "checkpoint", "cluster")  # they change no value
+
+
+def repeat_call(function: str, arguments: Mapping[str, Any]) -> str:
+    """The call of a public function; tables are written as the names of their parameters.
+
+    Parameters
+    ----------
+    function : str
+        Its name.
+    arguments : mapping
+        By name. Those that are None or that change no value are left out.
+
+    Examples
+    --------
+    >>> repeat_call("value_cells", {"X": [[1]], "y": "kind", "method": "mc", "n_jobs": 2, "tolerance": 0.1})
+    'value_cells(X, "kind", method="mc", tolerance=0.1)'
+    """
+    parts = []
+    for name, value in arguments.items():
+        if value is None or name in _NO_MATTER:
+            continue
+        # the path of a file and the name of a column can be repeated as they are
+        named = name in _BY_NAME and not isinstance(value, (str, os.PathLike))
+        code = name if named else value_code(value, name)
+        parts.append(code if name in _POSITIONAL else f"{name}={code}")
+    return f"{function}({', '.join(parts)})"
+
+
+def value_code(value: Any, name: str = "value") -> str:
+    """A value as code; ``name`` where it has none."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        simple = value.isprintable() and '"' not in value and "\\" not in value
+        return f'"{value}"' if simple else repr(value)
+    if isinstance(value, os.PathLike):
+        return repr(os.fspath(value))
+    if callable(value) and hasattr(value, "__name__") and not hasattr(value, "get_params"):
+        return value.__name__ if value.__name__.isidentifier() else name
+    if name == "cv" and isinstance(value, (list, tuple)):  # splits, one by one
+        return name
+    code = value.__repr__(N_CHAR_MAX=10**9) if hasattr(value, "get_params") else repr(value)
+    if "..." in code:  # scikit-learn shortens long lists
+        return name
+    try:
+        return ast.unparse(ast.parse(code, mode="eval"))  # on one line
+    except (SyntaxError, ValueError):
+        return name
