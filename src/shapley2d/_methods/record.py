@@ -18,7 +18,7 @@ from shapley2d._base.checks import check_choice, check_number, check_whole
 from shapley2d.exceptions import InputError, OptionError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.price import Price
@@ -194,13 +194,13 @@ class Method:
     guess: Callable[..., float] | None = None
 
     def complete(
-        self, given: dict[str, Any], only: tuple[str, ...] | None = None
+        self, given: Mapping[str, Any], only: tuple[str, ...] | None = None
     ) -> dict[str, Any]:
         """All options of the method: those given, checked, and the defaults of the others.
 
         Parameters
         ----------
-        given : dict
+        given : mapping
         only : tuple of str, optional
             The options that count, where not all do.
         """
