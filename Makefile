@@ -80,22 +80,22 @@ coverage: $(READY)
 
 # every number of docs/reproduction.md; what is there is not computed again, unless its code has changed
 paper: $(BASELINES_READY)
-	$(BASELINES)/bin/shapley2d paper --out docs/reproduction --page docs/reproduction.md
+	$(BASELINES)/bin/python -m shapley2d_paper --out docs/reproduction --page docs/reproduction.md
 
 # all experiments once, small
 paper-quick: $(BASELINES_READY)
-	$(BASELINES)/bin/shapley2d paper --quick --again --out shapley2d-paper
+	$(BASELINES)/bin/python -m shapley2d_paper --quick --again --out shapley2d-paper
 
 # the page and the figures again from the CSV files beside them; computes nothing
 paper-pages: $(READY)
-	$(BIN)/shapley2d paper --pages-only --out docs/reproduction --page docs/reproduction.md
+	$(BIN)/python -m shapley2d_paper --pages-only --out docs/reproduction --page docs/reproduction.md
 
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/codespell src benchmarks docs/*.md docs/coming-from docs/gallery README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
+	$(BIN)/codespell src shapley2d_paper benchmarks docs/*.md docs/coming-from docs/gallery README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -130,7 +130,7 @@ $(DOCS_READY): $(READY)
 $(BASELINES_READY): pyproject.toml | python
 	$(PYTHON) -m venv $(BASELINES)
 	$(BASELINES)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BASELINES)/bin/python -m pip install --quiet --editable '.[baselines]' --group test
+	$(BASELINES)/bin/python -m pip install --quiet --editable . --group test --group baselines
 	@touch $@
 
 $(ELSEWHERE)/.ready: pyproject.toml | python

@@ -9,7 +9,7 @@ workers     value_cells with two workers against one
 overhead    what handing out work to two workers costs, with draws that only wait for 50 ms
 memory      of all processes together, Census, naive Bayes, two workers, and its checkpoint (needs SHAPLEY2D_DATA)
 truncation  how many models truncation saves, and how far it moves the values of the same permutations
-runtime     the paper's table of run times, as `shapley2d paper runtime` has it (some minutes)
+runtime     the paper's table of run times, as `python -m shapley2d_paper runtime` has it (some minutes)
 """
 
 from __future__ import annotations

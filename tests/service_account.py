@@ -44,10 +44,11 @@ def installed_read_only():
     folder = Path(tempfile.mkdtemp(prefix="shapley2d-install-", dir="/tmp"))
     try:
         source = Path(shapley2d.__file__).parents[1]
-        for package in ("shapley2d", "shapley2d_paper"):
-            shutil.copytree(
-                source / package, folder / package, ignore=shutil.ignore_patterns("__pycache__")
-            )
+        shutil.copytree(
+            source / "shapley2d",
+            folder / "shapley2d",
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
         for path in (folder, *folder.rglob("*")):
             path.chmod(0o555 if path.is_dir() else 0o444)
         yield folder

@@ -301,8 +301,10 @@ def plain(text: Any, most: int = 28) -> str:
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     if ax is not None:
         return ax
-    import matplotlib.pyplot as plt
-
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise InputError("plots need matplotlib: pip install 'shapley2d[plots]'") from error
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``shapley2d cells | blocks | inspect | repair | report | demo | paper``."""
+"""The command line: ``shapley2d cells | blocks | inspect | repair | report | demo``."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from shapley2d.cli.commands.blocks import blocks
 from shapley2d.cli.commands.cells import cells
 from shapley2d.cli.commands.demo import demo
 from shapley2d.cli.commands.inspect import inspect
-from shapley2d.cli.commands.paper import paper
 from shapley2d.cli.commands.repair import repair
 from shapley2d.cli.commands.report import report
 
@@ -49,12 +48,6 @@ Examples:
   shapley2d demo --out injected
 """
 
-_PAPER = """\b
-Examples:
-  shapley2d paper --out paper --quick
-  shapley2d paper outliers removal --out paper
-"""
-
 app = typer.Typer(
     name="shapley2d",
     help="What every cell of a training table, and every contributor's block of it, is worth to a model, and which "
@@ -70,7 +63,6 @@ app.command(epilog=_INSPECT)(inspect)
 app.command(epilog=_REPAIR)(repair)
 app.command(epilog=_REPORT)(report)
 app.command(epilog=_DEMO)(demo)
-app.command(epilog=_PAPER)(paper)
 
 
 @app.callback(invoke_without_command=True)

@@ -188,9 +188,7 @@ def _optional_module(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         package = name.partition(".")[0]
-        raise InputError(
-            f'this detector needs {package}: pip install "shapley2d[baselines]"'
-        ) from error
+        raise InputError(f"this detector needs {package}: pip install --group baselines") from error
 
 
 def _continuous(column: NDArray[np.float64]) -> bool:

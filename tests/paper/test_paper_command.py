@@ -1,4 +1,4 @@
-"""``shapley2d paper`` on one small experiment, from the shell's side."""
+"""``python -m shapley2d_paper`` on one small experiment, from the shell's side."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import shutil
 
 import pytest
 
-from shapley2d.cli import main
+from shapley2d_paper.__main__ import main
 
-COMMAND = ["paper", "interpretation", "--quick", "--out", "there", "--jobs", "1"]
+COMMAND = ["interpretation", "--quick", "--out", "there", "--jobs", "1"]
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_pages_alone_need_no_pieces(run, tmp_path, capsys):
     }
     for name in pages:
         (folder / name).unlink()
-    assert main(["paper", "--pages-only", "--out", "there"]) == 0
+    assert main(["--pages-only", "--out", "there"]) == 0
     assert "there/index.html" in capsys.readouterr().out
     assert {name: (folder / name).read_bytes() for name in pages} == pages
     assert not (folder / "pieces").exists()
@@ -81,13 +81,13 @@ def test_pages_alone_need_no_pieces(run, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("budget --pages-only", "--pages-only shows all that is there: leave out --quick, --again and names of experiments"),
+        ("budget --pages-only", "--pages-only shows all existing results: leave out --quick, --again and names of experiments"),
         ("--pages-only --out empty", "--out empty holds no run to show: compute one first, without --pages-only"),
     ],
 )  # fmt: skip
 def test_pages_alone_of_what_is_not_there(tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
-    assert main(["paper", *arguments.split()]) == 2
+    assert main([*arguments.split()]) == 2
     assert message in " ".join(capsys.readouterr().err.split())
 
 
@@ -108,4 +108,4 @@ def test_ctrl_c_says_how_to_go_on(run, monkeypatch):
     monkeypatch.setattr("shapley2d_paper.harness.run._compute", interrupted)
     code, (_, err) = run()
     assert code == 130
-    assert "what was computed is kept in there; the same command goes on from there" in err
+    assert "finished pieces are kept in there; run the same command again to go on" in err

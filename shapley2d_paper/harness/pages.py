@@ -29,6 +29,23 @@ The experiments of *2D-Shapley: A Framework for Fragmented Data Valuation* (Liu,
 computed again, with the paper's figures beside ours and a verdict on each claim; and how other ways to find bad cells
 do beside it."""
 
+_RUN_IT = """\
+## Run it again
+
+The code is in the folder `shapley2d_paper` of the repository, beside the package and not part of the wheel.
+
+```
+make paper                                               # all experiments, in full: hours on two cores
+python -m shapley2d_paper --out trial --quick            # all of them, small: two minutes
+python -m shapley2d_paper outliers removal --out paper   # some of them, in full
+```
+
+Each experiment writes `NAME.csv`, `NAME.png` and its part of `index.html` and `reproduction.md`. After Ctrl-C the same
+command goes on where it stopped; pieces whose code or settings have changed are computed again, and `--again` computes
+all of them again. `make paper` works in an environment of its own that has PyOD and robpy. Most tables come with the
+package; Heart and the authors' own files are read from the folder that `SHAPLEY2D_DATA` names. Pieces that need a
+package or a file that is missing are left out, and the pages list them."""
+
 _QUICK = "**A quick run: small tables and few seeds. It shows that everything works; its verdicts are no findings.**"
 
 
@@ -126,7 +143,7 @@ def render_claims(
     if run["quick"]:
         lines += [_QUICK, ""]
     made = (
-        f"Written by `shapley2d paper`, version {run['version']}, on {run['hardware']}. Every figure of "
+        f"Written by `python -m shapley2d_paper`, version {run['version']}, on {run['hardware']}. Every figure of "
         "ours comes from a CSV file named below it, whose records carry seed and version; the same command writes "
         "them again."
     )
@@ -174,6 +191,7 @@ def render_claims(
         lines += [""] if section.reasons else []
         spent = f"{format_seconds(section.seconds)} of work ([seconds.csv]({prefix}seconds.csv))"
         lines.append(f"Numbers: [{experiment.name}.csv]({prefix}{experiment.name}.csv); {spent}.")
+    lines += ["", _RUN_IT]
     return spaced("\n".join(lines) + "\n")
 
 
