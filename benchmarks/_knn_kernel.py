@@ -52,20 +52,20 @@ def kernel_nanoseconds(
     form: str,
     n_rows: int = 32561,
     n_valid: int = 16,
-    n_coalitions: int = 256,
+    n_subsets: int = 256,
     n_threads: int = 1,
     repeats: int = 3,
 ) -> dict[str, float]:
-    """Time ``values`` on random pairs of complements, and ``walk`` on as many columns as make ``n_coalitions`` subsets."""
+    """Time ``values`` on random pairs of complements, and ``walk`` on as many columns as make ``n_subsets`` subsets."""
     columns, y, y_valid = census_like(n_rows, n_valid)
     n_columns = columns.n_columns
     options = {"task": "classification", "n_neighbors": 10, "form": form, "n_jobs": n_threads}
     rows = RowValues(columns, y, y_valid, **options)
     rng = np.random.default_rng(1)
-    half = rng.random((n_coalitions // 2, n_columns)) < 0.5
+    half = rng.random((n_subsets // 2, n_columns)) < 0.5
     coalitions = np.concatenate([half, ~half])  # as they are sampled
     # The walk takes both kinds of columns in turn.
-    few = min(n_columns, max(1, int(np.log2(n_coalitions))))
+    few = min(n_columns, max(1, int(np.log2(n_subsets))))
     kept = np.argsort(np.r_[np.arange(8), np.arange(6) + 0.5], kind="stable")[:few]
     narrow = RowValues(
         IntegerColumns(
@@ -81,7 +81,7 @@ def kernel_nanoseconds(
     )
     weights = np.full(few + 1, 1.0 / (1 << few))
     tasks = {
-        "values": (lambda: rows.values(coalitions), n_rows * n_valid * n_coalitions),
+        "values": (lambda: rows.values(coalitions), n_rows * n_valid * n_subsets),
         "walk": (lambda: narrow.walk(weights, weights), n_rows * n_valid * (1 << few)),
     }
     result = {}
@@ -101,7 +101,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=32561)
     parser.add_argument("--valid", type=int, default=16)
-    parser.add_argument("--coalitions", type=int, default=256)
+    parser.add_argument("--n-subsets", type=int, default=256)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--forms", nargs="+", default=["exact", "fast"])
     options = parser.parse_args()

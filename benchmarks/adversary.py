@@ -22,7 +22,7 @@ from shapley2d.datasets import load_credit
 
 AMOUNT = 100_000
 BEFORE = {"players": "groups", "method": "knn", "copies": "each", "baseline": "zero"}
-AFTER = {"n_coalitions": 256}
+AFTER = {"n_subsets": 256}
 THREE = {"A": range(200), "B": range(200, 400), "C": range(400, 600)}
 FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "adversary.png"
 
@@ -157,7 +157,7 @@ def several_noises(n_valid, seeds=(1, 2, 3, 4)):
             with warnings.catch_warnings(action="ignore"):
                 v = value_blocks(
                     pd.concat([X, more], ignore_index=True), np.append(y, labels), X_valid, y_valid, owners=owners,
-                    progress=False, scoring=scoring, n_coalitions=128,
+                    progress=False, scoring=scoring, n_subsets=128,
                 )  # fmt: skip
                 amount, ends = paid("Noise", v)
             print(f"| {scoring} | {seed} | {amount:,.0f} | {interval(ends)} |", flush=True)

@@ -55,11 +55,11 @@ class NeighbourGame:
         return self.known[key].astype(float)
 
 
-def by_permutations(game, n_coalitions, seed):
+def by_permutations(game, n_subsets, seed):
     """The paper's estimator: m evaluations a permutation."""
     rng = np.random.default_rng(seed)
     values = np.zeros((game.n, game.m))
-    n_permutations = max(n_coalitions // game.m, 1)
+    n_permutations = max(n_subsets // game.m, 1)
     for _ in range(n_permutations):
         order = rng.permutation(game.m)
         nested = np.tri(game.m + 1, game.m, -1, dtype=bool)[:, np.argsort(order)]
@@ -67,10 +67,10 @@ def by_permutations(game, n_coalitions, seed):
     return values
 
 
-def by_leverage(game, n_coalitions, seed):
+def by_leverage(game, n_subsets, seed):
     """Like LeverageSHAP: complement pairs, sizes alike, and a regression forced through {} and all columns."""
     m = game.m
-    pairs = PairSequence(m, np.random.SeedSequence(seed)).take(n_coalitions // 2 - 1)
+    pairs = PairSequence(m, np.random.SeedSequence(seed)).take(n_subsets // 2 - 1)
     size = pairs.sum(axis=1)
     weight = np.where(2 * size == m, 0.5, 1.0) / (size * (m - size) * np.bincount(size)[size])
     total = game(np.ones((1, m), dtype=bool))[0] - game(np.zeros((1, m), dtype=bool))[0]
@@ -85,9 +85,9 @@ def by_leverage(game, n_coalitions, seed):
 
 
 def by_pairs(estimator):
-    def run(game, n_coalitions, seed):
+    def run(game, n_subsets, seed):
         return estimate_columns(
-            game, game.m, n_coalitions=n_coalitions, random_state=seed, estimator=estimator
+            game, game.m, n_subsets=n_subsets, random_state=seed, estimator=estimator
         ).values
 
     return run
@@ -120,7 +120,7 @@ def coverage(game, exact, budgets, n_seeds):
             inside = []
             for seed in range(n_seeds):
                 found = estimate_columns(
-                    game, game.m, n_coalitions=budget, random_state=seed, estimator=estimator
+                    game, game.m, n_subsets=budget, random_state=seed, estimator=estimator
                 )
                 inside.append(
                     np.abs(found.values - exact) <= interval_factor(found.dof) * found.stderr
@@ -143,7 +143,7 @@ def main():
         game = NeighbourGame(load_breast_cancer, n_valid=60)
         seeds = range(1000, 1008)
         runs = [
-            estimate_columns(game, game.m, n_coalitions=8000, random_state=seed).values
+            estimate_columns(game, game.m, n_subsets=8000, random_state=seed).values
             for seed in seeds
         ]
         exact = np.mean(runs, axis=0)
@@ -154,7 +154,7 @@ def main():
         budgets = [times * game.m for times in (4, 10, 20, 50, 100)]
     else:
         game = NeighbourGame(load_wine)
-        exact = estimate_columns(game, game.m, n_coalitions=2**game.m).values
+        exact = estimate_columns(game, game.m, n_subsets=2**game.m).values
         budgets = [26, 52, 130, 260, 650, 1300, 2600]
     table(game, exact, budgets, options.seeds)
     coverage(game, exact, budgets, options.seeds)

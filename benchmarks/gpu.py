@@ -146,7 +146,7 @@ def census() -> None:
     value_cells(*census_tables(), backend="cuda", progress=False)
     data, reading = timed(census_tables)
     there, gpu = timed(lambda: value_cells(*data, backend="cuda", progress=False))
-    print(f"census, 16,281 test rows, default tolerance: GPU {gpu:.2f} s, and {reading:.2f} s for reading; {there.info['n_coalitions']} "
+    print(f"census, 16,281 test rows, default tolerance: GPU {gpu:.2f} s, and {reading:.2f} s for reading; {there.info['n_subsets']} "
           f"subsets, error {there.info['ratio']:.4f} of the spread, of bins {there.info['form_stderr'] / np.ptp(there.values):.5f} at most")  # fmt: skip
 
 
@@ -154,27 +154,27 @@ def processor() -> None:
     data = census_tables(1000)
     few = census_tables(64)
     for form in ("exact", "fast"):  # compiled before
-        value_cells(*few, backend="cpu", form=form, n_coalitions=32, progress=False)
+        value_cells(*few, backend="cpu", form=form, n_subsets=32, progress=False)
     value_cells(*few, backend="cuda", progress=False)
     there, gpu = timed(lambda: value_cells(*data, backend="cuda", progress=False))
     here, cpu = timed(lambda: value_cells(*data, backend="cpu", progress=False))
     off = np.sqrt(np.mean((there.values - here.values) ** 2)) / np.ptp(here.values)
     print(f"census, 1,000 test rows, default tolerance: GPU {gpu:.2f} s, processor {cpu:.1f} s ({here.info['form']} form, "
-          f"{here.info['n_coalitions']} subsets): {cpu / gpu:.0f} x; rms difference {off:.5f} of the spread")  # fmt: skip
+          f"{here.info['n_subsets']} subsets): {cpu / gpu:.0f} x; rms difference {off:.5f} of the spread")  # fmt: skip
 
 
 def all_subsets() -> None:
-    value_cells(*census_tables(64), columns="exact", backend="cuda", form="fast", progress=False)
+    value_cells(*census_tables(64), subsets="all", backend="cuda", form="fast", progress=False)
     values, seconds = timed(
-        lambda: value_cells(*census_tables(), columns="exact", backend="cuda", progress=False)
+        lambda: value_cells(*census_tables(), subsets="all", backend="cuda", progress=False)
     )
     spread = np.ptp(values.values)
     print(f"census, all 16,384 subsets, all 16,281 test rows: {seconds:.1f} s with reading; error of bins: largest "
           f"{values.stderr.max() / spread:.5f} of the spread, rms {np.sqrt(np.mean(values.stderr**2)) / spread:.6f}; total {values.total:.6f}")  # fmt: skip
     few = census_tables(64)
-    there = value_cells(*few, columns="exact", backend="cuda", form="fast", progress=False)
+    there = value_cells(*few, subsets="all", backend="cuda", form="fast", progress=False)
     here, cpu = timed(
-        lambda: value_cells(*few, columns="exact", backend="cpu", form="exact", progress=False)
+        lambda: value_cells(*few, subsets="all", backend="cpu", form="exact", progress=False)
     )
     off = there.values - here.values
     print(f"  64 test rows against the processor's exact form ({cpu:.1f} s there): rms {np.sqrt(np.mean(off**2)) / np.ptp(here.values):.6f} of "
@@ -191,13 +191,13 @@ def million() -> None:
     data = X[:1_000_000], y[:1_000_000], X[1_000_000:], y[1_000_000:]
     few = X[:70_000], y[:70_000], X[-64:], y[-64:]
     value_cells(
-        *few, backend="cuda", columns="sampled", n_coalitions=400, progress=False
+        *few, backend="cuda", subsets="sampled", n_subsets=400, progress=False
     )  # compiled before
     values, seconds = timed(lambda: value_cells(*data, backend="cuda", progress=False))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     used = cupy.get_default_memory_pool().total_bytes() / 2**30
     info = values.info
-    print(f"1,000,000 x 50, 10,000 validation rows, default tolerance: {seconds:.1f} s; {info['n_coalitions']} subsets, error {info['ratio']:.4f} "
+    print(f"1,000,000 x 50, 10,000 validation rows, default tolerance: {seconds:.1f} s; {info['n_subsets']} subsets, error {info['ratio']:.4f} "
           f"of the spread, of bins {info['form_stderr'] / np.ptp(values.values):.5f}; {memory:.1f} GB, GPU {used:.1f} GB")  # fmt: skip
 
 
@@ -210,7 +210,7 @@ n, backend = int(sys.argv[1]), sys.argv[2]
 X = rng.normal(size=(n + 2000, 14)).round(2)
 y = (X[:, 0] > 0).astype(int)
 start = time.perf_counter()
-value_cells(X[:n], y[:n], X[n:], y[n:], n_coalitions=256, backend=backend, progress=False)
+value_cells(X[:n], y[:n], X[n:], y[n:], n_subsets=256, backend=backend, progress=False)
 print(time.perf_counter() - start)
 """
 

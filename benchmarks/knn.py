@@ -174,8 +174,8 @@ def kernel() -> None:
         f"  {'form':8}{'sampled, 1 thread':>20}{'2 threads':>12}{'speed-up':>10}{'all subsets, 1':>17}{'2 threads':>12}{'speed-up':>10}"
     )
     for form in ("exact", "fast"):
-        one = kernel_nanoseconds(form, n_threads=1, n_valid=4, n_coalitions=1024)
-        two = kernel_nanoseconds(form, n_threads=2, n_valid=4, n_coalitions=1024)
+        one = kernel_nanoseconds(form, n_threads=1, n_valid=4, n_subsets=1024)
+        two = kernel_nanoseconds(form, n_threads=2, n_valid=4, n_subsets=1024)
         print(
             f"  {form:8}{one['values']:20.2f}{two['values']:12.2f}{one['values'] / two['values']:9.2f}x"
             f"{one['walk']:17.2f}{two['walk']:12.2f}{one['walk'] / two['walk']:9.2f}x"
@@ -206,7 +206,7 @@ def census() -> None:
     seconds = time.perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"census, {v.values.size:,} cells, 1,000 validation rows, default tolerance")
-    print(f"  {seconds:.0f} s, {memory:.2f} GB at most; {v.info['columns']} column axis, {v.info['n_coalitions']} coalitions, "
+    print(f"  {seconds:.0f} s, {memory:.2f} GB at most; {v.info['columns']} column axis, {v.info['n_subsets']} coalitions, "
           f"estimator {v.info.get('estimator')}, {v.info['form']} form, error {v.info['ratio']:.4f} of the spread, total {v.total:.4f}")  # fmt: skip
     slice_seconds = exact_slice(data, 4)
     print(f"  exact column axis, 16,384 coalitions: {slice_seconds:.1f} s for 4 validation rows, "
@@ -227,7 +227,7 @@ def exact_slice(data, n_valid: int) -> float:
 
 def all_subsets() -> None:
     start = time.perf_counter()
-    v = value_cells(*census_tables(1000), columns="exact", form="fast", progress=True)
+    v = value_cells(*census_tables(1000), subsets="all", form="fast", progress=True)
     print(f"census, exact column axis, 1,000 validation rows: {(time.perf_counter() - start) / 60:.1f} min, "
           f"{v.info['form']} form, total {v.total:.6f}")  # fmt: skip
     v.save("census-exact.parquet")

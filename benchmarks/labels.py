@@ -55,7 +55,7 @@ def against_clean_rows(X, y) -> None:
         )
         labels, injected = flipped(y_train, seed)
         values = value_cells(
-            X_train, labels, X_valid, y_valid, include_label=True, progress=False, columns="exact"
+            X_train, labels, X_valid, y_valid, include_label=True, progress=False, subsets="all"
         ).values
         found.append(roc_auc_score(injected, -values[:, -1]))
     print(
@@ -64,11 +64,11 @@ def against_clean_rows(X, y) -> None:
 
 
 def main() -> None:
-    measure("wine, all column subsets", *load_wine(return_X_y=True), columns="exact")
+    measure("wine, all column subsets", *load_wine(return_X_y=True), subsets="all")
     measure(
         "breast cancer (diagnostic), 400 subsets",
         *load_breast_cancer(return_X_y=True),
-        n_coalitions=400,
+        n_subsets=400,
     )
     against_clean_rows(*load_wine(return_X_y=True))
     folder = os.environ.get("SHAPLEY2D_DATA")

@@ -113,8 +113,8 @@ def neighbours(n, rng):
     rows = rng.permutation(len(y))
     train, valid = rows[:n], rows[n : n + 100]
     k = 5
-    v = value_cells(X[train], y[train], X[valid], y[valid], n_neighbors=k, metric="sqeuclidean", columns="sampled",
-                    n_coalitions=256, progress=False)  # fmt: skip
+    v = value_cells(X[train], y[train], X[valid], y[valid], n_neighbors=k, metric="sqeuclidean", subsets="sampled",
+                    n_subsets=256, progress=False)  # fmt: skip
     far = ((X[valid][:, None] - X[train][None]) ** 2).sum(axis=2)
     order = np.argsort(far, axis=1)
     right = np.take_along_axis((y[valid][:, None] == y[train][None]).astype(float), order, axis=1)
@@ -167,7 +167,7 @@ def by_estimator(name):
         result = estimate_columns(
             lambda masks: game.utilities(masks)[:, None],
             game.n,
-            n_coalitions=budget,
+            n_subsets=budget,
             random_state=seed,
             estimator=name,
         )
@@ -181,7 +181,7 @@ def by_pairs(stand_in):
         return estimate_pairs(
             lambda masks: game.utilities(masks)[:, None],
             game.n,
-            n_coalitions=budget,
+            n_subsets=budget,
             seed=seed,
             stand_in=stand_in,
         )

@@ -230,14 +230,14 @@ def workers(n: int = 10_000, m: int = 11, n_valid: int = 32, in_all: int = 2048)
 
 
 PLANS = {
-    "5,000 x 12, 40 validation rows, all subsets": ((5_000, 12, 40), {"columns": "exact"}),
+    "5,000 x 12, 40 validation rows, all subsets": ((5_000, 12, 40), {"subsets": "all"}),
     "30,000 x 20, 120 validation rows, 162 coalitions": (
         (30_000, 20, 120),
-        {"n_coalitions": 162, "form": "fast"},
+        {"n_subsets": 162, "form": "fast"},
     ),
     "200,000 x 30, 24 validation rows, 122 coalitions": (
         (200_000, 30, 24),
-        {"n_coalitions": 122, "form": "fast"},
+        {"n_subsets": 122, "form": "fast"},
     ),
 }
 
@@ -299,14 +299,14 @@ def million() -> dict:
 
 def _million() -> dict:
     data = table(1_000_000, 50, 32)
-    settings = {"n_coalitions": 202}
+    settings = {"n_subsets": 202}
     plan = plan_cells(*data, **settings)
     cores = os.cpu_count() or 1
     resource.setrlimit(resource.RLIMIT_DATA, (8 * 2**30, 8 * 2**30))
     started = time.perf_counter()
     values = value_cells(*data, progress=False, **settings)
     return {
-        "rows": 1_000_000, "columns": 50, "valid": values.info["n_valid_used"], "coalitions": values.info["n_coalitions"],
+        "rows": 1_000_000, "columns": 50, "valid": values.info["n_valid_used"], "coalitions": values.info["n_subsets"],
         "form": values.info["form"], "cores": cores, "planned": [plan.low.seconds(cores), plan.high.seconds(cores)],
         "planned_gb": plan.memory / 2**30, "seconds": time.perf_counter() - started,
         "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,

@@ -26,8 +26,8 @@ random = np.random.default_rng(0)
 X, X_VALID = random.normal(size=(60, 6)).round(1), random.normal(size=(24, 6)).round(1)
 Y, Y_VALID = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int), (X_VALID[:, 0] > 0).astype(int)
 CELLS = {
-    "knn sampled": {"columns": "sampled", "n_coalitions": 40},
-    "knn exact": {"columns": "exact"},
+    "knn sampled": {"subsets": "sampled", "n_subsets": 40},
+    "knn exact": {"subsets": "all"},
     "mc": {"method": "mc", "model": "gaussian_nb", "max_permutations": 8, "tolerance": 0},
     "loo": {"method": "loo", "model": "gaussian_nb"},
     "oob": {"method": "oob", "n_trees": 300},
@@ -132,7 +132,7 @@ if __name__ == "__main__":
     with MPIPoolExecutor() as pool:
         found = value_cells(
             *(data[name] for name in ("X", "y", "X_valid", "y_valid")),
-            columns="sampled", n_coalitions=40, progress=False, cluster=pool,
+            subsets="sampled", n_subsets=40, progress=False, cluster=pool,
         )
     np.save(sys.argv[2], found.values)
 """

@@ -66,10 +66,10 @@ def _columns(*, budgets: list[int], n_train: int, n_valid: int, seed: int) -> li
             continue
         for method in ESTIMATORS:
             found = estimate_columns(
-                phi, n_columns, n_coalitions=budget, random_state=seed, estimator=method
+                phi, n_columns, n_subsets=budget, random_state=seed, estimator=method
             )
             summary = compare(found.values, found.stderr, exact, found.dof)
-            rows.append({**facts, "method": method, "evaluations": found.n_coalitions, **summary})
+            rows.append({**facts, "method": method, "evaluations": found.n_subsets, **summary})
     return rows
 
 
@@ -126,7 +126,7 @@ def _game(
     options: dict[str, Any] = {"task": "classification", "n_jobs": 1, "progress": False}
     if model == "knn":
         exact = value_cells(
-            *data, columns="exact", n_neighbors=NEIGHBOURS, baseline="zero", **options
+            *data, subsets="all", n_neighbors=NEIGHBOURS, baseline="zero", **options
         ).values
     else:
         exact = value_cells(*data, method="exact", model=model, baseline="zero", **options).values

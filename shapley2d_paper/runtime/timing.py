@@ -57,20 +57,22 @@ def _knn(parts: Parts, *, columns: str, repeats: int, seed: int) -> Row:
     options["baseline"] = "zero"
     for form in ("exact", "fast"):  # load the compiled kernels
         few = (parts.X[:1100], parts.y[:1100], parts.X_valid[:8], parts.y_valid[:8])
-        value_cells(*few, n_coalitions=64, form=form, **options)
+        value_cells(*few, n_subsets=64, form=form, **options)
         if columns == "exact":
             few = (parts.X[:1100, :5], parts.y[:1100], parts.X_valid[:8, :5], parts.y_valid[:8])
-            value_cells(*few, columns="exact", form=form, **options)
+            value_cells(*few, subsets="all", form=form, **options)
     seconds = []
     for _ in range(repeats):
         started = time.perf_counter()
-        valuation = value_cells(*data, columns=columns, tolerance=TOLERANCE, **options)
+        valuation = value_cells(
+            *data, subsets="auto" if columns == "auto" else "all", tolerance=TOLERANCE, **options
+        )
         seconds.append(time.perf_counter() - started)
     return {
         "what": "knn" if columns == "auto" else "knn exact",
         "seconds": float(np.median(seconds)),
         "ratio": valuation.info.get("ratio", 0.0),
-        "n_coalitions": valuation.info["n_coalitions"],
+        "n_coalitions": valuation.info["n_subsets"],
     }
 
 

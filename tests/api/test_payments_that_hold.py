@@ -31,7 +31,7 @@ def data(seed=0, n=30, m=4, n_valid=25):
 THREE = [
     {"owner": name, "row": rows} for name, rows in (("A", "0-9"), ("B", "10-19"), ("C", "20-29"))
 ]
-SAMPLED = {"n_coalitions": 24}  # of 64
+SAMPLED = {"n_subsets": 24}  # of 64
 
 
 def by_owner(v):
@@ -148,7 +148,7 @@ def test_the_joint_errors_of_sampled_cells_are_honest():
     exact = by_owner(valued(tables, owners, validation_groups=0))
     off, variances = [], []
     for seed in range(40):
-        v = valued(tables, owners, validation_groups=0, n_coalitions=36, random_state=seed)
+        v = valued(tables, owners, validation_groups=0, n_subsets=36, random_state=seed)
         off.append([by_owner(v)[name] - exact[name] for name in ("A", "B", "(unowned)")])
         variances.append(np.diag(v.covariance))
         assert v.covariance.sum() == pytest.approx(
@@ -179,7 +179,7 @@ def test_the_joint_errors_of_monte_carlo_are_those_of_the_sums():
     np.testing.assert_allclose(v.stderr[0, 0], cells.column_stderr[0])
 
 
-@pytest.mark.parametrize("options", [{}, {"n_coalitions": 40}, {"include_label": True}])
+@pytest.mark.parametrize("options", [{}, {"n_subsets": 40}, {"include_label": True}])
 def test_groups_of_validation_rows_valued_one_by_one_say_what_is_left_without_them(options):
     """The jackknife from one more valuation is the one that values the table again without each group."""
     from shapley2d._api import block_question
@@ -212,7 +212,7 @@ def test_owners_get_groups_of_validation_rows_by_default_and_groups_of_players_d
 
 
 def test_the_owners_values_survive_their_file(tmp_path):
-    v = valued(data(), THREE, n_coalitions=12, copies="first", copy_distance=0.01)
+    v = valued(data(), THREE, n_subsets=12, copies="first", copy_distance=0.01)
     v.save(tmp_path / "v.parquet")
     back = Valuation.load(tmp_path / "v.parquet")
     assert back == v and back.info == v.info and back.info["copies"]["rule"] == "first"
@@ -344,7 +344,7 @@ def test_wrong_players_and_copies_are_named(options, message):
             value_blocks(*data(), rows=[0, 1] * 15, **about_owners)
 
 
-@pytest.mark.parametrize("options", [{}, {"scoring": "balanced_accuracy"}, {"n_coalitions": 40}])
+@pytest.mark.parametrize("options", [{}, {"scoring": "balanced_accuracy"}, {"n_subsets": 40}])
 def test_groups_of_validation_rows_make_up_the_whole_by_their_weights(options):
     from shapley2d._methods.registry import METHODS
     from shapley2d._methods.run import Run

@@ -123,8 +123,8 @@ def test_targets_too_close_to_square_their_differences_are_refused():
 @pytest.mark.parametrize(
     ("method", "options"),
     [
-        ("knn", {"columns": "exact"}),
-        ("knn", {"columns": "sampled"}),
+        ("knn", {"subsets": "all"}),
+        ("knn", {"subsets": "sampled"}),
         ("mc", {"model": "knn", **FEW}),
     ],
 )
@@ -158,9 +158,9 @@ def test_columns_are_worth_nothing_where_all_rows_vote(task, semivalue):
         (CLASSES, CLASSES_VALID) if task == "classification" else (Y * 1e60, Y_VALID * 1e60)
     )
     options = {"n_neighbors": 100, "semivalue": semivalue, "task": task, "progress": False}
-    v = value_cells(X, y, X_VALID, y_valid, baseline="labels", columns="exact", **options)
+    v = value_cells(X, y, X_VALID, y_valid, baseline="labels", subsets="all", **options)
     assert not v.values.any()
-    v = value_cells(X, y, X_VALID, y_valid, baseline="labels", columns="sampled", **options)
+    v = value_cells(X, y, X_VALID, y_valid, baseline="labels", subsets="sampled", **options)
     assert np.abs(v.values).max() <= 1e-16 * (1.0 if task == "classification" else 1e120)
     one = value_cells(X, y, X_VALID, y_valid, baseline="zero", **options)
     other = value_cells(X[:, ::-1], y, X_VALID[:, ::-1], y_valid, baseline="zero", **options)

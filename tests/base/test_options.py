@@ -84,9 +84,9 @@ def test_a_missing_group_label_is_named(blank):
 
 
 def test_messages_carry_their_option_and_place():
-    error = InputError(Place("X"), ": too wide for ", Setting("columns", "exact"))
+    error = InputError(Place("X"), ": too wide for ", Setting("subsets", "all"))
     assert (error.option, error.place) == ("columns", "X")
-    assert str(error) == "X: too wide for columns='exact'"
+    assert str(error) == "X: too wide for subsets='all'"
     words = error.worded(lambda part: f"<{part.name}>")
     assert words == "<X>: too wide for <columns>"
     plain = InputError("nothing in particular")

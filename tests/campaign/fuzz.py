@@ -245,7 +245,7 @@ class Fuzz:
         moved = {names[j]: [columns[names[j]][i] for i in rows] for j in order}
         y = [target[i] for i in rows]
         other = {names[j]: some[names[j]] for j in order}
-        exact = v.info.get("columns") == "exact"
+        exact = v.info.get("subsets") == "all"
         try:
             w = quiet(
                 value_cells,
@@ -260,7 +260,7 @@ class Fuzz:
         except InputError as error:
             raise AssertionError(f"refused once moved: {error}") from error
         scale = np.abs(v.values).max()
-        if exact and w.info.get("columns") == "exact":
+        if exact and w.info.get("subsets") == "all":
             found = w.values[np.argsort(rows)]
             n_label = v.values.shape[1] - len(names)
             place = np.concatenate([np.argsort(order), len(names) + np.arange(n_label)]).astype(int)

@@ -61,8 +61,8 @@ METHODS = {
         "--tolerance",
         0,
     ],
-    "knn sampled": ["knn", "--columns", "sampled", "--coalitions", 100],
-    "knn exact": ["knn", "--columns", "exact"],
+    "knn sampled": ["knn", "--subsets", "sampled", "--n-subsets", 100],
+    "knn exact": ["knn", "--subsets", "all"],
     "exact": ["exact", "--model", "gaussian_nb"],
     "oob": ["oob"],
 }

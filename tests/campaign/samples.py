@@ -79,20 +79,20 @@ TREES = 150
 
 def neighbours(path=None, **changes):
     """Values of cells under nearest neighbours, a sample of the column coalitions."""
-    given = {"columns": "sampled", "n_coalitions": 60, "checkpoint": path, **KNN, **changes}
+    given = {"subsets": "sampled", "n_subsets": 60, "checkpoint": path, **KNN, **changes}
     return value_cells(KNN_TABLE[:60], KNN_LABELS[:60], KNN_TABLE[60:], KNN_LABELS[60:], **given)
 
 
 def all_neighbours(path=None, **changes):
     """The same with all column coalitions."""
-    return neighbours(path, **{"columns": "exact", "n_coalitions": None, **changes})
+    return neighbours(path, **{"subsets": "all", "n_subsets": None, **changes})
 
 
 def streamed_neighbours(path=None, **changes):
     """Sampled columns, across folds, in chunks of validation rows that have coalitions of their own."""
     given = {
-        "columns": "sampled",
-        "valid": "auto",
+        "subsets": "sampled",
+        "valid_rows": "auto",
         "tolerance": 0.1,
         "cv": 5,
         "checkpoint": path,
@@ -104,7 +104,7 @@ def streamed_neighbours(path=None, **changes):
 
 def crossed_neighbours(path=None, **changes):
     """Nearest neighbours across folds, with the label."""
-    given = {"columns": "sampled", "n_coalitions": 40, "checkpoint": path, **KNN, **changes}
+    given = {"subsets": "sampled", "n_subsets": 40, "checkpoint": path, **KNN, **changes}
     return value_cells(KNN_TABLE[:40, :6], KNN_LABELS[:40], cv=2, include_label=True, **given)
 
 

@@ -190,14 +190,14 @@ def test_validation_rows_as_a_sample(capsys):
     kind = np.where(size + (colour == "red") > 0.5, "yes", "no")
     lines = [f"{one},{two},{three}" for one, two, three in zip(size, colour, kind, strict=True)]
     Path("valid.csv").write_text("\n".join(["size,colour,kind", *lines]))
-    command = "cells train.csv -t kind --drop name --valid valid.csv --validation-rows auto --tolerance 0.2 -o v.parquet"
+    command = "cells train.csv -t kind --drop name --valid valid.csv --valid-rows auto --tolerance 0.2 -o v.parquet"
     out, _ = run(capsys, command)
     info = Valuation.load("v.parquet").info
     assert 0 < info["n_valid_used"] < info["n_valid"] == 300
     assert f"evaluated on valid.csv ({info['n_valid_used']} random ones of 300 rows)" in out
     other = command.replace(" --tolerance 0.2", " --method random")
     assert main(other.split()) == 2
-    assert "--validation-rows goes with --method knn, not with random" in capsys.readouterr().err
+    assert "--valid-rows goes with --method knn, not with random" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("model", ["", "--model tree"])

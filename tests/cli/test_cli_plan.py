@@ -32,7 +32,7 @@ def test_it_says_what_it_would_take_and_does_nothing(capsys, monkeypatch):
     out, err = capsys.readouterr()
     assert out.splitlines()[:2] == [
         "plan: method knn, 30 rows x 2 columns, 30 validation rows",
-        "  work      4 column coalitions",
+        "  work      4 column subsets",
     ]
     assert "  workers   1 with a core each for 10 min 0 s" in out
     assert "Cells that hurt" not in out + err
@@ -44,7 +44,7 @@ def test_as_json(capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["command"] == "cells"
     assert (found["within"], found["workers"]) == (3600.0, 1)
-    assert Plan.from_dict(found["plan"]).amounts == {"column coalitions": (4, 4)}
+    assert Plan.from_dict(found["plan"]).amounts == {"column subsets": (4, 4)}
 
 
 def test_methods_without_a_price_say_so(capsys):
@@ -58,7 +58,7 @@ def test_methods_without_a_price_say_so(capsys):
         ("--within 10m", "--within says how fast a plan should be: use it with --plan"),
         ("--plan --within soon", "--within soon is no time: write it as 90s, 10m, 2h or 1h30m"),
         ("--plan --within 0", "--within 0 must be longer than nothing"),
-        ("--plan --columns exact --neighbors 0", "--neighbors 0 must be"),
+        ("--plan --subsets all --neighbors 0", "--neighbors 0 must be"),
         ("--plan -o values.doc", "must end in .parquet or .csv"),
     ],
 )

@@ -134,9 +134,7 @@ def test_values_of_a_loaded_frame_do_not_depend_on_its_kind():
         pytest.importorskip(kind)
         X, y = load_census("test", kind)
         values.append(
-            value_cells(
-                X[:40], y[:40], X[40:60], y[40:60], columns="sampled", n_coalitions=40
-            ).values
+            value_cells(X[:40], y[:40], X[40:60], y[40:60], subsets="sampled", n_subsets=40).values
         )
     assert np.array_equal(values[0], values[1])
     assert np.array_equal(values[0], values[2])

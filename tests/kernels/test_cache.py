@@ -144,7 +144,7 @@ def test_every_kernel_asks_whether_there_is_a_cache():
 
 
 CASES = [
-    *({"method": "knn", "form": form, "columns": columns} for form in ("exact", "fast") for columns in ("exact", "sampled")),
+    *({"method": "knn", "form": form, "subsets": subsets} for form in ("exact", "fast") for subsets in ("all", "sampled")),
     {"method": "knn", "metric": "sqeuclidean", "include_label": True},
     {"method": "oob", "n_trees": 120},
     *({"method": method, "model": model} for model in ("tree", "ridge", "knn") for method in ("mc", "loo")),

@@ -35,7 +35,7 @@ def game(seed, n=5):
 
 
 def exact(phi, semivalue):
-    return estimate_columns(phi, M, n_coalitions=2**M, semivalue=semivalue).values
+    return estimate_columns(phi, M, n_subsets=2**M, semivalue=semivalue).values
 
 
 @pytest.mark.parametrize("semivalue", SEMIVALUES)
@@ -51,7 +51,7 @@ def test_the_values_are_those_of_estimator_b(semivalue):
     """The same pairs, the same weights: keeping the row values would give nothing else."""
     phi, seed = game(1), np.random.SeedSequence(3)
     design = chunk_design(Target(M, semivalue), 66, seed, left_out=10)
-    kept = estimate_columns(phi, M, n_coalitions=66, semivalue=semivalue, random_state=seed)
+    kept = estimate_columns(phi, M, n_subsets=66, semivalue=semivalue, random_state=seed)
     lines = design.weights @ phi(design.coalitions)
     assert pytest.approx(kept.values) == lines[:M].T
     jackknife = np.square(lines[M : M * (1 + design.left_out)].reshape(design.left_out, M, -1)).sum(

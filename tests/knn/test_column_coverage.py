@@ -66,7 +66,7 @@ def exact_values(utilities, semivalue):
     return values
 
 
-def coverage(games, semivalue, n_coalitions, n_seeds):
+def coverage(games, semivalue, n_subsets, n_seeds):
     """Shares of seeds in which the 95 % intervals of cells, columns and rows hold, and the size of the errors."""
     cells, columns, rows, errors, stated = [], [], [], [], []
     for utilities in games:
@@ -75,7 +75,7 @@ def coverage(games, semivalue, n_coalitions, n_seeds):
             estimate_columns(
                 lambda asked, known=utilities: known[asked @ (1 << np.arange(M))],
                 M,
-                n_coalitions=n_coalitions,
+                n_subsets=n_subsets,
                 semivalue=semivalue,
                 random_state=seed,
             )
@@ -109,11 +109,11 @@ def test_intervals_cover_at_three_evaluations_to_a_column(games, task, semivalue
     assert 0.9 <= ratio <= 1.8
 
 
-@pytest.mark.parametrize("n_coalitions", [8, 20, 60])
+@pytest.mark.parametrize("n_subsets", [8, 20, 60])
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_errors_include_that_few_coalitions_lean_to_the_mean(games, task, n_coalitions):
+def test_errors_include_that_few_coalitions_lean_to_the_mean(games, task, n_subsets):
     """A jackknife alone covers 70 % of the values from 8 coalitions, and 91 % from 20."""
-    cells, columns, _, _ = coverage(games[task], "shapley", n_coalitions, 20)
+    cells, columns, _, _ = coverage(games[task], "shapley", n_subsets, 20)
     assert 0.93 <= cells.mean() <= 0.99
     assert columns.mean() >= 0.92
 

@@ -105,7 +105,7 @@ def relative_error(values, exact):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "n_coalitions", "bound"),
+    ("estimator", "n_subsets", "bound"),
     [
         ("auto", 52, 0.25),
         ("auto", 260, 0.015),
@@ -114,14 +114,14 @@ def relative_error(values, exact):
         ("A", 1300, 2e-3),
     ],
 )
-def test_error_on_a_real_game(wine, estimator, n_coalitions, bound):
+def test_error_on_a_real_game(wine, estimator, n_subsets, bound):
     utilities, exact = wine
     errors = [
         relative_error(
             estimate_columns(
                 Lookup(utilities),
                 13,
-                n_coalitions=n_coalitions,
+                n_subsets=n_subsets,
                 random_state=seed,
                 estimator=estimator,
             ).values,
@@ -133,13 +133,13 @@ def test_error_on_a_real_game(wine, estimator, n_coalitions, bound):
 
 
 @pytest.mark.parametrize("estimator", ["A", "B"])
-@pytest.mark.parametrize("n_coalitions", [130, 260, 650])
-def test_intervals_cover(wine, estimator, n_coalitions):
+@pytest.mark.parametrize("n_subsets", [130, 260, 650])
+def test_intervals_cover(wine, estimator, n_subsets):
     utilities, exact = wine
     cells, columns = [], []
     for seed in range(12):
         estimate = estimate_columns(
-            Lookup(utilities), 13, n_coalitions=n_coalitions, random_state=seed, estimator=estimator
+            Lookup(utilities), 13, n_subsets=n_subsets, random_state=seed, estimator=estimator
         )
         assert estimate.estimator == estimator
         cells.append(
@@ -158,7 +158,7 @@ def test_other_semivalues_on_a_real_game(wine, semivalue):
     errors, cells, rows = [], [], []
     for seed in range(6):
         estimate = estimate_columns(
-            Lookup(utilities), 13, n_coalitions=400, random_state=seed, semivalue=semivalue
+            Lookup(utilities), 13, n_subsets=400, random_state=seed, semivalue=semivalue
         )
         errors.append(relative_error(estimate.values, exact))
         cells.append(
@@ -173,7 +173,7 @@ def test_other_semivalues_on_a_real_game(wine, semivalue):
 
 def test_rows_sum_exactly(wine):
     utilities, _ = wine
-    estimate = estimate_columns(Lookup(utilities), 13, n_coalitions=100)
+    estimate = estimate_columns(Lookup(utilities), 13, n_subsets=100)
     np.testing.assert_allclose(
         estimate.values.sum(axis=1), utilities[-1] - utilities[0], atol=1e-12
     )
@@ -186,10 +186,10 @@ def test_rows_sum_exactly(wine):
 def test_all_coalitions_are_exact(m, semivalue):
     utilities = random_game(m)
     game = Lookup(utilities)
-    estimate = estimate_columns(game, m, n_coalitions=2**m, semivalue=semivalue)
+    estimate = estimate_columns(game, m, n_subsets=2**m, semivalue=semivalue)
     np.testing.assert_allclose(estimate.values, exact_values(utilities, m, semivalue), atol=1e-12)
     assert estimate.estimator == "all" and estimate.converged and not estimate.stderr.any()
-    assert estimate.n_coalitions == 2**m
+    assert estimate.n_subsets == 2**m
     assert sorted(game.asked) == list(range(2**m))
     doubled = estimate_columns(Lookup(utilities), m, tolerance=0.0, semivalue=semivalue)
     np.testing.assert_allclose(doubled.values, estimate.values, atol=1e-12)
@@ -200,7 +200,7 @@ def test_additive_games_are_recovered_exactly(semivalue):
     m, worth = 11, np.random.default_rng(1).normal(size=(5, 11))
     utilities = all_coalitions(m) @ worth.T + 3.0
     estimate = estimate_columns(
-        Lookup(utilities), m, n_coalitions=80, semivalue=semivalue, estimator="A"
+        Lookup(utilities), m, n_subsets=80, semivalue=semivalue, estimator="A"
     )
     np.testing.assert_allclose(estimate.values, worth, atol=1e-9)
     assert estimate.stderr.max() < 1e-9
@@ -214,7 +214,7 @@ def test_estimates_centre_on_the_value_of_any_game(semivalue):
     exact = exact_values(utilities, m, semivalue)
     runs = [
         estimate_columns(
-            Lookup(utilities), m, n_coalitions=160, semivalue=semivalue, random_state=seed
+            Lookup(utilities), m, n_subsets=160, semivalue=semivalue, random_state=seed
         )
         for seed in range(40)
     ]
@@ -327,12 +327,12 @@ def test_doubling_reuses_every_evaluation():
     game = Lookup(random_game(11))
     estimate = estimate_columns(game, 11, tolerance=0.0, max_coalitions=700)
     assert [spent for spent, _ in estimate.history] == [46, 90, 178, 354, 700]
-    assert not estimate.converged and estimate.n_coalitions == 700
+    assert not estimate.converged and estimate.n_subsets == 700
     assert len(set(game.asked)) == len(game.asked) == 700
     for codes in game.calls:  # pairs stay together
         assert len(codes) <= 64
         assert set(codes) == {2**11 - 1 - code for code in codes}
-    again = estimate_columns(Lookup(game.utilities), 11, n_coalitions=700)
+    again = estimate_columns(Lookup(game.utilities), 11, n_subsets=700)
     np.testing.assert_array_equal(again.values, estimate.values)
 
 
@@ -347,50 +347,50 @@ def test_stops_when_the_tolerance_is_met(wine):
     assert ratio == estimate.history[-1][1] <= 0.03 < estimate.history[-2][1]
     assert relative_error(estimate.values, exact) < 0.02
     done = [call[0] for call in seen]
-    assert done == sorted(done) and done[-1] == estimate.n_coalitions
+    assert done == sorted(done) and done[-1] == estimate.n_subsets
     assert all(call[1] == 8192 for call in seen)
     assert np.isinf(seen[0][2]) and np.isfinite(seen[-1][2])
 
 
 def test_interrupt_returns_what_is_known(wine):
     utilities, exact = wine
-    whole = estimate_columns(Lookup(utilities), 13, n_coalitions=1000)
-    estimate = estimate_columns(Lookup(utilities, interrupt_at=6), 13, n_coalitions=1000)
-    assert estimate.n_coalitions == 2 + 5 * 64 and not estimate.converged
+    whole = estimate_columns(Lookup(utilities), 13, n_subsets=1000)
+    estimate = estimate_columns(Lookup(utilities, interrupt_at=6), 13, n_subsets=1000)
+    assert estimate.n_subsets == 2 + 5 * 64 and not estimate.converged
     ratio = convergence_ratio(estimate.values, estimate.stderr, estimate.dof)
     assert estimate.interrupted and estimate.history == [(322, ratio)]
     assert relative_error(estimate.values, exact) < 0.02
     assert estimate.stderr.mean() > whole.stderr.mean()
-    shorter = estimate_columns(Lookup(utilities), 13, n_coalitions=322)
+    shorter = estimate_columns(Lookup(utilities), 13, n_subsets=322)
     np.testing.assert_array_equal(estimate.values, shorter.values)
     for calls in (0, 1):
         with pytest.raises(KeyboardInterrupt):
-            estimate_columns(Lookup(utilities, interrupt_at=calls), 13, n_coalitions=1000)
+            estimate_columns(Lookup(utilities, interrupt_at=calls), 13, n_subsets=1000)
 
 
 def test_interrupted_enumeration_is_an_estimate():
     utilities = random_game(9)
-    estimate = estimate_columns(Lookup(utilities, interrupt_at=4), 9, n_coalitions=512)
-    assert estimate.estimator == "B" and estimate.n_coalitions == 2 + 3 * 64
+    estimate = estimate_columns(Lookup(utilities, interrupt_at=4), 9, n_subsets=512)
+    assert estimate.estimator == "B" and estimate.n_subsets == 2 + 3 * 64
     assert estimate.stderr.min() > 0
 
 
 def test_large_tables_are_stored_in_single_precision(wine, monkeypatch):
     utilities, exact = wine
-    double = estimate_columns(Lookup(utilities), 13, n_coalitions=300)
+    double = estimate_columns(Lookup(utilities), 13, n_subsets=300)
     monkeypatch.setattr(column_sampling, "STORE_BYTES", 100 * 106 * 8)
-    single = estimate_columns(Lookup(utilities), 13, n_coalitions=300)
+    single = estimate_columns(Lookup(utilities), 13, n_subsets=300)
     assert not np.array_equal(single.values, double.values)
     np.testing.assert_allclose(single.values, double.values, atol=1e-6)
     np.testing.assert_allclose(single.stderr, double.stderr, atol=1e-6)
-    everything = estimate_columns(Lookup(utilities), 13, n_coalitions=2**13)
+    everything = estimate_columns(Lookup(utilities), 13, n_subsets=2**13)
     np.testing.assert_allclose(everything.values, exact, atol=1e-12)
     # An interrupted enumeration falls back on the pairs that fit: 200 in single precision, in calls
     # of 32.
-    interrupted = estimate_columns(Lookup(utilities, interrupt_at=20), 13, n_coalitions=2**13)
-    assert interrupted.n_coalitions == 2 + 2 * 192
+    interrupted = estimate_columns(Lookup(utilities, interrupt_at=20), 13, n_subsets=2**13)
+    assert interrupted.n_subsets == 2 + 2 * 192
     bounded = estimate_columns(Lookup(utilities), 13, tolerance=0.0)
-    assert bounded.n_coalitions == 2 + 2 * 200
+    assert bounded.n_subsets == 2 + 2 * 200
 
 
 @pytest.mark.parametrize(("semivalue", "bound"), [("shapley", 0.1), (("beta", 3, 1), 0.2)])
@@ -411,7 +411,7 @@ def test_hundreds_of_columns(semivalue, bound):
     meets = joins @ np.arange(m) / (m - 1)
     exact[:, first] += meets * bonus
     exact[:, second] += meets * bonus
-    estimate = estimate_columns(phi, m, n_coalitions=1600, semivalue=semivalue, random_state=1)
+    estimate = estimate_columns(phi, m, n_subsets=1600, semivalue=semivalue, random_state=1)
     assert relative_error(estimate.values, exact) < bound
     # With fewer than three pairs to a column, leaving out a tenth of them overstates the error,
     # within bounds.
@@ -425,10 +425,10 @@ def test_hundreds_of_columns(semivalue, bound):
 def test_worth_of_nothing_can_be_given():
     utilities = random_game(10)
     game, empty = Lookup(utilities), np.array([1.0, 2.0, 3.0, 4.0])
-    estimate = estimate_columns(game, 10, n_coalitions=200, empty=empty)
-    assert 0 not in game.asked and estimate.n_coalitions == len(game.asked) == 199
+    estimate = estimate_columns(game, 10, n_subsets=200, empty=empty)
+    assert 0 not in game.asked and estimate.n_subsets == len(game.asked) == 199
     np.testing.assert_allclose(estimate.values.sum(axis=1), utilities[-1] - empty, atol=1e-12)
-    plain = estimate_columns(Lookup(utilities), 10, n_coalitions=200)
+    plain = estimate_columns(Lookup(utilities), 10, n_subsets=200)
     np.testing.assert_allclose(
         estimate.values, plain.values + (utilities[0] - empty)[:, None] / 10, atol=1e-12
     )
@@ -438,11 +438,10 @@ def test_results_depend_on_the_seed_alone():
     utilities = random_game(12)
     seed = np.random.SeedSequence(7)
     one, two = (
-        estimate_columns(Lookup(utilities), 12, n_coalitions=100, random_state=seed)
-        for _ in range(2)
+        estimate_columns(Lookup(utilities), 12, n_subsets=100, random_state=seed) for _ in range(2)
     )
-    same = estimate_columns(Lookup(utilities), 12, n_coalitions=100, random_state=7)
-    other = estimate_columns(Lookup(utilities), 12, n_coalitions=100, random_state=8)
+    same = estimate_columns(Lookup(utilities), 12, n_subsets=100, random_state=7)
+    other = estimate_columns(Lookup(utilities), 12, n_subsets=100, random_state=8)
     np.testing.assert_array_equal(one.values, two.values)
     np.testing.assert_array_equal(one.stderr, same.stderr)
     assert not np.array_equal(one.values, other.values)
@@ -451,15 +450,15 @@ def test_results_depend_on_the_seed_alone():
 
 def test_constant_games_converge_at_once():
     estimate = estimate_columns(lambda coalitions: np.ones((len(coalitions), 2)), 20)
-    assert estimate.converged and not estimate.values.any() and estimate.n_coalitions == 82
+    assert estimate.converged and not estimate.values.any() and estimate.n_subsets == 82
 
 
 def test_wrong_options_are_named():
     phi = Lookup(random_game(9))
     with pytest.raises(ValueError, match="at least one column"):
         estimate_columns(phi, 0)
-    with pytest.raises(ValueError, match="n_coalitions=6 is too few: at least 8"):
-        estimate_columns(phi, 9, n_coalitions=6)
+    with pytest.raises(ValueError, match="n_subsets=6 is too few: at least 8"):
+        estimate_columns(phi, 9, n_subsets=6)
     with pytest.raises(ValueError, match="max_coalitions=3 is too few: at least 8"):
         estimate_columns(phi, 9, max_coalitions=3)
     with pytest.raises(ValueError, match="not known"):

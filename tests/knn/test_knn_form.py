@@ -70,7 +70,7 @@ def targets(task):
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_auto_takes_the_fast_form_where_it_pays(monkeypatch, task):
     y, y_valid = targets(task)
-    options = {"n_neighbors": 5, "columns": "sampled", "n_coalitions": 20, "progress": False}
+    options = {"n_neighbors": 5, "subsets": "sampled", "n_subsets": 20, "progress": False}
     little = value_cells(X, y, X_VALID, y_valid, **options)
     assert little.info["form"] == "exact"
     assert "form_stderr" not in little.info
@@ -90,7 +90,7 @@ def test_auto_takes_the_fast_form_where_it_pays(monkeypatch, task):
 def test_intervals_of_the_fast_form_hold_the_exact_values(task):
     """With all coalitions, bins are all that is left to err: their stated errors have to be right by themselves."""
     y, y_valid = targets(task)
-    options = {"n_neighbors": 5, "columns": "exact", "progress": False}
+    options = {"n_neighbors": 5, "subsets": "all", "progress": False}
     exact = value_cells(X, y, X_VALID, y_valid, form="exact", **options)
     assert exact.exact
     covered, sizes = [], []
@@ -108,9 +108,9 @@ def test_intervals_of_the_fast_form_hold_the_exact_values(task):
 @pytest.mark.slow
 def test_intervals_hold_where_columns_are_sampled_too():
     exact = value_cells(
-        X, Y, X_VALID, Y_VALID, form="exact", columns="exact", n_neighbors=5, progress=False
+        X, Y, X_VALID, Y_VALID, form="exact", subsets="all", n_neighbors=5, progress=False
     )
-    options = {"columns": "sampled", "n_coalitions": 18, "n_neighbors": 5, "progress": False}
+    options = {"subsets": "sampled", "n_subsets": 18, "n_neighbors": 5, "progress": False}
     covered = []
     for seed in range(6):
         fast = value_cells(X, Y, X_VALID, Y_VALID, form="fast", random_state=seed, **options)

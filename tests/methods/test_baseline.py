@@ -87,7 +87,7 @@ def test_nearest_neighbours_are_the_definition(task, semivalue):
     data = small(task, n=4, T=3)
     h = knn_game(*data, 2, task)
     options = {"task": task, "n_neighbors": 2, "metric": "sqeuclidean", "semivalue": semivalue}
-    v = value_cells(*data, columns="exact", progress=False, **options)
+    v = value_cells(*data, subsets="all", progress=False, **options)
     np.testing.assert_allclose(v.values, brute_force(h, 4, 3, semivalue, semivalue), atol=1e-10)
     blocks = value_blocks(
         *data, rows=range(4), columns=list("abc"), model="knn", method="exact", **options
@@ -251,10 +251,10 @@ IDLE = [1, 3, 4, 5]
 @pytest.mark.parametrize(
     "options",
     [
-        {"columns": "exact"},
-        {"columns": "sampled"},
-        {"columns": "exact", "semivalue": "banzhaf"},
-        {"columns": "exact", "form": "fast", "n_neighbors": 3},
+        {"subsets": "all"},
+        {"subsets": "sampled"},
+        {"subsets": "all", "semivalue": "banzhaf"},
+        {"subsets": "all", "form": "fast", "n_neighbors": 3},
         {"method": "mc", "model": "knn"},
     ],
 )
@@ -277,7 +277,7 @@ def test_idle_columns_get_nothing_where_many_columns_are_sampled():
     y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
     for more in ({}, {"include_label": True, "semivalue": "banzhaf"}):
         v = value_cells(
-            X, y, X_valid, y_valid, columns="sampled", n_coalitions=64, progress=False, **more
+            X, y, X_valid, y_valid, subsets="sampled", n_subsets=64, progress=False, **more
         )
         assert v.stderr.max() > 0
         np.testing.assert_array_equal(v.values[:, 5], 0.0)

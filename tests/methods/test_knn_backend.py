@@ -86,8 +86,8 @@ def test_backend_is_an_option_of_nearest_neighbours_alone():
     ("task", "options"),
     [
         ("classification", {}),
-        ("classification", {"columns": "sampled", "n_coalitions": 12}),
-        ("regression", {"columns": "sampled", "n_coalitions": 12}),
+        ("classification", {"subsets": "sampled", "n_subsets": 12}),
+        ("regression", {"subsets": "sampled", "n_subsets": 12}),
     ],
 )
 def test_values_agree_within_the_stated_errors(emulated, task, options):

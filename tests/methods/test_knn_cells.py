@@ -165,15 +165,15 @@ def wine():
 def test_sampled_columns_come_near_the_exact_ones(wine):
     X, X_valid, y, y_valid = wine
     options = {"n_neighbors": 5, "progress": False}
-    exact = value_cells(X, y, X_valid, y_valid, columns="exact", **options)
-    sampled = value_cells(X, y, X_valid, y_valid, columns="sampled", n_coalitions=1300, **options)
+    exact = value_cells(X, y, X_valid, y_valid, subsets="all", **options)
+    sampled = value_cells(X, y, X_valid, y_valid, subsets="sampled", n_subsets=1300, **options)
     error = np.sum((sampled.values - exact.values) ** 2) / np.sum(exact.values**2)
     assert error < 1e-3
     assert (
         np.mean(np.abs(sampled.values - exact.values) <= sampled.interval_factor * sampled.stderr)
         > 0.88
     )
-    assert sampled.info["columns"] == "sampled"
+    assert sampled.info["subsets"] == "sampled"
     np.testing.assert_allclose(sampled.rows, exact.rows, atol=1e-12)
     assert sampled.total == pytest.approx(exact.total)
     assert len(sampled.history) >= 1
@@ -182,20 +182,20 @@ def test_sampled_columns_come_near_the_exact_ones(wine):
 def test_auto_samples_to_the_tolerance_and_says_so(wine):
     X, X_valid, y, y_valid = wine
     v = value_cells(X, y, X_valid, y_valid, n_neighbors=5, progress=False)
-    assert v.info["columns"] == "sampled"
+    assert v.info["subsets"] == "sampled"
     assert v.info["converged"]
     assert v.stderr.max() <= 0.025 * np.ptp(v.values)
-    assert v.info["n_coalitions"] < 2**13
+    assert v.info["n_subsets"] < 2**13
     tight = value_cells(
         X[:30], y[:30], X_valid[:9], y_valid[:9], n_neighbors=5, tolerance=1e-9, progress=False
     )
-    assert tight.info["columns"] == "exact"
+    assert tight.info["subsets"] == "all"
     assert tight.exact
 
 
 def test_thread_count_changes_no_bit(wine):
     X, X_valid, y, y_valid = wine
-    for options in ({"columns": "exact"}, {"n_coalitions": 100, "columns": "sampled"}):
+    for options in ({"subsets": "all"}, {"n_subsets": 100, "subsets": "sampled"}):
         one, two = (
             value_cells(
                 X[:, :11], y, X_valid[:, :11], y_valid, n_jobs=jobs, progress=False, **options
@@ -244,7 +244,7 @@ def test_interrupting_the_sampled_axis_keeps_the_coalitions_done(wine):
 
     with pytest.warns(PrecisionWarning, match="interrupted"):
         partial = value_cells(
-            X, y, X_valid, y_valid, columns="sampled", tolerance=1e-4, progress=interrupt
+            X, y, X_valid, y_valid, subsets="sampled", tolerance=1e-4, progress=interrupt
         )
     assert partial.info["interrupted"]
     assert partial.stderr.max() > 0
@@ -271,7 +271,7 @@ def test_progress_of_a_sample_looks_at_the_next_doublings(wine):
     fixed = []
     X, X_valid, y, y_valid = wine
     value_cells(
-        X, y, X_valid, y_valid, n_coalitions=100, progress=lambda *report: fixed.append(report)
+        X, y, X_valid, y_valid, n_subsets=100, progress=lambda *report: fixed.append(report)
     )
     assert fixed[-1] == (1.0, "100 of 100 column coalitions")
 
@@ -280,15 +280,15 @@ def test_progress_of_a_sample_looks_at_the_next_doublings(wine):
     ("options", "message"),
     [
         ({"metric": "cosine"}, "metric='cosine' is not known: use 'auto' or 'sqeuclidean'"),
-        ({"columns": "some"}, "columns='some' is not known"),
+        ({"subsets": "some"}, "subsets='some' is not known"),
         ({"baseline": "nan"}, "baseline='nan' is not known"),
         ({"backend": "tpu"}, "backend='tpu' is not known"),
         ({"form": "slow"}, "form='slow' is not known"),
         ({"n_neighbors": 0}, "n_neighbors=0 must be a whole number of at least 1"),
         ({"n_neighbors": 2.5}, "n_neighbors=2.5 must be a whole number"),
         ({"tolerance": -0.1}, "tolerance=-0.1 must be a number and not be negative"),
-        ({"n_coalitions": 0}, "n_coalitions=0 must be a whole number"),
-        ({"n_coalitions": 5}, "n_coalitions=5 must be a whole number of at least 8"),
+        ({"n_subsets": 0}, "n_subsets=0 must be a whole number"),
+        ({"n_subsets": 5}, "n_subsets=5 must be a whole number of at least 8"),
     ],
 )
 def test_bad_options_are_named(options, message):
@@ -298,9 +298,9 @@ def test_bad_options_are_named(options, message):
 
 def test_exact_axis_of_many_columns_is_refused():
     with pytest.raises(
-        InputError, match=r"needs 2\^30 column coalitions for 30 columns: use columns='sampled'"
+        InputError, match=r"needs 2\^30 column coalitions for 30 columns: use subsets='sampled'"
     ):
-        value_cells(np.eye(30), [0, 1] * 15, columns="exact", progress=False)
+        value_cells(np.eye(30), [0, 1] * 15, subsets="all", progress=False)
 
 
 # ---- the authors' table

@@ -32,8 +32,8 @@ def table(n=60, m=5, n_valid=24, task="classification"):
     return X[:n], y[:n], X[n:], y[n:]
 
 
-SAMPLED = {"columns": "sampled", "n_coalitions": 30}
-EXACT = {"columns": "exact"}
+SAMPLED = {"subsets": "sampled", "n_subsets": 30}
+EXACT = {"subsets": "all"}
 KINDS = {
     "sampled": (table(), SAMPLED),
     "exact": (table(), EXACT),
@@ -41,7 +41,7 @@ KINDS = {
     "exact regression": (table(task="regression"), EXACT),
     "crossed label": (table()[:2], {**SAMPLED, "include_label": True, "cv": 3}),
     "exact crossed": (table()[:2], {**EXACT, "cv": 3}),
-    "fast": (table(1100, 4, 12), {**SAMPLED, "n_coalitions": 12, "form": "fast"}),
+    "fast": (table(1100, 4, 12), {**SAMPLED, "n_subsets": 12, "form": "fast"}),
     "exact fast": (table(1100, 3, 12), {**EXACT, "form": "fast"}),
 }
 OPTIONS = {"n_neighbors": 3, "progress": False}
@@ -113,10 +113,10 @@ def test_what_is_done_is_not_done_again(options, small_pieces, monkeypatch, tmp_
 
 def test_a_finer_tolerance_goes_on_from_what_is_there(small_pieces, tmp_path):
     data, path = table(m=11), tmp_path / "run.npz"
-    options = {"columns": "sampled", **OPTIONS}
+    options = {"subsets": "sampled", **OPTIONS}
     coarse = value_cells(*data, tolerance=0.2, checkpoint=path, **options)
     finer = value_cells(*data, tolerance=0.1, checkpoint=path, **options)
-    assert finer.info["resumed_at"] == coarse.info["n_coalitions"] < finer.info["n_coalitions"]
+    assert finer.info["resumed_at"] == coarse.info["n_subsets"] < finer.info["n_subsets"]
     assert same_bits(finer, value_cells(*data, tolerance=0.1, **options))
 
 
@@ -125,7 +125,7 @@ def test_sampling_in_vain_goes_on_with_all_columns(small_pieces, monkeypatch, tm
     data, path = table(40, 11, 16), tmp_path / "run.npz"
     options = {"tolerance": 1e-6, **OPTIONS}
     plain = value_cells(*data, **options)
-    assert plain.info["columns"] == "exact"
+    assert plain.info["subsets"] == "all"
     with monkeypatch.context() as patch:
         real = RowValues.walk
         calls = []
@@ -179,9 +179,7 @@ def blocks(groups, path=None, **options):
     return value_blocks(*data, rows=groups, **given)
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"n_coalitions": 30}, {"players": "groups", "model": "knn"}]
-)
+@pytest.mark.parametrize("options", [{}, {"n_subsets": 30}, {"players": "groups", "model": "knn"}])
 def test_blocks_are_kept_and_those_of_other_groups_refused(options, tmp_path):
     path, groups = tmp_path / "run.npz", np.arange(60) // 20
     plain = blocks(groups, **options)
@@ -207,7 +205,7 @@ checkpoint.EVERY_S, checkpoint._SHARE = 0.0, 1e9
 SmallTable.walk_rows = lambda self: 4
 value_cells(*table(120, 10, 40), checkpoint=sys.argv[1], **KILLED[sys.argv[2]], **OPTIONS)
 """
-KILLED = {"sampled": {"columns": "sampled", "n_coalitions": 240}, "exact": {"columns": "exact"}}
+KILLED = {"sampled": {"subsets": "sampled", "n_subsets": 240}, "exact": {"subsets": "all"}}
 
 
 @pytest.mark.parametrize("kind", KILLED)
@@ -284,7 +282,7 @@ def lethal(client, flag, after):
         client.run(disarm)  # whoever survived; one that was started again knows nothing of it
 
 
-STREAMED = {"columns": "sampled", "valid": "auto", "tolerance": 0.3}
+STREAMED = {"subsets": "sampled", "valid_rows": "auto", "tolerance": 0.3}
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,9 @@ def test_few_coalitions_are_warned_of_and_marked(tmp_path):
     data = table("classification")
     with pytest.warns(
         PrecisionWarning,
-        match=r"^n_coalitions=20 is few for 8 columns: .* use n_coalitions=24 or more$",
+        match=r"^n_subsets=20 is few for 8 columns: .* use n_subsets=24 or more$",
     ) as seen:
-        few = value_cells(*data, columns="sampled", n_coalitions=20, **OPTIONS)
+        few = value_cells(*data, subsets="sampled", n_subsets=20, **OPTIONS)
     assert len(seen) == 1
     assert (
         few.info["caveat"]
@@ -42,7 +42,7 @@ def test_few_coalitions_are_warned_of_and_marked(tmp_path):
     assert f"But {few.caveat}: do not rely on them." in page and "not to be trusted" in page
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        enough = value_cells(*data, columns="sampled", n_coalitions=24, **OPTIONS)
+        enough = value_cells(*data, subsets="sampled", n_subsets=24, **OPTIONS)
     assert not enough.caveat and "caveat" not in enough.info and "but" not in enough.describe()
 
 
@@ -50,12 +50,12 @@ def test_few_coalitions_are_warned_of_and_marked(tmp_path):
 @pytest.mark.slow
 def test_the_labels_and_their_sum_have_honest_errors(task):
     data = table(task)
-    exact = value_cells(*data, columns="exact", include_label=True, **OPTIONS)
+    exact = value_cells(*data, subsets="all", include_label=True, **OPTIONS)
     runs = [
         value_cells(
             *data,
-            columns="sampled",
-            n_coalitions=3 * M,
+            subsets="sampled",
+            n_subsets=3 * M,
             include_label=True,
             random_state=seed,
             **OPTIONS,

@@ -21,7 +21,7 @@ from shapley2d.exceptions import InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionWarning")
 OPTIONS = {"n_neighbors": 3, "progress": False}
-SAMPLED = {"columns": "sampled", **OPTIONS}
+SAMPLED = {"subsets": "sampled", **OPTIONS}
 
 
 def table(n=40, m=8, n_valid=64, task="classification", seed=0):
@@ -51,8 +51,8 @@ def same_bits(one, other):
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_intervals_hold_the_exact_values(no_store, task):
     data = table(task=task)
-    exact = value_cells(*data, columns="exact", **OPTIONS)
-    runs = [value_cells(*data, n_coalitions=80, random_state=seed, **SAMPLED) for seed in range(6)]
+    exact = value_cells(*data, subsets="all", **OPTIONS)
+    runs = [value_cells(*data, n_subsets=80, random_state=seed, **SAMPLED) for seed in range(6)]
     assert runs[0].info["n_chunks"] == 16 and runs[0].info["n_valid_used"] == 64
     assert 0.93 <= np.mean([covered(run, exact) for run in runs]) <= 0.985
     for run in runs:
@@ -62,13 +62,13 @@ def test_intervals_hold_the_exact_values(no_store, task):
     assert np.mean(np.abs(off) <= 2.1 * np.array([run.column_stderr for run in runs])) >= 0.85
 
 
-@pytest.mark.parametrize("columns", ["exact", "sampled"])
-def test_errors_include_the_validation_rows_that_were_not_used(columns):
+@pytest.mark.parametrize("subsets", ["all", "sampled"])
+def test_errors_include_the_validation_rows_that_were_not_used(subsets):
     data = table(20, 8, 400)
-    exact = value_cells(*data, columns="exact", **OPTIONS)
+    exact = value_cells(*data, subsets="all", **OPTIONS)
     runs = [
         value_cells(
-            *data, valid="auto", tolerance=0.15, columns=columns, random_state=seed, **OPTIONS
+            *data, valid_rows="auto", tolerance=0.15, subsets=subsets, random_state=seed, **OPTIONS
         )
         for seed in range(6)
     ]
@@ -81,17 +81,19 @@ def test_errors_include_the_validation_rows_that_were_not_used(columns):
     assert np.mean(rows) >= 0.87
 
 
-@pytest.mark.parametrize(
-    "options", [{"columns": "exact"}, {"columns": "sampled", "n_coalitions": 40}]
-)
+@pytest.mark.parametrize("options", [{"subsets": "all"}, {"subsets": "sampled", "n_subsets": 40}])
 def test_with_no_tolerance_all_rows_are_used(options):
     data = table()
     every = value_cells(*data, tolerance=0, **options, **OPTIONS)
-    assert same_bits(value_cells(*data, tolerance=0, valid="auto", **options, **OPTIONS), every)
+    assert same_bits(
+        value_cells(*data, tolerance=0, valid_rows="auto", **options, **OPTIONS), every
+    )
 
 
 def test_few_validation_rows_are_all_used():
-    run = value_cells(*table(n_valid=15), valid="auto", tolerance=0.9, columns="exact", **OPTIONS)
+    run = value_cells(
+        *table(n_valid=15), valid_rows="auto", tolerance=0.9, subsets="all", **OPTIONS
+    )
     assert run.exact and run.info["n_valid_used"] == 15
 
 
@@ -100,21 +102,21 @@ def test_the_tolerance_is_met_by_as_many_coalitions_as_it_takes(no_store):
     few = value_cells(*data, tolerance=0.1, **SAMPLED)
     many = value_cells(*data, tolerance=0.03, **SAMPLED)
     assert few.info["converged"] and many.info["converged"]
-    assert few.info["n_coalitions"] < many.info["n_coalitions"]
-    exact = value_cells(*data, columns="exact", **OPTIONS)
+    assert few.info["n_subsets"] < many.info["n_subsets"]
+    exact = value_cells(*data, subsets="all", **OPTIONS)
     for run, wanted in ((few, 0.1), (many, 0.03)):
         assert np.sqrt(np.mean((run.values - exact.values) ** 2)) <= wanted * np.ptp(exact.values)
 
 
 def test_auto_takes_all_columns_where_that_is_less(no_store):
-    assert value_cells(*table(30, 11), tolerance=1e-4, **OPTIONS).info["columns"] == "exact"
+    assert value_cells(*table(30, 11), tolerance=1e-4, **OPTIONS).info["subsets"] == "all"
 
 
 def test_all_coalitions_are_exact_for_the_rows_used(no_store):
     data = table(m=4)
-    run = value_cells(*data, n_coalitions=16, **SAMPLED)
+    run = value_cells(*data, n_subsets=16, **SAMPLED)
     assert run.info["estimator"] == "all"
-    assert run.values == pytest.approx(value_cells(*data, columns="exact", **OPTIONS).values)
+    assert run.values == pytest.approx(value_cells(*data, subsets="all", **OPTIONS).values)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,7 @@ def test_other_values_come_near_the_exact_ones(no_store, options):
     data = table()
     run, exact = (
         value_cells(*data, **kind, **options, **OPTIONS)
-        for kind in ({"columns": "sampled", "n_coalitions": 120}, {"columns": "exact"})
+        for kind in ({"subsets": "sampled", "n_subsets": 120}, {"subsets": "all"})
     )
     assert covered(run, exact) >= 0.85
     assert np.sqrt(np.mean((run.values - exact.values) ** 2)) <= 0.03 * np.ptp(exact.values)
@@ -135,16 +137,16 @@ def test_weights_of_validation_rows_and_cross_valuation(no_store):
     weights = np.arange(1.0, 65.0)
     run, exact = (
         value_cells(X, y, X_valid, y_valid, valid_weight=weights, **kind, **OPTIONS)
-        for kind in ({"columns": "sampled", "n_coalitions": 120}, {"columns": "exact"})
+        for kind in ({"subsets": "sampled", "n_subsets": 120}, {"subsets": "all"})
     )
     assert covered(run, exact) >= 0.9
     X, y, _, _ = table(120, 8)
     run, exact = (
         value_cells(X, y, cv=3, **kind, **OPTIONS)
-        for kind in ({"columns": "sampled", "n_coalitions": 100}, {"columns": "exact"})
+        for kind in ({"subsets": "sampled", "n_subsets": 100}, {"subsets": "all"})
     )
     assert covered(run, exact) >= 0.9 and run.info["n_valid_used"] == 120
-    some = value_cells(X, y, cv=3, columns="exact", valid="auto", tolerance=0.3, **OPTIONS)
+    some = value_cells(X, y, cv=3, subsets="all", valid_rows="auto", tolerance=0.3, **OPTIONS)
     assert some.info["n_valid_used"] < 120 and covered(some, exact) >= 0.9
 
 
@@ -153,10 +155,10 @@ def test_owners_have_joint_errors(no_store):
     owners = {"rows": np.repeat(["a", "b"], 12), "columns": np.repeat(["c", "d"], 4)}
     data, options = table(24, 8), {"method": "knn", "players": "cells", **owners, **OPTIONS}
     exact = value_blocks(*data, **options)
-    runs = [value_blocks(*data, n_coalitions=40, random_state=seed, **options) for seed in range(8)]
+    runs = [value_blocks(*data, n_subsets=40, random_state=seed, **options) for seed in range(8)]
     some = [
         value_blocks(
-            *data, n_coalitions=40, valid="auto", tolerance=0.5, random_state=seed, **options
+            *data, n_subsets=40, valid_rows="auto", tolerance=0.5, random_state=seed, **options
         )
         for seed in range(8)
     ]
@@ -170,9 +172,9 @@ def test_owners_have_joint_errors(no_store):
 
 
 KINDS = {
-    "all rows": {"n_coalitions": 40},
+    "all rows": {"n_subsets": 40},
     "to a tolerance": {"tolerance": 0.06},
-    "some rows": {"tolerance": 0.4, "valid": "auto"},
+    "some rows": {"tolerance": 0.4, "valid_rows": "auto"},
 }
 
 
@@ -213,7 +215,7 @@ def test_threads_pools_and_crashes_change_no_bit(no_store, monkeypatch, tmp_path
 
 def test_a_file_holds_any_number_of_splits(tmp_path):
     X, y, *_ = table(n=48)
-    options = {"cv": 6, "valid": "auto", "tolerance": 0.4, "columns": "sampled", **OPTIONS}
+    options = {"cv": 6, "valid_rows": "auto", "tolerance": 0.4, "subsets": "sampled", **OPTIONS}
     plain = value_cells(X, y, **options)
     value_cells(X, y, checkpoint=tmp_path / "run.npz", **options)
     again = value_cells(X, y, checkpoint=tmp_path / "run.npz", **options)
@@ -226,8 +228,8 @@ def test_another_question_is_answered_from_the_start(no_store, tmp_path):
     value_cells(*data, checkpoint=path, tolerance=0.2, **SAMPLED)
     finer = value_cells(*data, checkpoint=path, tolerance=0.05, **SAMPLED)
     assert same_bits(finer, value_cells(*data, tolerance=0.05, **SAMPLED))
-    with pytest.raises(InputError, match="valid is all there and auto here"):
-        value_cells(*data, checkpoint=path, tolerance=0.05, valid="auto", **SAMPLED)
+    with pytest.raises(InputError, match="valid_rows is all there and auto here"):
+        value_cells(*data, checkpoint=path, tolerance=0.05, valid_rows="auto", **SAMPLED)
 
 
 def test_ctrl_c_keeps_the_chunks_done(no_store, monkeypatch):
@@ -239,15 +241,15 @@ def test_ctrl_c_keeps_the_chunks_done(no_store, monkeypatch):
             raise KeyboardInterrupt
         return real(self, *arguments, **given)
 
-    exact = value_cells(*data, columns="exact", **OPTIONS)
+    exact = value_cells(*data, subsets="all", **OPTIONS)
     monkeypatch.setattr(RowValues, "contract", interrupted)
-    run = value_cells(*data, n_coalitions=60, **SAMPLED)
+    run = value_cells(*data, n_subsets=60, **SAMPLED)
     assert run.info["interrupted"] and not run.info["converged"]
     assert run.info["n_valid_used"] == 20
     assert covered(run, exact) >= 0.9
     calls.extend([1] * 5)
     with pytest.raises(KeyboardInterrupt):  # with one chunk or none there is nothing to compare
-        value_cells(*data, n_coalitions=60, **SAMPLED)
+        value_cells(*data, n_subsets=60, **SAMPLED)
 
 
 def test_chunks_have_their_part_of_every_class():
@@ -274,13 +276,13 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(30_000, 12)).round(1)
 y = (X[:, 0] + X[:, 1] > 0).astype(int)
 data = X[:-2], y[:-2], X[-2:], y[-2:]
-options = dict(columns="sampled", form="fast", progress=False, n_jobs=1, n_neighbors=3)
+options = dict(subsets="sampled", form="fast", progress=False, n_jobs=1, n_neighbors=3)
 sampling.STORE_BYTES, rows._BLOCK_NUMBERS = int(sys.argv[1]), 2**20
-value_cells(*data, n_coalitions=48, **options)
+value_cells(*data, n_subsets=48, **options)
 status = Path("/proc/self/status").read_text().split()
 used = 1024 * int(status[status.index("VmData:") + 1])
 resource.setrlimit(resource.RLIMIT_DATA, (used + int(sys.argv[2]), -1))
-value_cells(*data, n_coalitions=800, **options)
+value_cells(*data, n_subsets=800, **options)
 """
 
 
@@ -303,17 +305,17 @@ def test_where_the_store_runs_out_chunks_go_on(monkeypatch):
     )  # 16 coalitions to a column, not enough for the tolerance
     run = value_cells(*data, tolerance=0.004, **SAMPLED)
     assert run.info["n_chunks"] > 0 and run.info["converged"]
-    assert run.info["n_coalitions"] > 176
+    assert run.info["n_subsets"] > 176
 
 
 def test_where_all_validation_rows_are_needed_they_share_their_coalitions(tmp_path):
     data, path = table(60, 11), tmp_path / "run.npz"
     every = value_cells(*data, tolerance=0.05, **SAMPLED)
     assert every.info["n_valid_used"] == 64 and "n_chunks" not in every.info
-    some = value_cells(*data, tolerance=0.05, valid="auto", checkpoint=path, **SAMPLED)
+    some = value_cells(*data, tolerance=0.05, valid_rows="auto", checkpoint=path, **SAMPLED)
     assert same_bits(some, every)
-    again = value_cells(*data, tolerance=0.05, valid="auto", checkpoint=path, **SAMPLED)
-    assert again.info["resumed_at"] == every.info["n_coalitions"] and same_bits(again, every)
+    again = value_cells(*data, tolerance=0.05, valid_rows="auto", checkpoint=path, **SAMPLED)
+    assert again.info["resumed_at"] == every.info["n_subsets"] and same_bits(again, every)
 
 
 def test_squares_of_changes_do_as_well_as_the_changes():
@@ -337,7 +339,7 @@ def test_squares_of_changes_do_as_well_as_the_changes():
 @pytest.mark.slow
 def test_errors_of_cells_that_one_chunk_decides_come_from_several_squares(no_store):
     data = table(n=40, m=8, n_valid=64)
-    runs = [value_cells(*data, n_coalitions=80, random_state=seed, **SAMPLED) for seed in range(8)]
+    runs = [value_cells(*data, n_subsets=80, random_state=seed, **SAMPLED) for seed in range(8)]
     spread = np.std([run.values for run in runs], axis=0, ddof=1)
     mean = np.sqrt(np.mean([run.stderr**2 for run in runs], axis=0))
     # the largest stated error is not far above what the largest is

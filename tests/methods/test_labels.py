@@ -86,8 +86,8 @@ def test_a_sample_of_coalitions_agrees_with_all_of_them(semivalue):
     X, X_valid = random.normal(size=(30, 13)), random.normal(size=(40, 13))
     y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
     options = {"include_label": True, "semivalue": semivalue}
-    exact = value_cells(X, y, X_valid, y_valid, columns="exact", **options)
-    sampled = value_cells(X, y, X_valid, y_valid, columns="sampled", n_coalitions=600, **options)
+    exact = value_cells(X, y, X_valid, y_valid, subsets="all", **options)
+    sampled = value_cells(X, y, X_valid, y_valid, subsets="sampled", n_subsets=600, **options)
     off = np.abs(sampled.values - exact.values)
     assert (off <= 5 * sampled.stderr + 0.02 * np.ptp(exact.values)).all()
     assert sampled.stderr[:, -1].max() > 0
@@ -186,7 +186,7 @@ def test_flipped_labels_are_the_lowest_cells_of_the_label_column(load):
     X, y = load(return_X_y=True)
     labels, injected = flipped(y, 0)
     # cross-valued: the labels that judge are as dirty as those that are judged
-    v = value_cells(X, labels, include_label=True, columns="sampled", n_coalitions=100)
+    v = value_cells(X, labels, include_label=True, subsets="sampled", n_subsets=100)
     assert roc_auc_score(injected, -v.values[:, -1]) >= 0.95
     # a flipped label is lower than all else in its row, and lower than the labels of other rows
     assert np.median(v.values[injected, -1]) < v.values[injected, :-1].min(axis=1).mean()
@@ -206,9 +206,9 @@ def test_label_of_many_columns_is_exact_when_asked():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 13)), np.array([0, 1] * 10)
     options = {"semivalue": "banzhaf", "include_label": True, "n_neighbors": 2, "progress": False}
-    exact = value_cells(X, y, X, y, columns="exact", **options)
+    exact = value_cells(X, y, X, y, subsets="all", **options)
     assert exact.exact
-    sampled = value_cells(X, y, X, y, columns="sampled", n_coalitions=600, **options)
+    sampled = value_cells(X, y, X, y, subsets="sampled", n_subsets=600, **options)
     off = np.abs(sampled.values[:, -1] - exact.values[:, -1])
     assert (off <= 4.5 * sampled.stderr[:, -1]).all()
     assert sampled.stderr[:, -1].max() > 0

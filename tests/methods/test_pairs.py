@@ -27,13 +27,13 @@ def test_all_pairs_give_exact_values(semivalue):
     for shape in ((7, 2), (2, 7)):
         game = RandomGame(*shape, seed=3)
         v = value_game(
-            game, *shape, method="pairs", n_coalitions=128, semivalue=semivalue, progress=False
+            game, *shape, method="pairs", n_subsets=128, semivalue=semivalue, progress=False
         )
         exact = value_game(game, *shape, semivalue=semivalue, progress=False)
         np.testing.assert_allclose(v.values, exact.values, rtol=0, atol=1e-10)
         assert v.exact and v.info["estimator"] == "all" and v.info["n_utilities"] == 128 * 4
     np.testing.assert_allclose(
-        value_game(game, 2, 7, method="pairs", n_coalitions=128, progress=False).values,
+        value_game(game, 2, 7, method="pairs", n_subsets=128, progress=False).values,
         brute_force(game.of_sets, 2, 7),
         rtol=0,
         atol=1e-10,
@@ -77,7 +77,7 @@ def test_intervals_hold_the_truth(stand_in):
     for seed in range(4 if stand_in == "none" else 2):
         rng = np.random.default_rng(seed)
         utilities, exact = teams(12, rng)
-        found = estimate_pairs(utilities, 12, n_coalitions=120, seed=seed, stand_in=stand_in)
+        found = estimate_pairs(utilities, 12, n_subsets=120, seed=seed, stand_in=stand_in)
         assert found.values.sum() == pytest.approx(
             exact.sum(), abs=1e-9
         )  # to the last digit, whatever was sampled
@@ -97,9 +97,7 @@ def test_pairs_need_fewer_utilities_than_permutations():
         step[order] = np.diff(utilities(nested)[:, 0])
         drawn.append(step)
     by_permutations = ((np.mean(drawn, axis=0) - exact) ** 2).sum()
-    by_pairs = (
-        (estimate_pairs(utilities, 20, n_coalitions=400, seed=1).values[0] - exact) ** 2
-    ).sum()
+    by_pairs = ((estimate_pairs(utilities, 20, n_subsets=400, seed=1).values[0] - exact) ** 2).sum()
     assert by_pairs < 0.5 * by_permutations  # of as many utilities
 
 
@@ -137,7 +135,7 @@ def test_validation_groups_and_limits_go_with_pairs(tmp_path):
     _, value = owners_of_rows()
     with pytest.warns(PrecisionWarning, match="stopped at max_permutations=3"):
         v = value(max_permutations=3, tolerance=1e-9, validation_groups=3)
-    assert v.info["n_coalitions"] == 54 and v.covariance_dof == 2
+    assert v.info["n_subsets"] == 54 and v.covariance_dof == 2
     resumable = value(max_permutations=3, tolerance=0, checkpoint=tmp_path / "state")
     assert resumable.info["method"] == "mc"  # pairs keep no state
 
@@ -158,7 +156,7 @@ def test_columns_by_pairs_rows_exact_and_any_number_of_workers():
     }
     exact = value_blocks(*data, method="exact", **options)
     one, two = (
-        value_blocks(*data, method="pairs", n_coalitions=80, n_jobs=k, **options) for k in (1, 2)
+        value_blocks(*data, method="pairs", n_subsets=80, n_jobs=k, **options) for k in (1, 2)
     )
     np.testing.assert_array_equal(one.values, two.values)
     assert one.info["sampled"] == "columns" and one.info["n_utilities"] == 320
@@ -174,7 +172,7 @@ def test_cells_and_cross_valuation_by_pairs():
     X = rng.normal(size=(14, 2))
     y = (X[:, 0] > 0).astype(int)
     options = {"model": "knn", "n_neighbors": 2, "cv": 2, "progress": False}
-    v = value_cells(X, y, method="pairs", n_coalitions=60, **options)
+    v = value_cells(X, y, method="pairs", n_subsets=60, **options)
     exact = value_cells(X, y, n_neighbors=2, cv=2, progress=False)
     assert np.abs(v.values - exact.values).max() < 5 * v.stderr.max()
     assert v.total == pytest.approx(exact.total, abs=1e-10)
@@ -191,7 +189,7 @@ def test_ctrl_c_keeps_what_is_known():
         return utilities(masks)
 
     found = estimate_pairs(interrupted, 18, tolerance=0.0)
-    assert found.interrupted and found.n_coalitions == 2 + sum(calls[1:3])
+    assert found.interrupted and found.n_subsets == 2 + sum(calls[1:3])
 
 
 def test_games_that_are_too_large_are_refused():

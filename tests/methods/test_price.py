@@ -42,51 +42,51 @@ def within(amounts, actual):
 @pytest.mark.parametrize(
     "options",
     [
-        {"columns": "exact"},
-        {"columns": "sampled", "n_coalitions": 41},
-        {"columns": "sampled", "n_coalitions": 10**6},
+        {"subsets": "all"},
+        {"subsets": "sampled", "n_subsets": 41},
+        {"subsets": "sampled", "n_subsets": 10**6},
         {"tolerance": 0.1},
         {"tolerance": 0.02},
         {"tolerance": 0.05, "semivalue": "banzhaf"},
         {"tolerance": 0.05, "include_label": True},
         {"tolerance": 0},
-        {"tolerance": 0.1, "valid": "auto"},
-        {"columns": "sampled", "n_coalitions": 60, "valid": "auto"},
-        {"columns": "exact", "valid": "auto", "tolerance": 0.5},
+        {"tolerance": 0.1, "valid_rows": "auto"},
+        {"subsets": "sampled", "n_subsets": 60, "valid_rows": "auto"},
+        {"subsets": "all", "valid_rows": "auto", "tolerance": 0.5},
     ],
     ids=str,
 )
 def test_coalitions_are_those_of_the_run(options):
     plan = plan_cells(*SPLIT, progress=False, **options)
     v = value_cells(*SPLIT, progress=False, **options)
-    assert within(plan.amounts["column coalitions"], v.info["n_coalitions"])
+    assert within(plan.amounts["column subsets"], v.info["n_subsets"])
     assert plan.valid_rows == v.info["n_valid"] == T
     assert (plan.rows, plan.columns) == v.shape
     assert plan.facts["form"] == v.info["form"]
     if "valid" in options:
         assert within(plan.amounts["validation rows"], v.info["n_valid_used"])
     if "tolerance" not in options:
-        assert plan.amounts["column coalitions"] == (v.info["n_coalitions"],) * 2
-        assert plan.facts["columns"] == v.info["columns"]
+        assert plan.amounts["column subsets"] == (v.info["n_subsets"],) * 2
+        assert plan.facts["subsets"] == v.info["subsets"]
     assert 0 < plan.seconds[0] <= plan.seconds[1] < 3600
 
 
 @pytest.mark.parametrize(
-    "options", [{"n_coalitions": 100}, {"tolerance": 0.1}, {"tolerance": 0.03}], ids=str
+    "options", [{"n_subsets": 100}, {"tolerance": 0.1}, {"tolerance": 0.03}], ids=str
 )
 def test_tables_that_are_too_large_to_keep_row_values(options, monkeypatch):
     monkeypatch.setattr("shapley2d._knn.columns.sampling.STORE_BYTES", 1000)
-    plan = plan_cells(*SPLIT, progress=False, columns="sampled", **options)
-    v = value_cells(*SPLIT, progress=False, columns="sampled", **options)
+    plan = plan_cells(*SPLIT, progress=False, subsets="sampled", **options)
+    v = value_cells(*SPLIT, progress=False, subsets="sampled", **options)
     assert v.info["n_chunks"] >= plan.high.pieces == 4
-    assert within(plan.amounts["column coalitions"], v.info["n_coalitions"])
+    assert within(plan.amounts["column subsets"], v.info["n_subsets"])
 
 
 def test_columns_that_never_vary_and_folds_cost_what_they_cost_the_run():
     table = np.column_stack([X[:N, :5], np.ones((N, 9))])
     plan = plan_cells(table, Y[:N], progress=False, cv=3)
     v = value_cells(table, Y[:N], progress=False, cv=3)
-    assert plan.amounts["column coalitions"] == (v.info["n_coalitions"],) * 2 == (32, 32)
+    assert plan.amounts["column subsets"] == (v.info["n_subsets"],) * 2 == (32, 32)
     assert plan.columns == 14
     assert plan.valid_rows == v.info["n_valid"] == N
 
@@ -100,7 +100,7 @@ def test_the_form_is_the_one_that_the_run_chooses(monkeypatch):
     table = rng.normal(size=(1200, 6)).round(1)
     target = (table[:, 0] > 0).astype(int)
     data = (table[:1100], target[:1100], table[1100:], target[1100:])
-    options = {"columns": "exact", "progress": False}
+    options = {"subsets": "all", "progress": False}
     plan = plan_cells(*data, **options)
     assert plan.facts["form"] == value_cells(*data, **options).info["form"] == "fast"
     assert plan.high.alone_s > plan.low.alone_s  # the sample that is ranked exactly may grow
@@ -121,7 +121,7 @@ def test_the_run_has_the_same_bits_with_a_plan_before_it(monkeypatch):
     assert 0 <= low <= high
     assert heard[0][0] == 0.0
     assert heard[0][1].startswith("planned: ")
-    assert "column coalitions" in heard[0][1]
+    assert "column subsets" in heard[0][1]
     assert "planned_s" not in value_cells(*SPLIT, progress=False, tolerance=0.05).info
     assert f"planned_s={low}" not in planned.info["call"]
 
@@ -144,14 +144,14 @@ def test_arithmetic_on_known_paces(monkeypatch):
     monkeypatch.setattr(calibration, "pace_of_sample", lambda *_, **__: pace)
     monkeypatch.setattr(calibration, "pace_of_walk", lambda *_, **__: pace)
     monkeypatch.setattr(calibration, "rounding_s", lambda *_: 0.0)
-    plan = plan_cells(*SPLIT, progress=False, columns="sampled", n_coalitions=100)
+    plan = plan_cells(*SPLIT, progress=False, subsets="sampled", n_subsets=100)
     assert plan.high.shared_s == pytest.approx(N * T * 100 * 1e-8)
     assert plan.cores == pytest.approx(2.0)
     assert plan.seconds[1] == pytest.approx(plan.high.alone_s + plan.high.shared_s / 2)
     assert (plan.high.pieces, plan.high.waves) == (25, 2)
-    exact = plan_cells(*SPLIT, progress=False, columns="exact")
+    exact = plan_cells(*SPLIT, progress=False, subsets="all")
     assert exact.high.shared_s == pytest.approx(N * T * 2**M * 1e-8)
-    folds = plan_cells(X[:N], Y[:N], progress=False, columns="exact", cv=5)
+    folds = plan_cells(X[:N], Y[:N], progress=False, subsets="all", cv=5)
     assert folds.high.shared_s == pytest.approx(5 * 32 * 8 * 2**M * 1e-8)
 
 
@@ -165,7 +165,7 @@ def test_a_first_guess_goes_with_the_work():
                 y_valid=SPLIT[3],
                 n_jobs=jobs,
                 progress=False,
-                options={"columns": "exact"},
+                options={"subsets": "all"},
             )
         )
         for jobs in (1, 2)
@@ -181,18 +181,18 @@ def test_a_first_guess_goes_with_the_work():
 
 
 @pytest.mark.parametrize("small", [True, False])
-@pytest.mark.parametrize("columns", ["exact", "sampled"])
-def test_memory_is_of_the_right_order(columns, small, monkeypatch):
+@pytest.mark.parametrize("subsets", ["all", "sampled"])
+def test_memory_is_of_the_right_order(subsets, small, monkeypatch):
     for module in ("cells", "price"):
         monkeypatch.setattr(f"shapley2d._methods.knn.{module}.is_small", lambda work, form: small)
     rng = np.random.default_rng(2)
-    n, m = (600 if small else 4000), (10 if columns == "sampled" else 4)
+    n, m = (600 if small else 4000), (10 if subsets == "sampled" else 4)
     table = rng.normal(size=(n + 16, m)).round(1)
     target = (table[:, 0] > 0).astype(int)
     data = (table[:n], target[:n], table[n:], target[n:])
     options = {
-        "columns": columns,
-        "n_coalitions": 80 if columns == "sampled" else None,
+        "subsets": subsets,
+        "n_subsets": 80 if subsets == "sampled" else None,
         "progress": False,
     }
     options["n_jobs"] = 2  # a table for which there is something to do for each
@@ -210,10 +210,10 @@ def test_tolerances_that_cannot_be_met_are_said(monkeypatch):
     monkeypatch.setattr(pilot, "PILOT_COALITIONS", 130)
     plan = plan_cells(wide, Y[:40], wide, Y[:40], progress=False, tolerance=1e-6)
     assert "hardly be met" in plan.notes[0]
-    assert plan.amounts["column coalitions"] == (8192, 8192)
+    assert plan.amounts["column subsets"] == (8192, 8192)
     falls = plan_cells(*SPLIT, progress=False, tolerance=1e-6)
-    assert falls.amounts["column coalitions"][1] == 2 ** (M - 2) + 2**M
-    assert "all column coalitions" in falls.notes[0]
+    assert falls.amounts["column subsets"][1] == 2 ** (M - 2) + 2**M
+    assert "all column subsets" in falls.notes[0]
 
 
 OTHERS = {
@@ -222,7 +222,7 @@ OTHERS = {
     "loo": {"model": "gaussian_nb"},
     "flat": {"max_permutations": 3, "tolerance": 0},
     "oob": {"n_trees": 150, "column_share": 0.5},
-    "pairs": {"n_coalitions": 20, "model": "gaussian_nb"},
+    "pairs": {"n_subsets": 20, "model": "gaussian_nb"},
     "random": {},
 }
 
@@ -240,7 +240,7 @@ def test_other_methods(method):
     v = value_cells(*data, method=method, progress=False, **OTHERS[method])
     facts = {"permutations": "n_permutations", "utilities": "n_utilities", "trees": "n_trees"}
     for what, counts in plan.amounts.items():
-        assert counts == (v.info[facts.get(what, "n_coalitions")],) * 2
+        assert counts == (v.info[facts.get(what, "n_subsets")],) * 2
     assert 0 <= plan.seconds[0] <= plan.seconds[1] < 3600
     assert plan.memory > 0
 
@@ -273,8 +273,8 @@ def test_draws_by_a_pilot():
 
 def test_what_the_run_refuses_the_plan_refuses():
     wide = np.tile(X, 3)
-    with pytest.raises(InputError, match="columns='exact' needs 2\\^36"):
-        plan_cells(wide[:N], Y[:N], wide[N:], Y[N:], columns="exact")
+    with pytest.raises(InputError, match="subsets='all' needs 2\\^36"):
+        plan_cells(wide[:N], Y[:N], wide[N:], Y[N:], subsets="all")
     with pytest.raises(InputError, match="need 2\\^52 utilities"):
         plan_cells(*SPLIT, method="exact")
     with pytest.raises(InputError, match="oob"):

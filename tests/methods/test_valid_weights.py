@@ -227,7 +227,7 @@ def test_sampled_columns_and_the_jackknife_know_the_weights():
     weights = RNG.uniform(0, 1, 24)
     options = {"valid_weight": weights, "n_neighbors": 3, "progress": False}
     exact = value_cells(x, y, x_valid, y_valid, **options)
-    sampled = value_cells(x, y, x_valid, y_valid, columns="sampled", n_coalitions=48, **options)
+    sampled = value_cells(x, y, x_valid, y_valid, subsets="sampled", n_subsets=48, **options)
     assert np.abs(sampled.values - exact.values).max() < 6 * sampled.stderr.max()
     groups = {"rows": np.arange(30) % 2, "model": "knn", "validation_groups": 4}
     v = value_blocks(x, y, x_valid, y_valid, **groups, **options)

@@ -42,12 +42,12 @@ def test_nearest_neighbours_are_timed_to_the_tolerance():
     assert (record["n_rows"], record["n_columns"], record["what"]) == (22, 14, "knn")
     assert 0 < record["ratio"] <= 0.025
     assert 0 < record["seconds"] < 60
-    assert record["n_coalitions"] < 2**14
+    assert record["n_subsets"] < 2**14
 
 
 def test_all_column_coalitions_leave_no_error():
-    (record,) = work(part="knn", cells=140, n_valid=4, seed=0, columns="exact", repeats=1)
-    assert (record["what"], record["ratio"], record["n_coalitions"]) == ("knn exact", 0.0, 2**14)
+    (record,) = work(part="knn", cells=140, n_valid=4, seed=0, subsets="all", repeats=1)
+    assert (record["what"], record["ratio"], record["n_subsets"]) == ("knn exact", 0.0, 2**14)
 
 
 class TimedGame:
@@ -118,7 +118,7 @@ def made_up(speed, *, fits=None, cells=CELLS):
     for count in cells:
         facts = {**FACTS, "cells": count}
         rows += [
-            {"what": "knn", "seconds": 2.0, "ratio": 0.02, "n_coalitions": 450, **facts},
+            {"what": "knn", "seconds": 2.0, "ratio": 0.02, "n_subsets": 450, **facts},
             {"what": "tree", "seconds": 0.1, "projected": 2.0 * speed(count), **facts},
         ]
         if fits:
@@ -212,7 +212,7 @@ def test_exact_neighbours_are_told_where_they_were_timed():
         "cells": 1_000,
         "seconds": 3.0,
         "ratio": 0.0,
-        "n_coalitions": 2**14,
+        "n_subsets": 2**14,
         **FACTS,
     }
     name = "2D-KNN, exact (16,384 column coalitions)"

@@ -17,13 +17,13 @@ PLAN = Plan(
     1_000_000,
     50,
     10_000,
-    amounts={"column coalitions": (402, 802)},
+    amounts={"column subsets": (402, 802)},
     seconds=(900.0, 1805.0),
     memory=3.2e9,
     cores=1.9,
     low=Cost(10.0, 1790.0, 250),
     high=COST,
-    facts={"columns": "sampled", "form": "fast", "backend": "cpu"},
+    facts={"subsets": "sampled", "form": "fast", "backend": "cpu"},
     notes=["The tolerance may not be met."],
 )
 UNKNOWN = Plan("other", 3, 2, 0, reason="what it takes is <not> known")
@@ -32,8 +32,8 @@ UNKNOWN = Plan("other", 3, 2, 0, reason="what it takes is <not> known")
 def test_words():
     assert PLAN.summary(600).splitlines() == [
         "plan: method knn, 1,000,000 rows x 50 columns, 10,000 validation rows",
-        "  work      402 to 802 column coalitions",
-        "  how       columns sampled, form fast, on cpu",
+        "  work      402 to 802 column subsets",
+        "  how       column subsets: sampled, form fast, on cpu",
         "  time      15 min 0 s to 30 min 5 s here (1.9 cores at a time)",
         "  memory    about 3.2 GB beside the table",
         f"  workers   {COST.workers(600)} with a core each for 10 min 0 s",
@@ -41,7 +41,7 @@ def test_words():
     ]
     assert "workers" not in repr(PLAN)
     assert PLAN.headline() == (
-        "planned: 15 min 0 s to 30 min 5 s and 3.2 GB of memory (402 to 802 column coalitions; 1.9 cores at a time)"
+        "planned: 15 min 0 s to 30 min 5 s and 3.2 GB of memory (402 to 802 column subsets; 1.9 cores at a time)"
     )
     assert (
         UNKNOWN.summary(60)

@@ -84,7 +84,7 @@ def test_numbers_of_single_precision_take_less_space(tmp_path):
     random = np.random.default_rng(0)
     X, y = random.normal(size=(400, 6)), random.integers(0, 2, 400)
     v = value_cells(
-        X[:300], y[:300], X[300:], y[300:], columns="sampled", n_coalitions=30, progress=False
+        X[:300], y[:300], X[300:], y[300:], subsets="sampled", n_subsets=30, progress=False
     )
     v.save(tmp_path / "double.parquet")
     v.save(tmp_path / "single.parquet", precision="single")

@@ -263,8 +263,8 @@ def test_a_file_holds_an_equal_valuation(tmp_path):
     v = value_cells(
         [[0, 1], [1, 0], [2, 2], [3, 1]] * 4,
         [0, 0, 1, 1] * 4,
-        columns="sampled",
-        n_coalitions=8,
+        subsets="sampled",
+        n_subsets=8,
         progress=False,
     )
     v = replace(v, stderr=v.stderr + 0.1, dof=9.0)

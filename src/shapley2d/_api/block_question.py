@@ -252,7 +252,7 @@ def _by_groups(
             options = {
                 name: value for name, value in options.items() if name not in PERMUTATIONS_ONLY
             }
-            options |= {"tolerance": 0, "n_coalitions": estimate.info["n_coalitions"]}
+            options |= {"tolerance": 0, "n_subsets": estimate.info["n_subsets"]}
 
         def without(part: Problem, again: Run, k: int) -> NDArray[np.float64]:
             own = _of_replicate(options, k)
@@ -362,11 +362,11 @@ def _fixed(options: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
     fixed: dict[str, Any] = {}
     if "max_permutations" in options and "n_permutations" in info:
         fixed |= {"tolerance": 0, "max_permutations": info["n_permutations"]}
-    if "n_coalitions" in options and "sampled" in info:
-        fixed |= {"n_coalitions": info["n_coalitions"]}
-    if "n_coalitions" in options and info.get("columns") in ("exact", "sampled"):
-        fixed |= {"columns": info["columns"], "form": info["form"]}
-        fixed |= {"n_coalitions": info["n_coalitions"]} if info["columns"] == "sampled" else {}
+    if "n_subsets" in options and "sampled" in info:
+        fixed |= {"n_subsets": info["n_subsets"]}
+    if "n_subsets" in options and info.get("subsets") in ("all", "sampled"):
+        fixed |= {"subsets": info["subsets"], "form": info["form"]}
+        fixed |= {"n_subsets": info["n_subsets"]} if info["subsets"] == "sampled" else {}
     return fixed
 
 

@@ -157,8 +157,6 @@ def ask(given: dict[str, Any]) -> Question:
     if groups is not None:
         check_whole(groups, "validation_groups", 0)
     owned, options, columns = given["owners"] is not None, given["options"], given["columns"]
-    if isinstance(columns, str):  # of nearest neighbours: a word is no list of labels
-        options, columns = {**options, "columns": columns}, None
     if given["players"] is not None:
         check_choice(given["players"], "players", PLAYERS)
     check_precedence(given["precedence"])
@@ -251,7 +249,7 @@ def _as_asked(given: dict[str, Any], question: Question, seed: int) -> dict[str,
     """The arguments that differ from their defaults."""
     usual = {"task": "auto", "cv": FOLDS, "semivalue": SEMIVALUE, "include_label": False}
     usual |= {"copy_distance": 0.0}
-    asked = {**given, "columns": question.columns, "random_state": seed}
+    asked = {**given, "random_state": seed}
     del asked["options"]
     changed = {
         name: value

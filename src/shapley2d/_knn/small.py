@@ -91,14 +91,14 @@ class SmallTable:
         return max(4, (_PIECE << 4) // (self._game.n_rows << self._game.n_columns))
 
     def _pieces(
-        self, n_coalitions: int, chosen: NDArray[np.integer]
+        self, n_subsets: int, chosen: NDArray[np.integer]
     ) -> list[tuple[slice, NDArray[np.integer]]]:
         """Coalitions and validation rows to do at a time: their sizes depend on the table alone, so do the bits."""
         rows = int(np.clip(_PIECE // (self._game.n_rows * _COALITIONS), 1, ROWS))
-        block = int(np.clip(_PIECE // (self._game.n_rows * rows), 1, n_coalitions))
+        block = int(np.clip(_PIECE // (self._game.n_rows * rows), 1, n_subsets))
         return [
             (slice(start, start + block), chosen[first : first + rows])
-            for first, start in product(range(0, len(chosen), rows), range(0, n_coalitions, block))
+            for first, start in product(range(0, len(chosen), rows), range(0, n_subsets, block))
         ]
 
     def _values(

@@ -48,7 +48,7 @@ MAX_AUTO_EXACT = 4
 """Players of the shorter axis up to which ``method="auto"`` takes pairs on the longer one rather than permutations."""
 
 _COLUMN_STEP = 64  # column coalitions whose KNN utilities are computed together
-_SAMPLING_NAMES = (*(option.name for option in SAMPLING), "n_coalitions")
+_SAMPLING_NAMES = (*(option.name for option in SAMPLING), "n_subsets")
 
 
 def complete_options(method: Any, given: dict[str, Any]) -> dict[str, Any]:
@@ -219,7 +219,7 @@ def _by_pairs(
     sums: BlockSums | None,
     uses_knn: bool,
     tolerance: float,
-    n_coalitions: int | None = None,
+    n_subsets: int | None = None,
     max_permutations: int | None = None,
     **_: Any,
 ) -> Estimate:
@@ -233,7 +233,7 @@ def _by_pairs(
         members,
         n_groups,
         run,
-        n_coalitions=n_coalitions,
+        n_subsets=n_subsets,
         tolerance=tolerance,
         max_coalitions=most,
         n_jobs=1 if uses_knn else run.n_jobs,

@@ -70,11 +70,11 @@ def solve_games(
 
 def exact_utilities(games: Sequence[Game], rows: list[NDArray[np.intp]], run: Run) -> int:
     """Utilities that exact values need."""
-    from shapley2d._theory.precedence import n_coalitions
+    from shapley2d._theory.precedence import n_subsets
 
     return sum(
-        n_coalitions(game.n_rows, run.precedence.of_rows(members).rows)
-        * n_coalitions(game.n_columns, run.precedence.columns)
+        n_subsets(game.n_rows, run.precedence.of_rows(members).rows)
+        * n_subsets(game.n_columns, run.precedence.columns)
         for game, members in zip(games, rows, strict=True)
     )
 

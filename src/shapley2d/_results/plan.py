@@ -29,7 +29,7 @@ class Plan:
     rows, columns, valid_rows : int
         Of the training table, and the rows that it is evaluated on, over all folds.
     amounts : dict of str to (int, int)
-        What there is to do, at least and at most: ``"column coalitions"``, ``"permutations"``,
+        What there is to do, at least and at most: ``"column subsets"``, ``"permutations"``,
         ``"trees"``.
     seconds : (float, float)
         On this machine, at best and at worst.
@@ -131,10 +131,10 @@ class Plan:
     def _entries(self, within: float | None) -> list[tuple[str, str]]:
         words = [("work", f"{_counted(counts)} {name}") for name, counts in self.amounts.items()]
         kinds = [
-            str(self.facts[key]) for key in ("columns", "form", "backend") if key in self.facts
+            str(self.facts[key]) for key in ("subsets", "form", "backend") if key in self.facts
         ]
         if kinds:
-            words.append(("how", f"columns {kinds[0]}, form {kinds[1]}, on {kinds[2]}"))
+            words.append(("how", f"column subsets: {kinds[0]}, form {kinds[1]}, on {kinds[2]}"))
         words.append(("time", f"{time_words(self.seconds)} here ({self._how()})"))
         words.append(("memory", f"about {format_bytes(self.memory)} beside the table"))
         if within is not None:

@@ -63,7 +63,7 @@ def split_levels(levels: NDArray[np.intp]) -> list[tuple[NDArray[np.bool_], NDAr
     return [(levels < level, np.flatnonzero(levels == level)) for level in np.unique(levels)]
 
 
-def n_coalitions(n_players: int, levels: NDArray[np.intp] | None) -> int:
+def n_subsets(n_players: int, levels: NDArray[np.intp] | None) -> int:
     """Coalitions that an exact value needs."""
     if levels is None:
         return int(2**n_players)

@@ -106,11 +106,11 @@ def test_ranked_values_are_those_of_the_processor(device, task, n):
     ("task", "options"),
     [
         ("classification", {}),
-        ("classification", {"columns": "sampled", "n_coalitions": 40}),
+        ("classification", {"subsets": "sampled", "n_subsets": 40}),
         ("classification", {"semivalue": "banzhaf"}),
         ("classification", {"baseline": "zero"}),
         ("regression", {}),
-        ("regression", {"columns": "sampled", "n_coalitions": 40}),
+        ("regression", {"subsets": "sampled", "n_subsets": 40}),
         ("regression", {"semivalue": ("beta", 4, 1)}),
     ],
 )

@@ -106,7 +106,7 @@ class ChunkLines:
 
 def chunk_design(
     target: Target,
-    n_coalitions: int,
+    n_subsets: int,
     seed: np.random.SeedSequence,
     *,
     left_out: int = 1,
@@ -119,7 +119,7 @@ def chunk_design(
     Parameters
     ----------
     target : Target
-    n_coalitions : int
+    n_subsets : int
         No columns, all columns, and complement pairs. If that is all there are, the values are
         exact.
     seed : SeedSequence
@@ -146,7 +146,7 @@ def chunk_design(
     """
     m = target.n_columns
     sequence = PairSequence(m, seed, None if target.efficient else target.shares)
-    pairs = sequence.take(max((n_coalitions - 2) // 2, 1))
+    pairs = sequence.take(max((n_subsets - 2) // 2, 1))
     if len(pairs) == sequence.n_pairs:
         parts, share, expected = target.exact_weights(pairs), 0.0, np.zeros(m)
         lines = [_on_coalitions(target, [parts], ends=1)]

@@ -67,7 +67,7 @@ class ColumnEstimate:
         Standard error of each column's sum.
     total_stderr : float
         Standard error of the sum of all values.
-    n_coalitions : int
+    n_subsets : int
         Evaluations spent.
     estimator : str
         ``"A"`` (pair ridge), ``"B"`` (odd kernel, then A) or ``"all"`` (every coalition evaluated,
@@ -93,7 +93,7 @@ class ColumnEstimate:
     row_stderr: Floats
     column_stderr: Floats
     total_stderr: float
-    n_coalitions: int
+    n_subsets: int
     estimator: str
     converged: bool
     history: list[tuple[int, float]]
@@ -106,7 +106,7 @@ def estimate_columns(
     phi: Callable[[NDArray[np.bool_]], Floats],
     n_columns: int,
     *,
-    n_coalitions: int | None = None,
+    n_subsets: int | None = None,
     tolerance: float = TOLERANCE,
     semivalue: object = "shapley",
     random_state: int | np.random.SeedSequence = 0,
@@ -126,7 +126,7 @@ def estimate_columns(
         the estimate from the evaluations finished before is returned (unless they are fewer than
         three pairs).
     n_columns : int
-    n_coalitions : int, optional
+    n_subsets : int, optional
         Evaluations to spend: the largest even number not above, that is {}, all columns, and
         complement pairs. By default their number grows, doubling at most, from near 4 ``n_columns``
         until the tolerance is met.
@@ -172,8 +172,8 @@ def estimate_columns(
     ...     return coalitions.sum(axis=1, keepdims=True) ** 2.0
     >>> estimate_columns(phi, 3).values
     array([[3., 3., 3.]])
-    >>> estimate = estimate_columns(phi, 20, n_coalitions=200)
-    >>> estimate.n_coalitions, estimate.estimator, estimate.values.sum().round(6)
+    >>> estimate = estimate_columns(phi, 20, n_subsets=200)
+    >>> estimate.n_subsets, estimate.estimator, estimate.values.sum().round(6)
     (200, 'B', np.float64(400.0))
     """
     if n_columns < 1:
@@ -189,7 +189,7 @@ def estimate_columns(
     nothing = at_ends[0] if empty is None else np.asarray(empty, dtype=np.float64)
     base = target.ends[0] * nothing + target.ends[1] * at_ends[-1]
 
-    n_pairs, most = _limits(sequence, len(base), target, n_coalitions, max_coalitions)
+    n_pairs, most = _limits(sequence, len(base), target, n_subsets, max_coalitions)
     evaluations = _Evaluations(target, phi, base, most, sequence.n_pairs, sums)
     spent = len(at_ends)
     history: list[tuple[int, float]] = []
@@ -203,9 +203,9 @@ def estimate_columns(
                     progress(done, planned, history[-1][1] if history else math.inf)
             everything = n_pairs == sequence.n_pairs
             best = evaluations.exact() if everything else evaluations.estimate(estimator)
-            best = replace(best, n_coalitions=spent + best.n_coalitions)
+            best = replace(best, n_subsets=spent + best.n_subsets)
             ratio = convergence_ratio(best.values, best.stderr, best.dof)
-            history.append((best.n_coalitions, ratio))
+            history.append((best.n_subsets, ratio))
             if ratio <= tolerance:
                 return replace(best, converged=True, history=history)
             if n_pairs == most:
@@ -215,12 +215,12 @@ def estimate_columns(
         if evaluations.n_stored < _MIN_PAIRS:
             raise
         best = evaluations.estimate(estimator)
-        best = replace(best, n_coalitions=spent + best.n_coalitions, interrupted=True)
-        history.append((best.n_coalitions, convergence_ratio(best.values, best.stderr, best.dof)))
+        best = replace(best, n_subsets=spent + best.n_subsets, interrupted=True)
+        history.append((best.n_subsets, convergence_ratio(best.values, best.stderr, best.dof)))
     return replace(best, history=history)
 
 
-def few_coalitions(n_coalitions: int, n_columns: int) -> bool:
+def few_coalitions(n_subsets: int, n_columns: int) -> bool:
     """Whether intervals from so many sampled coalitions cannot be trusted for every column.
 
     Examples
@@ -228,7 +228,7 @@ def few_coalitions(n_coalitions: int, n_columns: int) -> bool:
     >>> few_coalitions(20, 10), few_coalitions(30, 10)
     (True, False)
     """
-    return n_coalitions < FEW_PER_COLUMN * n_columns
+    return n_subsets < FEW_PER_COLUMN * n_columns
 
 
 def coalitions_of_rounds(
@@ -262,7 +262,7 @@ def first_round(n_columns: int) -> int:
     return 2 + 2 * max(2 * n_columns, 16)
 
 
-def fits_store(n_rows: int, n_columns: int, n_coalitions: int | None = None) -> bool:
+def fits_store(n_rows: int, n_columns: int, n_subsets: int | None = None) -> bool:
     """Whether the row values of that many coalitions, or of as many as a tolerance may take, can be kept.
 
     Examples
@@ -270,7 +270,7 @@ def fits_store(n_rows: int, n_columns: int, n_coalitions: int | None = None) -> 
     >>> fits_store(32_561, 14), fits_store(1_000_000, 50), fits_store(1_000_000, 50, 100)
     (True, False, True)
     """
-    pairs = (n_coalitions or TYPICAL_PER_COLUMN * n_columns) // 2
+    pairs = (n_subsets or TYPICAL_PER_COLUMN * n_columns) // 2
     return n_rows * pairs * np.dtype(np.float32).itemsize <= STORE_BYTES
 
 
@@ -278,15 +278,15 @@ def _limits(
     sequence: PairSequence,
     n_rows: int,
     target: Target,
-    n_coalitions: int | None,
+    n_subsets: int | None,
     max_coalitions: int | None,
 ) -> tuple[int, int]:
     """Numbers of pairs to begin with, and at most."""
-    if n_coalitions is not None:
-        pairs = (n_coalitions - 2) // 2
+    if n_subsets is not None:
+        pairs = (n_subsets - 2) // 2
         if pairs < min(_MIN_PAIRS, sequence.n_pairs):
             raise ValueError(
-                f"n_coalitions={n_coalitions} is too few: at least {MIN_COALITIONS} are needed"
+                f"n_subsets={n_subsets} is too few: at least {MIN_COALITIONS} are needed"
             )
         return min(pairs, sequence.n_pairs), min(pairs, sequence.n_pairs)
     if max_coalitions is None:
@@ -481,14 +481,14 @@ def _averaged(share: float) -> Callable[[Any, Any], Any]:
     return lambda one, other: np.hypot(math.sqrt(1 - share) * one, math.sqrt(share) * other)
 
 
-def _unassessed(result: Replicated, n_coalitions: int, estimator: str) -> ColumnEstimate:
+def _unassessed(result: Replicated, n_subsets: int, estimator: str) -> ColumnEstimate:
     return ColumnEstimate(
         result.values,
         result.stderr,
         result.row_stderr,
         result.column_stderr,
         result.total_stderr,
-        n_coalitions=n_coalitions,
+        n_subsets=n_subsets,
         estimator=estimator,
         converged=False,
         history=[],

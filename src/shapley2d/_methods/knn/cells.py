@@ -62,13 +62,13 @@ def value_knn(
     *,
     n_neighbors: int,
     metric: str,
-    columns: str,
-    n_coalitions: int | None,
+    subsets: str,
+    n_subsets: int | None,
     tolerance: float,
     baseline: str,
     backend: str,
     form: str,
-    valid: str = "all",
+    valid_rows: str = "all",
     checkpoint: Any = None,
     cluster: Any = None,
 ) -> Estimate:
@@ -82,9 +82,9 @@ def value_knn(
         K, the number of neighbours that vote.
     metric : {"auto", "sqeuclidean"}
         See :mod:`shapley2d._knn.metric`.
-    columns : {"auto", "exact", "sampled"}
+    subsets : {"auto", "all", "sampled"}
         All column coalitions, a sample of them, or whichever is cheaper for the tolerance.
-    n_coalitions : int, optional
+    n_subsets : int, optional
         Column coalitions to evaluate when sampled; without it they are doubled until ``tolerance``
         is met. With fewer than three to a column the result says that its intervals are not to be
         trusted (``info["caveat"]``), and a :class:`~shapley2d.exceptions.PrecisionWarning` does.
@@ -101,7 +101,7 @@ def value_knn(
         is estimated from a sample of exact rankings, taken out as far as it is known, and part of
         all standard errors (``info["form_stderr"]``). ``info["metric_bound"]`` says how far off a
         value can be because distances are rounded: 0 where the numbers of all columns lie on grids.
-    valid : {"all", "auto"}
+    valid_rows : {"all", "auto"}
         All validation rows; or random ones of them, stratified by their labels, until the tolerance
         is met, with what the others would change in all standard errors (``info["n_valid_used"]``).
     checkpoint : path-like, optional
@@ -110,15 +110,15 @@ def value_knn(
         A Dask cluster to work on; its workers have processors only.
     """
     refuse_wide(problem.table.n_columns)
-    work = amount_of_work(problem, columns, n_coalitions, tolerance)
+    work = amount_of_work(problem, subsets, n_subsets, tolerance)
 
     def compute(device: Device | None) -> Estimate:
         small = device is None and is_small(work, form)
         game = SplitGame(
             problem, run, n_neighbors, metric, baseline, device, small=small, cluster=cluster
         )
-        game.path, game.valid = checkpoint, valid
-        return _value(game, run, columns, n_coalitions, tolerance, form)
+        game.path, game.valid_rows = checkpoint, valid_rows
+        return _value(game, run, subsets, n_subsets, tolerance, form)
 
     if checkpoint is not None:
         check_place(checkpoint)  # before anything long is done
@@ -132,41 +132,41 @@ def value_knn(
 
 
 def _value(
-    game: SplitGame, run: Run, columns: str, n_coalitions: int | None, tolerance: float, form: str
+    game: SplitGame, run: Run, subsets: str, n_subsets: int | None, tolerance: float, form: str
 ) -> Estimate:
     """Values on one device."""
-    refuse_all_subsets(columns, game.n_columns)
+    refuse_all_subsets(subsets, game.n_columns)
     game.use_form(game.first_form if form == "auto" else form)
-    if takes_all_subsets(columns, game.n_columns, n_coalitions, tolerance):
+    if takes_all_subsets(subsets, game.n_columns, n_subsets, tolerance):
         return _exact_columns(game, run, form, tolerance=tolerance)
     if form == "auto":
-        _choose_form(game, n_coalitions or TYPICAL_COALITIONS)
-    limit = sampling_limit(columns, game.n_columns, n_coalitions)
+        _choose_form(game, n_subsets or TYPICAL_COALITIONS)
+    limit = sampling_limit(subsets, game.n_columns, n_subsets)
     can_fall_back = limit is not None
     keeper = game.keeper(run)
     if can_fall_back and keeper.has_chunks:  # an earlier run has sampled in vain
         return _exact_columns(game, run, form, keeper, tolerance)
-    estimate = _some_columns(game, run, n_coalitions, tolerance, limit, keeper)
+    estimate = _some_columns(game, run, n_subsets, tolerance, limit, keeper)
     if estimate is None or (
         can_fall_back and not estimate.info["converged"] and not estimate.info["interrupted"]
     ):
         return _exact_columns(game, run, form, keeper, tolerance)
-    if n_coalitions is None or estimate.info["interrupted"]:
-        run.warn_of_precision(estimate, tolerance, "n_coalitions", estimate.info["n_coalitions"])
+    if n_subsets is None or estimate.info["interrupted"]:
+        run.warn_of_precision(estimate, tolerance, "n_subsets", estimate.info["n_subsets"])
     elif "caveat" in estimate.info:
         warn(
             PrecisionWarning(
-                Setting("n_coalitions", n_coalitions),
+                Setting("n_subsets", n_subsets),
                 f" is few for {game.n_columns} columns: the values of columns that matter most come out too near to "
                 "the others, and their 95 % intervals hold the truth less often than that; use ",
-                Setting("n_coalitions", FEW_PER_COLUMN * game.n_columns),
+                Setting("n_subsets", FEW_PER_COLUMN * game.n_columns),
                 " or more",
             )
         )
     return estimate
 
 
-def _choose_form(game: SplitGame, n_coalitions: int) -> None:
+def _choose_form(game: SplitGame, n_subsets: int) -> None:
     """Take the fast form where it is another one, and pays for the sample that is ranked exactly.
 
     How much there is to do decides, not a clock: the same call has the same result on a machine
@@ -174,7 +174,7 @@ def _choose_form(game: SplitGame, n_coalitions: int) -> None:
     """
     if game.device is not None:
         return  # it was chosen by the number of rows
-    pays = fast_pays(game.n_rows, game.n_valid, len(game.parts), n_coalitions)
+    pays = fast_pays(game.n_rows, game.n_valid, len(game.parts), n_subsets)
     form = "fast" if pays and game.is_large else "exact"
     if form != game.form:
         game.use_form(form)
@@ -183,14 +183,14 @@ def _choose_form(game: SplitGame, n_coalitions: int) -> None:
 def _some_columns(
     game: SplitGame,
     run: Run,
-    n_coalitions: int | None,
+    n_subsets: int | None,
     tolerance: float,
     limit: int | None,
     keeper: Keeper,
 ) -> Estimate | None:
     """A sample of column coalitions, for all validation rows or for each chunk of them; None where all cost less."""
-    given = (game, run, n_coalitions, tolerance, limit, keeper)
-    fits = fits_store(game.n_rows, game.n_columns, n_coalitions)
+    given = (game, run, n_subsets, tolerance, limit, keeper)
+    fits = fits_store(game.n_rows, game.n_columns, n_subsets)
     estimate: Estimate | None
     if not fits or not (keeper.has_lines or keeper.saved_plan is None):
         estimate = _streamed_columns(*given, all_rows_apart=fits)
@@ -198,7 +198,7 @@ def _some_columns(
         estimate = _streamed_columns(*given, all_rows_apart=True)
     else:
         estimate = _sampled_columns(*given)
-    grows = n_coalitions is None and limit is None
+    grows = n_subsets is None and limit is None
     if grows and estimate is not None and _ran_out_of_store(game, estimate):
         estimate = _streamed_columns(*given, all_rows_apart=False)
     return estimate
@@ -206,14 +206,14 @@ def _some_columns(
 
 def _ran_out_of_store(game: SplitGame, estimate: Estimate) -> bool:
     """Whether sampling ended because no more row values can be kept."""
-    reached = estimate.info["n_coalitions"]
+    reached = estimate.info["n_subsets"]
     ended = not any(estimate.info[name] for name in ("converged", "interrupted"))
     more = reached < min(DEFAULT_MAX_COALITIONS - 1, 2**game.n_columns)
     return ended and bool(more) and "n_chunks" not in estimate.info
 
 
 def _samples_rows(game: SplitGame, tolerance: float) -> bool:
-    return may_sample_rows(game.valid, tolerance, min(part.n_valid for part in game.parts))
+    return may_sample_rows(game.valid_rows, tolerance, min(part.n_valid for part in game.parts))
 
 
 def _exact_columns(
@@ -268,8 +268,8 @@ def _exact_columns(
             interrupted = True
     info = {
         **game.info,
-        "columns": "exact",
-        "n_coalitions": 2**m,
+        "subsets": "all",
+        "n_subsets": 2**m,
         "form": game.form,
         **game.bounds(),
         "n_valid_used": done,
@@ -299,7 +299,7 @@ def _chunks(game: SplitGame, seed: int) -> list[tuple[int, NDArray[np.intp]]]:
 def _streamed_columns(
     game: SplitGame,
     run: Run,
-    n_coalitions: int | None,
+    n_subsets: int | None,
     tolerance: float,
     limit: int | None,
     keeper: Keeper,
@@ -314,7 +314,7 @@ def _streamed_columns(
         game,
         run,
         keeper,
-        n_coalitions=n_coalitions,
+        n_subsets=n_subsets,
         tolerance=left_for_sampling(game, tolerance),
         most=limit,
         sample=_samples_rows(game, tolerance),
@@ -322,14 +322,14 @@ def _streamed_columns(
     )
     estimate = streamed.estimate()
     if streamed.takes_all_rows:
-        return _sampled_columns(game, run, n_coalitions, tolerance, limit, keeper)
-    return None if estimate is None else judged(estimate, game, run, n_coalitions, tolerance)
+        return _sampled_columns(game, run, n_subsets, tolerance, limit, keeper)
+    return None if estimate is None else judged(estimate, game, run, n_subsets, tolerance)
 
 
 def _sampled_columns(
     game: SplitGame,
     run: Run,
-    n_coalitions: int | None,
+    n_subsets: int | None,
     tolerance: float,
     limit: int | None,
     keeper: Keeper,
@@ -341,12 +341,12 @@ def _sampled_columns(
             result = estimate_columns(
                 phi,
                 game.n_columns,
-                n_coalitions=n_coalitions,
+                n_subsets=n_subsets,
                 tolerance=left_for_sampling(game, tolerance),
                 max_coalitions=limit,
                 semivalue=game.column_semivalue,
                 random_state=seed_sequence(run.seed, "column pairs"),
-                progress=_column_progress(report, None if n_coalitions else tolerance),
+                progress=_column_progress(report, None if n_subsets else tolerance),
                 sums=run.sums,
             )
         finally:
@@ -354,8 +354,8 @@ def _sampled_columns(
     ratio = convergence_ratio(result.values, result.stderr, result.dof)
     info = {
         **game.info,
-        "columns": "sampled",
-        "n_coalitions": result.n_coalitions,
+        "subsets": "sampled",
+        "n_subsets": result.n_subsets,
         "estimator": result.estimator,
         "n_valid_used": game.n_valid,
         "form": game.form,
@@ -366,9 +366,9 @@ def _sampled_columns(
     }
     if keeper.resumed_at:
         info["resumed_at"] = keeper.resumed_at
-    if result.estimator != "all" and few_coalitions(result.n_coalitions, game.n_columns):
+    if result.estimator != "all" and few_coalitions(result.n_subsets, game.n_columns):
         info["caveat"] = (
-            f"{result.n_coalitions} column coalitions are too few for {game.n_columns} columns to trust the intervals"
+            f"{result.n_subsets} column coalitions are too few for {game.n_columns} columns to trust the intervals"
         )
     estimate = Estimate(
         result.values,
@@ -381,7 +381,7 @@ def _sampled_columns(
         dof=result.dof,
         total_stderr=result.total_stderr,
     )
-    return judged(estimate, game, run, n_coalitions, tolerance)
+    return judged(estimate, game, run, n_subsets, tolerance)
 
 
 def _column_progress(

@@ -26,12 +26,12 @@ TYPICAL_COALITIONS = 512
 
 
 def amount_of_work(
-    problem: Problem, columns: str, n_coalitions: int | None, tolerance: float
+    problem: Problem, subsets: str, n_subsets: int | None, tolerance: float
 ) -> float:
     """About how many triples of row, validation row and column coalition there are to evaluate."""
     n_columns = problem.table.n_columns
-    everything = takes_all_subsets(columns, n_columns, n_coalitions, tolerance)
-    evaluated = 2.0**n_columns if everything else float(n_coalitions or TYPICAL_COALITIONS)
+    everything = takes_all_subsets(subsets, n_columns, n_subsets, tolerance)
+    evaluated = 2.0**n_columns if everything else float(n_subsets or TYPICAL_COALITIONS)
     return evaluated * sum(
         float(split.train.n_rows) * split.valid.n_rows for split in problem.splits
     )
@@ -42,19 +42,19 @@ def is_small(work: float, form: str) -> bool:
     return form != "fast" and work <= SMALL_GAME
 
 
-def sampling_limit(columns: str, n_columns: int, n_coalitions: int | None) -> int | None:
+def sampling_limit(subsets: str, n_columns: int, n_subsets: int | None) -> int | None:
     """Where sampling ends and all subsets are evaluated instead; None where they never are."""
-    may_fall_back = columns == "auto" and n_coalitions is None and n_columns <= MAX_EXACT_COLUMNS
+    may_fall_back = subsets == "auto" and n_subsets is None and n_columns <= MAX_EXACT_COLUMNS
     return 2 ** (n_columns - 2) if may_fall_back else None
 
 
-def refuse_all_subsets(columns: str, n_columns: int) -> None:
+def refuse_all_subsets(subsets: str, n_columns: int) -> None:
     """Refuse all subsets of more columns than anyone can wait for."""
-    if columns == "exact" and n_columns > MAX_EXACT_COLUMNS:
+    if subsets == "all" and n_columns > MAX_EXACT_COLUMNS:
         raise InputError(
-            Setting("columns", "exact"),
+            Setting("subsets", "all"),
             f" needs 2^{n_columns} column coalitions for {n_columns} columns: use ",
-            Setting("columns", "sampled"),
+            Setting("subsets", "sampled"),
         )
 
 
@@ -72,23 +72,23 @@ def refuse_wide(n_columns: int) -> None:
         )
 
 
-def fast_pays(n_rows: int, n_valid: int, n_splits: int, n_coalitions: int) -> bool:
+def fast_pays(n_rows: int, n_valid: int, n_splits: int, n_subsets: int) -> bool:
     """Whether there is enough to do for the fast form to pay for the sample that is ranked exactly."""
-    pairs = float(n_valid) * n_coalitions
+    pairs = float(n_valid) * n_subsets
     return pairs >= FEW_PAIRS * SAMPLE * SAMPLE_ROWS * n_splits and n_rows * pairs >= SMALL_WORK
 
 
 def takes_all_subsets(
-    columns: str, n_columns: int, n_coalitions: int | None, tolerance: float
+    subsets: str, n_columns: int, n_subsets: int | None, tolerance: float
 ) -> bool:
     """Whether all column coalitions are evaluated without asking whether a sample would do."""
-    if columns != "auto":
-        return columns == "exact"
-    if n_coalitions is not None:
-        return bool(2**n_columns <= n_coalitions)
+    if subsets != "auto":
+        return subsets == "all"
+    if n_subsets is not None:
+        return bool(2**n_columns <= n_subsets)
     return n_columns <= FEW_COLUMNS or (tolerance == 0 and n_columns <= MAX_EXACT_COLUMNS)
 
 
-def most_sampled_exactly(n_valid: int, n_coalitions: int, n_splits: int) -> int:
+def most_sampled_exactly(n_valid: int, n_subsets: int, n_splits: int) -> int:
     """Coalitions that may be ranked exactly, to judge bins, without taking much of the time."""
-    return int(n_valid * n_coalitions / (SAMPLE_COST * SAMPLE_ROWS * n_splits))
+    return int(n_valid * n_subsets / (SAMPLE_COST * SAMPLE_ROWS * n_splits))

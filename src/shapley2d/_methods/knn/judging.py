@@ -45,7 +45,7 @@ def corrected(
             run.seed,
             report,
             wanted=wanted,
-            most=_most_coalitions(game, estimate.info["n_coalitions"]),
+            most=_most_coalitions(game, estimate.info["n_subsets"]),
         )
     if run.sums is not None and estimate.covariance is not None:
         left_over = np.diag(
@@ -65,11 +65,11 @@ def corrected(
     return estimate
 
 
-def _most_coalitions(game: SplitGame, n_coalitions: int) -> int:
+def _most_coalitions(game: SplitGame, n_subsets: int) -> int:
     """Coalitions that may be ranked exactly without taking much of the time: on a GPU no more than at first."""
     if game.device is not None:
         return 0
-    return most_sampled_exactly(game.n_valid, n_coalitions, len(game.parts))
+    return most_sampled_exactly(game.n_valid, n_subsets, len(game.parts))
 
 
 def left_for_sampling(game: SplitGame, tolerance: float) -> float:
@@ -78,11 +78,11 @@ def left_for_sampling(game: SplitGame, tolerance: float) -> float:
 
 
 def judged(
-    estimate: Estimate, game: SplitGame, run: Run, n_coalitions: int | None, tolerance: float
+    estimate: Estimate, game: SplitGame, run: Run, n_subsets: int | None, tolerance: float
 ) -> Estimate:
     """The estimate without the errors of bins, and whether it is as precise as asked."""
     interrupted = estimate.info["interrupted"]
-    estimate = corrected(estimate, game, run, tolerance if n_coalitions is None else TOLERANCE)
-    if game.is_binned and n_coalitions is None and not interrupted:
+    estimate = corrected(estimate, game, run, tolerance if n_subsets is None else TOLERANCE)
+    if game.is_binned and n_subsets is None and not interrupted:
         estimate = estimate.noting(converged=estimate.info["ratio"] <= tolerance)
     return estimate

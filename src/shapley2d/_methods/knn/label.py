@@ -70,14 +70,14 @@ def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
         row_stderr = alone.stderr
     else:
         label_weights = marginal_weights(column_semivalue, m + 1)
-        if features.info["columns"] == "exact":
+        if features.info["subsets"] == "all":
             label, label_stderr, label_sum_stderr = (
                 game.mean(column_semivalue),
                 np.zeros(game.n_rows),
                 0.0,
             )
         else:
-            count = features.info["n_coalitions"]
+            count = features.info["n_subsets"]
             label, label_stderr, label_sum_stderr = _sampled_mean(
                 game, column_semivalue, count, run.seed
             )
@@ -132,7 +132,7 @@ class _RowGame:
                 self._joining[split.rows] += alone * error / len(problem.splits)
         device = device_named(backend)
         work = amount_of_work(
-            problem, options["columns"], options["n_coalitions"], options["tolerance"]
+            problem, options["subsets"], options["n_subsets"], options["tolerance"]
         )
         small = device is None and is_small(work, options["form"])
         coded = [

@@ -61,20 +61,20 @@ class Memory:
         cells = (16.0 * self.n_splits + 24.0) * self._cells
         return cells + judging + self.threads * per_thread * self.n_rows
 
-    def sampled(self, n_coalitions: int, *, parts: int, keeps: bool) -> float:
+    def sampled(self, n_subsets: int, *, parts: int, keeps: bool) -> float:
         """With the row values of all pairs, in single precision where they are many; a checkpoint has all of them."""
-        lines = 8.0 * self.n_rows * parts * (n_coalitions // 2)
+        lines = 8.0 * self.n_rows * parts * (n_subsets // 2)
         lines = lines if lines <= STORE_BYTES else lines / 2
-        return self.shared() + lines + (8.0 * self.n_rows * n_coalitions if keeps else 0.0)
+        return self.shared() + lines + (8.0 * self.n_rows * n_subsets if keeps else 0.0)
 
     def walked(self) -> float:
         """With the sums over chunks of every split, and those that threads hand in."""
         return self.shared() + 16.0 * self._cells * (self.n_splits + self.threads)
 
-    def streamed(self, n_coalitions: int, n_chunks: int) -> float:
+    def streamed(self, n_subsets: int, n_chunks: int) -> float:
         """With sums over chunks, the results of one, and some of its row values."""
         left_out = changes_of_values(self._cells, n_chunks // self.n_splits)
-        lines = min(8.0 * self.n_rows * n_coalitions, _SOME_LINES)
+        lines = min(8.0 * self.n_rows * n_subsets, _SOME_LINES)
         return (
             self.shared()
             + (16.0 + 8.0 * (1 + left_out)) * self._cells

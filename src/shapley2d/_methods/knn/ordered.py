@@ -12,7 +12,7 @@ from shapley2d._estimation.estimate import Estimate
 from shapley2d._kernels.knn_levels import add_leveled
 from shapley2d._knn.metric import integer_columns
 from shapley2d._theory.designs import exact_design
-from shapley2d._theory.precedence import n_coalitions
+from shapley2d._theory.precedence import n_subsets
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def value_knn_ordered(
         metric=metric,
         n_neighbors=int(n_neighbors),
         backend="cpu",
-        columns="exact",
-        n_coalitions=len(design.coalitions),
+        subsets="all",
+        n_subsets=len(design.coalitions),
         form="exact",
         converged=True,
         interrupted=False,
@@ -93,7 +93,7 @@ def _check(problem: Problem, run: Run, backend: str) -> None:
         raise InputError(
             Setting("precedence"), " does not go with the label of nearest neighbours", *instead
         )
-    needed = n_coalitions(problem.table.n_columns, run.precedence.columns)
+    needed = n_subsets(problem.table.n_columns, run.precedence.columns)
     if needed > MAX_COALITIONS:
         raise InputError(
             Setting("precedence"),

@@ -63,7 +63,7 @@ def guess_knn(problem: Problem, run: Run, options: dict[str, Any]) -> float:
 
     On a GPU next to nothing: to start it for a price would take as long as many a run.
     """
-    names = ("columns", "n_coalitions", "tolerance")
+    names = ("subsets", "n_subsets", "tolerance")
     work = amount_of_work(problem, **{name: options[name] for name in names})
     if options["cluster"] is None and may_use_gpu(options["backend"], work):
         return 0.0
@@ -76,13 +76,13 @@ def price_knn(
     *,
     n_neighbors: int,
     metric: str,
-    columns: str,
-    n_coalitions: int | None,
+    subsets: str,
+    n_subsets: int | None,
     tolerance: float,
     baseline: str,
     backend: str,
     form: str,
-    valid: str = "all",
+    valid_rows: str = "all",
     checkpoint: Any = None,
     cluster: Any = None,
 ) -> Price:
@@ -92,27 +92,27 @@ def price_knn(
     """
     n_columns = problem.table.n_columns
     refuse_wide(n_columns)
-    refuse_all_subsets(columns, n_columns)
-    work = amount_of_work(problem, columns, n_coalitions, tolerance)
-    exact = takes_all_subsets(columns, n_columns, n_coalitions, tolerance)
+    refuse_all_subsets(subsets, n_columns)
+    work = amount_of_work(problem, subsets, n_subsets, tolerance)
+    exact = takes_all_subsets(subsets, n_columns, n_subsets, tolerance)
     settings = {"n_neighbors": n_neighbors, "metric": metric, "baseline": baseline}
 
     def compute(device: Device | None) -> Price:
         small = device is None and is_small(work, form)
         used = _form_used(
-            problem, form, device, 2**n_columns if exact else n_coalitions or TYPICAL_COALITIONS
+            problem, form, device, 2**n_columns if exact else n_subsets or TYPICAL_COALITIONS
         )
         bench = calibration.set_up(problem, run, used, device, small=small, **settings)
         samples = may_sample_rows(
-            valid, tolerance, min(split.valid.n_rows for split in problem.splits)
+            valid_rows, tolerance, min(split.valid.n_rows for split in problem.splits)
         )
         job = _Job(problem, run, bench, keeps=checkpoint is not None, samples=samples)
         if exact:
             return job.all_subsets()
-        limit = sampling_limit(columns, n_columns, n_coalitions)
-        streams = samples or not fits_store(problem.table.n_rows, n_columns, n_coalitions)
-        if n_coalitions is not None:
-            counts = _even(n_coalitions, n_columns), _even(n_coalitions, n_columns)
+        limit = sampling_limit(subsets, n_columns, n_subsets)
+        streams = samples or not fits_store(problem.table.n_rows, n_columns, n_subsets)
+        if n_subsets is not None:
+            counts = _even(n_subsets, n_columns), _even(n_subsets, n_columns)
             return job.streamed(counts) if streams else job.sampled(counts, [counts[0]])
         fall = pilot_fall(problem, run, tolerance, small=small, **settings)
         rounds = coalitions_of_rounds(
@@ -140,20 +140,20 @@ def _threads(run: Run) -> int:
     return int(effective_n_jobs(-1 if run.n_jobs is None else run.n_jobs))
 
 
-def _form_used(problem: Problem, form: str, device: Device | None, n_coalitions: int) -> str:
+def _form_used(problem: Problem, form: str, device: Device | None, n_subsets: int) -> str:
     """The form that the run will choose."""
     is_large = all(split.rows.size >= FAST_ROWS for split in problem.splits)
     if form != "auto":
         return form
     if device is not None:
         return "fast" if is_large else "exact"
-    pays = fast_pays(problem.table.n_rows, problem.n_valid, len(problem.splits), n_coalitions)
+    pays = fast_pays(problem.table.n_rows, problem.n_valid, len(problem.splits), n_subsets)
     return "fast" if pays and is_large else "exact"
 
 
-def _even(n_coalitions: int, n_columns: int) -> int:
+def _even(n_subsets: int, n_columns: int) -> int:
     """What becomes of a number of coalitions that was asked for: complement pairs, and no more than there are."""
-    return int(min(2 * (n_coalitions // 2), 2**n_columns))
+    return int(min(2 * (n_subsets // 2), 2**n_columns))
 
 
 def _counts(found: list[int | None], most: int) -> tuple[tuple[int, int], tuple[bool, bool]]:
@@ -167,7 +167,7 @@ def _notes(missed: tuple[bool, bool], most: int, *, falls_back: bool) -> list[st
     if not missed[1]:
         return []
     if falls_back:
-        return ["Should sampling not do, all column coalitions are evaluated."]
+        return ["Should sampling not do, all column subsets are evaluated."]
     if missed[0]:
         return [
             f"The tolerance will hardly be met by the {most:,} column coalitions that are evaluated at most."
@@ -222,7 +222,7 @@ class _Job:
             for k, share in enumerate(self._used(size))
         )
         return self._price(
-            low, high, pace, (coalitions, coalitions), self._memory.walked(), "exact", size
+            low, high, pace, (coalitions, coalitions), self._memory.walked(), "all", size
         )
 
     def sampled(
@@ -297,17 +297,17 @@ class _Job:
         pace: Measured,
         coalitions: tuple[int, int],
         memory: float,
-        columns: str,
+        subsets: str,
         chunk: int = 0,
         notes: list[str] | None = None,
     ) -> Price:
         facts = {
-            "columns": columns,
+            "subsets": subsets,
             "form": self._bench.game.form,
             "backend": backend_name(self._bench.game.device),
             "ns_per_triple": round(1e9 * pace.core_s, 3),
         }
-        amounts = {"column coalitions": coalitions}
+        amounts = {"column subsets": coalitions}
         if self._samples:
             least, most = (round(share * self.n_valid) for share in self._used(chunk))
             amounts["validation rows"] = (least, most)
@@ -331,14 +331,14 @@ class _Job:
         """Of ranking all rows, where the run ranks the near ones only."""
         return calibration.pace_of_sample(self._bench, self._run.seed, "exact", CALIBRATION_S / 4)
 
-    def _correction_s(self, pace: Measured, n_coalitions: int, *, most: bool) -> float:
+    def _correction_s(self, pace: Measured, n_subsets: int, *, most: bool) -> float:
         """What ranking a sample exactly takes, where rows are in bins."""
         if not self._bench.part.is_binned:
             return 0.0
         exact = self._exact_pace
         count = SAMPLE
         if most and self._bench.game.device is None:
-            room = most_sampled_exactly(self.n_valid, n_coalitions, self.n_splits)
+            room = most_sampled_exactly(self.n_valid, n_subsets, self.n_splits)
             count = max(SAMPLE, min(room, MAX_SAMPLE))
         triples = count * SAMPLE_ROWS * sum(split.train.n_rows for split in self._problem.splits)
         return float(triples * (exact.core_s + pace.core_s) / max(pace.cores, 1.0))

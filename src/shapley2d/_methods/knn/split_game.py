@@ -64,7 +64,7 @@ class SplitGame:
         }
         self.is_small = small
         self.path: Any = None
-        self.valid = "all"
+        self.valid_rows = "all"
         self._cluster = cluster
         self._problem = problem
         self._splits = problem.splits
@@ -145,7 +145,7 @@ class SplitGame:
             max_bytes=8 * max(chunks, lines),
             unit="pieces of work",
             baseline=self.baseline,
-            valid=self.valid,
+            valid_rows=self.valid_rows,
             form=self.form,
             small=bool(self._options["small"]),
             **self.info,

@@ -69,7 +69,7 @@ class Plan:
 
     Attributes
     ----------
-    n_coalitions : int
+    n_subsets : int
     left_out, probes : int
         See :class:`~shapley2d._knn.columns.chunk_design.ChunkDesign`.
     squared : bool
@@ -78,7 +78,7 @@ class Plan:
         0 with as many coalitions as a run begins with, 1 with as many as turned out to be needed.
     """
 
-    n_coalitions: int
+    n_subsets: int
     left_out: int
     probes: int
     squared: bool = False
@@ -114,7 +114,7 @@ class StreamWork:
             plan = self._plan
             design = chunk_design(
                 self._target,
-                plan.n_coalitions,
+                plan.n_subsets,
                 seed_sequence(self._seed, "chunk pairs", plan.attempt, number),
                 left_out=plan.left_out,
                 probes=plan.probes,
@@ -160,9 +160,9 @@ def chunk_rows(n_rows: int, n_valid: int, n_columns: int, at_least: int = 1) -> 
     return max(min(rows, n_valid), 1)
 
 
-def may_sample_rows(valid: str, tolerance: float, n_valid: int) -> bool:
+def may_sample_rows(valid_rows: str, tolerance: float, n_valid: int) -> bool:
     """Whether a run may end before all validation rows were used, the smallest split having so many of them."""
-    return valid == "auto" and tolerance > 0 and n_valid >= 2 * LEAST_CHUNKS
+    return valid_rows == "auto" and tolerance > 0 and n_valid >= 2 * LEAST_CHUNKS
 
 
 def check_points(first: int, last: int) -> set[int]:
@@ -182,7 +182,7 @@ class Streamed:
     game : SplitGame
     run : Run
     keeper : Keeper
-    n_coalitions : int or None
+    n_subsets : int or None
         Of every chunk; without it as many as the tolerance takes.
     tolerance : float
     most : int, optional
@@ -200,15 +200,15 @@ class Streamed:
         run: Run,
         keeper: Keeper,
         *,
-        n_coalitions: int | None,
+        n_subsets: int | None,
         tolerance: float,
         most: int | None = None,
         sample: bool = False,
         all_rows_apart: bool = False,
     ) -> None:
         self._game, self._run, self._keeper = game, run, keeper
-        self._asked, self._tolerance, self._sample = n_coalitions, tolerance, sample
-        self._all_rows_apart = all_rows_apart and sample and n_coalitions is None
+        self._asked, self._tolerance, self._sample = n_subsets, tolerance, sample
+        self._all_rows_apart = all_rows_apart and sample and n_subsets is None
         self.takes_all_rows = False
         self._most, self._falls_back = most or DEFAULT_MAX_COALITIONS, most is not None
         self._target = Target(game.n_columns, game.column_semivalue)
@@ -270,12 +270,12 @@ class Streamed:
             float(self._sample),
         ]
 
-    def _plan(self, n_coalitions: int, attempt: int = 0) -> Plan:
+    def _plan(self, n_subsets: int, attempt: int = 0) -> Plan:
         cells = self._game.n_rows * self._game.n_columns
         changes = changes_of_values(cells, self._each)
         if self._squared:
             changes = max(changes, self._game.parts[0].squares_at_most)
-        return Plan(n_coalitions, changes, PROBES, self._squared, attempt)
+        return Plan(n_subsets, changes, PROBES, self._squared, attempt)
 
     def _start(self, plan: Plan) -> tuple[list[StreamSums], int]:
         """Sums to add to, and how many chunks they have."""
@@ -289,7 +289,7 @@ class Streamed:
             )
             for part, rows in zip(game.parts, game.rows, strict=True)
         ]
-        return sums, self._keeper.restore_stream(sums, [plan.n_coalitions, plan.attempt])
+        return sums, self._keeper.restore_stream(sums, [plan.n_subsets, plan.attempt])
 
     def _go_on(
         self, plan: Plan, sums: list[StreamSums], done: int, report: Callable[[float, str], None]
@@ -307,7 +307,7 @@ class Streamed:
         self._history = []
 
         def state() -> NDArray[np.float64]:
-            return np.array([*self._question, plan.n_coalitions, plan.attempt, self._half])
+            return np.array([*self._question, plan.n_subsets, plan.attempt, self._half])
 
         verdict = self._verdict(plan, sums, done)
         while verdict is None:
@@ -339,7 +339,7 @@ class Streamed:
             if done == pilot // 2:
                 self._half = self._error(sums)
             needed = self._needed(plan, sums) if done == pilot else 0
-            if needed > plan.n_coalitions or needed == _ALL_ROWS:
+            if needed > plan.n_subsets or needed == _ALL_ROWS:
                 return needed
         if done and done % per_pass == 0:
             ratio, passes = self._note(plan, sums, done), done // per_pass
@@ -358,13 +358,13 @@ class Streamed:
             if self._history
             else ""
         )
-        return f"{error}{share}, {plan.n_coalitions:,} column coalitions each"
+        return f"{error}{share}, {plan.n_subsets:,} column coalitions each"
 
     def _note(self, plan: Plan, sums: list[StreamSums], done: int) -> float:
         """The convergence ratio by now, for the history too."""
         estimate = self._last = self._together(sums, {})
         ratio = convergence_ratio(estimate.values, estimate.stderr, estimate.dof)
-        count = max(round(plan.n_coalitions * done / len(self._chunks)), 1)
+        count = max(round(plan.n_subsets * done / len(self._chunks)), 1)
         if self._history and self._history[-1][0] >= count:
             self._history.pop()
         self._history.append((count, ratio))
@@ -388,7 +388,7 @@ class Streamed:
             return self._most
         now, chunks = self._error(sums), self._each
         if now == 0:
-            return plan.n_coalitions
+            return plan.n_subsets
         seen = min(part.chunks for part in sums)
         if not self._sample:
             # Rows that few validation rows are near to have values, and errors, that come from few
@@ -400,20 +400,20 @@ class Streamed:
             )
             dof = chunks * max(plan.left_out, 1)
             ratio = now * (seen / chunks) ** power * interval_factor(dof) / interval_factor()
-            return math.ceil(plan.n_coalitions * max(float(_MARGIN * ratio / self._tolerance), 1.0))
+            return math.ceil(plan.n_subsets * max(float(_MARGIN * ratio / self._tolerance), 1.0))
         between, within = (max(one) for one in zip(*(part.parts() for part in sums), strict=True))
         spread = max(float(np.ptp(part.mean())) for part in sums)
         wanted = (self._tolerance * spread) ** 2 * max(len(sums) - 1, 1)
-        rows, best = max(between - within, 0.0), (math.inf, plan.n_coalitions)
+        rows, best = max(between - within, 0.0), (math.inf, plan.n_subsets)
         for doubling in range(8):
-            count, columns = plan.n_coalitions << doubling, within / 4**doubling
+            count, columns = plan.n_subsets << doubling, within / 4**doubling
             takes = max((rows + columns) / (wanted + rows / chunks), 1.0)
             if takes > chunks:  # all rows, several times
                 takes = max(chunks * (columns / chunks) / max(wanted, 1e-300), chunks)
             best = min(best, (takes * count, count))
         # With all rows the error by coalitions alone counts, which falls as fast as their number
         # grows.
-        shared = plan.n_coalitions * math.sqrt(within / chunks / max(wanted, 1e-300))
+        shared = plan.n_subsets * math.sqrt(within / chunks / max(wanted, 1e-300))
         all_rows = chunks * max(shared, first_round(self._game.n_columns))
         return _ALL_ROWS if self._all_rows_apart and best[0] > _PAYS * all_rows else int(best[1])
 
@@ -436,11 +436,11 @@ class Streamed:
             self._last if self._last is not None and not interrupted else self._together(sums, {})
         )
         ratio = convergence_ratio(estimate.values, estimate.stderr, estimate.dof)
-        everything = plan.n_coalitions // 2 > sum(pair_counts(game.n_columns)[1:])
+        everything = plan.n_subsets // 2 > sum(pair_counts(game.n_columns)[1:])
         info: dict[str, Any] = {
             **game.info,
-            "columns": "sampled",
-            "n_coalitions": min(plan.n_coalitions * passes, 2**game.n_columns),
+            "subsets": "sampled",
+            "n_subsets": min(plan.n_subsets * passes, 2**game.n_columns),
             "estimator": "all" if everything else "B",
             "form": game.form,
             **game.bounds(),
@@ -452,9 +452,9 @@ class Streamed:
         }
         if self._keeper.resumed_at:
             info["resumed_at"] = self._keeper.resumed_at
-        if not everything and few_coalitions(plan.n_coalitions, game.n_columns):
+        if not everything and few_coalitions(plan.n_subsets, game.n_columns):
             info["caveat"] = (
-                f"{plan.n_coalitions} column coalitions are too few for {game.n_columns} columns to trust the intervals"
+                f"{plan.n_subsets} column coalitions are too few for {game.n_columns} columns to trust the intervals"
             )
         estimate.info.update(info)
         estimate.history.extend(self._history)

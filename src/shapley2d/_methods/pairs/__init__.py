@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def solve(
-    problem: Problem, run: Run, *, n_coalitions: int | None, tolerance: float, **settings: Any
+    problem: Problem, run: Run, *, n_subsets: int | None, tolerance: float, **settings: Any
 ) -> Estimate:
     """Values of a model's cells."""
     from shapley2d._methods.games import model_games
@@ -32,7 +32,7 @@ def solve(
     threads = (-1 if run.n_jobs is None else run.n_jobs) if is_knn(settings["model"]) else 1
     parts = model_games(problem, run, **settings, threads=threads)
     estimate = solve_games(
-        parts.games, parts.rows, parts.n_rows, run, n_coalitions=n_coalitions, tolerance=tolerance
+        parts.games, parts.rows, parts.n_rows, run, n_subsets=n_subsets, tolerance=tolerance
     )
     return estimate.noting(**parts.info)
 
@@ -43,26 +43,24 @@ def solve_games(
     n_rows: int,
     run: Run,
     *,
-    n_coalitions: int | None,
+    n_subsets: int | None,
     tolerance: float,
 ) -> Estimate:
     """Values of games, the mean over them."""
     from shapley2d._methods.pairs.games import solve_pairs
 
-    return solve_pairs(games, rows, n_rows, run, n_coalitions=n_coalitions, tolerance=tolerance)
+    return solve_pairs(games, rows, n_rows, run, n_subsets=n_subsets, tolerance=tolerance)
 
 
 def price(
-    problem: Problem, run: Run, *, n_coalitions: int | None, tolerance: float, **settings: Any
+    problem: Problem, run: Run, *, n_subsets: int | None, tolerance: float, **settings: Any
 ) -> Price:
     """What a run will take."""
     from shapley2d._methods.games import model_games
     from shapley2d._methods.pairs.price import price_pairs
 
     parts = model_games(problem, run, **settings)
-    return price_pairs(
-        parts.games, parts.n_rows, run, n_coalitions=n_coalitions, tolerance=tolerance
-    )
+    return price_pairs(parts.games, parts.n_rows, run, n_subsets=n_subsets, tolerance=tolerance)
 
 
 METHOD = Method(
@@ -72,11 +70,11 @@ METHOD = Method(
     options=(
         *TRAINING,
         whole(
-            "n_coalitions",
+            "n_subsets",
             None,
             "the size of that sample",
             least=MIN_COALITIONS,
-            flag="--coalitions",
+            flag="--n-subsets",
             shown_default="doubled until the tolerance is met",
         ),
         TOLERANCE,
@@ -85,5 +83,5 @@ METHOD = Method(
     solve_games=solve_games,
     score=score_model,
     price=price,
-    game_options=("n_coalitions", "tolerance"),
+    game_options=("n_subsets", "tolerance"),
 )

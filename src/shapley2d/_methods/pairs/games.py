@@ -44,7 +44,7 @@ def solve_pairs(
     n_rows: int,
     run: Run,
     *,
-    n_coalitions: int | None = None,
+    n_subsets: int | None = None,
     tolerance: float,
     max_coalitions: int = DEFAULT_MAX_COALITIONS,
     n_jobs: int | None = None,
@@ -60,7 +60,7 @@ def solve_pairs(
         The rows of the result behind the rows of each game; a row that is not there adds nothing.
     n_rows : int
     run : Run
-    n_coalitions : int, optional
+    n_subsets : int, optional
         Coalitions of the sampled axis; doubled until the tolerance is met by default.
     tolerance : float
     max_coalitions : int
@@ -85,16 +85,16 @@ def solve_pairs(
         found = estimate_pairs(
             axis.utilities,
             axis.n_players,
-            n_coalitions=n_coalitions,
+            n_subsets=n_subsets,
             max_coalitions=max_coalitions,
-            tolerance=0.0 if n_coalitions else tolerance,
+            tolerance=0.0 if n_subsets else tolerance,
             semivalue=axis.semivalue,
             seed=int(seed_sequence(run.seed, "owner pairs").generate_state(1, np.uint64)[0]),
             progress=update,
         )
     estimate = _estimate(found, axis, run.sums if sums is None else sums, tolerance)
-    if n_coalitions is None or found.interrupted:
-        option, stopped_at = limit or ("n_coalitions", found.n_coalitions)
+    if n_subsets is None or found.interrupted:
+        option, stopped_at = limit or ("n_subsets", found.n_subsets)
         run.warn_of_precision(estimate, tolerance, option, stopped_at)
     return estimate
 
@@ -128,16 +128,16 @@ def _estimate(
         by_row = np.zeros_like(by_row)
     info = {
         "sampled": "rows" if axis.samples_rows else "columns",
-        "n_coalitions": found.n_coalitions,
-        "n_utilities": found.n_coalitions * axis.per_coalition,
+        "n_subsets": found.n_subsets,
+        "n_utilities": found.n_subsets * axis.per_coalition,
         "estimator": found.estimator,
         "converged": found.converged or found.history[-1][1] <= tolerance,
         "interrupted": found.interrupted,
         "ratio": found.history[-1][1],
     }
-    if found.estimator != "all" and few_coalitions(found.n_coalitions, axis.n_players):
+    if found.estimator != "all" and few_coalitions(found.n_subsets, axis.n_players):
         info["caveat"] = (
-            f"{found.n_coalitions} coalitions are too few for {axis.n_players} players to trust the intervals"
+            f"{found.n_subsets} coalitions are too few for {axis.n_players} players to trust the intervals"
         )
     covariance = None
     if sums is not None:

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def price_pairs(
-    games: Sequence[Game], n_rows: int, run: Run, *, n_coalitions: int | None, tolerance: float
+    games: Sequence[Game], n_rows: int, run: Run, *, n_subsets: int | None, tolerance: float
 ) -> Price:
     """What utilities take, for as many coalitions as were asked for, or as the tolerance may need."""
     n_columns = games[0].n_columns
     check_pairs(n_rows, n_columns)
-    rounds = coalitions_of_rounds(max(n_rows, n_columns), n_coalitions, DEFAULT_MAX_COALITIONS)
+    rounds = coalitions_of_rounds(max(n_rows, n_columns), n_subsets, DEFAULT_MAX_COALITIONS)
     low, high = (
-        (rounds[-1] if n_coalitions is not None or tolerance == 0 else rounds[0]),
+        (rounds[-1] if n_subsets is not None or tolerance == 0 else rounds[0]),
         rounds[-1],
     )
     # what a utility takes is timed on coalitions of half of the players, as those of pairs are on

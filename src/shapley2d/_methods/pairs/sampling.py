@@ -58,7 +58,7 @@ class PairEstimate:
     spread : ndarray of shape (groups, g, m)
         Deviations whose products, summed over the groups, are the covariances of the errors.
     dof : float
-    n_coalitions : int
+    n_subsets : int
         Coalitions evaluated.
     estimator : str
         ``"A"``, ``"B"``, either of them ``"after trees"``, or ``"all"`` where every coalition was
@@ -71,7 +71,7 @@ class PairEstimate:
     stderr: Floats
     spread: Floats
     dof: float
-    n_coalitions: int
+    n_subsets: int
     estimator: str
     converged: bool = False
     interrupted: bool = False
@@ -82,7 +82,7 @@ def estimate_pairs(
     phi: Callable[[NDArray[np.bool_]], Floats],
     n_players: int,
     *,
-    n_coalitions: int | None = None,
+    n_subsets: int | None = None,
     max_coalitions: int = 8192,
     tolerance: float = TOLERANCE,
     semivalue: Semivalue = "shapley",
@@ -98,7 +98,7 @@ def estimate_pairs(
         ``phi(coalitions)``, boolean (B, m) to float (B, g): utilities of the coalitions in every
         game.
     n_players : int
-    n_coalitions : int, optional
+    n_subsets : int, optional
         Coalitions to evaluate; by default their number doubles until the tolerance is met.
     max_coalitions : int
         Where doubling ends at the latest.
@@ -113,8 +113,8 @@ def estimate_pairs(
 
     Examples
     --------
-    >>> found = estimate_pairs(lambda masks: masks.sum(axis=1, keepdims=True) ** 2.0, 20, n_coalitions=200)
-    >>> found.values.round(6).max(), found.n_coalitions
+    >>> found = estimate_pairs(lambda masks: masks.sum(axis=1, keepdims=True) ** 2.0, 20, n_subsets=200)
+    >>> found.values.round(6).max(), found.n_subsets
     (np.float64(20.0), 200)
     """
     target = Target(n_players, semivalue)
@@ -125,7 +125,7 @@ def estimate_pairs(
     sample = _Sample(target, semivalue, ends, seed)
     history: list[tuple[int, float]] = []
     best: PairEstimate | None = None
-    schedule = _schedule(sequence.n_pairs, n_players, n_coalitions, max_coalitions)
+    schedule = _schedule(sequence.n_pairs, n_players, n_subsets, max_coalitions)
     try:
         for n_pairs in schedule:
             pairs = sequence.take(n_pairs)
@@ -144,21 +144,19 @@ def estimate_pairs(
                 else sample.estimate(stand_in, tolerance)
             )
             ratio = convergence_ratio(best.values, best.stderr, best.dof)
-            history.append((best.n_coalitions, ratio))
+            history.append((best.n_subsets, ratio))
             if ratio <= tolerance:
                 return replace(best, converged=True, history=tuple(history))
     except KeyboardInterrupt:
         if sample.n_pairs < _MIN_PAIRS:
             raise
         best = replace(sample.estimate(stand_in, tolerance), interrupted=True)
-        history.append((best.n_coalitions, convergence_ratio(best.values, best.stderr, best.dof)))
+        history.append((best.n_subsets, convergence_ratio(best.values, best.stderr, best.dof)))
     assert best is not None
     return replace(best, history=tuple(history))
 
 
-def coalitions_of_rounds(
-    n_players: int, n_coalitions: int | None, max_coalitions: int
-) -> list[int]:
+def coalitions_of_rounds(n_players: int, n_subsets: int | None, max_coalitions: int) -> list[int]:
     """How many coalitions have been evaluated by every look at the error.
 
     Examples
@@ -167,15 +165,13 @@ def coalitions_of_rounds(
     ([82, 162, 322, 500], [200])
     """
     total = 2 ** (n_players - 1) - 1
-    return [2 + 2 * pairs for pairs in _schedule(total, n_players, n_coalitions, max_coalitions)]
+    return [2 + 2 * pairs for pairs in _schedule(total, n_players, n_subsets, max_coalitions)]
 
 
-def _schedule(
-    total: int, n_players: int, n_coalitions: int | None, max_coalitions: int
-) -> list[int]:
+def _schedule(total: int, n_players: int, n_subsets: int | None, max_coalitions: int) -> list[int]:
     """Numbers of pairs after each round."""
-    if n_coalitions is not None:
-        return [min(max((n_coalitions - 2) // 2, _MIN_PAIRS), total)]
+    if n_subsets is not None:
+        return [min(max((n_subsets - 2) // 2, _MIN_PAIRS), total)]
     most = min(max((max_coalitions - 2) // 2, _MIN_PAIRS), total)
     pairs, rounds = max(2 * n_players, 16), []
     while pairs < most:

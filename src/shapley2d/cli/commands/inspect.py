@@ -224,7 +224,7 @@ def quick_values(
         return None
     from shapley2d import value_cells
 
-    few: dict[str, Any] = {} if m <= 6 else {"columns": "sampled", "n_coalitions": 64}
+    few: dict[str, Any] = {} if m <= 6 else {"subsets": "sampled", "n_subsets": 64}
     try:
         with without_warnings():
             return value_cells(
