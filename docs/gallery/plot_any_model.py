@@ -2,7 +2,7 @@
 Any model: neural networks, TabPFN and others
 =============================================
 
-Whatever has scikit-learn's ``fit`` and ``predict`` can be valued. A small network stands in for a
+Any model with scikit-learn's ``fit`` and ``predict`` works. A small network stands in for a
 large one here; the call is the same.
 """
 
@@ -15,7 +15,7 @@ from shapley2d import value_cells
 
 
 class SmallNetwork(ClassifierMixin, BaseEstimator):
-    """One hidden layer with random weights and a least-squares readout: a network that trains in a millisecond."""
+    """Random hidden weights and a least-squares readout: trains in a millisecond."""
 
     def __init__(self, width=24, seed=0):
         self.width, self.seed = width, seed
@@ -51,18 +51,18 @@ v = value_cells(
 print(v.describe())
 
 # %%
-# With the real thing, only the model changes (not run here)::
+# With a real network, only the model changes (not run here)::
 #
 #     from tabpfn import TabPFNClassifier
-#     v = value_cells(X, y, X_valid, y_valid, method="mc", model=TabPFNClassifier(),
-# max_permutations=20)
+#     model = TabPFNClassifier()
+#     v = value_cells(X, y, X_valid, y_valid, method="mc", model=model, max_permutations=20)
 #
 #     from skorch import NeuralNetClassifier  # torch behind scikit-learn's interface
-#     v = value_cells(X, y, X_valid, y_valid, method="mc", model=NeuralNetClassifier(module,
-# max_epochs=20))
+#     model = NeuralNetClassifier(module, max_epochs=20)
+#     v = value_cells(X, y, X_valid, y_valid, method="mc", model=model)
 #
-# Each permutation trains a model on a row and column more at a time; ``checkpoint=`` resumes and
-# ``cluster=`` spreads the work.
+# Each permutation retrains the model as rows and columns are added one by one; ``checkpoint=``
+# resumes an interrupted run and ``cluster=`` spreads the work.
 fig, ax = plt.subplots(figsize=(6.4, 3), layout="constrained")
 ax.barh(
     v.column_names,

@@ -2,8 +2,8 @@
 Which columns carry a model, and for which rows?
 ================================================
 
-A column's value is the sum of its cells'. The cells say more: the same column may carry one class
-and mislead another.
+A column's value is the sum of its cells' values. The cells tell more: the same column may help with
+one class and mislead on another.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Cost against precision
 ======================
 
-Beyond ten columns, subsets of the columns are sampled. Twice as many cost twice the time; how much
-more precise are the values?
+Beyond ten columns, column subsets are sampled. Twice as many take twice the time; how much more
+precise are the values?
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +26,8 @@ for count in counts:
     covered.append(np.mean((low <= exact.values) & (exact.values <= high)))
 
 # %%
-# The errors that a run states, beside the truth, which here is known: all 8,192 subsets were
-# evaluated, too.
+# The stated errors beside the true ones, which are known here: all 8,192 subsets were evaluated
+# too.
 spread = np.ptp(exact.values)
 fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 ax.loglog(counts, 100 * np.array(claimed) / spread, "o-", color="#0b5c6b", label="stated")

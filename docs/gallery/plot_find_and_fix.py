@@ -7,7 +7,7 @@ and what should they say?
 """
 
 # %%
-# The table is one of the package's own, and the errors are ours, so that we know the truth.
+# The table comes with the package. We inject the errors, so the truth is known.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -36,9 +36,8 @@ inspection = inspect_cells(X, y)
 inspection.rank(most=6)
 
 # %%
-# How many of the errors are among the first entries to look at? Beside it, the order of cell
-# values, which tell what an
-# entry does to a model and not whether it is wrong.
+# How many of the errors are among the first entries to look at? For comparison, the order of cell
+# values: they measure what an entry does to a model, not whether it is wrong.
 looked_at = np.linspace(0, 0.2, 41)
 valuation = value_cells(X, y)
 fig, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")

@@ -1,9 +1,9 @@
 """
-Noise columns, and what nothing is worth
-========================================
+Noise columns and the baseline
+==============================
 
-How much of an accuracy of 0.9 is the merit of the columns, where always saying the more frequent
-class is right in 0.63 of the cases? Values count from there, so a column of noise is worth nothing.
+How much of a score of 0.9 is due to the columns, if votes drawn from the labels alone already score
+0.53? Values count from that baseline, so a column of noise is worth next to nothing.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ from_nothing = value_cells(X, y)
 from_zero = value_cells(X, y, baseline="zero")
 
 # %%
-# Counted from 0, as the paper does, a constant column shares in what no column earned.
+# Counted from 0, as in the paper, a constant column gets a share that no column earned.
 fig, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
 place = np.arange(X.shape[1])
 ax.bar(

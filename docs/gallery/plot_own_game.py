@@ -2,8 +2,8 @@
 Your own game
 =============
 
-Anything that scores a set of rows and a set of columns can be divided: here, the revenue of shops
-that sell products.
+Any score of a set of rows and a set of columns can be divided: here, the revenue of shops that sell
+products.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Pay three hospitals
 ===================
 
-Three hospitals contribute to one table: two of them patients, the third two laboratory columns for
-everybody. A study pays 100,000 for the data. Who gets what?
+Three hospitals contribute to one table: two bring patients, the third two laboratory columns for all
+patients. A study pays 100,000 for the data. Who gets what?
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 A regression
 ============
 
-The same for numbers: values are shares in how much the squared error falls.
+With a numeric target, values are shares of the reduction in squared error.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ v = value_cells(X, y)
 print(v.describe())
 
 # %%
-# One dot per cell: left of zero it makes the prediction worse; the colour is the entry.
+# One dot per cell. Left of zero, the cell makes predictions worse; the colour shows the entry.
 fig, ax = plt.subplots(figsize=(7, 4.4), layout="constrained")
 v.plot_beeswarm(ax=ax)
 

@@ -1,9 +1,9 @@
 """
-Cells beside row values
-=======================
+Cell values beside row values
+=============================
 
-One value per row, as other libraries give it, says that a row hurts. It cannot say which of its
-entries does.
+One value per row, as other libraries give it, shows that a row hurts. It cannot show which of its
+entries is to blame.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,7 @@ for i, j in zip(rows, columns, strict=True):  # somebody else's entry
     X.iloc[i, j] = X.iloc[random.integers(len(X)), j]
 
 v = value_cells(X, y)
-# Counted from zero, the cells of a row sum to the row's own value under the same neighbours:
-# KNN-Shapley, as others compute it.
+# Counted from zero, the cells of a row sum to its KNN-Shapley value, as other libraries compute it.
 row_values = value_cells(X, y, baseline="zero").rows
 
 # %%

@@ -1,9 +1,8 @@
 """
-Text, dates and gaps
-====================
+Text, dates and missing entries
+===============================
 
-A column stays one column, whatever is in it: no one-hot blocks to add up again, no imputation
-beforehand.
+A column stays one column, whatever it holds: no one-hot columns to add up, no imputation first.
 """
 
 import matplotlib.pyplot as plt
@@ -33,7 +32,7 @@ v = value_cells(X, y)
 print(v.describe())
 
 # %%
-# What missing calls cost: known entries of the column help, gaps do not.
+# What missing calls cost: known entries of the column help, missing ones do not.
 calls_values = v.values[:, 2]
 fig, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
 left.bar(range(4), v.columns, color="#0b5c6b")

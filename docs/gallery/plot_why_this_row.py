@@ -2,7 +2,7 @@
 Why does this row hurt?
 =======================
 
-A row below zero makes the model worse. Its cells say by what: one slipped decimal point is enough.
+A row below zero makes the model worse. Its cells show why: one slipped decimal point is enough.
 """
 
 import matplotlib.pyplot as plt
@@ -17,10 +17,10 @@ v = value_cells(X, y)
 v.lowest(5, contents=True)
 
 # %%
-# One row, from nothing to its sum, column by column.
+# One row, column by column, from 0 to its sum.
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 v.plot_waterfall(60, ax=ax)
 
 # %%
-# The same as a table, with where the entry lies in its column.
+# The same as a table, with where each entry lies within its column.
 v.explain_row(60).head(6)

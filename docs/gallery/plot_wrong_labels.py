@@ -1,8 +1,8 @@
 """
-Labels that are wrong
-=====================
+Wrong labels
+============
 
-Valued as one more column, the label of a row has a value of its own. Wrong labels come out lowest.
+``include_label=True`` values the label as one more column. Wrong labels come out lowest.
 """
 
 import matplotlib.pyplot as plt
@@ -21,9 +21,8 @@ wrong.iloc[flipped] = 1 - wrong.iloc[flipped]
 v = value_cells(X, wrong, include_label=True)
 labels = v.values[:, -1]
 first = np.argsort(labels)[:28]
-print(
-    f"of the 28 lowest labels, {np.isin(first, flipped).sum()} are wrong, by chance it would be {28 * 28 / len(y):.0f}"
-)
+found, by_chance = np.isin(first, flipped).sum(), 28 * 28 / len(y)
+print(f"of the 28 lowest labels, {found} are wrong; by chance it would be {by_chance:.0f}")
 
 # %%
 # All labels, the wrong ones in orange.
