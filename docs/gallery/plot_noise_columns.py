@@ -3,7 +3,7 @@ Noise columns and the baseline
 ==============================
 
 How much of a score of 0.9 is due to the columns, if votes drawn from the labels alone already score
-0.53? Values count from that baseline, so a column of noise is worth next to nothing.
+0.54? Values count from that baseline, so a column of noise is worth next to nothing.
 """
 
 import matplotlib.pyplot as plt
