@@ -86,18 +86,18 @@ def knn_utility(X, y, X_valid, y_valid, K, *, regression=False, baseline="zero",
     return h
 
 
-def ordered_value(h, n: int, m: int, row_levels=None, column_levels=None) -> np.ndarray:
-    """The mean second difference over all orders of rows and of columns that respect their levels."""
+def precedence_value(h, n: int, m: int, row_precedence=None, column_precedence=None) -> np.ndarray:
+    """The mean second difference over all orders of rows and of columns that respect precedence."""
 
-    def orders(size, levels):
-        levels = [0] * size if levels is None else list(levels)
+    def orders(size, precedence):
+        first = [0] * size if precedence is None else list(precedence)
         for order in itertools.permutations(range(size)):
-            if all(levels[a] <= levels[b] for a, b in itertools.pairwise(order)):
+            if all(first[a] <= first[b] for a, b in itertools.pairwise(order)):
                 yield order
 
     values, count = np.zeros((n, m)), 0
-    column_orders = list(orders(m, column_levels))
-    for rows in orders(n, row_levels):
+    column_orders = list(orders(m, column_precedence))
+    for rows in orders(n, row_precedence):
         for columns in column_orders:
             count += 1
             for a, i in enumerate(rows):

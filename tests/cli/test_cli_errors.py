@@ -130,7 +130,7 @@ CASES = [
     (GOOD + "--valid-weight city", "--valid-weight must hold a number for every row"),
     (GOOD + "--scoring f1_macro", "how many neighbours are right, has no closed form: use 'accuracy' or"),
     (GOOD + "--precedence city", "--precedence must hold a number or a date for every row"),
-    (GOOD + "--precedence age --method loo", "--precedence does not go with --method loo, which knows no order"),
+    (GOOD + "--precedence age --method loo", "--precedence does not go with --method loo, in which players join in no order"),
     (GOOD + "--time outcome", "--time outcome is the target: name another column"),
     (GOOD + "--groups city", "--groups has 2 different groups, too few for --cv 5: ask for fewer folds"),
     (GOOD + "--time city", "--time must hold a number or a date for every row"),

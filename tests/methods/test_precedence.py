@@ -7,7 +7,7 @@ import pytest
 
 from shapley2d import CellValuer, InputError, value_blocks, value_cells, value_game
 
-from oracles import RandomGame, knn_utility, ordered_value
+from oracles import RandomGame, knn_utility, precedence_value
 
 ROWS, COLUMNS = [1, 0, 1, 0], [0, 2, 1]
 
@@ -17,7 +17,9 @@ ROWS, COLUMNS = [1, 0, 1, 0], [0, 2, 1]
 )
 def test_games_equal_the_mean_over_all_orders(precedence):
     game = RandomGame(4, 3, seed=1)
-    expected = ordered_value(game.of_sets, 4, 3, precedence.get("rows"), precedence.get("columns"))
+    expected = precedence_value(
+        game.of_sets, 4, 3, precedence.get("rows"), precedence.get("columns")
+    )
     v = value_game(game, 4, 3, precedence=precedence, progress=False)
     np.testing.assert_allclose(v.values, expected, rtol=0, atol=1e-12)
     assert v.total == pytest.approx(game.of_sets(range(4), range(3)))
@@ -77,7 +79,7 @@ def test_cells_of_a_model_and_folds():
     options = {"model": "knn", "n_neighbors": 2, "metric": "sqeuclidean", "progress": False}
     v = value_cells(X, y, X_valid, y_valid, "exact", precedence=precedence, **options)
     np.testing.assert_allclose(
-        v.values, ordered_value(h, 5, 2, [0, 1, 1, 0, 2], [0, 1]), rtol=0, atol=1e-10
+        v.values, precedence_value(h, 5, 2, [0, 1, 1, 0, 2], [0, 1]), rtol=0, atol=1e-10
     )
     fitted = CellValuer("exact", **options).fit(X, y, X_valid, y_valid, precedence=precedence)
     np.testing.assert_array_equal(fitted.values_, v.values)
@@ -113,7 +115,7 @@ def test_checkpoints_know_the_order(tmp_path):
         ({"precedence": {"rows": {9: 1}}}, "there is no row 9 to order"),
         (
             {"precedence": {"columns": {"x0": "late"}}},
-            "the level of 'x0' must be a number, not 'late'",
+            "that of 'x0' must be a number, not 'late'",
         ),
         (
             {"precedence": {"rows": list("abcde")}},
@@ -125,7 +127,7 @@ def test_checkpoints_know_the_order(tmp_path):
         ),
         (
             {"precedence": {"rows": [0, 1, 1, 0, 2]}, "method": "loo"},
-            "does not go with method='loo', which knows no",
+            "does not go with method='loo', in which players join in no order",
         ),
         (
             {"precedence": {"rows": [0, 1, 1, 0, 2]}, "method": "oob"},
@@ -180,7 +182,9 @@ def test_nearest_neighbours_have_a_closed_form_in_any_order_of_arrival(seed, k, 
         "progress": False,
     }
     v = value_cells(X, y, X_valid, y_valid, precedence=precedence, **options)
-    np.testing.assert_allclose(v.values, ordered_value(h, 6, 2, rows, columns), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        v.values, precedence_value(h, 6, 2, rows, columns), rtol=0, atol=1e-10
+    )
     assert v.exact and v.total == pytest.approx(
         value_cells(X, y, X_valid, y_valid, **options).total, abs=1e-10
     )

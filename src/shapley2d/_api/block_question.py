@@ -12,7 +12,7 @@ from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import warn, without_warnings
 from shapley2d._methods.blocks import PERMUTATIONS_ONLY, complete_options, estimate_blocks
 from shapley2d._methods.cell_sums import complete_cell_options, estimate_cell_sums
-from shapley2d._methods.ordered import with_precedence
+from shapley2d._methods.precedence import with_precedence
 from shapley2d._methods.registry import METHODS
 from shapley2d._methods.validation_error import (
     jackknife_covariance,

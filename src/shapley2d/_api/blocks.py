@@ -14,8 +14,8 @@ from shapley2d._base.checks import check_choice, check_flag, check_number, check
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.checkpoint import check_place
-from shapley2d._methods.ordered import check_precedence
 from shapley2d._methods.players import PLAYERS, settle_players
+from shapley2d._methods.precedence import check_precedence
 from shapley2d._methods.registry import METHODS, game_methods
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run

@@ -9,7 +9,7 @@ from shapley2d._api.docstrings import methods_list, options_list, with_method_do
 from shapley2d._api.question import Question
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.progress import announce
-from shapley2d._methods.ordered import check_ordered, with_precedence
+from shapley2d._methods.precedence import check_takes_precedence, with_precedence
 from shapley2d._methods.price import PriceError
 from shapley2d._methods.registry import find_method
 from shapley2d._results.plan import Plan
@@ -268,7 +268,7 @@ class CellsJob:
             label=problem.label,
             given=problem.given,
         )
-        check_ordered(method, run)
+        check_takes_precedence(method, run)
         return cls(method, problem, run, options)
 
     def plan(self) -> Plan:
@@ -303,7 +303,7 @@ class CellsJob:
         be timed from here.
         """
         quiet = self.run.progress in (False, None) or self.options.get("cluster") is not None
-        if self.method.guess is None or quiet or self.run.precedence.orders:
+        if self.method.guess is None or quiet or self.run.precedence.is_set:
             return None
         if self.method.guess(self.problem, self.run, **self.options) < GUESSED_S:
             return None

@@ -10,7 +10,7 @@ from shapley2d._api.docstrings import methods_list, with_method_docs
 from shapley2d._base.checks import check_whole
 from shapley2d._base.defaults import SEMIVALUE
 from shapley2d._games.function import FunctionGame
-from shapley2d._methods.ordered import check_ordered, check_precedence, with_precedence
+from shapley2d._methods.precedence import check_precedence, check_takes_precedence, with_precedence
 from shapley2d._methods.registry import find_game_method, game_methods
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
@@ -84,7 +84,7 @@ def value_game(
     check_precedence(precedence)
     run = with_precedence(run, precedence, names[0].tolist(), names[1].tolist())
     found = find_game_method(method)
-    check_ordered(found, run)
+    check_takes_precedence(found, run)
     complete = found.complete(options, found.game_options)
     assert found.solve_games is not None
     game: Game = h if isinstance(h, Game) else FunctionGame(h, int(n_rows), int(n_columns))

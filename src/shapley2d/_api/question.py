@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.checks import check_flag
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
-from shapley2d._methods.ordered import check_precedence
+from shapley2d._methods.precedence import check_precedence
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._tables.label import label_name

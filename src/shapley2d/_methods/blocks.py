@@ -20,8 +20,8 @@ from shapley2d._methods.knn.backend import backend_name, on_backend
 from shapley2d._methods.mc import permutation_draws
 from shapley2d._methods.models import check_model, is_knn
 from shapley2d._methods.options import SAMPLING
-from shapley2d._methods.ordered import check_ordered
 from shapley2d._methods.pairs.games import MAX_SAMPLED, solve_pairs
+from shapley2d._methods.precedence import check_takes_precedence
 from shapley2d._methods.record import unknown_option
 from shapley2d._methods.registry import METHODS, block_methods, block_options, game_methods
 from shapley2d._theory.designs import AllSubsets
@@ -142,7 +142,7 @@ def _estimate(
     parts = model_games(problem, run, **settings, threads=threads, device=device)
     blocks, members = _block_games(parts.games, problem, grid)
     chosen = _choose_method(method, blocks, members, run, "knn" if uses_knn else "model", sampling)
-    check_ordered(METHODS[chosen], run)
+    check_takes_precedence(METHODS[chosen], run)
     n_groups = grid.shape[0]
     if chosen == "pairs":
         estimate = _by_pairs(
@@ -203,7 +203,7 @@ def _choose_method(
         return method
     if exact_utilities(blocks, members, run) <= MAX_AUTO_UTILITIES[kind]:
         return "exact"
-    if run.precedence.orders:
+    if run.precedence.is_set:
         return "mc"
     few, many = sorted((max(game.n_rows for game in blocks), blocks[0].n_columns))
     resumes = sampling.get("checkpoint") is not None or sampling.get("cluster") is not None
@@ -286,7 +286,7 @@ def _unsampled(
     cluster: Any,
 ) -> Estimate:
     """Values by a method that leaves nothing to chance."""
-    if method == "exact" and is_knn(known["model"]) and not run.precedence.orders:
+    if method == "exact" and is_knn(known["model"]) and not run.precedence.is_set:
         known = {**known, "backend": backend_name(device)}
         return _exact_by_columns(blocks, members, n_groups, run, known, checkpoint, cluster)
     solve, takes = METHODS[method].solve_games, METHODS[method].game_options

@@ -122,7 +122,7 @@ METHOD = Method(
     how="every coalition of rows and columns",
     solve_games=solve_games,
     score=score_model,
-    ordered=True,
+    precedence=True,
     game_options=tuple(option.name for option in KEPT),
     price=price,
 )

@@ -121,11 +121,11 @@ def identity_of_sums(run: Run) -> dict[str, Any]:
 
 
 def _precedence(run: Run) -> dict[str, Any]:
-    """Who can only join after others, where someone can."""
-    if not run.precedence.orders:
+    """The precedence of the players, where there is one."""
+    if not run.precedence.is_set:
         return {}
-    levels = (run.precedence.rows, run.precedence.columns)
-    return {"precedence": hash_parts(b"-" if part is None else part.tobytes() for part in levels)}
+    axes = (run.precedence.rows, run.precedence.columns)
+    return {"precedence": hash_parts(b"-" if part is None else part.tobytes() for part in axes)}
 
 
 def _game_code(games: Sequence[Game]) -> dict[str, Any]:

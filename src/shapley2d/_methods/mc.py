@@ -174,7 +174,7 @@ METHOD = Method(
     how="Monte Carlo over random orders of rows and columns",
     solve_games=solve_games,
     score=score_model,
-    ordered=True,
+    precedence=True,
     price=price,
     game_options=tuple(option.name for option in SAMPLING),
 )

@@ -156,8 +156,8 @@ class Method:
         where the method has no need of a table: it then serves ``value_game`` and ``value_blocks``
         too. One that takes a ``checkpoint`` is also handed what identifies games of blocks, as
         ``known``.
-    ordered : bool
-        Whether it knows players who can only join after others.
+    precedence : bool
+        Whether it can make players join after others.
     game_options : tuple of str
         The options that ``solve_games`` takes.
     averages : bool
@@ -187,7 +187,7 @@ class Method:
     validates: bool = True
     averages: bool = False
     solve_games: Callable[..., Estimate] | None = None
-    ordered: bool = False
+    precedence: bool = False
     game_options: tuple[str, ...] = ()
     score: Callable[..., float] | None = None
     price: Callable[..., Price] | None = None

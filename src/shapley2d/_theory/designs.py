@@ -24,7 +24,7 @@ from shapley2d._theory.coalitions import (
     NestedCoalitions,
     SubsetCoalitions,
 )
-from shapley2d._theory.precedence import split_levels
+from shapley2d._theory.precedence import joining_steps
 from shapley2d._theory.semivalues import Semivalue, marginal_weights, size_probabilities
 
 if TYPE_CHECKING:
@@ -77,21 +77,21 @@ class AllSubsets(AxisDesign):
         return np.asarray(np.tensordot(weights, utilities, axes=(0, 0)))
 
 
-class LeveledSubsets(AxisDesign):
-    """All coalitions of every level's players with all of the lower levels: the exact value in an order of arrival.
+class PrecedenceSubsets(AxisDesign):
+    """The exact value under precedence: all coalitions of each step, with all earlier players.
 
     Examples
     --------
     >>> import numpy as np
-    >>> design = LeveledSubsets(np.array([0, 1, 1]))
+    >>> design = PrecedenceSubsets(np.array([0, 1, 1]))
     >>> len(design.coalitions), design.combine(design.coalitions.masks().sum(axis=1) ** 2.0).tolist()
     (6, [1.0, 4.0, 4.0])
     """
 
-    def __init__(self, levels: NDArray[np.intp]) -> None:
-        self.n_players = levels.size
+    def __init__(self, precedence: NDArray[np.intp]) -> None:
+        self.n_players = precedence.size
         masks, weights = [], []
-        for before, joining in split_levels(levels):
+        for before, joining in joining_steps(precedence):
             own = SubsetCoalitions(joining.size).masks()
             part = np.tile(before, (len(own), 1))
             part[:, joining] = own
@@ -114,10 +114,10 @@ class LeveledSubsets(AxisDesign):
 
 
 def exact_design(
-    n_players: int, semivalue: Semivalue, levels: NDArray[np.intp] | None = None
-) -> AllSubsets | LeveledSubsets:
-    """The design of exact values, of players who join in any order or level by level."""
-    return AllSubsets(n_players, semivalue) if levels is None else LeveledSubsets(levels)
+    n_players: int, semivalue: Semivalue, precedence: NDArray[np.intp] | None = None
+) -> AllSubsets | PrecedenceSubsets:
+    """The design of exact values, of players who join in any order or by precedence."""
+    return AllSubsets(n_players, semivalue) if precedence is None else PrecedenceSubsets(precedence)
 
 
 class Permutation(AxisDesign):

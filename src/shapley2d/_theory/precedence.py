@@ -1,9 +1,9 @@
-"""Who can only join after others: levels of players, all of a lower one before any of a higher one.
+"""Players who can only join after others: all of a lower precedence before any of a higher one.
 
-The value of a player is then its mean step over the orders that respect the levels (Asymmetric Data
-Shapley): it joins all players of lower levels and a random part of its own, and none of higher
-levels. So it is its Shapley value in the game of its own level, in which all lower levels are
-always there. All values still sum to the whole's worth.
+The value of a player is then its mean step over the orders that respect this (Asymmetric Data
+Shapley): it joins all players of lower precedence, a random part of its own, and none of higher
+precedence. So it is its Shapley value in the game of its own precedence, in which all players of
+lower precedence are always present. All values still sum to the utility of all players.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Precedence:
-    """Levels of the rows and of the columns; None where an axis has no order.
+    """A whole number for every row and every column; None where an axis has no precedence.
 
     Examples
     --------
@@ -32,8 +32,8 @@ class Precedence:
     columns: NDArray[np.intp] | None = None
 
     @property
-    def orders(self) -> bool:
-        """Whether anyone has to wait."""
+    def is_set(self) -> bool:
+        """Whether any player has to join after another."""
         return self.rows is not None or self.columns is not None
 
     def of_rows(self, rows: NDArray[np.intp]) -> Precedence:
@@ -41,30 +41,31 @@ class Precedence:
         return self if self.rows is None else Precedence(self.rows[rows], self.columns)
 
 
-def respecting(order: NDArray[np.intp], levels: NDArray[np.intp] | None) -> NDArray[np.intp]:
-    """A random order of players, sorted by their levels: as likely as any other that respects them.
+def respecting(order: NDArray[np.intp], precedence: NDArray[np.intp] | None) -> NDArray[np.intp]:
+    """A random order of players, sorted by precedence: as likely as any other that respects it.
 
     Examples
     --------
     >>> respecting(np.array([2, 0, 3, 1]), np.array([1, 0, 0, 1])).tolist()
     [2, 1, 0, 3]
     """
-    return order if levels is None else order[np.argsort(levels[order], kind="stable")]
+    return order if precedence is None else order[np.argsort(precedence[order], kind="stable")]
 
 
-def split_levels(levels: NDArray[np.intp]) -> list[tuple[NDArray[np.bool_], NDArray[np.intp]]]:
-    """For every level, from the lowest: who is there before, and who joins.
+def joining_steps(precedence: NDArray[np.intp]) -> list[tuple[NDArray[np.bool_], NDArray[np.intp]]]:
+    """For every precedence, from the lowest: who is present before, and who joins.
 
     Examples
     --------
-    >>> [(before.tolist(), joining.tolist()) for before, joining in split_levels(np.array([5, 2, 5]))]
+    >>> steps = joining_steps(np.array([5, 2, 5]))
+    >>> [(before.tolist(), joining.tolist()) for before, joining in steps]
     [([False, False, False], [1]), ([False, True, False], [0, 2])]
     """
-    return [(levels < level, np.flatnonzero(levels == level)) for level in np.unique(levels)]
+    return [(precedence < own, np.flatnonzero(precedence == own)) for own in np.unique(precedence)]
 
 
-def n_subsets(n_players: int, levels: NDArray[np.intp] | None) -> int:
+def n_subsets(n_players: int, precedence: NDArray[np.intp] | None) -> int:
     """Coalitions that an exact value needs."""
-    if levels is None:
+    if precedence is None:
         return int(2**n_players)
-    return sum(int(2**joining.size) for _, joining in split_levels(levels))
+    return sum(int(2**joining.size) for _, joining in joining_steps(precedence))

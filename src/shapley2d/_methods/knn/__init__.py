@@ -36,7 +36,7 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     from shapley2d._knn.raw_metric import check_numbers
     from shapley2d._methods.knn.cells import value_knn
     from shapley2d._methods.knn.label import value_knn_label
-    from shapley2d._methods.knn.ordered import value_knn_ordered
+    from shapley2d._methods.knn.precedence import value_with_precedence
     from shapley2d._methods.knn.varying import take_columns, varying_columns, with_zeros
     from shapley2d._methods.nothing import facts_of_knn
     from shapley2d._tables.row_weights import weigh_problem
@@ -50,13 +50,13 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
         )  # a text that is the same in every row too, though no distance needs it
     value = value_knn if problem.label is None else value_knn_label
     facts = facts_of_knn(problem, options["baseline"], options["n_neighbors"])
-    if run.precedence.orders:
+    if run.precedence.is_set:
         for name in ("checkpoint", "cluster"):
             if options[name] is not None:
                 raise InputError(
                     Setting(name, options[name]), " does not work with ", Setting("precedence")
                 )
-        return value_knn_ordered(problem, run, **options).noting(**facts)
+        return value_with_precedence(problem, run, **options).noting(**facts)
     if options["baseline"] == "zero":
         return value(problem, run, **options).noting(**facts)
     kept, n_columns = varying_columns(problem.table), problem.table.n_columns
@@ -77,7 +77,7 @@ def price(problem: Problem, run: Run, **options: Any) -> Price:
     check_knn_scoring(options.pop("scoring", None), problem.target.task)
     if options["metric"] == "sqeuclidean":
         check_numbers(problem.table)
-    if run.precedence.orders:
+    if run.precedence.is_set:
         raise PriceError("what players who join after others take is not known beforehand")
     kept = varying_columns(problem.table)
     if options["baseline"] != "zero" and kept.size < problem.table.n_columns:
@@ -137,7 +137,7 @@ METHOD = Method(
     how="the {n_neighbors} nearest neighbours",
     averages=True,
     score=score_knn,
-    ordered=True,
+    precedence=True,
     price=price,
     guess=guess,
 )

@@ -1,6 +1,6 @@
-"""Row values of nearest neighbours where rows join level by level, in closed form.
+"""Row values of nearest neighbours under precedence, in closed form.
 
-For the players L of a level, with the rows B of all lower levels always there, a row r votes in the
+For the players L of one precedence, with the rows B of all lower ones always there, a row r votes in the
 coalition B + T if it is there and has fewer than K rows nearer: with ``a`` players and ``b`` others
 nearer, if at most ``c = K - 1 - b`` of the ``a`` have joined. Where r is a player its Shapley value
 in that game is ``min(1, (c + 1) / (a + 1))``, and each of the a gets an equal part of what is left;
@@ -23,7 +23,7 @@ from shapley2d._kernels.sort import rank_rows
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def add_leveled(table, labels, levels, k, log_factorial, column_masks, sums):  # type: ignore[no-untyped-def]
+def add_with_precedence(table, labels, precedence, k, log_factorial, column_masks, sums):  # type: ignore[no-untyped-def]
     """Add the row values under each of the column coalitions for some validation rows.
 
     Parameters
@@ -32,8 +32,8 @@ def add_leveled(table, labels, levels, k, log_factorial, column_masks, sums):  #
         Training rows (m, n), validation rows (T, m), and how their columns are measured.
     labels : tuple
         Of the training rows, of the validation rows, and what each of the latter counts.
-    levels : tuple
-        The level of every training row, from 0 on, and their number.
+    precedence : tuple
+        That of every training row, counted from 0, and how many different ones there are.
     k : int
     log_factorial : ndarray of shape (n + 2,)
     column_masks : ndarray of shape (B, m)
@@ -41,7 +41,7 @@ def add_leveled(table, labels, levels, k, log_factorial, column_masks, sums):  #
     """
     train, valid, measures = table
     y, y_valid, factors = labels
-    level, n_levels = levels
+    step_of, n_steps = precedence
     n_rows = train.shape[1]
     apart = np.empty_like(train)
     every = np.ones(len(train), np.bool_)
@@ -63,7 +63,7 @@ def add_leveled(table, labels, levels, k, log_factorial, column_masks, sums):  #
                 apart, column_masks[b : b + 1], 0, n_rows, distances.reshape(1, n_rows)
             )
             rank_rows(distances, keys, rows, packed, spare)
-            for here in range(n_levels):
+            for here in range(n_steps):
                 n_groups = 0
                 n_base, n_own, r = 0, 0, 0
                 while r < n_rows and n_base < k:
@@ -71,10 +71,10 @@ def add_leveled(table, labels, levels, k, log_factorial, column_masks, sums):  #
                     bases, players, right_bases, right_players = 0, 0, 0, 0
                     while r < n_rows and keys[r] == key:
                         row = rows[r]
-                        if level[row] < here:
+                        if step_of[row] < here:
                             bases += 1
                             right_bases += y[row] == y_valid[t]
-                        elif level[row] == here:
+                        elif step_of[row] == here:
                             players += 1
                             right_players += y[row] == y_valid[t]
                         r += 1
@@ -96,7 +96,7 @@ def add_leveled(table, labels, levels, k, log_factorial, column_masks, sums):  #
                     # them
                     for p in range(start, r):
                         row = rows[p]
-                        if level[row] == here:
+                        if step_of[row] == here:
                             right = 1.0 if y[row] == y_valid[t] else 0.0
                             cost = (
                                 tied_base[n_groups] + (right_players - right) * tied_own[n_groups]
@@ -108,7 +108,7 @@ def add_leveled(table, labels, levels, k, log_factorial, column_masks, sums):  #
                 farther = 0.0
                 for group in range(n_groups - 1, -1, -1):
                     for p in range(starts[group], starts[group + 1]):
-                        if level[rows[p]] == here:
+                        if step_of[rows[p]] == here:
                             sums[b, rows[p]] += scale * farther
                     farther += of_group[group]
 

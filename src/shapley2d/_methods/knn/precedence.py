@@ -9,7 +9,7 @@ import numpy as np
 from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._base.progress import reporting
 from shapley2d._estimation.estimate import Estimate
-from shapley2d._kernels.knn_levels import add_leveled
+from shapley2d._kernels.knn_precedence import add_with_precedence
 from shapley2d._knn.metric import integer_columns
 from shapley2d._theory.designs import exact_design
 from shapley2d._theory.precedence import n_subsets
@@ -30,7 +30,7 @@ _CHUNK = 32  # validation rows whose values are added up together, whatever the 
 _BLOCK = 64  # column coalitions at a time
 
 
-def value_knn_ordered(
+def value_with_precedence(
     problem: Problem,
     run: Run,
     *,
@@ -40,7 +40,7 @@ def value_knn_ordered(
     backend: str,
     **_: Any,
 ) -> Estimate:
-    """Values of the cells, row levels in closed form and column levels by all of their coalitions.
+    """Values of the cells, in closed form for rows and by all coalitions that can occur for columns.
 
     Parameters
     ----------
@@ -55,10 +55,10 @@ def value_knn_ordered(
     n, m = problem.table.n_rows, problem.table.n_columns
     design = exact_design(m, "shapley", run.precedence.columns)
     values = np.zeros((n, m))
-    with reporting(run.progress, "exact KNN values in order of arrival") as report:
+    with reporting(run.progress, "exact KNN values with precedence") as report:
         for k, split in enumerate(problem.splits):
-            levels = run.precedence.of_rows(split.rows).rows
-            part = _Rows(split, levels, int(n_neighbors), metric, run.n_jobs)
+            precedence = run.precedence.of_rows(split.rows).rows
+            part = _Rows(split, precedence, int(n_neighbors), metric, run.n_jobs)
             for start in range(0, len(design.coalitions), _BLOCK):
                 masks = design.coalitions.masks(start, start + _BLOCK)
                 phi = part.values(masks)
@@ -81,7 +81,7 @@ def value_knn_ordered(
 
 
 def _check(problem: Problem, run: Run, backend: str) -> None:
-    """Refuse what has no closed form in an order of arrival."""
+    """Refuse what has no closed form under precedence."""
     instead = (": use ", Setting("method", "mc"), " with ", Setting("model", "knn"))
     if problem.target.task == "regression":
         raise InputError(
@@ -110,10 +110,15 @@ def _check(problem: Problem, run: Run, backend: str) -> None:
 
 
 class _Rows:
-    """Row values of one split, level by level."""
+    """Row values of one split under precedence."""
 
     def __init__(
-        self, split: Split, levels: NDArray[np.intp] | None, k: int, metric: str, n_jobs: int | None
+        self,
+        split: Split,
+        precedence: NDArray[np.intp] | None,
+        k: int,
+        metric: str,
+        n_jobs: int | None,
     ) -> None:
         columns = integer_columns(split.train, split.valid, metric)
         self._train = np.ascontiguousarray(columns.train)
@@ -126,10 +131,10 @@ class _Rows:
             split.y.codes.astype(np.int64),
             split.y_valid.codes.astype(np.int64),
         )
-        if levels is None:
-            levels = np.zeros(n, dtype=np.intp)
-        found, place = np.unique(levels, return_inverse=True)
-        self._levels = (place.astype(np.int64), found.size)
+        if precedence is None:
+            precedence = np.zeros(n, dtype=np.intp)
+        found, place = np.unique(precedence, return_inverse=True)
+        self._precedence = (place.astype(np.int64), found.size)
         self._k, self._n_threads = k, count_threads(n_jobs)
         from scipy.special import gammaln
 
@@ -145,7 +150,9 @@ class _Rows:
             part = slice(start, start + _CHUNK)
             table = (self._train, self._valid[part], self._measures)
             labels = (self._y, self._y_valid[part], self._factors[part])
-            add_leveled(table, labels, self._levels, self._k, self._log_factorial, masks, sums)
+            add_with_precedence(
+                table, labels, self._precedence, self._k, self._log_factorial, masks, sums
+            )
             return sums
 
         total = np.zeros((len(masks), self._train.shape[1]))
