@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import sync_playwright
 
-from shapley2d._results.report import write_report
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.table import Column, Table
 
@@ -102,7 +101,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
         start = time.perf_counter()
-        write_report(valuation, path)
+        valuation.to_html(path)
         seconds = time.perf_counter() - start
         size, text = path.stat().st_size, text_bytes(valuation)
         n, m = valuation.shape

@@ -7,8 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from shapley2d._results.report import write_report
-
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run",
@@ -80,7 +78,7 @@ def open_report(open_file, tmp_path):
 
     def open_page(valuation, *, width=1280, scheme="light", **options):
         path = tmp_path / f"report-{next(count)}.html"
-        write_report(valuation, path, **options)
+        valuation.to_html(path, **options)
         return open_file(path, width=width, scheme=scheme)
 
     return open_page

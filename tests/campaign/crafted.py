@@ -23,9 +23,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from report_page import html_of
 from shapley2d import Valuation
 from shapley2d._estimation.archive import read_archive
-from shapley2d._results.report.write import render_report
 from shapley2d._results.sealed import CHECKSUM_KEY, placeholder, seal
 from shapley2d.exceptions import InputError
 
@@ -357,7 +357,7 @@ def use_valuation(path):
             check_line(error)
             return "refused"
     repr(valuation), valuation._repr_html_(), valuation.lowest(3), valuation.rows
-    render_report(valuation)
+    html_of(valuation)
     if hasattr(valuation, "payments"):
         repr(valuation.owners)
     return "usable"

@@ -138,8 +138,8 @@ def python_calls():
         X, Y, rows=list("ab") * 4, columns=["p", "q"], model="knn", cv=2, progress=False
     )
     for name, option in (
-        ("lowest", "k"),
-        ("highest", "k"),
+        ("lowest", "n"),
+        ("highest", "n"),
         ("explain_row", "row"),
         ("similar_rows", "row"),
     ):

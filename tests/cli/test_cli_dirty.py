@@ -72,7 +72,7 @@ def test_the_command_line_and_frames_agree_to_the_bit(capsys, reader):
         warnings.simplefilter("ignore")
         v = value_cells(frame, "kind", progress=False)
     np.testing.assert_array_equal(saved.values, v.values)
-    assert saved.stray_entries == v.stray_entries == [
+    assert saved.table.strays == v.table.strays == [
         (4, 0, "see note", "number"), (7, 2, "??", "number"), (5, 4, "soon", "date")]  # fmt: skip
 
 
@@ -108,11 +108,11 @@ def test_strays_for_machines_and_in_the_result(capsys):
     assert "3 entries to check first" in repr(v)
     v.to_html("report.html")
     page = Path("report.html").read_text()
-    assert "3 entries are not what the column holds and count as missing." in page
+    assert "3 entries do not match their column's type and are treated as missing." in page
     assert page.index('<bdi class="entry">see note</bdi>') < page.index("Then look at these")
     assert v.contents[0][0] == f"{AMOUNT[0]:,.2f}"  # as it stands in the file
-    np.testing.assert_array_equal(v.numbers(0), np.where(np.isin(range(N), [4, 9]), np.nan, AMOUNT))
-    assert v.numbers(3)[0] < 10  # decimal commas survive the file
+    np.testing.assert_array_equal(v.table.columns[0].entries, np.where(np.isin(range(N), [4, 9]), np.nan, AMOUNT))
+    assert v.table.columns[3].entries[0] < 10  # decimal commas survive the file
 
 
 def test_kinds_are_as_the_user_says(capsys):

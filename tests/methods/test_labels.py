@@ -166,7 +166,7 @@ def test_owners_of_labels():
 
 def test_a_regression_label_is_a_number():
     v = value_cells(*small(task="regression"), include_label=True, n_neighbors=2)
-    assert v.numbers(2) is not None and v.contents[2][0] == repr(
+    assert v.table.columns[2].kind == "number" and v.contents[2][0] == repr(
         float(small(task="regression")[1][0])
     )
 

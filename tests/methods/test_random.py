@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from report_page import html_of
 from shapley2d import CellValuer, InputError, value_cells
 from shapley2d._methods.random import solve
 from shapley2d._methods.run import Run
-from shapley2d._results.report import render_report
 from shapley2d._tables.problem import make_problem
 
 X = pd.DataFrame(
@@ -98,5 +98,5 @@ def test_random_is_not_called_exact():
     v = value()
     assert v.describe() == "random numbers"
     assert "random numbers" in repr(v) and "exact" not in repr(v)
-    page = render_report(v)
+    page = html_of(v)
     assert "The values are random numbers" in page and "nothing was sampled" not in page

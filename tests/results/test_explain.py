@@ -50,11 +50,11 @@ def test_rows_of_the_same_value_that_agree_and_that_do_not():
             [30.0, 10.0, 0.0, 0.0],  # the same profile, but worth ten times as much
         ]
     )
-    frame = v.similar_rows("r0", k=1, within=0.5)
+    frame = v.similar_rows("r0", n=1, within=0.5)
     assert frame["row"].tolist() == ["r1", "r2"] and frame["kind"].tolist() == ["most", "least"]
     assert frame["agreement"][0] > 0.99 and frame["agreement"][1] < -0.5
-    assert "r4" not in v.similar_rows("r0", k=3, within=0.5)["row"].tolist()
-    every = v.similar_rows("r0", k=2, within=100)
+    assert "r4" not in v.similar_rows("r0", n=3, within=0.5)["row"].tolist()
+    every = v.similar_rows("r0", n=2, within=100)
     assert every["row"].tolist() == ["r4", "r1", "r3", "r2"]
     assert every["agreement"][2] == 0
 
@@ -63,7 +63,7 @@ def test_candidates_are_the_closest_rows_by_default():
     random = np.random.default_rng(0)
     v = valuation(random.normal(size=(200, 4)))
     typical = int(np.argsort(v.rows)[100])
-    frame = v.similar_rows(f"r{typical}", k=3)
+    frame = v.similar_rows(f"r{typical}", n=3)
     assert len(frame) == 6 and f"r{typical}" not in frame["row"].tolist()
     assert frame["agreement"].is_monotonic_decreasing
     closest = np.sort(np.abs(v.rows - v.rows[typical]))[20]
@@ -87,7 +87,7 @@ def test_an_extreme_row_has_no_rows_of_nearly_the_same_value():
 
 def test_rows_of_exactly_the_same_value_are_found():
     v = valuation([[0.3, 0.0], [0.0, 0.3], [0.1, 0.2]])
-    assert sorted(v.similar_rows("r0", k=1)["row"]) == ["r1", "r2"]
+    assert sorted(v.similar_rows("r0", n=1)["row"]) == ["r1", "r2"]
 
 
 def test_no_other_row_is_close_enough():
@@ -107,7 +107,7 @@ def test_wrong_questions():
     v = valuation([[1.0, 2.0], [5.0, 6.0]])
     with pytest.raises(InputError, match="there is no row 'r9'"):
         v.explain_row("r9")
-    with pytest.raises(InputError, match="k=0"):
-        v.similar_rows("r0", k=0)
+    with pytest.raises(InputError, match="n=0"):
+        v.similar_rows("r0", n=0)
     with pytest.raises(InputError, match="within=-1"):
         v.similar_rows("r0", within=-1)

@@ -9,7 +9,7 @@ import pytest
 
 from shapley2d import InputError, Plan, Valuation
 from shapley2d._base.cost import Cost
-from shapley2d._results.report.record import known_facts, settings_words
+from shapley2d._results.page import known_facts, settings_words
 
 COST = Cost(alone_s=10.0, shared_s=3590.0, pieces=500, waves=2, handover_s=1e-3)
 PLAN = Plan(

@@ -197,9 +197,18 @@ def test_text_is_not_read_as_a_formula():
             "rows='size' must be 'original', 'value' or 'label'",
         ),
         (lambda: plots.heatmap(make(), columns="label"), "columns='label' must be"),
-        (lambda: plots.heatmap(make(), max_rows=0), "must be at least 1"),
-        (lambda: plots.beeswarm(make(), max_columns=0), "max_columns=0 must be at least 1"),
-        (lambda: plots.waterfall(make(), 0, max_columns=0), "max_columns=0 must be at least 1"),
+        (
+            lambda: plots.heatmap(make(), max_rows=0),
+            "max_rows=0 must be a whole number of at least 1",
+        ),
+        (
+            lambda: plots.beeswarm(make(), max_columns=0),
+            "max_columns=0 must be a whole number of at least 1",
+        ),
+        (
+            lambda: plots.waterfall(make(), 0, max_columns=0),
+            "max_columns=0 must be a whole number of at least 1",
+        ),
     ],
 )
 def test_messages(draw, message):
@@ -227,10 +236,10 @@ def test_numbers_come_back_from_a_file(tmp_path):
     v = Valuation(np.ones((2, 4)), np.zeros((2, 4)), np.arange(2), list(X), table=as_table(X))
     v.save(tmp_path / "v.parquet")
     for valuation in (v, Valuation.load(tmp_path / "v.parquet")):
-        np.testing.assert_array_equal(valuation.numbers(0), [1.5, np.nan])
-        np.testing.assert_array_equal(valuation.numbers(1), [1.0, 0.0])
-        np.testing.assert_array_equal(valuation.numbers(2), [1.0, 2.5])
-        assert valuation.numbers(3) is None
+        np.testing.assert_array_equal(valuation.table.columns[0].entries, [1.5, np.nan])
+        np.testing.assert_array_equal(valuation.table.columns[1].entries, [1.0, 0.0])
+        np.testing.assert_array_equal(valuation.table.columns[2].entries, [1.0, 2.5])
+        assert valuation.table.columns[3].kind == "category"
 
 
 def test_importing_the_plots_does_not_import_matplotlib():

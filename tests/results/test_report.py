@@ -12,9 +12,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from report_page import html_of
 from shapley2d._results.blocks import BlockValuation
-from shapley2d._results.report import render_report, write_report
-from shapley2d._results.report.typical import typical_numbers, typical_texts
+from shapley2d._results.report.summary import typical_numbers, typical_texts
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.convert import as_table
 from shapley2d.exceptions import InputError
@@ -87,7 +87,7 @@ class Page(HTMLParser):
 
 
 def page_of(valuation, **options):
-    return Page(render_report(valuation, **options))
+    return Page(html_of(valuation, **options))
 
 
 def test_values_survive_within_their_precision():
@@ -140,7 +140,7 @@ def test_many_distinct_entries_get_wider_codes():
 def test_the_lowest_cells_are_exact_and_worst_first():
     v = make(error=0.25)
     assert page_of(v).record["lowest"] == [[2, 0, -0.4, 0.25], [0, 1, -0.2, 0.25]]
-    assert page_of(v, n_lowest=1).record["lowest"] == [[2, 0, -0.4, 0.25]]
+    assert page_of(v, n=1).record["lowest"] == [[2, 0, -0.4, 0.25]]
 
 
 def test_without_harm_the_least_valuable_are_listed():
@@ -164,16 +164,13 @@ def test_hostile_text_stays_text():
     assert len([tag for tag, _ in page.tags if tag == "script"]) == 5
     assert page.record["columnNames"] == HOSTILE[:2]
     assert "49" not in page.text
-    rendered = render_report(v, title=HOSTILE[0])
+    rendered = html_of(v, title=HOSTILE[0])
     assert "\u2028" not in re.sub(r"<bdi>.*?</bdi>", "", rendered)
 
 
 def test_very_long_text_is_shortened():
     v = make(np.full((1, 1), -1.0), contents=[["x" * 100_000]], target=["y" * 100_000])
-    assert (
-        len(render_report(v))
-        < len(render_report(make(np.full((1, 1), -1.0), contents=[["x"]]))) + 2000
-    )
+    assert len(html_of(v)) < len(html_of(make(np.full((1, 1), -1.0), contents=[["x"]]))) + 2000
 
 
 def test_nothing_is_loaded_from_elsewhere():
@@ -195,7 +192,7 @@ def test_nothing_is_loaded_from_elsewhere():
         ({"n_valid": 1200, "n_valid_used": 300}, "1,200 validation rows, of which 300 random ones were used, by"),
         ({"about": {"how": "random orders"}, "model": "Ridge()", "task": "regression"}, "by random orders with Ridge()"),
         ({"method": "own"}, "by own"),
-        ({}, "by a method that the record does not name"),
+        ({}, "by an unknown method"),
     ],
 )  # fmt: skip
 def test_summary_says_against_what(info, words):
@@ -216,7 +213,7 @@ def test_unknown_errors_are_not_shown(error):
     page = page_of(make(error=error))
     assert page.record["exact"] is True
     assert "unknown sampling error" in page.text
-    assert "too few draws to know their errors" in page.text
+    assert "too few draws to estimate their errors" in page.text
     assert "±" not in page.text
 
 
@@ -293,7 +290,7 @@ def test_marked_cells(marked):
     page = page_of(make(), marked=marked)
     assert page.record["marked"] == [3, 4]
     assert (
-        "Of 2 marked cells, 1 rank among the 2 most harmful, 1 among the 2 listed below."
+        "Of 2 marked cells, 1 ranks among the 2 most harmful, 1 among the 2 listed below."
         in page.text
     )
 
@@ -339,7 +336,7 @@ def test_payments_may_be_a_frame():
 @pytest.mark.parametrize("shape", [(1, 1), (2, 300), (3000, 2)])
 def test_any_shape(shape, tmp_path):
     v = make(np.random.default_rng(0).normal(size=shape))
-    write_report(v, tmp_path / "report.html")
+    v.to_html(tmp_path / "report.html")
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert (page.record["n"], page.record["m"]) == shape
 
@@ -370,19 +367,19 @@ def test_to_html_and_a_saved_valuation_give_the_same_page(tmp_path):
         ({"marked": [(3, 0)]}, "positions"),
         ({"marked": [1, 2]}, "positions"),
         ({"payments": [{"owner": "a", "value": 1}]}, "'amount' is missing"),
-        ({"n_lowest": 0}, "n_lowest=0 must be a whole number of at least 1"),
+        ({"n": 0}, "n=0 must be a whole number of at least 1"),
         ({"max_cells": 0}, "max_cells=0 must be a whole number of at least 1"),
     ],
 )
 def test_messages(options, message, tmp_path):
     with pytest.raises(InputError, match=message):
-        write_report(make(), tmp_path / "report.html", **options)
+        make().to_html(tmp_path / "report.html", **options)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_no_folder(tmp_path):
     with pytest.raises(InputError, match="does not exist"):
-        write_report(make(), tmp_path / "none" / "report.html")
+        make().to_html(tmp_path / "none" / "report.html")
 
 
 def test_typical_numbers():

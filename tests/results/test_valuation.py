@@ -16,6 +16,7 @@ import pytest
 from campaign.crafted import valuation_parts, write_valuation
 from shapley2d import InputError, Valuation, value_cells, value_game
 from shapley2d._base.atomic_write import atomic_write
+from shapley2d._results.explain import find_row
 
 FRAME = pd.DataFrame(
     {
@@ -52,7 +53,8 @@ def test_sums_and_rankings(valuation):
     assert lowest["value"].tolist() == sorted(valuation.values.ravel())[:4]
     assert highest["value"].tolist() == sorted(valuation.values.ravel(), reverse=True)
     first = lowest.iloc[0]
-    i, j = valuation.row_position(first["row"]), valuation.column_position(first["column"])
+    i = valuation.row_names.tolist().index(first["row"])
+    j = valuation.column_names.index(first["column"])
     assert valuation.values[i, j] == first["value"]
     assert valuation.stderr[i, j] == first["stderr"]
 
@@ -214,10 +216,8 @@ def test_notebook_text_is_escaped():
 
 def test_unknown_names_are_named(valuation):
     with pytest.raises(InputError, match=r"there is no row 'p9': rows are named 'p1', 'p2'"):
-        valuation.row_position("p9")
-    with pytest.raises(InputError, match=r"there is no column 'height': columns are 'age'"):
-        valuation.column_position("height")
-    with pytest.raises(InputError, match="k=-1 must be a whole number of at least 0"):
+        valuation.explain_row("p9")
+    with pytest.raises(InputError, match="n=-1 must be a whole number of at least 0"):
         valuation.lowest(-1)
 
 
@@ -245,7 +245,7 @@ def test_row_names_of_any_kind_survive(index, tmp_path):
     assert [str(name) for name in loaded.row_names.tolist()] == [
         str(name) for name in v.row_names.tolist()
     ]
-    assert v.row_position(v.row_names.tolist()[1]) == 1
+    assert find_row(v, v.row_names.tolist()[1]) == 1
 
 
 def test_valuations_are_equal_by_their_values():

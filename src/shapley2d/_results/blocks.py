@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (dataclasses and their readers resolve it)
@@ -30,8 +30,8 @@ MAX_JOINT = 256
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class BlockValuation(Valuation, kind="blocks"):
-    """The value of every block of a grid of row groups x column groups, and of the owners of the blocks.
+class BlockValuation(Valuation):
+    """The value of every block of row groups x column groups, and of the owners of the blocks.
 
     A :class:`~shapley2d.Valuation` whose rows are row groups and whose columns are column groups,
     with these attributes besides.
@@ -62,6 +62,8 @@ class BlockValuation(Valuation, kind="blocks"):
     >>> v.payments(100).values.tolist()
     [['all / bank', 0.5, 66.67, 66.67, 66.67], ['all / shop', 0.25, 33.33, 33.33, 33.33]]
     """
+
+    kind: ClassVar[str] = "blocks"
 
     row_sizes: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     column_sizes: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))

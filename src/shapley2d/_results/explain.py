@@ -1,4 +1,4 @@
-"""Explaining 1D values: a row's value as the sum of its cells, and rows of the same value for other reasons."""
+"""Explaining 1D values: a row's value as the sum of its cells, and rows worth nearly the same."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.checks import check_whole
 from shapley2d._base.warnings import warn
 from shapley2d._tables.frames import make_frame
 from shapley2d.exceptions import InputError, InputWarning, Setting
@@ -13,15 +14,14 @@ from shapley2d.exceptions import InputError, InputWarning, Setting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._results.values import Values
+    from shapley2d._results.valuation import Valuation
 
 
-def explain_row(valuation: Values, row: Any) -> Any:
+def explain_row(valuation: Valuation, row: Any) -> Any:
     """A row's value as the sum of its cells, largest in magnitude first.
 
     Parameters
     ----------
-    valuation : Valuation
     row : object
         Name of the row.
 
@@ -35,10 +35,10 @@ def explain_row(valuation: Values, row: Any) -> Any:
     --------
     >>> from shapley2d import value_game
     >>> v = value_game(lambda S, F: 2.0 * S[0] * F[1] - S[0] * F[0], 2, 2)
-    >>> explain_row(v, 0)[["column", "value", "sum"]].values.tolist()
+    >>> v.explain_row(0)[["column", "value", "sum"]].values.tolist()
     [['1', 2.0, 2.0], ['0', -1.0, 1.0]]
     """
-    i = valuation.row_position(row)
+    i = find_row(valuation, row)
     values = valuation.values[i]
     order = np.argsort(-np.abs(values), kind="stable")
     contents = valuation.contents
@@ -52,43 +52,39 @@ def explain_row(valuation: Values, row: Any) -> Any:
     return make_frame(columns, valuation.frame)
 
 
-def similar_rows(valuation: Values, row: Any, k: int = 5, *, within: float | None = None) -> Any:
-    """Rows of nearly the same 1D value, by how much their cells agree: the most alike, then the least.
+def similar_rows(valuation: Valuation, row: Any, n: int = 5, *, within: float | None = None) -> Any:
+    """Rows of nearly the same 1D value: those whose cells agree most with the row's, then least.
 
     Two rows can be worth the same for the same reasons or for quite different ones; the cells show
     which.
 
     Parameters
     ----------
-    valuation : Valuation
     row : object
         Name of the row.
-    k : int
-        Rows to list of either kind; fewer where there are not twice as many candidates.
+    n : int
+        Rows to list of either kind; fewer where there are fewer than ``2 n`` candidates.
     within : float, optional
-        Rows whose 1D values differ by no more than this are candidates. By default the closest
-        rows, at most a tenth of them or ``4 k`` if that is more, that differ by no more than a
-        tenth of the row's own value or of the standard deviation of all rows' values, whichever is
-        larger.
+        Rows whose 1D values differ by at most this are candidates. By default the closest rows: at
+        most a tenth of all, or ``4 n`` if that is more, and no further than a tenth of the row's
+        own value or of the standard deviation of all rows' values, whichever is larger.
 
     Returns
     -------
     frame
         ``row``, ``value`` (1D), ``agreement`` (the correlation of the two rows' cells, 1 for the
-        same profile) and ``kind``: ``"most"`` or ``"least"``. In the order of the agreement,
-        highest first. Empty, with a warning that names the closest row, where no row is worth
-        nearly the same.
+        same profile) and ``kind``: ``"most"`` or ``"least"``. Highest agreement first. Empty, with
+        a warning that names the closest row, where no row is worth nearly the same.
 
     Examples
     --------
     >>> from shapley2d import value_game
     >>> v = value_game(lambda S, F: S[:2].sum() * F[0] + S[2] * F[1], 3, 3)
-    >>> similar_rows(v, 0, k=1)[["row", "agreement", "kind"]].values.tolist()
+    >>> v.similar_rows(0, n=1)[["row", "agreement", "kind"]].values.tolist()
     [[1, 1.0, 'most'], [2, -0.5, 'least']]
     """
-    if k < 1:
-        raise InputError(Setting("k", k), " must be at least 1")
-    i = valuation.row_position(row)
+    check_whole(n, "n", 1)
+    i = find_row(valuation, row)
     apart = np.abs(valuation.rows - valuation.rows[i])
     apart[i] = np.inf
     if within is not None and within < 0:
@@ -96,13 +92,13 @@ def similar_rows(valuation: Values, row: Any, k: int = 5, *, within: float | Non
     largest = _nearly(valuation.rows, i) if within is None else within
     near = np.flatnonzero(apart <= largest)
     if within is None:
-        near = near[np.argsort(apart[near], kind="stable")[: max(4 * k, apart.size // 10)]]
+        near = near[np.argsort(apart[near], kind="stable")[: max(4 * n, apart.size // 10)]]
     if not near.size:
-        _warn_of_none(valuation, i, largest)
+        _warn_of_none(valuation, i, apart, largest)
     agreement = _agreement(valuation.values, i)[near]
     order = np.argsort(-agreement, kind="stable")
-    most = min(k, (order.size + 1) // 2)
-    least = min(k, order.size - most)
+    most = min(n, (order.size + 1) // 2)
+    least = min(n, order.size - most)
     chosen = np.concatenate([order[:most], order[order.size - least :]])
     columns = {
         "row": valuation.row_names[near[chosen]],
@@ -113,30 +109,44 @@ def similar_rows(valuation: Values, row: Any, k: int = 5, *, within: float | Non
     return make_frame(columns, valuation.frame)
 
 
+def find_row(valuation: Valuation, row: Any) -> int:
+    """Position of a row given by its name."""
+    try:
+        wanted = str(row)
+    except Exception:  # noqa: BLE001  (a row may be anything at all)
+        wanted = ""
+    names = valuation.row_names.tolist()
+    position = next((k for k, name in enumerate(names) if str(name) == wanted), None)
+    if position is None:
+        examples = ", ".join(repr(name) for name in names[:5]) + (", ..." if len(names) > 5 else "")
+        shown = Setting("row", row).shown(repr)
+        raise InputError(f"there is no row {shown}: rows are named {examples}")
+    return position
+
+
 def _nearly(rows: NDArray[np.float64], i: int) -> float:
-    """How far a row's value may be from that of row ``i`` to be nearly the same; a little more, for rounding."""
-    return 0.1 * max(abs(float(rows[i])), float(rows.std())) * (1 + 1e-9) + 1e-15 * float(
-        np.abs(rows).max()
+    """How far a row's value may be from that of row ``i``; a little more, for rounding."""
+    tenth = 0.1 * max(abs(float(rows[i])), float(rows.std()))
+    return tenth * (1 + 1e-9) + 1e-15 * float(np.abs(rows).max())
+
+
+def _warn_of_none(valuation: Valuation, i: int, apart: NDArray[np.float64], within: float) -> None:
+    names, values = valuation.row_names, valuation.rows
+    message = f"no row is worth nearly the same as row {names[i]} ({values[i]:+.3g})"
+    if values.size == 1:
+        warn(InputWarning(message, ": it is the only one"))
+        return
+    closest = int(apart.argmin())
+    where = f"the closest, row {names[closest]} ({values[closest]:+.3g}), is not within"
+    warn(
+        InputWarning(
+            f"{message}: {where} {within:.2g}; for more distant ones raise ", Setting("within")
+        )
     )
 
 
-def _warn_of_none(valuation: Values, i: int, within: float) -> None:
-    message = f"no row is worth nearly the same as row {valuation.row_names[i]} ({valuation.rows[i]:+.3g})"
-    if valuation.rows.size > 1:
-        apart = np.abs(valuation.rows - valuation.rows[i])
-        apart[i] = np.inf
-        closest = int(apart.argmin())
-        message += (
-            f": the closest, row {valuation.row_names[closest]} ({valuation.rows[closest]:+.3g}), is not within "
-            f"{within:.2g}; for more distant ones raise "
-        )
-        warn(InputWarning(message, Setting("within")))
-    else:
-        warn(InputWarning(message, ": it is the only one"))
-
-
 def _agreement(values: NDArray[np.float64], i: int) -> NDArray[np.float64]:
-    """Correlation of every row's cells with those of row ``i``; 0 where all cells of a row are equal."""
+    """Correlation of every row's cells with those of row ``i``; 0 where a row's cells are equal."""
     centred = values - values.mean(axis=1, keepdims=True)
     norms = np.linalg.norm(centred, axis=1)
     size = norms * norms[i]

@@ -1,4 +1,4 @@
-"""Pages of one file: template, style, script and data, and the policy that nothing else runs.
+"""Pages of one file: template, style, script, data, and the record of a run in words.
 
 A page asks the network for nothing and runs no script but its own. Text from the table is shown,
 never interpreted.
@@ -13,10 +13,14 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.atomic_write import atomic_write
+from shapley2d._results.plan import took_words
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
+
+# entries of a record that pages show in places of their own
+_ELSEWHERE = ("versions", "settings", "about", "call", "block_owners", "date", "planned_s")
 
 
 def render_page(
@@ -79,3 +83,48 @@ def _templates() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def known_facts(info: dict[str, Any]) -> dict[str, str]:
+    """Facts for the head of a page: task, date, version, time taken.
+
+    Examples
+    --------
+    >>> known_facts({"task": "regression", "date": "2026-05-01", "versions": {"shapley2d": "1.0"}})
+    {'task': 'regression', 'made': '2026-05-01', 'by': 'shapley2d 1.0'}
+    >>> known_facts({"seconds": 75.0, "planned_s": [70.0, 90.0]})
+    {'took': '1 min 15 s, planned 1 min 10 s to 1 min 30 s'}
+    """
+    version = (info.get("versions") or {}).get("shapley2d")
+    found = {
+        "task": info.get("task"),
+        "made": info.get("date"),
+        "by": version and f"shapley2d {version}",
+        "took": took_words(info),
+    }
+    return {name: str(words) for name, words in found.items() if words}
+
+
+def settings_words(info: dict[str, Any]) -> dict[str, str]:
+    """The entries of a record as text, the method's settings last.
+
+    Examples
+    --------
+    >>> settings_words({"method": "knn", "converged": True, "settings": {"n_neighbors": 5}})
+    {'method': 'knn', 'converged': 'yes', 'n_neighbors': '5'}
+    """
+    record = {key: value for key, value in info.items() if key not in _ELSEWHERE}
+    record |= info.get("settings") or {}
+    return {key: _words(value) for key, value in record.items() if value is not None}
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_words(item) for item in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_words(item)}" for key, item in value.items())
+    return str(value)

@@ -1,4 +1,4 @@
-"""Plots of a valuation with matplotlib. Each takes the Axes to draw on and returns it."""
+"""Plots of a valuation with matplotlib, its ``plot_...`` methods: Axes to draw on in, Axes out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.checks import check_whole
+from shapley2d._results.explain import find_row
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from shapley2d._results.values import Values
+    from shapley2d._results.valuation import Valuation
 
 VALUABLE = "#2166ac"  # blue and red of the diverging map, distinct for every kind of colour vision
 HARMFUL = "#b2182b"
@@ -22,7 +24,7 @@ _NEUTRAL = "#8a8f98"
 
 
 def heatmap(
-    valuation: Values,
+    valuation: Valuation,
     ax: Axes | None = None,
     *,
     rows: str = "original",
@@ -31,11 +33,10 @@ def heatmap(
     max_columns: int = 400,
     limit: float | None = None,
 ) -> Axes:
-    """All values as colours, blue for valuable and red for harmful, with the row and column sums as bars.
+    """All values as colours, blue for valuable, red for harmful; row and column sums as bars.
 
     Parameters
     ----------
-    valuation : Valuation
     ax : Axes, optional
         Where to draw; a new figure by default.
     rows : {"original", "value", "label"}
@@ -55,11 +56,12 @@ def heatmap(
     Examples
     --------
     >>> from shapley2d import value_game
-    >>> from shapley2d._results.plots import heatmap
-    >>> ax = heatmap(value_game(lambda S, F: S.sum() * F.sum(), 3, 2))
+    >>> ax = value_game(lambda S, F: S.sum() * F.sum(), 3, 2).plot_heatmap()
     >>> ax.images[0].get_array().shape
     (3, 2)
     """
+    check_whole(max_rows, "max_rows", 1)
+    check_whole(max_columns, "max_columns", 1)
     ax = _axes(ax, (7.0, 6.0))
     row_order, column_order = _row_order(valuation, rows), _column_order(valuation, columns)
     ordered = valuation.values[np.ix_(row_order, column_order)]
@@ -77,26 +79,20 @@ def heatmap(
     )
     _margin_bars(ax, valuation.columns[column_order], max_columns, (0, 1.02, 1, 0.15), across=True)
     _margin_bars(ax, valuation.rows[row_order], max_rows, (1.02, 0, 0.15, 1), across=False)
-    clipped = {
-        (False, False): "neither",
-        (True, False): "min",
-        (False, True): "max",
-        (True, True): "both",
-    }
-    extend = clipped[bool(shown.min() < -limit), bool(shown.max() > limit)]
+    below, above = bool(shown.min() < -limit), bool(shown.max() > limit)
+    extend = "both" if below and above else "min" if below else "max" if above else "neither"
     bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.2, 0, 0.03, 1)), extend=extend)
     bar.set_label("value of a cell")
     return ax
 
 
 def waterfall(
-    valuation: Values, row: Any, ax: Axes | None = None, *, max_columns: int = 12
+    valuation: Valuation, row: Any, ax: Axes | None = None, *, max_columns: int = 12
 ) -> Axes:
     """A row's value as the sum of its cells, largest in magnitude first.
 
     Parameters
     ----------
-    valuation : Valuation
     row : object
         Name of the row.
     ax : Axes, optional
@@ -110,14 +106,12 @@ def waterfall(
     Examples
     --------
     >>> from shapley2d import value_game
-    >>> from shapley2d._results.plots import waterfall
-    >>> ax = waterfall(value_game(lambda S, F: S.sum() * F.sum(), 3, 2), 0)
+    >>> ax = value_game(lambda S, F: S.sum() * F.sum(), 3, 2).plot_waterfall(0)
     >>> float(ax.patches[-1].get_width())
     2.0
     """
-    if max_columns < 1:
-        raise InputError(Setting("max_columns", max_columns), " must be at least 1")
-    i = valuation.row_position(row)
+    check_whole(max_columns, "max_columns", 1)
+    i = find_row(valuation, row)
     values = valuation.values[i]
     order = np.argsort(-np.abs(values), kind="stable")
     if order.size > max_columns:
@@ -159,12 +153,11 @@ def waterfall(
     return ax
 
 
-def beeswarm(valuation: Values, ax: Axes | None = None, *, max_columns: int = 20) -> Axes:
-    """One dot per cell: the spread of values within every column, coloured by the rank of the cell's entry.
+def beeswarm(valuation: Valuation, ax: Axes | None = None, *, max_columns: int = 20) -> Axes:
+    """The spread of values within every column: one dot per cell, coloured by its entry's rank.
 
     Parameters
     ----------
-    valuation : Valuation
     ax : Axes, optional
     max_columns : int
         The columns whose cells are largest in magnitude are drawn.
@@ -176,13 +169,11 @@ def beeswarm(valuation: Values, ax: Axes | None = None, *, max_columns: int = 20
     Examples
     --------
     >>> from shapley2d import value_game
-    >>> from shapley2d._results.plots import beeswarm
-    >>> ax = beeswarm(value_game(lambda S, F: S.sum() * F.sum(), 3, 2))
+    >>> ax = value_game(lambda S, F: S.sum() * F.sum(), 3, 2).plot_beeswarm()
     >>> len(ax.collections[0].get_offsets())
     6
     """
-    if max_columns < 1:
-        raise InputError(Setting("max_columns", max_columns), " must be at least 1")
+    check_whole(max_columns, "max_columns", 1)
     columns = np.argsort(-np.abs(valuation.values).sum(axis=0), kind="stable")[:max_columns]
     ax = _axes(ax, (7.0, 0.4 * columns.size + 1.6))
     x = valuation.values[:, columns].T.ravel()
@@ -206,13 +197,13 @@ def beeswarm(valuation: Values, ax: Axes | None = None, *, max_columns: int = 20
     return ax
 
 
-def convergence(valuation: Values, ax: Axes | None = None) -> Axes:
+def convergence(valuation: Valuation, ax: Axes | None = None) -> Axes:
     """How the largest standard error, relative to the spread of the values, shrank with the work.
+
+    Only sampled values have such a history.
 
     Parameters
     ----------
-    valuation : Valuation
-        With a history, i.e. from a sampling method.
     ax : Axes, optional
 
     Returns
@@ -222,10 +213,9 @@ def convergence(valuation: Values, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> from shapley2d import value_game
-    >>> from shapley2d._results.plots import convergence
     >>> game = lambda S, F: S.max() * F.max()
     >>> v = value_game(game, 3, 2, method="mc", tolerance=0.5, progress=False)
-    >>> convergence(v).get_xscale()
+    >>> v.plot_convergence().get_xscale()
     'log'
     """
     points = [
@@ -250,10 +240,8 @@ def convergence(valuation: Values, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def largest_in_magnitude(
-    values: NDArray[np.float64], most: int, axis: int = 0
-) -> NDArray[np.float64]:
-    """Shorten an axis to ``most`` lines, each showing the largest in magnitude of the neighbours it stands for.
+def largest_in_magnitude(values: NDArray[np.float64], n: int, axis: int = 0) -> NDArray[np.float64]:
+    """Shorten an axis to ``n`` lines, each showing its neighbour of largest magnitude.
 
     Examples
     --------
@@ -261,19 +249,19 @@ def largest_in_magnitude(
     >>> largest_in_magnitude(np.array([1.0, -5.0, 2.0, 3.0]), 2).tolist()
     [-5.0, 3.0]
     """
-    if most < 1:
-        raise InputError(f"max_rows and max_columns must be at least 1, not {most}")
     length = values.shape[axis]
-    if length <= most:
+    if length <= n:
         return values
-    starts = np.arange(most) * length // most
+    starts = np.arange(n) * length // n
     high = np.maximum.reduceat(values, starts, axis=axis)
     low = np.minimum.reduceat(values, starts, axis=axis)
     return np.where(high >= -low, high, low)
 
 
-def colour_limit(values: NDArray[np.float64], quantile: float = 0.995) -> float:
-    """End of a colour scale that a few extreme cells do not stretch: a quantile of the magnitudes above 0.
+def colour_limit(values: NDArray[np.float64]) -> float:
+    """End of a colour scale that a few extreme cells do not stretch.
+
+    The 99.5 % quantile of the magnitudes above 0: a larger one lets single errors fade the rest.
 
     Examples
     --------
@@ -282,18 +270,18 @@ def colour_limit(values: NDArray[np.float64], quantile: float = 0.995) -> float:
     1.0
     """
     magnitudes = np.abs(values[values != 0])
-    return float(np.quantile(magnitudes, quantile)) if magnitudes.size else 1.0
+    return float(np.quantile(magnitudes, 0.995)) if magnitudes.size else 1.0
 
 
-def tolerance_of(valuation: Values) -> float | None:
-    """The precision that was asked for, where the record says it."""
+def tolerance_of(valuation: Valuation) -> float | None:
+    """The tolerance of the run, where its record has one."""
     settings = valuation.info.get("settings") or {}
     tolerance = valuation.info.get("tolerance", settings.get("tolerance"))
     return float(tolerance) if isinstance(tolerance, (int, float)) and tolerance > 0 else None
 
 
 def plain(text: Any, most: int = 28) -> str:
-    """Text from a table as matplotlib shows it unread: no formula between dollars, one line, not too long."""
+    """Text from a table as one short line that matplotlib does not read as a formula."""
     line = " ".join(str(text).split())
     return (line if len(line) <= most else line[: most - 1] + "…").replace("$", r"\$")
 
@@ -308,7 +296,7 @@ def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
-def _row_order(valuation: Values, rows: str) -> NDArray[np.intp]:
+def _row_order(valuation: Valuation, rows: str) -> NDArray[np.intp]:
     if rows == "original":
         return np.arange(valuation.shape[0])
     if rows == "value":
@@ -322,7 +310,7 @@ def _row_order(valuation: Values, rows: str) -> NDArray[np.intp]:
     raise InputError(Setting("rows", rows), " must be 'original', 'value' or 'label'")
 
 
-def _column_order(valuation: Values, columns: str) -> NDArray[np.intp]:
+def _column_order(valuation: Valuation, columns: str) -> NDArray[np.intp]:
     if columns == "original":
         return np.arange(valuation.shape[1])
     if columns == "value":
@@ -364,7 +352,7 @@ def _signed(values: Sequence[float] | NDArray[np.float64]) -> list[str]:
     return [VALUABLE if value >= 0 else HARMFUL for value in values]
 
 
-def _cell_label(valuation: Values, i: int, j: int) -> str:
+def _cell_label(valuation: Valuation, i: int, j: int) -> str:
     name = plain(valuation.column_names[j])
     if valuation.contents is None:
         return name
@@ -372,15 +360,16 @@ def _cell_label(valuation: Values, i: int, j: int) -> str:
     return f"{name} = {'(missing)' if content is None else plain(content)}"
 
 
-def _ranks(valuation: Values, j: int) -> NDArray[np.float64]:
+def _ranks(valuation: Valuation, j: int) -> NDArray[np.float64]:
     """Ranks of a column's entries between 0 and 1; NaN where they are missing or not numbers."""
     from scipy.stats import rankdata
 
-    numbers = valuation.numbers(j)
-    if numbers is None:
-        return np.full(valuation.shape[0], np.nan)
+    ranks = np.full(valuation.shape[0], np.nan)
+    column = None if valuation.table is None else valuation.table.columns[j]
+    if column is None or column.kind == "category":
+        return ranks
+    numbers = column.entries
     known = np.isfinite(numbers)
-    ranks = np.full(numbers.size, np.nan)
     ranks[known] = (rankdata(numbers[known]) - 1) / max(1, np.count_nonzero(known) - 1)
     return ranks
 

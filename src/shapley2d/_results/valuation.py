@@ -1,31 +1,40 @@
-"""The result that users get: its data, and what can be done with it."""
+"""The result that users get: the value of every cell and how certain it is."""
 
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import math
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from shapley2d._base.checks import check_choice, check_flag, check_whole
+from shapley2d._base.plural import counted
+from shapley2d._base.precision import interval_factor
 from shapley2d._base.printable import printable
+from shapley2d._results.explain import explain_row, similar_rows
 from shapley2d._results.plan import took_words
-from shapley2d._results.values import Values
+from shapley2d._results.plots import beeswarm, convergence, heatmap, waterfall
+from shapley2d._results.report import write_report
+from shapley2d._results.valuation_storage import read_valuation, save_valuation
 from shapley2d._tables.frames import FRAME_KINDS, make_frame
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     import os
 
-    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-_KINDS: dict[str, type[Valuation]] = {}  # by the word that files keep
+    from shapley2d._tables.table import Table
+
+_UNCOMPARED = ("info", "history", "frame", "table", "target")
+_SHOWN_COLUMNS = 20  # in a notebook
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Valuation(Values):
+class Valuation:
     """The value of every cell of a table, with standard errors.
 
     Attributes
@@ -42,7 +51,7 @@ class Valuation(Values):
     info : dict
         How the values came about: method, settings, data sizes, versions. Plain JSON values.
     history : list of (int, float)
-        Convergence: evaluations, and the largest standard error relative to the spread by then.
+        Convergence: evaluations so far, and the largest standard error relative to the spread.
     frame : str
         The kind of frame that the methods return: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
     table : Table or None
@@ -66,19 +75,125 @@ class Valuation(Values):
     (6.0, [2.0, 2.0, 2.0], [3.0, 3.0])
     """
 
-    def __init_subclass__(cls, kind: str = "", **more: Any) -> None:
-        super().__init_subclass__(**more)
-        if kind:
-            _KINDS[kind] = cls
+    kind: ClassVar[str] = "cells"
 
-    def lowest(self, k: int = 10, *, contents: bool = False) -> Any:
-        """The ``k`` cells of least value, i.e. those that hurt most, as a frame like :meth:`to_frame`.
+    values: NDArray[np.float64]
+    stderr: NDArray[np.float64]
+    row_names: NDArray[Any]
+    column_names: list[str]
+    row_stderr: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    column_stderr: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    info: dict[str, Any] = field(default_factory=dict)
+    history: list[tuple[int, float]] = field(default_factory=list)
+    frame: str = "pandas"
+    table: Table | None = None
+    target: NDArray[Any] | None = None
+    dof: float = math.inf
+
+    def __post_init__(self) -> None:
+        n, m = self.values.shape
+        for name, size in (("row_stderr", n), ("column_stderr", m)):
+            if not getattr(self, name).size:
+                object.__setattr__(self, name, np.zeros(size))
+        sizes = {
+            "stderr": (self.stderr.shape, (n, m)),
+            "row_names": (len(self.row_names), n),
+            "column_names": (len(self.column_names), m),
+            "row_stderr": (len(self.row_stderr), n),
+            "column_stderr": (len(self.column_stderr), m),
+        }
+        for name, (given, wanted) in sizes.items():
+            if given != wanted:
+                raise InputError(
+                    f"values of shape {(n, m)} do not fit {name}, "
+                    f"which has {given} instead of {wanted}"
+                )
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(
+            _equal(getattr(self, part.name), getattr(other, part.name))
+            for part in fields(self)
+            if part.name not in _UNCOMPARED
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of columns."""
+        return (self.values.shape[0], self.values.shape[1])
+
+    @property
+    def total(self) -> float:
+        """Sum of all values; ``info["about"]["total"]`` has in words what it is."""
+        return float(self.values.sum())
+
+    @property
+    def rows(self) -> NDArray[np.float64]:
+        """1D values of the rows: sums over the columns."""
+        return np.asarray(self.values.sum(axis=1))
+
+    @property
+    def columns(self) -> NDArray[np.float64]:
+        """1D values of the columns: sums over the rows."""
+        return np.asarray(self.values.sum(axis=0))
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing was sampled; draws that all agree still leave an unknown error."""
+        return math.isinf(self.dof) and not self.stderr.any()
+
+    @property
+    def caveat(self) -> str:
+        """Why the standard errors cannot be trusted, in words; empty where they can."""
+        return str(self.info.get("caveat") or "")
+
+    @property
+    def interval_factor(self) -> float:
+        """Half the width of a 95 % interval in standard errors: Student's quantile for ``dof``."""
+        return interval_factor(self.dof)
+
+    def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lower and upper ends of the 95 % intervals of all values.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from shapley2d import Valuation
+        >>> v = Valuation(np.array([[1.0]]), np.array([[0.1]]), np.array([0]), ["x"], dof=9)
+        >>> [float(end[0, 0].round(3)) for end in v.interval()]
+        [0.774, 1.226]
+        """
+        half = self.interval_factor * self.stderr
+        return self.values - half, self.values + half
+
+    def describe(self) -> str:
+        """One line on how certain the values are."""
+        if self.exact:
+            return str((self.info.get("about") or {}).get("certainty") or "exact")
+        words = f"standard error at most {self.stderr.max():.2g}"
+        return f"{words}, but {self.caveat}" if self.caveat else words
+
+    @cached_property
+    def contents(self) -> list[list[str | None]] | None:
+        """The table's entries as text, one list per column; None without a table."""
+        return None if self.table is None else [column.text() for column in self.table.columns]
+
+    @cached_property
+    def labels(self) -> list[str] | None:
+        """The target of every row as text; None without a target."""
+        return None if self.target is None else [str(label) for label in self.target.tolist()]
+
+    def lowest(self, n: int = 10, *, contents: bool = False) -> Any:
+        """The ``n`` cells of lowest value, i.e. the most harmful, as a frame like :meth:`to_frame`.
 
         Parameters
         ----------
-        k : int
+        n : int
         contents : bool
-            Show what the cell says and the label of its row too, as the command line does.
+            Show the cells' entries and the labels of their rows too, as the command line does.
 
         Examples
         --------
@@ -87,15 +202,15 @@ class Valuation(Values):
         >>> v.lowest(1).values.tolist()
         [[1, '0', -1.0, 0.0]]
         """
-        return self._cells(
-            np.argsort(self.values, axis=None, kind="stable")[: _count(k)], contents=contents
-        )
+        check_whole(n, "n", 0)
+        order = np.argsort(self.values, axis=None, kind="stable")[:n]
+        return self._cells(order, contents=contents)
 
-    def highest(self, k: int = 10, *, contents: bool = False) -> Any:
-        """The ``k`` cells of greatest value, as a frame like :meth:`lowest`."""
-        return self._cells(
-            np.argsort(-self.values, axis=None, kind="stable")[: _count(k)], contents=contents
-        )
+    def highest(self, n: int = 10, *, contents: bool = False) -> Any:
+        """The ``n`` cells of highest value, as a frame like :meth:`lowest`."""
+        check_whole(n, "n", 0)
+        order = np.argsort(-self.values, axis=None, kind="stable")[:n]
+        return self._cells(order, contents=contents)
 
     def to_frame(self, *, contents: bool = False) -> Any:
         """All cells as a tidy frame with the columns ``row``, ``column``, ``value`` and ``stderr``.
@@ -103,8 +218,8 @@ class Valuation(Values):
         Parameters
         ----------
         contents : bool
-            Add the columns ``content``, what the cell says as text, and ``label``, the target of
-            its row.
+            Add the columns ``content``, the cell's entry as text, and ``label``, the target of its
+            row.
 
         Examples
         --------
@@ -116,21 +231,22 @@ class Valuation(Values):
 
     @property
     def strays(self) -> Any:
-        """Entries to check first: those that are not what their column holds, such as text among numbers.
+        """Entries to check first: those that do not match their column's type.
 
-        They count as missing. A frame of ``row``, ``column``, ``content`` and ``kind``, which is
-        what the column holds; empty where there are none.
+        They are treated as missing. A frame of ``row``, ``column``, ``content`` and ``kind``, the
+        type of the column; empty where there are none.
 
         Examples
         --------
         >>> import warnings
         >>> from shapley2d import value_cells
+        >>> X, y = [["1"], ["2"], ["3"], ["7"], ["8"], ["9x"]], list("aaabbb")
         >>> with warnings.catch_warnings(action="ignore"):
-        ...     v = value_cells([["1"], ["2"], ["3"], ["7"], ["8"], ["9x"]], list("aaabbb"), cv=2)
+        ...     v = value_cells(X, y, cv=2)
         >>> v.strays.values.tolist()
         [[5, 'x0', '9x', 'number']]
         """
-        found = self.stray_entries
+        found = [] if self.table is None else self.table.strays
         columns = {
             "row": self.row_names[np.array([i for i, *_ in found], dtype=np.intp)],
             "column": [self.column_names[j] for _, j, *_ in found],
@@ -139,60 +255,14 @@ class Valuation(Values):
         }
         return make_frame(columns, self.frame)
 
-    def _cells(self, flat: NDArray[np.intp], *, contents: bool) -> Any:
-        check_flag(contents, "contents")
-        i, j = np.unravel_index(flat, self.values.shape)
-        names = np.array(self.column_names, dtype=object)
-        columns = {"row": self.row_names[i], "column": names[j]}
-        if contents:
-            columns |= self._said(i, j)
-        columns |= {"value": self.values[i, j], "stderr": self.stderr[i, j]}
-        return make_frame(columns, self.frame)
-
-    def _said(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> dict[str, Any]:
-        """What some cells say, and the labels of their rows."""
-        if self.contents is None:
-            raise InputError(
-                Setting("contents", value=True),
-                " needs the entries of a table, which these values do not come with",
-            )
-        said = {
-            "content": _texts(
-                [self.contents[b][a] for a, b in zip(i.tolist(), j.tolist(), strict=True)]
-            )
-        }
-        if self.labels is not None:
-            said["label"] = _texts([self.labels[a] for a in i.tolist()])
-        return said
-
-    def explain_row(self, row: Any) -> Any:
-        """A row's value as the sum of its cells."""
-        from shapley2d._results.explain import explain_row
-
-        return explain_row(self, row)
-
-    def similar_rows(self, row: Any, k: int = 5, *, within: float | None = None) -> Any:
-        """Rows of nearly the same value, by how much their cells agree."""
-        from shapley2d._results.explain import similar_rows
-
-        return similar_rows(self, row, k, within=within)
-
-    def save(self, path: str | os.PathLike[str], precision: str = "double") -> None:
-        """Write the valuation, its record and the table's entries to a Parquet file.
-
-        The file is a tidy table (``row``, ``column``, ``value``, ``stderr``, ``content``,
-        ``label``) that any Parquet reader opens. It appears whole or not at all.
-
-        Parameters
-        ----------
-        path : path-like
-        precision : {"double", "single"}
-            Of values and standard errors: all 16 digits, or 7 of them, which take about half of the
-            space.
-        """
-        from shapley2d._results.storage import save_valuation
-
-        save_valuation(self, path, precision)
+    explain_row = explain_row
+    similar_rows = similar_rows
+    plot_heatmap = heatmap
+    plot_waterfall = waterfall
+    plot_beeswarm = beeswarm
+    plot_convergence = convergence
+    to_html = write_report
+    save = save_valuation
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], frame: str | None = None) -> Valuation:
@@ -204,61 +274,37 @@ class Valuation(Values):
         frame : {"pandas", "polars", "pyarrow"}, optional
             The kind of frame that its methods return; by default that of the table that was valued.
         """
-        from shapley2d._results.storage import read_fields
-
         if frame is not None:
             check_choice(frame, "frame", FRAME_KINDS)
-        kind, fields = read_fields(path)
+        kind, known = read_valuation(path)
         if frame is not None:
-            fields["frame"] = frame
-        return _KINDS[kind](**fields)
+            known["frame"] = frame
+        subclasses: list[type[Valuation]] = Valuation.__subclasses__()
+        made_of = next((one for one in subclasses if one.kind == kind), Valuation)
+        return made_of(**known)
 
-    def to_html(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write a self-contained report: one HTML file that opens in any browser, offline.
-
-        Parameters
-        ----------
-        path : path-like
-        **options
-            ``marked``: cells to mark, a boolean array or (row, column) positions. ``title``.
-            ``payments``: for blocks, a frame of ``owner``, ``value``, ``amount``, ``low`` and
-            ``high``. ``n_lowest``: how many cells to list. ``max_cells``: a larger table is shown
-            by the rows with its most extreme cells.
-        """
-        from shapley2d._results.report import write_report
-
-        write_report(self, path, **options)
-
-    def plot_heatmap(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """All values as colours, with the row and column sums as bars."""
-        from shapley2d._results import plots
-
-        return plots.heatmap(self, ax=ax, **options)
-
-    def plot_waterfall(self, row: Any, ax: Axes | None = None, **options: Any) -> Axes:
-        """A row's value as the sum of its cells."""
-        from shapley2d._results import plots
-
-        return plots.waterfall(self, row, ax=ax, **options)
-
-    def plot_beeswarm(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """The spread of values within every column."""
-        from shapley2d._results import plots
-
-        return plots.beeswarm(self, ax=ax, **options)
-
-    def plot_convergence(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """How the error shrank with the work."""
-        from shapley2d._results import plots
-
-        return plots.convergence(self, ax=ax, **options)
+    def _cells(self, flat: NDArray[np.intp], *, contents: bool) -> Any:
+        check_flag(contents, "contents")
+        i, j = np.unravel_index(flat, self.values.shape)
+        names = np.array(self.column_names, dtype=object)
+        columns: dict[str, Any] = {"row": self.row_names[i], "column": names[j]}
+        if contents:
+            if self.contents is None:
+                raise InputError(
+                    Setting("contents", value=True),
+                    " needs the entries of a table, which these values do not come with",
+                )
+            cells = zip(i.tolist(), j.tolist(), strict=True)
+            columns["content"] = _texts([self.contents[b][a] for a, b in cells])
+            if self.labels is not None:
+                columns["label"] = _texts([self.labels[a] for a in i.tolist()])
+        columns |= {"value": self.values[i, j], "stderr": self.stderr[i, j]}
+        return make_frame(columns, self.frame)
 
     def _extremes(self) -> list[tuple[str, Any, str, float]]:
         cells = []
-        for what, flat in (
-            ("lowest", int(self.values.argmin())),
-            ("highest", int(self.values.argmax())),
-        ):
+        places = {"lowest": int(self.values.argmin()), "highest": int(self.values.argmax())}
+        for what, flat in places.items():
             i, j = divmod(flat, self.shape[1])
             cells.append((what, self.row_names[i], self.column_names[j], float(self.values[i, j])))
         return cells
@@ -273,8 +319,9 @@ class Valuation(Values):
             lines.append(
                 f"  {what:<8} {value:+.3g} at row {printable(str(row))}, column {column!r}"
             )
-        if self.stray_entries:
-            lines.append(f"  strays   {len(self.stray_entries)} entries to check first, see strays")
+        if self.table is not None and (count := len(self.table.strays)):
+            entries = counted(count, "entry", "entries")
+            lines.append(f"  strays   {entries} to check first, see strays")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -290,9 +337,10 @@ class Valuation(Values):
         sums = "".join(
             f"<tr><td>{html.escape(self.column_names[j])}</td><td>{self.columns[j]:+.3g}</td>"
             f"<td>&plusmn; {self.interval_factor * self.column_stderr[j]:.2g}</td></tr>"
-            for j in order[:20]
+            for j in order[:_SHOWN_COLUMNS]
         )
-        more = f"<tr><td colspan='3'>and {m - 20} more columns</td></tr>" if m > 20 else ""
+        left = m - _SHOWN_COLUMNS
+        more = f"<tr><td colspan='3'>and {left} more columns</td></tr>" if left > 0 else ""
         return (
             f"<div><p><b>Valuation</b> of {n} rows &times; {m} columns, method {method}, "
             f"{html.escape(self.describe())}; total {self.total:+.5g}</p>"
@@ -302,16 +350,16 @@ class Valuation(Values):
         )
 
 
+def _equal(one: Any, other: Any) -> bool:
+    if one is None or other is None:
+        return one is other
+    if isinstance(one, np.ndarray):
+        return bool(np.array_equal(one, other))
+    return bool(one == other)
+
+
 def _texts(texts: list[str | None]) -> NDArray[Any]:
     """Texts as a column; None stays None."""
     column = np.empty(len(texts), dtype=object)
     column[:] = texts
     return column
-
-
-def _count(k: int) -> int:
-    check_whole(k, "k", 0)
-    return k
-
-
-_KINDS["cells"] = Valuation

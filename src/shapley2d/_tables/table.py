@@ -161,6 +161,21 @@ class Table:
         """Names of the columns, in order."""
         return [column.name for column in self.columns]
 
+    @property
+    def strays(self) -> list[tuple[int, int, str, Kind]]:
+        """Entries that do not match their column's type: row, column, text and that type.
+
+        Rows and columns by position. The first one of every column comes first.
+        """
+        found = [
+            (count, j, i, text, column.kind)
+            for j, column in enumerate(self.columns)
+            for count, (i, text) in enumerate(column.from_text.strays.items())
+        ]
+        return [
+            (i, j, text, kind) for _, j, i, text, kind in sorted(found, key=lambda one: one[:2])
+        ]
+
     def take_rows(self, rows: NDArray[np.intp]) -> Table:
         """Return the table of some rows, in the given order."""
         columns = tuple(column.take(rows) for column in self.columns)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._base.checks import check_choice, check_whole
 from shapley2d._results.inspected import ORDERS
 from shapley2d._results.inspection_page.payload import make_payload, suspects
-from shapley2d._results.page import render_page, write_page
-from shapley2d._results.report.record import known_facts, settings_words
+from shapley2d._results.page import known_facts, render_page, settings_words, write_page
 
 if TYPE_CHECKING:
     import os

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from shapley2d._results.report.write import render_report, write_report
+from shapley2d._results.report.write import write_report
 
-__all__ = ["render_report", "write_report"]
+__all__ = ["write_report"]

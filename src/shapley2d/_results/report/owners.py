@@ -1,4 +1,4 @@
-"""Owners of blocks for the report: who owns which, what it is worth, what is paid."""
+"""Owners of blocks for the report: who owns what, what it is worth, what is paid."""
 
 from __future__ import annotations
 
@@ -7,36 +7,66 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.plural import counted, plural
 from shapley2d._results.audit import Audit
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from shapley2d._results.values import Values
+    from shapley2d._results.blocks import BlockValuation
+    from shapley2d._results.valuation import Valuation
 
 _MOST_OWNERS = 12  # in columns of a table
 _KEYS = ("owner", "value", "amount", "low", "high")
+_PLAYERS = {
+    "cells": "An owner is worth the sum of its cells",
+    "groups": "An owner is worth the sum of its blocks, whose rows and columns join as wholes",
+}
+_COUNTED = {
+    "one": ("counts once, shared by its owners", "count once, shared by their owners"),
+    "first": ("counts once, for the first in the table", "count once, for the first in the table"),
+    "each": ("counts again", "count again"),
+}
 
 
-def block_owners(valuation: Values) -> dict[tuple[int, int], str]:
-    """Names of the owners of every block by its position, where the valuation knows them."""
-    shares = getattr(valuation, "owner_shares", None)
+def owner_words(info: dict[str, Any]) -> str:
+    """What an owner's value is the sum of, how copies count, and what intervals include.
+
+    Examples
+    --------
+    >>> owner_words({"players": "cells", "intervals": "sampling"})
+    'An owner is worth the sum of its cells. The intervals include sampling.'
+    """
+    players, copies = _PLAYERS.get(str(info.get("players"))), info.get("copies") or {}
+    if players is None:
+        return ""
+    repeated, counts = copies.get("n_rows") or 0, _COUNTED.get(str(copies.get("rule")))
+    also = ""
+    if repeated and counts:
+        what = counted(repeated, "row that repeats another", "rows that repeat others")
+        also = f"; {what} {plural(repeated, *counts)}"
+    about = f" The intervals include {info['intervals']}." if info.get("intervals") else ""
+    return f"{players}{also}.{about}"
+
+
+def block_owners(valuation: BlockValuation) -> list[tuple[int, int, str]]:
+    """Every block by its position, with the names of its owners; empty without owners."""
+    shares = valuation.owner_shares
     if shares is None:
-        return {}
-    names: list[str] = valuation.owner_names  # type: ignore[attr-defined]
-    owners: dict[tuple[int, int], str] = {}
-    for i, j in np.ndindex(valuation.shape):
-        owners[i, j] = ", ".join(str(names[k]) for k in np.flatnonzero(shares[:, i, j]))
-    return owners
+        return []
+    return [
+        (i, j, ", ".join(valuation.owner_names[k] for k in np.flatnonzero(shares[:, i, j])))
+        for i, j in np.ndindex(valuation.shape)
+    ]
 
 
-def owner_lines(valuation: Values) -> list[dict[str, Any]]:
-    """What each owner's blocks are worth with its interval, and no amount; empty where there are no owners."""
-    if getattr(valuation, "owner_shares", None) is None:
+def owner_lines(valuation: BlockValuation) -> list[dict[str, Any]]:
+    """What each owner is worth with its interval, and no amount; empty without owners."""
+    if valuation.owner_shares is None:
         return []
     lines = []
-    for owner in _lines(valuation.owners):  # type: ignore[attr-defined]
-        factor: float = valuation.owner_interval_factor  # type: ignore[attr-defined]
-        value, spread = float(owner["value"]), factor * float(owner["stderr"])
+    for owner in _lines(valuation.owners):
+        value = float(owner["value"])
+        spread = valuation.owner_interval_factor * float(owner["stderr"])
         spread = spread if np.isfinite(spread) else 0.0
         ends = {"low": value - spread, "high": value + spread}
         lines.append({"owner": str(owner["owner"]), "value": value, "amount": None, **ends})
@@ -69,8 +99,8 @@ def _lines(data: Any) -> list[dict[str, Any]]:
     )
 
 
-def audit_tables(valuation: Values) -> dict[str, Any] | None:
-    """The audit that a valuation came with, as tables: gains by owner and move, payments by setting and owner."""
+def audit_tables(valuation: Valuation) -> dict[str, Any] | None:
+    """The audit of a valuation as tables: gains by owner and move, payments by setting and owner."""
     record = valuation.info.get("audit")
     if record is None:
         return None

@@ -17,7 +17,6 @@ from shapley2d._results.report.encode import (
     script_json,
     shorten,
 )
-from shapley2d._results.report.typical import typical_entries
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._results.values import Values
+    from shapley2d._results.valuation import Valuation
 
 
 @dataclass(frozen=True)
@@ -47,13 +46,13 @@ class Payload:
 
 
 def make_payload(
-    valuation: Values,
+    valuation: Valuation,
     *,
     marked: NDArray[np.bool_],
     lowest: NDArray[np.intp],
     typical: Sequence[str],
     max_cells: int,
-    owners: dict[tuple[int, int], str] | None = None,
+    owners: Sequence[tuple[int, int, str]] = (),
 ) -> Payload:
     """Encode a valuation for the page.
 
@@ -67,8 +66,8 @@ def make_payload(
         What is typical in each column.
     max_cells : int
         With more cells than this, only the rows with the most extreme cells are shown one by one.
-    owners : dict, optional
-        Names of the owners of blocks by position.
+    owners : sequence of (int, int, str)
+        Blocks by position, and the names of their owners.
     """
     m = valuation.shape[1]
     kept = rows_to_show(valuation.values, max_cells)
@@ -113,8 +112,8 @@ def make_payload(
             [count, ratio] for count, ratio in valuation.history if count > 0 and 0 < ratio < np.inf
         ],
         "tolerance": tolerance_of(valuation),
-        "blocks": is_blocks(valuation),
-        "owners": [[i, j, name] for (i, j), name in (owners or {}).items()],
+        "blocks": valuation.kind == "blocks",
+        "owners": [list(block) for block in owners],
     }
     return Payload(
         record=script_json(record),
@@ -125,7 +124,7 @@ def make_payload(
 
 
 def rows_to_show(values: NDArray[np.float64], max_cells: int) -> NDArray[np.intp]:
-    """Positions of all rows, or, where there are too many cells, of those with the most extreme cells.
+    """Positions of all rows, or of those with the most extreme cells where there are too many.
 
     Examples
     --------
@@ -140,13 +139,13 @@ def rows_to_show(values: NDArray[np.float64], max_cells: int) -> NDArray[np.intp
     return np.sort(np.argsort(-extremes, kind="stable")[: max(1, max_cells // m)])
 
 
-def errors_known(valuation: Values) -> bool:
-    """Whether every standard error is a number: a single draw, for one, has no known error."""
+def errors_known(valuation: Valuation) -> bool:
+    """Whether every standard error is a number; a single draw has no known error."""
     errors = (valuation.stderr, valuation.row_stderr, valuation.column_stderr)
     return all(bool(np.isfinite(part).all()) for part in errors)
 
 
-def without_errors(valuation: Values) -> Values:
+def without_errors(valuation: Valuation) -> Valuation:
     """The valuation with errors of 0, for a page that shows none."""
     n, m = valuation.shape
     return replace(
@@ -154,13 +153,8 @@ def without_errors(valuation: Values) -> Values:
     )
 
 
-def is_blocks(valuation: Values) -> bool:
-    """Whether the valuation's cells are blocks of a table."""
-    return valuation.info.get("kind") == "blocks"
-
-
 def as_marked(marked: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """A boolean matrix from one, or from positions (row, column).
+    """Marked cells as a boolean matrix, from one or from positions (row, column).
 
     Examples
     --------
@@ -184,13 +178,8 @@ def as_marked(marked: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
     return mask
 
 
-def typical_of(valuation: Values) -> list[str]:
-    """What is typical in each column; blocks have no entries."""
-    return [""] * valuation.shape[1] if is_blocks(valuation) else typical_entries(valuation)
-
-
 def _entries(
-    valuation: Values, kept: NDArray[np.intp]
+    valuation: Valuation, kept: NDArray[np.intp]
 ) -> tuple[list[bytes], dict[str, Any], list[int], int]:
     """Codes of entries and labels, the texts behind them, and the widths of the codes."""
     codes: list[bytes] = []
@@ -224,7 +213,7 @@ def _entries(
 
 
 def sorted_labels(labels: set[str]) -> list[str]:
-    """Labels in the order of their numbers where all are numbers, else of the alphabet.
+    """Labels in numeric order where all are numbers, else in alphabetic order.
 
     Examples
     --------

@@ -1,21 +1,23 @@
-"""The report's summary: what was valued, against what, how certain it is, and what to look at first."""
+"""The words of the report: what was valued, how certain it is, what to look at first."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.plural import counted, plural
 from shapley2d._results.report.encode import shorten
-from shapley2d._results.report.payload import errors_known, is_blocks
+from shapley2d._results.report.payload import errors_known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from shapley2d._results.values import Values
+    from shapley2d._results.valuation import Valuation
 
 _STRAYS = 6  # that the summary shows
 _TIMES, _MINUS = "\N{MULTIPLICATION SIGN}", "\N{MINUS SIGN}"
@@ -36,7 +38,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Stray:
-    """An entry that is not what its column holds."""
+    """An entry that does not match its column's type."""
 
     row: str
     column: str
@@ -65,7 +67,7 @@ class Summary:
 
 
 def summarise(
-    valuation: Values,
+    valuation: Valuation,
     *,
     lowest: NDArray[np.intp],
     typical: Sequence[str],
@@ -74,9 +76,10 @@ def summarise(
 ) -> Summary:
     """Put a valuation into words."""
     n, m = valuation.shape
-    noun = "block" if is_blocks(valuation) else "cell"
+    noun = valuation.kind.removesuffix("s")
     groups = (("group of rows", "groups of rows"), ("group of columns", "groups of columns"))
     parts = groups if noun == "block" else (("row", "rows"), ("column", "columns"))
+    strays = [] if valuation.table is None else valuation.table.strays
     negative = int(np.count_nonzero(valuation.values < 0))
     sure = int(
         np.count_nonzero(valuation.values + valuation.interval_factor * valuation.stderr < 0)
@@ -86,13 +89,13 @@ def summarise(
         (f"{negative:,}", f"{noun}s with a negative value ({_share(negative, n * m)})"),
         _certainty_tile(valuation, noun),
     ]  # fmt: skip
-    if _about(valuation).get("total") or not _about(valuation):  # elsewhere a sum says nothing
+    if _about(valuation).get("total") or not _about(valuation):  # else the sum has no meaning
         tiles.insert(1, (number_text(valuation.total, 4), "sum of all values"))
     kept = ""
     if n_shown < n:
         kept = f"The map shows the {n_shown:,} rows with the most extreme cells, of {n:,}."
     return Summary(
-        valued=f"{_count(n * m, noun)}, {_count(n, *parts[0])} by {_count(m, *parts[1])}",
+        valued=f"{counted(n * m, noun)}, {counted(n, *parts[0])} by {counted(m, *parts[1])}",
         meaning=_about(valuation).get("meaning") or "what it adds to the performance",
         sums=_sums(valuation),
         against=_against(valuation.info),
@@ -100,8 +103,8 @@ def summarise(
         harmful=_harmful(valuation, negative, sure, noun),
         kept=kept,
         marked=_marked(marked, lowest, noun),
-        n_strays=len(valuation.stray_entries),
-        strays=[_stray(valuation, *stray) for stray in valuation.stray_entries[:_STRAYS]],
+        n_strays=len(strays),
+        strays=[_stray(valuation, *stray) for stray in strays[:_STRAYS]],
         findings=[_finding(valuation, int(flat), typical) for flat in lowest[:3]],
         tiles=tiles,
         noun=noun,
@@ -131,8 +134,8 @@ def _against(info: dict[str, Any]) -> str:
     task += f", by {scoring}," if isinstance(scoring, str) and scoring.isidentifier() else ""
     rows = ""
     if info.get("folds"):
-        rows = f" the table's own rows in {info['folds']} folds, each predicted by a model that never saw it"
-        rows += f" ({info['splits']})" if info.get("splits") else ""
+        how = f" ({info['splits']})" if info.get("splits") else ""
+        rows = f" the table's own rows in {info['folds']} folds, each by a model not trained on it{how}"
     elif info.get("n_valid"):
         rows = f" {info['n_valid']:,} validation rows"
     used = info.get("n_valid_used", info.get("n_valid"))
@@ -142,14 +145,12 @@ def _against(info: dict[str, Any]) -> str:
 
 
 def _method(info: dict[str, Any]) -> str:
-    words = (info.get("about") or {}).get("how") or str(
-        info.get("method", "a method that the record does not name")
-    )
+    words = (info.get("about") or {}).get("how") or str(info.get("method", "an unknown method"))
     model = info.get("model")
     return f"{words} with {model}" if model not in (None, "None") else words
 
 
-def _sums(valuation: Values) -> str:
+def _sums(valuation: Valuation) -> str:
     """What the sum of the values is, where it has a name."""
     total = _about(valuation).get("total")
     if not total or valuation.info.get("semivalue") != ["shapley"] * 2:
@@ -157,62 +158,64 @@ def _sums(valuation: Values) -> str:
     return f"All values sum to {number_text(valuation.total, 4)}, {total}."
 
 
-def _about(valuation: Values) -> dict[str, str]:
+def _about(valuation: Valuation) -> dict[str, str]:
     """The words that the result keeps of its method."""
     return valuation.info.get("about") or {}
 
 
-def _certainty_tile(valuation: Values, noun: str) -> tuple[str, str]:
+def _certainty_tile(valuation: Valuation, noun: str) -> tuple[str, str]:
     if valuation.exact:
         return valuation.describe(), "no sampling error"
     if not errors_known(valuation):
         return "unknown", "sampling error"
     typical = valuation.interval_factor * float(np.median(valuation.stderr))
-    trusted = "" if not valuation.caveat else ", not to be trusted"
+    trusted = "" if not valuation.caveat else ", not reliable"
     return f"± {number_text(typical, 2)}", f"typical 95 % interval of a {noun}{trusted}"
 
 
-def _certainty(valuation: Values, noun: str) -> str:
+def _certainty(valuation: Valuation, noun: str) -> str:
     if valuation.exact and _about(valuation).get("certainty"):
-        return (
-            f"The values are {_about(valuation)['certainty']}: there is nothing that they estimate."
-        )
+        return f"The values are {_about(valuation)['certainty']}: they estimate nothing."
     if valuation.exact:
         return "The values are exact: nothing was sampled, so they carry no sampling error."
     if not errors_known(valuation):
-        return (
-            "The values are estimates from too few draws to know their errors: do not rely on them."
-        )
+        return "The values come from too few draws to estimate their errors: do not rely on them."
     typical, worst = np.median(valuation.stderr), valuation.stderr.max()
     words = (
-        f"The values are estimates. The standard error of a {noun} is typically {number_text(typical, 2)}, "
-        f"at most {number_text(worst, 2)}."
+        f"The values are estimates. The standard error of a {noun} is typically "
+        f"{number_text(typical, 2)}, at most {number_text(worst, 2)}."
     )
     if valuation.caveat:
         words += f" But {valuation.caveat}: do not rely on them."
     if valuation.info.get("converged") is False:
-        words += " Sampling ended before it reached the precision that was asked for: read small differences with care."
+        words += (
+            " Sampling ended before it reached the requested precision: "
+            "do not read much into small differences."
+        )
     return words
 
 
-def _harmful(valuation: Values, negative: int, sure: int, noun: str) -> str:
+def _harmful(valuation: Valuation, negative: int, sure: int, noun: str) -> str:
     size = valuation.values.size
     if _about(valuation).get("caution"):
         return _about(valuation)["caution"]
+    estimated = not valuation.exact and errors_known(valuation)
     if not negative:
         words = f"No {noun} has a negative value."
-        if not valuation.exact and errors_known(valuation):
-            unsure = int(
-                np.count_nonzero(valuation.values < valuation.interval_factor * valuation.stderr)
-            )
+        if estimated:
+            reach = valuation.interval_factor * valuation.stderr
+            unsure = int(np.count_nonzero(valuation.values < reach))
             words += f" For {unsure:,} of {size:,} the 95 % interval holds 0." if unsure else ""
         return words
-    helps = "their columns help the model less with their rows" if noun == "block" else ""
+    effect = {
+        "cell": "in these cells the entry makes its column less useful to the model",
+        "block": "these rows make these columns less useful to the model",
+    }
     words = (
-        f"{negative:,} of {size:,} {noun}s ({_share(negative, size)}) have a negative value: "
-        f"on average {helps or 'their column helps the model less with their row'} than without."
+        f"{negative:,} of {size:,} {noun}s ({_share(negative, size)}) "
+        f"{plural(negative, 'has', 'have')} a negative value: {effect[noun]}."
     )
-    if not valuation.exact and errors_known(valuation):
+    if estimated:
         words += f" For {sure:,} of them the whole 95 % interval is below 0."
     return words
 
@@ -225,12 +228,12 @@ def _marked(marked: NDArray[np.bool_], lowest: NDArray[np.intp], noun: str) -> s
     hits = int(marked.ravel()[first].sum())
     listed = int(marked.ravel()[lowest].sum())
     return (
-        f"Of {_count(total, f'marked {noun}')}, {hits:,} rank among the {first.size:,} most harmful, "
-        f"{listed:,} among the {lowest.size:,} listed below."
+        f"Of {counted(total, f'marked {noun}')}, {hits:,} {plural(hits, 'ranks', 'rank')} among the "
+        f"{first.size:,} most harmful, {listed:,} among the {lowest.size:,} listed below."
     )
 
 
-def _finding(valuation: Values, flat: int, typical: Sequence[str]) -> Finding:
+def _finding(valuation: Valuation, flat: int, typical: Sequence[str]) -> Finding:
     i, j = divmod(flat, valuation.shape[1])
     value = number_text(valuation.values[i, j])
     if 0 < valuation.stderr[i, j] < np.inf:
@@ -246,7 +249,7 @@ def _finding(valuation: Values, flat: int, typical: Sequence[str]) -> Finding:
     )
 
 
-def _stray(valuation: Values, i: int, j: int, text: str, kind: str) -> Stray:
+def _stray(valuation: Valuation, i: int, j: int, text: str, kind: str) -> Stray:
     return Stray(
         row=shorten(str(valuation.row_names[i]), 60) or "",
         column=shorten(valuation.column_names[j], 60) or "",
@@ -256,10 +259,80 @@ def _stray(valuation: Values, i: int, j: int, text: str, kind: str) -> Stray:
     )
 
 
-def _count(count: int, one: str, several: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
-
-
 def _share(count: int, size: int) -> str:
     share = 100 * count / size
     return f"{share:.0f} %" if share >= 10 or count == 0 else f"{share:.2g} %"
+
+
+def typical_entries(valuation: Valuation) -> list[str]:
+    """What is typical in each column, in a phrase; empty where there are no entries."""
+    if valuation.table is None or valuation.contents is None:
+        return [""] * valuation.shape[1]
+    phrases = []
+    for column, texts in zip(valuation.table.columns, valuation.contents, strict=True):
+        numeric = column.kind in ("number", "date") and np.isfinite(column.entries).any()
+        phrases.append(
+            typical_numbers(column.entries, dates=column.kind == "date")
+            if numeric
+            else typical_texts(texts)
+        )
+    return phrases
+
+
+def typical_numbers(numbers: NDArray[np.float64], *, dates: bool = False) -> str:
+    """The median and the middle nine tenths.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> typical_numbers(np.arange(101.0))
+    'median 50, mostly 5 to 95'
+    """
+    known = numbers[np.isfinite(numbers)]
+    low, median, high = (
+        _typical_number(q, dates=dates) for q in np.quantile(known, [0.05, 0.5, 0.95])
+    )
+    spread = (
+        f"always {median}"
+        if known.min() == known.max()
+        else f"median {median}, mostly {low} to {high}"
+    )
+    return spread + _missing(numbers.size - known.size, numbers.size)
+
+
+def typical_texts(texts: Sequence[str | None], most: int = 3) -> str:
+    """The most common entries with their shares.
+
+    Examples
+    --------
+    >>> typical_texts(["a", "a", "b", None])
+    'a 50 %, b 25 %, missing 25 %'
+    """
+    counts = Counter(text for text in texts if text is not None)
+    top = counts.most_common(most)
+    if len(texts) > 1 and top and top[0][1] == 1:
+        phrase = (
+            "all different" if len(counts) == len(texts) else f"{len(counts)} different entries"
+        )
+    else:
+        phrase = ", ".join(
+            f"{shorten(text, 40)} {_percent(count, len(texts))}" for text, count in top
+        )
+        if len(counts) > most:
+            phrase += f", {len(counts) - most} more"
+    return (phrase + _missing(len(texts) - counts.total(), len(texts))).removeprefix(", ")
+
+
+def _missing(count: int, size: int) -> str:
+    return f", missing {_percent(count, size)}" if count else ""
+
+
+def _percent(count: int, size: int) -> str:
+    share = 100 * count / size
+    return f"{share:.0f} %" if share >= 1 else "< 1 %"
+
+
+def _typical_number(number: float, *, dates: bool) -> str:
+    if dates:
+        return str(np.datetime64(round(number), "D"))
+    return str(round(number)) if abs(number) >= 1000 else f"{number:.3g}"

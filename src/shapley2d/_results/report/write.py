@@ -1,32 +1,37 @@
-"""Putting the page together: template, style, script and data in one file."""
+"""Putting the report together."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from shapley2d._base.checks import check_whole
-from shapley2d._results.owner_words import owner_words
-from shapley2d._results.page import render_page, write_page
-from shapley2d._results.report.owners import audit_tables, block_owners, owner_lines, payment_lines
+from shapley2d._results.page import known_facts, render_page, settings_words, write_page
+from shapley2d._results.report.owners import (
+    audit_tables,
+    block_owners,
+    owner_lines,
+    owner_words,
+    payment_lines,
+)
 from shapley2d._results.report.payload import (
     as_marked,
     errors_known,
-    is_blocks,
     make_payload,
     rows_to_show,
-    typical_of,
     without_errors,
 )
-from shapley2d._results.report.record import known_facts, settings_words
-from shapley2d._results.report.summary import summarise
+from shapley2d._results.report.summary import summarise, typical_entries
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from shapley2d._results.values import Values
+    from numpy.typing import NDArray
+
+    from shapley2d._results.blocks import BlockValuation
+    from shapley2d._results.valuation import Valuation
 
 _SCRIPTS = (
     "dom", "table", "palette", "heatmap", "map", "row", "cells", "sums", "figures", "main",
@@ -34,25 +39,24 @@ _SCRIPTS = (
 
 
 def write_report(
-    valuation: Values,
+    valuation: Valuation,
     path: str | os.PathLike[str],
     *,
     marked: Any = None,
     title: str | None = None,
     payments: Any = None,
-    n_lowest: int = 200,
+    n: int = 200,
     max_cells: int = 4_000_000,
     facts: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
 ) -> None:
-    """Write a valuation as one self-contained HTML file, whole or not at all.
+    """Write a self-contained report: one HTML file that opens in any browser, offline.
 
-    The page asks the network for nothing and runs no script but its own. Text from the table is
-    shown, never interpreted.
+    The file appears whole or not at all. The page asks the network for nothing and runs no script
+    but its own. Text from the table is shown, never interpreted.
 
     Parameters
     ----------
-    valuation : Valuation
     path : path-like
         The file to write.
     marked : boolean array of shape (n, m), or list of (row, column) positions, optional
@@ -61,7 +65,7 @@ def write_report(
     payments : frame or list of dict, optional
         For blocks: one record per owner with ``owner``, ``value``, ``amount``, ``low`` and
         ``high``.
-    n_lowest : int
+    n : int
         How many of the most harmful cells to list.
     max_cells : int
         A larger table is shown by the rows with its most extreme cells.
@@ -74,42 +78,17 @@ def write_report(
     --------
     >>> import pathlib, tempfile
     >>> from shapley2d import value_game
-    >>> from shapley2d._results.report import write_report
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
-    >>> write_report(value_game(lambda S, F: S.sum() * F.sum(), 3, 2), path, title="Three by two")
+    >>> value_game(lambda S, F: S.sum() * F.sum(), 3, 2).to_html(path, title="Three by two")
     >>> "<title>Three by two</title>" in path.read_text(encoding="utf-8")
     True
     """
-    page = render_report(
-        valuation,
-        marked=marked,
-        title=title,
-        payments=payments,
-        n_lowest=n_lowest,
-        max_cells=max_cells,
-        facts=facts,
-        notes=notes,
-    )
-    write_page(path, page)
-
-
-def render_report(
-    valuation: Values,
-    *,
-    marked: Any = None,
-    title: str | None = None,
-    payments: Any = None,
-    n_lowest: int = 200,
-    max_cells: int = 4_000_000,
-    facts: Mapping[str, str] | None = None,
-    notes: Sequence[str] = (),
-) -> str:
-    """Return the page that :func:`write_report` writes."""
-    for name, count in (("n_lowest", n_lowest), ("max_cells", max_cells)):
+    for name, count in (("n", n), ("max_cells", max_cells)):
         check_whole(count, name, 1)
     mask = as_marked(marked, valuation.shape)
-    lowest = _lowest(valuation, n_lowest)
-    typical = typical_of(valuation)
+    blocks = cast("BlockValuation", valuation) if valuation.kind == "blocks" else None
+    lowest = _lowest(valuation, n)
+    typical = typical_entries(valuation)
     summary = summarise(
         valuation,
         lowest=lowest,
@@ -118,42 +97,46 @@ def render_report(
         n_shown=rows_to_show(valuation.values, max_cells).size,
     )
     shown = valuation if errors_known(valuation) else without_errors(valuation)
-    payload = make_payload(
-        shown,
-        marked=mask,
-        lowest=lowest,
-        typical=typical,
-        max_cells=max_cells,
-        owners=block_owners(valuation),
-    )
-    return render_page(
+    lines = [] if payments is None else payment_lines(payments)
+    if payments is None and blocks is not None:
+        lines = owner_lines(blocks)
+    page = render_page(
         "report/template.html.jinja",
         styles=["report/assets/report.css"],
         scripts=[f"report/assets/{name}.js" for name in _SCRIPTS],
-        title=title or f"What every {summary.noun} is worth",
-        summary=summary,
         facts={**(facts or {}), **known_facts(valuation.info)},
         notes=[*dict.fromkeys(notes)],
-        payload=payload,
-        payments=owner_lines(valuation) if payments is None else payment_lines(payments),
+        settings=settings_words(valuation.info),
+        versions=valuation.info.get("versions") or {},
+        title=title or f"What every {summary.noun} is worth",
+        summary=summary,
+        payload=make_payload(
+            shown,
+            marked=mask,
+            lowest=lowest,
+            typical=typical,
+            max_cells=max_cells,
+            owners=() if blocks is None else block_owners(blocks),
+        ),
+        payments=lines,
         owner_words=owner_words(valuation.info),
         audit=audit_tables(valuation),
-        blocks=is_blocks(valuation),
+        blocks=blocks is not None,
         has_labels=valuation.labels is not None,
         has_history=any(0 < ratio < np.inf for _, ratio in valuation.history),
         exact=shown.exact,
         n_marked=int(mask.sum()),
-        settings=settings_words(valuation.info),
         call=valuation.info.get("call") or "",
-        versions=valuation.info.get("versions") or {},
     )
+    write_page(path, page)
 
 
-def _lowest(valuation: Values, count: int) -> Any:
-    """Flat positions of the lowest cells, worst first: those below 0, or where there are none the least valuable.
+def _lowest(valuation: Valuation, n: int) -> NDArray[np.intp]:
+    """Flat positions of the lowest cells, worst first.
 
-    Of blocks those below 0 only: what is paid for is not listed as harmful.
+    Only those below 0; where there are none, the ten least valuable, but no blocks: a block that is
+    paid for is not listed as harmful.
     """
-    order = np.argsort(valuation.values, axis=None, kind="stable")[:count]
+    order = np.argsort(valuation.values, axis=None, kind="stable")[:n]
     negative = order[valuation.values.ravel()[order] < 0]
-    return negative if negative.size or is_blocks(valuation) else order[:10]
+    return negative if negative.size or valuation.kind == "blocks" else order[:10]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._tables.table import Kind
+
 
 def text_column(
     texts: Any, key: str, *, kind: str | None = None, notation: str = "", like: Column | None = None
@@ -91,17 +93,25 @@ def _before_rounding(reading: Reading, words: Any) -> int:
     return distinct if np.unique(reading.values[found]).size < distinct else 0
 
 
-def typed_again(column: Column) -> Column:
-    """A column whose entries are known as text, as a file of values keeps them, by the kind that it had."""
-    if column.kind == "category":
-        return column
-    texts = pa_array(np.array(column.text(), dtype=object)).cast("string")
-    words, codes = encode_texts(texts)
-    counts = np.bincount(codes[codes >= 0], minlength=len(words)).astype(np.int64)
-    kind = None if column.kind == "boolean" else column.kind
-    reading = read_texts(words, counts, kind=kind, notation=column.from_text.notation)
-    read = FromText(_strays(reading, words, codes))
-    return Column(column.name, column.kind, np.append(reading.values, np.nan)[codes], (), read)
+def stored_column(texts: list[str | None], key: str, kind: Kind, notation: str) -> Column:
+    """A column from a file that keeps its entries as text, with the kind and notation it had."""
+    categories = tuple(sorted({text for text in texts if text is not None}))
+    place = {text: code for code, text in enumerate(categories)}
+    codes = np.array([-1 if text is None else place[text] for text in texts], dtype=np.int32)
+    if kind == "category":
+        entries = np.where(codes < 0, np.nan, codes.astype(np.float64))
+        return Column(key, kind, entries, categories, FromText(notation=notation))
+    words, positions = encode_texts(as_texts(texts))
+    counts = np.bincount(positions[positions >= 0], minlength=len(words)).astype(np.int64)
+    asked = None if kind == "boolean" else kind
+    reading = read_texts(words, counts, kind=asked, notation=notation)
+    read = FromText(
+        _strays(reading, words, positions),
+        notation,
+        words=np.array([*categories, None], dtype=object),
+        codes=codes,
+    )
+    return Column(key, kind, np.append(reading.values, np.nan)[positions], (), read)
 
 
 def as_texts(items: Sequence[Any]) -> Any:

@@ -11,7 +11,7 @@ from shapley2d._base.defaults import FOLDS
 from shapley2d._base.printable import printable
 from shapley2d._methods.players import settle_players
 from shapley2d._methods.registry import METHODS, block_methods
-from shapley2d._results.owner_words import owner_words
+from shapley2d._results.report.owners import owner_words
 from shapley2d.cli import options as o
 from shapley2d.cli.console import (
     ResultConsole,

@@ -171,10 +171,8 @@ def harmless(column: Any) -> Any:
 
 def write_html(valuation: Valuation, path: Path, **options: Any) -> None:
     """Write the report."""
-    from shapley2d._results.report import write_report
-
     with naming(path):
-        write_report(valuation, path, **options)
+        valuation.to_html(path, **options)
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def stray_cells(valuation: Valuation, inputs: Inputs) -> list[dict[str, Any]]:
             "kind": kind,
             "label": labels[i] if labels else None,
         }
-        for i, j, text, kind in valuation.stray_entries
+        for i, j, text, kind in (valuation.table.strays if valuation.table else [])
     ]
 
 

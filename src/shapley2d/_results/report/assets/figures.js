@@ -31,7 +31,7 @@ function drawConvergence(table) {
   const x = (count) => left + ((width - left - 14) * Math.log(count / x0)) / (Math.log(x1 / x0) || 1);
   const y = (ratio) => height - bottom - ((height - bottom - 12) * Math.log(ratio / y0)) / Math.log(y1 / y0);
   const last = table.history.at(-1);
-  const words = `Convergence: the ratio of error to spread falls from ${table.history[0][1].toPrecision(2)} to ${last[1].toPrecision(2)} after ${last[0]} evaluations${table.tolerance ? `; asked for: ${table.tolerance}` : ""}.`;
+  const words = `Convergence: the ratio of error to spread falls from ${table.history[0][1].toPrecision(2)} to ${last[1].toPrecision(2)} after ${last[0]} evaluations${table.tolerance ? `; tolerance: ${table.tolerance}` : ""}.`;
   const plot = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words });
   for (const tick of logTicks(y0, y1)) {
     plot.append(svg("line", { x1: left, x2: width - 14, y1: y(tick), y2: y(tick), stroke: "var(--line)" }));
@@ -43,7 +43,7 @@ function drawConvergence(table) {
   plot.append(svg("text", { x: (left + width) / 2, y: height - 6, "text-anchor": "middle" }, "evaluations"));
   if (table.tolerance) {
     plot.append(svg("line", { x1: left, x2: width - 14, y1: y(table.tolerance), y2: y(table.tolerance), stroke: "var(--bar-harm)", "stroke-dasharray": "5 4" }));
-    plot.append(svg("text", { x: left + 6, y: y(table.tolerance) - 6 }, `asked for: ${table.tolerance}`));
+    plot.append(svg("text", { x: left + 6, y: y(table.tolerance) - 6 }, `tolerance: ${table.tolerance}`));
   }
   const points = table.history.map(([count, ratio]) => `${x(count).toFixed(1)},${y(ratio).toFixed(1)}`).join(" ");
   plot.append(svg("polyline", { points, fill: "none", stroke: "var(--bar-good)", "stroke-width": 2 }));
