@@ -31,7 +31,7 @@ COMMANDS = [
     ["cells", "t.csv", "-t", "größe", "-k", "3", "--cv", "2", "--json"],
     ["cells", "t.csv", "-t", "größe", "--cv", "2", "-m", "mc", "--model", "knn", "-k", "3", "--max-permutations", "3",
      "--tolerance", "0", "--json"],
-    ["cells", "t.csv", "-t", "größe", "-m", "oob", "--trees", "200", "--json"],
+    ["cells", "t.csv", "-t", "größe", "-m", "oob", "--n-trees", "200", "--json"],
     ["cells", "t.csv", "-t", "größe", "-m", "random", "--json"],
     ["blocks", "t.csv", "-t", "größe", "--owners", "o.csv", "--pay", "100", "--cv", "2", "-m", "knn", "--json"],
 ]  # fmt: skip

@@ -272,7 +272,6 @@ def command_flags():
         "report": ["report", "v.parquet"],
         "inspect": ["inspect", "t.csv", "-t", "y", "--top", "1"],
         "repair": ["repair", "t.csv", "d.csv", "-o", "c.csv"],
-        "paper": ["paper", "outliers", "--pages-only", "--out", "paper"],
         "demo": ["demo", "--json"],
     }
     takers = {option.flag: name for name, method in METHODS.items() for option in method.options}

@@ -236,7 +236,7 @@ def test_random_values_need_no_validation(capsys, judged):
 
 
 def test_oob_needs_no_validation(capsys):
-    command = "cells train.csv -t kind --drop name --method oob --trees 300 --oob-score distance"
+    command = "cells train.csv -t kind --drop name --method oob --n-trees 300 --oob-score distance"
     out, _ = run(capsys, f"{command} -o values.parquet --report report.html")
     twin = expected(method="oob", n_trees=300, oob_score="distance")
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
@@ -263,7 +263,7 @@ def test_oob_needs_no_validation(capsys):
         ("flat --max-permutations 2 --tolerance 0", "that of a table of means;"),
         ("random", "method random: The values are random numbers"),
         (
-            "oob --trees 300",
+            "oob --n-trees 300",
             "method oob: The values are mean scores of trees, not contributions: a low one is suspect",
         ),
     ],

@@ -87,14 +87,12 @@ def test_a_folder_that_does_not_tell_capitals_apart(folder, monkeypatch):
         outputs.check_distinct(pair)
 
 
-def test_demo_and_paper_and_report_check_their_files(folder, capsys, monkeypatch):
+def test_demo_and_report_check_their_files(folder, capsys, monkeypatch):
     (folder / "out").mkdir()
     (folder / "out" / "report.html").mkdir()
     monkeypatch.setattr("shapley2d.datasets.load_breast_cancer_original", None)
     assert main(["demo", "--out", "out"]) == 2
     assert "--out out/report.html is a folder: name a file in it" in capsys.readouterr().err
-    assert main(["paper", "budget", "--out", "there", "--page", "v" * 300]) == 2
-    assert "the name is too long: choose a shorter one" in capsys.readouterr().err
     assert main(["report", "t.csv", "-o", "v" * 300 + ".html"]) == 2
     assert "the name is too long: choose a shorter one" in capsys.readouterr().err
 

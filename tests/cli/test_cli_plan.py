@@ -58,7 +58,7 @@ def test_methods_without_a_price_say_so(capsys):
         ("--within 10m", "--within says how fast a plan should be: use it with --plan"),
         ("--plan --within soon", "--within soon is no time: write it as 90s, 10m, 2h or 1h30m"),
         ("--plan --within 0", "--within 0 must be longer than nothing"),
-        ("--plan --subsets all --neighbors 0", "--neighbors 0 must be"),
+        ("--plan --subsets all --n-neighbors 0", "--n-neighbors 0 must be"),
         ("--plan -o values.doc", "must end in .parquet or .csv"),
     ],
 )

@@ -32,8 +32,8 @@ TOY = """
         summary="throws dice",
         solve=solve,
         options=(
-            whole("n_dice", 3, "how many to throw", flag="--dice"),
-            choice("colour", ("white", "black"), "of the dice", flag="--colour"),
+            whole("n_dice", 3, "how many to throw"),
+            choice("colour", ("white", "black"), "of the dice"),
         ),
         how="throwing {colour} dice",
         meaning="what a die shows",
@@ -68,8 +68,8 @@ TOY = """
         error = str(caught)
     with open("toy.csv", "w") as file:
         file.write("a,b,y\\n1,2,u\\n3,4,v\\n5,6,u\\n")
-    code = main("cells toy.csv -t y --method dice --dice 5 --colour black -o toy.parquet".split())
-    wrong = main("cells toy.csv -t y --method knn --dice 5".split())
+    code = main("cells toy.csv -t y --method dice --n-dice 5 --colour black -o toy.parquet".split())
+    wrong = main("cells toy.csv -t y --method knn --n-dice 5".split())
     from shapley2d import Valuation
 
     print(json.dumps({
@@ -120,7 +120,7 @@ def test_a_toy_method_works_in_python(toy):
 def test_a_toy_method_works_on_the_command_line(toy):
     assert toy["code"] == [0, 2]
     assert toy["saved"] == [[5 / 6] * 2] * 3
-    assert "--dice goes with --method dice, not with knn" in toy["complained"]
+    assert "--n-dice goes with --method dice, not with knn" in toy["complained"]
     assert "dice: throws dice." in toy["help"]
     assert "For dice: how many to throw. (default: 3)" in toy["help"]
     assert "Dice have no memory." in toy["printed"]
@@ -130,7 +130,7 @@ def test_a_toy_method_is_in_the_docs(toy):
     assert '``"dice"``: throws dice.' in toy["doc"]
     assert "``n_dice``, default 3 (dice): how many to throw." in toy["doc"]
     assert "| `dice` | throws dice |" in toy["methods"]
-    assert "| `n_dice` | `--dice` | dice | `3` | how many to throw |" in toy["options"]
+    assert "| `n_dice` | `--n-dice` | dice | `3` | how many to throw |" in toy["options"]
     assert '`"white"`, `"black"`' in toy["options"]
 
 

@@ -82,12 +82,20 @@ def test_pages_alone_need_no_pieces(run, tmp_path, capsys):
     ("arguments", "message"),
     [
         ("budget --pages-only", "--pages-only shows all existing results: leave out --quick, --again and names of experiments"),
+        ("removel --out there", "there is no experiment 'removel': did you mean 'removal'?"),
+        ("budget --out good.csv", "--out good.csv is a file: name a folder"),
+        ("budget --out there --page folder.csv", "--page folder.csv: it is a folder, name a file in it"),
+        ("budget --out there --page no/page.md", "--page no/page.md: the folder no does not exist, make it first"),
+        (f"budget --out there --page {'v' * 300}", "the name is too long, choose a shorter one"),
+        ("budget --out there --jobs 0", "--jobs 0 must be a number of workers, or -1 for all cores"),
         ("--pages-only --out empty", "--out empty holds no run to show: compute one first, without --pages-only"),
     ],
 )  # fmt: skip
-def test_pages_alone_of_what_is_not_there(tmp_path, monkeypatch, capsys, arguments, message):
+def test_one_line_that_says_what_to_do(tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
-    assert main([*arguments.split()]) == 2
+    (tmp_path / "good.csv").touch()
+    (tmp_path / "folder.csv").mkdir()
+    assert main(arguments.split()) == 2
     assert message in " ".join(capsys.readouterr().err.split())
 
 

@@ -153,7 +153,6 @@ def model_option(default: str, built_in: tuple[str, ...] = ()) -> Option:
         f"a scikit-learn estimator, or the name of a model{only}",
         names=tuple(MODELS),
         check=check_model,
-        flag="--model",
     )
 
 

@@ -32,27 +32,22 @@ def check_scoring(scoring: Any, name: str) -> None:
         raise InputError(Setting(name, scoring), f" is not one of scikit-learn's scores: {hint}")
 
 
-N_NEIGHBORS = whole(
-    "n_neighbors", DEFAULT_NEIGHBORS, "how many neighbours vote", flag="--neighbors", short="-k"
-)
+N_NEIGHBORS = whole("n_neighbors", DEFAULT_NEIGHBORS, "how many neighbours vote", short="-k")
 METRIC = choice(
     "metric",
     METRICS,
     "how far apart entries are: auto scales every column, sqeuclidean takes raw numbers",
-    flag="--metric",
 )
 BACKEND = choice(
     "backend",
     ("auto", "cpu", "cuda"),
     "where to compute: the processor, an NVIDIA GPU (extras cuda12 and cuda13), or the GPU where the work pays for it",
-    flag="--backend",
 )
 TOLERANCE = number(
     "tolerance",
     DEFAULT_TOLERANCE,
     "stop when the largest standard error is this small beside the spread of the values",
     zero=True,
-    flag="--tolerance",
 )
 MODEL = model_option("sklearn_tree")
 MODEL_NEIGHBORS = N_NEIGHBORS.but(
@@ -65,7 +60,6 @@ SCORING = Option(
     None,
     "scikit-learn's name of a score, or a scorer",
     check=check_scoring,
-    flag="--scoring",
     metavar="NAME",
     shown_default="accuracy or R squared",
 )
@@ -78,35 +72,30 @@ BASELINE = choice(
     "baseline",
     ("labels", "zero"),
     "what no columns are worth: what the rows' labels alone predict, or 0, as in the paper",
-    flag="--baseline",
 )
 PREPROCESS = choice(
     "preprocess",
     ("auto", "none"),
     "auto gives a model numbers, one-hot where needed; none hands a pipeline of your own the table as it is, which one "
     "with a ColumnTransformer gets in any case",
+    python_only=True,
 )
 TRUNCATION = number(
     "truncation",
     None,
     "train no more rows, or cells, once the score is within this of that of all; biased",
     zero=True,
-    flag="--truncation",
 )
-MAX_PERMUTATIONS = whole(
-    "max_permutations", 1000, "stop there in any case", flag="--max-permutations"
-)
+MAX_PERMUTATIONS = whole("max_permutations", 1000, "stop there in any case")
 CHECKPOINT = file(
     "checkpoint",
     "keep the state there: after a crash or Ctrl-C the same call goes on from it, to the same bits",
-    flag="--checkpoint",
 )
 CLUSTER = Option(
     "cluster",
     None,
     "the address of a Dask scheduler to work on, or a client of it (needs the extra distributed); or a pool whose "
     "submit(...) has a result(), as the executors of concurrent.futures do",
-    flag="--cluster",
     metavar="ADDRESS",
 )
 

@@ -43,9 +43,10 @@ class Option:
         The words that the command line takes, where Python takes other things too.
     check : callable, optional
         ``check(value, name)`` raises where a value cannot be used; None takes anything.
-    flag, short : str, optional
-        On the command line, such as ``--neighbors`` and ``-k``; without a flag it is for Python
-        only.
+    short : str, optional
+        A short flag on the command line, such as ``-k``.
+    python_only : bool
+        Whether the command line leaves it out.
     metavar : str, optional
         What the help calls its value.
     shown_default : str, optional
@@ -59,8 +60,8 @@ class Option:
     choices: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     check: Callable[[Any, str], None] | None = None
-    flag: str | None = None
     short: str | None = None
+    python_only: bool = False
     metavar: str | None = None
     shown_default: str | None = None
 
@@ -80,6 +81,11 @@ class Option:
     def but(self, **changes: Any) -> Option:
         """The same option with another default or other words, for a method that differs."""
         return replace(self, **changes)
+
+    @property
+    def flag(self) -> str | None:
+        """Its flag on the command line: ``--n-neighbors`` for ``n_neighbors``."""
+        return None if self.python_only else f"--{self.name.replace('_', '-')}"
 
     @property
     def default_words(self) -> str:

@@ -104,14 +104,12 @@ METHOD = Method(
             "subsets",
             ("auto", "all", "sampled"),
             "all column subsets, a sample of them, or whichever is cheaper for the tolerance",
-            flag="--subsets",
         ),
         whole(
             "n_subsets",
             None,
             "the size of that sample",
             least=MIN_COALITIONS,
-            flag="--n-subsets",
             shown_default="doubled until the tolerance is met",
         ),
         TOLERANCE,
@@ -122,14 +120,12 @@ METHOD = Method(
             ("auto", "exact", "fast"),
             "rank all rows, or the near ones only with far rows binned, whose error is estimated and part of the "
             "standard errors",
-            flag="--form",
         ),
         choice(
             "valid_rows",
             ("all", "auto"),
             "all validation rows; or random ones, of every class alike, until the tolerance is met, with what the rest "
             "would change in the standard errors",
-            flag="--valid-rows",
         ),
         CHECKPOINT,
         CLUSTER,

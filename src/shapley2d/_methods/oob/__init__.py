@@ -57,21 +57,19 @@ METHOD = Method(
     summary="2D-OOB, bagged trees: how well trees that never saw a row predict it from the column",
     solve=solve,
     options=(
-        whole("n_trees", 1000, "how many trees to grow", flag="--trees"),
+        whole("n_trees", 1000, "how many trees to grow"),
         Option(
             "column_share",
             0.25,
             "the share of the columns that a tree sees, or a whole number of them",
             float,
             check=check_number,
-            flag="--column-share",
             metavar="X",
         ),
         choice(
             "oob_score",
             ("correct", "distance"),
             "right predictions, or with the distance from the class's mean",
-            flag="--oob-score",
         ),
         *KEPT,
     ),

@@ -74,7 +74,6 @@ METHOD = Method(
             None,
             "the size of that sample",
             least=MIN_COALITIONS,
-            flag="--n-subsets",
             shown_default="doubled until the tolerance is met",
         ),
         TOLERANCE,
