@@ -349,8 +349,7 @@ def test_groups_of_validation_rows_make_up_the_whole_by_their_weights(options):
     from shapley2d._methods.registry import METHODS
     from shapley2d._methods.run import Run
     from shapley2d._methods.validation_error import problems_of_groups
-    from shapley2d._tables.problem import make_problem
-    from shapley2d._tables.row_weights import weigh_problem
+    from shapley2d._tables.problem import make_problem, weigh_problem
 
     X, y, X_valid, y_valid = data(2, m=6)
     weights = np.linspace(1, 3, len(y_valid))

@@ -18,7 +18,7 @@ from shapley2d import InputError, value_cells
 from shapley2d._knn.grid import find_grid
 from shapley2d._knn.metric import integer_columns
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.match import match_columns
+from shapley2d._tables.kinds import match_columns
 from shapley2d.exceptions import InputWarning
 
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from shapley2d import CellValuer, inspect_cells, value_cells
-from shapley2d._tables import lazy
-from shapley2d._tables.lazy import collected
+from shapley2d._tables import intake
+from shapley2d._tables.intake import collected
 from shapley2d.exceptions import InputWarning
 
 random = np.random.default_rng(0)
@@ -141,7 +141,7 @@ def test_a_query_is_computed_once():
 def test_a_large_one_is_announced(engine, monkeypatch):
     query = ENGINES[engine](FRAME)
     assert len(collected(query)) == 40  # no word
-    monkeypatch.setattr(lazy, "LARGE_BYTES", 8 * 40 * 3)
+    monkeypatch.setattr(intake, "LARGE_BYTES", 8 * 40 * 3)
     said = f"^X_valid is a query of {engine}: its 40 rows x 3 columns are collected into memory, 0.0 GB as numbers; query"
     with pytest.warns(InputWarning, match=said):
         collected(query, "X_valid")

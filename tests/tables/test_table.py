@@ -13,7 +13,7 @@ import pytest
 
 from shapley2d import InputError
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.match import match_columns
+from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.problem import make_problem
 from shapley2d._tables.target import as_target, guess_task, match_target
 from shapley2d.exceptions import LeakWarning, UnseenLabelWarning

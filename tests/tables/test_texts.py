@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 
 from shapley2d import InputError
+from shapley2d._tables.column_warnings import find_keys
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.keys import find_keys
-from shapley2d._tables.labels import read_labels
-from shapley2d._tables.match import match_columns
+from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.problem import make_problem
+from shapley2d._tables.target_entries import read_labels
 from shapley2d._tables.texts.column import text_column
 from shapley2d.exceptions import InputWarning
 

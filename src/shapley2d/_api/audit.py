@@ -20,7 +20,7 @@ from shapley2d._methods.validation_error import problems_of_groups
 from shapley2d._ownership.owners import UNOWNED
 from shapley2d._ownership.payments import RULES, divide_total, settle_rule
 from shapley2d._results.audit import MOVES, Audit
-from shapley2d._tables.changed_rows import blank_cells, take_cells
+from shapley2d._tables.changes import blank_cells, take_cells
 from shapley2d.exceptions import InputError, OptionError, PrecisionWarning, Setting, UtilityError
 
 if TYPE_CHECKING:

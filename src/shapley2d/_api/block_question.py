@@ -20,9 +20,8 @@ from shapley2d._methods.validation_error import (
     problems_without_a_group,
 )
 from shapley2d._results.blocks import MAX_JOINT
-from shapley2d._tables.label import label_name
-from shapley2d._tables.problem import make_problem
-from shapley2d._tables.row_weights import weigh_problem
+from shapley2d._tables.problem import make_problem, weigh_problem
+from shapley2d._tables.target import label_name
 from shapley2d._theory.sums import BlockSums
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 

@@ -15,7 +15,7 @@ from shapley2d._methods.registry import find_method
 from shapley2d._results.plan import Plan
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import frame_kind
-from shapley2d._tables.label import with_label
+from shapley2d._tables.target import with_label
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate

@@ -12,7 +12,7 @@ from shapley2d._api.docstrings import options_list, with_method_docs
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._methods.registry import all_options, find_method
 from shapley2d._methods.run import Run
-from shapley2d._tables.lazy import collected
+from shapley2d._tables.intake import collected
 from shapley2d._tables.per_row import named_column, without_named
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputError, Setting

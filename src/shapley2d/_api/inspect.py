@@ -14,11 +14,10 @@ from shapley2d._results.inspection import Inspection
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest, table_digest
 from shapley2d._tables.frames import frame_kind
-from shapley2d._tables.intake import with_targets
-from shapley2d._tables.label import label_name
-from shapley2d._tables.lazy import collected, warn_of_two_queries
+from shapley2d._tables.intake import collected, warn_of_two_queries, with_targets
 from shapley2d._tables.table import Table
-from shapley2d._tables.target import as_series, as_target
+from shapley2d._tables.target import as_target, label_name
+from shapley2d._tables.target_entries import as_series
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:

@@ -21,11 +21,11 @@ from shapley2d._tables.changes import change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import with_targets
-from shapley2d._tables.label import label_name
-from shapley2d._tables.match import match_columns
+from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.problem import Problem, Split
 from shapley2d._tables.table import native_rows
-from shapley2d._tables.target import as_series, as_target, guess_task, match_target
+from shapley2d._tables.target import as_target, guess_task, label_name, match_target
+from shapley2d._tables.target_entries import as_series
 from shapley2d._tables.wording import Wording
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import InputError, Place, Setting

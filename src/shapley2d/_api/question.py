@@ -10,8 +10,8 @@ from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._methods.precedence import check_precedence
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
-from shapley2d._tables.label import label_name
 from shapley2d._tables.problem import make_problem
+from shapley2d._tables.target import label_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -28,22 +28,20 @@ def _is_finite(value: Any) -> bool:
         return False
 
 
-def check_number(value: Any, name: str, *, whole: bool = False, zero: bool = False) -> None:
+def check_number(value: Any, name: str, *, zero: bool = False) -> None:
     """Check that an option is a positive finite number.
 
     Examples
     --------
-    >>> check_number(0, "n_neighbors", whole=True)
+    >>> check_number(0, "tolerance")
     Traceback (most recent call last):
-    shapley2d.exceptions.InputError: n_neighbors=0 must be a whole number and be positive
+    shapley2d.exceptions.InputError: tolerance=0 must be a number and be positive
     """
-    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    kinds = (int, float, np.integer, np.floating)
     good = isinstance(value, kinds) and not isinstance(value, bool) and _is_finite(value)
     if not good or value < 0 or (value == 0 and not zero):
         least = "not be negative" if zero else "be positive"
-        raise InputError(
-            Setting(name, value), f" must be a {'whole ' if whole else ''}number and {least}"
-        )
+        raise InputError(Setting(name, value), f" must be a number and {least}")
 
 
 def check_whole(value: Any, name: str, least: int) -> None:

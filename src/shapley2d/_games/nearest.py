@@ -21,7 +21,7 @@ from shapley2d._base.in_threads import map_in_threads
 from shapley2d._kernels.knn_utility import Nearest, add_utilities
 from shapley2d._kernels.sweep_knn import fill_grid
 from shapley2d._knn.weight_levels import check_levels, weight_levels
-from shapley2d._tables.row_weights import weighted_mean
+from shapley2d._tables.per_row import weighted_mean
 from shapley2d._theory.coalitions import NestedCoalitions
 
 if TYPE_CHECKING:

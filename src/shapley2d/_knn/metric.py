@@ -57,7 +57,7 @@ def integer_columns(train: Table, valid: Table, metric: str = "auto") -> Integer
     Parameters
     ----------
     train, valid : Table
-        Tables with the same columns (see :func:`shapley2d._tables.match.match_columns`).
+        Tables with the same columns (see :func:`shapley2d._tables.kinds.match_columns`).
     metric : {"auto", "sqeuclidean"}
 
     Returns

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.defaults import N_NEIGHBORS
 from shapley2d._methods.models import built_in_weighs_not, is_knn, resolve_model
-from shapley2d._tables.row_weights import weigh_problem
+from shapley2d._tables.problem import weigh_problem
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.warnings import warn
-from shapley2d._tables.row_weights import weighted_mean
+from shapley2d._tables.per_row import weighted_mean
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import InputWarning, Setting
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from shapley2d._base.entries import is_missing, is_number
 from shapley2d._tables.intake import as_frame, is_path, read_path
-from shapley2d._tables.kinds import as_kind, check_kinds
+from shapley2d._tables.kinds import as_category, as_kind, check_kinds
 from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
 from shapley2d._tables.texts.column import as_texts, text_column
-from shapley2d._tables.whole_numbers import are_long, as_digits
+from shapley2d._tables.texts.numbers import are_long, as_digits
 from shapley2d.exceptions import InputError, Place
 
 if TYPE_CHECKING:
@@ -337,14 +337,6 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
         return Column(key, "date", entries)
     texts = [None if gone else str(item) for item, gone in zip(items, missing, strict=True)]
     return read(as_texts(texts))
-
-
-def as_category(items: Sequence[Any], key: str) -> Column:
-    labels = [None if is_missing(item) else str(item) for item in items]
-    categories = tuple(sorted({label for label in labels if label is not None}))
-    position = {label: float(code) for code, label in enumerate(categories)}
-    entries = np.array([np.nan if label is None else position[label] for label in labels])
-    return Column(key, "category", entries, categories)
 
 
 def with_typed_native(table: Table) -> Table:

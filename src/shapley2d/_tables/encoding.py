@@ -49,7 +49,7 @@ def encode_tables(train: Table, valid: Table) -> EncodedTables:
     Examples
     --------
     >>> from shapley2d._tables.convert import as_table
-    >>> from shapley2d._tables.match import match_columns
+    >>> from shapley2d._tables.kinds import match_columns
     >>> train = as_table([["red", 1.0], ["blue", 2.0]])
     >>> encode_tables(train, train).train.tolist()
     [[0.0, 1.0, 1.0], [1.0, 0.0, 2.0]]

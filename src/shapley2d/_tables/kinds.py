@@ -1,4 +1,4 @@
-"""What the user says that a column holds."""
+"""The kinds of columns: given by the user, or those of the training table for validation rows."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import difflib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._tables.table import Column, FromText
+import numpy as np
+
+from shapley2d._base.entries import is_missing
+from shapley2d._tables.table import Column, FromText, Kind, Table, native_columns
 from shapley2d._tables.texts.column import text_column
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 KINDS = ("number", "date", "text")
 """What the option ``kinds`` may say of a column."""
@@ -66,3 +69,83 @@ def as_kind(column: Column, kind: str) -> Column:
     import pyarrow as pa
 
     return text_column(pa.array(column.text(), pa.string()), column.name, kind=kind)
+
+
+def as_category(items: Sequence[Any], key: str) -> Column:
+    labels = [None if is_missing(item) else str(item) for item in items]
+    categories = tuple(sorted({label for label in labels if label is not None}))
+    position = {label: float(code) for code, label in enumerate(categories)}
+    entries = np.array([np.nan if label is None else position[label] for label in labels])
+    return Column(key, "category", entries, categories)
+
+
+def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
+    """Bring a validation table to the columns, kinds and category codes of the training table.
+
+    Categories that training never shows get codes of their own, so that they equal nothing in
+    training.
+    """
+    named = not isinstance(train.native, np.ndarray) and not isinstance(valid.native, np.ndarray)
+    if named:
+        by_name = {column.name: column for column in valid.columns}
+        absent = [key for key in train.column_names if key not in by_name]
+        extra = [key for key in by_name if key not in set(train.column_names)]
+        if absent or extra:
+            parts = [f"lacks {_quoted(absent)}"] * bool(absent) + [f"adds {_quoted(extra)}"] * bool(
+                extra
+            )
+            raise InputError(
+                Place(name),
+                f" must have the columns of the training table, but it {' and '.join(parts)}",
+            )
+        order = [valid.column_names.index(key) for key in train.column_names]
+        if order != sorted(order):
+            native = native_columns(valid.native, np.array(order))
+            valid = Table(
+                tuple(by_name[key] for key in train.column_names), valid.row_names, native
+            )
+    elif valid.n_columns != train.n_columns:
+        raise InputError(
+            Place(name),
+            f" has {valid.n_columns} columns, but the training table has {train.n_columns}",
+        )
+    columns = tuple(_recode(v, t, name) for v, t in zip(valid.columns, train.columns, strict=True))
+    return Table(columns, valid.row_names, valid.native)
+
+
+def _recode(column: Column, train: Column, name: str) -> Column:
+    if column.kind != train.kind:
+        if np.isnan(train.entries).all():  # nothing to compare with
+            return Column(
+                train.name, train.kind, np.full(column.entries.size, np.nan), train.categories
+            )
+        if train.kind == "category" and set(column.text()) & set(train.categories):
+            return _recode(as_category(column.text(), column.name), train, name)
+        blank = np.isnan(column.entries).all()
+        numeric = {column.kind, train.kind} <= {"number", "boolean"}
+        if not blank and not numeric:
+            raise InputError(
+                Place(name),
+                f": column {train.name!r} holds {_plural(column.kind)}, but in the training table it holds "
+                f"{_plural(train.kind)}: give both the same type",
+            )
+        return Column(train.name, train.kind, column.entries, train.categories)
+    if column.kind != "category":
+        return Column(train.name, train.kind, column.entries)
+    position = {label: code for code, label in enumerate(train.categories)}
+    unseen = [label for label in column.categories if label not in position]
+    codes = {label: code for code, label in enumerate((*train.categories, *unseen))}
+    recode = np.array([codes[label] for label in column.categories] or [0], dtype=np.float64)
+    entries = np.full(column.entries.size, np.nan)
+    present = ~np.isnan(column.entries)
+    entries[present] = recode[column.entries[present].astype(np.intp)]
+    return Column(train.name, "category", entries, (*train.categories, *unseen))
+
+
+def _plural(kind: Kind) -> str:
+    return {"number": "numbers", "category": "text", "boolean": "booleans", "date": "dates"}[kind]
+
+
+def _quoted(names: Sequence[str], most: int = 5) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -11,7 +11,7 @@ import numpy as np
 from shapley2d._base.entries import is_missing
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import without_column
-from shapley2d._tables.target import as_series
+from shapley2d._tables.target_entries import as_series
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -133,3 +133,8 @@ def _refuse_missing(missing: list[bool], row_names: NDArray[Any], option: str) -
             f" is missing in {rows.size} of {row_names.size} rows, first in row {row_names[rows[0]]}: fill it, or drop "
             "those rows",
         )
+
+
+def weighted_mean(numbers: NDArray[Any], weights: NDArray[np.float64] | None) -> float:
+    """A mean over validation rows; where all count alike, to the bit the plain one."""
+    return float(np.mean(numbers) if weights is None else np.average(numbers, weights=weights))

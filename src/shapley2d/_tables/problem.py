@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.defaults import FOLDS
+from shapley2d._tables.column_warnings import warn_of_keys, warn_of_reading
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.intake import with_targets
-from shapley2d._tables.keys import warn_of_keys
-from shapley2d._tables.lazy import collected, warn_of_two_queries
-from shapley2d._tables.match import match_columns
+from shapley2d._tables.intake import collected, warn_of_two_queries, with_targets
+from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.per_row import (
     named_column,
     read_groups,
@@ -20,7 +19,6 @@ from shapley2d._tables.per_row import (
     read_weights,
     without_named,
 )
-from shapley2d._tables.remarks import warn_of_reading
 from shapley2d._tables.splits import check_cv, is_count, split_rows
 from shapley2d._tables.target import as_target, match_target
 from shapley2d.exceptions import InputError, Place, Setting
@@ -239,3 +237,40 @@ def _check_weights(problem: Problem) -> None:
             raise InputError(
                 Setting("valid_weight"), f" is 0 for {where}: give some of them a positive weight"
             )
+
+
+def weigh_problem(problem: Problem, scoring: str | None) -> Problem:
+    """The problem with the weights under which a mean over validation rows is the score.
+
+    Parameters
+    ----------
+    problem : Problem
+    scoring : {None, "accuracy", "balanced_accuracy", "neg_mean_squared_error"}
+    """
+    balanced = scoring == "balanced_accuracy"
+    splits = [
+        replace(split, valid_weights=_mean_one(split, balanced=balanced))
+        for split in problem.splits
+    ]
+    return replace(problem, splits=splits)
+
+
+def _mean_one(split: Split, *, balanced: bool) -> NDArray[np.float64] | None:
+    """Weights whose mean is 1; None where all are the same.
+
+    In the balanced accuracy every class of the validation rows counts the same, and rows within it
+    by their weights.
+
+    Examples
+    --------
+    >>> from shapley2d._tables.problem import make_problem
+    >>> (split,) = make_problem([[0], [1]], ["a", "b"], [[0]] * 4, ["a", "a", "a", "b"]).splits
+    >>> _mean_one(split, balanced=True).round(3).tolist()
+    [0.667, 0.667, 0.667, 2.0]
+    """
+    weights = np.ones(split.valid.n_rows) if split.valid_weights is None else split.valid_weights
+    if balanced:
+        _, labels = np.unique(split.y_valid.y.astype(str), return_inverse=True)
+        of_class = np.bincount(labels, weights)[labels]
+        weights = np.divide(weights, of_class, out=np.zeros_like(weights), where=of_class > 0)
+    return None if (weights == weights[0]).all() else weights / weights.mean()

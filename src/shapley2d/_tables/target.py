@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import is_missing, is_number
 from shapley2d._base.warnings import warn
-from shapley2d._tables.labels import Labels, read_labels
-from shapley2d._tables.lazy import collected
+from shapley2d._tables.table import Column, Table
+from shapley2d._tables.target_entries import (
+    Labels,
+    as_series,
+    as_vector,
+    object_vector,
+    read_labels,
+)
 from shapley2d.exceptions import (
     InputError,
     InputWarning,
@@ -23,11 +28,9 @@ from shapley2d.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from shapley2d._tables.table import Table
 
 Task = Literal["classification", "regression"]
 
@@ -39,6 +42,9 @@ MAX_NUMERIC_CLASSES = 20
 
 MAX_TARGET = 1e70
 """The largest number to predict: values are in its square, and their variances in its fourth power."""
+
+LABEL = "(label)"
+"""Name of the label's column where the target has none."""
 
 _MIN_LEAK_ROWS = 20  # in fewer rows a column may equal the target by chance
 
@@ -73,85 +79,6 @@ class Target:
         return Target(self.task, self.y[rows], self.codes[rows], self.classes)
 
 
-def _as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
-    """The entries, the name of the series, and whether its labels are to be taken as they stand."""
-    series = as_series(y, name)
-    if isinstance(series, nw.Series):
-        items = _items(series.to_list, series.dtype, name)
-        key = None if series.name is None else str(series.name)
-        missing = np.array([is_missing(item) for item in items], dtype=bool)
-        if not missing.any() and series.dtype.is_numeric():
-            numbers = series.cast(nw.Float64) if series.dtype == nw.Decimal else series
-            return np.asarray(numbers.to_numpy()), key, True
-        return _object_vector(items), key, series.dtype in (nw.Categorical, nw.Enum)
-    if hasattr(y, "to_pylist"):
-        return _object_vector(_items(y.to_pylist, y.type, name)), None, hasattr(y, "dictionary")
-    if y is None:
-        raise InputError(
-            Place(name), " is missing: requires y to be passed, but the target y is None"
-        )
-    try:
-        vector = np.asarray(y)
-    except ValueError:
-        raise InputError(
-            Place(name), " must be 1-D, got a list of lists of different lengths"
-        ) from None
-    if vector.ndim == 2 and vector.shape[1] == 1:
-        from sklearn.exceptions import DataConversionWarning
-
-        message = "A column-vector y was passed when a 1d array was expected: use y.ravel()"
-        warn(DataConversionWarning(message))
-        vector = vector.ravel()
-    if vector.ndim != 1:
-        raise InputError(Place(name), f" must be 1-D, got an array of shape {vector.shape}")
-    return (
-        _object_vector(vector.tolist()) if vector.dtype.kind == "O" else vector,
-        None,
-        hasattr(y, "categories"),
-    )
-
-
-def _items(as_list: Callable[[], list[Any]], kind: Any, name: str) -> list[Any]:
-    try:
-        items = as_list()
-    except (OverflowError, ValueError, KeyError, NotImplementedError) as error:
-        raise InputError(
-            Place(name),
-            f" holds {kind} entries that cannot be read ({error}): correct or drop them",
-        ) from error
-    return items
-
-
-def as_series(y: Any, name: str = "y") -> Any:
-    """A target as a narwhals series, if it is a series or a frame of one column; anything else as it is."""
-    if y is None:
-        return None
-    y = collected(y, name)
-    frame = nw.from_native(y, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        if frame.shape[1] != 1:
-            raise InputError(
-                Place(name),
-                f" must be 1-D, got a table of {frame.shape[1]} columns: pass one of them",
-            )
-        return frame.get_column(frame.columns[0])
-    return nw.from_native(y, series_only=True, pass_through=True)
-
-
-def _object_vector(items: list[Any]) -> NDArray[Any]:
-    if {type(item) for item in items} == {bool}:
-        return np.array(items)
-    if items and all(is_number(item) for item in items):
-        whole = all(isinstance(item, (int, np.integer)) for item in items)
-        return np.array(
-            [np.nan if is_missing(item) else item for item in items],
-            dtype=None if whole else np.float64,
-        )
-    vector = np.empty(len(items), dtype=object)
-    vector[:] = items
-    return vector
-
-
 def _check_present(y: NDArray[Any], row_names: NDArray[Any], name: str) -> None:
     if y.dtype.kind in "biuUSM":
         return
@@ -183,7 +110,7 @@ def guess_task(y: NDArray[Any]) -> Task:
     ('classification', 'regression')
     """
     if y.dtype.kind == "O":
-        y = _object_vector(y.tolist())
+        y = object_vector(y.tolist())
     if y.dtype.kind == "O" and y.size and all(is_number(item) for item in y):  # beyond 64 bits
         return "classification" if len(set(y.tolist())) <= MAX_NUMERIC_CLASSES else "regression"
     if y.dtype.kind not in "iuf":
@@ -192,7 +119,7 @@ def guess_task(y: NDArray[Any]) -> Task:
     return "classification" if whole and np.unique(y).size <= MAX_NUMERIC_CLASSES else "regression"
 
 
-def as_target(y: Any, table: Table, task: str = "auto", name: str = "y") -> Target:
+def as_target(y: Any, table: Table, task: str = "auto") -> Target:
     """Check the target of a training table.
 
     Parameters
@@ -201,11 +128,10 @@ def as_target(y: Any, table: Table, task: str = "auto", name: str = "y") -> Targ
     table : Table
         The features that it goes with.
     task : {"auto", "classification", "regression"}
-    name : str
-        What to call it in messages.
     """
+    name = "y"
     check_choice(task, "task", TASKS)
-    vector, key, as_is = _as_vector(y, name)
+    vector, key, as_is = as_vector(y, name)
     _check_length(vector, table, name)
     if key is not None and key in table.column_names:
         raise InputError(f"the target {key!r} is also a column of the features: drop it from them")
@@ -230,7 +156,7 @@ def _without_strays(
     if not labels.strays:
         return labels.entries, None
     kept = np.setdiff1d(np.arange(labels.entries.size), list(labels.strays))
-    entries = _object_vector(labels.entries[kept].tolist())
+    entries = object_vector(labels.entries[kept].tolist())
     shown = [
         f"{text[:40]!r} in row {table.row_names[row]}"
         for row, text in list(labels.strays.items())[:3]
@@ -250,9 +176,10 @@ def _without_strays(
     return entries, kept
 
 
-def match_target(y: Any, table: Table, train: Target, name: str = "y_valid") -> Target:
+def match_target(y: Any, table: Table, train: Target) -> Target:
     """Check the target of a validation table against that of the training table."""
-    vector, _, as_is = _as_vector(y, name)
+    name = "y_valid"
+    vector, _, as_is = as_vector(y, name)
     _check_length(vector, table, name)
     labels = Labels(vector) if as_is else read_labels(vector, name, **_like(train))
     vector, kept = _without_strays(labels, table, name)
@@ -277,7 +204,7 @@ def match_target(y: Any, table: Table, train: Target, name: str = "y_valid") -> 
             )
         )
     if vector.dtype.kind != train.y.dtype.kind:  # so that == compares like with like
-        vector = _object_vector(vector.tolist()) if unseen.any() else train.classes[codes]
+        vector = object_vector(vector.tolist()) if unseen.any() else train.classes[codes]
     return Target("classification", vector, codes, train.classes, kept)
 
 
@@ -375,3 +302,27 @@ def _warn_of_leak(target: Target, table: Table) -> None:
                     f"column {column.name!r} equals the target in every row: drop it unless it will be known in time"
                 )
             )
+
+
+def label_name(y: Any, column_names: Sequence[str]) -> str:
+    """Name of the label's column: that of the target, if it has one that no column bears.
+
+    Examples
+    --------
+    >>> label_name([0, 1], ["age"])
+    '(label)'
+    """
+    name = y if isinstance(y, str) else getattr(as_series(y), "name", None)
+    wanted = LABEL if name is None or name == "" else str(name)
+    candidates = (wanted, LABEL, *(f"{LABEL} {k}" for k in range(2, len(column_names) + 3)))
+    return next(candidate for candidate in candidates if candidate not in column_names)
+
+
+def with_label(table: Table, target: Target, name: str) -> Table:
+    """The table with its target as the last column, to show the content of the valued cells."""
+    if target.task == "regression":
+        column = Column(name, "number", np.asarray(target.codes, dtype=np.float64))
+    else:
+        categories = tuple(str(label) for label in target.classes.tolist())
+        column = Column(name, "category", target.codes.astype(np.float64), categories)
+    return Table((*table.columns, column), table.row_names, table.native)

@@ -12,7 +12,7 @@ from shapley2d._inspection.columns.shapes import find_shapes
 from shapley2d._inspection.columns.spellings import find_spellings
 from shapley2d._inspection.columns.written import written_columns
 from shapley2d._inspection.findings import ColumnFinding
-from shapley2d._tables.keys import find_keys
+from shapley2d._tables.column_warnings import find_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +33,8 @@ def find_in_columns(table: Table) -> tuple[ColumnFinding, ...]:
     ['units']
     """
     columns = written_columns(table)
-    found: list[ColumnFinding] = [_key(key.name, key.why) for key in find_keys(table)]
-    keys = {key.name for key in find_keys(table)}
+    keys = find_keys(table)
+    found: list[ColumnFinding] = [_key(key.name, key.why) for key in keys]
     for column in columns:
         found += _constant(column.name, column.column.entries)
         found += find_in_numbers(column)
@@ -42,7 +42,8 @@ def find_in_columns(table: Table) -> tuple[ColumnFinding, ...]:
         found += shapes
         if not any(finding.kind in ("units", "suffix") for finding in shapes):
             found += find_spellings(column)
-    telling = [column for column in columns if column.name not in keys]
+    names = {key.name for key in keys}
+    telling = [column for column in columns if column.name not in names]
     found += find_spilled(telling)
     found += find_rules(telling)
     place = {name: k for k, name in enumerate(table.column_names)}

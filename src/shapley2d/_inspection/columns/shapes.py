@@ -9,7 +9,7 @@ import numpy as np
 
 from shapley2d._inspection.findings import ColumnFinding
 from shapley2d._tables.table import number_text
-from shapley2d._tables.texts.words import MISSING, MISSING_AMONG_NUMBERS
+from shapley2d._tables.texts.stray_rule import MISSING, MISSING_AMONG_NUMBERS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

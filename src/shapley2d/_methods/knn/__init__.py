@@ -39,7 +39,7 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     from shapley2d._methods.knn.precedence import value_with_precedence
     from shapley2d._methods.knn.varying import take_columns, varying_columns, with_zeros
     from shapley2d._methods.nothing import facts_of_knn
-    from shapley2d._tables.row_weights import weigh_problem
+    from shapley2d._tables.problem import weigh_problem
 
     scoring = options.pop("scoring", None)
     check_knn_scoring(scoring, problem.target.task)

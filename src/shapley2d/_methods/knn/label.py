@@ -23,7 +23,7 @@ from shapley2d._methods.knn.backend import device_named
 from shapley2d._methods.knn.bin_correction import correct_bins
 from shapley2d._methods.knn.cells import value_knn
 from shapley2d._methods.knn.choices import amount_of_work, is_small
-from shapley2d._tables.row_weights import weighted_mean
+from shapley2d._tables.per_row import weighted_mean
 from shapley2d._theory.semivalues import (
     Semivalue,
     feature_semivalue,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shapley2d._tables.arrow_types import plain_types
+from shapley2d._tables.frames import plain_types
 from shapley2d._tables.reading.csv_text import decode, find_separator, first_lines, read_strings
 from shapley2d._tables.reading.json_text import looks_like_json, read_json
 from shapley2d._tables.reading.parquet_bounds import read_bounded

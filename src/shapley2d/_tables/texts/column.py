@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._tables.table import Column, FromText
-from shapley2d._tables.texts.numbers import plain_numbers
-from shapley2d._tables.texts.rule import Reading, read_texts
-from shapley2d._tables.texts.words import MISSING
-from shapley2d._tables.whole_numbers import are_long
+from shapley2d._tables.texts.numbers import are_long, plain_numbers
+from shapley2d._tables.texts.stray_rule import MISSING, TextReading, read_texts
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 def text_column(
     texts: Any, key: str, *, kind: str | None = None, notation: str = "", like: Column | None = None
 ) -> Column:
-    """Give a column of text its kind; see :func:`~shapley2d._tables.texts.rule.read_texts` for the rule.
+    """Give a column of text its kind; see :func:`~shapley2d._tables.texts.stray_rule.read_texts` for the rule.
 
     Parameters
     ----------
@@ -81,7 +79,7 @@ def text_column(
     return Column(key, reading.kind, np.append(reading.values, np.nan)[codes], (), read)
 
 
-def _before_rounding(reading: Reading, words: Any) -> int:
+def _before_rounding(reading: TextReading, words: Any) -> int:
     """How many different numbers there are, where rounding makes some of them the same; 0 where it does not."""
     import pyarrow.compute as pc
 
@@ -159,7 +157,7 @@ def clean_texts(table: Any) -> Any:
     return table
 
 
-def _read_like(words: Any, counts: NDArray[np.int64], train: Column) -> Reading | None:
+def _read_like(words: Any, counts: NDArray[np.int64], train: Column) -> TextReading | None:
     """Read a column as its twin in the training table was read; None where that makes nothing of most entries."""
     if train.kind == "category":
         return read_texts(words, counts, kind="text")
@@ -178,14 +176,14 @@ def _category(words: Any, codes: NDArray[np.int64], key: str, read: FromText) ->
     return Column(key, "category", places[codes], categories, read)
 
 
-def _strays(reading: Reading, words: Any, codes: NDArray[np.int64]) -> dict[int, str]:
+def _strays(reading: TextReading, words: Any, codes: NDArray[np.int64]) -> dict[int, str]:
     if not reading.strays.any():
         return {}
     rows = np.flatnonzero(np.append(reading.strays, False)[codes])
     return dict(zip(rows.tolist(), words.take(pa_array(codes[rows])).to_pylist(), strict=True))
 
 
-def _example(reading: Reading, words: Any) -> str:
+def _example(reading: TextReading, words: Any) -> str:
     """An entry in a notation that is not self-evident, and what it stands for."""
     if not reading.notation or not (reading.doubtful or reading.notation == "decimal commas"):
         return ""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._tables.table import MILLISECONDS_PER_DAY
+from shapley2d._tables.texts.numbers import flags
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +41,7 @@ _MILLISECOND = dt.timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True)
-class Dates:
+class ParsedDates:
     """The dates behind some texts.
 
     Attributes
@@ -67,10 +68,10 @@ def may_be_dates(texts: Any) -> NDArray[np.bool_]:
     """Which texts may be dates, at a glance."""
     import pyarrow.compute as pc
 
-    return _flags(pc.match_substring_regex(texts, _LIKELY))
+    return flags(pc.match_substring_regex(texts, _LIKELY))
 
 
-def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Dates:
+def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> ParsedDates:
     """Read dates; whether 1/2/2024 is in January or in February is decided for all texts together.
 
     The day comes first where that makes dates of more entries (31/1/2024), else the month.
@@ -94,7 +95,7 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Da
     import pyarrow.compute as pc
 
     likely = may_be_dates(texts)
-    iso = likely & _flags(pc.match_substring_regex(texts, _ISO))
+    iso = likely & flags(pc.match_substring_regex(texts, _ISO))
     try:
         stamps = pc.if_else(pa.array(iso), texts, None).cast(pa.timestamp("us"))
         values = _days(stamps)
@@ -114,7 +115,7 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Da
             day_first = _one(found, found["year"], found["other"], found["one"])
             both.append((k, day_first, _one(found, found["year"], found["one"], found["other"])))
     if not both:
-        return Dates(values, ~np.isnan(values), "", not odd.size)
+        return ParsedDates(values, ~np.isnan(values), "", not odd.size)
     rows = np.array([k for k, _, _ in both])
     day_first, month_first = np.array([days for _, *days in both]).T
     by_day, by_month = (
@@ -123,12 +124,14 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Da
     day = by_day > by_month or (by_day == by_month and order == "day first")
     values[rows] = day_first if day else month_first
     notation = "day first" if day else "month first"
-    return Dates(values, ~np.isnan(values), notation, plain=False, doubtful=by_day == by_month)
+    return ParsedDates(
+        values, ~np.isnan(values), notation, plain=False, doubtful=by_day == by_month
+    )
 
 
 def _days(stamps: Any) -> NDArray[np.float64]:
     """Timestamps of microseconds as days, to the millisecond."""
-    missing = ~_flags(stamps.is_valid())
+    missing = ~flags(stamps.is_valid())
     microseconds = np.asarray(stamps.cast("int64").fill_null(0))
     return np.where(missing, np.nan, microseconds // 1000 / MILLISECONDS_PER_DAY)
 
@@ -163,8 +166,3 @@ def _one(found: re.Match[str], year: str, month: str, day: str) -> float:
         ahead = 60 * int(digits[:2]) + int(digits[2:] or 0)
         milliseconds -= 60_000 * (ahead if zone[0] == "+" else -ahead)
     return milliseconds / MILLISECONDS_PER_DAY
-
-
-def _flags(array: Any) -> NDArray[np.bool_]:
-    """A pyarrow array of booleans, null being false."""
-    return np.asarray(array.fill_null(fill_value=False).to_numpy(zero_copy_only=False), dtype=bool)

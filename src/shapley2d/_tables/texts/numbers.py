@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._tables.whole_numbers import are_long
-
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+EXACT = 2.0**53
+"""Up to here every whole number is a float64 of its own."""
 
 _PLAIN = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$"
 _SPACE = r"[ \x{a0}\x{2007}\x{2009}\x{202f}]"
@@ -40,7 +44,7 @@ _THOUSANDS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"  # plain numbers that may have no fra
 
 
 @dataclass(frozen=True)
-class Numbers:
+class ParsedNumbers:
     """The numbers behind some texts.
 
     Attributes
@@ -98,7 +102,7 @@ def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
     return values
 
 
-def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") -> Numbers:
+def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") -> ParsedNumbers:
     """Read numbers; whether a comma is a decimal comma is decided for all texts together.
 
     It is one where more entries are numbers that way than with decimal points. ``1,234`` by itself
@@ -125,7 +129,7 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
 
     no_marks = np.full(len(texts), "", dtype=object)
     try:
-        return Numbers(_floats(texts.cast(pa.float64())), _flags(texts.is_valid()), no_marks)
+        return ParsedNumbers(_floats(texts.cast(pa.float64())), flags(texts.is_valid()), no_marks)
     except pa.ArrowInvalid:
         pass
     plain = _matches(texts, _PLAIN)
@@ -153,7 +157,9 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
         ("decimal commas" if decimal else "thousands commas") if (with_comma & chosen).any() else ""
     )
     values = np.where(found, values, np.nan)
-    return Numbers(values, found, marks, notation, not chosen.any(), bool(by_point == by_comma))
+    return ParsedNumbers(
+        values, found, marks, notation, not chosen.any(), bool(by_point == by_comma)
+    )
 
 
 def _plain_values(texts: Any, which: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -202,13 +208,38 @@ def _one_mark(
 def _matches(texts: Any, pattern: str) -> NDArray[np.bool_]:
     import pyarrow.compute as pc
 
-    return _flags(pc.match_substring_regex(texts, pattern))
+    return flags(pc.match_substring_regex(texts, pattern))
 
 
 def _floats(array: Any) -> NDArray[np.float64]:
     return np.array(array.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def _flags(array: Any) -> NDArray[np.bool_]:
+def flags(array: Any) -> NDArray[np.bool_]:
     """A pyarrow array of booleans, null being false."""
     return np.asarray(array.fill_null(fill_value=False).to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def are_long(numbers: NDArray[np.float64]) -> bool:
+    """Whether some numbers are so large that whole ones lose their last digits.
+
+    Examples
+    --------
+    >>> are_long(np.array([1.0, np.nan])), are_long(np.array([1e17]))
+    (False, True)
+    """
+    return bool(np.nanmax(np.abs(numbers), initial=0.0) > EXACT)
+
+
+def as_digits(items: Sequence[Any]) -> list[str | None]:
+    """Whole numbers of any length, or decimals, as text that has all their digits.
+
+    Examples
+    --------
+    >>> as_digits([12345678901234567, None, Decimal("1E+2")])
+    ['12345678901234567', None, '100']
+    """
+    return [
+        None if item is None else f"{item:f}" if isinstance(item, Decimal) else str(item)
+        for item in items
+    ]

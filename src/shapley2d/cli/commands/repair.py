@@ -10,8 +10,8 @@ import typer
 from rich.text import Text
 
 from shapley2d._results.decisions import Decision, Decisions, read_decisions, same_entry
-from shapley2d._tables.keys import find_keys
-from shapley2d._tables.texts.words import MISSING
+from shapley2d._tables.column_warnings import find_keys
+from shapley2d._tables.texts.stray_rule import MISSING
 from shapley2d.cli import options as o
 from shapley2d.cli.commands.inspect import Seed, Workers, quick_values
 from shapley2d.cli.console import (

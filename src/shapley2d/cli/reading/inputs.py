@@ -12,8 +12,8 @@ import numpy as np
 
 from shapley2d._base.printable import printable
 from shapley2d._base.progress import reporting
+from shapley2d._tables.column_warnings import find_keys, in_words
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.keys import find_keys, in_words
 from shapley2d._tables.reading.files import Source, read_table
 from shapley2d._tables.texts.column import clean_texts
 from shapley2d.cli.console import progress

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.entries import is_missing
-from shapley2d._tables.keys import looks_like_key
-from shapley2d._tables.labels import read_labels
+from shapley2d._tables.column_warnings import looks_like_key
+from shapley2d._tables.target_entries import read_labels
 from shapley2d.exceptions import InputError, Note, Place
 
 if TYPE_CHECKING:

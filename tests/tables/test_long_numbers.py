@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from shapley2d import InputError, value_cells
+from shapley2d._tables.column_warnings import warn_of_reading
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.remarks import warn_of_reading
 from shapley2d._tables.target import as_target
 from shapley2d.cli import main
 from shapley2d.exceptions import InputWarning

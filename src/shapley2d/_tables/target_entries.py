@@ -1,24 +1,106 @@
-"""The entries of a target that is text: numbers with a few strays, or labels; dates are refused."""
+"""The entries of a target as the user gave it: one vector of numbers or labels; dates are refused."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.entries import is_missing
+from shapley2d._base.entries import is_missing, is_number
+from shapley2d._base.warnings import warn
+from shapley2d._tables.intake import collected
 from shapley2d._tables.texts.column import as_texts, text_column
-from shapley2d._tables.texts.rule import MAX_CODES
+from shapley2d._tables.texts.numbers import EXACT
+from shapley2d._tables.texts.stray_rule import MAX_CODES
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Column
 
 
-_EXACT = 2.0**53  # beyond, whole numbers become the same float
+def as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
+    """The entries, the name of the series, and whether its labels are to be taken as they stand."""
+    series = as_series(y, name)
+    if isinstance(series, nw.Series):
+        items = _items(series.to_list, series.dtype, name)
+        key = None if series.name is None else str(series.name)
+        missing = np.array([is_missing(item) for item in items], dtype=bool)
+        if not missing.any() and series.dtype.is_numeric():
+            numbers = series.cast(nw.Float64) if series.dtype == nw.Decimal else series
+            return np.asarray(numbers.to_numpy()), key, True
+        return object_vector(items), key, series.dtype in (nw.Categorical, nw.Enum)
+    if hasattr(y, "to_pylist"):
+        return object_vector(_items(y.to_pylist, y.type, name)), None, hasattr(y, "dictionary")
+    if y is None:
+        raise InputError(
+            Place(name), " is missing: requires y to be passed, but the target y is None"
+        )
+    try:
+        vector = np.asarray(y)
+    except ValueError:
+        raise InputError(
+            Place(name), " must be 1-D, got a list of lists of different lengths"
+        ) from None
+    if vector.ndim == 2 and vector.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        message = "A column-vector y was passed when a 1d array was expected: use y.ravel()"
+        warn(DataConversionWarning(message))
+        vector = vector.ravel()
+    if vector.ndim != 1:
+        raise InputError(Place(name), f" must be 1-D, got an array of shape {vector.shape}")
+    return (
+        object_vector(vector.tolist()) if vector.dtype.kind == "O" else vector,
+        None,
+        hasattr(y, "categories"),
+    )
+
+
+def _items(as_list: Callable[[], list[Any]], kind: Any, name: str) -> list[Any]:
+    try:
+        items = as_list()
+    except (OverflowError, ValueError, KeyError, NotImplementedError) as error:
+        raise InputError(
+            Place(name),
+            f" holds {kind} entries that cannot be read ({error}): correct or drop them",
+        ) from error
+    return items
+
+
+def as_series(y: Any, name: str = "y") -> Any:
+    """A target as a narwhals series, if it is a series or a frame of one column; anything else as it is."""
+    if y is None:
+        return None
+    y = collected(y, name)
+    frame = nw.from_native(y, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        if frame.shape[1] != 1:
+            raise InputError(
+                Place(name),
+                f" must be 1-D, got a table of {frame.shape[1]} columns: pass one of them",
+            )
+        return frame.get_column(frame.columns[0])
+    return nw.from_native(y, series_only=True, pass_through=True)
+
+
+def object_vector(items: list[Any]) -> NDArray[Any]:
+    if {type(item) for item in items} == {bool}:
+        return np.array(items)
+    if items and all(is_number(item) for item in items):
+        whole = all(isinstance(item, (int, np.integer)) for item in items)
+        return np.array(
+            [np.nan if is_missing(item) else item for item in items],
+            dtype=None if whole else np.float64,
+        )
+    vector = np.empty(len(items), dtype=object)
+    vector[:] = items
+    return vector
 
 
 @dataclass(frozen=True)
@@ -126,14 +208,14 @@ def _are_long_codes(column: Column, texts: Any) -> bool:
     if column.kind != "number" or column.from_text.strays:
         return False
     return (
-        bool(np.nanmax(np.abs(column.entries), initial=0) >= _EXACT)
+        bool(np.nanmax(np.abs(column.entries), initial=0) >= EXACT)
         and len(texts.unique()) <= MAX_CODES
     )
 
 
 def _numbers(column: Column) -> NDArray[Any]:
     entries = column.entries
-    whole = np.array_equal(entries, np.round(entries)) and bool((np.abs(entries) < _EXACT).all())
+    whole = np.array_equal(entries, np.round(entries)) and bool((np.abs(entries) < EXACT).all())
     return entries.astype(np.int64) if whole else entries
 
 

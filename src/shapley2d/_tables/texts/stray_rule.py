@@ -8,13 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._tables.texts.dates import may_be_dates, parse_dates
-from shapley2d._tables.texts.numbers import parse_numbers
-from shapley2d._tables.texts.words import MISSING_AMONG_NUMBERS
+from shapley2d._tables.texts.numbers import flags, parse_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Kind
+
+MISSING = (
+    "", "?", "NA", "N/A", "#N/A", "#NA", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "<NA>", "NaT",
+)  # fmt: skip
+"""What counts as missing in every column, as it is written here."""
+
+MISSING_AMONG_NUMBERS = (
+    "-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", ".", "..", "...", "na", "n/a", "n.a.", "n.a", "nan", "null", "#n/a",
+    "none", "nil", "empty", "(empty)", "blank", "(blank)", "missing", "unknown", "unk", "not available",
+    "not applicable", "not known", "no data", "0000-00-00", "0000-00-00 00:00:00",
+)  # fmt: skip
+"""What else counts as missing in a column of numbers or dates, in any case of its letters."""
 
 MAX_STRAYS = 0.1
 """The largest part of a column's entries that may be strays."""
@@ -30,7 +41,7 @@ CODE_REPEATS = 3
 
 
 @dataclass(frozen=True)
-class Reading:
+class TextReading:
     """What different texts stand for.
 
     Attributes
@@ -62,7 +73,7 @@ class Reading:
 
 def read_texts(
     texts: Any, counts: NDArray[np.int64], *, kind: str | None = None, notation: str = ""
-) -> Reading:
+) -> TextReading:
     """Decide what a column of text holds.
 
     Numbers or dates, where at least nine tenths of the entries are; in small columns all but one of
@@ -93,25 +104,27 @@ def read_texts(
 
     nothing = np.full(len(texts), np.nan)
     none = np.zeros(len(texts), dtype=bool)
-    present = _flags(texts.is_valid())
+    present = flags(texts.is_valid())
     if not present.any():
-        return Reading("number" if kind is None else _KINDS[kind], nothing, none)
+        return TextReading("number" if kind is None else _KINDS[kind], nothing, none)
     if kind == "text":
-        return Reading("category", nothing, none)
+        return TextReading("category", nothing, none)
     lower = pc.utf8_lower(texts)
     if (
         kind is None
-        and _flags(pc.is_in(lower, value_set=pa.array(["true", "false"])))[present].all()
+        and flags(pc.is_in(lower, value_set=pa.array(["true", "false"])))[present].all()
     ):
-        return Reading("boolean", np.where(present, _flags(pc.equal(lower, "true")), np.nan), none)
-    given = present & ~_flags(pc.is_in(lower, value_set=pa.array(MISSING_AMONG_NUMBERS)))
+        return TextReading(
+            "boolean", np.where(present, flags(pc.equal(lower, "true")), np.nan), none
+        )
+    given = present & ~flags(pc.is_in(lower, value_set=pa.array(MISSING_AMONG_NUMBERS)))
     texts = pc.if_else(pa.array(given), texts, None)
     if kind != "date":
         numbers = parse_numbers(texts, counts, commas=notation)
         strays = given & ~numbers.found
         if kind == "number" or _few(strays, given, counts, numbers.values):
             remark = _remark_of_marks(numbers.marks, numbers.found, counts)
-            return Reading(
+            return TextReading(
                 "number",
                 numbers.values,
                 strays,
@@ -124,10 +137,10 @@ def read_texts(
         dates = parse_dates(texts, counts, order=notation)
         strays = given & ~dates.found
         if kind == "date" or _few(strays, given, counts, None):
-            return Reading(
+            return TextReading(
                 "date", dates.values, strays, dates.notation, "", dates.plain, dates.doubtful
             )
-    return Reading("category", nothing, none)
+    return TextReading("category", nothing, none)
 
 
 _KINDS: dict[str, Kind] = {"number": "number", "date": "date", "text": "category"}
@@ -167,8 +180,3 @@ def _remark_of_marks(
     if not 0 < n_marked < n_found:
         return ""
     return f"{n_marked} of its {n_found} numbers carry {str(marks[marked][0])!r}, which is left out"
-
-
-def _flags(array: Any) -> NDArray[np.bool_]:
-    """A pyarrow array of booleans, null being false."""
-    return np.asarray(array.fill_null(fill_value=False).to_numpy(zero_copy_only=False), dtype=bool)
