@@ -10,7 +10,7 @@ import numpy as np
 from shapley2d import value_cells
 from shapley2d._base.precision import convergence_ratio, interval_factor
 from shapley2d._estimation.draws import PermutationDraws
-from shapley2d._estimation.moments import Moments
+from shapley2d._estimation.monte_carlo import Moments
 from shapley2d._games.sweeps import sweep_game
 from shapley2d._knn.columns.sampling import estimate_columns
 from shapley2d._knn.metric import integer_columns

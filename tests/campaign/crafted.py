@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from report_page import html_of
 from shapley2d import Valuation
-from shapley2d._estimation.archive import read_archive
+from shapley2d._estimation.checkpoint import read_archive
 from shapley2d._results.sealed import CHECKSUM_KEY, placeholder, seal
 from shapley2d.exceptions import InputError
 
@@ -93,6 +93,9 @@ def named_checkpoints(path):
     def with_record(**changes):
         return checkpoint_bytes({**record, **changes}, arrays)
 
+    def with_facts(**changes):
+        return with_record(facts={**record["facts"], **changes})
+
     def with_arrays(**changes):
         return checkpoint_bytes(record, {**arrays, **changes})
 
@@ -126,12 +129,12 @@ def named_checkpoints(path):
         "count a fraction": with_record(count=2.5),
         "count NaN": with_record(count=float("nan")),
         "count too large": with_record(count=10**30),
-        "history NaN": with_record(history=[[1, float("nan")]]),
-        "history backwards": with_record(history=[[3, 0.5], [2, 0.5]]),
-        "history beyond": with_record(history=[[10**6, 0.5]]),
+        "history NaN": with_facts(history=[[1, float("nan")]]),
+        "history backwards": with_facts(history=[[3, 0.5], [2, 0.5]]),
+        "history beyond": with_facts(history=[[10**6, 0.5]]),
         "identity a list": with_record(identity=[1]),
         "identity empty": with_record(identity={}),
-        "other version": with_record(format=1),
+        "other version": with_record(format=2),
         "8 TB header": with_arrays(cells_mean=member(header=wide, data=b"\0" * 64)),
         "header of code": with_arrays(cells_mean=member(header=code, data=b"\0" * 64)),
         "deep header": with_arrays(cells_mean=member(header=deep, data=b"\0" * 64)),
@@ -166,24 +169,28 @@ def named_checkpoints(path):
         "no archive": b"PK\x03\x04" + b"\0" * 200,
     }
     files |= {
-        f"without {name}": without(name) for name in ("format", "count", "history", "identity")
+        f"without {name}": without(name)
+        for name in ("format", "count", "facts", "identity", "probes")
     }
+    files["without history"] = with_record(facts={})
     files |= {
         f"without {name}": checkpoint_bytes(
             record, {key: array for key, array in arrays.items() if key != name}
         )
         for name in arrays
     }
-    if record.get("drawn"):
-        for what, drawn in {
-            "drawn no list": {"a": 1},
-            "drawn outside": [[0, 10**9, 1, 1, 0.5]],
-            "drawn negative": [[-1, 0, 1, 1, 0.5]],
-            "drawn NaN": [[0, 0, 1, 1, float("nan")]],
-            "drawn text": [["a"] * 5],
-            "drawn too many": record["drawn"][:1] * 100,
+    if record["probes"]:
+        probe = record["probes"][0]
+        for what, probes in {
+            "probes no list": {"a": 1},
+            "probe outside": [{**probe, "draw": 10**9}],
+            "probe negative": [{**probe, "game": -1}],
+            "probe NaN": [{**probe, "utility": float("nan")}],
+            "probe text": [dict.fromkeys(probe, "a")],
+            "probe a list": [["a"] * 5],
+            "too many probes": record["probes"][:1] * 100,
         }.items():
-            files[what] = with_record(drawn=drawn)
+            files[what] = with_record(probes=probes)
     return files
 
 

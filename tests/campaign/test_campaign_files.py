@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shapley2d._estimation.archive import read_archive
+from shapley2d._estimation.checkpoint import read_archive
 from shapley2d.exceptions import InputError
 
 from .common import run_cases, summary
@@ -77,7 +77,7 @@ def test_crafted_checkpoints_are_refused(folder, samples, kind):
 @pytest.mark.parametrize("kind", ["knn sampled", "knn exact", "knn streamed", "exact", "oob"])
 def test_crafted_checkpoints_of_pieces_are_refused(kind, tmp_path):
     PIECES[kind](tmp_path / "good.npz")
-    record, arrays = read_archive(tmp_path / "good.npz", 2**30, ("trees",))
+    record, arrays = read_archive(tmp_path / "good.npz", 2**30)
     crafted = [
         ({**record, "count": count}, arrays) for count in (-5, 0, 2.5, 10**30, record["count"] + 1)
     ]
@@ -94,11 +94,7 @@ def test_crafted_checkpoints_of_pieces_are_refused(kind, tmp_path):
         )  # validation rows seen
     for number, (written, parts) in enumerate(crafted):
         path = tmp_path / f"{number}.npz"
-        single = {
-            name: part.astype(np.float32) if name == "trees" else part
-            for name, part in parts.items()
-        }
-        path.write_bytes(checkpoint_bytes(written, single))
+        path.write_bytes(checkpoint_bytes(written, parts))
         with pytest.raises(InputError):
             PIECES[kind](path)
 

@@ -393,7 +393,7 @@ def test_files_are_written_now_and_then(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
     kept = checkpoint.Checkpoint(tmp_path / "a.npz", {})
     assert kept.due()
-    kept.save(1, {}, [])
+    kept.save(1, {})
     assert kept.path.exists()
     assert not kept.due()  # writing takes a small share of the time even where it is slow
     monkeypatch.setattr(checkpoint, "EVERY_S", 3600.0)
@@ -406,7 +406,8 @@ def test_never_a_pickle(path):
             members = {key: archive[key] for key in archive.files}
         assert {array.dtype.kind for array in members.values()} == {"f", "u"}
     record = json.loads(members["record"].tobytes())
-    assert set(record) == {"format", "count", "history", "identity", "drawn"}
+    assert set(record) == {"format", "count", "facts", "identity", "probes"}
+    assert set(record["facts"]) == {"history"}
 
 
 def test_descriptions_do_not_depend_on_the_process():

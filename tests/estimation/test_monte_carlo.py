@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from shapley2d import InputError, value_cells, value_game
 from shapley2d._base.precision import convergence_ratio
-from shapley2d._estimation.moments import Moments
+from shapley2d._estimation.monte_carlo import Moments
 from shapley2d.exceptions import PrecisionWarning
 
 from oracles import RandomGame

@@ -11,8 +11,7 @@ from shapley2d import plan_cells, value_cells
 from shapley2d._api import cells
 from shapley2d._api.question import Question
 from shapley2d._base.cost import Cost
-from shapley2d._estimation.moments import Moments
-from shapley2d._estimation.monte_carlo import MonteCarloState
+from shapley2d._estimation.monte_carlo import Moments, MonteCarloState
 from shapley2d._methods import price
 from shapley2d._methods.knn import calibration, pilot
 from shapley2d._methods.knn.price import TYPICAL_NS

@@ -1,4 +1,7 @@
-"""Batches of numbered pieces of work: packed once, unpacked once per process, done one after the other."""
+"""Batches of numbered pieces of work, as a worker does them.
+
+The work is packed once, unpacked once per process, and its pieces are done one after the other.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,10 @@ if TYPE_CHECKING:
     Batch = tuple[list[NDArray[np.float64]], float]  # results, and the seconds they took
 
 LARGE_BYTES = 2**20
-"""Arrays of more bytes are shared between the processes of a machine."""
+"""Larger arrays are shared between the processes of a machine."""
 
 _LOOK_S = 1.0  # between two looks at whether the parent is still there
-_MAX_KEPT = 2  # works that a worker keeps unpacked
+_MAX_KEPT = 2  # a worker process keeps the work of two runs unpacked, for calls that take turns
 
 
 class Work(Protocol):
@@ -92,13 +95,13 @@ def do_parcel_for(
     body: NDArray[Any],
     *large: NDArray[Any],
 ) -> Batch:
-    """The same in a worker process of ``parent``, which goes when its parent has gone."""
+    """The same in a worker process, which ends when its ``parent`` does."""
     watch_parent(parent)
     return do_parcel(start, stop, token, body, *large)
 
 
 def watch_parent(parent: int) -> None:
-    """End this process soon after its parent, which may be killed without a word; idle, it would wait for minutes."""
+    """End this process soon after its parent; an orphaned idle worker would stay for minutes."""
     with _lock:
         if parent in _watched or sys.platform == "win32":
             return
@@ -126,9 +129,9 @@ class _Threads:
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """One thread per worker in BLAS and OpenMP: the same sums everywhere, and no more threads than cores.
+    """One thread per worker in BLAS and OpenMP: the same sums everywhere, and no idle threads.
 
-    The limit is the process's; of several threads that work at once, the last one lifts it.
+    The limit holds for the whole process; of several threads that work at once, the last lifts it.
     """
     with _lock:
         if not _Threads.users:

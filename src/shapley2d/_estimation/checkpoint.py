@@ -1,20 +1,37 @@
-"""What a long run has reached, in a file from which it can go on.
+"""What a long run has reached, in one file from which it goes on.
 
-The file is a numpy archive of plain arrays, never a pickle: the moments of the draws, a JSON record
-of the history and of everything that determines the draws, and a checksum of it all. A new file
-replaces the old one in one step, and the old one stays beside it as ``<name>.previous``: whenever
-the process is killed, and whatever happens to one of the files, there is a good one to go on from.
-A file that cannot be written, on a full disk for instance, does not end the run.
+The file is a numpy archive, never a pickle. It holds named arrays of numbers and a JSON record:
+
+- ``count``: the pieces of work that are done;
+- ``facts``: what else the method has to remember, by name;
+- ``identity``: everything that determines the work. Another run's file is refused by it;
+- ``probes``: a few utilities, which are computed again before a run goes on.
+
+Its last bytes are a checksum of all others. A new file replaces the old one in one step, and the
+old one stays beside it as ``<name>.previous``: whenever the process is killed, and whatever happens
+to one of the files, there is a good one to go on from. A file that cannot be written, on a full
+disk for instance, does not end the run.
+
+Files may come from anyone. Nothing is unpacked, evaluated or allocated that the file does not hold
+byte for byte: members are stored uncompressed, their headers have one form only, and each must be
+as long as its header claims.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
+import math
+import re
 import stat
 import time
-from dataclasses import dataclass, field
+import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from shapley2d._base.atomic_write import (
     atomic_write,
@@ -24,9 +41,8 @@ from shapley2d._base.atomic_write import (
     remove_stale,
     why_unwritable,
 )
-from shapley2d._base.json_record import history_pairs, whole_number
+from shapley2d._base.json_record import parse_record, whole_number
 from shapley2d._base.warnings import warn
-from shapley2d._estimation.archive import looks_like_one, pack_archive, read_archive
 from shapley2d._estimation.fingerprint import differences, hash_parts
 from shapley2d.exceptions import CheckpointWarning, InputError, Setting
 
@@ -34,32 +50,72 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
-    from shapley2d._estimation.drawn import DrawnUtilities
+    from shapley2d._estimation.draws import UtilityProbes
 
 EVERY_S = 3.0
 """Seconds between two files, unless writing takes long."""
 
 _SHARE = 0.02  # of the time, at most, goes into writing
-_FORMAT = 2
+_FORMAT = 1
 _MAX_ENTRY = 10_000  # characters of one entry of the identity; of a longer one, a digest is kept
-_FREE_BYTES = (
-    2**24
-)  # that a file may have beyond what the values need: names, history, errors of owners
-_ANY_BYTES = 2**30  # where nothing is known of the values
+_FREE_BYTES = 2**24  # beyond the values themselves: the record, names, joint errors of owners
+_ANY_BYTES = 2**30  # where the caller does not say what a file can need
+
+# The archive, as numpy.savez writes it
+_RECORD = "record"
+_CHECKSUM = 64  # characters
+_MAX_RECORD = 2**20  # bytes
+_MAX_MEMBERS = 1024
+_START = b"PK\x03\x04"
+_NAME_AT = 30  # bytes of a member's header before its name
+_END = b"PK\x05\x06"
+_END_BYTES = 22
+_MAGIC = b"\x93NUMPY\x01\x00"
+_HEADER = re.compile(
+    rb"\{'descr': '(<f8|<f4|\|u1)', 'fortran_order': False, "
+    rb"'shape': \(((?:\d{1,12}(?:, \d{1,12})*,?)?)\), \} *\n"
+)
 
 
 @dataclass(frozen=True)
 class Saved:
-    """The state in a checkpoint."""
+    """The state in a checkpoint.
+
+    Attributes
+    ----------
+    count : int
+        Pieces of work that are done.
+    arrays : dict
+        Arrays by name, of float64, float32 or uint8, as they were saved.
+    facts : dict
+        What else the method has saved, by name: anything that JSON can hold. It comes from a file,
+        so the method checks it.
+    identity : dict
+        What determines the work.
+    probes : list
+        Utilities that the run has met, see :class:`~shapley2d._estimation.draws.UtilityProbes`.
+    """
 
     count: int
-    arrays: dict[str, NDArray[np.float64]]
-    history: list[tuple[int, float]]
+    arrays: dict[str, NDArray[Any]]
+    facts: dict[str, Any]
     identity: dict[str, Any]
-    drawn: list[Any] = field(default_factory=list)
+    probes: list[Any]
+
+    def check_arrays(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        """Raise a ValueError unless these are the arrays: finite, of float64, and no others."""
+        for name, shape in shapes.items():
+            array = self.arrays.get(name)
+            if array is None:
+                raise ValueError(f"it has no {name}")
+            if array.shape != shape or array.dtype != np.float64:
+                raise ValueError(f"its {name} has the shape {array.shape}, which does not fit")
+            if not np.isfinite(array).all():
+                raise ValueError(f"its {name} has entries that are not numbers")
+        if len(self.arrays) > len(shapes):
+            raise ValueError("it has more arrays than it should")
 
 
 class Checkpoint:
@@ -70,57 +126,50 @@ class Checkpoint:
     path : path-like
         The file; it need not exist.
     identity : dict
-        Everything that determines the draws, as JSON can hold it. A file with another one is
+        Everything that determines the work, as JSON can hold it. A file with another one is
         refused.
     shape : (int, int), optional
-        Of the values: no file is read that is larger than they could need.
-    drawn : DrawnUtilities, optional
-        The games: utilities of some coalitions that were drawn are kept, and computed again before
-        a run goes on.
+        Of the values, which bounds the size of the file unless ``max_bytes`` does.
+    probes : UtilityProbes, optional
+        Of the games: some utilities are saved, and computed again before a run goes on.
     max_bytes : int, optional
-        What the arrays can have, where the shape of the values does not say it.
+        The most that the arrays can take. A larger file is not read.
     unit : str
-        What is counted.
-    single : tuple of str
-        Names of the arrays that are kept in single precision, which they have from the start.
+        What is counted, for messages.
 
     Examples
     --------
     >>> import tempfile
-    >>> import numpy as np
     >>> path = Path(tempfile.mkdtemp()) / "run.npz"
-    >>> Checkpoint(path, {"random_state": 0}).save(2, {"mean": np.array([0.5])}, [(2, 0.1)])
-    >>> Checkpoint(path, {"random_state": 0}).load().arrays
-    {'mean': array([0.5])}
+    >>> Checkpoint(path, {"random_state": 0}).save(2, {"mean": np.array([0.5])}, {"step": "last"})
+    >>> saved = Checkpoint(path, {"random_state": 0}).load()
+    >>> saved.count, saved.arrays, saved.facts
+    (2, {'mean': array([0.5])}, {'step': 'last'})
     >>> Checkpoint(path, {"random_state": 1}).load()  # doctest: +ELLIPSIS
-    Traceback (most recent call last): shapley2d.exceptions.InputError: checkpoint ... is of another
-    run: random_state is 0 there and 1 here; ...
+    Traceback (most recent call last):
+    shapley2d.exceptions.InputError: checkpoint ... is of another run: random_state is...
     """
 
     def __init__(
         self,
         path: str | os.PathLike[str],
         identity: Mapping[str, Any],
-        shape: tuple[int, int] | None = None,
-        drawn: DrawnUtilities | None = None,
         *,
+        shape: tuple[int, int] | None = None,
+        probes: UtilityProbes | None = None,
         max_bytes: int | None = None,
         unit: str = "permutations",
-        single: tuple[str, ...] = (),
     ) -> None:
         self.path = check_place(path)
         self.previous = previous_path(self.path)
+        self.shape = shape
         self._identity = {name: _kept(value) for name, value in identity.items()}
-        self._drawn = drawn
-        self._shape = shape
-        self._max_bytes = _ANY_BYTES
-        if shape is not None:
+        self._probes = probes
+        if max_bytes is None and shape is not None:
             n, m = shape
-            self._max_bytes = 16 * (n * m + n + m) + _FREE_BYTES
-        if max_bytes is not None:
-            self._max_bytes = max_bytes + _FREE_BYTES
+            max_bytes = 16 * (n * m + n + m)  # a mean and a variance
+        self._max_bytes = _ANY_BYTES if max_bytes is None else max_bytes + _FREE_BYTES
         self._unit = unit
-        self._single = single
         self._next = time.monotonic() + EVERY_S
         self._good = False  # whether the file at the path is one to keep
         self._keeps_previous = True
@@ -131,14 +180,32 @@ class Checkpoint:
         return time.monotonic() >= self._next
 
     def save(
-        self, count: int, arrays: Mapping[str, NDArray[Any]], history: list[tuple[int, float]]
+        self,
+        count: int,
+        arrays: Mapping[str, NDArray[Any]],
+        facts: Mapping[str, Any] | None = None,
     ) -> None:
-        """Write the state; the file that was there becomes the previous one. Where it cannot be, warn once."""
+        """Write the state, and keep the file before it; where that fails, warn once and go on.
+
+        Parameters
+        ----------
+        count : int
+            Pieces of work that are done.
+        arrays : mapping
+            Arrays by name, of at most two dimensions and up to 1,023 of them; float32 and uint8
+            stay what they are, all else becomes float64.
+        facts : mapping, optional
+            What else a run needs to go on, as JSON can hold it.
+        """
         begin = time.monotonic()
-        record = {"format": _FORMAT, "count": count, "history": history, "identity": self._identity}
-        if self._drawn is not None:
-            record["drawn"] = self._drawn.up_to(count)
-        content = pack_archive(json.dumps(record).encode(), arrays)
+        record = {
+            "format": _FORMAT,
+            "count": count,
+            "facts": dict(facts or {}),
+            "identity": self._identity,
+            "probes": [] if self._probes is None else self._probes.up_to(count),
+        }
+        content = _pack(json.dumps(record).encode(), arrays)
         try:
             with atomic_write(self.path) as temporary:
                 temporary.write_bytes(content)
@@ -157,8 +224,8 @@ class Checkpoint:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         warn(
             CheckpointWarning(
-                f"the checkpoint {self.path} cannot be written ({why}): the run goes on without it, and tries again "
-                "now and then"
+                f"the checkpoint {self.path} cannot be written ({why}): the run goes on without "
+                "it, and tries again now and then"
             )
         )
 
@@ -168,8 +235,8 @@ class Checkpoint:
         Parameters
         ----------
         take : callable, optional
-            Is given a state that was read, and raises a ValueError if it cannot be one: then the
-            one before it is tried.
+            Takes over a state, or raises a ValueError if it is not sound: then the file before it
+            is tried.
         """
         remove_stale(self.path)
         broken: list[str] = []
@@ -180,8 +247,7 @@ class Checkpoint:
             try:
                 saved = self._read(path)
                 if found is None:
-                    self._check(path, saved)
-                    self._check_shape(saved)
+                    self._check_run(path, saved)
                     if take is not None:
                         take(saved)
             except ValueError as error:
@@ -189,7 +255,7 @@ class Checkpoint:
                     raise
                 if found is None:
                     broken.append(f"{path} is damaged or not a checkpoint ({error})")
-                elif not looks_like_one(path):
+                elif not _looks_like_one(path):
                     self._leave_alone()
                 continue
             if found is not None:
@@ -201,7 +267,8 @@ class Checkpoint:
             if broken:
                 warn(
                     CheckpointWarning(
-                        f"{broken[0]}; going on from the one before it, {path}, at {saved.count} {self._unit}"
+                        f"{broken[0]}; going on from the one before it, {path}, at {saved.count} "
+                        f"{self._unit}"
                     )
                 )
         if found is None and broken:
@@ -211,46 +278,39 @@ class Checkpoint:
         return found
 
     def _read(self, path: Path) -> Saved:
-        record, arrays = read_archive(path, self._max_bytes, self._single)
+        record, arrays = read_archive(path, self._max_bytes)
         if record.get("format") != _FORMAT:
             raise ValueError("it is of another version of shapley2d")
         count = whole_number(record.get("count"), "its count", 1)
-        history = history_pairs(record.get("history"))
-        counts = [done for done, _ in history]
-        if counts != sorted(set(counts)) or (counts and not 1 <= counts[0] <= counts[-1] <= count):
-            raise ValueError("its history does not fit its count")
-        identity, drawn = record.get("identity"), record.get("drawn", [])
-        if not isinstance(identity, dict) or not isinstance(drawn, list):
-            raise ValueError("its record is not complete")  # noqa: TRY004  (one kind of error for one cause)
-        return Saved(count, arrays, history, identity, drawn)
+        identity, facts, probes = (record.get(name) for name in ("identity", "facts", "probes"))
+        has_all = isinstance(identity, dict) and isinstance(facts, dict)
+        if not has_all or not isinstance(probes, list):
+            raise ValueError("its record is not complete")
+        return Saved(count, arrays, facts, identity, probes)
 
-    def _check(self, path: Path, saved: Saved) -> None:
+    def _check_run(self, path: Path, saved: Saved) -> None:
         unlike = differences(saved.identity, self._identity)
-        if not unlike and self._drawn is not None:
-            unlike = self._drawn.differences(saved.drawn, saved.count)
+        if not unlike and self._probes is not None:
+            unlike = self._probes.differences(saved.probes, saved.count)
         if unlike:
             raise InputError(
-                f"checkpoint {path} is of another run: {', '.join(unlike)}; use the same data and options, or "
-                "another file"
+                f"checkpoint {path} is of another run: {', '.join(unlike)}; use the same data and "
+                "options, or another file"
             )
 
-    def _check_shape(self, saved: Saved) -> None:
-        cells = saved.arrays.get("cells_mean")
-        if self._shape is not None and (cells is None or cells.shape != self._shape):
-            raise ValueError(f"its values do not have the shape {self._shape}")
-
     def _leave_alone(self) -> None:
-        """Keep a file that has the name of an earlier checkpoint and is none of this run."""
+        """Keep a file that has the name of an earlier checkpoint but is not one of this run."""
         self._keeps_previous = False
         warn(
             CheckpointWarning(
-                f"{self.previous} is not a checkpoint of this run: it is left alone, and no earlier state is kept"
+                f"{self.previous} is not a checkpoint of this run: it is left alone, and no "
+                "earlier state is kept"
             )
         )
 
 
 def check_place(path: str | os.PathLike[str]) -> Path:
-    """The path, if a checkpoint can be kept there: better to know before hours of work than after."""
+    """The path, if a checkpoint can be kept there: better known before hours of work than after."""
     try:
         named = Path(path)
     except TypeError as error:
@@ -279,13 +339,13 @@ def previous_path(target: Path) -> Path:
 
 
 def _check_previous(target: Path, told: Setting) -> None:
-    """Refuse to start where the file before the last one would overwrite a file of the user's."""
+    """Refuse to start where the previous state would overwrite a file of the user's."""
     previous = previous_path(target)
     try:
         mode = previous.lstat().st_mode
     except FileNotFoundError:
         return
-    if stat.S_ISREG(mode) and (target.exists() or looks_like_one(previous)):
+    if stat.S_ISREG(mode) and (target.exists() or _looks_like_one(previous)):
         return
     raise InputError(
         told,
@@ -294,6 +354,86 @@ def _check_previous(target: Path, told: Setting) -> None:
 
 
 def _kept(value: Any) -> Any:
-    """An entry of the identity as the file will have it: lists for tuples, a digest of what is long."""
+    """An entry of the identity as the file has it: lists for tuples, a digest if it is long."""
     text = json.dumps(value)
     return json.loads(text) if len(text) <= _MAX_ENTRY else hash_parts([text.encode()])
+
+
+def _pack(record: bytes, arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """The bytes of a numpy archive whose comment is the checksum of all before it."""
+    plain = {}
+    for name, array in arrays.items():
+        kind = array.dtype if array.dtype in (np.float32, np.uint8) else np.float64
+        plain[name] = np.ascontiguousarray(array, dtype=np.dtype(kind).newbyteorder("<"))
+    buffer = io.BytesIO()
+    np.savez(buffer, **{_RECORD: np.frombuffer(record, dtype=np.uint8), **plain})  # type: ignore[arg-type]
+    with zipfile.ZipFile(buffer, "a") as archive:
+        archive.comment = bytes(_CHECKSUM)
+    content = buffer.getvalue()[:-_CHECKSUM]
+    return content + hashlib.sha256(content).hexdigest().encode()
+
+
+def _looks_like_one(path: Path) -> bool:
+    """Whether a file begins as checkpoints do, damaged or not."""
+    name = f"{_RECORD}.npy".encode()
+    try:
+        with path.open("rb") as file:
+            start = file.read(_NAME_AT + len(name))
+    except OSError:
+        return False
+    return start.startswith(_START) and start[_NAME_AT:] == name
+
+
+def read_archive(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The record and the arrays of a file; a ValueError says in a phrase what is wrong with it."""
+    if not path.is_file():
+        raise ValueError("it is not a file")
+    if path.stat().st_size > max_bytes:
+        raise ValueError(f"it has {path.stat().st_size:,} bytes, more than this run could need")
+    with path.open("rb") as file:
+        content = file.read(max_bytes + 1)
+    if hashlib.sha256(content[:-_CHECKSUM]).hexdigest().encode() != content[-_CHECKSUM:]:
+        raise ValueError("its checksum is wrong")
+    end = content[-_END_BYTES - _CHECKSUM : -_CHECKSUM]
+    if not end.startswith(_END) or int.from_bytes(end[10:12], "little") > _MAX_MEMBERS:
+        raise ValueError("it is not an archive of arrays")
+    not_an_archive = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, LookupError)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = _members(archive, len(content))
+    except not_an_archive as error:
+        raise ValueError(f"it is not an archive of arrays: {type(error).__name__}") from None
+    packed = members.pop(_RECORD, None)
+    if packed is None:
+        raise ValueError("it has no record")
+    text = _array(packed)
+    if text.dtype != np.uint8 or text.size > _MAX_RECORD:
+        raise ValueError("its record is not text, or too long")
+    return parse_record(text.tobytes()), {name: _array(part) for name, part in members.items()}
+
+
+def _members(archive: zipfile.ZipFile, size: int) -> dict[str, bytes]:
+    """The members by name; ours are never compressed."""
+    listed = archive.infolist()
+    names = [one.filename.removesuffix(".npy") for one in listed]
+    if any(one.compress_type != zipfile.ZIP_STORED for one in listed) or any(
+        one.file_size != one.compress_size for one in listed
+    ):
+        raise ValueError("its arrays are compressed, which those of shapley2d are not")
+    if sum(one.file_size for one in listed) > size or len(set(names)) != len(names):
+        raise ValueError("its arrays share names or bytes")
+    return {name: archive.read(one) for name, one in zip(names, listed, strict=True)}
+
+
+def _array(member: bytes) -> NDArray[Any]:
+    """An array, if its header says what it holds."""
+    start = len(_MAGIC) + 2
+    stop = start + int.from_bytes(member[len(_MAGIC) : start], "little")
+    header = _HEADER.fullmatch(member[start:stop])
+    if not member.startswith(_MAGIC) or header is None:
+        raise ValueError("an array has an unknown header")
+    dtype = np.dtype(header[1].decode())
+    shape = tuple(int(part) for part in header[2].decode().split(",") if part.strip())
+    if len(shape) > 2 or math.prod(shape) * dtype.itemsize != len(member) - stop:
+        raise ValueError("an array is not as long as its header says")
+    return np.frombuffer(member[stop:], dtype=dtype).reshape(shape).astype(dtype.newbyteorder("="))

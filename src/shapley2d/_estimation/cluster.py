@@ -1,4 +1,7 @@
-"""Batches of work on a Dask cluster, the data sent once, the loss of workers survived; or in any pool of workers."""
+"""Batches of work on a Dask cluster, or in any pool of workers.
+
+A Dask cluster gets the data once, and the loss of workers is survived.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 _PATIENCE_S = 30  # for the scheduler to answer and for a first worker to join
 _AGAIN_S = 0.2  # between two tries
 _AHEAD = 2  # batches under way per thread of the cluster, so that no worker waits for the next one
-_POOL_WORKERS = 16  # to expect of a pool that does not say
+_POOL_WORKERS = 16  # assumed where a pool does not tell
 
 
 def on_cluster(
@@ -59,21 +62,21 @@ def on_cluster(
 
 
 def _is_pool(cluster: Any) -> bool:
-    """Whether it is no Dask client, which can send data ahead, but can be given work."""
+    """Whether it takes work but, unlike a Dask client, cannot send data ahead."""
     return callable(getattr(cluster, "submit", None)) and not hasattr(cluster, "scatter")
 
 
 def _in_pool(
     work: Work, pool: Any, batches: Iterator[tuple[int, int]]
 ) -> Generator[Batch, None, None]:
-    """Results of batches in their order, by the workers of a pool, to which the data goes with every batch."""
+    """Results of batches in their order, from a pool; the data goes along with every batch."""
     parcel = pack(work)
     room = _AHEAD * int(getattr(pool, "_max_workers", None) or _POOL_WORKERS)
     under_way: deque[Any] = deque()
     try:
         while True:
             for batch in islice(batches, room - len(under_way)):
-                under_way.append(_handed(pool, *batch, *parcel))
+                under_way.append(_submit_to_pool(pool, *batch, *parcel))
             if not under_way:
                 return
             result = under_way[0].result()
@@ -85,19 +88,20 @@ def _in_pool(
                 future.cancel()
 
 
-def _handed(pool: Any, *arguments: Any) -> Any:
-    """The future of a batch; not every ``submit`` takes a function and returns one: Ray's ActorPool has another."""
+def _submit_to_pool(pool: Any, *arguments: Any) -> Any:
+    """The future of a batch; not every ``submit`` takes a function (Ray's ActorPool does not)."""
     future = pool.submit(do_parcel, *arguments) if _takes_any(pool.submit) else None
     if not callable(getattr(future, "result", None)):
         raise InputError(
             Setting("cluster", pool),
-            " has a submit, but not one that takes a function with its arguments and returns something with a result()",
+            " has a submit, but not one that takes a function with its arguments and returns "
+            "something with a result()",
         )
     return future
 
 
 def _takes_any(submit: Callable[..., Any]) -> bool:
-    """Whether a function can be called with any number of arguments, as far as it tells."""
+    """Whether a function takes any number of arguments, as far as its signature tells."""
     try:
         parameters = inspect.signature(submit).parameters.values()
     except (TypeError, ValueError):
@@ -106,7 +110,7 @@ def _takes_any(submit: Callable[..., Any]) -> bool:
 
 
 def on_a_worker() -> bool:
-    """Whether this very code is a task of a Dask worker."""
+    """Whether this code runs as a task of a Dask worker."""
     import distributed
 
     try:
@@ -129,7 +133,7 @@ def _submit(
 
 
 def _await_scheduler(address: str) -> None:
-    """Wait until the scheduler takes connections: a client that finds none is in the way for another minute."""
+    """Wait until the scheduler takes connections; a client that finds none blocks for a minute."""
     from distributed.comm.addressing import get_address_host_port, parse_address
 
     if parse_address(address)[0] not in ("tcp", "tls"):
@@ -147,6 +151,13 @@ def _await_scheduler(address: str) -> None:
             return
 
 
+def _new_client(address: str) -> Any:
+    from distributed import Client
+
+    _await_scheduler(address)
+    return Client(address, timeout=_PATIENCE_S, set_as_default=False)  # type: ignore[no-untyped-call]
+
+
 @contextmanager
 def _connected(cluster: Any) -> Iterator[Any]:
     """A client of the cluster, closed afterwards if it was made here."""
@@ -160,16 +171,11 @@ def _connected(cluster: Any) -> Iterator[Any]:
     if not given and not isinstance(cluster, str):
         raise InputError(
             Setting("cluster", cluster),
-            " must be the address of a Dask scheduler, a Dask client, or a pool with submit(...).result()",
+            " must be the address of a Dask scheduler, a Dask client, or a pool with "
+            "submit(...).result()",
         )
     try:
-        if not given:
-            _await_scheduler(cluster)
-        client = (
-            cluster
-            if given
-            else distributed.Client(cluster, timeout=_PATIENCE_S, set_as_default=False)
-        )  # type: ignore[no-untyped-call]
+        client = cluster if given else _new_client(cluster)
     except (OSError, ValueError) as error:
         raise InputError(
             Setting("cluster", cluster), f" does not answer: is the scheduler running? ({error})"

@@ -1,20 +1,38 @@
-"""Monte Carlo draws of a matrix of values, each known by its number."""
+"""Monte Carlo draws of a matrix of values, each known by its number.
+
+:class:`UtilityProbes` keeps some utilities of a run's draws in its checkpoint and computes them
+again before the run goes on. Hashes know data and code; a game may depend on more.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import math
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from shapley2d._base.json_record import is_number, whole_number
 from shapley2d._base.streams import generator
+from shapley2d._estimation.fingerprint import not_repeatable, same_utility
+from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d._theory.designs import Permutation, combine_axes
 from shapley2d._theory.precedence import Precedence, respecting
+from shapley2d.exceptions import UtilityError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from shapley2d._theory.game import Game
     from shapley2d._theory.semivalues import Semivalue
+
+MAX_PROBES = 64
+"""Utilities that a file keeps at most."""
+
+PROBES_S = 1.0
+"""Seconds that they may take to compute in all, the last one aside."""
 
 
 class Draws(Protocol):
@@ -59,17 +77,14 @@ class PermutationDraws:
     def orders(self, number: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The orders in which rows and columns join in draw ``number``."""
         random = generator(self._seed, "draw", number)
-        rows, columns = (
-            random.permutation(self.game.n_rows),
-            random.permutation(self.game.n_columns),
-        )
-        return respecting(rows, self._precedence.rows), respecting(
-            columns, self._precedence.columns
-        )
+        rows = random.permutation(self.game.n_rows)
+        columns = random.permutation(self.game.n_columns)
+        precedence = self._precedence
+        return respecting(rows, precedence.rows), respecting(columns, precedence.columns)
 
 
 class MeanDraws:
-    """The mean of several games' draws, each over its own part of the rows: a draw of a cross-valuation.
+    """A draw of a cross-valuation: the mean of its games' draws, each over its own rows.
 
     Parameters
     ----------
@@ -94,3 +109,108 @@ class MeanDraws:
             mean[rows] += values
         assert mean is not None
         return mean
+
+
+class _Spot(NamedTuple):
+    """A coalition that a run has met, known without a mask: who has joined by then in a draw."""
+
+    game: int
+    draw: int
+    rows: int
+    columns: int
+
+    def __str__(self) -> str:
+        return f"the first {self.rows} rows and {self.columns} columns of draw {self.draw}"
+
+
+class UtilityProbes:
+    """Utilities of some coalitions of a run's draws.
+
+    Parameters
+    ----------
+    draws : sequence of PermutationDraws
+        One per game.
+
+    Examples
+    --------
+    >>> from shapley2d._games.function import FunctionGame
+    >>> game = FunctionGame(lambda S, F: S.sum() * F.sum(), 3, 2)
+    >>> probes = UtilityProbes([PermutationDraws(game, ("shapley", "shapley"), 0)])
+    >>> kept = probes.up_to(5)
+    >>> probes.differences(kept, 5)
+    []
+    """
+
+    def __init__(self, draws: Sequence[PermutationDraws]) -> None:
+        self._draws = list(draws)
+        self._kept: dict[_Spot, float] = {}
+        self._spent_s = 0.0
+
+    def up_to(self, count: int) -> list[dict[str, float]]:
+        """Utilities of coalitions of the first ``count`` draws, for a file; more as these do."""
+        random = np.random.default_rng(count)
+        for _ in range(MAX_PROBES):
+            if self._spent_s > PROBES_S or len(self._kept) >= min(MAX_PROBES, 8 * count):
+                break
+            spot = self._draw_spot(random, count)
+            if spot not in self._kept:
+                begin = time.monotonic()
+                try:
+                    self._kept[spot] = self._utility(spot)
+                except UtilityError:  # the game's own error ends the run, which saves its state
+                    break
+                self._spent_s += time.monotonic() - begin
+        return [{**spot._asdict(), "utility": utility} for spot, utility in self._kept.items()]
+
+    def differences(self, there: list[Any], count: int) -> list[str]:
+        """What differs between a file's utilities and those computed now, in words.
+
+        Raises a ValueError where the file's list is malformed.
+        """
+        if len(there) > MAX_PROBES:
+            raise ValueError("it holds too many utilities")
+        probes = [self._parse(probe, count) for probe in there]
+        scale = max((abs(utility) for _, utility in probes), default=0.0)
+        for spot, utility in probes:
+            now = self._utility(spot)
+            if same_utility(utility, now, scale):
+                self._kept[spot] = utility
+                continue
+            again = self._utility(spot)
+            if not same_utility(now, again, scale):
+                return [not_repeatable(str(spot), now, again)]
+            return [f"the utility of {spot} is {utility:.6g} there and {now:.6g} here"]
+        return []
+
+    def _parse(self, probe: Any, count: int) -> tuple[_Spot, float]:
+        if not isinstance(probe, dict) or not is_number(probe.get("utility")):
+            raise ValueError("its utilities cannot be read")
+
+        def entry(name: str, least: int, most: int) -> int:
+            return whole_number(probe.get(name), f"the {name} of a utility", least, most)
+
+        game = entry("game", 0, len(self._draws) - 1)
+        players = self._draws[game].game
+        draw = entry("draw", 0, count - 1)
+        spot = _Spot(
+            game, draw, entry("rows", 1, players.n_rows), entry("columns", 1, players.n_columns)
+        )
+        if not math.isfinite(probe["utility"]):
+            raise ValueError("one of its utilities is not a number")
+        return spot, float(probe["utility"])
+
+    def _draw_spot(self, random: np.random.Generator, count: int) -> _Spot:
+        game = int(random.integers(len(self._draws)))
+        players = self._draws[game].game
+        draw = int(random.integers(count))
+        rows = int(random.integers(1, players.n_rows + 1))
+        return _Spot(game, draw, rows, int(random.integers(1, players.n_columns + 1)))
+
+    def _utility(self, spot: _Spot) -> float:
+        draws = self._draws[spot.game]
+        masks = []
+        for order, joined in zip(draws.orders(spot.draw), (spot.rows, spot.columns), strict=True):
+            mask = np.zeros((1, order.size), dtype=bool)
+            mask[0, order[:joined]] = True
+            masks.append(MaskCoalitions(mask))
+        return float(draws.game.utilities(*masks)[0, 0])

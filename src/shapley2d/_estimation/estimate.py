@@ -1,4 +1,4 @@
-"""What an estimator returns: values with their standard errors, and facts about how they came about."""
+"""What an estimator returns: values, their standard errors, and facts about the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Estimate:
-    """Values with their standard errors, and how they came about.
+    """Values with their standard errors, and facts about the run.
 
     Attributes
     ----------
@@ -25,10 +25,10 @@ class Estimate:
         Standard errors of the sums over a row and over a column; they do not follow from
         ``stderr``, because the errors of the cells of a row are correlated.
     info : dict
-        Facts about the run for the result's record; the only channel that they travel on.
+        Facts about the run for the result's record. They travel in no other way.
     history : list of (int, float)
-        Convergence: draws, and the largest standard error relative to the spread of the values by
-        then.
+        Convergence: the number of draws, and the largest standard error by then, relative to the
+        spread of the values.
     covariance : ndarray or None
         Of the errors of the sums that were asked for.
     dof : float
@@ -50,8 +50,8 @@ class Estimate:
     def __post_init__(self) -> None:
         if not np.isfinite(self.values).all():
             raise InputError(
-                "the values are too large for floating-point numbers: measure the target, or what is scored, in larger "
-                "units"
+                "the values are too large for floating-point numbers: measure the target, or what "
+                "is scored, in larger units"
             )
 
     @classmethod

@@ -1,8 +1,8 @@
 """Values of deterministic designs: every utility once, no sampling.
 
 The utilities of every game are cut into blocks, which are numbered over all games and added up in
-that order. So who computes a block, when and how often changes no bit, and a run that was killed
-goes on after the last block that was kept.
+that order. Which worker computes a block, when and how often changes no bit, and a run that was
+killed goes on after the last block in its checkpoint.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._theory.game import Game
 
-_MAX_UTILITIES = 2**20  # utilities held at once by a pass over a design
-_MIN_UTILITIES = 16  # utilities worth a block
+_BLOCKS = 200  # enough for progress, checkpoints and many workers
+_MAX_UTILITIES = 2**20  # of a block, which holds them all at once
+_MIN_UTILITIES = 16  # of a block: fewer are not worth handing to a worker
 _MEAN, _SUM = "cells_mean", "game_sum"
 
 
@@ -53,21 +54,18 @@ class DesignBlocks:
 
     @classmethod
     def of_rows(cls, game: Game, rows: AxisDesign, columns: AxisDesign) -> DesignBlocks:
-        """Blocks of row coalitions, some two hundred of them unless there is little or very much to do."""
+        """Blocks of row coalitions, about 200 unless there is little or very much to do."""
         n_rows, width = len(rows.coalitions), len(columns.coalitions)
-        step = min(
-            max(-(-n_rows // 200), -(-_MIN_UTILITIES // width)), max(1, _MAX_UTILITIES // width)
-        )
-        return cls(game, rows, columns, step)
+        least, most = -(-_MIN_UTILITIES // width), max(1, _MAX_UTILITIES // width)
+        return cls(game, rows, columns, min(max(-(-n_rows // _BLOCKS), least), most))
 
     @property
     def n_blocks(self) -> int:
-        """How many there are."""
         return -(-self._length // self.step)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Of the values."""
+        """Shape of the values."""
         return self.rows.n_players, self.columns.n_players
 
     @property
@@ -75,7 +73,7 @@ class DesignBlocks:
         return len((self.columns if self.by_columns else self.rows).coalitions)
 
     def n_utilities(self, n_blocks: int) -> int:
-        """How many utilities the first blocks hold."""
+        """Utilities in the first blocks."""
         width = len((self.rows if self.by_columns else self.columns).coalitions)
         return min(n_blocks * self.step, self._length) * width
 
@@ -170,7 +168,7 @@ class _AllBlocks:
 
 
 def _place(games: Sequence[DesignBlocks], number: int) -> tuple[int, int]:
-    """The game of a block, and its number there; the last game's end for the block after the last."""
+    """The game of a block, and its number there; the block after the last ends the last game."""
     for k, game in enumerate(games[:-1]):
         if number < game.n_blocks:
             return k, number
@@ -206,10 +204,11 @@ class _Sums:
         k, block = _place(self._games, self.count - 1)
         game = self._games[k]
         fold = "" if len(self._games) == 1 else f"fold {k + 1} of {len(self._games)}: "
-        return f"{fold}{game.n_utilities(block + 1):,} of {game.n_utilities(game.n_blocks):,} utilities"
+        done, all_of_it = game.n_utilities(block + 1), game.n_utilities(game.n_blocks)
+        return f"{fold}{done:,} of {all_of_it:,} utilities"
 
     def save(self, checkpoint: Checkpoint) -> None:
-        checkpoint.save(self.count, {_MEAN: self.values, _SUM: self._sum}, [])
+        checkpoint.save(self.count, {_MEAN: self.values, _SUM: self._sum})
 
     def resume(self, checkpoint: Checkpoint | None) -> int:
         """Restore what an earlier run has left, and return its number of blocks."""
@@ -221,13 +220,5 @@ class _Sums:
         if saved.count > self.n_blocks:
             raise ValueError(f"it counts {saved.count:,} blocks of {self.n_blocks:,}")
         k, _ = _place(self._games, saved.count)
-        wanted = {_MEAN: self.values.shape, _SUM: self._games[k].shape}
-        if {name: array.shape for name, array in saved.arrays.items()} != wanted:
-            raise ValueError("its sums do not have the shapes of the values")
-        if not all(np.isfinite(array).all() for array in saved.arrays.values()):
-            raise ValueError("its sums have entries that are not numbers")
-        self.count, self.values, self._sum = (
-            saved.count,
-            saved.arrays[_MEAN].copy(),
-            saved.arrays[_SUM].copy(),
-        )
+        saved.check_arrays({_MEAN: self.values.shape, _SUM: self._games[k].shape})
+        self.count, self.values, self._sum = saved.count, saved.arrays[_MEAN], saved.arrays[_SUM]

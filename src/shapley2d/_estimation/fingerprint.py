@@ -1,4 +1,7 @@
-"""What determines the draws of a run, in a form that can be kept and compared: hashes of data, names of settings."""
+"""What determines a run, in a form that a file can hold and that can be compared.
+
+Data are hashed, settings go by their names, games by their sizes and a few utilities.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,8 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
-_MAX_SHOWN = 80
-_MAX_LISTED = 3
+_MAX_SHOWN = 80  # characters of a value in a message
+_MAX_LISTED = 3  # parts of a function that a message names
 _SAME_UTILITY = 1e-6  # another processor may round differently; another game differs by more
 _PROBES = "utilities"
 _METHOD = "method"
@@ -29,7 +32,7 @@ PYTHON = "python"
 
 
 def fingerprint_games(games: Sequence[Game]) -> dict[str, Any]:
-    """The sizes of games and a few of their utilities; a game that is not the same twice is refused."""
+    """Sizes of games and a few of their utilities; refuses a game that is not the same twice."""
     probes: list[float] = []
     for game in games:
         random = np.random.default_rng(0)
@@ -46,10 +49,11 @@ def fingerprint_games(games: Sequence[Game]) -> dict[str, Any]:
 
 
 def not_repeatable(what: str, first: float, second: float) -> str:
-    """What to say of a game that is not the same twice."""
+    """The message for a game that is not the same twice."""
     return (
-        f"the utility of {what} is {first:.6g} and then {second:.6g}, so the game is not the same twice and no "
-        "run of it can go on from a checkpoint: fix its random state, or leave the checkpoint out"
+        f"the utility of {what} is {first:.6g} and then {second:.6g}, so the game is not the same "
+        "twice and no run of it can go on from a checkpoint: fix its random state, or leave the "
+        "checkpoint out"
     )
 
 
@@ -87,7 +91,7 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     >>> differences({"random_state": 0, "model": None}, {"random_state": 1, "model": None})
     ['random_state is 0 there and 1 here']
 
-    Settings of another method say nothing beyond its name:
+    Settings of different methods are not compared:
 
     >>> differences({"method": "mc", "model": None}, {"method": "flat", "model": "tree"})
     ['method is mc there and flat here']
@@ -119,7 +123,7 @@ def _same_utilities(there: Any, here: list[float]) -> bool:
 
 
 def _code_differences(there: Any, here: dict[str, str]) -> list[str]:
-    """What differs between digests of code, by name; nothing where Python itself differs, and so its bytecode."""
+    """What differs between digests of code, by name; nothing across versions of Python."""
     if not isinstance(there, dict):
         return ["the function is of another kind"]
     if there.get(PYTHON) != here.get(PYTHON):
@@ -136,15 +140,14 @@ def _apart(there: Any, here: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    """A value in a few words; a file may come from anyone, so nothing in it reaches a terminal as it is."""
-    text = "".join(
-        letter if letter.isprintable() else "?" for letter in str(value)[: _MAX_SHOWN + 1]
-    )
+    """A value for a message, cut and printable: a file may hold control characters."""
+    start = str(value)[: _MAX_SHOWN + 1]
+    text = "".join(letter if letter.isprintable() else "?" for letter in start)
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 def hash_parts(parts: Iterable[bytes]) -> str:
-    """A digest of some bytes that no other split into parts has."""
+    """A digest of byte strings, which differs for another split of the same bytes."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))

@@ -1,4 +1,4 @@
-"""What a user's function is made of, as digests that another process gets too: its code, and the values it uses.
+"""Digests of a user's function, its code and the values it uses, the same in every process.
 
 Compared are bytecode, constants and names (comments and blank lines do not count), default
 arguments, and the values of variables from outside that hold functions of the same module, arrays,
@@ -18,22 +18,17 @@ import numpy as np
 
 from shapley2d._estimation.fingerprint import PYTHON, hash_parts
 
-_MAX_PARTS = 64
+_MAX_PARTS = 64  # digests of a function; the rest share one
 _HAS_DOCSTRING = 0x4000000  # a flag since Python 3.13
-_MAX_OBJECTS = 2**20
+_MAX_OBJECTS = 2**20  # entries of a table of objects that is worth a digest
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 _STORES = ("STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "DELETE_DEREF", "DELETE_GLOBAL")
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
-_KNOWN = (
-    __name__.split(".", 1)[0],
-    "builtins",
-    "numpy",
-    "sklearn",
-)  # code that goes by its version
+_KNOWN = ("shapley2d", "builtins", "numpy", "sklearn")  # their versions stand for their code
 
 
 def function_code(function: Any, name: str = "h") -> dict[str, str]:
-    """Digests of a function's parts by what they are called in a message; empty where there is no code to be had.
+    """Digests of a function's parts, by their names in messages; empty if it has no Python code.
 
     Bytecode differs between versions of Python, so the version goes with it.
 
@@ -47,7 +42,7 @@ def function_code(function: Any, name: str = "h") -> dict[str, str]:
     parts: dict[str, str] = {}
     try:
         _add(function, name, parts, set())
-    except Exception:  # noqa: BLE001  (an object that answers questions in its own way has no code to be had)
+    except Exception:  # noqa: BLE001  (an object with a __getattr__ of its own may raise anything)
         return {}
     if not parts:
         return {}
@@ -62,7 +57,7 @@ def function_code(function: Any, name: str = "h") -> dict[str, str]:
 
 
 def model_code(model: Any, name: str = "model") -> dict[str, str]:
-    """Digests of the code of a model's class, and of those of models within it, where they are the user's own."""
+    """Digests of the code of the user's own classes: a model's, and those of models within it."""
     parts: dict[str, str] = {}
     within = model.get_params(deep=True) if hasattr(model, "get_params") else {}
     for key, part in {"": model, **within}.items():
@@ -89,18 +84,14 @@ def _add(function: Any, name: str, parts: dict[str, str], seen: set[int]) -> Non
     if isinstance(function, types.MethodType):
         _add_object(function.__self__, name, parts, seen)
         return
-    for inner in (
-        "py_func",
-        "__wrapped__",
-        "_score_func",
-    ):  # compiled by numba, wrapped, or a scorer's
+    for inner in ("py_func", "__wrapped__", "_score_func"):  # of numba, of a decorator, of a scorer
         if callable(getattr(function, inner, None)):
             _add(getattr(function, inner), name, parts, seen)
     if isinstance(function, types.FunctionType):
         _add_function(function, name, parts, seen)
-    elif not isinstance(function, (type, types.BuiltinFunctionType)) and not hasattr(
-        function, "py_func"
-    ):
+        return
+    has_no_state = isinstance(function, (type, types.BuiltinFunctionType))
+    if not has_no_state and not hasattr(function, "py_func"):
         _add_object(function, name, parts, seen)
 
 
@@ -143,7 +134,7 @@ def _add_object(holder: Any, name: str, parts: dict[str, str], seen: set[int]) -
 
 
 def _add_class(kind: type, name: str, parts: dict[str, str]) -> set[str]:
-    """Add the code of a class's methods, and return the attributes that they change after it was made."""
+    """Add the code of a class's methods; return the attributes that they change after __init__."""
     changed: set[str] = set()
     for key, member in sorted(vars(kind).items()):
         plain = getattr(member, "__func__", member)
@@ -172,15 +163,14 @@ def _add_values(
 
 
 def _new_name(variable: str, parts: dict[str, str]) -> str:
-    """What to call another function: by its name, or by a second name where the first is taken."""
-    taken = any(
-        part in parts for part in (f"the code of {variable}", f"the code of {variable}.__call__")
-    )
+    """The name of another function in messages, unlike those that are taken."""
+    named = f"the code of {variable}"
+    taken = named in parts or f"{named}.__call__" in parts
     return f"the other {variable}" if taken else variable
 
 
 def _digest(value: Any) -> str | None:
-    """A digest of an array or a plain value; None for all that may change by itself, or is not known."""
+    """A digest of an array or a plain value; None for what may change by itself or is unknown."""
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         return hash_parts([str(value.dtype).encode(), str(value.shape).encode(), value.tobytes()])
     if isinstance(value, np.generic):
@@ -193,14 +183,13 @@ def _digest(value: Any) -> str | None:
         return hash_parts([type(value).__name__.encode(), *(part.encode() for part in ordered)])
     if not isinstance(value, _PLAIN):
         return _frame_digest(value)
-    text = (
-        hex(value) if isinstance(value, int) else repr(value)
-    )  # a very long number has no decimal form
+    # Python refuses to write very long integers in decimal
+    text = hex(value) if isinstance(value, int) else repr(value)
     return hash_parts([f"{type(value).__name__} {text}".encode()])
 
 
 def _frame_digest(value: Any) -> str | None:
-    """A digest of a table or a column of one, as pandas and polars have them."""
+    """A digest of a table or column of pandas or polars."""
     if not hasattr(value, "to_numpy") or not hasattr(value, "shape") or isinstance(value, type):
         return None
     try:

@@ -6,24 +6,29 @@ added up in order, so that the worker count never changes a bit of the result.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.json_record import history_pairs
+from shapley2d._base.precision import LEVEL, convergence_ratio
 from shapley2d._base.progress import Pace, reporting
 from shapley2d._estimation.estimate import Estimate
-from shapley2d._estimation.moments import Moments
 from shapley2d._estimation.workers import ordered_results
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._estimation.checkpoint import Checkpoint
+    from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._estimation.draws import Draws
     from shapley2d._theory.sums import BlockSums
 
 MIN_DRAWS = 10
-"""A standard error from fewer is not to be trusted."""
+"""Fewer draws give no standard error that can be trusted."""
+
+_PARTS = ("cells", "rows", "columns")
+_ROUNDING = 1e-9  # variation below this part of the largest value is that of floating-point sums
 
 
 def monte_carlo(
@@ -45,9 +50,9 @@ def monte_carlo(
     draws : Draws
         Numbered draws of the values.
     tolerance : float
-        Stop when the largest standard error is at most this part of the spread of the values. Draws
-        that are all alike are no convergence: then stop when at most this part of all orders can
-        differ (119 draws for 0.025).
+        Stop when the largest standard error is at most this share of the spread of the values.
+        Identical draws do not prove convergence: then stop when at most this share of all orders
+        can differ (119 draws for 0.025).
     max_draws : int
         Stop there in any case.
     n_jobs : int or None
@@ -64,8 +69,8 @@ def monte_carlo(
     Returns
     -------
     Estimate
-        Its ``info`` says ``n_permutations``, ``converged`` and ``interrupted``: Ctrl-C ends the
-        work and keeps what was computed. A ``caveat`` says where all draws were alike.
+        Its ``info`` has ``n_permutations``, ``converged`` and ``interrupted``: Ctrl-C ends the
+        work and keeps what was computed. It has a ``caveat`` where all draws were alike.
     """
     state = MonteCarloState(Moments(sums), tolerance, max_draws)
     resumed = state.resume(checkpoint)
@@ -106,14 +111,23 @@ class MonteCarloState:
         """Restore what an earlier run has left, and return its number of draws."""
         if checkpoint is None:
             return 0
-        saved = checkpoint.load(lambda one: self.moments.restore(one.count, one.arrays))
+        saved = checkpoint.load(lambda one: self._restore(one, checkpoint.shape))
         if saved is not None:
-            self._history = list(saved.history)
             self._look()
         return self.moments.count
 
+    def _restore(self, saved: Saved, shape: tuple[int, int] | None) -> None:
+        history = history_pairs(saved.facts.get("history"))
+        counts = [count for count, _ in history]
+        within = all(1 <= count <= saved.count for count in counts)
+        if counts != sorted(set(counts)) or not within:
+            raise ValueError("its history does not fit its count")
+        self.moments.restore(saved, shape)
+        self._history = history
+
     def save(self, checkpoint: Checkpoint) -> None:
-        checkpoint.save(self.moments.count, self.moments.arrays(), self._history)
+        facts = {"history": self._history}
+        checkpoint.save(self.moments.count, self.moments.arrays(), facts)
 
     def add(self, values: NDArray[np.float64]) -> None:
         self.moments.add(values)
@@ -125,11 +139,8 @@ class MonteCarloState:
         if count < min(MIN_DRAWS, self._max_draws):
             return
         self._ratio = self.moments.ratio()
-        if (
-            count >= MIN_DRAWS
-            and _worth_noting(count)
-            and (not self._history or self._history[-1][0] < count)
-        ):
+        is_new = not self._history or self._history[-1][0] < count
+        if is_new and count >= MIN_DRAWS and _worth_noting(count):
             self._history.append((count, self._ratio))
 
     def finished(self) -> bool:
@@ -141,9 +152,8 @@ class MonteCarloState:
             return float(self._max_draws)
         power = 2 if self.moments.varied else 1
         steps = self._ratio / self._tolerance
-        if steps >= (self._max_draws / max(1, self.moments.count)) ** (
-            1 / power
-        ):  # before its square is too large
+        most = (self._max_draws / max(1, self.moments.count)) ** (1 / power)
+        if steps >= most:  # its square may be too large for a float
             return float(self._max_draws)
         return self.moments.count * float(steps**power)
 
@@ -165,7 +175,8 @@ class MonteCarloState:
         if not self.moments.varied:
             return f"all alike so far; {count}"
         if self._tolerance == 0:
-            return f"error {self._ratio:.3f} of the spread; {self.moments.count} of {self._max_draws} permutations"
+            of_all = f"{self.moments.count} of {self._max_draws} permutations"
+            return f"error {self._ratio:.3f} of the spread; {of_all}"
         return f"error {self._ratio:.3f} of the spread, wanted {self._tolerance:g}; {count}"
 
     def estimate(self, *, interrupted: bool, resumed_at: int) -> Estimate:
@@ -196,5 +207,159 @@ class MonteCarloState:
 
 
 def _worth_noting(count: int) -> bool:
-    """Early draws one by one, later ones ever more sparsely: some 20 points per doubling."""
+    """Early draws one by one, later ones ever more sparsely: about 20 points per doubling."""
     return count % (1 << max(0, count.bit_length() - 5)) == 0
+
+
+@dataclass(frozen=True)
+class _State:
+    """The sums behind means and errors; replaced whole, so that Ctrl-C never halves an update."""
+
+    count: int
+    means: tuple[NDArray[np.float64], ...]
+    squares: tuple[NDArray[np.float64], ...]
+    sums_mean: NDArray[np.float64]
+    products: NDArray[np.float64]
+
+
+class Moments:
+    """Running mean and squared deviations (Welford) of the cells and of their row and column sums.
+
+    Parameters
+    ----------
+    sums : BlockSums, optional
+        Further sums of the cells, whose joint errors are kept too.
+
+    Examples
+    --------
+    >>> moments = Moments()
+    >>> for draw in ([[0.0, 2.0]], [[2.0, 2.0]]):
+    ...     moments.add(np.array(draw))
+    >>> moments.mean(), moments.stderr().round(3)
+    (array([[1., 2.]]), array([[1.   , 0.707]]))
+    """
+
+    def __init__(self, sums: BlockSums | None = None) -> None:
+        self._sums = sums
+        size = 0 if sums is None else len(sums)
+        self._state = _State(0, (), (), np.zeros(size), np.zeros((size, size)))
+
+    @property
+    def count(self) -> int:
+        """Draws taken in."""
+        return self._state.count
+
+    def add(self, values: NDArray[np.float64]) -> None:
+        """Take in one draw: wholly, or not at all."""
+        old = self._state
+        count = old.count + 1
+        means, squares = [], []
+        for k, part in enumerate((values, values.sum(axis=1), values.sum(axis=0))):
+            mean = old.means[k] if old.count else np.zeros_like(part)
+            off = part - mean
+            mean = mean + off / count
+            off *= part - mean
+            means.append(mean)
+            squares.append(old.squares[k] + off if old.count else off)
+        sums_mean, products = old.sums_mean, old.products
+        if self._sums is not None:
+            sums = self._sums.of(values)
+            apart = sums - sums_mean
+            sums_mean = sums_mean + apart / count
+            products = products + np.outer(apart, sums - sums_mean)
+        self._state = _State(count, tuple(means), tuple(squares), sums_mean, products)
+
+    def mean(self) -> NDArray[np.float64]:
+        """Mean of the draws."""
+        return self._state.means[0]
+
+    def stderr(self, part: int = 0) -> NDArray[np.float64]:
+        """Standard error of the mean: of the cells (0), the row sums (1) or the column sums (2).
+
+        A cell that was the same in all draws may differ in other orders. Its error is that of one
+        draw which is off by as much as draws of the other cells usually are, or by the largest
+        value where nothing varied at all. Sums can be the same in all orders by construction, so
+        their errors may be 0.
+        """
+        squares = self._state.squares[part]
+        if self.count < 2:
+            return np.full_like(squares, np.inf)
+        stderr = np.sqrt(squares / (self.count * (self.count - 1)))
+        if part == 0:
+            varied = self._varied()
+            if not varied.all():
+                stderr[~varied] = self._usual_deviation(varied) / self.count
+        return np.asarray(stderr)
+
+    def _usual_deviation(self, varied: NDArray[np.bool_]) -> float:
+        if not varied.any():
+            return float(np.abs(self.mean()).max(initial=0.0))
+        return float(np.sqrt(np.mean(self._state.squares[0][varied]) / (self.count - 1)))
+
+    def _varied(self) -> NDArray[np.bool_]:
+        """Which cells differed between draws, by more than rounding."""
+        squares = self._state.squares[0]
+        least = _ROUNDING * float(np.abs(self.mean()).max(initial=0.0))
+        return np.asarray(squares > (self.count - 1) * least**2)
+
+    @property
+    def varied(self) -> bool:
+        """Whether any cell differed between draws."""
+        return bool(self._varied().any())
+
+    @property
+    def dof(self) -> float:
+        """Degrees of freedom behind the standard errors."""
+        return float(max(self.count - 1, 1))
+
+    def ratio(self) -> float:
+        """Largest standard error of a cell relative to the spread of the means.
+
+        Where no cell varied, it is the share of all orders that may differ from those drawn: with
+        more, this many draws would have met one with a probability of 95 % (the rule of three).
+        """
+        if self.count > 1 and not self.varied:
+            return float(1.0 - (1.0 - LEVEL) ** (1.0 / self.count))
+        return convergence_ratio(self.mean(), self.stderr(), self.dof)
+
+    def covariance(self) -> NDArray[np.float64] | None:
+        """Covariance of the errors of the further sums."""
+        if self._sums is None:
+            return None
+        if self.count < 2:
+            return np.diag(np.full(len(self._sums), np.inf))
+        both = self._state.products + self._state.products.T  # equal except for rounding
+        return np.asarray(both / (2 * self.count * (self.count - 1)))
+
+    def arrays(self) -> dict[str, NDArray[np.float64]]:
+        """The state by name, for a file; :meth:`restore` takes it back."""
+        state = self._state
+        named = {"sums_mean": state.sums_mean, "products": state.products}
+        for part, mean, squares in zip(_PARTS, state.means, state.squares, strict=True):
+            named[f"{part}_mean"], named[f"{part}_squares"] = mean, squares
+        return named
+
+    def restore(self, saved: Saved, shape: tuple[int, int] | None) -> None:
+        """Go on from a checkpoint; a ValueError says in a phrase why it is not sound."""
+        cells = saved.arrays.get("cells_mean")
+        if cells is None or cells.ndim != 2 or not cells.size:
+            raise ValueError("it has no values")
+        n, m = cells.shape if shape is None else shape
+        if self._sums is not None and self._sums.shape != (n, m):
+            raise ValueError(f"its values have the shape {(n, m)}, which does not fit")
+        k = self._state.sums_mean.size
+        shapes: dict[str, tuple[int, ...]] = {"sums_mean": (k,), "products": (k, k)}
+        for part, of_part in zip(_PARTS, ((n, m), (n,), (m,)), strict=True):
+            shapes |= {f"{part}_mean": of_part, f"{part}_squares": of_part}
+        saved.check_arrays(shapes)
+        arrays = saved.arrays
+        for part in _PARTS:
+            if (arrays[f"{part}_squares"] < 0).any():
+                raise ValueError(f"its {part}_squares has entries below 0")
+        self._state = _State(
+            saved.count,
+            tuple(arrays[f"{part}_mean"] for part in _PARTS),
+            tuple(arrays[f"{part}_squares"] for part in _PARTS),
+            arrays["sums_mean"],
+            arrays["products"],
+        )

@@ -1,8 +1,8 @@
-"""Numbered pieces of work, done here, by worker processes or on a cluster, and handed back in order.
+"""Numbered pieces of work, done here, by worker processes or on a cluster; results in order.
 
-A piece is known by its number alone, so it may be done anywhere, by any worker, and again: when a
-worker dies, what it had not delivered is done once more. Callers get the results in the order of
-the numbers; how pieces are bundled into batches, and which worker does them, changes no bit.
+A piece depends on its number alone, so it may be done anywhere and more than once: when a worker
+dies, its missing pieces are done again. Callers get the results in the order of the numbers; how
+pieces are bundled into batches, and which worker does them, changes no bit.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ BATCH_S = 0.5
 MAX_LOSSES = 3
 """Times in a row that workers may die without a single result before the run gives up."""
 
-_MAX_BATCH = 64  # pieces
-_MAX_BATCH_BYTES = 2**26
-_CLUSTER_WORKERS = 16  # workers to expect of a cluster
-_WAVE = 4  # batches for every worker of a backend that cannot stream
+_MAX_BATCH = 64  # pieces: what a lost worker has to repeat
+_MAX_BATCH_BYTES = 2**26  # of results, which wait in memory until their turn
+_CLUSTER_WORKERS = 16  # assumed, to cut the last batches small enough
+_WAVE = 4  # batches per worker of a backend that cannot stream
 
 
 def ordered_results(
@@ -114,16 +114,16 @@ def _retrying(
             losses += 1
             if losses >= MAX_LOSSES:
                 raise UtilityError(
-                    f"workers died {losses} times in a row while they computed permutations or blocks from "
-                    f"number {done} on ({type(error).__name__}): most often they lack memory, so use fewer of them "
-                    "(n_jobs), or the model crashes"
+                    f"workers died {losses} times in a row while they computed permutations or "
+                    f"blocks from number {done} on ({type(error).__name__}): most often they lack "
+                    "memory, so use fewer of them (n_jobs), or the model crashes"
                 ) from error
         finally:
             batches.close()
 
 
 def _cut(start: int, stop: int, n_workers: int, pace: dict[str, int]) -> Iterator[tuple[int, int]]:
-    """Consecutive batches, as large as the pace allows by then, and small at the end, where workers would idle."""
+    """Consecutive batches of the size in ``pace`` by then; smaller at the end, to keep all busy."""
     while start < stop:
         end = start + min(pace["batch"], -(-(stop - start) // (2 * n_workers)))
         yield start, end
@@ -142,12 +142,11 @@ def _by_joblib(
     parcel = () if shares_memory else pack(work)
     do = partial(do_batch, work) if shares_memory else partial(do_parcel_for, os.getpid())
     tasks = (delayed(do)(start, stop, *parcel) for start, stop in batches)
-    # copy on write: workers share large arrays and still see them writeable, as compiled code may
-    # want them
     streams = getattr(backend, "supports_return_generator", False)
     if not streams and not isinstance(backend, MultiprocessingBackend):  # Ray's and Spark's
         yield from _in_waves(tasks, effective_n_jobs(n_jobs))
         return
+    # copy on write ("c"): workers share large arrays, and compiled code still finds them writeable
     parallel = Parallel(
         n_jobs=effective_n_jobs(n_jobs),
         backend=None if streams else "loky",
@@ -164,23 +163,20 @@ def _by_joblib(
             yield result
     finally:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", UserWarning
-            )  # work ahead is lost when the end is near; it is meant
+            warnings.simplefilter("ignore", UserWarning)  # joblib's, of work that is dropped
             results.close()
 
 
 def _in_waves(tasks: Iterator[Any], n_workers: int) -> Generator[Batch, None, None]:
-    """Results of tasks in their order, for a backend that hands them back all at once: a few for every worker."""
+    """Results of tasks in their order, for a backend that returns a list: a few per worker."""
     while wave := list(islice(tasks, _WAVE * n_workers)):
         yield from Parallel(n_jobs=n_workers, batch_size=1, max_nbytes=None)(wave)
 
 
 def _from_the_start(backend: Any, *, streams: bool) -> dict[str, Any]:
-    """Let workers watch for their parent before they get any work, where joblib can pass that on."""
-    takes_more = any(
-        p.kind is p.VAR_KEYWORD for p in inspect.signature(Parallel).parameters.values()
-    )
+    """Let workers watch for their parent before they get any work, where joblib allows it."""
+    parameters = inspect.signature(Parallel).parameters.values()
+    takes_more = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     if not takes_more or (streams and type(backend).__name__ != "LokyBackend"):
         return {}
     return {"initializer": watch_parent, "initargs": (os.getpid(),)}

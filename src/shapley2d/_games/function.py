@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.plural import counted
 from shapley2d.exceptions import UtilityError
 
 if TYPE_CHECKING:
@@ -89,13 +90,10 @@ def describe_coalition(
     '2 rows (0, 1) and 1 column (0)'
     """
 
-    def listed(mask: NDArray[np.bool_], names: object, what: str) -> str:
+    def listed(mask: NDArray[np.bool_], names: Any, what: str) -> str:
         members = np.flatnonzero(mask)
-        shown = [
-            str(members[k] if names is None else names[members[k]])
-            for k in range(min(5, members.size))
-        ]  # type: ignore[index]
+        shown = [str(k if names is None else names[k]) for k in members[:5]]
         dots = ", ..." if members.size > 5 else ""
-        return f"{members.size} {what}{'' if members.size == 1 else 's'} ({', '.join(shown)}{dots})"
+        return f"{counted(members.size, what)} ({', '.join(shown)}{dots})"
 
     return f"{listed(row_mask, row_names, 'row')} and {listed(column_mask, column_names, 'column')}"

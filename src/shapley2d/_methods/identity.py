@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.checkpoint import Checkpoint
-    from shapley2d._estimation.drawn import DrawnUtilities
+    from shapley2d._estimation.draws import UtilityProbes
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._tables.table import Table
@@ -59,8 +59,7 @@ def open_checkpoint(
     if path is None:
         return None
     from shapley2d._estimation.checkpoint import check_place
-    from shapley2d._estimation.drawn import DrawnUtilities
-    from shapley2d._estimation.draws import PermutationDraws
+    from shapley2d._estimation.draws import PermutationDraws, UtilityProbes
 
     check_place(path)  # before a model is trained
     seeds = draw_seeds(run.seed, len(games))
@@ -75,7 +74,7 @@ def open_checkpoint(
         known,
         method=method,
         shape=(n_rows, games[0].n_columns),
-        drawn=DrawnUtilities(draws),
+        probes=UtilityProbes(draws),
         problem=problem,
         **settings,
     )
@@ -88,11 +87,10 @@ def checkpoint_of(
     *,
     method: str,
     shape: tuple[int, int] | None = None,
-    drawn: DrawnUtilities | None = None,
+    probes: UtilityProbes | None = None,
     problem: Problem | None = None,
     max_bytes: int | None = None,
     unit: str = "permutations",
-    single: tuple[str, ...] = (),
     **settings: Any,
 ) -> Checkpoint:
     """The checkpoint at a path, for games whose fingerprint is known."""
@@ -109,7 +107,7 @@ def checkpoint_of(
         "method": method,
     }
     return Checkpoint(
-        path, {**identity, **games}, shape, drawn, max_bytes=max_bytes, unit=unit, single=single
+        path, {**identity, **games}, shape=shape, probes=probes, max_bytes=max_bytes, unit=unit
     )
 
 

@@ -11,8 +11,7 @@ from joblib import effective_n_jobs
 
 from shapley2d._base.cost import Cost
 from shapley2d._estimation.batches import single_threaded
-from shapley2d._estimation.moments import Moments
-from shapley2d._estimation.monte_carlo import MIN_DRAWS, MonteCarloState
+from shapley2d._estimation.monte_carlo import MIN_DRAWS, Moments, MonteCarloState
 from shapley2d._methods.price import CALIBRATION_S, HANDOVER_S, Measured, Price, measure
 from shapley2d._theory.coalitions import MaskCoalitions
 

@@ -163,7 +163,7 @@ class Keeper:
             [np.frombuffer(mask, dtype=np.bool_) for mask in self._known], dtype=np.float64
         )
         arrays = {_COALITIONS: masks, _LINES: np.stack(list(self._known.values()))}
-        self._checkpoint.save(len(masks), arrays, [])
+        self._checkpoint.save(len(masks), arrays)
         self._new = 0
 
     def walk(
@@ -193,13 +193,13 @@ class Keeper:
                 sums[k].add(mean, chunk.size)
                 done += 1
                 if self._checkpoint is not None and self._checkpoint.due():
-                    self._checkpoint.save(done, {_SUMS: _all_states(sums)}, [])
+                    self._checkpoint.save(done, {_SUMS: _all_states(sums)})
                     started = done
                 yield done
         finally:
             results.close()
             if self._checkpoint is not None and done > started:
-                self._checkpoint.save(done, {_SUMS: _all_states(sums)}, [])
+                self._checkpoint.save(done, {_SUMS: _all_states(sums)})
 
     @property
     def saved_plan(self) -> NDArray[np.float64] | None:
@@ -287,7 +287,7 @@ class Keeper:
             else np.concatenate([one.ravel() for one in of_splits])
             for i, of_splits in enumerate(states)
         }
-        self._checkpoint.save(done, {_PLAN: plan, **arrays}, [])
+        self._checkpoint.save(done, {_PLAN: plan, **arrays})
 
 
 def _name(i: int) -> str:

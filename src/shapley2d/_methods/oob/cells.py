@@ -25,7 +25,7 @@ from shapley2d._estimation.checkpoint import check_place
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._methods.identity import checkpoint_of
-from shapley2d._methods.oob.grown import LINES, GrownTrees
+from shapley2d._methods.oob.grown import GrownTrees
 from shapley2d._methods.oob.means import TreeMeans, tree_means
 from shapley2d._methods.record import refuse_semivalue
 from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one
@@ -293,7 +293,6 @@ def _checkpoint(
         problem=problem,
         max_bytes=4 * sum(trees.shape) * _MOST_MORE * max(trees.n_trees, enough),
         unit="trees",
-        single=(LINES,),
         columns_per_tree=trees.n_drawn,
         oob_score=trees.score,
     )

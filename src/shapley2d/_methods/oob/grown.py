@@ -35,7 +35,7 @@ class GrownTrees:
         if checkpoint is not None:
             saved = checkpoint.load(self._check)
             if saved is not None:
-                self._parts = [saved.arrays[LINES].astype(np.float32)]
+                self._parts = [saved.arrays[LINES]]
                 self.resumed_at = saved.count
 
     def lines(self, first: int, count: int) -> NDArray[np.float32]:
@@ -58,12 +58,13 @@ class GrownTrees:
         if self._checkpoint is None or not self._new:
             return
         lines = np.concatenate(self._parts)
-        self._checkpoint.save(len(lines), {LINES: lines}, [])
+        self._checkpoint.save(len(lines), {LINES: lines})
         self._new = 0
 
     def _check(self, saved: Saved) -> None:
         lines = saved.arrays.get(LINES)
-        if lines is None or lines.shape != (saved.count, sum(self._shape)):
+        wanted = (saved.count, sum(self._shape))
+        if lines is None or lines.shape != wanted or lines.dtype != np.float32:
             raise ValueError("its trees do not fit its count")
         scores, saw = lines[:, : self._shape[0]], lines[:, self._shape[0] :]
         if np.isinf(scores).any() or not np.isin(saw, (0.0, 1.0)).all():
