@@ -8,8 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shapley2d._base.printable import printable
-from shapley2d._base.progress import format_seconds
+from shapley2d._base.words import format_seconds, printable
 from shapley2d.exceptions import InputError
 from shapley2d_paper.experiments import EXPERIMENTS, find_experiments
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.atomic_write import atomic_write
-from shapley2d._base.progress import format_seconds
+from shapley2d._base.words import format_seconds
 from shapley2d_paper.harness.folder import RUN_FILE, read_json
 from shapley2d_paper.harness.records import Records, read_records
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from shapley2d._base.cost import Cost, format_bytes
+from shapley2d._base.cost import Cost
 from shapley2d._base.progress import announce
+from shapley2d._base.words import format_bytes
 
 
 def test_time_by_workers():

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shapley2d._base.printable import printable
 from shapley2d._base.progress import SHORTER
+from shapley2d._base.words import printable
 from shapley2d._results.blocks import BlockValuation
 from shapley2d._results.valuation import Valuation
 from shapley2d.cli import main

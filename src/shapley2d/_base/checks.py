@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.words import one_of
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -96,15 +97,3 @@ def check_jobs(n_jobs: Any) -> None:
         raise InputError(
             Setting("n_jobs", n_jobs), f" are more workers than the {MOST_JOBS:,} that are possible"
         )
-
-
-def one_of(words: Iterable[Any]) -> str:
-    """Words to choose from.
-
-    Examples
-    --------
-    >>> one_of(["auto", "none"]), one_of(["a", "b", "c"])
-    ("'auto' or 'none'", "one of 'a', 'b', 'c'")
-    """
-    shown = [repr(word) for word in words]
-    return " or ".join(shown) if len(shown) <= 2 else f"one of {', '.join(shown)}"

@@ -62,16 +62,3 @@ class Cost:
             middle = (low + high) // 2
             low, high = (low, middle) if self.seconds(middle) <= seconds else (middle + 1, high)
         return low
-
-
-def format_bytes(count: float) -> str:
-    """An amount of memory as a person says it.
-
-    Examples
-    --------
-    >>> format_bytes(900), format_bytes(3.2e6), format_bytes(2.5e9)
-    ('1 kB', '3 MB', '2.5 GB')
-    """
-    if count < 1e6:
-        return f"{max(math.ceil(count / 1e3), 1)} kB"
-    return f"{count / 1e6:.0f} MB" if count < 1e9 else f"{count / 1e9:.1f} GB"

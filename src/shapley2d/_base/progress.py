@@ -9,6 +9,7 @@ from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from shapley2d._base.words import format_seconds
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -232,19 +233,3 @@ class Pace:
             return self._first
         since, steps = self._marks[0]
         return (time.monotonic() - since) / max(1, self._steps - steps)
-
-
-def format_seconds(seconds: float) -> str:
-    """A time span as a person says it.
-
-    Examples
-    --------
-    >>> format_seconds(8.2), format_seconds(90), format_seconds(7300)
-    ('8 s', '1 min 30 s', '2 h 1 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.checks import one_of
 from shapley2d._base.in_threads import map_columns
 from shapley2d._base.warnings import warn
+from shapley2d._base.words import one_of
 from shapley2d._knn.coding import ROOM, Coded, Numbers, pack, present
 from shapley2d._knn.raw_metric import raw_columns
 from shapley2d.exceptions import InputError, InputWarning, Setting

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shapley2d._base.entries import is_number
-from shapley2d._base.printable import printable
+from shapley2d._base.words import printable
 from shapley2d._tables.frames import make_frame
 
 MOVES = {

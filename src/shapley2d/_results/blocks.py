@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (dataclasses and their readers resolve it)
 
 from shapley2d._base.precision import interval_factor
-from shapley2d._base.printable import printable
 from shapley2d._base.warnings import warn
+from shapley2d._base.words import printable
 from shapley2d._ownership.owners import UNOWNED
 from shapley2d._ownership.payments import (
     divide_total,

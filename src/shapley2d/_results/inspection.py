@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.checks import check_choice
-from shapley2d._base.printable import printable
+from shapley2d._base.words import printable
 from shapley2d._results.inspected import Inspected, percent
 from shapley2d._results.reasons import reasons_text
 from shapley2d._tables.frames import FRAME_KINDS

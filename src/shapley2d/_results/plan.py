@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shapley2d._base.checks import check_number
-from shapley2d._base.cost import Cost, format_bytes
+from shapley2d._base.cost import Cost
 from shapley2d._base.json_record import is_number
-from shapley2d._base.printable import printable
-from shapley2d._base.progress import format_seconds
+from shapley2d._base.words import format_bytes, format_seconds, printable
 
 Range = tuple[float, float]
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from shapley2d._base.checks import check_choice, check_flag, check_whole
-from shapley2d._base.plural import counted
 from shapley2d._base.precision import interval_factor
-from shapley2d._base.printable import printable
+from shapley2d._base.words import counted, printable
 from shapley2d._results.explain import explain_row, similar_rows
 from shapley2d._results.plan import took_words
 from shapley2d._results.plots import beeswarm, convergence, heatmap, waterfall

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from rich.console import Console
 from rich.text import Text
 
-from shapley2d._base.printable import printable
-from shapley2d._base.progress import LONG_S, SHORTER, format_seconds
+from shapley2d._base.progress import LONG_S, SHORTER
+from shapley2d._base.words import format_seconds, printable
 from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError
 

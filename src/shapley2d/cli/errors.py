@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shapley2d._base.printable import printable
+from shapley2d._base.words import printable
 from shapley2d.cli.console import say
 from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError, UtilityError

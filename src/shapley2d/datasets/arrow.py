@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.checks import one_of
+from shapley2d._base.words import one_of
 from shapley2d._tables.frames import FRAME_KINDS, frame_kind
 from shapley2d.exceptions import InputError, Setting
 

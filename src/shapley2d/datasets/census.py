@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from shapley2d._base.checks import one_of
+from shapley2d._base.words import one_of
 from shapley2d.datasets.arrow import as_categories, to_frame
 from shapley2d.datasets.bundled import bundled_table
 from shapley2d.exceptions import InputError, Setting

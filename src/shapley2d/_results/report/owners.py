@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.plural import counted, plural
+from shapley2d._base.words import counted, plural
 from shapley2d._results.audit import Audit
 from shapley2d.exceptions import InputError
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.plural import counted, plural
+from shapley2d._base.words import counted, plural
 from shapley2d._results.report.encode import shorten
 from shapley2d._results.report.payload import errors_known
 

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shapley2d._base.defaults import FOLDS
-from shapley2d._base.printable import printable
+from shapley2d._base.words import printable
 from shapley2d._methods.players import settle_players
 from shapley2d._methods.registry import METHODS, block_methods
 from shapley2d._results.report.owners import owner_words

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.printable import printable
 from shapley2d._base.progress import reporting
+from shapley2d._base.words import printable
 from shapley2d._tables.column_warnings import find_keys, in_words
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.reading.files import Source, read_table

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from shapley2d._base.printable import printable
+from shapley2d._base.words import printable
 from shapley2d.cli.console import ResultConsole
 from shapley2d.cli.writing.summary import print_json
 

@@ -10,7 +10,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._base.printable import is_harmless, printable
+from shapley2d._base.words import is_harmless, printable
 from shapley2d._results.plan import took_words
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, shown

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._base.printable import printable
+from shapley2d._base.words import printable
 from shapley2d._results.reasons import reasons_text
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, shown

@@ -1,0 +1,109 @@
+"""Words for people: singular and plural, choices, times and sizes, and text that is safe to print."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_JOINERS = "\u200c\u200d"  # belong to words of some languages, and to emojis
+_ASCII = re.compile(r"[ -~]*")
+
+
+def plural(count: int, one: str, several: str = "") -> str:
+    """The word that goes with a count; ``several`` where it is not ``one`` with an s.
+
+    Examples
+    --------
+    >>> plural(1, "row"), plural(2, "row"), plural(2, "is", "are")
+    ('row', 'rows', 'are')
+    """
+    return one if count == 1 else several or f"{one}s"
+
+
+def counted(count: int, one: str, several: str = "") -> str:
+    """The count and its word.
+
+    Examples
+    --------
+    >>> counted(1, "entry", "entries"), counted(2000, "entry", "entries")
+    ('1 entry', '2,000 entries')
+    """
+    return f"{count:,} {plural(count, one, several)}"
+
+
+def one_of(words: Iterable[Any]) -> str:
+    """Words to choose from.
+
+    Examples
+    --------
+    >>> one_of(["auto", "none"]), one_of(["a", "b", "c"])
+    ("'auto' or 'none'", "one of 'a', 'b', 'c'")
+    """
+    shown = [repr(word) for word in words]
+    return " or ".join(shown) if len(shown) <= 2 else f"one of {', '.join(shown)}"
+
+
+def format_seconds(seconds: float) -> str:
+    """A time span as a person says it.
+
+    Examples
+    --------
+    >>> format_seconds(8.2), format_seconds(90), format_seconds(7300)
+    ('8 s', '1 min 30 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def format_bytes(count: float) -> str:
+    """An amount of memory as a person says it.
+
+    Examples
+    --------
+    >>> format_bytes(900), format_bytes(3.2e6), format_bytes(2.5e9)
+    ('1 kB', '3 MB', '2.5 GB')
+    """
+    if count < 1e6:
+        return f"{max(math.ceil(count / 1e3), 1)} kB"
+    return f"{count / 1e6:.0f} MB" if count < 1e9 else f"{count / 1e9:.1f} GB"
+
+
+def is_harmless(letter: str) -> bool:
+    r"""Whether a terminal shows the letter and does nothing else.
+
+    Examples
+    --------
+    >>> is_harmless("é"), is_harmless("\x1b"), is_harmless("\x9b"), is_harmless("\u202e")
+    (True, False, False, False)
+    """
+    return unicodedata.category(letter) not in ("Cc", "Cf", "Cs", "Zl", "Zp") or letter in _JOINERS
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""The text with control characters, marks of direction and lone surrogates as escapes.
+
+    Parameters
+    ----------
+    text : str
+    keep : str
+        Letters to leave as they are, such as the breaks between lines of our own.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31mb\x7f\u202e")
+    'a\\x1b[31mb\\x7f\\u202e'
+    """
+    if _ASCII.fullmatch(text):
+        return text
+    return "".join(
+        letter if letter in keep or is_harmless(letter) else ascii(letter)[1:-1] for letter in text
+    )
