@@ -85,10 +85,10 @@ def test_a_missing_group_label_is_named(blank):
 
 def test_messages_carry_their_option_and_place():
     error = InputError(Place("X"), ": too wide for ", Setting("subsets", "all"))
-    assert (error.option, error.place) == ("columns", "X")
+    assert (error.option, error.place) == ("subsets", "X")
     assert str(error) == "X: too wide for subsets='all'"
     words = error.worded(lambda part: f"<{part.name}>")
-    assert words == "<X>: too wide for <columns>"
+    assert words == "<X>: too wide for <subsets>"
     plain = InputError("nothing in particular")
     assert (plain.option, plain.place) == (None, None)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.plural import counted
+from shapley2d._base.words import counted
 from shapley2d.exceptions import UtilityError
 
 if TYPE_CHECKING:
