@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from shapley2d._knn.distances import IntegerColumns
-from shapley2d._knn.rows import RowValues
+from shapley2d._knn.row_values import row_values
 
 # Like a census: levels of the categorical columns, and (levels, share at the most frequent one) of
 # the numeric ones.
@@ -60,14 +60,14 @@ def kernel_nanoseconds(
     columns, y, y_valid = census_like(n_rows, n_valid)
     n_columns = columns.n_columns
     options = {"task": "classification", "n_neighbors": 10, "form": form, "n_jobs": n_threads}
-    rows = RowValues(columns, y, y_valid, **options)
+    rows = row_values(columns, y, y_valid, **options)
     rng = np.random.default_rng(1)
     half = rng.random((n_subsets // 2, n_columns)) < 0.5
     coalitions = np.concatenate([half, ~half])  # as they are sampled
     # The walk takes both kinds of columns in turn.
     few = min(n_columns, max(1, int(np.log2(n_subsets))))
     kept = np.argsort(np.r_[np.arange(8), np.arange(6) + 0.5], kind="stable")[:few]
-    narrow = RowValues(
+    narrow = row_values(
         IntegerColumns(
             columns.train[kept],
             columns.valid[kept],

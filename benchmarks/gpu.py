@@ -34,7 +34,7 @@ from shapley2d._knn.cuda.device import find_device
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rank_weights import rank_weights
 from shapley2d._knn.row_axis import RowGame
-from shapley2d._knn.rows import RowValues
+from shapley2d._knn.row_values import row_values
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.semivalues import marginal_weights
 
@@ -94,10 +94,10 @@ def kernel() -> None:
     device = find_device()
     (split,) = make_problem(*census_tables()).splits
     columns = integer_columns(split.train, split.valid)
-    rows = RowValues(
+    rows = row_values(
         columns, split.y.codes, split.y_valid.codes, task="classification", n_neighbors=10
     )
-    axis = BinnedRows(rows._game, device)  # noqa: SLF001
+    axis = BinnedRows(rows.axis.game, device)
     joining = marginal_weights("shapley", 14)
     weights = np.append(0.0, joining), np.append(joining, 0.0)
     chosen = np.arange(axis.walk_rows())
@@ -122,7 +122,7 @@ def kernel() -> None:
     train, valid = rng.integers(0, 5000, (m, n)), rng.integers(0, 5000, (1024, m))
     nominal, weight = np.zeros(m, dtype=bool), np.ones(m, dtype=np.int64)
     game = RowGame("classification", 10, rank_weights("shapley", n, 10), train, valid, (nominal, weight, weight),
-                   np.sort(rng.integers(0, 2, n)), rng.integers(0, 2, 1024))  # fmt: skip
+                   np.sort(rng.integers(0, 2, n)), rng.integers(0, 2, 1024), np.ones(1024))  # fmt: skip
     axis = BinnedRows(game, device)
     coalitions, chosen = rng.random((128, m)) < 0.5, np.arange(512)
     weights = np.ones((1, len(coalitions)))

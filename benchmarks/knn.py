@@ -30,7 +30,7 @@ from _knn_kernel import kernel_nanoseconds
 
 from shapley2d import value_cells
 from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.rows import RowValues
+from shapley2d._knn.row_values import row_values
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.semivalues import marginal_weights
 
@@ -158,7 +158,7 @@ def pydvl() -> None:
         f"  pyDVL KNNShapleyValuation     {theirs:8.3f} s   {theirs / n / n_test * 1e9:8.0f} ns per pair of rows"
     )
     for form in ("exact", "fast"):
-        rows = RowValues(columns, split.y.codes, split.y_valid.codes, task="classification", n_neighbors=10,
+        rows = row_values(columns, split.y.codes, split.y_valid.codes, task="classification", n_neighbors=10,
                          form=form, n_jobs=1)  # fmt: skip
         ours = best(lambda rows=rows: rows.values(coalitions)) / len(coalitions)
         print(
@@ -215,7 +215,7 @@ def census() -> None:
 
 def exact_slice(data, n_valid: int) -> float:
     (split,) = make_problem(*data).splits
-    rows = RowValues(integer_columns(split.train, split.valid), split.y.codes, split.y_valid.codes,
+    rows = row_values(integer_columns(split.train, split.valid), split.y.codes, split.y_valid.codes,
                      task="classification", n_neighbors=10, form="fast")  # fmt: skip
     joining = marginal_weights("shapley", 14)
     weights = np.append(0.0, joining), np.append(joining, 0.0)

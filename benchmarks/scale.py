@@ -32,7 +32,7 @@ from shapley2d import plan_cells, value_cells
 from shapley2d._base.cost import Cost
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.rows import RowValues
+from shapley2d._knn.row_values import RowValues, row_values
 from shapley2d._methods.knn.pieces import WalkWork
 from shapley2d._methods.knn.price import SENT_BYTES_S
 from shapley2d._methods.knn.streamed import FIRST_PER_COLUMN, chunk_rows
@@ -54,10 +54,10 @@ def table(n: int, m: int, n_valid: int, seed: int = 0):
     return X[:n], y[:n], X[n:], y[n:]
 
 
-def row_values(n: int, m: int, n_valid: int, form: str) -> RowValues:
+def some_row_values(n: int, m: int, n_valid: int, form: str) -> RowValues:
     (split,) = make_problem(*table(n, m, n_valid)).splits
     columns = integer_columns(split.train, split.valid, "auto")
-    return RowValues(
+    return row_values(
         columns,
         split.y.codes,
         split.y_valid.codes,
@@ -107,7 +107,7 @@ def growth() -> list[dict]:
     def by_rows(form: str):
         def cost(n: int) -> float:
             n_valid = max(2, 400_000 // n)
-            part, some = row_values(n, 10, n_valid, form), coalitions(COALITIONS, 10)
+            part, some = some_row_values(n, 10, n_valid, form), coalitions(COALITIONS, 10)
             part.values(some[:4], valid=np.arange(1))
             return cpu_s(lambda: part.values(some), 2 if n >= 10**6 else 3) / (n_valid * COALITIONS)
 
@@ -120,11 +120,11 @@ def growth() -> list[dict]:
         return cpu_s(lambda: middle.values(coalitions(count, 10), valid=np.arange(4)))
 
     def by_columns(m: int) -> float:
-        part, few = row_values(20_000, m, 8, "fast"), coalitions(COALITIONS, m)
+        part, few = some_row_values(20_000, m, 8, "fast"), coalitions(COALITIONS, m)
         return cpu_s(lambda: part.values(few))
 
     def by_subsets(m: int) -> float:
-        part = row_values(5_000, m, 2, "fast")
+        part = some_row_values(5_000, m, 2, "fast")
         weights = marginal_weights("shapley", m)
         ends = np.append(0.0, weights), np.append(weights, 0.0)
         return cpu_s(lambda: part.walk(*ends))
@@ -132,7 +132,7 @@ def growth() -> list[dict]:
     for form in ("exact", "fast"):
         row_values(2_000, 4, 2, form).values(coalitions(4, 4))  # compiles
     row_values(2_000, 4, 2, "fast").walk(np.ones(5), np.ones(5))
-    middle, some = row_values(20_000, 10, 256, "fast"), coalitions(COALITIONS, 10)
+    middle, some = some_row_values(20_000, 10, 256, "fast"), coalitions(COALITIONS, 10)
     rows = (10**3, 10**4, 10**5, 10**6)
     return [
         line("rows, exact form", "1 and a logarithm", rows, by_rows("exact"), unit="rows"),
@@ -180,7 +180,7 @@ def simulate(pieces: list[float], handover: float, workers: int) -> float:
 
 def workers(n: int = 10_000, m: int = 11, n_valid: int = 32, in_all: int = 2048) -> dict:
     """Pieces of all column subsets, as a cluster gets them."""
-    part = row_values(n, m, n_valid, "fast")
+    part = some_row_values(n, m, n_valid, "fast")
     weights = marginal_weights("shapley", m)
     ends = np.append(0.0, weights), np.append(weights, 0.0)
     size = 4

@@ -13,7 +13,7 @@ import numpy as np
 
 from shapley2d import inspect_cells, value_blocks, value_cells
 from shapley2d._knn.distances import IntegerColumns
-from shapley2d._knn.rows import FAST_ROWS, RowValues
+from shapley2d._knn.row_values import FAST_ROWS, row_values
 
 TARGETS = ("classification", "regression")
 
@@ -24,7 +24,7 @@ def table(rows: int = 24):
     return X, X[:, 0] + random.normal(size=rows)
 
 
-def row_values(task: str, form: str, what: str) -> None:
+def large_table(task: str, form: str, what: str) -> None:
     """The kernels of large tables."""
     random = np.random.default_rng(0)
     codes = random.integers(0, 9, (2, FAST_ROWS))
@@ -35,7 +35,7 @@ def row_values(task: str, form: str, what: str) -> None:
         if task == "classification"
         else random.normal(size=FAST_ROWS)
     )
-    rows = RowValues(columns, y, y[:2], task=task, n_neighbors=3, form=form, n_jobs=1)
+    rows = row_values(columns, y, y[:2], task=task, n_neighbors=3, form=form, n_jobs=1)
     if what == "walk":
         rows.walk(np.ones(3), np.ones(3))
     else:
@@ -77,7 +77,7 @@ def inspection() -> None:
 SAMPLES = {"max_permutations": 2, "tolerance": 0}
 # the longest first
 TASKS = [
-    *((row_values, (task, form, what), {}) for what in ("walk", "values") for form in ("fast", "exact") for task in TARGETS),
+    *((large_table, (task, form, what), {}) for what in ("walk", "values") for form in ("fast", "exact") for task in TARGETS),
     (inspection, (), {}),
     *((cells, (task,), {"method": "mc", "model": model, **SAMPLES}) for model in ("tree", "knn", "ridge") for task in TARGETS),
     *((cells, (task,), {"method": "flat", "model": "tree", **SAMPLES}) for task in TARGETS),

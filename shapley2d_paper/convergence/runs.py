@@ -14,7 +14,7 @@ from shapley2d._estimation.monte_carlo import Moments
 from shapley2d._games.sweeps import sweep_game
 from shapley2d._knn.columns.sampling import estimate_columns
 from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.rows import RowValues
+from shapley2d._knn.row_values import row_values
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.designs import AllSubsets, Permutation
 from shapley2d_paper.data.splits import split_table
@@ -81,7 +81,7 @@ def column_game(
     (split,) = make_problem(
         parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification"
     ).splits
-    rows = RowValues(
+    rows = row_values(
         integer_columns(split.train, split.valid, "auto"),
         split.y.codes,
         split.y_valid.codes,

@@ -16,13 +16,12 @@ from shapley2d._version import __version__
 if TYPE_CHECKING:
     from shapley2d._api.audit import audit_owners
     from shapley2d._api.blocks import value_blocks
-    from shapley2d._api.cells import value_cells
+    from shapley2d._api.cells import plan_cells, value_cells
     from shapley2d._api.estimator import CellValuer
     from shapley2d._api.game import value_game
     from shapley2d._api.inspect import inspect_cells
     from shapley2d._api.inspector import CellInspector
     from shapley2d._api.measure import measure_repair
-    from shapley2d._api.cells import plan_cells
     from shapley2d._results.audit import Audit
     from shapley2d._results.blocks import BlockValuation
     from shapley2d._results.inspection import Inspection

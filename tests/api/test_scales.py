@@ -11,7 +11,7 @@ import pytest
 from shapley2d import value_blocks, value_cells, value_game
 from shapley2d._games.sweeps.ridge import RidgeSweep
 from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.rows import RowValues
+from shapley2d._knn.row_values import row_values
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import NestedCoalitions
 from shapley2d.exceptions import InputError
@@ -168,8 +168,8 @@ def test_columns_are_worth_nothing_where_all_rows_vote(task, semivalue):
     (split,) = make_problem(X, y, X_VALID, y_valid, task=task).splits
     table = integer_columns(split.train, split.valid, "auto")
     kept = {"task": task, "n_neighbors": 20, "semivalue": semivalue}
-    rows = RowValues(table, split.y.codes, split.y_valid.codes, **kept)
-    ranked = RowValues(table, split.y.codes, split.y_valid.codes, **kept)
+    rows = row_values(table, split.y.codes, split.y_valid.codes, **kept)
+    ranked = row_values(table, split.y.codes, split.y_valid.codes, **kept)
     ranked._all_vote = False
     coalitions = ((np.arange(8)[:, None] >> np.arange(3)) & 1).astype(bool)
     np.testing.assert_allclose(

@@ -28,7 +28,7 @@ import numpy as np
 
 from shapley2d import Valuation
 from shapley2d._estimation import checkpoint, exact
-from shapley2d._knn.small import SmallTable
+from shapley2d._knn.small_table import SmallTable
 from shapley2d._knn.threads import Threads
 from shapley2d._methods import blocks
 from shapley2d._methods.knn import pieces

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knn.row_oracles import TASKS, random_labels, random_table
+from knn.row_oracles import TASKS, bin_bound, random_labels, random_table
 from shapley2d._kernels.bins import all_tied, bin_of, bin_scratch, bin_words, fill_bins, find_ends
 from shapley2d._kernels.distance import distances_from
-from shapley2d._knn.leading_digits import leading_digits
-from shapley2d._knn.rows import RowValues
+from shapley2d._knn.far_bins import leading_digits
+from shapley2d._knn.row_values import row_values
 
 
 def wide_table(rng, n, n_valid, bits, *, missing=0.05):
@@ -152,14 +152,13 @@ def test_fast_values_of_wide_tables_keep_their_bound(task, bits):
     columns = wide_table(rng, 1500, 3, bits)
     y, y_valid = random_labels(rng, task, 1500, 3)
     exact, fast = (
-        RowValues(columns, y, y_valid, task=task, n_neighbors=4, form=form)
+        row_values(columns, y, y_valid, task=task, n_neighbors=4, form=form)
         for form in ("exact", "fast")
     )
     coalitions = np.concatenate([rng.random((13, 6)) < 0.5, np.eye(6, dtype=bool)])
     error = np.abs(exact.values(coalitions) - fast.values(coalitions)).max()
-    assert 0 < error <= fast.error_bound() + 1e-12
+    assert 0 < error <= bin_bound(fast) + 1e-12
     weights = np.full(7, 1 / 32)
-    assert (
-        np.abs(exact.walk(weights, weights) - fast.walk(weights, weights)).max()
-        <= 2 * fast.error_bound()
-    )
+    assert np.abs(
+        exact.walk(weights, weights) - fast.walk(weights, weights)
+    ).max() <= 2 * bin_bound(fast)

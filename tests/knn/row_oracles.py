@@ -7,11 +7,17 @@ import itertools
 import numpy as np
 
 from shapley2d._knn.distances import IntegerColumns
+from shapley2d._knn.far_bins import largest_bin_error
 from shapley2d._knn.rank_weights import rank_weights
 from shapley2d._theory.semivalues import marginal_weights
 
 TASKS = ["classification", "regression"]
 SEMIVALUES = ["shapley", "banzhaf", ("beta", 4.0, 1.0), ("beta", 1.5, 2.5)]
+
+
+def bin_bound(rows):
+    """How far off a value of the fast form may be for one validation row."""
+    return largest_bin_error(rows.axis.game) * rows.axis.game.magnitude**2
 
 
 def random_table(rng, n, m, n_valid, *, levels=3, missing=0.1):

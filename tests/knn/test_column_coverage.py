@@ -13,7 +13,7 @@ from shapley2d._knn.columns.expected_error import expected_error
 from shapley2d._knn.columns.kernel import KERNEL_NOISE, kernel_profile
 from shapley2d._knn.columns.sampling import estimate_columns, few_coalitions
 from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.rows import RowValues
+from shapley2d._knn.row_values import row_values
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.semivalues import check_semivalue, marginal_weights
 
@@ -37,7 +37,7 @@ def knn_game(task, seed):
     )
     y = (score > np.median(score)).astype(int) if task == "classification" else score
     (split,) = make_problem(X[:30], y[:30], X[30:], y[30:], task=task).splits
-    rows = RowValues(
+    rows = row_values(
         integer_columns(split.train, split.valid, "auto"),
         split.y.codes,
         split.y_valid.codes,

@@ -10,7 +10,8 @@ import pytest
 from shapley2d import value_cells
 from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.rows import RowValues
+from shapley2d._knn.rounding import average_rounding
+from shapley2d._knn.row_values import row_values
 from shapley2d._methods.knn import bin_correction, choices
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.semivalues import marginal_weights
@@ -45,11 +46,11 @@ def test_rounding_changes_no_more_than_its_bound(task):
     options = {"task": task, "n_neighbors": 4}
     coalitions = rng.random((5, m)) < 0.6
     sample = [(t, coalition) for t in range(20) for coalition in coalitions]
-    true, off = (RowValues(columns, y[:n], y[n:], **options) for columns in (reference, rounded))
-    bound = off.average_rounding(reference, sample)
+    true, off = (row_values(columns, y[:n], y[n:], **options) for columns in (reference, rounded))
+    bound = average_rounding(off, reference, sample)
     error = np.abs((off.values(coalitions) - true.values(coalitions)).mean(axis=0)).max()
     assert 0 < error <= bound
-    assert true.average_rounding(reference, sample) == 0
+    assert average_rounding(true, reference, sample) == 0
 
 
 def test_results_state_the_bound_of_rounding():
@@ -125,7 +126,7 @@ def test_the_sample_grows_until_the_error_is_as_wanted():
     (split,) = make_problem(X, Y, X_VALID, Y_VALID).splits
     options = {"task": "classification", "n_neighbors": 5}
     ranked, binned = (
-        RowValues(
+        row_values(
             integer_columns(split.train, split.valid),
             split.y.codes,
             split.y_valid.codes,

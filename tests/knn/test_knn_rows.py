@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from knn.row_oracles import (
     SEMIVALUES,
     TASKS,
+    bin_bound,
     brute_force,
     random_labels,
     random_table,
@@ -18,7 +19,7 @@ from knn.row_oracles import (
 )
 from shapley2d._kernels.knn_columns import add_values, add_walk, walk_weights
 from shapley2d._knn.distances import IntegerColumns
-from shapley2d._knn.rows import RowValues
+from shapley2d._knn.row_values import row_values
 from shapley2d._theory.semivalues import marginal_weights
 
 CASES = [
@@ -35,7 +36,7 @@ def test_values_match_brute_force_over_all_row_subsets(task, k, semivalue):
     for n, n_classes in ((6, 2), (5, 4), (1, 2)):
         columns = random_table(rng, n, 3, 2)
         y, y_valid = random_labels(rng, task, n, 2, n_classes)
-        rows = RowValues(columns, y, y_valid, task=task, n_neighbors=k, semivalue=semivalue)
+        rows = row_values(columns, y, y_valid, task=task, n_neighbors=k, semivalue=semivalue)
         coalitions = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 1], [1, 1, 1]], dtype=bool)
         values = rows.values(coalitions)
         for coalition, line in zip(coalitions, values, strict=True):
@@ -52,7 +53,7 @@ def test_values_match_the_twin(task, levels, semivalue):
     rng = np.random.default_rng(levels)
     columns = random_table(rng, 40, 4, 2, levels=levels)
     y, y_valid = random_labels(rng, task, 40, 2)
-    rows = RowValues(columns, y, y_valid, task=task, n_neighbors=5, semivalue=semivalue)
+    rows = row_values(columns, y, y_valid, task=task, n_neighbors=5, semivalue=semivalue)
     coalition = np.array([True, True, False, True])
     expected = twin(columns, y, y_valid, coalition, task=task, k=5, semivalue=semivalue)
     np.testing.assert_allclose(rows.values(coalition[None])[0], expected, atol=1e-12)
@@ -64,7 +65,7 @@ def test_efficiency_on_a_larger_table(task):
     rng = np.random.default_rng(5)
     columns = random_table(rng, 3000, 4, 3, levels=200)
     y, y_valid = random_labels(rng, task, 3000, 3)
-    values = RowValues(columns, y, y_valid, task=task, n_neighbors=4).values(
+    values = row_values(columns, y, y_valid, task=task, n_neighbors=4).values(
         np.ones((1, 4), dtype=bool)
     )
     utilities = []
@@ -105,8 +106,8 @@ def test_values_do_not_depend_on_the_order_of_rows_and_columns(seed, task, form,
         columns.missing[by_column],
     )
     options = {"task": task, "n_neighbors": 3, "form": form}
-    values = RowValues(columns, y, y_valid, **options).values(coalitions)
-    other = RowValues(shuffled, y[by_row], y_valid, **options).values(coalitions[:, by_column])
+    values = row_values(columns, y, y_valid, **options).values(coalitions)
+    other = row_values(shuffled, y[by_row], y_valid, **options).values(coalitions[:, by_column])
     np.testing.assert_allclose(other, values[:, by_row], atol=1e-12)
 
 
@@ -123,7 +124,7 @@ def test_identical_rows_have_identical_values(seed, task, form):
     y, y_valid = random_labels(rng, task, n, 2)
     columns.train[:, 7] = columns.train[:, 13]
     y[7] = y[13]
-    rows = RowValues(columns, y, y_valid, task=task, n_neighbors=3, form=form)
+    rows = row_values(columns, y, y_valid, task=task, n_neighbors=3, form=form)
     values = rows.values(rng.random((6, 3)) < 0.5)
     np.testing.assert_array_equal(values[:, 7], values[:, 13])
 
@@ -136,7 +137,7 @@ def test_walk_is_the_weighted_sum_over_all_coalitions(task, form, m):
     n = 50 if form == "exact" else 1100
     columns = random_table(rng, n, m, 5, levels=30)
     y, y_valid = random_labels(rng, task, n, 5)
-    rows = RowValues(columns, y, y_valid, task=task, n_neighbors=4, form=form)
+    rows = row_values(columns, y, y_valid, task=task, n_neighbors=4, form=form)
     coalitions = np.array(list(itertools.product([False, True], repeat=m)))
     sizes = coalitions.sum(1)
     for semivalue in (None, "shapley", "banzhaf", ("beta", 3.0, 2.0)):
@@ -156,7 +157,7 @@ def test_walk_is_the_weighted_sum_over_all_coalitions(task, form, m):
 def test_walk_without_columns_is_empty():
     rng = np.random.default_rng(0)
     columns = random_table(rng, 7, 0, 2)
-    rows = RowValues(
+    rows = row_values(
         columns, *random_labels(rng, "classification", 7, 2), task="classification", n_neighbors=2
     )
     assert rows.walk(np.ones(1), np.ones(1)).shape == (7, 0)
@@ -182,17 +183,19 @@ def test_fast_form_keeps_its_bound(task, semivalue, name):
     coalitions = rng.random((7, 5)) < 0.5
     for k in (1, 5):
         exact, fast = (
-            RowValues(columns, y, y_valid, task=task, n_neighbors=k, semivalue=semivalue, form=form)
+            row_values(
+                columns, y, y_valid, task=task, n_neighbors=k, semivalue=semivalue, form=form
+            )
             for form in ("exact", "fast")
         )
-        assert exact.error_bound() == 0
+        assert fast.is_binned and not exact.is_binned
         for t in range(6):
             valid = slice(t, t + 1)
             error = np.abs(
                 exact.values(coalitions, valid=valid) - fast.values(coalitions, valid=valid)
             ).max()
-            assert error <= fast.error_bound() + 1e-12
-    assert fast.error_bound() > 0
+            assert error <= bin_bound(fast) + 1e-12
+    assert bin_bound(fast) > 0
 
 
 def test_fast_form_keeps_its_bound_where_bins_are_sorted_by_label():
@@ -210,12 +213,12 @@ def test_fast_form_keeps_its_bound_where_bins_are_sorted_by_label():
         numbers[None], np.zeros((1, 1), dtype=np.int64), none > 0, none + 1, none
     )
     exact, fast = (
-        RowValues(columns, y, np.array([1]), task="classification", n_neighbors=5, form=form)
+        row_values(columns, y, np.array([1]), task="classification", n_neighbors=5, form=form)
         for form in ("exact", "fast")
     )
     everything = np.ones((1, 1), dtype=bool)
     error = np.abs(exact.values(everything) - fast.values(everything)).max()
-    assert 0.05 * fast.error_bound() < error <= fast.error_bound()
+    assert 0.05 * bin_bound(fast) < error <= bin_bound(fast)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -226,7 +229,7 @@ def test_fast_form_is_exact_where_every_bin_holds_one_distance(task):
     y, y_valid = random_labels(rng, task, 3000, 3)
     coalitions = rng.random((9, 5)) < 0.5
     exact, fast = (
-        RowValues(columns, y, y_valid, task=task, n_neighbors=4, form=form)
+        row_values(columns, y, y_valid, task=task, n_neighbors=4, form=form)
         for form in ("exact", "fast")
     )
     np.testing.assert_allclose(fast.values(coalitions), exact.values(coalitions), atol=1e-12)
@@ -240,7 +243,7 @@ def test_threads_never_change_a_bit(task, form):
     columns = random_table(rng, n, 5, 150, levels=50)
     y, y_valid = random_labels(rng, task, n, 150)
     one, two = (
-        RowValues(columns, y, y_valid, task=task, n_neighbors=4, form=form, n_jobs=jobs)
+        row_values(columns, y, y_valid, task=task, n_neighbors=4, form=form, n_jobs=jobs)
         for jobs in (1, 2)
     )
     coalitions = rng.random((37, 5)) < 0.5
@@ -254,7 +257,7 @@ def test_lines_are_put_back_in_threads(monkeypatch):
     columns = random_table(rng, 300, 5, 20, levels=50)
     y, y_valid = random_labels(rng, "classification", 300, 20)
     coalitions = rng.random((7, 5)) < 0.5
-    rows = RowValues(columns, y, y_valid, task="classification", n_neighbors=4, n_jobs=2)
+    rows = row_values(columns, y, y_valid, task="classification", n_neighbors=4, n_jobs=2)
     alone = rows.values(coalitions)
     monkeypatch.setattr("shapley2d._base.in_threads.LONG", 1)
     np.testing.assert_array_equal(rows.values(coalitions), alone)
@@ -264,7 +267,7 @@ def test_kernels_take_many_validation_rows_at_a_time(monkeypatch):
     """Threads wait for each other wherever Python runs, so it must not run for every validation row."""
     rng = np.random.default_rng(2)
     columns = random_table(rng, 300, 5, 150, levels=50)
-    rows = RowValues(
+    rows = row_values(
         columns,
         *random_labels(rng, "classification", 300, 150),
         task="classification",
@@ -285,10 +288,10 @@ def test_kernels_take_many_validation_rows_at_a_time(monkeypatch):
 def test_kernels_end_where_another_thread_says_so(stopped):
     rng = np.random.default_rng(2)
     columns = random_table(rng, 50, 3, 4)
-    rows = RowValues(
+    rows = row_values(
         columns, *random_labels(rng, "classification", 50, 4), task="classification", n_neighbors=4
     )
-    table, stop, chosen = rows._axis._table, np.array([stopped]), np.arange(4)
+    table, stop, chosen = rows.axis._table, np.array([stopped]), np.arange(4)
     sums = np.zeros((2, 50))
     add_values(
         *table, np.ones(4), chosen, np.ones((2, 3), dtype=bool), sums, np.array([1, 0]), stop
@@ -309,10 +312,10 @@ def test_validation_rows_count_as_they_weigh(task, form):
     copies = np.array([2, 0, 1, 3])
     options = {"task": task, "n_neighbors": 4, "form": form}
     again = np.repeat(np.arange(4), copies)
-    repeated = RowValues(
+    repeated = row_values(
         replace(columns, valid=columns.valid[:, again]), y, y_valid[again], **options
     )
-    weighted = RowValues(columns, y, y_valid, valid_weights=0.5 * copies, **options)
+    weighted = row_values(columns, y, y_valid, valid_weights=0.5 * copies, **options)
     coalitions, weights = rng.random((7, 3)) < 0.5, rng.random((2, 4))
     np.testing.assert_allclose(weighted.values(coalitions), repeated.values(coalitions), atol=1e-12)
     np.testing.assert_allclose(weighted.walk(*weights), repeated.walk(*weights), atol=1e-12)
@@ -321,7 +324,7 @@ def test_validation_rows_count_as_they_weigh(task, form):
         (3 * parts[0] + parts[1]) / 4, weighted.values(coalitions), atol=1e-12
     )
     plain, alike = (
-        RowValues(columns, y, y_valid, valid_weights=w, **options) for w in (None, np.full(4, 8.0))
+        row_values(columns, y, y_valid, valid_weights=w, **options) for w in (None, np.full(4, 8.0))
     )
     np.testing.assert_array_equal(plain.values(coalitions), alike.values(coalitions))
     np.testing.assert_array_equal(plain.walk(*weights), alike.walk(*weights))
@@ -330,7 +333,7 @@ def test_validation_rows_count_as_they_weigh(task, form):
 def test_progress_rises_to_one():
     rng = np.random.default_rng(3)
     columns = random_table(rng, 10, 3, 2)
-    rows = RowValues(
+    rows = row_values(
         columns, *random_labels(rng, "classification", 10, 2), task="classification", n_neighbors=2
     )
     shares = []
@@ -343,7 +346,7 @@ def test_an_error_in_progress_stops_the_work_and_comes_out(jobs):
     rng = np.random.default_rng(3)
     columns = random_table(rng, 10, 3, 2)
     y, y_valid = random_labels(rng, "classification", 10, 2)
-    rows = RowValues(columns, y, y_valid, task="classification", n_neighbors=2, n_jobs=jobs)
+    rows = row_values(columns, y, y_valid, task="classification", n_neighbors=2, n_jobs=jobs)
 
     def interrupt(share):
         raise KeyboardInterrupt
@@ -358,17 +361,17 @@ def test_wrong_arguments_are_named():
     y, y_valid = random_labels(rng, "classification", 5, 2)
     good = {"task": "classification", "n_neighbors": 2}
     with pytest.raises(ValueError, match="task='rank'"):
-        RowValues(columns, y, y_valid, task="rank", n_neighbors=2)
+        row_values(columns, y, y_valid, task="rank", n_neighbors=2)
     with pytest.raises(ValueError, match="form='slow'"):
-        RowValues(columns, y, y_valid, form="slow", **good)
+        row_values(columns, y, y_valid, form="slow", **good)
     with pytest.raises(ValueError, match="5 training and 2 validation"):
-        RowValues(columns, y[:4], y_valid, **good)
+        row_values(columns, y[:4], y_valid, **good)
     with pytest.raises(ValueError, match="at least one neighbour"):
-        RowValues(columns, y, y_valid, task="classification", n_neighbors=0)
+        row_values(columns, y, y_valid, task="classification", n_neighbors=0)
     for weights in ([1.0], [1.0, -1.0], [0.0, 0.0], [1.0, np.nan]):
         with pytest.raises(ValueError, match=r"valid_weights of shape .* must be 2 finite numbers"):
-            RowValues(columns, y, y_valid, valid_weights=np.array(weights), **good)
-    rows = RowValues(columns, y, y_valid, **good)
+            row_values(columns, y, y_valid, valid_weights=np.array(weights), **good)
+    rows = row_values(columns, y, y_valid, **good)
     with pytest.raises(ValueError, match="do not have 3 columns"):
         rows.values(np.ones((2, 4), dtype=bool))
     with pytest.raises(ValueError, match="one weight per size"):

@@ -14,8 +14,8 @@ from knn.row_oracles import (
     table_distances,
 )
 from shapley2d import value_cells
-from shapley2d._knn.rows import RowValues
-from shapley2d._knn.small import SmallTable, _dissimilarities
+from shapley2d._knn.row_values import row_values
+from shapley2d._knn.small_table import SmallTable, _dissimilarities
 from shapley2d._knn.threads import Threads
 
 
@@ -27,7 +27,9 @@ def test_values_match_brute_force(task, k, semivalue):
     columns = random_table(rng, 6, 3, 3)
     y, y_valid = random_labels(rng, task, 6, 3)
     coalitions = np.array([[0, 0, 0], [1, 0, 1], [1, 1, 1]], dtype=bool)
-    rows = RowValues(columns, y, y_valid, task=task, n_neighbors=k, semivalue=semivalue, small=True)
+    rows = row_values(
+        columns, y, y_valid, task=task, n_neighbors=k, semivalue=semivalue, small=True
+    )
     for coalition, values in zip(coalitions, rows.values(coalitions), strict=True):
         truth = brute_force(columns, y, y_valid, coalition, task=task, k=k, semivalue=semivalue)
         np.testing.assert_allclose(values, truth, rtol=0, atol=1e-12)
@@ -44,8 +46,8 @@ def test_they_agree_with_the_kernels_of_large_tables(task, levels):
     y, y_valid = random_labels(rng, task, 150, 40)
     options = {"task": task, "n_neighbors": 5, "valid_weights": rng.random(40)}
     large, small = (
-        RowValues(columns, y, y_valid, **options),
-        RowValues(columns, y, y_valid, small=True, **options),
+        row_values(columns, y, y_valid, **options),
+        row_values(columns, y, y_valid, small=True, **options),
     )
     coalitions = rng.random((33, 5)) < 0.5
     np.testing.assert_allclose(
@@ -65,14 +67,14 @@ def test_they_agree_with_the_kernels_of_large_tables(task, levels):
 def test_dissimilarities_are_those_of_the_table():
     rng = np.random.default_rng(0)
     columns = random_table(rng, 9, 4, 5)
-    rows = RowValues(
+    rows = row_values(
         columns,
         np.zeros(9, dtype=int),
         np.zeros(5, dtype=int),
         task="classification",
         n_neighbors=1,
     )
-    found = _dissimilarities(rows._game, np.array([4, 2]))
+    found = _dissimilarities(rows.axis.game, np.array([4, 2]))
     for place, t in enumerate((4, 2)):
         for j in range(4):
             assert (
@@ -82,14 +84,14 @@ def test_dissimilarities_are_those_of_the_table():
 
 @pytest.mark.parametrize("task", TASKS)
 def test_threads_never_change_a_bit(task, monkeypatch):
-    monkeypatch.setattr("shapley2d._knn.small._PIECE", 2**12)
+    monkeypatch.setattr("shapley2d._knn.small_table._PIECE", 2**12)
     rng = np.random.default_rng(3)
     columns = random_table(rng, 60, 6, 50)
     y, y_valid = random_labels(rng, task, 60, 50)
     coalitions, weights = rng.random((50, 6)) < 0.5, (rng.random(7), rng.random(7))
 
     def both(n_jobs):
-        rows = RowValues(columns, y, y_valid, task=task, n_neighbors=3, small=True, n_jobs=n_jobs)
+        rows = row_values(columns, y, y_valid, task=task, n_neighbors=3, small=True, n_jobs=n_jobs)
         return rows.values(coalitions).tobytes(), rows.walk(*weights).tobytes()
 
     assert both(1) == both(3)
@@ -120,11 +122,11 @@ def test_which_tables_are_small_depends_on_their_size_alone(monkeypatch):
 
 
 def test_progress_rises_to_one(monkeypatch):
-    monkeypatch.setattr("shapley2d._knn.small._PIECE", 2**9)
+    monkeypatch.setattr("shapley2d._knn.small_table._PIECE", 2**9)
     rng = np.random.default_rng(4)
     columns = random_table(rng, 20, 4, 40)
     y, y_valid = random_labels(rng, "classification", 20, 40)
-    rows = RowValues(columns, y, y_valid, task="classification", n_neighbors=3, small=True)
+    rows = row_values(columns, y, y_valid, task="classification", n_neighbors=3, small=True)
     seen = []
     rows.values(rng.random((16, 4)) < 0.5, progress=seen.append)
     assert seen == sorted(seen)

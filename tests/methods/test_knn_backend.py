@@ -12,8 +12,8 @@ from knn.cuda.games import make_game, some_coalitions, walk_weights
 from shapley2d import value_blocks, value_cells
 from shapley2d._knn.cuda import binned, near_ranked
 from shapley2d._knn.cuda.device import DeviceError
+from shapley2d._knn.cuda.weight_levels import WeightLevels
 from shapley2d._knn.threads import Threads
-from shapley2d._knn.weight_levels import WeightLevels
 from shapley2d._methods.knn import backend, bin_correction
 from shapley2d._methods.knn.bin_correction import correct_bins, shrinkage
 from shapley2d.exceptions import BackendWarning, InputError
@@ -33,9 +33,9 @@ def emulated(monkeypatch, tmp_path_factory):
         pytest.skip("no g++ to compile the CUDA sources with")
     device = EmulatedDevice(tmp_path_factory.getbasetemp())
     monkeypatch.setattr(backend, "find_device", lambda: device)
-    monkeypatch.setattr(near_ranked, "_SHAPES", (near_ranked.Shape(4, 16, 2, 2),) * 2)
-    monkeypatch.setattr(near_ranked, "_REGRESSION_SHAPES", (near_ranked.Shape(4, 16, 1, 2),))
-    monkeypatch.setattr("shapley2d._knn.cuda.exact.THREADS", 16)
+    monkeypatch.setattr(near_ranked, "_SHAPES", (near_ranked.NearShape(4, 16, 2, 2),) * 2)
+    monkeypatch.setattr(near_ranked, "_REGRESSION_SHAPES", (near_ranked.NearShape(4, 16, 1, 2),))
+    monkeypatch.setattr("shapley2d._knn.cuda.ranked.THREADS", 16)
     monkeypatch.setattr(bin_correction, "SAMPLE", 6)
     monkeypatch.setattr(bin_correction, "SAMPLE_ROWS", 2)
     return device
@@ -211,8 +211,8 @@ def test_validation_rows_may_count_differently(emulated):
 def test_sums_by_levels_are_weighted_sums(task):
     game = make_game(task, n=40, n_valid=6)
     weights = np.array([1.0, 0.0, 2.5, 1.0, 0.5, 2.5])
-    weighed = Threads(replace(game, valid_weights=weights), n_jobs=1)
-    by_levels = WeightLevels(Threads(game, n_jobs=1), weights)
+    weighed = Threads(replace(game, valid_weights=weights), n_threads=1)
+    by_levels = WeightLevels(Threads(game, n_threads=1), weights)
     for chosen in (np.arange(6), np.array([1, 2, 4]), np.array([1])):
         for method, given in (("sums", (some_coalitions(5),)), ("walk", walk_weights(5))):
             one, other = (getattr(axis, method)(*given, chosen) for axis in (weighed, by_levels))
@@ -236,7 +236,7 @@ def test_blocks_may_have_validation_rows_that_count_differently(emulated):
 
 
 def test_too_many_weights_for_a_gpu_are_one_line(emulated, monkeypatch):
-    monkeypatch.setattr("shapley2d._knn.weight_levels.MAX_LEVELS", 2)
+    monkeypatch.setattr("shapley2d._knn.cuda.weight_levels.MAX_LEVELS", 2)
     X, y, X_valid, y_valid = data(n=20)
     options = {"valid_weight": [1, 2, 3, 4], "n_neighbors": 2, "progress": False}
     with pytest.raises(

@@ -210,7 +210,7 @@ def test_interrupting_the_exact_axis_keeps_the_validation_rows_done(monkeypatch,
 
     X, X_valid, y, y_valid = wine
     X, X_valid = X[:, :8], X_valid[:, :8]
-    monkeypatch.setattr("shapley2d._knn.small.SmallTable.walk_rows", lambda _: 4)
+    monkeypatch.setattr("shapley2d._knn.small_table.SmallTable.walk_rows", lambda _: 4)
     exact = value_cells(X, y, X_valid, y_valid, progress=False)
 
     def interrupt(fraction, note):

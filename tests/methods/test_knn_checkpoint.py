@@ -16,8 +16,8 @@ import pytest
 
 from shapley2d import value_blocks, value_cells
 from shapley2d._estimation import checkpoint
-from shapley2d._knn.rows import RowValues
-from shapley2d._knn.small import SmallTable
+from shapley2d._knn.row_values import RowValues
+from shapley2d._knn.small_table import SmallTable
 from shapley2d._knn.threads import Threads
 from shapley2d.exceptions import InputError
 
@@ -199,7 +199,7 @@ sys.path.insert(0, sys.argv[3])
 from test_knn_checkpoint import OPTIONS, table, KILLED
 from shapley2d import value_cells
 from shapley2d._estimation import checkpoint
-from shapley2d._knn.small import SmallTable
+from shapley2d._knn.small_table import SmallTable
 warnings.simplefilter("ignore")
 checkpoint.EVERY_S, checkpoint._SHARE = 0.0, 1e9
 SmallTable.walk_rows = lambda self: 4
@@ -251,7 +251,7 @@ def lethal(client, flag, after):
     """One worker of the cluster dies by SIGKILL in the midst of its work, whichever comes to it first."""
 
     def arm(flag, after):  # inside a function, so that workers get it by value
-        from shapley2d._knn.rows import RowValues
+        from shapley2d._knn.row_values import RowValues
 
         calls = []
         for name in ("values", "walk", "contract"):
@@ -268,7 +268,7 @@ def lethal(client, flag, after):
             setattr(RowValues, name, dying)
 
     def disarm():
-        from shapley2d._knn.rows import RowValues
+        from shapley2d._knn.row_values import RowValues
 
         for name in ("values", "walk", "contract"):
             setattr(

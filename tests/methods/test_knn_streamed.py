@@ -14,7 +14,7 @@ from shapley2d._estimation import checkpoint
 from shapley2d._knn.columns import sampling
 from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
 from shapley2d._knn.columns.estimators import Target
-from shapley2d._knn.rows import RowValues
+from shapley2d._knn.row_values import RowValues
 from shapley2d._methods.knn.stream_sums import StreamSums
 from shapley2d._methods.knn.valid_chunks import deal_rows
 from shapley2d.exceptions import InputError
@@ -269,7 +269,7 @@ import resource, sys
 from pathlib import Path
 import numpy as np
 from shapley2d import value_cells
-from shapley2d._knn import rows
+from shapley2d._knn import row_axis
 from shapley2d._knn.columns import sampling
 
 rng = np.random.default_rng(0)
@@ -277,7 +277,7 @@ X = rng.normal(size=(30_000, 12)).round(1)
 y = (X[:, 0] + X[:, 1] > 0).astype(int)
 data = X[:-2], y[:-2], X[-2:], y[-2:]
 options = dict(subsets="sampled", form="fast", progress=False, n_jobs=1, n_neighbors=3)
-sampling.STORE_BYTES, rows._BLOCK_NUMBERS = int(sys.argv[1]), 2**20
+sampling.STORE_BYTES, row_axis._BLOCK_NUMBERS = int(sys.argv[1]), 2**20
 value_cells(*data, n_subsets=48, **options)
 status = Path("/proc/self/status").read_text().split()
 used = 1024 * int(status[status.index("VmData:") + 1])

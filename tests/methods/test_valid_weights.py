@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d import CellValuer, InputError, value_blocks, value_cells
-from shapley2d._knn.weight_levels import MAX_LEVELS
+from shapley2d._knn.cuda.weight_levels import MAX_LEVELS
 
 from oracles import brute_force, knn_utility
 

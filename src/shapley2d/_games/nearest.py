@@ -20,7 +20,7 @@ from joblib import effective_n_jobs
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._kernels.knn_utility import Nearest, add_utilities
 from shapley2d._kernels.sweep_knn import fill_grid
-from shapley2d._knn.weight_levels import check_levels, weight_levels
+from shapley2d._knn.cuda.weight_levels import check_levels, weight_levels
 from shapley2d._tables.per_row import weighted_mean
 from shapley2d._theory.coalitions import NestedCoalitions
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._knn.cuda.device import Device
-    from shapley2d._knn.cuda.exact import Utilities
+    from shapley2d._knn.cuda.ranked import Utilities
     from shapley2d._knn.distances import IntegerColumns
     from shapley2d._theory.coalitions import Coalitions
 
@@ -107,7 +107,7 @@ class KnnGame:
         self._n_jobs = n_jobs
         self._on_device: list[tuple[float, Utilities]] | None = None
         if device is not None:
-            from shapley2d._knn.cuda.exact import Utilities
+            from shapley2d._knn.cuda.ranked import Utilities
 
             check_levels(self._factors)
             self._on_device = [

@@ -48,7 +48,7 @@ _HIGH_BITS = np.uint64(0x8000800080008000)
 
 
 class LeadingDigits(NamedTuple):
-    """How the distances of a table are cut to 32 bits, see :mod:`shapley2d._knn.leading_digits`."""
+    """How the distances of a table are cut to 32 bits, see :mod:`shapley2d._knn.far_bins`."""
 
     shift: int  # how many last bits are left out
     rounded: NDArray[np.bool_]  # the columns whose dissimilarities have such bits

@@ -114,7 +114,7 @@ def bin_classification(table, t, coalition, leading, lane, game, scratch):  # ty
     table, t, coalition, leading, lane
         As in :func:`~shapley2d._kernels.bins.all_tied`.
     game : FastClassification
-        See :mod:`shapley2d._knn.bin_errors` for its tolerance.
+        See :mod:`shapley2d._knn.far_bins` for its tolerance.
     scratch : BinScratch
         With the number of rows without and with the label in each bin. Its tables receive the
         values of such rows.

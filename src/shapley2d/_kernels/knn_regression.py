@@ -161,7 +161,7 @@ def bin_regression(table, t, coalition, leading, lane, game, scratch):  # type: 
     table, t, coalition, leading, lane
         As in :func:`~shapley2d._kernels.bins.all_tied`.
     game : FastRegression
-        See :mod:`shapley2d._knn.bin_errors` for its tolerance.
+        See :mod:`shapley2d._knn.far_bins` for its tolerance.
     scratch : BinScratch
         With the number of rows in each bin, and the sums of ``z`` and ``z^2``. Its tables receive
         the coefficients of 1, ``z`` and ``z^2``.

@@ -42,7 +42,7 @@ class ExactClassification(NamedTuple):
 
 
 class FastClassification(NamedTuple):
-    """The same, with what the error of unranked bins is bounded by, see :mod:`shapley2d._knn.bin_errors`."""
+    """The same, with what the error of unranked bins is bounded by, see :mod:`shapley2d._knn.far_bins`."""
 
     runs: NDArray[np.int64]
     single: NDArray[np.float64]
@@ -66,7 +66,7 @@ class ExactRegression(NamedTuple):
 
 
 class FastRegression(NamedTuple):
-    """The same, with what the error of unranked bins is bounded by, see :mod:`shapley2d._knn.bin_errors`."""
+    """The same, with what the error of unranked bins is bounded by, see :mod:`shapley2d._knn.far_bins`."""
 
     z: NDArray[np.float64]
     targets: NDArray[np.float64]

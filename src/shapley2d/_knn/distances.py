@@ -7,8 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.in_threads import map_columns
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """A column in code: numbers, what a difference counts, and how far missing entries are."""
+
+    train: NDArray[np.float64]
+    valid: NDArray[np.float64]
+    weight: int
+    missing: int
+    nominal: bool = False
+    rounded: bool = False  # whether the numbers are to be rounded
 
 
 @dataclass(frozen=True)
@@ -110,3 +124,29 @@ class IntegerColumns:
         apart = np.where(gone, 0, train) - entry
         measure = (apart != 0).astype(np.int64) if self.nominal[j] else apart**2
         return np.where(gone, int(self.missing[j]), int(self.weight[j]) * measure)
+
+
+def pack(coded: list[CodedColumn], unit: float) -> IntegerColumns:
+    """Put coded columns into arrays."""
+    absent = np.iinfo(np.int64).min
+
+    def lines(tables: list[NDArray[np.float64]]) -> NDArray[np.int64]:
+        found = np.empty((len(tables), tables[0].size if tables else 0), dtype=np.int64)
+
+        def fill(j: int) -> None:
+            gone = np.isnan(tables[j])
+            found[j] = np.rint(np.where(gone, 0.0, tables[j]))
+            found[j, gone] = absent
+
+        map_columns(fill, range(len(tables)), found.shape[1])
+        return found
+
+    return IntegerColumns(
+        lines([column.train for column in coded]),
+        lines([column.valid for column in coded]),
+        np.array([column.nominal for column in coded]),
+        np.array([column.weight for column in coded], dtype=np.int64),
+        np.array([column.missing for column in coded], dtype=np.int64),
+        unit,
+        {j: (column.train, column.valid) for j, column in enumerate(coded) if column.rounded},
+    )

@@ -6,9 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._knn.distances import CodedColumn
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._tables.table import Column
+
+ROOM = 2.0**62
+"""The largest distance: sums of 64-bit integers with a sign must not overflow."""
+
+LEAST_WEIGHT = 2.0**10
+"""Smaller whole weights would be too far from what they stand for."""
+
+_MOST_STEPS = 2.0**30  # of a column: squares of steps must leave room for weights
 _MAX_DECIMALS = 15
 _EXACT_WHOLE = 2.0**53
 _ULP = 2.0**-52
@@ -18,6 +29,73 @@ _NOISE = (2 * _ULP, 2048 * _ULP)
 # With so many entries, numbers that fit a grid to the larger noise do not do so by chance.
 _MANY = 8
 _MAX_ROUNDS = 64
+
+
+class GridNumbers:
+    """A column of numbers, counted from the smallest one in steps of their grid; of their range if there is none.
+
+    Attributes
+    ----------
+    name : str
+    train, valid : ndarray of float
+        The entries; NaN where missing.
+    whole : bool
+        Whether they are whole numbers of steps.
+    step : float
+        How far apart in the table two entries are that differ by 1 here.
+    extent : float
+        The largest entry within bounds.
+
+    Parameters
+    ----------
+    train, valid : Column
+    lowest, highest : float
+        Entries beyond these do not matter for the grid and the range: they will be cut.
+    """
+
+    def __init__(
+        self, train: Column, valid: Column, lowest: float = -np.inf, highest: float = np.inf
+    ) -> None:
+        self.name = train.name
+        self.train, self.valid = train.entries, valid.entries
+        self.whole, self.step, self.extent = True, 1.0, 0.0
+        both = np.unique(present(np.concatenate([self.train, self.valid])))
+        both = both[(both >= lowest) & (both <= highest)]
+        if not both.size:
+            return
+        # made smaller where differences might overflow
+        shrink = 0.25 if max(abs(both[0]), abs(both[-1])) > 2.0**1000 else 1.0
+        self.train, self.valid, both = self.train * shrink, self.valid * shrink, both * shrink
+        grid = find_grid(both, _MOST_STEPS)
+        self.whole, step = grid is not None, grid or float(both[-1] - both[0])
+        with np.errstate(over="ignore"):  # what is out of bounds may be any number of steps away
+            self.train, self.valid, both = (
+                np.rint(steps) if self.whole else steps
+                for steps in (
+                    (entries - both[0]) / step for entries in (self.train, self.valid, both)
+                )
+            )
+        self.step, self.extent = step / shrink, float(both[-1])
+
+    def coded(self, root: float, missing: int, least: float = LEAST_WEIGHT) -> CodedColumn:
+        """Code the numbers so that a difference of a step counts ``root**2``.
+
+        Parameters
+        ----------
+        root : float
+        missing : int
+            Distance of a missing entry.
+        least : float
+            How small a weight may be before entries are rounded instead.
+        """
+        if self.whole and (root == 0.0 or root**2 >= least):
+            return CodedColumn(self.train, self.valid, round(root**2), missing)
+        return CodedColumn(self.train * root, self.valid * root, 1, missing, rounded=True)
+
+
+def present(entries: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The entries that are there, sorted: sums over them have the same bits for any order of the rows."""
+    return np.sort(entries[~np.isnan(entries)])
 
 
 def find_grid(entries: NDArray[np.float64], most_steps: float) -> float | None:

@@ -3,7 +3,7 @@
 Rounded distances may tie where true ones differ, and the other way round. Between two places of the
 ranking where the rows before are nearer than the rows after by both distances, only the order
 within a *block* of rows is in doubt. For the members of a block, and for nearer rows, that matters
-as the order within a bin of the fast form does, so :mod:`shapley2d._knn.bin_errors` has the bounds.
+as the order within a bin of the fast form does, so :mod:`shapley2d._knn.far_bins` has the bounds.
 Blocks whose members tie either way are not in doubt.
 """
 
@@ -14,63 +14,111 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.in_threads import LONG, map_in_threads
-from shapley2d._knn.bin_errors import drop_variation
+from shapley2d._base.streams import generator
+from shapley2d._knn.far_bins import drop_variation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._knn.distances import IntegerColumns
     from shapley2d._knn.rank_weights import RankWeights
-    from shapley2d._knn.row_axis import RowGame
+    from shapley2d._knn.row_values import RowValues
+
+_SAMPLE_ROWS = 32  # validation rows that bounds are averaged over, of all splits together
+_LEAST_SAMPLE_ROWS = 4
+_SAMPLE_WORK = 2**22  # training rows times validation rows: beyond it a split samples fewer
+_SAMPLE_COALITIONS = 3  # column subsets for each of them
+_MOST_THREADS = 6  # each holds some arrays as long as a column
 
 
-def average_bound(
-    game: RowGame,
-    rounded: IntegerColumns,
-    reference: IntegerColumns,
-    order: NDArray[np.intp],
-    sample: list[tuple[int, NDArray[np.bool_]]],
-    *,
-    n_threads: int,
+def rounding_bound(parts: list[RowValues], references: list[IntegerColumns], seed: int) -> float:
+    """How far off a value can be because distances are rounded, by a sample of validation rows and coalitions.
+
+    A value is a weighted sum of row values whose weights add up to 2 in size, so it is off by at
+    most twice what the row values are. 0 where nothing is rounded: distances are those of exact
+    arithmetic on the numbers of the table.
+
+    Parameters
+    ----------
+    parts : list of RowValues
+        One per split.
+    references : list of IntegerColumns
+        The tables of the splits as finely as there is room for.
+    seed : int
+    """
+    bound = 0.0
+    for part, reference, sample in zip(parts, references, _samples(parts, seed), strict=True):
+        if part.columns is not reference or reference.unrounded:
+            bound = max(bound, 2 * average_rounding(part, reference, sample))
+    return bound
+
+
+def _samples(parts: list[RowValues], seed: int) -> list[list[tuple[int, NDArray[np.bool_]]]]:
+    """Validation rows and column coalitions of every split to average bounds over."""
+    random = generator(seed, "form sample")
+    samples = []
+    for part in parts:
+        sample = []
+        for t in random.choice(
+            part.n_valid, _sample_rows(part.n_rows, part.n_valid, len(parts)), replace=False
+        ):
+            for _ in range(_SAMPLE_COALITIONS):
+                size = random.integers(1, part.n_columns + 1)  # as the Shapley value weighs sizes
+                coalition = np.zeros(part.n_columns, dtype=bool)
+                coalition[random.permutation(part.n_columns)[:size]] = True
+                sample.append((int(t), coalition))
+        samples.append(sample)
+    return samples
+
+
+def _sample_rows(n_rows: int, n_valid: int, n_splits: int) -> int:
+    most = int(np.clip(_SAMPLE_WORK // n_rows, _LEAST_SAMPLE_ROWS, -(-_SAMPLE_ROWS // n_splits)))
+    return min(most, n_valid)
+
+
+def sample_size(n_rows: int, n_valid: int, n_splits: int) -> int:
+    """How many pairs of validation row and coalition bounds are averaged over, in a split of so many.
+
+    Examples
+    --------
+    >>> sample_size(1000, 500, 1), sample_size(10**6, 500, 1)
+    (96, 12)
+    """
+    return _SAMPLE_COALITIONS * _sample_rows(n_rows, n_valid, n_splits)
+
+
+def average_rounding(
+    part: RowValues, reference: IntegerColumns, sample: list[tuple[int, NDArray[np.bool_]]]
 ) -> float:
     """How far off values can be on average over a sample, for the row where it can be farthest.
 
     Parameters
     ----------
-    game : RowGame
-        Its rows are in the order of labels.
-    rounded, reference : IntegerColumns
-        The tables as they are ranked by, and as finely as there is room for.
-    order : ndarray of int
-        The rows of the tables in the order of the game.
+    part : RowValues
+    reference : IntegerColumns
+        The same tables, coded as finely as there is room for.
     sample : list of (int, ndarray of bool)
-        Validation rows with column coalitions.
-    n_threads : int
-
-    Returns
-    -------
-    float
+        Validation rows with column subsets.
     """
-    magnitude = game.magnitude if game.task == "regression" else 1.0
+    game, rounded, order = part.axis.game, part.columns, part.order
+    magnitude = game.magnitude
 
     def bounds_of(pair: tuple[int, NDArray[np.bool_]]) -> NDArray[np.float64] | float:
         t, coalition = pair
-        near, true = (
-            rounded.distances(t, coalition)[order],
-            reference.unrounded_distances(t, coalition)[order],
-        )
+        near = rounded.distances(t, coalition)[order]
+        true = reference.unrounded_distances(t, coalition)[order]
         factor = float(game.valid_weights[t])
-        if game.task == "classification":
-            return factor * classification_bounds(
-                near, true, game.y == game.y_valid[t], game.weights
-            )
+        if game.classifies:
+            matches = game.y == game.y_valid[t]
+            return factor * classification_bounds(near, true, matches, game.weights)
         if magnitude == 0:
             return 0.0
         bounds = regression_bounds(near, true, game.y / magnitude, game.n_neighbors, game.weights)
         return factor * bounds * magnitude**2
 
     total = np.zeros(game.n_rows)
-    for bounds in map_in_threads(bounds_of, sample, 1 if game.n_rows < LONG else n_threads):
+    n_threads = 1 if game.n_rows < LONG else min(part.n_jobs, _MOST_THREADS)
+    for bounds in map_in_threads(bounds_of, sample, n_threads):
         total += bounds
     return float(total.max() / max(len(sample), 1))
 

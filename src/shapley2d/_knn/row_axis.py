@@ -1,15 +1,18 @@
-"""What a device needs to know to compute row values, and what it has to offer: one interface for processor and GPU.
+"""One interface for every place where row values are computed: threads, a small table, a GPU.
 
 Everything above it (means over validation rows, the column axis, errors, stopping) is written once,
-in :class:`~shapley2d._knn.rows.RowValues` and in what uses that.
+in :class:`~shapley2d._knn.row_values.RowValues` and what uses that.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+
+from shapley2d._base.in_threads import map_in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,10 +21,16 @@ if TYPE_CHECKING:
 
     from shapley2d._knn.rank_weights import RankWeights
 
+# Of a contraction on the processor: row values in memory at a time (256 MB of them, within these
+# numbers of column subsets), and rows of one matrix product, small enough for several threads.
+_BLOCK_NUMBERS = 2**25
+_BLOCK = (16, 128)
+_TILE = 2**14
+
 
 @dataclass(frozen=True)
 class RowGame:
-    """The K-nearest-neighbour game of a training and a validation table, rows in order of their labels.
+    """The K-nearest-neighbour game of a training and a validation table, rows sorted by label.
 
     Rows of one label lie together, so that a validation row's matches are one run of rows.
 
@@ -38,7 +47,7 @@ class RowGame:
     y, y_valid : ndarray
         Labels; in regression, targets less the mean of ``y``.
     valid_weights : ndarray of shape (T,), float64
-        What each validation row counts in the sums over them; ones by default.
+        What each validation row counts in the sums over them.
     """
 
     task: Literal["classification", "regression"]
@@ -49,11 +58,7 @@ class RowGame:
     measures: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
     y: NDArray[Any]
     y_valid: NDArray[Any]
-    valid_weights: NDArray[np.float64] = field(default_factory=lambda: np.ones(0))
-
-    def __post_init__(self) -> None:
-        if not self.valid_weights.size:
-            object.__setattr__(self, "valid_weights", np.ones(len(self.y_valid)))
+    valid_weights: NDArray[np.float64]
 
     @property
     def n_rows(self) -> int:
@@ -66,9 +71,32 @@ class RowGame:
         return int(self.train.shape[0])
 
     @property
+    def n_valid(self) -> int:
+        """Number of validation rows."""
+        return int(self.valid.shape[0])
+
+    @property
+    def classifies(self) -> bool:
+        """Whether the task is classification."""
+        return self.task == "classification"
+
+    @property
+    def all_vote(self) -> bool:
+        """Whether every row is a neighbour: then distances decide nothing."""
+        return self.n_neighbors >= self.n_rows
+
+    @property
     def magnitude(self) -> float:
-        """The largest target, in regression."""
+        """The largest target in regression; 1 in classification."""
+        if self.classifies:
+            return 1.0
         return float(max(np.abs(self.y).max(), np.abs(self.y_valid).max(initial=0.0)))
+
+    @property
+    def value_bound(self) -> float:
+        """No value is larger, for targets of at most 1: one of K neighbours, the error of no rows."""
+        k = self.n_neighbors
+        return 1.0 / k if self.classifies else 8.0 / k + 2 * abs(self.weights.alone)
 
     @property
     def inverse(self) -> NDArray[np.float64]:
@@ -83,31 +111,125 @@ class RowGame:
         return np.stack(ends, axis=1).astype(np.int32)
 
 
-class RowAxis(Protocol):
-    """Row values of a game, computed somewhere."""
+class RowAxis(ABC):
+    """Row values of a game, computed somewhere.
 
+    An axis never changes: :meth:`ranked` and :meth:`on_one_thread` make others.
+
+    Parameters
+    ----------
+    game : RowGame
+
+    Attributes
+    ----------
+    is_binned : bool
+        Whether far rows share bins as if they tied, so that values carry an error.
+    n_threads : int
+        Threads of the processor that compute; 1 on a GPU.
+    rows_at_a_time : int
+        Validation rows that are computed side by side: give :meth:`contracted` at least as many.
+    finer : RowAxis or None
+        The same with near rows ranked, where this one has all rows in bins.
+    squares_at_most : int
+        Changes of every value that :meth:`contracted_squares` has room for; 0 where there is no
+        such method.
+    """
+
+    is_binned: bool = False
+    n_threads: int = 1
+    rows_at_a_time: int = 1
+    finer: RowAxis | None = None
+    squares_at_most: int = 0
+
+    def __init__(self, game: RowGame) -> None:
+        self.game = game
+        self.n_rows, self.n_columns = game.n_rows, game.n_columns
+
+    @abstractmethod
     def sums(
         self,
         coalitions: NDArray[np.bool_],
         chosen: NDArray[np.integer],
         progress: Callable[[float], None] | None = None,
     ) -> NDArray[np.float64]:
-        """Row values under each of B column coalitions, summed over the chosen validation rows, weighted: (B, n)."""
-        ...
+        """Row values under each of B column subsets: (B, n).
 
+        They are summed over the chosen validation rows, each times its weight.
+        """
+
+    @abstractmethod
     def walk(
         self,
         weights_in: NDArray[np.float64],
         weights_out: NDArray[np.float64],
         chosen: NDArray[np.integer],
     ) -> NDArray[np.float64]:
-        """The sum over all coalitions F of ``W[F, j] phi(F)``, and over the chosen validation rows, weighted: (m, n).
+        """The sum over all column subsets F of ``W[F, j] phi(F)``: (m, n).
 
         ``W[F, j]`` is ``weights_in[|F|]`` for a column j in F, and ``-weights_out[|F|]`` for one
-        outside.
+        outside. As in :meth:`sums`, phi is summed over the chosen validation rows.
         """
-        ...
 
+    @abstractmethod
     def walk_rows(self) -> int:
         """How many validation rows a walk should be given at least, and in multiples of."""
-        ...
+
+    def contracted(
+        self,
+        coalitions: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+        chosen: NDArray[np.integer],
+    ) -> NDArray[np.float64]:
+        """What :meth:`sums` gives times weights of shape (lines, B), never all in memory.
+
+        Returns
+        -------
+        ndarray of shape (lines, n)
+        """
+        total = np.zeros((len(weights), self.n_rows))
+        step = int(np.clip(_BLOCK_NUMBERS // self.n_rows, *_BLOCK))
+        tiles = [slice(start, start + _TILE) for start in range(0, self.n_rows, _TILE)]
+        for start in range(0, len(coalitions), step):
+            block = slice(start, start + step)
+            sums = self.sums(coalitions[block], chosen)
+            factors = np.ascontiguousarray(weights[:, block])
+
+            def add(
+                tile: slice,
+                sums: NDArray[np.float64] = sums,
+                factors: NDArray[np.float64] = factors,
+            ) -> None:
+                total[:, tile] += factors @ sums[:, tile]
+
+            for _ in map_in_threads(add, tiles, self.n_threads):
+                pass
+        return total
+
+    def contracted_squares(
+        self,
+        coalitions: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+        chosen: NDArray[np.integer],
+        left_out: int,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The same with the squares of changes added up, where :attr:`squares_at_most` allows it.
+
+        The first m lines of the weights give values, the next ``left_out`` times m their changes,
+        and the rest are kept as they are.
+
+        Returns
+        -------
+        ndarray of shape (2 m + rest, n)
+            Values, the sums of their squared changes, and the other lines.
+        ndarray of shape (left_out, m)
+            The sums of the changes over the rows.
+        """
+        raise NotImplementedError(f"{type(self).__name__} squares no changes")
+
+    def ranked(self) -> RowAxis:
+        """The same game with all rows ranked."""
+        return self
+
+    def on_one_thread(self) -> RowAxis:
+        """The same on one thread of the processor; on a GPU, itself."""
+        return self

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.in_threads import count_threads, map_in_threads, stop_flag
+from shapley2d._base.in_threads import map_in_threads, stop_flag
 from shapley2d._kernels.bins import LANES
 from shapley2d._kernels.knn_columns import add_values, add_walk, walk_weights
 from shapley2d._kernels.knn_row_games import (
@@ -17,8 +17,8 @@ from shapley2d._kernels.knn_row_games import (
     FastClassification,
     FastRegression,
 )
-from shapley2d._knn.bin_errors import drop_variation
-from shapley2d._knn.leading_digits import leading_digits
+from shapley2d._knn.far_bins import drop_variation, leading_digits
+from shapley2d._knn.row_axis import RowAxis
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,22 +28,21 @@ if TYPE_CHECKING:
     from shapley2d._knn.row_axis import RowGame
 
 # Sums over validation rows are cut into pieces whose size depends on the table alone, never on the
-# number of threads,
-# and are added up in the order of the pieces: so the number of threads changes no bit.
-_PIECES = 8  # parts of the validation rows, where there are so many
+# number of threads, and are added up in the order of the pieces: so threads change no bit. Smaller
+# pieces cost more Python between the kernels, larger ones leave threads idle at the end and are
+# slower to stop. All sizes below count row values; they were chosen with benchmarks/knn.py kernel.
+_PIECES = 8  # parts of the validation rows, where there are as many
 _PIECE_WORK = (2**18, 2**19)  # training rows times validation rows of a piece, at least and at most
 _PIECE_ROWS = (8, 32)  # validation rows at most, of large and of small tables
-# Coalitions that share one computation of a validation row's column dissimilarities.
-_BLOCK = 32
-_BLOCK_WORK = 2**23  # training rows times coalitions of a piece, which are its room in memory
-# Row-coalition pairs after which a lane of the walk hands in its sums.
-_LANE_WORK = 1 << 21
+_BLOCK = 32  # column subsets that share the column dissimilarities of a validation row
+_BLOCK_WORK = 2**23  # training rows times column subsets of a piece: its room in memory
+_LANE_WORK = 1 << 21  # row values after which a lane of the walk hands in its sums
 _LANE_ROWS = 64
-_WALK_WORK = 2**28  # row-coalition pairs that a walk should be given at a time
+_WALK_WORK = 2**28  # row values that a walk should be given at a time
 
 
-class Threads:
-    """Row values by all cores; the result does not depend on their number.
+class Threads(RowAxis):
+    """Row values by the compiled kernels; the result does not depend on the number of threads.
 
     Parameters
     ----------
@@ -51,17 +50,27 @@ class Threads:
     tolerance : float, optional
         How far off the value of a row may be for one validation row, where far rows are left in
         bins; without it all rows are ranked.
-    n_jobs : int, optional
-        Threads; all cores by default.
+    n_threads : int
     """
 
     def __init__(
-        self, game: RowGame, *, tolerance: float | None = None, n_jobs: int | None = None
+        self, game: RowGame, *, tolerance: float | None = None, n_threads: int = 1
     ) -> None:
-        self.n_rows, self.n_columns = game.n_rows, game.n_columns
-        self.n_threads = count_threads(n_jobs)
+        super().__init__(game)
+        self.n_threads = n_threads
+        self.is_binned = tolerance is not None
+        self._tolerance = tolerance
         self._table = (game.train, game.valid, game.measures, _kernel_game(game, tolerance))
-        self._factors = game.valid_weights
+
+    def ranked(self) -> Threads:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        return Threads(self.game, n_threads=self.n_threads) if self.is_binned else self
+
+    def on_one_thread(self) -> Threads:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        if self.n_threads == 1:
+            return self
+        return Threads(self.game, tolerance=self._tolerance, n_threads=1)
 
     def sums(
         self,
@@ -86,7 +95,13 @@ class Threads:
             rows = chosen[part * length : (part + 1) * length]
             sums, lines = in_order[number].room(part)
             add_values(
-                *self._table, self._factors, rows, coalitions[blocks[number]], sums, lines, stop
+                *self._table,
+                self.game.valid_weights,
+                rows,
+                coalitions[blocks[number]],
+                sums,
+                lines,
+                stop,
             )
             in_order[number].add(part, sums)
 
@@ -118,7 +133,12 @@ class Threads:
         def evaluate(start: int) -> NDArray[np.float64]:
             lane = np.zeros((self.n_columns, self.n_rows))
             add_walk(
-                *self._table, self._factors, chosen[start : start + length], weights, lane, stop
+                *self._table,
+                self.game.valid_weights,
+                chosen[start : start + length],
+                weights,
+                lane,
+                stop,
             )
             return lane
 
@@ -223,7 +243,7 @@ def _kernel_game(
 ) -> ExactClassification | FastClassification | ExactRegression | FastRegression:
     """The row game of all validation rows, as the kernels take it."""
     weights, inverse = game.weights, game.inverse
-    if game.task == "classification":
+    if game.classifies:
         runs = game.runs().astype(np.int64)
         classification = ExactClassification(runs, weights.single, weights.single_beyond, inverse)
         if tolerance is None:

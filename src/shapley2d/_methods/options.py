@@ -35,7 +35,7 @@ def check_scoring(scoring: Any, name: str) -> None:
 N_NEIGHBORS = whole("n_neighbors", DEFAULT_NEIGHBORS, "how many neighbours vote", short="-k")
 METRIC = choice(
     "metric",
-    METRICS,
+    tuple(METRICS),
     "how far apart entries are: auto scales every column, sqeuclidean takes raw numbers",
 )
 BACKEND = choice(

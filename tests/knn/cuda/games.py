@@ -24,7 +24,15 @@ def make_game(task, *, n=700, n_valid=4, m=5, k=5, seed=0, wide=3000, semivalue=
         y_valid -= y.mean()
         y -= y.mean()
     return RowGame(
-        task, k, rank_weights(semivalue, n, k), train, valid, (nominal, weight, missing), y, y_valid
+        task=task,
+        n_neighbors=k,
+        weights=rank_weights(semivalue, n, k),
+        train=train,
+        valid=valid,
+        measures=(nominal, weight, missing),
+        y=y,
+        y_valid=y_valid,
+        valid_weights=np.ones(n_valid),
     )
 
 

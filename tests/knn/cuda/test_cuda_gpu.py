@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from knn.cuda import subset_twin
 from knn.cuda.games import all_coalitions, contracted, make_game, some_coalitions, walk_weights
+from knn.cuda.twin import binned_values
 from shapley2d import value_cells
-from shapley2d._knn.cuda import subset_twin
 from shapley2d._knn.cuda.binned import BinnedRows
 from shapley2d._knn.cuda.device import DeviceError, find_device
-from shapley2d._knn.cuda.exact import RankedRows
-from shapley2d._knn.cuda.near_ranked import Shape
+from shapley2d._knn.cuda.near_ranked import NearShape
+from shapley2d._knn.cuda.ranked import RankedRows
 from shapley2d._knn.cuda.subsets import SUBSET_SHAPES
 from shapley2d._knn.cuda.tall import TallShape
-from shapley2d._knn.cuda.twin import binned_values
 from shapley2d._knn.threads import Threads
 
 pytestmark = pytest.mark.gpu
@@ -46,7 +46,14 @@ def test_binned_values_are_those_of_the_twin(device, task, tile_rows, seed):
 
 
 @pytest.mark.parametrize(
-    "shape", [None, Shape(16, 1024, 1, 8), Shape(8, 512, 2), Shape(4, 512, 1), Shape(2, 512, 1)]
+    "shape",
+    [
+        None,
+        NearShape(16, 1024, 1, 8),
+        NearShape(8, 512, 2),
+        NearShape(4, 512, 1),
+        NearShape(2, 512, 1),
+    ],
 )
 def test_a_walk_is_the_weighted_sum_over_all_coalitions(device, shape):
     game, weights = make_game("classification", n=2500, m=8), walk_weights(8)

@@ -7,18 +7,18 @@ import pytest
 
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.games import all_coalitions, contracted, make_game, some_coalitions, walk_weights
+from knn.cuda.twin import binned_values
 from shapley2d._games.nearest import KnnGame
 from shapley2d._knn.cuda.binned import BinnedRows
 from shapley2d._knn.cuda.device import DeviceError
-from shapley2d._knn.cuda.exact import RankedRows
-from shapley2d._knn.cuda.near_ranked import NearRanked, Shape
-from shapley2d._knn.cuda.twin import binned_values
+from shapley2d._knn.cuda.near_ranked import NearShape, fitting_shape
+from shapley2d._knn.cuda.ranked import RankedRows
 from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.threads import Threads
 from shapley2d._theory.coalitions import SubsetCoalitions
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="no g++ to compile the CUDA sources with")
-SHAPE = Shape(group=4, threads=16, blocks=2, ahead=2)
+SHAPE = NearShape(group=4, threads=16, blocks=2, ahead=2)
 CHOSEN = np.array([0, 1, 3])
 
 
@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def few_threads(monkeypatch):
-    monkeypatch.setattr("shapley2d._knn.cuda.exact.THREADS", 16)
+    monkeypatch.setattr("shapley2d._knn.cuda.ranked.THREADS", 16)
 
 
 @pytest.fixture(params=["classification", "regression"])
@@ -71,7 +71,7 @@ def test_ranked_values_are_those_of_the_processor(game, folder):
 
 
 def test_tables_of_many_rows_are_sorted_by_the_device(game, folder, monkeypatch):
-    monkeypatch.setattr("shapley2d._knn.cuda.exact._FEW", 100)
+    monkeypatch.setattr("shapley2d._knn.cuda.ranked._FEW", 100)
     device, coalitions = EmulatedDevice(folder), some_coalitions(5, 3)
     true = Threads(game).sums(coalitions, CHOSEN)
     found = RankedRows(game, device).sums(coalitions, CHOSEN)
@@ -110,20 +110,18 @@ def test_a_device_without_room_on_the_chip_is_refused(folder):
 @pytest.mark.parametrize(
     ("n_columns", "kilobytes", "shape"),
     [
-        (14, 227, Shape(8, 512, 2)),
-        (50, 227, Shape(16, 1024, 1, 8)),
-        (600, 227, Shape(8, 512, 1)),
-        (14, 99, Shape(4, 512, 1)),
-        (14, 64, Shape(4, 512, 1)),
-        (14, 48, Shape(2, 512, 1)),
+        (14, 227, NearShape(8, 512, 2)),
+        (50, 227, NearShape(16, 1024, 1, 8)),
+        (600, 227, NearShape(8, 512, 1)),
+        (14, 99, NearShape(4, 512, 1)),
+        (14, 64, NearShape(4, 512, 1)),
+        (14, 48, NearShape(2, 512, 1)),
     ],
 )
 def test_blocks_are_as_large_as_fits(folder, n_columns, kilobytes, shape):
     device = EmulatedDevice(folder)
     device.block_bytes, device.processor_bytes = kilobytes * 1024, (kilobytes + 1) * 1024
-    rows = object.__new__(NearRanked)
-    rows.n_columns, rows._device, rows._classifies, rows._per_bin = n_columns, device, True, 8
-    assert rows._fitting_shape() == shape
+    assert fitting_shape(device, n_columns, classifies=True) == shape
 
 
 @pytest.mark.parametrize("baseline", ["labels", "zero"])

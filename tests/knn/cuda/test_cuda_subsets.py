@@ -7,15 +7,14 @@ import pytest
 
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.games import all_coalitions, contracted, make_game, some_coalitions, walk_weights
+from knn.cuda.subset_twin import binned_values, column_distances
 from shapley2d._knn.cuda import subsets
 from shapley2d._knn.cuda.binned import BinnedRows
-from shapley2d._knn.cuda.layout import largest_dissimilarities
-from shapley2d._knn.cuda.near_ranked import Shape
-from shapley2d._knn.cuda.subset_twin import binned_values, column_distances
+from shapley2d._knn.cuda.kernel_inputs import as_floats, compared_entries, largest_dissimilarities
+from shapley2d._knn.cuda.near_ranked import NearShape
 from shapley2d._knn.cuda.subsets import SubsetShape, SubsetSums, can_take, fitting_shape
-from shapley2d._knn.cuda.twin import as_floats, entries
+from shapley2d._knn.cuda.weight_levels import WeightLevels
 from shapley2d._knn.threads import Threads
-from shapley2d._knn.weight_levels import WeightLevels
 from shapley2d._theory.semivalues import marginal_weights
 
 emulated = pytest.mark.skipif(COMPILER is None, reason="no g++ to compile the CUDA sources with")
@@ -41,7 +40,7 @@ def game():
 
 def make_sums(game, folder, shape):
     device = EmulatedDevice(folder)
-    there = device.upload(as_floats(game.train)), device.upload(entries(game))
+    there = device.upload(as_floats(game.train)), device.upload(compared_entries(game))
     return SubsetSums(game, device, *there, largest_dissimilarities(game), shape)
 
 
@@ -102,11 +101,9 @@ def test_bins_that_follow_the_bulk_are_nearer_to_exact_ranks(monkeypatch):
         return np.std(sum(binned_values(game, t, coalition, NARROW) for t in CHOSEN) - exact)
 
     followed = error()
+    monkeypatch.setattr("knn.cuda.subset_twin.FEW", 10**6)  # no bulk, but where the first row is
     monkeypatch.setattr(
-        "shapley2d._knn.cuda.subset_twin.FEW", 10**6
-    )  # no bulk, but where the first row is
-    monkeypatch.setattr(
-        "shapley2d._knn.cuda.subset_twin.mean_dissimilarities", lambda game: np.full(5, np.inf)
+        "knn.cuda.subset_twin.mean_dissimilarities", lambda game: np.full(5, np.inf)
     )
     assert followed < 0.5 * error()
 
@@ -114,7 +111,7 @@ def test_bins_that_follow_the_bulk_are_nearer_to_exact_ranks(monkeypatch):
 @emulated
 def test_weighted_sums_are_added_up_on_the_device(game, folder):
     rows = BinnedRows(
-        game, EmulatedDevice(folder), shape=Shape(group=4, threads=16, blocks=2, ahead=2)
+        game, EmulatedDevice(folder), shape=NearShape(group=4, threads=16, blocks=2, ahead=2)
     )
     rows._subsets = make_sums(game, folder, NARROW)
     coalitions, weights = some_coalitions(5, 11), np.random.default_rng(0).normal(size=(3, 11))
@@ -172,7 +169,7 @@ def test_walks_and_samples_of_large_games_use_them(folder, monkeypatch):
     monkeypatch.setattr(subsets, "LEAST_ROWS", 100)
     game = make_game("classification", n=420, m=5, wide=60)
     device = EmulatedDevice(folder)
-    rows = BinnedRows(game, device, shape=Shape(4, 16, 2, 2), subset_shapes=(NARROW,))
+    rows = BinnedRows(game, device, shape=NearShape(4, 16, 2, 2), subset_shapes=(NARROW,))
     weights, coalitions = walk_weights(5), some_coalitions(5, 6)
     walk, sums = rows.walk(*weights, CHOSEN), rows.sums(coalitions, CHOSEN)
     assert {"add_subsets", "add_listed", "add_values"} <= set(device.launches)

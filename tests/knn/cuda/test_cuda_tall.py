@@ -7,20 +7,24 @@ import pytest
 
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.games import make_game, some_coalitions
-from shapley2d._knn import rows as rows_module
+from knn.cuda.subset_twin import tall_values
+from shapley2d._knn import row_values as rows_module
 from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
 from shapley2d._knn.columns.estimators import Target
 from shapley2d._knn.cuda import binned, subsets, tall
 from shapley2d._knn.cuda.binned import BinnedRows
 from shapley2d._knn.cuda.device import DeviceError
-from shapley2d._knn.cuda.layout import HalfBins, largest_dissimilarities
-from shapley2d._knn.cuda.near_ranked import Shape
-from shapley2d._knn.cuda.subset_twin import tall_values
+from shapley2d._knn.cuda.kernel_inputs import (
+    HalfBins,
+    as_floats,
+    compared_entries,
+    largest_dissimilarities,
+)
+from shapley2d._knn.cuda.near_ranked import NearShape
 from shapley2d._knn.cuda.subsets import SubsetShape, SubsetSums
 from shapley2d._knn.cuda.tall import TallShape, TallSums, takes
-from shapley2d._knn.cuda.twin import as_floats, entries
 from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.rows import RowValues
+from shapley2d._knn.row_values import row_values
 from shapley2d._knn.threads import Threads
 from shapley2d._tables.problem import make_problem
 
@@ -47,7 +51,7 @@ def game():
 
 def make_tall(game, folder, shape):
     device = EmulatedDevice(folder)
-    train, compared = device.upload(as_floats(game.train)), device.upload(entries(game))
+    train, compared = device.upload(as_floats(game.train)), device.upload(compared_entries(game))
     known = SubsetSums(game, device, train, compared, largest_dissimilarities(game), SUBSETS)
     return TallSums(game, device, train, known.prepared, known.ranks, shape)
 
@@ -88,7 +92,7 @@ def test_tables_with_many_rows_use_them(game, folder, monkeypatch):
     monkeypatch.setattr(subsets, "LEAST_ROWS", 100)
     monkeypatch.setattr(binned, "MOST_ROWS", 200)
     device, coalitions = EmulatedDevice(folder), some_coalitions(18, 21)
-    shape = Shape(group=4, threads=16, blocks=2, ahead=2)
+    shape = NearShape(group=4, threads=16, blocks=2, ahead=2)
     rows = BinnedRows(game, device, shape=shape, subset_shapes=(SUBSETS,), tall_shape=SHAPE)
     sums = rows.sums(coalitions, CHOSEN)
     assert {"bin_rows", "value_bins", "add_worth"} <= set(device.launches)
@@ -120,7 +124,7 @@ def test_squares_are_added_up_on_the_device(folder, monkeypatch, left_out):
     X, y = rng.normal(size=(300, 5)).round(1), rng.integers(0, 2, 300)
     (split,) = make_problem(X[:250], y[:250], X[250:253], y[250:253]).splits
     columns = integer_columns(split.train, split.valid)
-    part = RowValues(
+    part = row_values(
         columns, split.y.codes, split.y_valid.codes, task="classification", n_neighbors=3, form="fast",
         device=EmulatedDevice(folder),
     )  # fmt: skip

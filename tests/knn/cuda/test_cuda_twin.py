@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from knn.cuda.games import make_game, some_coalitions
-from shapley2d._knn.cuda.layout import BINS, NEAR, bins_of, largest_dissimilarities, make_layout
-from shapley2d._knn.cuda.twin import binned_values, row_distances, tie_groups
+from knn.cuda.twin import binned_values, row_distances, tie_groups
+from shapley2d._knn.cuda.kernel_inputs import (
+    BINS,
+    NEAR,
+    bins_of,
+    largest_dissimilarities,
+    make_layout,
+)
 from shapley2d._knn.threads import Threads
 
 

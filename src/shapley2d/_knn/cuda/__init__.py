@@ -1,1 +1,1 @@
-"""Row values on a GPU: the kernels in CUDA, what launches them, and a numpy twin of them."""
+"""Row values on a GPU: CUDA sources and what launches them; :mod:`.binned` says which is used."""

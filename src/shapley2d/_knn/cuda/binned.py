@@ -1,4 +1,23 @@
-"""Row values on a GPU with rows in bins: which kernels take them."""
+"""Row values on a GPU with rows in bins: which kernels compute them.
+
+From the most exact to the fastest, each in a file of its own beside its CUDA source:
+
+==============  ==========  ===================================================================
+class           source      used for
+==============  ==========  ===================================================================
+``NearRanked``  binned.cu   any game: near rows are ranked, far ones in bins
+``SubsetSums``  subsets.cu  classification from 8,192 rows on, where the chip has room for the
+                            bins (:func:`~shapley2d._knn.cuda.subsets.fitting_shape`): all rows
+                            in bins, walks over all column subsets and lists of some
+``TallSums``    tall.cu     lists of column subsets of such games beyond 65,535 rows and up to
+                            128 columns (:func:`~shapley2d._knn.cuda.tall.takes`)
+==============  ==========  ===================================================================
+
+``BinnedRows`` takes the fastest that a game allows, keeps ``NearRanked`` as its
+:attr:`~shapley2d._knn.row_axis.RowAxis.finer` form, which judges the bins on a sample, and uses it
+itself for the few column subsets that count most in a walk. ``RankedRows`` (exact.cu) ranks all
+rows.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +25,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._knn.cuda.batches import in_batches
-from shapley2d._knn.cuda.coalition_sums import by_size, contract, in_groups, walk_by_sums
+from shapley2d._knn.cuda.batches import by_size, contract, in_batches, listed_sums, walk_by_sums
 from shapley2d._knn.cuda.device import DeviceError
 from shapley2d._knn.cuda.near_ranked import NearRanked
+from shapley2d._knn.cuda.ranked import RankedRows
 from shapley2d._knn.cuda.subsets import (
     MOST_ROWS,
     SUBSET_SHAPES,
@@ -18,36 +37,33 @@ from shapley2d._knn.cuda.subsets import (
     fitting_shape,
 )
 from shapley2d._knn.cuda.tall import MOST_VALID, TallShape, TallSums, takes
+from shapley2d._knn.row_axis import RowAxis
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from shapley2d._knn.cuda.batches import ListedSums
     from shapley2d._knn.cuda.device import Device
-    from shapley2d._knn.cuda.near_ranked import Shape
+    from shapley2d._knn.cuda.near_ranked import NearShape
     from shapley2d._knn.cuda.subsets import SubsetShape
-    from shapley2d._knn.row_axis import RowAxis, RowGame
+    from shapley2d._knn.row_axis import RowGame
 
 _TALL = TallShape()
-_CONTRACTED = 16  # coalitions whose row values are weighted at a time
-_CHANGES_SHARE = 0.1  # of the memory, for changes that are squared
-_MANY_CHANGES = 16
+_CONTRACTED = 16  # column subsets whose row values are weighted at a time
+_CHANGES_SHARE = 0.1  # of the GPU's memory, for changes that are squared
+_MANY_CHANGES = 16  # more of them would hardly make the variance better known
 
 
-class BinnedRows:
-    """Row values with rows in bins.
-
-    In classification of some ten thousand rows all of them are, see
-    :mod:`shapley2d._knn.cuda.subsets` and, for listed subsets of tables with many rows,
-    :mod:`shapley2d._knn.cuda.tall`. In other games near rows are ranked, see
-    :mod:`shapley2d._knn.cuda.near_ranked`.
+class BinnedRows(RowAxis):
+    """Row values by the fastest of the kernels with bins that a game allows.
 
     Parameters
     ----------
     game : RowGame
     device : Device
-    shape : Shape, optional
+    shape : NearShape, optional
         By default the fastest one that fits.
     tile_rows : int, optional
         Rows of a launch; by default all where that keeps to the GPU's cache.
@@ -57,17 +73,19 @@ class BinnedRows:
         That of tables with many rows, under listed subsets.
     """
 
+    is_binned = True
+
     def __init__(
         self,
         game: RowGame,
         device: Device,
         *,
-        shape: Shape | None = None,
+        shape: NearShape | None = None,
         tile_rows: int | None = None,
         subset_shapes: tuple[SubsetShape, ...] = SUBSET_SHAPES,
         tall_shape: TallShape = _TALL,
     ) -> None:
-        self.n_rows, self.n_columns = game.n_rows, game.n_columns
+        super().__init__(game)
         self._device = device
         near = self._near = NearRanked(game, device, shape, tile_rows)
         self._subsets: SubsetSums | None = None
@@ -76,18 +94,22 @@ class BinnedRows:
             self._subsets = SubsetSums(
                 game, device, near.train, near.entries, near.largest, subset_shape
             )
+            self.finer = near
         self._tall: TallSums | None = None
-        if (
-            self._subsets is not None
-            and game.n_rows > MOST_ROWS
-            and takes(game, device, tall_shape)
-        ):
+        long = self._subsets is not None and game.n_rows > MOST_ROWS
+        if long and takes(game, device, tall_shape):
             subsets = self._subsets
+            assert subsets is not None
             self._tall = TallSums(
                 game, device, near.train, subsets.prepared, subsets.ranks, tall_shape
             )
+        self.rows_at_a_time = near.rows_at_a_time if self._tall is None else MOST_VALID
+        changes = _CHANGES_SHARE * device.memory_bytes / np.dtype(np.float64).itemsize
+        self.squares_at_most = int(
+            np.clip(changes // max(game.n_rows * game.n_columns, 1), 1, _MANY_CHANGES)
+        )
 
-    def _listed(self, chosen: NDArray[np.integer]) -> NearRanked | SubsetSums | TallSums:
+    def _listed(self, chosen: NDArray[np.integer]) -> ListedSums:
         """What has the row values of listed subsets."""
         return (self._tall or self._subsets or self._near) if len(chosen) else self._near
 
@@ -99,16 +121,7 @@ class BinnedRows:
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         listed = self._listed(chosen)
-        if isinstance(listed, NearRanked):
-            return listed.sums(coalitions, chosen, progress)
-        total = np.empty((len(coalitions), self.n_rows))
-
-        def values(part: NDArray[np.bool_]) -> Any:
-            return listed.values(part, chosen)
-
-        for part, found in in_groups(self._device, coalitions, listed.group, values, progress):
-            total[part] = found
-        return total
+        return listed_sums(listed, self._device, self.n_rows, coalitions, chosen, progress)
 
     def contracted(
         self,
@@ -116,7 +129,7 @@ class BinnedRows:
         weights: NDArray[np.float64],
         chosen: NDArray[np.integer],
     ) -> NDArray[np.float64]:
-        """What :meth:`sums` gives times weights of shape (lines, B), added up on the GPU: (lines, n)."""
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         found: NDArray[np.float64] = self._device.download(
             self._contracted(coalitions, weights, chosen)
         )
@@ -129,10 +142,7 @@ class BinnedRows:
         chosen: NDArray[np.integer],
         left_out: int,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Values, sums of squared changes and other lines, and the sums of changes over the rows.
-
-        See :meth:`shapley2d._knn.rows.RowValues.contract_squares`.
-        """
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         device, m = self._device, self.n_columns
         total = self._contracted(coalitions, weights, chosen)
         ends = m * (1 + left_out)
@@ -149,12 +159,6 @@ class BinnedRows:
             total[to] = total[line]
         return device.download(total[: 2 * m + others.size]), of_columns
 
-    @property
-    def squares_at_most(self) -> int:
-        """Changes of every value whose squares are added up here: as many as there is memory for."""
-        numbers = _CHANGES_SHARE * self._device.memory_bytes / np.dtype(np.float64).itemsize
-        return int(np.clip(numbers // max(self.n_rows * self.n_columns, 1), 1, _MANY_CHANGES))
-
     def _contracted(
         self,
         coalitions: NDArray[np.bool_],
@@ -163,9 +167,6 @@ class BinnedRows:
     ) -> Any:
         """Weighted sums of row values, on the GPU."""
         device, listed = self._device, self._listed(chosen)
-        unit, kernel = 1.0, "add_weighted"
-        if isinstance(listed, NearRanked):
-            unit, kernel = listed.unit, "add_weighted_counts"
         together = min(listed.group, _CONTRACTED)
         launch = device.compile("contract.cu", GROUP=together)
         try:
@@ -182,23 +183,18 @@ class BinnedRows:
                     few = part[first : first + together]
                     factors = np.zeros((len(weights), together))
                     factors[:, : few.size] = weights[:, few]
-                    launch(kernel, (-(-self.n_rows // 256),), 256, (
-                        device.upload(factors), sizes[0], found[first:], sizes[1], np.float64(unit), total,
+                    launch(listed.adder, (-(-self.n_rows // 256),), 256, (
+                        device.upload(factors), sizes[0], found[first:], sizes[1],
+                        np.float64(listed.unit), total,
                     ))  # fmt: skip
                 device.wait()
 
         in_batches(work, len(parts), 1)
         return total
 
-    @property
-    def rows_at_a_time(self) -> int:
-        """Validation rows that the GPU's processors take beside one another."""
-        return self._near.rows_at_a_time if self._tall is None else MOST_VALID
-
-    @property
-    def finer(self) -> RowAxis | None:
-        """The same with near rows ranked, where none are."""
-        return None if self._subsets is None else self._near
+    def ranked(self) -> RankedRows:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        return RankedRows(self.game, self._device)
 
     def walk(
         self,
@@ -220,7 +216,7 @@ class BinnedRows:
         weights_out: NDArray[np.float64],
         chosen: NDArray[np.integer],
     ) -> NDArray[np.float64]:
-        """The walk with all rows in bins, and near ones ranked under the few coalitions that count most each."""
+        """The walk with all rows in bins, but near ones ranked under the subsets that count most."""
         m = self.n_columns
         heavy = np.isin(np.arange(m + 1), (0, 1, m - 1, m))
         light_in, light_out = (

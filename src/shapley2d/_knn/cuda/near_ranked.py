@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from shapley2d._base.in_threads import map_columns
-from shapley2d._knn.cuda.batches import in_batches
-from shapley2d._knn.cuda.coalition_sums import in_groups, walk_by_sums
+from shapley2d._knn.cuda.batches import ListedSums, in_batches, listed_sums, walk_by_sums
 from shapley2d._knn.cuda.device import DeviceError
-from shapley2d._knn.cuda.layout import BINS, NEAR, largest_dissimilarities, make_layout
-from shapley2d._knn.cuda.twin import as_floats, entries
+from shapley2d._knn.cuda.kernel_inputs import (
+    BINS,
+    NEAR,
+    as_floats,
+    compared_entries,
+    largest_dissimilarities,
+    make_layout,
+)
+from shapley2d._knn.cuda.ranked import RankedRows
+from shapley2d._knn.row_axis import RowAxis
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._knn.cuda.device import Device
-    from shapley2d._knn.cuda.layout import Layout
+    from shapley2d._knn.cuda.kernel_inputs import BinLayout
     from shapley2d._knn.row_axis import RowGame
 
 _SPARE_BYTES = 1024  # on the chip, beside what a launch asks for
@@ -35,7 +42,7 @@ _QUEUE = 16  # launches after which Ctrl-C is looked for
 _NOWHERE = np.uint64(0)
 
 
-class Shape(NamedTuple):
+class NearShape(NamedTuple):
     """How work is cut up: coalitions and threads of a block, blocks that a processor takes, entries loaded ahead."""
 
     group: int
@@ -48,13 +55,13 @@ class Shape(NamedTuple):
 # for two blocks.
 _WIDE = 24
 _SHAPES = (
-    Shape(16, 1024, 1, 8),
-    Shape(8, 512, 2),
-    Shape(8, 512, 1),
-    Shape(4, 512, 1),
-    Shape(2, 512, 1),
+    NearShape(16, 1024, 1, 8),
+    NearShape(8, 512, 2),
+    NearShape(8, 512, 1),
+    NearShape(4, 512, 1),
+    NearShape(2, 512, 1),
 )
-_REGRESSION_SHAPES = (Shape(4, 1024, 1), Shape(2, 1024, 1))
+_REGRESSION_SHAPES = (NearShape(4, 1024, 1), NearShape(2, 1024, 1))
 
 
 class _Walk(NamedTuple):
@@ -65,54 +72,43 @@ class _Walk(NamedTuple):
     kept: Any
 
 
-class NearRanked:
-    """Row values with near rows ranked and far ones in bins, as :mod:`shapley2d._knn.cuda.twin` has them.
+class NearRanked(RowAxis, ListedSums):
+    """Row values with near rows ranked and far ones in bins.
 
     Parameters
     ----------
     game : RowGame
     device : Device
-    shape : Shape, optional
+    shape : NearShape, optional
         By default the fastest one that fits.
     tile_rows : int, optional
         Rows of a launch; by default all where that keeps to the GPU's cache.
 
     Attributes
     ----------
-    group : int
-        Coalitions that share a launch.
-    unit : float
-        What :meth:`values` are whole numbers of.
     largest : ndarray of shape (m,)
         The largest that two entries of each column can be apart.
-    rows_at_a_time : int
-        Validation rows that the GPU's processors take beside one another.
     train, entries : device arrays
         The training table, and what the entries of validation rows are compared with.
     """
+
+    is_binned = True
+    adder = "add_weighted_counts"
 
     def __init__(
         self,
         game: RowGame,
         device: Device,
-        shape: Shape | None = None,
+        shape: NearShape | None = None,
         tile_rows: int | None = None,
     ) -> None:
-        self.n_rows, self.n_columns = game.n_rows, game.n_columns
+        super().__init__(game)
         self._device = device
-        self._classifies = game.task == "classification"
-        self._magnitude = (
-            1.0 if self._classifies else max(game.magnitude, np.finfo(np.float64).tiny)
-        )
-        # No value is larger: what one of K neighbours can change, and in regression the error of no
-        # rows.
-        k = game.n_neighbors
-        self._bound = 1.0 / k if self._classifies else 8.0 / k + 2 * abs(game.weights.alone)
-        self._per_bin = 8 if self._classifies else 20
-        self._shape = shape or self._fitting_shape()
+        self._magnitude = max(game.magnitude, np.finfo(np.float64).tiny)
+        self._shape = shape or fitting_shape(device, self.n_columns, classifies=game.classifies)
         self.group = self._shape.group
         self.rows_at_a_time = self._shape.blocks * device.processors
-        self._fixed = np.float32(2.0**30 / self._bound)
+        self._fixed = np.float32(2.0**30 / self.game.value_bound)
         self.unit = self._magnitude**2 / float(self._fixed)
         codes = (
             np.stack(map_columns(as_floats, game.train, game.n_rows))
@@ -126,7 +122,7 @@ class NearRanked:
             GROUP=self.group,
             BINS=BINS,
             NEAR=NEAR,
-            REGRESSION=int(not self._classifies),
+            REGRESSION=int(not self.game.classifies),
             BLOCKS=self._shape.blocks,
             AHEAD=self._shape.ahead,
         )
@@ -143,30 +139,9 @@ class NearRanked:
             ) from error
         self.train, self.entries = self._arguments[:2]
 
-    def _fitting_shape(self) -> Shape:
-        shapes = _SHAPES[self.n_columns <= _WIDE :] if self._classifies else _REGRESSION_SHAPES
-        for shape in shapes:
-            needed = self._on_chip(shape, self.n_columns) + 8 * shape.threads + _SPARE_BYTES
-            if (
-                needed <= self._device.block_bytes
-                and shape.blocks * needed <= self._device.processor_bytes
-            ):
-                return shape
-        raise DeviceError(
-            f"{self._device.name} has {self._device.block_bytes // 1024} KB of memory on the chip for a block of "
-            "threads, too little for the bins"
-        )
-
-    def _on_chip(self, shape: Shape, n_columns: int) -> int:
-        """Bytes of counts, of lists of near rows, of what is summed up along these, and of columns."""
-        summed = 2 * (NEAR + 2) if self._classifies else 16 * (NEAR + 1)
-        bins = shape.group * (self._per_bin * _LINE + 8 * NEAR)
-        columns = (_COLUMN_BYTES + 4 * shape.group) * (n_columns + shape.ahead)
-        return bins + -(-shape.group * summed // 16) * 16 + columns
-
     def _upload(self, game: RowGame, codes: NDArray[Any]) -> None:
         device, weights = self._device, game.weights
-        if self._classifies:
+        if self.game.classifies:
             labels = (device.upload(game.runs()), _NOWHERE, _NOWHERE)
         else:
             labels = (
@@ -179,7 +154,7 @@ class NearRanked:
         ]
         self._arguments: tuple[Any, ...] = (
             device.upload(codes),
-            device.upload(entries(game)),
+            device.upload(compared_entries(game)),
             np.int32(self.n_rows),
             np.int32(self.n_columns),
             *labels,
@@ -195,29 +170,10 @@ class NearRanked:
         progress: Callable[[float], None] | None = None,
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
-        total = np.empty((len(coalitions), self.n_rows))
-
-        def values(part: NDArray[np.bool_]) -> Any:
-            return self.values(part, chosen)
-
-        for part, found in in_groups(self._device, coalitions, self.group, values, progress):
-            total[part] = found * self.unit
-        return total
+        return listed_sums(self, self._device, self.n_rows, coalitions, chosen, progress)
 
     def values(self, coalitions: NDArray[np.bool_], chosen: NDArray[np.integer]) -> Any:
-        """Row values under each of a few column coalitions, summed over the chosen validation rows.
-
-        Parameters
-        ----------
-        coalitions : ndarray of shape (B, m), bool
-            As many as share a launch at most, see :attr:`group`.
-        chosen : ndarray of int
-
-        Returns
-        -------
-        device array of shape (group, n), int64
-            Whole numbers of :attr:`unit`.
-        """
+        """See :class:`~shapley2d._knn.cuda.batches.ListedSums`."""
         sums = self._device.zeros((self.group, self.n_rows), np.int64)
         listed = np.flatnonzero(coalitions.any(axis=0)).astype(np.int32)
         bits = (coalitions[:, listed].T << np.arange(len(coalitions))).sum(axis=1).astype(np.int32)
@@ -238,7 +194,7 @@ class NearRanked:
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         low = self.group.bit_length() - 1
-        if not self._classifies or self.n_columns <= low:
+        if not self.game.classifies or self.n_columns <= low:
             return walk_by_sums(self, weights_in, weights_out, chosen)
         device = self._device
         blocks = min(max(len(chosen), 1), self.rows_at_a_time)
@@ -269,7 +225,7 @@ class NearRanked:
         sizes = high.size + np.arange(low + 1)
         with_column, everywhere = weights_in[sizes] + weights_out[sizes], weights_out[sizes]
         many = np.array([math.comb(low, size) for size in range(low + 1)])
-        largest = self._bound * max(
+        largest = self.game.value_bound * max(
             float(many @ np.abs(with_column)), float(many @ np.abs(everywhere))
         )
         if largest == 0.0:
@@ -305,6 +261,10 @@ class NearRanked:
         )
         self._launch("fold_walk", (-(-self.n_rows // 256),), 256, arguments)
 
+    def ranked(self) -> RankedRows:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        return RankedRows(self.game, self._device)
+
     def walk_rows(self) -> int:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         rounds = _WALK_WORK // ((self.n_rows << self.n_columns) * self._device.processors)
@@ -315,7 +275,7 @@ class NearRanked:
         kernel: str,
         chosen: NDArray[np.integer],
         listed: tuple[Any, ...],
-        layout: Layout,
+        layout: BinLayout,
         fixed: np.float32,
         last: tuple[Any, ...],
         kept: Any = _NOWHERE,
@@ -324,8 +284,8 @@ class NearRanked:
         device = self._device
         bins = (np.int32(layout.shift), np.int32(layout.offset))
         n_listed = int(listed[2])
-        state_bytes = self.group * (self._per_bin * _LINE + 8 * NEAR)
-        on_chip = self._on_chip(self._shape, n_listed)
+        state_bytes = self.group * _bin_bytes(classifies=self.game.classifies)
+        on_chip = _on_chip(self._shape, n_listed, classifies=self.game.classifies)
 
         def launch(
             grid: tuple[int, int], part: Any, count: int, phases: int, state: Any, limits: Any
@@ -359,3 +319,30 @@ class NearRanked:
             device.wait()
 
         in_batches(work, numbers.size, _BATCH)
+
+
+def fitting_shape(device: Device, n_columns: int, *, classifies: bool) -> NearShape:
+    """The fastest shape that the memory on the chip has room for."""
+    shapes = _SHAPES[n_columns <= _WIDE :] if classifies else _REGRESSION_SHAPES
+    for shape in shapes:
+        needed = _on_chip(shape, n_columns, classifies=classifies)
+        needed += 8 * shape.threads + _SPARE_BYTES
+        if needed <= device.block_bytes and shape.blocks * needed <= device.processor_bytes:
+            return shape
+    raise DeviceError(
+        f"{device.name} has {device.block_bytes // 1024} KB of memory on the chip for a block of "
+        "threads, too little for the bins"
+    )
+
+
+def _bin_bytes(*, classifies: bool) -> int:
+    """Bytes of the bins of a column subset, and of its list of near rows."""
+    return (8 if classifies else 20) * _LINE + 8 * NEAR
+
+
+def _on_chip(shape: NearShape, n_columns: int, *, classifies: bool) -> int:
+    """Bytes of bins and lists of near rows, of what is summed up along these, and of columns."""
+    summed = 2 * (NEAR + 2) if classifies else 16 * (NEAR + 1)
+    columns = (_COLUMN_BYTES + 4 * shape.group) * (n_columns + shape.ahead)
+    bins = shape.group * _bin_bytes(classifies=classifies)
+    return bins + -(-shape.group * summed // 16) * 16 + columns

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from shapley2d._base.in_threads import map_columns
 from shapley2d._kernels.distinct import split_groups
-from shapley2d._knn.cuda.layout import HalfBins
+from shapley2d._knn.cuda.batches import ListedSums
+from shapley2d._knn.cuda.kernel_inputs import HalfBins, class_runs, mean_dissimilarities
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +86,7 @@ class _Launch(NamedTuple):
     size: NDArray[np.int32]
 
 
-class SubsetSums:
+class SubsetSums(ListedSums):
     """Weighted sums of row values over all column subsets, and over those with each column.
 
     Parameters
@@ -93,7 +95,7 @@ class SubsetSums:
         Of classification.
     device : Device
     train, entries : device arrays
-        Of :class:`~shapley2d._knn.cuda.binned.BinnedRows`.
+        Of :class:`~shapley2d._knn.cuda.near_ranked.NearRanked`.
     largest : ndarray of shape (m,)
         The largest that two entries of each column can be apart.
     shape : SubsetShape
@@ -126,13 +128,8 @@ class SubsetSums:
         absent = np.iinfo(game.train.dtype).min
         gaps = map_columns(lambda column: int(column.min() == absent), game.train, self.n_rows)
         self._gaps = device.upload(np.array(gaps, dtype=np.int32))
-        self._coded: list[tuple[int, NDArray[np.int32]]] = []
-        classes, self._classes = np.unique(game.y, return_inverse=True)
-        self._n_classes = classes.size
-        self._ends = np.searchsorted(game.y, classes, side="right")
-        self._kept: tuple[bytes, Any, Any] | None = None
-        place = np.minimum(np.searchsorted(classes, game.y_valid), classes.size - 1)
-        self._labels = np.where(classes[place] == game.y_valid, place, -1).astype(np.int32)
+        self._ends, self._labels = class_runs(game)
+        self._prepared = lru_cache(maxsize=1)(self._prepare)
         beyond = game.weights.single_beyond
         rank_unit = np.float32(max(float(beyond[0]), 1e-30) / _LARGEST_RANK_SUM)
         ranks = np.empty(self.n_rows + 1, dtype=[("single", np.float32), ("beyond", np.int32)])
@@ -146,23 +143,11 @@ class SubsetSums:
         )
 
     def values(self, coalitions: NDArray[np.bool_], chosen: NDArray[np.integer]) -> Any:
-        """Row values under each of a few column coalitions, summed over the chosen validation rows.
-
-        Parameters
-        ----------
-        coalitions : ndarray of shape (B, m), bool
-            As many as share a launch at most, see :attr:`group`.
-        chosen : ndarray of int
-
-        Returns
-        -------
-        device array of shape (group, n)
-        """
+        """See :class:`~shapley2d._knn.cuda.batches.ListedSums`."""
         device, n = self._device, self.n_rows
         listed = np.flatnonzero(coalitions.any(axis=0)).astype(np.int32)
         bits = (coalitions[:, listed].T << np.arange(len(coalitions))).sum(axis=1).astype(np.int32)
-        ends = np.cumsum(np.bincount(self._classes, minlength=self._n_classes)).astype(np.int32)
-        parts = [listed, bits, ends]
+        parts = [listed, bits, self._ends]
         columns, masks, ends_there = _views(device.upload(np.concatenate(parts)), parts)
         factors = device.upload(np.full(self.group, _LARGEST_VALUE / self._bound, dtype=np.float32))
         sums = device.zeros((self.group, n), np.uint32)
@@ -197,17 +182,20 @@ class SubsetSums:
 
     def prepared(self, chosen: NDArray[np.integer]) -> tuple[Any, Any]:
         """The entries of the chosen validation rows, and where the bulk of the rows begins in every column."""
-        key = chosen.tobytes()
-        if self._kept is None or self._kept[0] != key:
-            device, m = self._device, self.n_columns
-            entries = device.empty((chosen.size, m, 4), np.float32)
-            bulks = device.empty((chosen.size, m), np.float32)
-            self._launch("find_bulks", (chosen.size, m), 256, (
-                self._train, np.int32(self.n_rows), np.int32(m), device.upload(chosen.astype(np.int32)),
-                np.float32(self._scale), np.int32(self.n_rows // FEW), self._least, self._entries, entries, bulks,
-            ))  # fmt: skip
-            self._kept = key, entries, bulks
-        return self._kept[1:]
+        # a walk asks for the same rows again and again
+        found: tuple[Any, Any] = self._prepared(chosen.astype(np.int32).tobytes())
+        return found
+
+    def _prepare(self, numbers: bytes) -> tuple[Any, Any]:
+        chosen = np.frombuffer(numbers, dtype=np.int32)
+        device, m = self._device, self.n_columns
+        entries = device.empty((chosen.size, m, 4), np.float32)
+        bulks = device.empty((chosen.size, m), np.float32)
+        self._launch("find_bulks", (chosen.size, m), 256, (
+            self._train, np.int32(self.n_rows), np.int32(m), device.upload(chosen),
+            np.float32(self._scale), np.int32(self.n_rows // FEW), self._least, self._entries, entries, bulks,
+        ))  # fmt: skip
+        return entries, bulks
 
     def contracted(
         self,
@@ -314,18 +302,21 @@ class SubsetSums:
             if number % _QUEUE == 0:
                 device.wait()
 
+    @cached_property
+    def _coded(self) -> list[tuple[int, NDArray[np.int32]]]:
+        """The number of distinct entries of every column, and which of them each row has."""
+        codes = [np.unique(column, return_inverse=True) for column in self._game.train]
+        return [(distinct.size, inverse.astype(np.int32)) for distinct, inverse in codes]
+
     def _columns(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Which columns' choices share a launch, those with the fewest entries, and the others."""
-        if not self._coded:
-            codes = [np.unique(column, return_inverse=True) for column in self._game.train]
-            self._coded = [(distinct.size, inverse.astype(np.int32)) for distinct, inverse in codes]
         order = np.argsort([count for count, _ in self._coded], kind="stable").astype(np.int32)
         return np.sort(order[: self._shape.low]), np.sort(order[self._shape.low :])
 
     def _distinct(self) -> Iterator[_Launch]:
         """The distinct rows under the low columns and every set of the others."""
         low, others = self._columns()
-        groups = self._classes.astype(np.int32)
+        groups = np.unique(self._game.y, return_inverse=True)[1].astype(np.int32)
         for j in low:
             groups, first, size = split_groups(groups, self._coded[j][1], self._coded[j][0])
 
@@ -365,7 +356,7 @@ def fitting_shape(
 
 
 def _share(both: NDArray[np.float64], part: NDArray[np.float64]) -> tuple[float, float] | None:
-    """The line in the size that gives a part of the weights as a share of them, or None if there is none.
+    """Fit ``part / both`` as ``start + slope * size``; None if it is not linear.
 
     Examples
     --------
@@ -399,20 +390,3 @@ def _views(array: Any, parts: list[NDArray[Any]]) -> list[Any]:
     """The parts of arrays that were copied as one."""
     ends = np.cumsum([part.size for part in parts])
     return [array[end - part.size : end] for part, end in zip(parts, ends, strict=True)]
-
-
-def mean_dissimilarities(game: RowGame) -> NDArray[np.float64]:
-    """What two training rows differ by in each column, on average; in columns of categories at most."""
-    nominal, weight, _ = game.measures
-    absent = np.iinfo(game.train.dtype).min
-
-    def mean_of(j: int) -> float:
-        column = game.train[j]
-        there = column[column != absent]
-        if not there.size:
-            return 0.0
-        return float(weight[j]) * (
-            1.0 if nominal[j] else 2.0 * float(np.var(there.astype(np.float64)))
-        )
-
-    return np.array(map_columns(mean_of, range(game.n_columns), game.n_rows))

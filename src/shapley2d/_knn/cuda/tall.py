@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._knn.cuda.batches import in_batches
-from shapley2d._knn.cuda.layout import HalfBins
+from shapley2d._knn.cuda.batches import ListedSums, in_batches
+from shapley2d._knn.cuda.kernel_inputs import HalfBins, class_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ class TallShape(NamedTuple):
         return 8 * self.bins.words
 
 
-class TallSums:
+class TallSums(ListedSums):
     """Row values under listed column subsets, summed over validation rows.
 
     Parameters
@@ -56,7 +56,7 @@ class TallSums:
         Of classification.
     device : Device
     train : device array
-        Of :class:`~shapley2d._knn.cuda.binned.BinnedRows`.
+        Of :class:`~shapley2d._knn.cuda.near_ranked.NearRanked`.
     prepare : callable
         Gives what is known of chosen validation rows, as two device arrays.
     ranks : tuple
@@ -88,24 +88,11 @@ class TallSums:
         )
         self.group = GROUP
         self._stride = -(-game.n_rows // _ROWS) * _ROWS
-        classes = np.unique(game.y)
-        self._ends = device.upload(np.searchsorted(game.y, classes, side="right").astype(np.int32))
-        place = np.minimum(np.searchsorted(classes, game.y_valid), classes.size - 1)
-        self._labels = np.where(classes[place] == game.y_valid, place, -1).astype(np.int32)
+        ends, self._labels = class_runs(game)
+        self._ends = device.upload(ends)
 
     def values(self, coalitions: NDArray[np.bool_], chosen: NDArray[np.integer]) -> Any:
-        """Row values under each of a few column coalitions, summed over the chosen validation rows.
-
-        Parameters
-        ----------
-        coalitions : ndarray of shape (B, m), bool
-            At most :attr:`group`.
-        chosen : ndarray of int
-
-        Returns
-        -------
-        device array of shape (B filled up to sixteens, n)
-        """
+        """See :class:`~shapley2d._knn.cuda.batches.ListedSums`."""
         device, shape, n, m = self._device, self._shape, self.n_rows, self.n_columns
         count = -(-len(coalitions) // _TILE) * _TILE
         inside = np.zeros((count, m), dtype=np.uint8)

@@ -33,7 +33,7 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
 
     import numpy as np
 
-    from shapley2d._knn.raw_metric import check_numbers
+    from shapley2d._knn.metric import check_metric
     from shapley2d._methods.knn.cells import value_knn
     from shapley2d._methods.knn.label import value_knn_label
     from shapley2d._methods.knn.precedence import value_with_precedence
@@ -44,10 +44,8 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     scoring = options.pop("scoring", None)
     check_knn_scoring(scoring, problem.target.task)
     problem = weigh_problem(problem, scoring)
-    if options["metric"] == "sqeuclidean":
-        check_numbers(
-            problem.table
-        )  # a text that is the same in every row too, though no distance needs it
+    # a text that is the same in every row too, though no distance needs it
+    check_metric(options["metric"], problem.table)
     value = value_knn if problem.label is None else value_knn_label
     facts = facts_of_knn(problem, options["baseline"], options["n_neighbors"])
     if run.precedence.is_set:
@@ -69,14 +67,13 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
 
 def price(problem: Problem, run: Run, **options: Any) -> Price:
     """What a run will take."""
-    from shapley2d._knn.raw_metric import check_numbers
+    from shapley2d._knn.metric import check_metric
     from shapley2d._methods.knn.price import price_knn
     from shapley2d._methods.knn.varying import take_columns, varying_columns
     from shapley2d._methods.price import PriceError
 
     check_knn_scoring(options.pop("scoring", None), problem.target.task)
-    if options["metric"] == "sqeuclidean":
-        check_numbers(problem.table)
+    check_metric(options["metric"], problem.table)
     if run.precedence.is_set:
         raise PriceError("what players who join after others take is not known beforehand")
     kept = varying_columns(problem.table)

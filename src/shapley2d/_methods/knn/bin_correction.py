@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._knn.rows import RowValues
+    from shapley2d._knn.row_values import RowValues
 
     Weights = tuple[NDArray[np.float64], NDArray[np.float64]]
 

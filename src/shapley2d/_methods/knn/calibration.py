@@ -10,6 +10,7 @@ import numpy as np
 from shapley2d._base.streams import seed_sequence
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.jackknife import GROUPS
+from shapley2d._knn.rounding import average_rounding
 from shapley2d._methods.knn.pilot import few_rows
 from shapley2d._methods.knn.split_game import SplitGame
 from shapley2d._methods.knn.varying import take_columns
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._knn.cuda.device import Device
-    from shapley2d._knn.rows import RowValues
+    from shapley2d._knn.row_values import RowValues
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -156,7 +157,7 @@ def rounding_s(bench: Bench, seed: int) -> float:
     if not columns.unrounded:
         return 0.0
     coalition = _some_coalitions(bench.part.n_columns, seed)[0]
-    return timed(lambda: bench.part.average_rounding(columns, [(0, coalition)]))
+    return timed(lambda: average_rounding(bench.part, columns, [(0, coalition)]))
 
 
 def _some_coalitions(n_columns: int, seed: int) -> NDArray[np.bool_]:

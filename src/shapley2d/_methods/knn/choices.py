@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shapley2d._knn.form import FEW_PAIRS, SAMPLE_COST, SMALL_WORK
-from shapley2d._knn.small import SMALL_GAME
+from shapley2d._knn.small_table import SMALL_GAME
 from shapley2d._methods.knn.bin_correction import SAMPLE, SAMPLE_ROWS
 from shapley2d.exceptions import InputError, Setting
 
@@ -20,6 +19,15 @@ MAX_EXACT_COLUMNS = 24
 
 MAX_SAMPLED_COLUMNS = 1024
 """Beyond here the sampled column axis is refused, too: its regressions take the third power of their number."""
+
+SMALL_WORK = 2.0**31
+"""Triples of row, validation row and column subset that the exact form does in seconds."""
+
+FEW_PAIRS = 16.0
+"""The fast form pays from this many pairs of validation row and column subset for each of its sample on."""
+
+SAMPLE_COST = 4.0
+"""The same for the largest sample: the exact form takes four to five times as long (``benchmarks/knn.py kernel``)."""
 
 TYPICAL_COALITIONS = 512
 """What sampling to the default tolerance takes, give or take a doubling."""

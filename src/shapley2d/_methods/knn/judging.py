@@ -11,7 +11,6 @@ import numpy as np
 from shapley2d._base.defaults import TOLERANCE
 from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import warn
-from shapley2d._knn.form import SPREAD_SHARE
 from shapley2d._methods.knn.bin_correction import correct_bins
 from shapley2d._methods.knn.choices import most_sampled_exactly
 from shapley2d.exceptions import PrecisionWarning, Setting
@@ -20,6 +19,9 @@ if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.knn.split_game import SplitGame
     from shapley2d._methods.run import Run
+
+SPREAD_SHARE = 1e-3
+"""An error of this part of the spread of the values is never worth more work."""
 
 # Errors of bins that are wanted at most, as a share of those of sampled coalitions: together they
 # are 3 % larger.

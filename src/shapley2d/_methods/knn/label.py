@@ -18,7 +18,7 @@ import numpy as np
 from shapley2d._base.streams import generator
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.rows import RowValues
+from shapley2d._knn.row_values import row_values
 from shapley2d._methods.knn.backend import device_named
 from shapley2d._methods.knn.bin_correction import correct_bins
 from shapley2d._methods.knn.cells import value_knn
@@ -140,7 +140,7 @@ class _RowGame:
         ]
 
         parts = [
-            RowValues(
+            row_values(
                 columns,
                 split.y.codes,
                 split.y_valid.codes,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shapley2d._knn.columns.sampling import STORE_BYTES
-from shapley2d._knn.small import ROWS as SMALL_ROWS
+from shapley2d._knn.small_table import ROWS as SMALL_ROWS
 from shapley2d._knn.threads import coalitions_at_a_time
 
 PROBES = 8

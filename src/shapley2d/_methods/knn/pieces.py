@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._knn.columns.chunk_design import ChunkDesign
-    from shapley2d._knn.rows import RowValues
+    from shapley2d._knn.row_values import RowValues
     from shapley2d._methods.knn.chunk_sums import ChunkSums
     from shapley2d._methods.knn.stream_sums import StreamSums
 

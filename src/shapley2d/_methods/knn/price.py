@@ -14,8 +14,8 @@ from shapley2d._knn.columns.sampling import (
     coalitions_of_rounds,
     fits_store,
 )
-from shapley2d._knn.form import sample_size
-from shapley2d._knn.rows import FAST_ROWS
+from shapley2d._knn.rounding import sample_size
+from shapley2d._knn.row_values import FAST_ROWS
 from shapley2d._methods.knn import calibration
 from shapley2d._methods.knn.backend import backend_name, may_use_gpu, on_backend
 from shapley2d._methods.knn.bin_correction import MAX_SAMPLE, SAMPLE, SAMPLE_ROWS

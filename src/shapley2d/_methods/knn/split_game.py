@@ -8,9 +8,9 @@ import numpy as np
 
 from shapley2d._base.streams import generator
 from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS
-from shapley2d._knn.form import rounding_bound
 from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.rows import FAST_ROWS, RowValues
+from shapley2d._knn.rounding import rounding_bound
+from shapley2d._knn.row_values import FAST_ROWS, RowValues, row_values
 from shapley2d._methods.knn.backend import backend_name
 from shapley2d._methods.knn.choices import FEW_COLUMNS
 from shapley2d._methods.knn.pieces import Keeper, MeanValues
@@ -89,7 +89,7 @@ class SplitGame:
         """The row kernels of every split."""
         options: dict[str, Any] = {**self._options, "form": form}
         return [
-            RowValues(
+            row_values(
                 columns,
                 split.y.codes,
                 split.y_valid.codes,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._knn.rows import RowValues
+    from shapley2d._knn.row_values import RowValues
     from shapley2d._methods.knn.pieces import Chunks, Keeper
     from shapley2d._methods.knn.split_game import SplitGame
     from shapley2d._methods.run import Run

@@ -6,17 +6,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._knn.cuda.layout import BINS, NEAR, bins_of, largest_dissimilarities, make_layout
+from shapley2d._knn.cuda.kernel_inputs import (
+    BINS,
+    NEAR,
+    as_floats,
+    bins_of,
+    compared_entries,
+    largest_dissimilarities,
+    make_layout,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._knn.cuda.layout import Layout
+    from shapley2d._knn.cuda.kernel_inputs import BinLayout
     from shapley2d._knn.row_axis import RowGame
 
 
 def binned_values(
-    game: RowGame, t: int, coalition: NDArray[np.bool_], layout: Layout | None = None
+    game: RowGame, t: int, coalition: NDArray[np.bool_], layout: BinLayout | None = None
 ) -> NDArray[np.float64]:
     """Values of all rows: near ones by rank, others as if they tied with those in the same bin.
 
@@ -26,7 +34,7 @@ def binned_values(
     t : int
         The validation row.
     coalition : ndarray of shape (m,), bool
-    layout : Layout, optional
+    layout : BinLayout, optional
         By default that of the coalition.
 
     Returns
@@ -46,7 +54,7 @@ def binned_values(
 
 def row_distances(game: RowGame, t: int, coalition: NDArray[np.bool_]) -> NDArray[np.float32]:
     """Distance of every row from a validation row, added up in floats, column by column."""
-    codes, compared = as_floats(game.train), entries(game)[t]
+    codes, compared = as_floats(game.train), compared_entries(game)[t]
     total = np.zeros(game.n_rows, dtype=np.float32)
     for j in np.flatnonzero(coalition):
         value, weight, added, missing = compared[j]
@@ -58,7 +66,7 @@ def row_distances(game: RowGame, t: int, coalition: NDArray[np.bool_]) -> NDArra
     return total
 
 
-def tie_groups(distances: NDArray[np.float32], layout: Layout) -> NDArray[np.int64]:
+def tie_groups(distances: NDArray[np.float32], layout: BinLayout) -> NDArray[np.int64]:
     """What rows are ranked by: the distance (its bits) of near ones, the bin of others, beyond all distances.
 
     The first bin of far rows is divided into as many parts as there are bins of near rows, whose
@@ -73,35 +81,6 @@ def tie_groups(distances: NDArray[np.float32], layout: Layout) -> NDArray[np.int
         parts = (bits >> (layout.shift - digits)) - ((crowded + layout.offset) << digits)
         groups = np.where(bins == crowded, crowded - (1 << digits) + parts, bins)
     return np.where(far, 2**31 + groups, bits)
-
-
-def as_floats(codes: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Entries as floats, NaN for missing ones.
-
-    Examples
-    --------
-    >>> as_floats(np.array([0, 7, -(2**31)], dtype=np.int32))
-    array([ 0.,  7., nan], dtype=float32)
-    """
-    found = codes.astype(np.float32)
-    found[codes == np.iinfo(codes.dtype).min] = np.nan
-    return found
-
-
-def entries(game: RowGame) -> NDArray[np.float32]:
-    """What the entries of all validation rows are compared with, see ``Entry`` in ``binned.cu``."""
-    nominal, weight, missing = game.measures
-    gone = game.valid == np.iinfo(game.valid.dtype).min
-    signed = np.where(nominal, -weight.astype(np.float32), weight.astype(np.float32))
-    return np.stack(
-        [
-            np.where(gone, 0, game.valid),
-            np.where(gone, 0, signed),
-            np.where(gone, missing, 0),
-            np.broadcast_to(missing, game.valid.shape),
-        ],
-        axis=-1,
-    ).astype(np.float32)
 
 
 def tied_classification(

@@ -1,19 +1,19 @@
-"""Validation rows that count differently, for a device whose sums know no weights: one sum for every level."""
+"""Validation rows of different weights on a GPU, whose kernels know none: one sum per weight."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shapley2d._knn.cuda.device import DeviceError
+from shapley2d._knn.row_axis import RowAxis
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
-
-    from shapley2d._knn.row_axis import RowAxis
 
 MAX_LEVELS = 64
 """Different weights that are worth a sum each; balanced accuracy has as many as there are classes."""
@@ -38,11 +38,12 @@ def check_levels(weights: NDArray[np.float64]) -> None:
     count = np.unique(weights).size
     if count > MAX_LEVELS:
         raise DeviceError(
-            f"its validation rows have {count:,} different weights, more than the {MAX_LEVELS} that a GPU takes"
+            f"its validation rows have {count:,} different weights, more than the {MAX_LEVELS} that "
+            "a GPU takes"
         )
 
 
-class WeightLevels:
+class WeightLevels(RowAxis):
     """The row values of a device, each validation row times its weight.
 
     Parameters
@@ -54,7 +55,10 @@ class WeightLevels:
 
     def __init__(self, axis: RowAxis, weights: NDArray[np.float64]) -> None:
         check_levels(weights)
-        self._axis, self._weights = axis, weights
+        super().__init__(replace(axis.game, valid_weights=weights))
+        self._axis = axis
+        self.is_binned, self.rows_at_a_time = axis.is_binned, axis.rows_at_a_time
+        self.finer = None if axis.finer is None else WeightLevels(axis.finer, weights)
 
     def sums(
         self,
@@ -80,16 +84,9 @@ class WeightLevels:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         return self._axis.walk_rows()
 
-    @property
-    def rows_at_a_time(self) -> int:
-        """As many as the device takes."""
-        return int(getattr(self._axis, "rows_at_a_time", 1))
-
-    @property
-    def finer(self) -> WeightLevels | None:
-        """The same with near rows ranked, where a GPU has all rows in bins."""
-        axis = getattr(self._axis, "finer", None)
-        return None if axis is None else WeightLevels(axis, self._weights)
+    def ranked(self) -> WeightLevels:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        return WeightLevels(self._axis.ranked(), self.game.valid_weights)
 
     def _weighted(
         self,
@@ -98,7 +95,7 @@ class WeightLevels:
         progress: Callable[[float], None] | None,
     ) -> NDArray[np.float64]:
         parts, done = [], 0
-        for weight, places in weight_levels(self._weights[chosen]):
+        for weight, places in weight_levels(self.game.valid_weights[chosen]):
             parts.append(weight * add_up(chosen[places]))
             done += places.size
             if progress is not None:

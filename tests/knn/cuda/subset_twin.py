@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._knn.cuda.layout import largest_dissimilarities
-from shapley2d._knn.cuda.subsets import FEW, half_scale, mean_dissimilarities
-from shapley2d._knn.cuda.twin import as_floats, entries, tied_classification
+from knn.cuda.twin import tied_classification
+from shapley2d._knn.cuda.kernel_inputs import (
+    as_floats,
+    compared_entries,
+    largest_dissimilarities,
+    mean_dissimilarities,
+)
+from shapley2d._knn.cuda.subsets import FEW, half_scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from shapley2d._knn.cuda.layout import HalfBins
+    from shapley2d._knn.cuda.kernel_inputs import HalfBins
     from shapley2d._knn.cuda.subsets import SubsetShape
     from shapley2d._knn.cuda.tall import TallShape
     from shapley2d._knn.row_axis import RowGame
@@ -82,7 +87,7 @@ def column_distances(game: RowGame, t: int, j: int) -> tuple[NDArray[np.float32]
     """Distances of all rows in one column, counted from where the bulk of them begins, and where that is."""
     scale = np.float32(half_scale(largest_dissimilarities(game)))
     codes = as_floats(game.train[j])
-    value, weight, added, missing = entries(game)[t, j] * np.array(
+    value, weight, added, missing = compared_entries(game)[t, j] * np.array(
         [1, scale, scale, scale], dtype=np.float32
     )
     apart = codes - value

@@ -1,4 +1,4 @@
-"""The bins of far rows: the leading bits of their distances. The twin and the kernels share them."""
+"""What the CUDA kernels are given: entries as floats, classes as runs of rows, and the bins."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class HalfBins(NamedTuple):
         return float(np.array([first << self.shift], dtype=np.uint16).view(np.float16)[0])
 
 
-class Layout(NamedTuple):
+class BinLayout(NamedTuple):
     """How distances become bins: the bits of a float, shifted right, less the offset; at least 0."""
 
     shift: int
     offset: int
 
 
-def make_layout(top: float, smallest: int) -> Layout:
+def make_layout(top: float, smallest: int) -> BinLayout:
     """The layout for coalitions whose distances are at most ``top``, the smallest of so many columns.
 
     Examples
@@ -73,13 +73,58 @@ def make_layout(top: float, smallest: int) -> Layout:
     mantissa = next((bits for size, bits in _MANTISSA if smallest <= size), _MOST)
     shift = 23 - mantissa
     largest = np.array([max(top, 1.0) * _MARGIN], dtype=np.float32)
-    return Layout(shift, int(largest.view(np.int32)[0] >> shift) - (BINS - 1))
+    return BinLayout(shift, int(largest.view(np.int32)[0] >> shift) - (BINS - 1))
 
 
-def bins_of(distances: NDArray[np.float32], layout: Layout) -> NDArray[np.int64]:
+def bins_of(distances: NDArray[np.float32], layout: BinLayout) -> NDArray[np.int64]:
     """The bin of every distance."""
     bits: NDArray[np.int64] = distances.view(np.int32).astype(np.int64)
     return np.asarray(np.maximum((bits >> layout.shift) - layout.offset, 0))
+
+
+def as_floats(codes: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Entries as floats, NaN for missing ones.
+
+    Examples
+    --------
+    >>> as_floats(np.array([0, 7, -(2**31)], dtype=np.int32))
+    array([ 0.,  7., nan], dtype=float32)
+    """
+    found = codes.astype(np.float32)
+    found[codes == np.iinfo(codes.dtype).min] = np.nan
+    return found
+
+
+def compared_entries(game: RowGame) -> NDArray[np.float32]:
+    """What the entries of all validation rows are compared with, see ``Entry`` in ``binned.cu``."""
+    nominal, weight, missing = game.measures
+    gone = game.valid == np.iinfo(game.valid.dtype).min
+    signed = np.where(nominal, -weight.astype(np.float32), weight.astype(np.float32))
+    return np.stack(
+        [
+            np.where(gone, 0, game.valid),
+            np.where(gone, 0, signed),
+            np.where(gone, missing, 0),
+            np.broadcast_to(missing, game.valid.shape),
+        ],
+        axis=-1,
+    ).astype(np.float32)
+
+
+def class_runs(game: RowGame) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Where the rows of every class end, and the class of each validation row; -1 if no row has it.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> class_runs(SimpleNamespace(y=np.array([0, 0, 2]), y_valid=np.array([2, 0, 1])))
+    (array([2, 3], dtype=int32), array([ 1,  0, -1], dtype=int32))
+    """
+    classes = np.unique(game.y)
+    ends = np.searchsorted(game.y, classes, side="right")
+    place = np.minimum(np.searchsorted(classes, game.y_valid), classes.size - 1)
+    labels = np.where(classes[place] == game.y_valid, place, -1)
+    return ends.astype(np.int32), labels.astype(np.int32)
 
 
 def largest_dissimilarities(game: RowGame) -> NDArray[np.int64]:
@@ -102,3 +147,20 @@ def largest_dissimilarities(game: RowGame) -> NDArray[np.int64]:
         return largest
 
     return np.array(map_columns(largest_of, range(game.n_columns), game.n_rows), dtype=np.int64)
+
+
+def mean_dissimilarities(game: RowGame) -> NDArray[np.float64]:
+    """What two training rows differ by in each column, on average; in columns of categories at most."""
+    nominal, weight, _ = game.measures
+    absent = np.iinfo(game.train.dtype).min
+
+    def mean_of(j: int) -> float:
+        column = game.train[j]
+        there = column[column != absent]
+        if not there.size:
+            return 0.0
+        return float(weight[j]) * (
+            1.0 if nominal[j] else 2.0 * float(np.var(there.astype(np.float64)))
+        )
+
+    return np.array(map_columns(mean_of, range(game.n_columns), game.n_rows))

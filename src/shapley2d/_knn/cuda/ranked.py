@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._knn.cuda.batches import in_batches
-from shapley2d._knn.cuda.coalition_sums import walk_by_sums
+from shapley2d._knn.cuda.batches import in_batches, walk_by_sums
+from shapley2d._knn.row_axis import RowAxis
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,7 +98,7 @@ class Ranking:
         in_batches(work, count, int(np.clip(_PAIR_ROWS // self.n_rows, 1, 65535)))
 
 
-class RankedRows:
+class RankedRows(RowAxis):
     """Row values with every row ranked.
 
     Parameters
@@ -108,15 +108,11 @@ class RankedRows:
     """
 
     def __init__(self, game: RowGame, device: Device) -> None:
-        self.n_rows, self.n_columns = game.n_rows, game.n_columns
+        super().__init__(game)
         self._ranking = Ranking(game.train, game.valid, game.measures, game.task, device)
-        self._classifies = game.task == "classification"
-        weights, k = game.weights, game.n_neighbors
-        self._magnitude = (
-            1.0 if self._classifies else max(game.magnitude, np.finfo(np.float64).tiny)
-        )
-        self._bound = 1.0 / k if self._classifies else 8.0 / k + 2 * abs(weights.alone)
-        if self._classifies:
+        weights = game.weights
+        self._magnitude = max(game.magnitude, np.finfo(np.float64).tiny)
+        if game.classifies:
             labels = (device.upload(game.runs()), _NOWHERE, _NOWHERE)
         else:
             scaled = (game.y / self._magnitude, game.y_valid / self._magnitude)
@@ -125,7 +121,7 @@ class RankedRows:
             *labels,
             *(device.upload(np.ascontiguousarray(table)) for table in (*weights[:5], game.inverse)),
             np.float64(weights.alone),
-            np.int32(k),
+            np.int32(game.n_neighbors),
         )
 
     def sums(
@@ -136,9 +132,9 @@ class RankedRows:
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         ranking, device = self._ranking, self._ranking.device
-        fixed = fixed_point(self._bound, chosen.size)
+        fixed = fixed_point(self.game.value_bound, chosen.size)
         sums = device.zeros((len(coalitions), self.n_rows), np.int64)
-        scratch = (1 if self._classifies else 2) * (self.n_rows + 1)
+        scratch = (1 if self.game.classifies else 2) * (self.n_rows + 1)
 
         def add(keys: Any, rows: Any, valid: Any, coalition: Any, count: int) -> None:
             before = device.empty((count, scratch), np.float64)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.in_threads import count_threads, map_in_threads, stop_flag
+from shapley2d._base.in_threads import map_in_threads, stop_flag
 from shapley2d._kernels.knn_small import add_small_classification, add_small_regression
+from shapley2d._knn.row_axis import RowAxis
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,20 +27,23 @@ ROWS = 16
 """Validation rows of a piece, at most."""
 
 
-class SmallTable:
-    """Row values by all cores; the result does not depend on their number.
+class SmallTable(RowAxis):
+    """Row values by kernels that compile quickly; the number of threads does not change them.
 
     Parameters
     ----------
     game : RowGame
-    n_jobs : int, optional
-        Threads; all cores by default.
+    n_threads : int
     """
 
-    def __init__(self, game: RowGame, *, n_jobs: int | None = None) -> None:
-        self._game = game
-        self.n_threads = count_threads(n_jobs)
+    def __init__(self, game: RowGame, *, n_threads: int = 1) -> None:
+        super().__init__(game)
+        self.n_threads = n_threads
         self._runs, self._inverse = game.runs(), game.inverse
+
+    def on_one_thread(self) -> SmallTable:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        return self if self.n_threads == 1 else SmallTable(self.game, n_threads=1)
 
     def sums(
         self,
@@ -48,7 +52,7 @@ class SmallTable:
         progress: Callable[[float], None] | None = None,
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
-        total = np.zeros((len(coalitions), self._game.n_rows))
+        total = np.zeros((len(coalitions), self.n_rows))
         pieces, stop = self._pieces(len(coalitions), chosen), stop_flag()
 
         def evaluate(piece: tuple[slice, NDArray[np.integer]]) -> NDArray[np.float64]:
@@ -68,7 +72,7 @@ class SmallTable:
         chosen: NDArray[np.integer],
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
-        m, stop = self._game.n_columns, stop_flag()
+        m, stop = self.n_columns, stop_flag()
 
         def evaluate(piece: tuple[slice, NDArray[np.integer]]) -> NDArray[np.float64]:
             numbers = np.arange(piece[0].start, min(piece[0].stop, 1 << m))
@@ -80,7 +84,7 @@ class SmallTable:
                 np.einsum("fj,fi->ji", weights, self._values(coalitions, piece[1], stop))
             )
 
-        total = np.zeros((m, self._game.n_rows))
+        total = np.zeros((m, self.n_rows))
         pieces = self._pieces(1 << m, chosen)
         for part in map_in_threads(evaluate, pieces, self.n_threads, stop=stop):
             total += part
@@ -88,14 +92,14 @@ class SmallTable:
 
     def walk_rows(self) -> int:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
-        return max(4, (_PIECE << 4) // (self._game.n_rows << self._game.n_columns))
+        return max(4, (_PIECE << 4) // (self.n_rows << self.n_columns))
 
     def _pieces(
         self, n_subsets: int, chosen: NDArray[np.integer]
     ) -> list[tuple[slice, NDArray[np.integer]]]:
         """Coalitions and validation rows to do at a time: their sizes depend on the table alone, so do the bits."""
-        rows = int(np.clip(_PIECE // (self._game.n_rows * _COALITIONS), 1, ROWS))
-        block = int(np.clip(_PIECE // (self._game.n_rows * rows), 1, n_subsets))
+        rows = int(np.clip(_PIECE // (self.n_rows * _COALITIONS), 1, ROWS))
+        block = int(np.clip(_PIECE // (self.n_rows * rows), 1, n_subsets))
         return [
             (slice(start, start + block), chosen[first : first + rows])
             for first, start in product(range(0, len(chosen), rows), range(0, n_subsets, block))
@@ -105,12 +109,12 @@ class SmallTable:
         self, coalitions: NDArray[np.bool_], chosen: NDArray[np.integer], stop: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         """Row values under each of the coalitions, summed over the chosen validation rows."""
-        game, weights = self._game, self._game.weights
+        game, weights = self.game, self.game.weights
         sums = np.zeros((len(coalitions), game.n_rows))
         if stop[0]:
             return sums
         apart, worth = _dissimilarities(game, chosen), game.valid_weights[chosen]
-        if game.task == "classification":
+        if game.classifies:
             add_small_classification(
                 apart, coalitions, self._runs[chosen], worth,
                 weights.single, weights.single_beyond, self._inverse, sums,
