@@ -41,7 +41,7 @@ def test_the_bar_says_that_code_is_being_compiled(monkeypatch, capsys):
     with progress.reporting(True, "slow work") as report:  # noqa: FBT003
         time.sleep(0.1)
         report(0.1, "row 1")
-        for compiles, words in ((True, "compiling, once"), (False, "row 1")):
+        for compiles, words in ((True, "compiling"), (False, "row 1")):
             monkeypatch.setattr(cache._watch, "depth", int(compiles))
             capsys.readouterr()
             deadline = time.monotonic() + 20

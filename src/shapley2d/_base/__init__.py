@@ -1,4 +1,4 @@
-"""What every room stands on: files written whole, progress, checks, warnings, random streams.
+"""What every room uses: atomic files, threads, progress, checks, warnings, random streams, words.
 
 Knows no table and no value.
 """

@@ -1,7 +1,7 @@
-"""Writing files so that nothing is ever half written, and knowing beforehand whether they can be.
+"""Writing files atomically, and checking beforehand whether they can be written.
 
-A file comes into being under another name beside its place and takes the place when it is whole. A
-link stays, and the file it points to is replaced; a pipe or a terminal is written to, never
+A file is written under a temporary name in the same folder and renamed when it is complete. A
+symbolic link stays and the file it points to is replaced; a pipe or a terminal is written to, never
 replaced.
 """
 
@@ -25,19 +25,19 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_locks: Any  # fcntl, or None on Windows, where an open file cannot be deleted anyway
+_locks: Any  # fcntl; None on Windows, where an open file cannot be deleted anyway
 try:
     import fcntl as _locks
 except ImportError:
     _locks = None
 
-_LONGEST = 200  # bytes of a name that a temporary one repeats; most file systems allow 255 in all
-_STALE_S = 3600.0
+_LONGEST = 200  # bytes of a name that its temporary name repeats; most file systems allow 255
+_STALE_S = 3600.0  # without locks, a temporary file of this age counts as abandoned
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``, which takes its place when the block ends well.
+    """Yield a temporary path beside ``path`` that replaces it when the block ends without an error.
 
     Examples
     --------
@@ -70,9 +70,9 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def why_unwritable(path: str | os.PathLike[str]) -> str:
-    """Why a file could not be written at a path, as the end of a sentence; empty where it could.
+    """Why a file cannot be written at a path, as the end of a sentence; empty if it can.
 
-    A temporary file is made there and deleted: better to know before hours of work than after.
+    Creates and deletes a temporary file: better to know before hours of work than after.
 
     Examples
     --------
@@ -98,12 +98,12 @@ def why_unwritable(path: str | os.PathLike[str]) -> str:
 
 
 def real_path(path: str | os.PathLike[str]) -> Path:
-    """The file behind a path, links followed."""
+    """The path with all symbolic links resolved."""
     return Path(os.path.realpath(path))
 
 
 def is_stream(target: Path) -> bool:
-    """Whether a path names a pipe, a terminal or the like, which is written to as it is."""
+    """Whether a path is a pipe, a terminal or the like, which is written to directly."""
     try:
         mode = target.stat().st_mode
     except OSError:
@@ -112,7 +112,7 @@ def is_stream(target: Path) -> bool:
 
 
 def remove_stale(target: Path) -> None:
-    """Delete temporary files that killed processes have left beside a file: those for it alone, none in use."""
+    """Delete temporary files of this target that killed processes left behind."""
     pattern = re.compile(rf"\.{re.escape(_label(target))}\.[0-9a-f]{{8}}\.part")
     try:
         names = [entry.name for entry in os.scandir(target.parent) if pattern.fullmatch(entry.name)]
@@ -124,7 +124,7 @@ def remove_stale(target: Path) -> None:
 
 
 def obstacle(path: Path) -> str:
-    """What stands in the way of a file as far as can be seen without trying, as :func:`why_unwritable` says it."""
+    """Why a path cannot be written, as far as can be seen without trying; empty if it can."""
     try:
         mode: int | None = path.stat().st_mode
     except FileNotFoundError:
@@ -150,20 +150,20 @@ def obstacle(path: Path) -> str:
 
 
 def _folder(path: Path) -> Path:
-    """The folder that a file goes to, as the user named it."""
+    """The folder of a file, as the user named it."""
     return real_path(path).parent if path.is_symlink() else path.parent
 
 
 def _label(target: Path) -> str:
-    """What the temporary files of a target are called: as it is, where that is not too long."""
+    """The part of a temporary name that identifies its target."""
     name = os.fsencode(target.name)
     return target.name if len(name) <= _LONGEST else hashlib.sha256(name).hexdigest()[:32]
 
 
 def _new_file(target: Path) -> tuple[Path, int | None]:
-    """An empty file beside the target, with the permissions that the system gives a new file, and a lock on it.
+    """Create an empty file beside the target, with default permissions, and lock it.
 
-    The lock ends with the process, however that ends: so a file without one is nobody's.
+    The lock ends with the process, however that ends, so a file without a lock is abandoned.
     """
     while True:
         temporary = target.with_name(f".{_label(target)}.{secrets.token_hex(4)}.part")
@@ -178,7 +178,7 @@ def _new_file(target: Path) -> tuple[Path, int | None]:
             _locks.flock(handle, _locks.LOCK_EX | _locks.LOCK_NB)
             taken = temporary.stat().st_ino != os.fstat(handle).st_ino
         except (BlockingIOError, FileNotFoundError):
-            taken = True  # another writer came between the file and its lock, and took it for left behind
+            taken = True  # another writer saw the file before its lock and removed it
         except OSError:  # some network folders have no locks
             taken = False
         if not taken:
@@ -187,7 +187,7 @@ def _new_file(target: Path) -> tuple[Path, int | None]:
 
 
 def _remove_abandoned(temporary: Path) -> None:
-    """Delete a temporary file whose process is gone: under its lock, so that nobody can take it up meanwhile."""
+    """Delete a temporary file whose process has ended, under its lock."""
     if _locks is None:
         if time.time() - temporary.stat().st_mtime > _STALE_S:
             temporary.unlink(missing_ok=True)
@@ -204,7 +204,7 @@ def _remove_abandoned(temporary: Path) -> None:
 
 @contextmanager
 def _copied(target: Path) -> Iterator[Path]:
-    """A temporary file whose content goes to a pipe or the like when the block ends well."""
+    """A temporary file whose content is copied to a pipe or the like when the block succeeds."""
     handle, name = tempfile.mkstemp(suffix=".part")
     os.close(handle)
     temporary = Path(name)

@@ -1,14 +1,13 @@
-"""Checks of options; each names the option that is wrong and says what it may be."""
+"""Checks of options; each error names the option and says what is allowed."""
 
 from __future__ import annotations
 
-import difflib
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.words import one_of
+from shapley2d._base.words import nearest_word, one_of
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -16,16 +15,16 @@ if TYPE_CHECKING:
 
 
 MOST = 2**53
-"""The largest whole number that an option may be: as a float64 it is still itself."""
+"""The largest whole number that an option may be: float64 still holds it exactly."""
 
 MOST_JOBS = 4096
-"""Workers that one machine can be asked for."""
+"""The largest number of workers."""
 
 
 def _is_finite(value: Any) -> bool:
     try:
         return math.isfinite(value)
-    except OverflowError:  # a whole number beyond any float
+    except OverflowError:  # an int beyond the range of floats
         return False
 
 
@@ -50,7 +49,7 @@ def check_whole(value: Any, name: str, least: int) -> None:
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
         raise InputError(Setting(name, value), f" must be a whole number of at least {least}")
     if value > MOST:
-        raise InputError(Setting(name, value), f" is too large: it may be {MOST:,}")
+        raise InputError(Setting(name, value), f" is too large: it may be at most {MOST:,}")
 
 
 def check_choice(value: Any, name: str, choices: Iterable[Any]) -> None:
@@ -63,15 +62,11 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> None:
     shapley2d.exceptions.InputError: form='fats' is not known: did you mean 'fast'?
     """
     known = tuple(choices)
-    if any(
-        value is word or (isinstance(value, str) and isinstance(word, str) and value == word)
-        for word in known
-    ):
+    words = [word for word in known if isinstance(word, str)]
+    if any(value is choice for choice in known) or (isinstance(value, str) and value in words):
         return
-    near = difflib.get_close_matches(value, [word for word in known if isinstance(word, str)], 1) if (
-        isinstance(value, str)
-    ) else []  # fmt: skip
-    hint = f"did you mean {near[0]!r}?" if near else f"use {one_of(known)}"
+    near = nearest_word(value, words) if isinstance(value, str) else None
+    hint = f"did you mean {near!r}?" if near else f"use {one_of(known)}"
     raise InputError(Setting(name, value), f" is not known: {hint}")
 
 
@@ -85,15 +80,12 @@ def check_jobs(n_jobs: Any) -> None:
     """Check a number of workers, as joblib takes it."""
     if n_jobs is None:
         return
-    if (
-        not isinstance(n_jobs, (int, np.integer))
-        or isinstance(n_jobs, (bool, np.bool_))
-        or n_jobs == 0
-    ):
+    whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
+    if not whole or n_jobs == 0:
         raise InputError(
             Setting("n_jobs", n_jobs), " must be a whole number of workers, or -1 for all cores"
         )
     if not -MOST_JOBS <= n_jobs <= MOST_JOBS:
         raise InputError(
-            Setting("n_jobs", n_jobs), f" are more workers than the {MOST_JOBS:,} that are possible"
+            Setting("n_jobs", n_jobs), f" is too large: at most {MOST_JOBS:,} workers are possible"
         )

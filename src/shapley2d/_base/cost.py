@@ -1,4 +1,4 @@
-"""What work costs: the part that one process does alone, and pieces that workers share."""
+"""The cost of a run: what one process does alone, and pieces that workers share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 MOST_WORKERS = 2**20
-"""Beyond here nobody is asked how many workers it would take."""
+"""The largest number of workers that :meth:`Cost.workers` considers."""
 
 
 @dataclass(frozen=True)
@@ -16,15 +16,15 @@ class Cost:
     Attributes
     ----------
     alone_s : float
-        What is done once, by one process: setting up, and what becomes of the pieces.
+        Work of one process: setting up, and adding up the pieces.
     shared_s : float
-        What the pieces take one core.
+        Seconds of all pieces on one core.
     pieces : int
-        How many there are: no more workers than that have anything to do.
+        Their number, and so the most workers that are of use.
     waves : int
-        The pieces come in so many waves; each begins when the one before it is done.
+        The pieces come in waves; each starts when the one before it is done.
     handover_s : float
-        What the process that hands out the pieces spends on each.
+        Seconds that the main process spends on handing out one piece.
 
     Examples
     --------
@@ -42,17 +42,17 @@ class Cost:
     handover_s: float = 0.0
 
     def seconds(self, workers: int) -> float:
-        """What it takes with so many workers, a core each."""
+        """Seconds with some workers, one core each."""
         if workers <= 1:
             return self.alone_s + self.shared_s
         pieces = max(self.pieces, 1)
         waves = min(max(self.waves, 1), pieces)
         rounds = waves * math.ceil(math.ceil(pieces / waves) / workers)
-        # pieces of the last wave may be fewer, so that rounds can exceed their number
+        # the last wave may be smaller, so rounds can exceed the number of pieces
         return self.alone_s + self.shared_s * min(rounds / pieces, 1.0) + pieces * self.handover_s
 
     def workers(self, seconds: float) -> int | None:
-        """The fewest workers, a core each, that are done within so many seconds; None where none are."""
+        """The fewest workers, one core each, that finish in time; None if no number does."""
         low, high = 1, min(max(self.pieces, 1), MOST_WORKERS)
         if self.seconds(1) <= seconds:
             return 1

@@ -12,7 +12,7 @@ FOLDS = 5
 """Parts of a cross-valuation."""
 
 SEMIVALUE = "shapley"
-"""How coalitions of different sizes count."""
+"""How subsets of different sizes are weighted."""
 
 MIN_COALITIONS = 8
-"""Column coalitions that an estimate can rest on: no columns, all columns and three complementary pairs."""
+"""Fewest column subsets of an estimate: no columns, all columns and three complementary pairs."""

@@ -1,4 +1,4 @@
-"""Single Python objects from a user's table: missing, a number, or something else."""
+"""Single entries of a user's table as Python objects: missing, a number, or something else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def is_number(item: Any) -> bool:
-    """Whether a Python object is a real number: an int, a float, a decimal, a fraction, but not a boolean.
+    """Whether an object is a real number (int, float, decimal, fraction), booleans excluded.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def is_number(item: Any) -> bool:
 
 
 def is_missing(item: Any) -> bool:
-    """None, NaN, NaT and pandas' NA are missing; they are the things that do not equal themselves.
+    """Whether an entry is None, NaN, NaT or pandas' NA; all but None do not equal themselves.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The package's one map over threads: results in the order of the items, whatever the threads do."""
+"""The package's one map over threads: results come in the order of the items."""
 
 from __future__ import annotations
 

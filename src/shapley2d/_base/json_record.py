@@ -1,4 +1,4 @@
-"""JSON from files that may come from anyone."""
+"""JSON records of files that may come from anyone: parsed and checked, never trusted."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 MAX_DEPTH = 32
-"""Lists within lists, at most: ours have five or so."""
+"""Deepest nesting of lists and objects; our own files have about five levels."""
 
 
 def parse_record(data: bytes) -> dict[str, Any]:
-    """An object of JSON, or a ValueError that says in a phrase what is wrong with it.
+    """Parse a JSON object, or raise a ValueError whose message is a phrase.
 
     Examples
     --------
@@ -42,28 +42,28 @@ def parse_record(data: bytes) -> dict[str, Any]:
 
 
 def whole_number(value: Any, what: str, least: int = 0, most: int = 2**53) -> int:
-    """A whole number of a record, within bounds."""
+    """Check that an entry is a whole number within bounds."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise ValueError(f"{what} is not a whole number from {least} on")
     return value
 
 
-def is_number(value: Any) -> bool:
-    """Whether an entry of a record is a number that a float can hold: JSON knows integers of any length."""
+def fits_float(value: Any) -> bool:
+    """Whether an entry is a number that a float can hold; JSON allows integers of any length."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value.bit_length() < 1024
     return isinstance(value, float)
 
 
 def real_number(value: Any, what: str, least: float = 0.0) -> float:
-    """A number of a record, infinite perhaps, of at least ``least``."""
-    if not is_number(value) or not value >= least:
+    """Check that an entry is a number of at least ``least``; it may be infinite."""
+    if not fits_float(value) or not value >= least:
         raise ValueError(f"{what} is not a number from {least:g} on")
     return float(value)
 
 
 def history_pairs(value: Any) -> list[tuple[int, float]]:
-    """The course of a run: counts, and how precise the values were by then."""
+    """Check the history of a run: counts of draws, and the relative error after each count."""
     if not isinstance(value, list) or any(
         not isinstance(pair, list) or len(pair) != 2 for pair in value
     ):

@@ -1,8 +1,8 @@
 """From standard errors to precision: how wide a 95 % interval is, and when a run is precise enough.
 
-A standard error is the square root of an estimated variance, nothing more. An estimate from few
-groups or draws has a noisy variance, so its interval takes Student's quantile for its degrees of
-freedom; with infinitely many it is that of the normal distribution, 1.96.
+A standard error is the square root of an estimated variance. The variance of few groups or draws is
+noisy, so the interval uses Student's quantile for its degrees of freedom; with infinitely many that
+is the quantile of the normal distribution, 1.96.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEVEL = 0.95
-"""Share of intervals that hold the true value."""
+"""Share of intervals that contain the true value."""
 
-_NORMAL = 1.959963984540054  # the normal distribution's; without what it takes to compute it
+_NORMAL = 1.959963984540054  # quantile of the normal distribution, without importing scipy
 
 
 @cache
@@ -45,9 +45,9 @@ def interval_factor(dof: float = math.inf) -> float:
 def convergence_ratio(
     values: NDArray[np.float64], stderr: NDArray[np.float64], dof: float = math.inf
 ) -> float:
-    """Largest standard error relative to the spread of the values; what ``tolerance`` bounds.
+    """Largest standard error relative to the range of the values; ``tolerance`` bounds it.
 
-    A standard error with few degrees of freedom counts by as much more as its interval is wider.
+    With few degrees of freedom the standard error is scaled up as its interval is.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar with an estimated time left on a terminal, silence elsewhere, or a callback."""
+"""Progress of long runs: a bar with the time left on a terminal, a callback, or nothing."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_PATIENCE_S = 0.7  # work that ends sooner shows no bar
+_PATIENCE_S = 0.7  # shorter runs show no bar
 LONG_S = 120.0
-"""Time left from which on a run says how it could be shorter."""
+"""A run with more time left says how it could be shorter."""
 
 SHORTER = (
-    "It takes less time with a larger tolerance, fewer validation rows or folds, or a random part of the rows; "
-    "Ctrl-C ends it and keeps what there is"
+    "To shorten it, use a larger tolerance, fewer validation rows or folds, or a random sample "
+    "of the rows; Ctrl-C stops it and keeps the result so far"
 )
-_SURE_S = 5.0  # before that, the time left is a guess
+_SURE_S = 5.0  # before that, the time left is too uncertain for advice
 _FIRST_NOTE = "starting"
-_COMPILING = "compiling, once: the next run starts at once"
-_MARKS = 60  # at least a second apart: the pace is that of the last minute or so
+_COMPILING = "compiling (only in the first run)"
+_MARKS = 60  # times, at least a second apart: the pace is that of about the last minute
 
 
 class Report(Protocol):
-    """The function that feeds a progress report."""
+    """The function that updates a progress report."""
 
     def __call__(self, fraction: float, note: str, seconds_left: float | None = None) -> None:
-        """Report the share of the work that is done, and the time left where that is known better."""
+        """Report the share that is done, and the time left where the caller knows it better."""
 
 
 def check_progress(progress: Any) -> None:
-    """Check the option ``progress``, whether or not there will be anything to report."""
-    if not callable(progress) and not any(progress is word for word in (None, True, False)) and (
-        not isinstance(progress, str) or progress != "auto"
-    ):  # fmt: skip
+    """Check the option ``progress``."""
+    flag = any(progress is choice for choice in (None, True, False))
+    auto = isinstance(progress, str) and progress == "auto"
+    if not (callable(progress) or flag or auto):
         raise InputError(
             Setting("progress", progress), " is not known: use 'auto', True, False or a function"
         )
@@ -48,13 +48,13 @@ def check_progress(progress: Any) -> None:
 
 @contextmanager
 def reporting(progress: Any, title: str) -> Iterator[Report]:
-    """Open a progress report and yield the function that feeds it.
+    """Open a progress report and yield the function that updates it.
 
     Parameters
     ----------
     progress : {"auto", True, False} or callable
-        ``"auto"`` shows a bar when standard error is a terminal or in a notebook. A callable is
-        handed ``(fraction, note)``; the note has the time left where it is known.
+        ``"auto"`` shows a bar when standard error is a terminal or in a notebook. A callable
+        receives ``(fraction, note)``; the note includes the time left where it is known.
     title : str
         What is being done.
 
@@ -78,10 +78,10 @@ def reporting(progress: Any, title: str) -> Iterator[Report]:
 
 
 def announce(progress: Any, words: str) -> None:
-    """Say something before the work begins, where its progress is shown.
+    """Show a line before a run starts, where its progress will be shown.
 
-    A function that has an ``announce`` of its own is told by that; any other is handed ``(0,
-    words)``.
+    A callable with a method ``announce`` receives the words there; any other is called with
+    ``(0, words)``.
 
     Examples
     --------
@@ -116,14 +116,13 @@ def _watched() -> bool:
 
 
 def _compiling() -> bool:
-    cache = sys.modules.get(
-        "shapley2d._kernels.cache"
-    )  # not there before anything compiled is needed
+    # imported only once something compiled is needed
+    cache = sys.modules.get("shapley2d._kernels.cache")
     return cache is not None and cache.compiling()
 
 
 class _Bar:
-    """A rich progress bar that appears once the work has taken long enough to watch, whether it has news or not."""
+    """A rich progress bar that appears after a moment, even if nothing was reported yet."""
 
     def __init__(self, title: str) -> None:
         self._title = title
@@ -147,12 +146,8 @@ class _Bar:
             seconds_left = elapsed * (1 - fraction) / fraction
         left = "" if seconds_left is None else f"{format_seconds(seconds_left)} left"
         self._bar.update(self._task, completed=fraction, note=note, left=left)
-        if (
-            not self._hinted
-            and elapsed >= _SURE_S
-            and seconds_left is not None
-            and seconds_left >= LONG_S
-        ):
+        takes_long = elapsed >= _SURE_S and seconds_left is not None and seconds_left >= LONG_S
+        if takes_long and not self._hinted and seconds_left is not None:
             self._hinted = True
             self._bar.console.print(
                 f"{self._title}: about {format_seconds(seconds_left)} left. {SHORTER}."
@@ -176,7 +171,7 @@ class _Bar:
         from rich.text import Text
 
         class Note(ProgressColumn):
-            """What the work says of itself, or that it waits for the compiler."""
+            """The latest note, or that numba is compiling."""
 
             def render(self, task: Any) -> Text:
                 return Text(_COMPILING if _compiling() else task.fields["note"], style="dim")
@@ -205,10 +200,9 @@ class _Bar:
 
 
 class Pace:
-    """Seconds per step over the last minute or so of this run, whatever was done before it.
+    """Seconds per step over about the last minute of this run.
 
-    Early steps are slow (workers start, code compiles), later ones may be faster; only recent ones
-    count.
+    Early steps are slow (workers start, code compiles), so only recent ones count.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """Warnings that point at the user's line, and silence while models train.
 
-``warnings.catch_warnings`` saves and restores filters that all threads share: where two threads use
-it at the same time, one hears the other's warnings, and the filters may stay changed for good. Here
-the first thread to enter changes them, and the last one to leave restores them.
+``warnings.catch_warnings`` saves and restores filters that all threads share. When two threads use
+it at once, one sees the other's warnings and the filters may stay changed for good. Here the first
+thread to enter changes them and the last to leave restores them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _lock = threading.Lock()
-_inside: list[
-    warnings.catch_warnings[None]
-] = []  # what to restore, then one entry per further thread
+# the filters to restore, then one entry per further thread
+_inside: list[warnings.catch_warnings[None]] = []
 
 
 def warn(warning: Warning) -> None:
-    """Warn with the place in the user's code that called the package.
+    """Warn at the line of the user's code that called the package.
 
     Examples
     --------
@@ -40,14 +39,15 @@ def warn(warning: Warning) -> None:
 
 
 def find_stacklevel() -> int:
-    """The stack level, as the caller of this function would give it, of the first frame outside the package.
+    """The ``stacklevel``, seen from the caller, of the first frame outside the package.
 
     Examples
     --------
     >>> find_stacklevel()
     1
     """
-    frame = sys._getframe(1)  # noqa: SLF001  (inspect.stack reads source files, which takes milliseconds)
+    # inspect.stack reads source files, which takes milliseconds
+    frame = sys._getframe(1)  # noqa: SLF001
     level = 1
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         if frame.f_back is None:
@@ -59,7 +59,7 @@ def find_stacklevel() -> int:
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Ignore all warnings, until the last thread has left.
+    """Ignore all warnings until the last thread has left.
 
     Examples
     --------

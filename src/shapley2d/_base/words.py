@@ -1,7 +1,8 @@
-"""Words for people: singular and plural, choices, times and sizes, and text that is safe to print."""
+"""Words for people: plurals, choices, the nearest word, times, sizes, printable text."""
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 import unicodedata
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_JOINERS = "\u200c\u200d"  # belong to words of some languages, and to emojis
+_JOINERS = "\u200c\u200d"  # part of words in some languages, and of emojis
 _ASCII = re.compile(r"[ -~]*")
 
 
@@ -37,7 +38,7 @@ def counted(count: int, one: str, several: str = "") -> str:
 
 
 def one_of(words: Iterable[Any]) -> str:
-    """Words to choose from.
+    """The choices of an option.
 
     Examples
     --------
@@ -48,8 +49,31 @@ def one_of(words: Iterable[Any]) -> str:
     return " or ".join(shown) if len(shown) <= 2 else f"one of {', '.join(shown)}"
 
 
+def nearest_word(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The known word that is most like another one; None if none is similar.
+
+    Examples
+    --------
+    >>> nearest_word("fats", ["exact", "fast"]), nearest_word("slow", ["exact", "fast"])
+    ('fast', None)
+    """
+    return next(iter(difflib.get_close_matches(word, list(known), 1, cutoff)), None)
+
+
+def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """A hint at the nearest known word, to append to a message; empty if none is similar.
+
+    Examples
+    --------
+    >>> did_you_mean("zap", ["zip", "age"])
+    " (did you mean 'zip'?)"
+    """
+    near = nearest_word(word, known, cutoff)
+    return "" if near is None else f" (did you mean {near!r}?)"
+
+
 def format_seconds(seconds: float) -> str:
-    """A time span as a person says it.
+    """A time span in at most two units.
 
     Examples
     --------
@@ -65,7 +89,7 @@ def format_seconds(seconds: float) -> str:
 
 
 def format_bytes(count: float) -> str:
-    """An amount of memory as a person says it.
+    """An amount of memory in a fitting unit.
 
     Examples
     --------
@@ -78,7 +102,7 @@ def format_bytes(count: float) -> str:
 
 
 def is_harmless(letter: str) -> bool:
-    r"""Whether a terminal shows the letter and does nothing else.
+    r"""Whether a terminal shows the character and does nothing else.
 
     Examples
     --------
@@ -89,13 +113,15 @@ def is_harmless(letter: str) -> bool:
 
 
 def printable(text: str, keep: str = "") -> str:
-    r"""The text with control characters, marks of direction and lone surrogates as escapes.
+    r"""The text with control characters, direction marks and lone surrogates escaped.
+
+    They could move the cursor, hide text or reverse it.
 
     Parameters
     ----------
     text : str
     keep : str
-        Letters to leave as they are, such as the breaks between lines of our own.
+        Characters to leave unchanged, such as line breaks of our own.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from shapley2d._base.json_record import is_number, whole_number
+from shapley2d._base.json_record import fits_float, whole_number
 from shapley2d._base.streams import generator
 from shapley2d._estimation.fingerprint import not_repeatable, same_utility
 from shapley2d._theory.coalitions import MaskCoalitions
@@ -183,7 +183,7 @@ class UtilityProbes:
         return []
 
     def _parse(self, probe: Any, count: int) -> tuple[_Spot, float]:
-        if not isinstance(probe, dict) or not is_number(probe.get("utility")):
+        if not isinstance(probe, dict) or not fits_float(probe.get("utility")):
             raise ValueError("its utilities cannot be read")
 
         def entry(name: str, least: int, most: int) -> int:

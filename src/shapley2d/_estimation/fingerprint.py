@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.json_record import is_number
+from shapley2d._base.json_record import fits_float
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import InputError
 
@@ -116,7 +116,7 @@ def same_utility(one: float, other: float, scale: float = 0.0) -> bool:
 
 
 def _same_utilities(there: Any, here: list[float]) -> bool:
-    if not isinstance(there, list) or len(there) != len(here) or not all(map(is_number, there)):
+    if not isinstance(there, list) or len(there) != len(here) or not all(map(fits_float, there)):
         return False
     scale = max(map(abs, here), default=0.0)
     return all(same_utility(one, other, scale) for one, other in zip(there, here, strict=True))

@@ -10,7 +10,7 @@ from typing import Any
 
 from shapley2d._base.checks import check_number
 from shapley2d._base.cost import Cost
-from shapley2d._base.json_record import is_number
+from shapley2d._base.json_record import fits_float
 from shapley2d._base.words import format_bytes, format_seconds, printable
 
 Range = tuple[float, float]
@@ -281,6 +281,6 @@ def _whole(number: Any) -> int:
 
 
 def _real(number: Any) -> float:
-    if not is_number(number) or not number >= 0:
+    if not fits_float(number) or not number >= 0:
         raise ValueError(f"{number!r} is not a number from 0 on")
     return float(number)
