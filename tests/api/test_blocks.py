@@ -110,9 +110,9 @@ def test_blocks_sum_to_the_utility_of_the_whole_table():
     score = GaussianNB().fit(*data[:2]).score(*data[2:])
     v = value_blocks(*data, rows=ROWS, columns=COLUMNS, model=GaussianNB())
     constant = DummyClassifier().fit(*data[:2]).score(*data[2:])
-    assert v.total == pytest.approx(score - constant) and v.info["utility_none"] == pytest.approx(
-        constant
-    )
+    assert v.total == pytest.approx(score - constant) and v.info[
+        "baseline_utility"
+    ] == pytest.approx(constant)
     zero = value_blocks(*data, rows=ROWS, columns=COLUMNS, model=GaussianNB(), baseline="zero")
     assert zero.total == pytest.approx(score)
 

@@ -274,8 +274,8 @@ class Fuzz:
         if options["baseline"] == "labels" and not options["include_label"]:
             u = quiet(value_cells, X, target, _like(X, some), y_valid, "mc", model="knn", n_neighbors=options["n_neighbors"],
                       metric=options["metric"], max_permutations=1, tolerance=0, progress=False)  # fmt: skip
-            one, two = (r.total + r.info["utility_none"] for r in (u, v))
-            assert close(one, two, max(abs(one), abs(two), abs(v.info["utility_none"]))), (
+            one, two = (r.total + r.info["baseline_utility"] for r in (u, v))
+            assert close(one, two, max(abs(one), abs(two), abs(v.info["baseline_utility"]))), (
                 f"totals differ: {one} and {two}"
             )
 

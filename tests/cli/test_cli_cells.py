@@ -207,7 +207,7 @@ def test_flat_grows_the_built_in_tree(capsys, model):
     assert settings["model"] == "tree"
     twin = expected(method="flat", model="tree", cv=2, tolerance=0, max_permutations=4)
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
-    assert settings["utility_none"] == twin.info["utility_none"]
+    assert settings["baseline_utility"] == twin.info["baseline_utility"]
 
 
 @pytest.mark.parametrize(

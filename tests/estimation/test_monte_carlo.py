@@ -179,7 +179,7 @@ def test_worker_count_changes_no_bit():
     assert one.values.tobytes() == two.values.tobytes()
     assert one.stderr.tobytes() == two.stderr.tobytes()
     score = GaussianNB().fit(X, y).score(X_valid, y_valid)
-    assert one.total == pytest.approx(score - one.info["utility_none"])
+    assert one.total == pytest.approx(score - one.info["baseline_utility"])
 
 
 @pytest.mark.parametrize("method", ["exact", "loo"])

@@ -191,7 +191,7 @@ def test_models_with_labels_are_the_definition(name, task):
         np.testing.assert_allclose(v.values, expected, atol=1e-10)
         everyone, nobody = frozenset(range(4)), frozenset()
         assert v.total == pytest.approx(h(everyone, everyone) - h(nobody, nobody), abs=1e-10)
-        assert v.info["utility_none"] == pytest.approx(h(nobody, nobody))
+        assert v.info["baseline_utility"] == pytest.approx(h(nobody, nobody))
 
 
 def test_leave_one_out_of_a_single_column_counts_from_the_constant():
@@ -224,7 +224,7 @@ def test_any_score_counts_from_its_own_constant(scoring):
         "balanced_accuracy": 0.5,
     }[scoring]
     assert v.total == pytest.approx(score - constant, abs=1e-10)
-    assert v.info["utility_none"] == pytest.approx(constant)
+    assert v.info["baseline_utility"] == pytest.approx(constant)
 
 
 # ---- columns that change nothing
@@ -385,7 +385,7 @@ def test_the_sum_says_what_it_is(task):
     X, y, X_valid, y_valid = with_idle_columns(task)
     for options in ({}, {"method": "mc", "model": "tree", "max_permutations": 3, "tolerance": 0}):
         v = value_cells(X, y, X_valid, y_valid, progress=False, **options)
-        name = {"baseline": "zero"} if not options else {"baseline": "zero"}
+        name = {"baseline": "zero"}
         if task == "regression" and not options:
             with pytest.warns(
                 InputWarning,
@@ -394,7 +394,7 @@ def test_the_sum_says_what_it_is(task):
                 zero = value_cells(X, y, X_valid, y_valid, progress=False, **name)
         else:
             zero = value_cells(X, y, X_valid, y_valid, progress=False, **options, **name)
-        assert v.total == pytest.approx(zero.total - v.info["utility_none"], abs=1e-12)
+        assert v.total == pytest.approx(zero.total - v.info["baseline_utility"], abs=1e-12)
         words = (
             "what the rows' labels alone predict"
             if not options
@@ -402,10 +402,11 @@ def test_the_sum_says_what_it_is(task):
         )
         assert (
             v.info["about"]["total"]
-            == f"the model's score less {v.info['utility_none']:.4g}, {words}"
+            == f"the model's score less {v.info['baseline_utility']:.4g}, {words}"
         )
         assert (
-            zero.info["about"]["total"] == "the model's score" and "utility_none" not in zero.info
+            zero.info["about"]["total"] == "the model's score"
+            and "baseline_utility" not in zero.info
         )
 
 
@@ -413,7 +414,7 @@ def test_the_sum_of_folds_is_the_mean_over_them():
     X, y, _, _ = with_idle_columns("classification", n=30)
     v = value_cells(X, y, cv=3, progress=False)
     zero = value_cells(X, y, cv=3, baseline="zero", progress=False)
-    assert v.total == pytest.approx(zero.total - v.info["utility_none"], abs=1e-12)
+    assert v.total == pytest.approx(zero.total - v.info["baseline_utility"], abs=1e-12)
 
 
 def test_columns_of_a_good_regression_are_not_harmful():

@@ -120,7 +120,7 @@ def test_sampling_reaches_the_definition():
     v = value_cells(*SMALL, **QUICK | {"model": "gaussian_nb", "max_permutations": 3000})
     assert np.all(v.stderr > 0)
     assert np.all(np.abs(v.values - expected) < 4.5 * v.stderr)
-    assert v.info["utility_none"] == 3 / 5
+    assert v.info["baseline_utility"] == 3 / 5
     assert v.values.sum() == pytest.approx(v.info["utility_all"] - 3 / 5)
 
 
@@ -132,7 +132,7 @@ def test_axioms(model, seed, n_classes):
     X[:, 1] = 0.1  # whose mean is not 0.1 if it is summed carelessly
     y, y_valid = np.arange(9) % n_classes, rng.integers(0, n_classes, 11)
     v = value_cells(X, y, X_valid, y_valid, **QUICK | {"model": model, "random_state": seed})
-    assert v.total == pytest.approx(v.info["utility_all"] - v.info["utility_none"], abs=1e-12)
+    assert v.total == pytest.approx(v.info["utility_all"] - v.info["baseline_utility"], abs=1e-12)
     assert not v.values[:, 1].any()
     assert not v.stderr[:, 1].any()
 
@@ -144,7 +144,7 @@ def test_axioms_of_estimators(model):
     v = value_cells(
         X, TABLES[1], X_valid, TABLES[3], **QUICK | {"model": model, "max_permutations": 3}
     )
-    assert v.total == pytest.approx(v.info["utility_all"] - v.info["utility_none"], abs=1e-12)
+    assert v.total == pytest.approx(v.info["utility_all"] - v.info["baseline_utility"], abs=1e-12)
     assert not v.values[:, 3].any()
 
 
@@ -163,7 +163,7 @@ def test_cross_valuation_sums_to_the_mean_over_the_folds():
     v = value_cells(X, y, cv=3, **QUICK)
     assert v.shape == (30, 3)
     assert v.info["folds"] == 3 and v.info["n_valid"] == 30
-    assert v.total == pytest.approx(v.info["utility_all"] - v.info["utility_none"], abs=1e-12)
+    assert v.total == pytest.approx(v.info["utility_all"] - v.info["baseline_utility"], abs=1e-12)
     splits = make_problem(X, y, cv=3).splits
     games = [flat_game(split, model="tree") for split in splits]
     assert v.info["utility_all"] == pytest.approx(np.mean([game.utility_all for game in games]))
@@ -187,7 +187,9 @@ def test_threads_change_nothing(model):
     with joblib.parallel_config(backend="threading"):
         two = value_cells(*TABLES, **options, n_jobs=2)
     assert one.values.tobytes() == two.values.tobytes()
-    assert two.total == pytest.approx(two.info["utility_all"] - two.info["utility_none"], abs=1e-12)
+    assert two.total == pytest.approx(
+        two.info["utility_all"] - two.info["baseline_utility"], abs=1e-12
+    )
 
 
 def test_tables_as_they_came_in_threads():
@@ -249,7 +251,7 @@ def test_truncation_leaves_the_rest_of_an_order_with_nothing(model):
     order = np.random.default_rng(3).permutation(split.train.n_rows * 3)
     plain, cut = (flat_game(split, model=model, truncation=within) for within in (None, 0.08))
     full, part = plain.along(order), cut.along(order)
-    assert (cut.utility_none, cut.utility_all) == (plain.utility_none, plain.utility_all)
+    assert (cut.baseline_utility, cut.utility_all) == (plain.baseline_utility, plain.utility_all)
     reached = int(np.argmax(np.abs(full - plain.utility_all) <= 0.08))
     assert 0 < reached < order.size
     assert np.array_equal(part[: reached + 1], full[: reached + 1])
@@ -331,7 +333,8 @@ def test_the_record_and_a_file(tmp_path):
     assert v.info["method"] == "flat" and v.info["model"] == "tree"
     v.save(tmp_path / "values.parquet")
     assert (
-        Valuation.load(tmp_path / "values.parquet").info["utility_none"] == v.info["utility_none"]
+        Valuation.load(tmp_path / "values.parquet").info["baseline_utility"]
+        == v.info["baseline_utility"]
     )
     default = value_cells(*TABLES, **QUICK | {"model": None, "max_permutations": 1})
     assert default.info["model"] == "tree"
@@ -344,7 +347,7 @@ def test_scoring():
     game = flat_game(split, model=GaussianNB(), scoring="balanced_accuracy")
     predictions = GaussianNB().fit(*TABLES[:2]).predict(TABLES[2])
     assert game.utility_all == pytest.approx(balanced_accuracy_score(TABLES[3], predictions))
-    assert game.utility_none == pytest.approx(1 / 3)
+    assert game.baseline_utility == pytest.approx(1 / 3)
 
 
 def test_as_an_estimator():

@@ -111,7 +111,7 @@ def test_regression_tree_is_grown_on_the_filled_table():
         predictions = tree_by_hand(part, y[:8], X_valid, classifies=False)
         assert utilities[k] == pytest.approx(r2_score(y[8:], predictions)), k
     assert game.utility_all == pytest.approx(utilities[-1])
-    assert game.utility_none == pytest.approx(utilities[0])
+    assert game.baseline_utility == pytest.approx(utilities[0])
 
 
 @pytest.mark.parametrize("regression", [False, True])

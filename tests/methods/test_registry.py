@@ -46,7 +46,7 @@ TOY = """
 
     from shapley2d import CellValuer, InputError, value_cells
     from shapley2d.cli import main
-    from shapley2d._api.option_tables import methods_table, options_table
+    from shapley2d._api.method_docs import methods_table, options_table
 
     X, y = [[1, 2], [3, 4], [5, 6]], ["a", "b", "a"]
     v = value_cells(X, y, method="dice", n_dice=2, progress=False)

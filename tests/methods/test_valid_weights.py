@@ -55,10 +55,10 @@ def test_nearest_neighbours_equal_brute_force(options, weights, baseline):
         X, Y, X_VALID, Y_VALID, "exact", model="knn", baseline=baseline, **options, **KNN
     )
     np.testing.assert_allclose(whole.values, exact, rtol=0, atol=1e-10)
-    assert whole.info.get("utility_none") == pytest.approx(v.info.get("utility_none"))
+    assert whole.info.get("baseline_utility") == pytest.approx(v.info.get("baseline_utility"))
     if semivalue == "shapley" and baseline == "labels":
         everything = h(frozenset(range(N)), frozenset(range(M)))
-        assert v.total == pytest.approx(everything - v.info["utility_none"], abs=1e-12)
+        assert v.total == pytest.approx(everything - v.info["baseline_utility"], abs=1e-12)
 
 
 @pytest.mark.parametrize("label", [False, True])
@@ -134,8 +134,8 @@ def test_a_weight_counts_like_repeated_rows():
         )
         repeated = value_cells(X[some], Y[some], X_VALID[again], Y_VALID[again] % 2, **options)
         np.testing.assert_allclose(weighed.values, repeated.values, rtol=0, atol=1e-12)
-        assert weighed.info["utility_none"] == pytest.approx(
-            repeated.info["utility_none"], abs=1e-12
+        assert weighed.info["baseline_utility"] == pytest.approx(
+            repeated.info["baseline_utility"], abs=1e-12
         )
 
 

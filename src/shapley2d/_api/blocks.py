@@ -9,7 +9,7 @@ import numpy as np
 
 from shapley2d._api.block_layout import claims_of
 from shapley2d._api.block_question import Question, answer, replicate_path
-from shapley2d._api.docstrings import methods_list, with_method_docs
+from shapley2d._api.method_docs import methods_list, with_method_docs
 from shapley2d._base.checks import check_choice, check_flag, check_number, check_whole
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.warnings import warn

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._api.docstrings import methods_list, options_list, with_method_docs
+from shapley2d._api.method_docs import methods_list, options_list, with_method_docs
 from shapley2d._api.question import Question
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.progress import announce
@@ -117,10 +117,10 @@ def value_cells(
     -----
     Values count what the columns add. Without any column a model can still predict what the rows'
     labels alone say, so Shapley values of ``"knn"``, ``"mc"`` and ``"exact"`` sum to the model's
-    score less that, ``info["utility_none"]``, and a column that changes nothing gets 0. With
+    score less that, ``info["baseline_utility"]``, and a column that changes nothing gets 0. With
     ``baseline="zero"`` (``"knn"``) or ``baseline="zero"`` (the others) no columns are worth 0, as in
     the paper, and the values sum to the score itself. Those of ``"flat"`` sum to the score less
-    that of a table of nothing but means, ``info["utility_all"] - info["utility_none"]``. Those of
+    that of a table of nothing but means, ``info["utility_all"] - info["baseline_utility"]``. Those of
     ``"loo"``, ``"oob"`` and ``"random"`` sum to nothing in particular. ``info["about"]["total"]``
     has it in words.
 

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shapley2d._api.cells import value_cells
-from shapley2d._api.docstrings import options_list, with_method_docs
+from shapley2d._api.method_docs import options_list, with_method_docs
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._methods.registry import all_options, find_method
 from shapley2d._methods.run import Run

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._api.docstrings import methods_list, with_method_docs
+from shapley2d._api.method_docs import methods_list, with_method_docs
 from shapley2d._base.checks import check_whole
 from shapley2d._base.defaults import SEMIVALUE
 from shapley2d._games.function import FunctionGame

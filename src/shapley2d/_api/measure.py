@@ -12,7 +12,7 @@ from shapley2d._api.inspect import inspect_cells
 from shapley2d._base.checks import check_whole
 from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import without_warnings
-from shapley2d._methods.games import model_games
+from shapley2d._methods.model_games import model_games
 from shapley2d._methods.models import is_knn
 from shapley2d._methods.run import Run
 from shapley2d._results.inspected import Inspected

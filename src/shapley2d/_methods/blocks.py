@@ -12,12 +12,12 @@ from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._games.cached import CachedGame
 from shapley2d._games.grouped import GroupedGame
 from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS
-from shapley2d._methods.designs import value_designs
 from shapley2d._methods.exact import check_exact, exact_utilities
-from shapley2d._methods.games import model_games
+from shapley2d._methods.fixed_designs import value_designs
 from shapley2d._methods.identity import open_checkpoint
 from shapley2d._methods.knn.backend import backend_name, on_backend
 from shapley2d._methods.mc import permutation_draws
+from shapley2d._methods.model_games import model_games
 from shapley2d._methods.models import check_model, is_knn
 from shapley2d._methods.options import SAMPLING
 from shapley2d._methods.pairs.games import MAX_SAMPLED, solve_pairs

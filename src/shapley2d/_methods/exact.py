@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shapley2d._methods.model_games import score_model
 from shapley2d._methods.options import KEPT, TRAINING
 from shapley2d._methods.record import Method
-from shapley2d._methods.score import score_model
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ MAX_EXACT_UTILITIES = 2**24
 
 def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     """Exact values of a model's cells, for tables of a dozen players."""
-    from shapley2d._methods.designs import value_model
+    from shapley2d._methods.fixed_designs import value_model
 
     return value_model(solve_games, problem, run, **options)
 
@@ -44,7 +44,7 @@ def solve_games(
 ) -> Estimate:
     """Exact values of games, the mean over them; what is ``known`` of them identifies a checkpoint."""
     from shapley2d._estimation.exact import DesignBlocks
-    from shapley2d._methods.designs import value_designs
+    from shapley2d._methods.fixed_designs import value_designs
     from shapley2d._theory.designs import exact_design
 
     check_exact(games, rows, run)
@@ -96,7 +96,7 @@ def check_exact(games: Sequence[Game], rows: list[NDArray[np.intp]], run: Run) -
 
 def price(problem: Problem, run: Run, **options: Any) -> Price:
     """What a run will take."""
-    from shapley2d._methods.games import model_games
+    from shapley2d._methods.model_games import model_games
     from shapley2d._methods.work_price import price_designs
     from shapley2d._theory.designs import exact_design
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shapley2d._methods.model_games import score_model
 from shapley2d._methods.options import KEPT, TRAINING
 from shapley2d._methods.record import Method, refuse_semivalue
-from shapley2d._methods.score import score_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     """2D leave-one-out values of a model's cells."""
-    from shapley2d._methods.designs import value_model
+    from shapley2d._methods.fixed_designs import value_model
 
     return value_model(solve_games, problem, run, **options)
 
@@ -43,7 +43,7 @@ def solve_games(
     What else is ``known`` of the games identifies a checkpoint.
     """
     from shapley2d._estimation.exact import DesignBlocks
-    from shapley2d._methods.designs import value_designs
+    from shapley2d._methods.fixed_designs import value_designs
     from shapley2d._theory.designs import LeaveOneOut
 
     refuse_semivalue("loo", run.semivalues, "it only looks at the whole table")
@@ -65,7 +65,7 @@ def solve_games(
 
 def price(problem: Problem, run: Run, **options: Any) -> Price:
     """What a run will take."""
-    from shapley2d._methods.games import model_games
+    from shapley2d._methods.model_games import model_games
     from shapley2d._methods.work_price import price_designs
     from shapley2d._theory.designs import LeaveOneOut
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shapley2d._methods.model_games import score_model
 from shapley2d._methods.options import SAMPLING, TRAINING, TRUNCATION
 from shapley2d._methods.record import Method
-from shapley2d._methods.score import score_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +34,8 @@ def solve(
     **settings: Any,
 ) -> Estimate:
     """Monte Carlo values of a model's cells."""
-    from shapley2d._methods.games import model_games
     from shapley2d._methods.identity import identity_of_sums, open_checkpoint
+    from shapley2d._methods.model_games import model_games
 
     parts = model_games(problem, run, **settings)
     kept = open_checkpoint(
@@ -142,7 +142,7 @@ def price(
     **settings: Any,
 ) -> Price:
     """What a run will take."""
-    from shapley2d._methods.games import model_games
+    from shapley2d._methods.model_games import model_games
     from shapley2d._methods.models import is_built_in
     from shapley2d._methods.work_price import pace_of_utilities, price_draws
     from shapley2d._theory.designs import Permutation

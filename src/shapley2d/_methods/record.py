@@ -149,7 +149,7 @@ class Method:
         Completes "the values sum to ..." for Shapley values, likewise; empty where their sum means
         nothing.
     total_from_zero : str
-        Instead of a ``total`` with ``{utility_none}``, in runs without one because they count from
+        Instead of a ``total`` with ``{baseline_utility}``, in runs without one because they count from
         0.
     caution : str
         What to know where values are no contributions to a performance; empty where they are.
@@ -186,7 +186,7 @@ class Method:
     options: tuple[Option, ...] = ()
     how: str = ""
     meaning: str = "what it adds, on average over all ways to build up the table, to the performance of the model"
-    total: str = "the model's score less {utility_none:.4g}, {nothing}"
+    total: str = "the model's score less {baseline_utility:.4g}, {baseline}"
     total_from_zero: str = "the model's score"
     caution: str = ""
     certainty: str = ""
@@ -220,7 +220,9 @@ class Method:
 
     def about(self, facts: dict[str, Any]) -> dict[str, str]:
         """The words that a result keeps of its method, with the facts of the run in them."""
-        counts_from_zero = "{utility_none" in self.total and facts.get("utility_none") is None
+        counts_from_zero = (
+            "{baseline_utility" in self.total and facts.get("baseline_utility") is None
+        )
         total = self.total_from_zero if counts_from_zero else self.total
         return {
             "how": self.how.format_map(facts),

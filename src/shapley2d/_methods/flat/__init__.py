@@ -30,7 +30,7 @@ def score(problem: Problem, run: Run, **options: Any) -> float:
 
     settings = {name: options[name] for name in ("model", "scoring", "preprocess")}
     games = [flat_game(split, seed=run.seed, **settings) for split in problem.splits]
-    return float(np.mean([game.utility_all - game.utility_none for game in games]))
+    return float(np.mean([game.utility_all - game.baseline_utility for game in games]))
 
 
 def price(
@@ -80,7 +80,7 @@ METHOD = Method(
     ),
     how="every cell as a player of its own, absent cells filled with the mean (1D-Shapley)",
     meaning="what it adds to the performance of the model, on average over all orders in which cells replace means",
-    total="the model's score less {utility_none:.4g}, that of a table of means",
+    total="the model's score less {baseline_utility:.4g}, that of a table of means",
     score=score,
     price=price,
 )

@@ -53,7 +53,7 @@ class BuiltInGame:
     >>> X, y = [[0], [1], [4], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
     >>> game = BuiltInGame(FlatTree(split))
-    >>> game.utility_none, game.utility_all
+    >>> game.baseline_utility, game.utility_all
     (0.5, 1.0)
     >>> game.along(np.array([3, 0, 2, 1]))
     array([0.5 , 0.75, 0.75, 1.  , 1.  ])
@@ -66,7 +66,7 @@ class BuiltInGame:
         everything = np.arange(self.n_rows * self.n_columns)
         (none,) = model.follow(everything[:0], 0, never)
         (whole,) = model.follow(everything, everything.size, never)
-        self.utility_none, self.utility_all = model.utilities(np.array([none, whole])).tolist()
+        self.baseline_utility, self.utility_all = model.utilities(np.array([none, whole])).tolist()
         self._stop = never if truncation is None else (whole, truncation * model.unit)
 
     def along(self, order: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -40,7 +40,7 @@ def flat_cells(
     """Values of cells as players of one game, in which an absent cell is filled with its column's mean.
 
     Labels are always known. The values sum to the utility of the table minus that of a table of
-    nothing but means, which the record holds as ``utility_all`` and ``utility_none``.
+    nothing but means, which the record holds as ``utility_all`` and ``baseline_utility``.
     """
     if problem.label is not None:
         raise InputError(
@@ -83,7 +83,7 @@ def flat_cells(
     run.warn_of_precision(estimate, tolerance, "max_permutations", max_permutations)
     return estimate.noting(
         model=model if is_built_in(model) else repr(getattr(games[0], "model", None)),
-        utility_none=float(np.mean([game.utility_none for game in games])),
+        baseline_utility=float(np.mean([game.baseline_utility for game in games])),
         utility_all=float(np.mean([game.utility_all for game in games])),
     )
 
@@ -214,7 +214,7 @@ def _checkpoint(
     """The checkpoint at a path, for this problem and these games only."""
     from shapley2d._methods.identity import checkpoint_of, identity_of_sums
 
-    utilities = [utility for game in games for utility in (game.utility_none, game.utility_all)]
+    utilities = [utility for game in games for utility in (game.baseline_utility, game.utility_all)]
     return checkpoint_of(
         path,
         run,

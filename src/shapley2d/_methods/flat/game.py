@@ -24,13 +24,13 @@ class FlatGame(Protocol):
     Attributes
     ----------
     n_rows, n_columns : int
-    utility_none, utility_all : float
+    baseline_utility, utility_all : float
         The utilities of the table without any cell and with all of them.
     """
 
     n_rows: int
     n_columns: int
-    utility_none: float
+    baseline_utility: float
     utility_all: float
 
     def along(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -65,7 +65,7 @@ class FlatModelGame:
     >>> X, y = [[0], [1], [4], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
     >>> game = FlatModelGame(None, split)
-    >>> game.utility_none, game.utility_all
+    >>> game.baseline_utility, game.utility_all
     (0.5, 1.0)
     >>> game.along(np.array([3, 0, 2, 1]))
     array([0.5 , 0.75, 0.75, 1.  , 1.  ])
@@ -100,7 +100,7 @@ class FlatModelGame:
             self._valid = self._cells.valid
         self._matters = self._cells.matters()
         table = self._empty_table()
-        self.utility_none = self._score_table(table)
+        self.baseline_utility = self._score_table(table)
         for cell in np.ndindex(self._matters.shape):
             table.add(*cell)
         self.utility_all = self._score_table(table)
@@ -112,7 +112,7 @@ class FlatModelGame:
 
     def along(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
         """Utilities while the cells join in this order: of the empty coalition first, of the whole order last."""
-        utilities = np.full(order.size + 1, self.utility_none)
+        utilities = np.full(order.size + 1, self.baseline_utility)
         table = self._empty_table()  # of this call alone: threads share the game
         for k, player in enumerate(order.tolist()):
             if self._near_all(utilities[k]):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.defaults import MIN_COALITIONS
+from shapley2d._methods.model_games import score_model
 from shapley2d._methods.models import check_knn_scoring
 from shapley2d._methods.options import (
     BACKEND,
@@ -17,7 +19,6 @@ from shapley2d._methods.options import (
     TOLERANCE,
 )
 from shapley2d._methods.record import Method, choice, whole
-from shapley2d._methods.score import score_knn
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -34,11 +35,11 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     import numpy as np
 
     from shapley2d._knn.metric import check_metric
+    from shapley2d._methods.baseline_utility import knn_baseline
     from shapley2d._methods.knn.cells import value_knn
     from shapley2d._methods.knn.label import value_knn_label
     from shapley2d._methods.knn.precedence import value_with_precedence
     from shapley2d._methods.knn.varying import take_columns, varying_columns, with_zeros
-    from shapley2d._methods.nothing import facts_of_knn
     from shapley2d._tables.problem import weigh_problem
 
     scoring = options.pop("scoring", None)
@@ -47,7 +48,7 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     # a text that is the same in every row too, though no distance needs it
     check_metric(options["metric"], problem.table)
     value = value_knn if problem.label is None else value_knn_label
-    facts = facts_of_knn(problem, options["baseline"], options["n_neighbors"])
+    facts = knn_baseline(problem, options["baseline"], options["n_neighbors"])
     if run.precedence.is_set:
         for name in ("checkpoint", "cluster"):
             if options[name] is not None:
@@ -129,7 +130,7 @@ METHOD = Method(
     ),
     how="the {n_neighbors} nearest neighbours",
     averages=True,
-    score=score_knn,
+    score=partial(score_model, model="knn"),
     precedence=True,
     price=price,
     guess=guess,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.defaults import MIN_COALITIONS
+from shapley2d._methods.model_games import score_model
 from shapley2d._methods.options import TOLERANCE, TRAINING
 from shapley2d._methods.record import Method, whole
-from shapley2d._methods.score import score_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ def solve(
     problem: Problem, run: Run, *, n_subsets: int | None, tolerance: float, **settings: Any
 ) -> Estimate:
     """Values of a model's cells."""
-    from shapley2d._methods.games import model_games
+    from shapley2d._methods.model_games import model_games
     from shapley2d._methods.models import is_knn
 
     threads = (-1 if run.n_jobs is None else run.n_jobs) if is_knn(settings["model"]) else 1
@@ -56,7 +56,7 @@ def price(
     problem: Problem, run: Run, *, n_subsets: int | None, tolerance: float, **settings: Any
 ) -> Price:
     """What a run will take."""
-    from shapley2d._methods.games import model_games
+    from shapley2d._methods.model_games import model_games
     from shapley2d._methods.pairs.price import price_pairs
 
     parts = model_games(problem, run, **settings)

@@ -1,4 +1,4 @@
-"""What values are counted from: what is taken off the score in the sum of all values, as facts for the record."""
+"""The baseline: the utility without any column, which values are counted from."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem, Split
     from shapley2d._theory.game import Game
 
+# each completes "the values sum to the model's score less 0.61, ..."
 LABELS_ALONE = "what the rows' labels alone predict"
 MEAN_OF_ALL = "that of the mean of all targets"
 BEST_CONSTANT = "that of the best constant prediction"
-BLIND_GUESS = "that of a guess that knows no labels"
+BLIND_GUESS = "that of a guess without any labels"
 
 
-def facts_of_knn(problem: Problem, baseline: str, n_neighbors: int) -> dict[str, Any]:
-    """What nearest neighbours count from, and in words what it is; no facts where that is 0.
+def knn_baseline(problem: Problem, baseline: str, n_neighbors: int) -> dict[str, Any]:
+    """The baseline of nearest neighbours, for a result's record; empty where it is 0.
 
     Parameters
     ----------
     problem : Problem
-        Its validation rows weighed as the score has it.
+        With the weights of its validation rows.
     baseline : {"labels", "zero"}
     n_neighbors : int
 
@@ -37,25 +38,25 @@ def facts_of_knn(problem: Problem, baseline: str, n_neighbors: int) -> dict[str,
     --------
     >>> from shapley2d._tables.problem import make_problem
     >>> X, y = [[0], [1], [2], [3]], ["a", "a", "a", "b"]
-    >>> facts_of_knn(make_problem(X, y, X, y), "labels", 2)
-    {'utility_none': 0.625, 'nothing': "what the rows' labels alone predict"}
+    >>> knn_baseline(make_problem(X, y, X, y), "labels", 2)
+    {'baseline_utility': 0.625, 'baseline': "what the rows' labels alone predict"}
     """
     classifies = problem.target.task == "classification"
     if baseline == "zero":
         if not classifies:
             _warn_of_perfect_zero("minus the squared error")
         return {}
-    if problem.label is not None:
-        if classifies:
-            return {}
-        worth = [_error_of_mean(split) for split in problem.splits]
-        return {"utility_none": float(np.mean(worth)), "nothing": MEAN_OF_ALL}
-    worth = [labels_alone(split, int(n_neighbors)) for split in problem.splits]
-    return {"utility_none": float(np.mean(worth)), "nothing": LABELS_ALONE}
+    if problem.label is None:
+        utilities = [labels_alone(split, int(n_neighbors)) for split in problem.splits]
+        return {"baseline_utility": float(np.mean(utilities)), "baseline": LABELS_ALONE}
+    if classifies:  # without a label no vote is right
+        return {}
+    utilities = [_error_of_mean(split) for split in problem.splits]
+    return {"baseline_utility": float(np.mean(utilities)), "baseline": MEAN_OF_ALL}
 
 
 def labels_alone(split: Split, n_neighbors: int) -> float:
-    """The utility of all rows without any column: all tie, so K random ones of them vote."""
+    """The utility of all rows without any column: all tie, so K of them vote at random."""
     y, y_valid = split.y.codes, split.y_valid.codes
     n = y.size
     taken = min(n_neighbors, n)
@@ -71,11 +72,10 @@ def _error_of_mean(split: Split) -> float:
     return -weighted_mean((split.y_valid.codes - split.y.codes.mean()) ** 2, split.valid_weights)
 
 
-def facts_of_constant(games: Sequence[Game], problem: Problem) -> dict[str, Any]:
-    """What models count from: the score of the best constant prediction from all rows.
+def constant_baseline(games: Sequence[Game], problem: Problem) -> dict[str, Any]:
+    """The baseline of models, for a result's record: the score of the best constant prediction.
 
-    Where the label is valued too, knowing it is part of what is valued, and a guess without it is
-    what is left.
+    Where the label is valued too, the prediction may not use it, so the baseline is a guess.
 
     Parameters
     ----------
@@ -84,20 +84,19 @@ def facts_of_constant(games: Sequence[Game], problem: Problem) -> dict[str, Any]
     problem : Problem
     """
     labelled = problem.label is not None
-    worth = []
+    utilities = []
     for game in games:
         rows = MaskCoalitions(np.full((1, game.n_rows), not labelled))
-        worth.append(
-            game.utilities(rows, MaskCoalitions(np.zeros((1, game.n_columns), dtype=bool)))[0, 0]
-        )
+        columns = MaskCoalitions(np.zeros((1, game.n_columns), dtype=bool))
+        utilities.append(game.utilities(rows, columns)[0, 0])
     return {
-        "utility_none": float(np.mean(worth)),
-        "nothing": BLIND_GUESS if labelled else BEST_CONSTANT,
+        "baseline_utility": float(np.mean(utilities)),
+        "baseline": BLIND_GUESS if labelled else BEST_CONSTANT,
     }
 
 
 def warn_of_perfect_zero(scoring: Any) -> None:
-    """Warn where nothing counts as 0 and so does a perfect model."""
+    """Warn where both the baseline and a perfect score are 0."""
     if scoring is None:
         return
     from sklearn.metrics import get_scorer
@@ -110,8 +109,8 @@ def _warn_of_perfect_zero(score: str) -> None:
     warn(
         InputWarning(
             Setting("baseline", "zero"),
-            f" counts from a score of 0, and {score} is 0 where a model is perfect: nearly every cell will look "
-            "harmful; leave ",
+            f" counts from a score of 0, and {score} is 0 for a perfect model: nearly every cell will "
+            "look harmful; leave ",
             Setting("baseline"),
             " out to count from what the labels alone predict",
         )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.exact import evaluate_designs
-from shapley2d._methods.games import model_games
 from shapley2d._methods.identity import open_checkpoint
+from shapley2d._methods.model_games import model_games
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

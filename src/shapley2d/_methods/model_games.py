@@ -1,0 +1,181 @@
+"""The games of a model on a problem, one for every split, and the score of the whole table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._base.defaults import N_NEIGHBORS
+from shapley2d._methods.models import built_in_weighs_not, is_knn, resolve_model
+from shapley2d._tables.problem import weigh_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shapley2d._knn.cuda.device import Device
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
+    from shapley2d._theory.game import Game
+
+
+@dataclass(frozen=True)
+class ProblemGames:
+    """The games of a problem.
+
+    Attributes
+    ----------
+    games : sequence of Game
+        One per split; the value is the mean over them.
+    rows : list of ndarray
+        The rows of the table behind the rows of each game.
+    n_rows : int
+        Rows of the table.
+    info : dict
+        Facts for the result's record.
+    """
+
+    games: Sequence[Game]
+    rows: list[NDArray[np.intp]]
+    n_rows: int
+    info: dict[str, Any]
+
+
+def model_games(
+    problem: Problem,
+    run: Run,
+    *,
+    model: Any,
+    scoring: Any = None,
+    preprocess: str = "auto",
+    baseline: str = "labels",
+    n_neighbors: int | None = None,
+    metric: str | None = None,
+    truncation: float | None = None,
+    threads: int = 1,
+    device: Device | None = None,
+) -> ProblemGames:
+    """Games of a model, given as an estimator or by name.
+
+    Parameters
+    ----------
+    problem : Problem
+    run : Run
+    model, scoring, preprocess, baseline, n_neighbors, metric, truncation
+        Options of the methods that train.
+    threads : int
+        For the built-in K nearest neighbours, whose threads share a game of few coalitions.
+    device : Device, optional
+        A GPU for the same.
+    """
+    from shapley2d._games.label import LabelGame
+    from shapley2d._games.model import ModelGame
+    from shapley2d._games.sweeps import sweep_game
+    from shapley2d._methods.baseline_utility import (
+        constant_baseline,
+        knn_baseline,
+        warn_of_perfect_zero,
+    )
+
+    given = {
+        "scoring": scoring,
+        "preprocess": preprocess,
+        "n_neighbors": n_neighbors,
+        "metric": metric,
+        "truncation": truncation,
+    }
+    resolved = resolve_model(model, problem.target.task, given)
+    games: Sequence[Game]
+    info: dict[str, Any]
+    if is_knn(resolved):
+        problem = weigh_problem(problem, scoring)
+        known = {
+            "n_neighbors": N_NEIGHBORS if n_neighbors is None else int(n_neighbors),
+            "metric": "auto" if metric is None else metric,
+        }
+        games = [
+            sweep_game(resolved, split, baseline=baseline, n_jobs=threads, device=device, **known)
+            for split in problem.splits
+        ]
+        info = {
+            "model": resolved,
+            **known,
+            **knn_baseline(problem, baseline, known["n_neighbors"]),
+        }
+    else:
+        if isinstance(resolved, str):
+            if any(split.valid_weights is not None for split in problem.splits):
+                raise built_in_weighs_not(resolved)
+            scored = {} if scoring in (None, "r2") else {"scoring": scoring}
+            games = [
+                sweep_game(resolved, split, baseline=baseline, **scored) for split in problem.splits
+            ]
+            info = {"model": resolved}
+        else:
+            games = models = [
+                ModelGame(
+                    resolved,
+                    split.train,
+                    split.y,
+                    split.valid,
+                    split.y_valid,
+                    scoring=scoring,
+                    preprocess=preprocess,  # type: ignore[arg-type]
+                    weights=split.valid_weights,
+                    truncation=truncation,
+                    baseline=baseline,  # type: ignore[arg-type]
+                    random_state=run.seed % 2**32,
+                )
+                for split in problem.splits
+            ]
+            info = {"model": repr(models[0].model)}
+        if baseline == "zero":
+            warn_of_perfect_zero(scoring)
+        else:
+            info |= constant_baseline(games, problem)
+    if problem.label is not None:
+        games = [LabelGame(game) for game in games]
+    return ProblemGames(games, [split.rows for split in problem.splits], problem.table.n_rows, info)
+
+
+def score_model(
+    problem: Problem,
+    run: Run,
+    *,
+    model: Any,
+    scoring: Any = None,
+    preprocess: str = "auto",
+    baseline: str = "labels",
+    n_neighbors: int | None = None,
+    metric: str | None = None,
+    **_: Any,
+) -> float:
+    """The score of a model trained on all rows and columns, less its baseline.
+
+    Other options of the methods only say how values are computed.
+    """
+    import numpy as np
+
+    from shapley2d._theory.coalitions import MaskCoalitions
+
+    parts = model_games(
+        problem,
+        run,
+        model=model,
+        scoring=scoring,
+        preprocess=preprocess,
+        baseline=baseline,
+        n_neighbors=n_neighbors,
+        metric=metric,
+        threads=-1 if run.n_jobs is None else run.n_jobs,
+    )
+    gains = []
+    for game in parts.games:
+        columns = np.repeat([[False], [True]], game.n_columns, axis=1)
+        none, everything = game.utilities(
+            MaskCoalitions(np.ones((1, game.n_rows))), MaskCoalitions(columns)
+        )[0]
+        gains.append(everything - none)
+    return float(np.mean(gains))
