@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d._methods.oob import METHOD
-from shapley2d._methods.oob.cells import columns_drawn, draw_tree
+from shapley2d._methods.oob.trees import columns_drawn, draw_tree
 from shapley2d._methods.run import Run
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.problem import Problem

@@ -15,10 +15,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import InputError, Valuation, value_blocks, value_cells
-from shapley2d._games.cached import CachedGame
 from shapley2d._games.function import FunctionGame
-from shapley2d._games.grouped import GroupedGame
 from shapley2d._games.nearest import KnnGame
+from shapley2d._games.wrapped import CachedGame, GroupedGame
 from shapley2d._knn.metric import integer_columns
 from shapley2d._tables.convert import as_table
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions, SubsetCoalitions

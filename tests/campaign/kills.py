@@ -32,7 +32,7 @@ from shapley2d._knn.small_table import SmallTable
 from shapley2d._knn.threads import Threads
 from shapley2d._methods import blocks
 from shapley2d._methods.knn import pieces
-from shapley2d._methods.oob import cells as trees
+from shapley2d._methods.oob import trees
 
 from .common import main
 from .damage import plain_result

@@ -152,7 +152,7 @@ def test_a_label_that_training_never_shows_counts_as_missed():
         (
             ["no", "yes"] * 6,
             "f1",
-            "asks for the class 1, and the classes are 'no', 'yes': code them as 0 and 1",
+            "needs a class 1, and the classes are 'no', 'yes': code them as 0 and 1",
         ),
     ],
 )

@@ -14,11 +14,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from model_oracles import make_split, surely_and_maybe_right, tree_by_hand
 from shapley2d import InputError, value_cells
-from shapley2d._games.label import LabelGame
 from shapley2d._games.model import ModelGame
 from shapley2d._games.nearest import KnnGame
 from shapley2d._games.sweeps import SWEEPS, sweep_game
 from shapley2d._games.sweeps.chains import chains
+from shapley2d._games.wrapped import LabelGame
 from shapley2d._knn.metric import integer_columns
 from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.problem import make_problem

@@ -12,8 +12,7 @@ from shapley2d import value_blocks, value_cells, value_game
 from shapley2d._estimation import checkpoint
 from shapley2d._estimation.exact import DesignBlocks, _Sums
 from shapley2d._games.function import FunctionGame
-from shapley2d._methods.oob.cells import Trees
-from shapley2d._methods.oob.grown import GrownTrees
+from shapley2d._methods.oob.trees import GrownTrees, Trees
 from shapley2d._theory.designs import AllSubsets
 from shapley2d.exceptions import InputError
 
@@ -70,7 +69,7 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
     monkeypatch.setattr("shapley2d._estimation.exact._MIN_UTILITIES", 2)
     monkeypatch.setattr("shapley2d._methods.blocks._COLUMN_STEP", 2)
-    monkeypatch.setattr("shapley2d._methods.oob.cells._MAX_PIECE", 3)
+    monkeypatch.setattr("shapley2d._methods.oob.trees._MAX_PIECE", 3)
 
 
 def crash_after(monkeypatch, calls):
@@ -207,7 +206,7 @@ def test_pressing_control_c_among_the_trees_gives_values_and_a_file(
         (
             {"method": "loo", **MODEL},
             {"method": "loo", "baseline": "zero", **MODEL},
-            "baseline is constant",
+            "baseline is labels",
         ),
         (
             {"method": "oob"},

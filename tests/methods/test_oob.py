@@ -12,8 +12,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d._base.precision import interval_factor
 from shapley2d._methods.oob import METHOD
-from shapley2d._methods.oob.cells import Trees, columns_drawn, draw_tree
-from shapley2d._methods.oob.means import tree_means
+from shapley2d._methods.oob.cells import tree_means
+from shapley2d._methods.oob.trees import Trees, columns_drawn, draw_tree
 from shapley2d._methods.run import Run
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.problem import Problem
@@ -187,7 +187,7 @@ def test_intervals_of_few_trees_cover(score):
 
 
 def test_means_and_errors_by_their_definition(monkeypatch):
-    monkeypatch.setattr("shapley2d._methods.oob.means._CHUNK", 200)  # several chunks of rows
+    monkeypatch.setattr("shapley2d._methods.oob.cells._CHUNK", 200)  # several chunks of rows
     random = np.random.default_rng(0)
     scores = np.where(random.random((50, 11)) < 0.6, random.normal(5, 1, (50, 11)), np.nan)
     drawn = random.random((50, 3)) < 0.6

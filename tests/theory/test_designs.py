@@ -9,7 +9,7 @@ import pytest
 
 from shapley2d import InputError
 from shapley2d._games.function import FunctionGame
-from shapley2d._games.grouped import GroupedGame
+from shapley2d._games.wrapped import GroupedGame
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions
 from shapley2d._theory.designs import AllSubsets, LeaveOneOut, Permutation, combine_axes
 from shapley2d._theory.semivalues import check_semivalue, marginal_weights, size_probabilities

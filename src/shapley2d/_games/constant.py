@@ -1,8 +1,8 @@
-"""Models that predict one thing whatever they are asked: what the labels alone say, without any column.
+"""Constant predictions: what the labels of some rows predict without any column.
 
 The *best constant* of some rows is their mean in regression. In classification its probabilities
-are the shares of the classes, and it predicts the most frequent class; where several are, a utility
-is the mean over them.
+are the shares of the classes, and it predicts the most frequent class; where several classes tie,
+a utility is the mean over them.
 """
 
 from __future__ import annotations

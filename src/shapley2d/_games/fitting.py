@@ -1,4 +1,4 @@
-"""How a scikit-learn model becomes a utility: prepared once, fitted on some rows, scored on validation rows."""
+"""A scikit-learn model as a utility: fitted on some rows, scored on validation rows."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Trainer:
     model : estimator
         A clone, of the right kind, with every open seed set.
     takes_missing : bool
-        Whether the model can be given missing entries.
+        Whether the model takes missing entries.
 
     Notes
     -----
@@ -77,9 +77,7 @@ class Trainer:
         self._y, self._classes, self._codes = y.y, y.classes, y.codes
         self._y_valid = y_valid.y
         self._classifies = y.task == "classification"
-        self._constants: dict[
-            bytes, float
-        ] = {}  # utilities of constant predictions, by the counts of the classes
+        self._constants: dict[bytes, float] = {}  # their utilities, by the counts of the classes
         self.model = _prepared(model, y.task, random_state)
         self.takes_missing = _takes_missing(self.model)
         self._score = None if scoring is None else check_scoring(self.model, scoring=scoring)
@@ -116,7 +114,7 @@ class Trainer:
         Raises
         ------
         UtilityError
-            If the model fails or its score is no number; there is no default score.
+            If the model fails or its score is not finite; there is no default score.
         """
         try:
             fitted = self._fit(model, train, rows)
@@ -133,14 +131,14 @@ class Trainer:
         return utility
 
     def learns(self, rows: NDArray[np.intp]) -> bool:
-        """Whether the rows show more than one class; numbers always do."""
+        """Whether the rows have more than one class; always true in regression."""
         return not self._classifies or bool((self._codes[rows] != self._codes[rows[0]]).any())
 
     def constant(self, valid: Any, rows: NDArray[np.intp], describe: Callable[[], str]) -> float:
         """The score on ``valid`` of the best constant prediction from some rows.
 
-        Without any row every class is as likely as any other, and a number is guessed to be the
-        mean of all targets.
+        Without any row all classes are equally likely, and a number is guessed to be the mean of
+        all targets.
 
         Parameters
         ----------
@@ -198,11 +196,9 @@ class Trainer:
         if present.size == 1:
             return ConstantClassifier(self._classes, int(present[0]))
         fitted = clone(model).fit(native_rows(train, rows), self._y[rows])
-        return (
-            fitted
-            if present.size == self._classes.size
-            else _WithAllClasses(fitted, self._classes, present)
-        )
+        if present.size == self._classes.size:
+            return fitted
+        return _WithAllClasses(fitted, self._classes, present)
 
 
 def _check_weighing(scorer: Any, scoring: Any) -> None:
@@ -246,7 +242,7 @@ def _prepared(model: Any, task: str, random_state: int) -> Any:
 
 
 def _takes_missing(model: Any) -> bool:
-    """Whether a model can be given missing entries; a pipeline can if its steps can, up to one that fills them."""
+    """Whether a model takes missing entries; of a pipeline, all steps up to one that fills them."""
     if not isinstance(model, Pipeline):
         return bool(get_tags(model).input_tags.allow_nan)
     for _, step in model.steps:

@@ -1,4 +1,4 @@
-"""The game of a scikit-learn model: trained on the rows and columns of a coalition, scored on a validation table."""
+"""The game of a scikit-learn model: trained on a coalition's rows and columns, then scored."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from shapley2d._tables.target import Target
     from shapley2d._theory.coalitions import Coalitions
 
-    _Data = tuple[Any, Any, Any]  # training table, validation table, and the model that takes them
+    _Data = tuple[Any, Any, Any]  # training table, validation table, and the model for them
 
 
 class ModelGame:
@@ -44,8 +44,8 @@ class ModelGame:
     preprocess : {"auto", "none"}
         ``"auto"`` gives the model numbers: categories one-hot, missing numbers as they are if the
         model takes them, else filled by the mean of the coalition's rows. ``"none"`` gives it the
-        table as it came, cut to the coalition's rows and columns, for pipelines that encode by
-        themselves. A model with a ``ColumnTransformer`` always gets the table as it came; columns
+        user's table, cut to the coalition's rows and columns, for pipelines that encode by
+        themselves. A model with a ``ColumnTransformer`` always gets the user's table; columns
         outside the coalition are taken out of its lists.
     weights : ndarray, optional
         What each validation row counts in the score.
@@ -64,8 +64,8 @@ class ModelGame:
 
     Notes
     -----
-    Rows of a single class predict that class, since many classifiers refuse
-    to fit them. Classes that a coalition lacks get probability 0. A model that fails raises
+    Rows of a single class predict that class, since many classifiers refuse to fit them. Classes
+    that a coalition lacks get probability 0. A model that fails raises
     :class:`~shapley2d.exceptions.UtilityError` with the coalition named; there is no default score.
 
     Examples
@@ -120,14 +120,12 @@ class ModelGame:
         return self._trainer.model
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Train and score the model on every pair of coalitions that has something to learn from."""
+        """Train and score the model on every pair of coalitions that it can learn from."""
         matrix = np.zeros((len(rows), len(columns)))
         truncates = not math.isnan(self._truncation) and isinstance(rows, NestedCoalitions)
         teaching: dict[int, NDArray[np.bool_]] = {}  # by row coalition
         everyone = np.ones(self.n_rows, dtype=bool)
-        with (
-            without_warnings()
-        ):  # models warn about coalitions of a few rows, which games are made of
+        with without_warnings():  # models warn about tables of a few rows, which coalitions are
             for b, column_mask in enumerate(columns):
                 data: dict[bytes, _Data] = {}
                 full = None
@@ -138,11 +136,8 @@ class ModelGame:
                     if a not in teaching:
                         teaching[a] = self._teaching(row_mask)
                     matrix[a, b] = self._utility(row_mask, column_mask, teaching[a], data)
-                    if (
-                        full is not None
-                        and row_mask.any()
-                        and abs(matrix[a, b] - full) <= self._truncation
-                    ):
+                    is_near = full is not None and abs(matrix[a, b] - full) <= self._truncation
+                    if is_near and row_mask.any():
                         break
         return matrix
 
@@ -182,7 +177,7 @@ class ModelGame:
         return self._trainer.constant(self._whole_valid, rows, describe)
 
     def _under_columns(self, members: NDArray[np.intp]) -> _Data:
-        """Training and validation data under some columns, and the model that takes them, None if it looks at none."""
+        """Both tables under some columns, and the model for them; None if it looks at no column."""
         if self._native is not None:
             train, valid = self._native
             model = self.model

@@ -128,38 +128,35 @@ class KnnGame:
             ]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_on_device": None}  # other processes have no share in the GPU
+        return {**self.__dict__, "_on_device": None}  # other processes do not share the GPU
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities."""
         if isinstance(rows, NestedCoalitions) and isinstance(columns, NestedCoalitions):
             return self._swept(rows.order, columns.order)
-        groups, row_masks = _common_members(rows.masks())
+        masks = rows.masks()
+        groups, row_masks = _common_members(masks)
         column_masks = np.ascontiguousarray(columns.masks())
+        total = np.zeros((len(rows), len(columns)))
         if self._on_device is not None:
-            masks = (row_masks, column_masks)
-            total = np.zeros((len(rows), len(columns)))
             for factor, part in self._on_device:
-                total += factor * part.sums(groups, *masks)
-            total /= len(self._valid)
+                total += factor * part.sums(groups, row_masks, column_masks)
             if not self._ties:
                 total[:, ~column_masks.any(axis=1)] = 0.0
-            total[~rows.masks().any(axis=1)] = self._nothing
-            return total
-        starts = range(0, len(self._valid), _CHUNK)
-        total = np.zeros((len(rows), len(columns)))
+        else:
 
-        def evaluate(start: int) -> NDArray[np.float64]:
-            return self._chunk(start, groups, row_masks, column_masks)
+            def evaluate(start: int) -> NDArray[np.float64]:
+                return self._chunk(start, groups, row_masks, column_masks)
 
-        for chunk in map_in_threads(evaluate, starts, effective_n_jobs(self._n_jobs)):
-            total += chunk
+            starts = range(0, len(self._valid), _CHUNK)
+            for chunk in map_in_threads(evaluate, starts, effective_n_jobs(self._n_jobs)):
+                total += chunk
         total /= len(self._valid)
-        total[~rows.masks().any(axis=1)] = self._nothing
+        total[~masks.any(axis=1)] = self._nothing
         return total
 
     def _swept(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Utilities of all prefixes of the rows under all prefixes of the columns, in these orders."""
+        """Utilities of all prefixes of the rows under all prefixes of the columns."""
         train = np.ascontiguousarray(self._train[columns][:, rows])
         valid = np.ascontiguousarray(self._valid[:, columns])
         measures = tuple(measure[columns] for measure in self._measures)
@@ -193,7 +190,7 @@ class KnnGame:
 
 
 def _common_members(masks: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Rows that are in the same coalitions share a number; the coalitions as masks over those numbers.
+    """Groups of rows that are in the same coalitions, and the coalitions as masks over groups.
 
     Blocks of rows make a mask of thousands of rows a mask of a few groups, which stays in the
     fastest memory.

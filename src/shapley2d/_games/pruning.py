@@ -34,21 +34,18 @@ def names_columns(model: Any) -> bool:
     >>> names_columns(make_pipeline(ColumnTransformer([]), Ridge())), names_columns(Ridge())
     (True, False)
     """
-    if isinstance(model, ColumnTransformer):
-        return True
-    return any(
-        isinstance(part, ColumnTransformer) for part in _parameters(model, deep=True).values()
-    )
+    parts = [model, *_parameters(model, deep=True).values()]
+    return any(isinstance(part, ColumnTransformer) for part in parts)
 
 
 def prune_columns(model: Any, native: Any, names: list[str], kept: NDArray[np.intp]) -> Any:
-    """A clone of the model for the table of some columns only; None where it looks at none of them.
+    """A clone of the model for a table of some columns; None where it looks at none of them.
 
     Parameters
     ----------
     model : estimator
     native : array or frame
-        The whole training table, as it came.
+        The whole training table of the user.
     names : list of str
         Its columns.
     kept : ndarray of int
@@ -57,7 +54,8 @@ def prune_columns(model: Any, native: Any, names: list[str], kept: NDArray[np.in
     Examples
     --------
     >>> from sklearn.preprocessing import OneHotEncoder, StandardScaler
-    >>> model = ColumnTransformer([("n", StandardScaler(), ["age", "pay"]), ("c", OneHotEncoder(), ["town"])])
+    >>> numbers, words = ["age", "pay"], ["town"]
+    >>> model = ColumnTransformer([("n", StandardScaler(), numbers), ("c", OneHotEncoder(), words)])
     >>> X = np.array([[30, 1, "a"], [40, 2, "b"]], dtype=object)
     >>> prune_columns(model, X, ["age", "pay", "town"], np.array([1])).transformers
     [('n', StandardScaler(), [0])]
@@ -82,7 +80,7 @@ class _Seen:
 
 
 def _pruned(model: Any, seen: _Seen) -> Any:
-    """The model, changed in place, or None where nothing is left for it to look at."""
+    """The model, changed in place, or None where no column is left for it."""
     if isinstance(model, ColumnTransformer):
         return _pruned_transformer(model, seen)
     if isinstance(model, Pipeline):
@@ -139,7 +137,7 @@ def _pruned_transformer(model: ColumnTransformer, seen: _Seen) -> Any:
 
 
 def _pruned_inside(model: Any, seen: _Seen) -> Any:
-    """Estimators within another one, as in a search, a vote or a calibration, which hands its table on."""
+    """Prune the estimators inside another one: a search, a vote or a calibration."""
     for name, part in _parameters(model, deep=False).items():
         if hasattr(part, "fit") and names_columns(part):
             inner = _pruned(part, seen)
@@ -195,10 +193,12 @@ def _positions(spec: Any, names: list[str]) -> NDArray[np.intp]:
 def _position(column: Any, names: list[str]) -> int:
     if isinstance(column, str):
         if column not in names:
+            listed = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
             raise InputError(
-                Setting("model"), f" names the column {column!r}, which the table does not have: its columns are "
-                f"{', '.join(map(repr, names[:5]))}{', ...' if len(names) > 5 else ''}"
-            )  # fmt: skip
+                Setting("model"),
+                f" names the column {column!r}, which the table does not have: its columns are "
+                f"{listed}",
+            )
         return names.index(column)
     position = int(column) + (len(names) if column < 0 else 0)
     if not 0 <= position < len(names):

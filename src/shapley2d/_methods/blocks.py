@@ -9,8 +9,7 @@ import numpy as np
 from shapley2d._base.checks import check_choice
 from shapley2d._estimation.exact import DesignBlocks
 from shapley2d._estimation.monte_carlo import monte_carlo
-from shapley2d._games.cached import CachedGame
-from shapley2d._games.grouped import GroupedGame
+from shapley2d._games.wrapped import CachedGame, GroupedGame
 from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS
 from shapley2d._methods.exact import check_exact, exact_utilities
 from shapley2d._methods.fixed_designs import value_designs

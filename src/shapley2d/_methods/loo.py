@@ -38,9 +38,9 @@ def solve_games(
     cluster: Any = None,
     known: dict[str, Any] | None = None,
 ) -> Estimate:
-    """The whole table against the table without a row, without a column and without both.
+    """The table without a row, without a column and without both, compared with all of it.
 
-    What else is ``known`` of the games identifies a checkpoint.
+    ``known`` facts about the games identify a checkpoint.
     """
     from shapley2d._estimation.exact import DesignBlocks
     from shapley2d._methods.fixed_designs import value_designs
@@ -79,11 +79,11 @@ def price(problem: Problem, run: Run, **options: Any) -> Price:
 
 METHOD = Method(
     name="loo",
-    summary="any model, 2D leave-one-out: the table against the table without a row, a column, and both",
+    summary="any model, 2D leave-one-out: the table without a row, a column, and both",
     solve=solve,
     options=(*TRAINING, *KEPT),
     how="leaving out one row and one column at a time",
-    meaning="what the whole table's performance owes to its row and its column together, all others being there",
+    meaning="what the whole table's performance owes to its row and its column together",
     total="",
     solve_games=solve_games,
     score=score_model,

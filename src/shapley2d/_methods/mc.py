@@ -119,7 +119,7 @@ def _sampled(
 def permutation_draws(
     games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int, run: Run
 ) -> Draws:
-    """Draws of one game, or of the mean over games that each have their own part of the rows."""
+    """Draws of one game, or of the mean over games that each have their own rows."""
     from shapley2d._base.streams import draw_seeds
     from shapley2d._estimation.draws import MeanDraws, PermutationDraws
 

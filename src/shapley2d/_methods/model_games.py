@@ -70,9 +70,9 @@ def model_games(
     device : Device, optional
         A GPU for the same.
     """
-    from shapley2d._games.label import LabelGame
     from shapley2d._games.model import ModelGame
     from shapley2d._games.sweeps import sweep_game
+    from shapley2d._games.wrapped import LabelGame
     from shapley2d._methods.baseline_utility import (
         constant_baseline,
         knn_baseline,

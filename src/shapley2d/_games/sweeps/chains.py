@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._games.sweeps.baseline import ConstantBaseline
+    from shapley2d._games.sweeps.scoring import ConstantBaseline
     from shapley2d._theory.coalitions import Coalitions
 
     FillGrid = Callable[
@@ -24,9 +24,16 @@ if TYPE_CHECKING:
 
 
 class Chain(NamedTuple):
-    """A run of coalitions, each within the next: the order in which players join, and how many have by then.
+    """A run of coalitions, each within the next.
 
-    ``start`` is the position of the run in the list of coalitions; empty coalitions are left out.
+    Attributes
+    ----------
+    order : ndarray
+        The players as they join.
+    sizes : ndarray
+        How many have joined by each coalition.
+    start : int
+        Position of the run in the list of coalitions; empty coalitions are left out.
     """
 
     order: NDArray[np.intp]
@@ -71,7 +78,7 @@ def sweep_utilities(
     fill: FillGrid,
     baseline: ConstantBaseline | None = None,
 ) -> NDArray[np.float64]:
-    """Utilities of all pairs of coalitions, from a function that fills the grid of a pair of chains.
+    """Utilities of all pairs of coalitions, from a function that fills grids of two chains.
 
     A chain of nested row coalitions under a chain of nested column coalitions, as one permutation
     pair of a Monte Carlo draw has them, is filled in one sweep; other coalitions are swept in the
@@ -105,9 +112,8 @@ def sweep_utilities(
     for chain in chains(columns):
         order = np.concatenate([members[player] for player in chain.order])
         ends = np.cumsum(widths[chain.order], dtype=np.intp)[chain.sizes - 1]
-        start = chain.start + int(
-            np.searchsorted(ends, 1)
-        )  # players without encoded columns change nothing
+        # players without encoded columns change nothing
+        start = chain.start + int(np.searchsorted(ends, 1))
         ends = ends[ends > 0]
         if ends.size:
             encoded.append((slice(start, start + ends.size), order, ends))
@@ -121,8 +127,7 @@ def sweep_utilities(
         for columns_part, order, ends in encoded:
             filled = fill(chain.order, chain.sizes, order, ends)
             if baseline is not None:
-                filled = np.where(
-                    baseline.teaches(chain.order, chain.sizes, order, ends), filled, constant
-                )
+                teaches = baseline.teaches(chain.order, chain.sizes, order, ends)
+                filled = np.where(teaches, filled, constant)
             matrix[part, columns_part] = filled
     return matrix

@@ -1,14 +1,18 @@
-"""A split as the kernels of the sweeps take it: tables of filled numbers, targets, and who owns which columns."""
+"""A split as the kernels of the sweeps take it: encoded tables, targets, score and baseline."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from shapley2d._games.sweeps.baseline import ConstantBaseline, varying_members
-from shapley2d._games.sweeps.scoring import ClassScore, class_score
+from shapley2d._games.sweeps.scoring import (
+    ClassScore,
+    ConstantBaseline,
+    class_score,
+    varying_members,
+)
 from shapley2d._kernels.scores import ACCURACY
 from shapley2d._tables.encoding import encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError
@@ -52,7 +56,7 @@ def encode_split(
     *,
     scale_free: Literal["columns", "table"] | None = None,
 ) -> EncodedSplit:
-    """Encode a split as for scikit-learn's estimators, counted from the best constant or, with ``"zero"``, from 0.
+    """Encode a split as for scikit-learn's estimators.
 
     A category is one 0/1 column per value, which come and go together. A missing number is filled
     with the mean of the column over the whole training table, so that its value does not depend on
@@ -61,9 +65,14 @@ def encode_split(
     Parameters
     ----------
     split : Split
+    baseline : {"labels", "zero"}
+        What coalitions with nothing to learn from are worth: the score of the best constant
+        prediction, or 0.
+    scoring : str or None
+        Of a classification, by scikit-learn's name.
     scale_free : {"columns", "table"} or None
         What may be multiplied by a number without changing the model: every column by its own, or
-        all by the same. Numbers that are extremely large or small are then brought near 1.
+        all by the same. Extremely large or small numbers are then brought near 1.
 
     Examples
     --------
@@ -101,15 +110,30 @@ def class_blocks(split: Split) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     codes = split.y_valid.codes
     order = np.argsort(codes, kind="stable")
     order = order[codes[order] >= 0]
-    return order, np.searchsorted(codes[order], np.arange(split.y.classes.size + 1)).astype(
-        np.int64
-    )
+    starts = np.searchsorted(codes[order], np.arange(split.y.classes.size + 1))
+    return order, starts.astype(np.int64)
 
 
-def number_targets(split: Split) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The targets of a regression, of training and of validation, which must be enough for an R squared."""
+class NumberTargets(NamedTuple):
+    """Targets of a regression, less the mean of training.
+
+    Attributes
+    ----------
+    train, valid : ndarray
+    spread : float
+        Squared deviations of the validation targets from their mean.
+    """
+
+    train: NDArray[np.float64]
+    valid: NDArray[np.float64]
+    spread: float
+
+
+def number_targets(split: Split) -> NumberTargets:
+    """The targets of a regression; R squared needs two validation rows."""
     if split.valid.n_rows < 2:
         raise InputError("R squared needs at least two validation rows: pass more, or fewer folds")
-    return np.asarray(split.y.codes, dtype=np.float64), np.asarray(
-        split.y_valid.codes, dtype=np.float64
-    )
+    train, valid = (np.asarray(y.codes, dtype=np.float64) for y in (split.y, split.y_valid))
+    centre = float(train.mean())
+    spread = float(np.sum((valid - valid.mean()) ** 2))
+    return NumberTargets(train - centre, valid - centre, spread)

@@ -49,7 +49,8 @@ class NaiveBayesSweep:
     >>> from shapley2d._tables.problem import make_problem
     >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
-    >>> NaiveBayesSweep(split).utilities(NestedCoalitions([0, 2, 1, 3]), NestedCoalitions([0]))[:, 1]
+    >>> game = NaiveBayesSweep(split)
+    >>> game.utilities(NestedCoalitions([0, 2, 1, 3]), NestedCoalitions([0]))[:, 1]
     array([0.5 , 0.5 , 1.  , 0.75, 1.  ])
     """
 

@@ -1,4 +1,4 @@
-"""Ridge regression: a row updates the Gram matrix, one Cholesky factor serves all prefixes of the columns."""
+"""Ridge regression: rows update a Gram matrix; one Cholesky factor serves all column prefixes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from shapley2d._games.sweeps.chains import sweep_utilities
 from shapley2d._games.sweeps.encoded import class_blocks, encode_split, number_targets
-from shapley2d._games.sweeps.tree import r_squared
+from shapley2d._games.sweeps.scoring import r_squared
 from shapley2d._kernels.scores import class_score
 from shapley2d._kernels.sweep_ridge import ALPHA, fill_classes, fill_numbers
 
@@ -66,10 +66,8 @@ class RidgeSweep:
             self._indicators = (split.y.codes[:, None] == classes[None, :]).astype(np.float64)
             self._blocks = class_blocks(split)[1]
         else:
-            targets, targets_valid = number_targets(split)
-            centre = float(targets.mean())
-            self._targets, self._targets_valid = targets[:, None] - centre, targets_valid - centre
-            self._spread = float(np.sum((targets_valid - targets_valid.mean()) ** 2))
+            train, self._targets_valid, self._spread = number_targets(split)
+            self._targets = train[:, None]
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities."""
@@ -102,7 +100,7 @@ class RidgeSweep:
         return grid if self._score is None else self._score.finished(grid)
 
     def _stable(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> float:
-        """One score by singular values, which stand numbers so large that the penalty is lost beside them."""
+        """One score by singular values, for numbers that lose the penalty in their rounding."""
         chosen, valid = self._train[np.ix_(rows, columns)], self._valid[columns].T
         if self._score is None:
             predictions = _ridge_predictions(chosen, self._targets[rows], valid)
@@ -124,7 +122,7 @@ class RidgeSweep:
 def _ridge_predictions(
     train: NDArray[np.float64], targets: NDArray[np.float64], valid: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Predictions of a ridge regression; directions in which the rows differ by rounding alone count for nothing.
+    """Predictions of a ridge regression; ignores directions that differ by rounding alone.
 
     Examples
     --------

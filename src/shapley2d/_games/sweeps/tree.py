@@ -1,4 +1,4 @@
-"""Decision trees: rows stay sorted by every column, so that a fit never sorts and only grows what is asked about."""
+"""Decision trees: rows stay sorted by every column, so that no fit sorts them again."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from shapley2d._games.sweeps.chains import sweep_utilities
 from shapley2d._games.sweeps.encoded import class_blocks, encode_split, number_targets
+from shapley2d._games.sweeps.scoring import r_squared
 from shapley2d._kernels.sweep_tree import fill_grid
 from shapley2d._tables.encoding import as_float32
 
@@ -60,11 +61,8 @@ class TreeSweep:
     ) -> None:
         encoded = encode_split(split, baseline, scoring, scale_free="columns")
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
-        self._members, self._baseline, self._score = (
-            encoded.members,
-            encoded.baseline,
-            encoded.score,
-        )
+        self._members, self._baseline = encoded.members, encoded.baseline
+        self._score = encoded.score
         asked = (0, 0.0) if self._score is None else self._score.asked
         blocks = np.zeros(1, dtype=np.int64) if self._score is None else class_blocks(split)[1]
         self._asked = (asked, blocks)
@@ -90,15 +88,8 @@ class TreeSweep:
         grid = np.empty((sizes.size, ends.size))
         presorted = (self._values, self._sorted, self._ranks)
         target, chain = self._target, (rows, sizes, columns, ends)
-        fill_grid(
-            presorted,
-            target.learned,
-            self._values_valid,
-            target.labels_valid,
-            self._asked,
-            chain,
-            grid,
-        )
+        valid = (self._values_valid, target.labels_valid)
+        fill_grid(presorted, target.learned, *valid, self._asked, chain, grid)
         return r_squared(grid, target.spread) if self._score is None else self._score.finished(grid)
 
 
@@ -115,8 +106,7 @@ class TreeTarget(NamedTuple):
     n_classes : int
         0 in regression.
     spread : float
-        Squared deviations of the validation targets from their mean; 0 in classification, which has
-        no use for it.
+        Squared deviations of the validation targets from their mean; 0 in classification.
     """
 
     codes: NDArray[Any]
@@ -141,22 +131,5 @@ def tree_target(split: Split) -> TreeTarget:
         codes = split.y.codes.astype(np.int32)
         labels_valid = split.y_valid.codes[class_blocks(split)[0]].astype(np.float64)
         return TreeTarget(codes, codes.astype(np.float64), split.y.classes.size, labels_valid, 0.0)
-    targets, targets_valid = number_targets(split)
-    centre = float(targets.mean())
-    spread = float(np.sum((targets_valid - targets_valid.mean()) ** 2))
-    return TreeTarget(
-        np.zeros(targets.size, dtype=np.int32), targets - centre, 0, targets_valid - centre, spread
-    )
-
-
-def r_squared(errors: NDArray[np.float64], spread: float) -> NDArray[np.float64]:
-    """R squared of sums of squared errors, where the targets' squared deviations from their mean are ``spread``.
-
-    Examples
-    --------
-    >>> r_squared(np.array([0.0, 2.0]), 4.0)
-    array([1. , 0.5])
-    """
-    if spread > 0:
-        return 1.0 - errors / spread
-    return np.where(errors == 0.0, 1.0, 0.0)  # constant targets, as scikit-learn scores them
+    train, valid, spread = number_targets(split)
+    return TreeTarget(np.zeros(train.size, dtype=np.int32), train, 0, valid, spread)

@@ -1,4 +1,4 @@
-"""Method ``"flat"``: every cell is a player of its own, and an absent cell is filled with its column's mean."""
+"""Method ``"flat"``: every cell is a player; an absent cell is filled with its column's mean."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def price(
 
 METHOD = Method(
     name="flat",
-    summary="any model, every cell a player of its own (1D-Shapley), absent cells filled with their column's mean",
+    summary="any model, every cell a player (1D-Shapley), absent cells filled with column means",
     solve=solve,
     options=(
         model_option("tree", FLAT_MODELS),
@@ -78,8 +78,9 @@ METHOD = Method(
         MAX_PERMUTATIONS.but(default=500),
         *(option for option in SAMPLING if option is not MAX_PERMUTATIONS),
     ),
-    how="every cell as a player of its own, absent cells filled with the mean (1D-Shapley)",
-    meaning="what it adds to the performance of the model, on average over all orders in which cells replace means",
+    how="every cell a player, absent cells filled with the mean (1D-Shapley)",
+    meaning="what it adds to the model's performance when it replaces its column's mean, "
+    "on average over all orders of the cells",
     total="the model's score less {baseline_utility:.4g}, that of a table of means",
     score=score,
     price=price,

@@ -37,7 +37,7 @@ def flat_cells(
     checkpoint: Any,
     cluster: Any,
 ) -> Estimate:
-    """Values of cells as players of one game, in which an absent cell is filled with its column's mean.
+    """Values of cells as players of one game; an absent cell is filled with its column's mean.
 
     Labels are always known. The values sum to the utility of the table minus that of a table of
     nothing but means, which the record holds as ``utility_all`` and ``baseline_utility``.
@@ -53,7 +53,8 @@ def flat_cells(
     if run.semivalues[0] != run.semivalues[1]:
         raise InputError(
             Setting("method", "flat"),
-            " has one game of all cells, so rows and columns cannot differ in their semivalue: pass one",
+            " has one game of all cells, so rows and columns cannot differ in their semivalue: "
+            "pass one",
         )
     if checkpoint is not None:
         from shapley2d._estimation.checkpoint import check_place
@@ -74,9 +75,7 @@ def flat_cells(
         progress=run.progress,
         title="flat",
         sums=run.sums,
-        checkpoint=None
-        if checkpoint is None
-        else _checkpoint(checkpoint, problem, run, games, settings),
+        checkpoint=_checkpoint(checkpoint, problem, run, games, settings),
         cluster=cluster,
     )
     estimate.stderr[~_can_matter(problem)] = 0.0
@@ -89,7 +88,7 @@ def flat_cells(
 
 
 def _can_matter(problem: Problem) -> NDArray[np.bool_]:
-    """Which cells differ, in some split, from what stands in for them; the others are worth 0 for certain."""
+    """Which cells differ, in some split, from what stands in for them; the others are worth 0."""
     from shapley2d._methods.flat.fill import encode_cells
 
     matters = np.zeros((problem.table.n_rows, problem.table.n_columns), dtype=np.bool_)
@@ -135,7 +134,8 @@ def flat_game(
             Setting("method", "flat"),
             " has no ",
             Setting("model", model),
-            f", which is built in for rows and columns only: use {', '.join(FLAT_MODELS)}, or one of scikit-learn's",
+            ", which is built in for rows and columns only: use "
+            f"{', '.join(FLAT_MODELS)}, or one of scikit-learn's",
         )
     if is_built_in(model) and split.valid_weights is not None:
         raise built_in_weighs_not(model)
@@ -159,15 +159,10 @@ def flat_game(
             truncation=truncation,
             random_state=seed % 2**32,
         )
-    from shapley2d._methods.flat.built_in import BuiltInGame
+    from shapley2d._methods.flat.built_in import BuiltInGame, FlatNaiveBayes, FlatTree
 
-    if model == "tree":
-        from shapley2d._methods.flat.tree import FlatTree
-
-        return BuiltInGame(FlatTree(split), truncation)
-    from shapley2d._methods.flat.naive_bayes import FlatNaiveBayes
-
-    return BuiltInGame(FlatNaiveBayes(split), truncation)
+    built_in = FlatTree(split) if model == "tree" else FlatNaiveBayes(split)
+    return BuiltInGame(built_in, truncation)
 
 
 class FlatDraws:
@@ -210,8 +205,10 @@ def flat_draws(games: list[FlatGame], problem: Problem, run: Run) -> Draws:
 
 def _checkpoint(
     path: Any, problem: Problem, run: Run, games: list[FlatGame], settings: dict[str, Any]
-) -> Checkpoint:
-    """The checkpoint at a path, for this problem and these games only."""
+) -> Checkpoint | None:
+    """The checkpoint at a path, for this problem and these games only; None without a path."""
+    if path is None:
+        return None
     from shapley2d._methods.identity import checkpoint_of, identity_of_sums
 
     utilities = [utility for game in games for utility in (game.baseline_utility, game.utility_all)]

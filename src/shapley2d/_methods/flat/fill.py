@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class StandIn(NamedTuple):
-    """What stands in for absent cells of one column: an entry, and a row that holds it or the nearest to it."""
+    """What stands in for absent cells of a column: an entry, and the row with the nearest one."""
 
     entry: float
     row: int
 
 
 def stand_in(column: Column) -> StandIn:
-    """The mean of a column of numbers or dates, the most frequent entry of any other, the first of equals.
+    """The mean of a column of numbers or dates; the most frequent entry (or first tied) of others.
 
     A column without a single entry has none to stand in; its cells are missing either way.
 
@@ -109,10 +109,10 @@ def encode_cells(train: Table, valid: Table, *, keep_missing: bool) -> EncodedCe
 
 
 class NativeCells:
-    """The table as it came, an array or a frame, with absent cells filled.
+    """The user's table, an array or a frame, with absent cells filled.
 
     Whole numbers become floats, since the mean stands in for them; entries that are present,
-    missing ones too, are otherwise as they came. Dates, durations and decimals are filled with the
+    missing ones too, are not changed otherwise. Dates, durations and decimals are filled with the
     entry nearest to the mean, so that the column keeps its type.
 
     Parameters
@@ -144,7 +144,7 @@ class NativeCells:
         return np.stack(apart, axis=1)
 
     def filled(self, present: NDArray[np.bool_]) -> Any:
-        """The table with the cells that are present, an array of shape (n, m), and stand-ins elsewhere."""
+        """The table with some cells ``present`` (n, m) and stand-ins elsewhere."""
         native = self._table.native
         if not isinstance(native, np.ndarray):
             frame = nw.from_native(native, eager_only=True)
@@ -166,8 +166,7 @@ class NativeCells:
             return taken.alias(series.name)
         numbers = series if series.dtype == nw.Object else series.cast(nw.Float64)
         backend = series.implementation
-        # one series or the other, entry by entry: what is missing stays missing in the frame's own
-        # way
+        # entry by entry from one series or the other: missing entries stay as the frame has them
         return numbers.zip_with(
             nw.new_series(series.name, present, nw.Boolean, backend=backend),
             nw.new_series(
@@ -176,11 +175,9 @@ class NativeCells:
         )
 
     def _is_averaged(self, j: int) -> bool:
-        """Whether the mean stands in: for floats and whole numbers, be they in a column of Python objects."""
+        """Whether the mean stands in: for numbers, as Python objects too."""
         native, column = self._table.native, self._table.columns[j]
-        if np.isnan(
-            self._stand_ins[j].entry
-        ):  # nothing but missing entries, of which one stands in
+        if np.isnan(self._stand_ins[j].entry):  # all entries are missing
             return False
         if isinstance(native, np.ndarray):
             if native.dtype != object:

@@ -1,8 +1,7 @@
-"""The game of all cells: a model trained on the whole table, absent cells filled, and scored on a validation table."""
+"""The game of all cells: a model trained on all rows, absent cells filled, and then scored."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -34,7 +33,7 @@ class FlatGame(Protocol):
     utility_all: float
 
     def along(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Utilities while the cells join in this order: of the empty coalition first, of the whole order last.
+        """Utilities while the cells join in this order, from none of them to all.
 
         Once a utility is within ``truncation`` of that of all cells, it is taken for all that
         follow.
@@ -42,7 +41,7 @@ class FlatGame(Protocol):
 
 
 class FlatModelGame:
-    """The performance of a scikit-learn model trained on all rows, of which only some cells are known.
+    """The performance of a scikit-learn model trained on all rows, with some cells known.
 
     Parameters
     ----------
@@ -56,7 +55,7 @@ class FlatModelGame:
     Notes
     -----
     An entry that is missing in the table is missing while its cell is present, and filled while it
-    is absent. A model that cannot be given missing entries gets the filled one in either case, so
+    is absent. A model that does not take missing entries gets the filled one in either case, so
     that such a cell is worth 0. No model is trained for a cell that equals what stands in for it.
 
     Examples
@@ -111,7 +110,7 @@ class FlatModelGame:
         return self._trainer.model
 
     def along(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Utilities while the cells join in this order: of the empty coalition first, of the whole order last."""
+        """Utilities while the cells join in this order, from none of them to all."""
         utilities = np.full(order.size + 1, self.baseline_utility)
         table = self._empty_table()  # of this call alone: threads share the game
         for k, player in enumerate(order.tolist()):
@@ -129,9 +128,7 @@ class FlatModelGame:
         return _NativeTable(self._cells, self._matters.shape)
 
     def _near_all(self, utility: float) -> bool:
-        return (
-            not math.isnan(self._truncation) and abs(utility - self.utility_all) <= self._truncation
-        )
+        return abs(utility - self.utility_all) <= self._truncation  # never, if that is NaN
 
     def _score_table(self, table: _EncodedTable | _NativeTable) -> float:
         def describe() -> str:
@@ -139,9 +136,7 @@ class FlatModelGame:
             return f"the table with {present.sum()} of its {present.size} cells, the others filled"
 
         rows = np.arange(self.n_rows)
-        with (
-            without_warnings()
-        ):  # models warn about tables that are mostly filled, which is what a game is made of
+        with without_warnings():  # models warn about columns that do not vary, as most do at first
             return self._trainer.utility(self.model, table.train(), self._valid, rows, describe)
 
 
@@ -165,7 +160,7 @@ class _EncodedTable:
 
 
 class _NativeTable:
-    """A table as it came, whose cells come one by one."""
+    """The user's table, whose cells come one by one."""
 
     def __init__(self, cells: NativeCells, shape: tuple[int, ...]) -> None:
         self._cells = cells

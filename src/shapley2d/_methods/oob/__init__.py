@@ -1,4 +1,4 @@
-"""Method ``"oob"``, 2D-OOB: cells valued by how well trees that never saw a row predict it from a few columns."""
+"""Method ``"oob"``, 2D-OOB: how well trees that never saw a row predict it from a few columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def price(
     problem: Problem, run: Run, *, n_trees: int, column_share: Any, oob_score: str, **_: Any
 ) -> Price:
     """What a run will take."""
-    from shapley2d._methods.oob.cells import Trees, check_oob, columns_drawn
+    from shapley2d._methods.oob.cells import check_oob
+    from shapley2d._methods.oob.trees import Trees, columns_drawn
     from shapley2d._methods.work_price import price_pieces
 
     check_oob(problem, run, oob_score)
@@ -76,7 +77,8 @@ METHOD = Method(
     how="out-of-bag performance of a bagged ensemble (2D-OOB)",
     meaning="the mean score of its row by trees that saw its column and never saw the row",
     total="",
-    caution="The values are mean scores of trees, not contributions: a low one is suspect, its sign says nothing.",
+    caution="The values are mean scores of trees, not contributions: a low one is suspect, "
+    "its sign means nothing.",
     validates=False,
     price=price,
 )

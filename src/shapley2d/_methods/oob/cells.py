@@ -3,32 +3,28 @@
 Many trees are grown, each on a bootstrap of the rows and a random subset of the columns. The value
 of cell (i, j) is the mean score of row i over the trees whose bag lacks row i and whose columns
 include j (Sun, Shen and Kwon, "2D-OOB: attributing data contribution through joint valuation
-framework", NeurIPS 2024). No validation rows are needed. The values are no semivalue: they do not
-sum to a performance.
+framework", NeurIPS 2024). No validation rows are needed. The values are not a semivalue: they do
+not sum to a performance.
 """
 
 from __future__ import annotations
 
 import math
 from contextlib import closing
-from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._base.checks import check_number
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import Pace, reporting
-from shapley2d._base.streams import generator
 from shapley2d._base.warnings import warn
+from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.checkpoint import check_place
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._methods.identity import checkpoint_of
-from shapley2d._methods.oob.grown import GrownTrees
-from shapley2d._methods.oob.means import TreeMeans, tree_means
+from shapley2d._methods.oob.trees import GrownTrees, Trees, columns_drawn
 from shapley2d._methods.record import refuse_semivalue
-from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError, InputWarning, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
@@ -38,11 +34,9 @@ if TYPE_CHECKING:
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._tables.table import Table
-    from shapley2d._tables.target import Target
 
-_MAX_PIECE = 50  # trees that are handed over together
-_PIECE_ROWS = 200_000  # their rows, over all of them
-_MOST_MORE = 10  # times the trees that were asked for may be grown so that every cell has two
+_CHUNK = 2**22  # scores whose means are taken at a time
+_MOST_MORE = 10  # times as many trees as asked for, at most, so that every cell has two scores
 
 
 def oob_cells(
@@ -117,7 +111,7 @@ def oob_cells(
     interrupted = len(scores) < n_trees
     means = tree_means(scores, drawn, right_or_wrong=trees.right_or_wrong)
     scarce = first_scarce = int((means.counts < 2).sum())
-    # some trees more rather than nothing at all
+    # a few more trees, rather than an error after all that work
     while scarce and not interrupted and len(scores) < 2 * max(n_trees, enough):
         more = trees.after(len(scores), max(1, n_trees // 10))
         extra = _grow(more, run, "2D-OOB, for cells with too few trees", grown, cluster)
@@ -133,15 +127,15 @@ def oob_cells(
         warn(
             InputWarning(
                 Setting("n_trees", n_trees),
-                f" left {first_scarce} of {means.counts.size} cells with fewer than two trees that see their column "
-                f"and not their row, so {len(scores) - n_trees} more were grown",
+                f" left {first_scarce} of {means.counts.size} cells with fewer than two trees that "
+                f"see their column and not their row, so {len(scores) - n_trees} more were grown",
             )
         )
     if interrupted:
         warn(
             PrecisionWarning(
-                f"interrupted after {len(scores)} of {n_trees} trees: the values are less precise than asked, as "
-                "their stderr shows"
+                f"interrupted after {len(scores)} of {n_trees} trees: the values are less precise "
+                "than asked, as their stderr shows"
             )
         )
     facts = {"resumed_at": grown.resumed_at} if grown.resumed_at else {}
@@ -156,7 +150,7 @@ def oob_cells(
 
 
 def check_oob(problem: Problem, run: Run, score: Any) -> None:
-    """Refuse what trees cannot answer."""
+    """Refuse options that 2D-OOB does not support."""
     refuse_semivalue("oob", run.semivalues, "its values are means over trees")
     if problem.label is not None:
         raise InputError(
@@ -171,112 +165,6 @@ def check_oob(problem: Problem, run: Run, score: Any) -> None:
             " measures from the mean of a row's class, and a target of numbers has none: use ",
             Setting("oob_score", "correct"),
         )
-
-
-def columns_drawn(column_share: Any, n_columns: int) -> int:
-    """How many columns each tree sees.
-
-    Examples
-    --------
-    >>> columns_drawn(0.25, 9), columns_drawn(0.01, 9), columns_drawn(3, 9)
-    (2, 1, 3)
-    """
-    check_number(column_share, "column_share")
-    whole = isinstance(column_share, (int, np.integer))
-    if column_share > (n_columns if whole else 1):
-        raise InputError(
-            Setting("column_share", column_share),
-            f" must be a share of the columns, up to 1.0, or a whole number of them, up to {n_columns}",
-        )
-    return int(column_share) if whole else max(1, round(column_share * n_columns))
-
-
-def draw_tree(
-    seed: int, number: int, shape: tuple[int, int], n_drawn: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How often tree ``number`` has each row in its bag, and which columns it sees, in random order."""
-    n_rows, n_columns = shape
-    random = generator(seed, "draw", number)
-    counts = np.bincount(random.integers(n_rows, size=n_rows), minlength=n_rows)
-    return counts, random.permutation(n_columns)[:n_drawn]
-
-
-class Trees:
-    """Numbered bundles of trees: a line per tree with the scores of the rows, then which columns it saw.
-
-    A row in the bag has the score NaN. A tree is known by its number, whichever bundle it is in.
-    """
-
-    def __init__(
-        self, table: Table, target: Target, n_trees: int, n_drawn: int, score: str, seed: int
-    ) -> None:
-        self.shape = (table.n_rows, table.n_columns)
-        self.n_trees, self.first = n_trees, 0
-        self.size = max(1, min(_MAX_PIECE, _PIECE_ROWS // table.n_rows))
-        self.right_or_wrong = score == "correct" and target.task == "classification"
-        self.n_drawn, self.score, self._seed = n_drawn, score, seed
-        encoded = encode_tables(table, table)
-        (matrix,) = near_one(fill_means(encoded.train), by_column=True)
-        self._members = [np.flatnonzero(encoded.owners == j) for j in range(table.n_columns)]
-        values = as_float32(matrix.T)
-        order = np.argsort(values, axis=1, kind="stable").astype(np.int32)
-        self._presorted = (values, order)
-        self._scaled = _scaled(matrix, encoded.owners) if score == "distance" else None
-        if target.task == "classification":
-            self._labels = target.codes.astype(np.float64)
-            self._target = (target.codes.astype(np.int32), self._labels, int(target.classes.size))
-        else:
-            self._labels = target.codes - target.codes.mean()
-            self._target = (np.zeros(table.n_rows, dtype=np.int32), self._labels, 0)
-            self._variance = float(np.mean(self._labels**2))
-
-    def after(self, first: int, n_trees: int) -> Trees:
-        """The trees that come after the first so many."""
-        more = copy(self)
-        more.first, more.n_trees = first, n_trees
-        return more
-
-    @property
-    def n_pieces(self) -> int:
-        """Bundles in all."""
-        return -(-self.n_trees // self.size)
-
-    def __call__(self, number: int) -> NDArray[np.float64]:
-        n_rows, n_columns = self.shape
-        first = self.first + number * self.size
-        trees = range(first, min(first + self.size, self.first + self.n_trees))
-        lines = np.zeros((len(trees), n_rows + n_columns))
-        for line, tree in zip(lines, trees, strict=True):
-            counts, columns = draw_tree(self._seed, tree, self.shape, self.n_drawn)
-            line[:n_rows] = self._scores(
-                counts, np.concatenate([self._members[j] for j in columns])
-            )
-            line[n_rows + columns] = 1.0
-        return lines
-
-    def _scores(self, counts: NDArray[np.int64], active: NDArray[np.intp]) -> NDArray[np.float64]:
-        from shapley2d._kernels.out_of_bag import predict_out_of_bag
-
-        predicted = np.zeros(counts.size)
-        predict_out_of_bag(self._presorted, self._target, counts, active, predicted)
-        if self._target[2]:
-            scores = (predicted == self._labels).astype(np.float64)
-        else:
-            scores = 1.0 - (predicted - self._labels) ** 2 / self._variance
-        if self._scaled is not None:
-            from shapley2d._kernels.closeness import add_closeness
-
-            add_closeness(self._scaled, self._target, counts, active, scores)
-        return np.where(counts == 0, scores, np.nan)
-
-
-def _scaled(matrix: NDArray[np.float64], owners: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Columns as lines, centred, and divided so that those of one player have a variance of 1 in all."""
-    centred = (matrix - matrix.mean(axis=0)).T
-    variance = np.bincount(owners, np.mean(centred**2, axis=1))
-    return np.ascontiguousarray(
-        centred / np.sqrt(np.where(variance > 0, variance, 1.0))[owners][:, None]
-    )
 
 
 def _checkpoint(
@@ -333,18 +221,19 @@ def _grow(
 
 def _too_few(table: Table, n_trees: int, column_share: Any, enough: int) -> tuple[Any, ...]:
     cells = f"{table.n_rows * table.n_columns:,} cells"
-    why = f" leaves some of the {cells} with fewer than two trees that see their column and not their row: "
-    remedy = f"grow about {enough:,} trees, or let each see more columns: raise "
-    return Setting("n_trees", n_trees), why + remedy, Setting("column_share", column_share)
+    why = (
+        f" leaves some of the {cells} with fewer than two trees that see their column and not "
+        f"their row: grow about {enough:,} trees, or let each see more columns: raise "
+    )
+    return Setting("n_trees", n_trees), why, Setting("column_share", column_share)
 
 
 def _enough_trees(table: Table, n_drawn: int) -> int:
     """Trees with which hardly any table leaves a cell with fewer than two scores."""
     n_rows, n_columns = table.n_rows, table.n_columns
     share = (1 - 1 / n_rows) ** n_rows * n_drawn / n_columns  # of the trees that score a given cell
-    return math.ceil(
-        (math.log(n_rows * n_columns) + 10) / share
-    )  # leaves about one table in a thousand short
+    # + 10: about one table in a thousand is left with such a cell
+    return math.ceil((math.log(n_rows * n_columns) + 10) / share)
 
 
 def _estimate(means: TreeMeans, **info: Any) -> Estimate:
@@ -357,4 +246,81 @@ def _estimate(means: TreeMeans, **info: Any) -> Estimate:
     }
     return Estimate(
         means.values, means.stderr, means.row_stderr, means.column_stderr, facts, dof=dof
+    )
+
+
+class TreeMeans(NamedTuple):
+    """Mean scores of the cells, standard errors of them and of their sums, and their counts."""
+
+    values: NDArray[np.float64]
+    stderr: NDArray[np.float64]
+    row_stderr: NDArray[np.float64]
+    column_stderr: NDArray[np.float64]
+    counts: NDArray[np.float64]
+
+
+def tree_means(
+    scores: NDArray[np.floating], drawn: NDArray[np.bool_], *, right_or_wrong: bool = False
+) -> TreeMeans:
+    """The mean score of every cell over the trees that score it.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (B, n)
+        The score of every row by every tree; NaN where the tree has the row in its bag.
+    drawn : ndarray of shape (B, m)
+        Which columns each tree saw. A tree scores the cells of its rows out of bag in these
+        columns.
+    right_or_wrong : bool
+        Whether scores are 0 or 1. Trees that all agree do not prove that the next one will, so the
+        errors are those with half a right and half a wrong score more (as in Jeffreys' interval),
+        never 0.
+
+    Notes
+    -----
+    A mean's error is a sum over trees of (score - mean) / count. One tree is part of many means, so
+    the errors of the cells of a row, or of a column, are correlated: for a sum of means these terms
+    are summed tree by tree before they are squared. A cell without scores has the value 0; see
+    ``counts``.
+
+    Examples
+    --------
+    >>> scores = np.array([[1.0, np.nan], [0.0, 1.0], [np.nan, 1.0]])
+    >>> means = tree_means(scores, np.array([[True], [True], [True]]))
+    >>> means.values.ravel(), means.stderr.ravel()
+    (array([0.5, 1. ]), array([0.5, 0. ]))
+    """
+    n_trees, n_rows = scores.shape
+    saw = drawn.astype(np.float64)
+    n_columns = saw.shape[1]
+    values, variance, counts = (np.zeros((n_rows, n_columns)) for _ in range(3))
+    row_variance, column_errors = np.zeros(n_rows), np.zeros((n_trees, n_columns))
+    step = max(1, _CHUNK // n_trees)
+    with single_threaded():  # sums do not depend on how many threads there are
+        for start in range(0, n_rows, step):
+            rows = slice(start, start + step)
+            part = scores[:, rows].astype(np.float64)
+            out = (~np.isnan(part)).astype(np.float64)
+            part[np.isnan(part)] = 0.0
+            # exact for scores of 0 and 1, so that equal shares are equal numbers
+            total = part.T @ saw
+            centre = part.sum(axis=0) / np.maximum(out.sum(axis=0), 1.0)
+            part -= centre * out  # squares of small numbers lose no digits
+            counts[rows] = count = out.T @ saw
+            inverse = 1.0 / np.maximum(count, 1.0)
+            mean = part.T @ saw * inverse
+            squares = np.maximum((part**2).T @ saw - count * mean**2, 0.0)
+            values[rows] = total / np.maximum(count, 1.0)
+            variance[rows] = squares * inverse / np.maximum(count - 1.0, 1.0)
+            errors = part.T * (inverse @ saw.T) - out.T * ((inverse * mean) @ saw.T)
+            row_variance[rows] = np.sum(errors**2, axis=1)
+            column_errors += part @ inverse - out @ (inverse * mean)
+    column_variance = np.sum((saw * column_errors) ** 2, axis=0)
+    if right_or_wrong:
+        more = 0.5 * (values**2 + (1.0 - values) ** 2) / np.maximum(counts, 1.0) ** 2
+        variance += more
+        row_variance += more.sum(axis=1)
+        column_variance += more.sum(axis=0)
+    return TreeMeans(
+        values, np.sqrt(variance), np.sqrt(row_variance), np.sqrt(column_variance), counts
     )

@@ -1,4 +1,4 @@
-"""A game that remembers: no utility of a pair of coalitions is computed twice."""
+"""Games around another game: of groups of players, with the label as a column, with a memory."""
 
 from __future__ import annotations
 
@@ -7,21 +7,95 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._theory.coalitions import MaskCoalitions
+from shapley2d._theory.coalitions import GroupedCoalitions, MaskCoalitions
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from shapley2d._theory.coalitions import Coalitions
     from shapley2d._theory.game import Game
 
 MAX_CACHED = 2**18
-"""Utilities that a game remembers; some 60 MB. Later ones are computed again."""
+"""Utilities that a game remembers, about 60 MB. Later ones are computed again."""
 
 Cache = dict[tuple[bytes, bytes], float]
 
-_MAX_WORKER_CACHES = 64
+_MAX_WORKER_CACHES = 64  # games that a worker process remembers; then it forgets all of them
 _worker_caches: dict[str, Cache] = {}
+
+
+class GroupedGame:
+    """A game whose players are groups of rows and groups of columns of another game.
+
+    Parameters
+    ----------
+    game : Game
+        A game over single rows and columns.
+    row_labels, column_labels : array-like of int
+        The group, 0 to the number of groups minus 1, of every row and of every column.
+
+    Examples
+    --------
+    >>> from shapley2d._games.function import FunctionGame
+    >>> from shapley2d._theory.coalitions import SubsetCoalitions
+    >>> game = GroupedGame(FunctionGame(lambda S, F: S.sum() * F.sum(), 3, 2), [0, 0, 1], [0, 0])
+    >>> game.utilities(SubsetCoalitions(2), SubsetCoalitions(1))[:, 1]
+    array([0., 4., 2., 6.])
+    """
+
+    def __init__(self, game: Game, row_labels: ArrayLike, column_labels: ArrayLike) -> None:
+        self._game = game
+        self._row_labels = np.asarray(row_labels, dtype=np.intp)
+        self._column_labels = np.asarray(column_labels, dtype=np.intp)
+        self.n_rows = int(self._row_labels.max()) + 1
+        self.n_columns = int(self._column_labels.max()) + 1
+
+    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+        """Matrix of utilities of coalitions of groups."""
+        return self._game.utilities(
+            GroupedCoalitions(rows, self._row_labels),
+            GroupedCoalitions(columns, self._column_labels),
+        )
+
+
+class LabelGame:
+    """A game with the label as its last column: without it, columns are worth what no rows are.
+
+    For what a feature is worth beside the label, see
+    :func:`shapley2d._theory.semivalues.feature_semivalue`.
+
+    Parameters
+    ----------
+    game : Game
+        The game over the features, in which the label is always known.
+
+    Examples
+    --------
+    >>> from shapley2d._theory.coalitions import SubsetCoalitions
+    >>> from shapley2d._games.function import FunctionGame
+    >>> game = LabelGame(FunctionGame(lambda S, F: S.sum() * F.sum(), 1, 1))
+    >>> game.utilities(SubsetCoalitions(1), SubsetCoalitions(2))[1]
+    array([0., 0., 0., 1.])
+    """
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self.n_rows = game.n_rows
+        self.n_columns = game.n_columns + 1
+        none = (
+            MaskCoalitions(np.zeros((1, size), dtype=bool))
+            for size in (game.n_rows, game.n_columns)
+        )
+        self._nothing = float(game.utilities(*none)[0, 0])
+
+    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+        """Matrix of utilities; only column coalitions with the label are asked of the game."""
+        masks = columns.masks()
+        labelled = np.flatnonzero(masks[:, -1])
+        matrix = np.full((len(rows), len(columns)), self._nothing)
+        if labelled.size:
+            matrix[:, labelled] = self._game.utilities(rows, MaskCoalitions(masks[labelled, :-1]))
+        return matrix
 
 
 class CachedGame:
@@ -75,8 +149,7 @@ class CachedGame:
         first_row = {key: a for a, key in reversed(list(enumerate(row_keys)))}
         first_column = {key: b for b, key in reversed(list(enumerate(column_keys)))}
         known: Cache = {}
-        # column coalitions that lack the same row coalitions share a call, and with it the game's
-        # work per column
+        # columns that lack the same rows share a call, and with it the game's work per column
         lacking: dict[tuple[bytes, ...], list[bytes]] = {}
         for column_key in first_column:
             absent = []

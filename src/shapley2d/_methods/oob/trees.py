@@ -1,0 +1,188 @@
+"""The trees of 2D-OOB: drawn, grown and scored by number, and kept in a checkpoint."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.checks import check_number
+from shapley2d._base.streams import generator
+from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._estimation.checkpoint import Checkpoint, Saved
+    from shapley2d._tables.table import Table
+    from shapley2d._tables.target import Target
+
+_MAX_PIECE = 50  # trees of a bundle: between two looks at Ctrl-C and the checkpoint
+_PIECE_ROWS = 200_000  # rows of a bundle, over all its trees: fewer trees where they take longer
+LINES = "trees"
+"""The array of a checkpoint that holds their lines, in single precision."""
+
+
+def columns_drawn(column_share: Any, n_columns: int) -> int:
+    """How many columns each tree sees.
+
+    Examples
+    --------
+    >>> columns_drawn(0.25, 9), columns_drawn(0.01, 9), columns_drawn(3, 9)
+    (2, 1, 3)
+    """
+    check_number(column_share, "column_share")
+    whole = isinstance(column_share, (int, np.integer))
+    if column_share > (n_columns if whole else 1):
+        raise InputError(
+            Setting("column_share", column_share),
+            " must be a share of the columns, up to 1.0, or a whole number of them, up to "
+            f"{n_columns}",
+        )
+    return int(column_share) if whole else max(1, round(column_share * n_columns))
+
+
+def draw_tree(
+    seed: int, number: int, shape: tuple[int, int], n_drawn: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How often a tree has each row in its bag, and the columns that it sees, in random order."""
+    n_rows, n_columns = shape
+    random = generator(seed, "draw", number)
+    counts = np.bincount(random.integers(n_rows, size=n_rows), minlength=n_rows)
+    return counts, random.permutation(n_columns)[:n_drawn]
+
+
+class Trees:
+    """Numbered bundles of trees: a line per tree, with the rows' scores and the columns it saw.
+
+    A row in the bag has the score NaN. A tree depends on its number, not on its bundle.
+    """
+
+    def __init__(
+        self, table: Table, target: Target, n_trees: int, n_drawn: int, score: str, seed: int
+    ) -> None:
+        self.shape = (table.n_rows, table.n_columns)
+        self.n_trees, self.first = n_trees, 0
+        self.size = max(1, min(_MAX_PIECE, _PIECE_ROWS // table.n_rows))
+        self.right_or_wrong = score == "correct" and target.task == "classification"
+        self.n_drawn, self.score, self._seed = n_drawn, score, seed
+        encoded = encode_tables(table, table)
+        (matrix,) = near_one(fill_means(encoded.train), by_column=True)
+        self._members = [np.flatnonzero(encoded.owners == j) for j in range(table.n_columns)]
+        values = as_float32(matrix.T)
+        order = np.argsort(values, axis=1, kind="stable").astype(np.int32)
+        self._presorted = (values, order)
+        self._scaled = _scaled(matrix, encoded.owners) if score == "distance" else None
+        if target.task == "classification":
+            self._labels = target.codes.astype(np.float64)
+            self._target = (target.codes.astype(np.int32), self._labels, int(target.classes.size))
+        else:
+            self._labels = target.codes - target.codes.mean()
+            self._target = (np.zeros(table.n_rows, dtype=np.int32), self._labels, 0)
+            self._variance = float(np.mean(self._labels**2))
+
+    def after(self, first: int, n_trees: int) -> Trees:
+        """``n_trees`` trees from number ``first`` on."""
+        more = copy(self)
+        more.first, more.n_trees = first, n_trees
+        return more
+
+    @property
+    def n_pieces(self) -> int:
+        """Bundles in all."""
+        return -(-self.n_trees // self.size)
+
+    def __call__(self, number: int) -> NDArray[np.float64]:
+        n_rows, n_columns = self.shape
+        first = self.first + number * self.size
+        trees = range(first, min(first + self.size, self.first + self.n_trees))
+        lines = np.zeros((len(trees), n_rows + n_columns))
+        for line, tree in zip(lines, trees, strict=True):
+            counts, columns = draw_tree(self._seed, tree, self.shape, self.n_drawn)
+            line[:n_rows] = self._scores(
+                counts, np.concatenate([self._members[j] for j in columns])
+            )
+            line[n_rows + columns] = 1.0
+        return lines
+
+    def _scores(self, counts: NDArray[np.int64], active: NDArray[np.intp]) -> NDArray[np.float64]:
+        from shapley2d._kernels.out_of_bag import predict_out_of_bag
+
+        predicted = np.zeros(counts.size)
+        predict_out_of_bag(self._presorted, self._target, counts, active, predicted)
+        if self._target[2]:
+            scores = (predicted == self._labels).astype(np.float64)
+        else:
+            scores = 1.0 - (predicted - self._labels) ** 2 / self._variance
+        if self._scaled is not None:
+            from shapley2d._kernels.closeness import add_closeness
+
+            add_closeness(self._scaled, self._target, counts, active, scores)
+        return np.where(counts == 0, scores, np.nan)
+
+
+def _scaled(matrix: NDArray[np.float64], owners: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Columns as lines, centred and scaled: those of one player have a variance of 1 in all."""
+    centred = (matrix - matrix.mean(axis=0)).T
+    variance = np.bincount(owners, np.mean(centred**2, axis=1))
+    return np.ascontiguousarray(
+        centred / np.sqrt(np.where(variance > 0, variance, 1.0))[owners][:, None]
+    )
+
+
+class GrownTrees:
+    """The lines of grown trees by number, kept in a checkpoint if there is one.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint, optional
+    shape : (int, int)
+        Rows and columns of the table: a line has a score for every row, NaN where the tree has it
+        in its bag, then 1 for every column that the tree saw, 0 for the others.
+    """
+
+    def __init__(self, checkpoint: Checkpoint | None, shape: tuple[int, int]) -> None:
+        self._checkpoint = checkpoint
+        self._shape = shape
+        self._parts: list[NDArray[np.float32]] = []
+        self._new = 0
+        self.resumed_at = 0
+        if checkpoint is not None:
+            saved = checkpoint.load(self._check)
+            if saved is not None:
+                self._parts = [saved.arrays[LINES]]
+                self.resumed_at = saved.count
+
+    def lines(self, first: int, count: int) -> NDArray[np.float32]:
+        """Up to ``count`` lines of an earlier run, from tree ``first`` on."""
+        if not self.resumed_at:
+            return np.zeros((0, sum(self._shape)), dtype=np.float32)
+        return self._parts[0][first : first + count]
+
+    def add(self, lines: NDArray[np.floating]) -> None:
+        """Keep the lines of the next trees, and write them now and then."""
+        if self._checkpoint is None:
+            return
+        self._parts.append(lines.astype(np.float32))
+        self._new += len(lines)
+        if self._checkpoint.due():
+            self.save()
+
+    def save(self) -> None:
+        """Write what is new."""
+        if self._checkpoint is None or not self._new:
+            return
+        lines = np.concatenate(self._parts)
+        self._checkpoint.save(len(lines), {LINES: lines})
+        self._new = 0
+
+    def _check(self, saved: Saved) -> None:
+        lines = saved.arrays.get(LINES)
+        wanted = (saved.count, sum(self._shape))
+        if lines is None or lines.shape != wanted or lines.dtype != np.float32:
+            raise ValueError("its trees do not fit its count")
+        scores, saw = lines[:, : self._shape[0]], lines[:, self._shape[0] :]
+        if np.isinf(scores).any() or not np.isin(saw, (0.0, 1.0)).all():
+            raise ValueError("its trees have entries that are not scores")
