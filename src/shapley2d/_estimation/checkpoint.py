@@ -282,11 +282,10 @@ class Checkpoint:
         if record.get("format") != _FORMAT:
             raise ValueError("it is of another version of shapley2d")
         count = whole_number(record.get("count"), "its count", 1)
-        identity, facts, probes = (record.get(name) for name in ("identity", "facts", "probes"))
-        has_all = isinstance(identity, dict) and isinstance(facts, dict)
-        if not has_all or not isinstance(probes, list):
-            raise ValueError("its record is not complete")
-        return Saved(count, arrays, facts, identity, probes)
+        for name, kind in (("identity", dict), ("facts", dict), ("probes", list)):
+            if not isinstance(record.get(name), kind):
+                raise ValueError(f"its record has no {name}")  # noqa: TRY004  (one kind of error)
+        return Saved(count, arrays, record["facts"], record["identity"], record["probes"])
 
     def _check_run(self, path: Path, saved: Saved) -> None:
         unlike = differences(saved.identity, self._identity)
