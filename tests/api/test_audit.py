@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from shapley2d import Audit, InputError, Valuation, audit_owners, value_blocks
-from shapley2d._api import audit as module
+from shapley2d._api.blocks_job import BlocksJob
 from shapley2d._results.audit import MOVES
 from shapley2d.exceptions import PrecisionWarning
 
@@ -143,7 +143,7 @@ def test_a_record_that_is_no_audit_is_refused(key):
 
 
 def test_an_interrupt_keeps_what_was_asked(monkeypatch):
-    asked, answer = [], module.answer
+    asked, answer = [], BlocksJob.answer
 
     def interrupted(*given):
         asked.append(given)
@@ -151,11 +151,11 @@ def test_an_interrupt_keeps_what_was_asked(monkeypatch):
             raise KeyboardInterrupt
         return answer(*given)
 
-    monkeypatch.setattr(module, "answer", interrupted)
-    with pytest.warns(PrecisionWarning, match="the audit keeps what was asked until then"):
+    monkeypatch.setattr(BlocksJob, "answer", interrupted)
+    with pytest.warns(PrecisionWarning, match="the audit keeps what was computed by then"):
         _, audit = audited()
     assert not audit.complete and len(audit.moves) == 2 and not audit.settings
-    assert audit.sentences[-1] == "The audit was interrupted: there is more to ask."
+    assert audit.sentences[-1] == "The audit was interrupted and is incomplete."
 
 
 def test_an_audit_without_owners_is_refused():

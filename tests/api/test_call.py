@@ -130,7 +130,7 @@ def test_the_call_of_a_command(tmp_path, monkeypatch):
     )
     saved = Valuation.load("v.parquet")
     assert saved.info["call"] == (
-        'value_blocks(X, y, owners=owners, method="knn", random_state=0, n_neighbors=3)'
+        'value_blocks(X, y, method="knn", owners=owners, random_state=0, n_neighbors=3)'
     )
     np.testing.assert_array_equal(eval(saved.info["call"], dict(NAMES)).values, saved.values)
 

@@ -182,16 +182,16 @@ def test_the_joint_errors_of_monte_carlo_are_those_of_the_sums():
 @pytest.mark.parametrize("options", [{}, {"n_subsets": 40}, {"include_label": True}])
 def test_groups_of_validation_rows_valued_one_by_one_say_what_is_left_without_them(options):
     """The jackknife from one more valuation is the one that values the table again without each group."""
-    from shapley2d._api import block_question
+    from shapley2d._api import blocks_job
 
     tables, options = (
         data(5, m=6),
         {**options, "scoring": "accuracy"},
     )  # whose weights are those of any rows
     quick = valued(tables, THREE, validation_groups=5, **options)
-    method = block_question.METHODS["knn"]
+    method = blocks_job.METHODS["knn"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(block_question.METHODS, "knn", block_question.replace(method, averages=False))
+        patch.setitem(blocks_job.METHODS, "knn", blocks_job.replace(method, averages=False))
         slow = valued(tables, THREE, validation_groups=5, **options)
     np.testing.assert_allclose(quick.covariance, slow.covariance, rtol=1e-6, atol=1e-12)
     assert quick.covariance_dof == slow.covariance_dof == 4
@@ -207,7 +207,7 @@ def test_owners_get_groups_of_validation_rows_by_default_and_groups_of_players_d
     groups = valued(tables, THREE, players="groups", method="knn")
     assert groups.info["validation_groups"] is None and groups.info["players"] == "groups"
     assert value_blocks(*tables, rows=[0, 1] * 15, model="knn").info["players"] == "groups"
-    with pytest.warns(InputWarning, match="an owner who splits into several gains by it"):
+    with pytest.warns(InputWarning, match="an owner gains by splitting into several"):
         assert value_blocks(*tables, owners=THREE, model="gaussian_nb").info["players"] == "groups"
 
 
@@ -249,7 +249,7 @@ def test_copies_are_shared_by_their_owners_or_belong_to_the_first():
         "rule": "one", "distance": 0.0, "n_rows": 9, "n_clusters": 9, "within": [],
         "between": [["A", "Thief", 9]], "n_pairs": 1,
     }  # fmt: skip
-    with pytest.warns(InputWarning, match="whoever comes first"):
+    with pytest.warns(InputWarning, match="the first in the table is paid for them"):
         first = by_owner(value_blocks(*tables, owners=owners, copies="first"))
     assert first["A"] == pytest.approx(found["A"] + shared / 2) and first["B"] == found["B"]
     with pytest.warns(InputWarning, match="every copy is paid for; use copies='one'"):
@@ -418,11 +418,11 @@ def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
 
 
 def test_ctrl_c_among_other_validation_rows_keeps_the_values(monkeypatch):
-    from shapley2d._api import block_question
+    from shapley2d._api import blocks_job
 
     whole, method, calls = (
         valued(data(), THREE, validation_groups=5),
-        block_question.METHODS["knn"],
+        blocks_job.METHODS["knn"],
         [],
     )
 
@@ -432,7 +432,7 @@ def test_ctrl_c_among_other_validation_rows_keeps_the_values(monkeypatch):
             raise KeyboardInterrupt
         return method.solve(*args, **options)
 
-    monkeypatch.setitem(block_question.METHODS, "knn", block_question.replace(method, solve=stop))
+    monkeypatch.setitem(blocks_job.METHODS, "knn", blocks_job.replace(method, solve=stop))
     with pytest.warns(
         PrecisionWarning, match="interrupted while other validation rows were tried: the intervals"
     ):

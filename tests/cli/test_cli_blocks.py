@@ -102,8 +102,8 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
             "--method oob values cells, not groups of them: set --players cells",
         ),
         (
-            "--players groups --baseline zero",
-            "--empty goes with --players cells, not with groups: set them, or leave --empty out",
+            "--players groups --subsets sampled",
+            "--subsets goes with --players cells, not with groups: set them, or leave --subsets out",
         ),
         ("--players cells --method exact", "use --method mc or --method knn"),
         ("--validation-groups 1", "--validation-groups 1 must be a whole number from 2 to"),

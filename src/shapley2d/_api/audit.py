@@ -1,21 +1,22 @@
-"""An audit of payments: every number is that of a valuation of the table as it would be, none comes from theory."""
+"""An audit of payments: every number comes from a valuation of the changed table."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._api.block_question import Variation, answer
-from shapley2d._api.blocks import ask, make_valuation, value_blocks, warn_of_owners
+from shapley2d._api.blocks import make_valuation
+from shapley2d._api.blocks_job import BlockQuestion, BlocksJob, Variation
 from shapley2d._base.checks import check_choice
+from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.progress import reporting
 from shapley2d._base.streams import generator
 from shapley2d._base.warnings import warn, without_warnings
+from shapley2d._base.words import counted, plural
 from shapley2d._methods.registry import METHODS
-from shapley2d._methods.run import Run
 from shapley2d._methods.validation_error import problems_of_groups
 from shapley2d._ownership.owners import UNOWNED
 from shapley2d._ownership.payments import RULES, divide_total, settle_rule
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._api.block_layout import Changed
-    from shapley2d._api.block_question import Answer, Question
+    from shapley2d._api.blocks_job import Answer
     from shapley2d._ownership.regions import Regions
     from shapley2d._results.blocks import BlockValuation
     from shapley2d._tables.problem import Problem
@@ -51,16 +52,35 @@ def audit_owners(
     owners: Any,
     amount: Any = 100_000,
     negative: str | None = None,
+    rows: Any = None,
+    columns: Any = None,
+    method: str = "auto",
+    players: str | None = None,
+    copies: str | None = None,
+    copy_distance: float = 0.0,
+    include_label: bool = False,
+    validation_groups: int | None = None,
+    task: str = "auto",
+    kinds: Any = None,
+    cv: Any = FOLDS,
+    groups: Any = None,
+    time: Any = None,
+    valid_weight: Any = None,
+    precedence: Any = None,
+    semivalue: Any = SEMIVALUE,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: Any = "auto",
     **options: Any,
 ) -> tuple[BlockValuation, Audit]:
-    """Value a table's owners, and ask what each could gain by gaming it and how payments move with the question.
+    """Value a table's owners, and try what each could gain by gaming it and what settings change.
 
-    For every owner: what it would be paid, its shells together, if it split into two or four,
-    listed its rows twice, under its own or a second name, hid the tenth of its rows that is worth
-    least in a shell or withheld it, or added rows of shuffled noise. For all: what they would be
-    paid by other scores, numbers of neighbours or models, on either half of the validation rows,
-    and if no columns were worth 0. Every one of these is a valuation of its own, so that an audit
-    takes as long as seven valuations for every owner and some ten besides.
+    For every owner: its payment, all its shells together, if it split into two or four, listed its
+    rows twice, under its own or a second name, hid the least valuable tenth of its rows in a shell
+    or withheld it, or added rows of shuffled noise. For all: their payments by other scores,
+    numbers of neighbours or models, on either half of the validation rows, and if no columns were
+    worth 0. Each of these is a valuation of its own, so an audit takes seven valuations for every
+    owner and about ten more.
 
     Parameters
     ----------
@@ -70,8 +90,14 @@ def audit_owners(
         The amount to divide.
     negative : {"zero", "owe"}, optional
         What owners of negative value receive, as in :meth:`~shapley2d.BlockValuation.payments`.
+    rows, columns, method, players, copies, copy_distance, include_label, validation_groups
+        As in :func:`~shapley2d.value_blocks`.
+    task, kinds, cv, groups, time, valid_weight, precedence, semivalue
+        As in :func:`~shapley2d.value_blocks`.
+    random_state, n_jobs, progress
+        As in :func:`~shapley2d.value_blocks`.
     **options
-        Those of :func:`~shapley2d.value_blocks`.
+        Of the method, as in :func:`~shapley2d.value_blocks`.
 
     Returns
     -------
@@ -91,58 +117,82 @@ def audit_owners(
     >>> audit.gains["gain"][audit.gains["move"] == "splits into four shells"].tolist()
     [0.0, 0.0]
     """
-    signature: dict[str, Any] = {**(value_blocks.__kwdefaults__ or {}), "owners": owners}
-    given = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid, **signature}
-    given |= {name: value for name, value in options.items() if name in signature}
-    given["options"] = {name: value for name, value in options.items() if name not in signature}
     if owners is None:
         raise InputError("an audit is about owners: name them by ", Setting("owners"))
     if negative is not None:
         check_choice(negative, "negative", RULES)
-    run = Run.create(given["random_state"], given["semivalue"], given["n_jobs"], given["progress"])
-    question = ask(given)
-    found = answer(question, run)
-    warn_of_owners(found, question)
-    valuation = make_valuation(question, run, found, given)
-    audit = _Auditor(question, run, found, amount, settle_rule(negative, question.players)).audit(
-        valuation.frame
+    question = BlockQuestion(
+        X=X,
+        y=y,
+        X_valid=X_valid,
+        y_valid=y_valid,
+        rows=rows,
+        columns=columns,
+        owners=owners,
+        method=method,
+        players=players,
+        copies=copies,
+        copy_distance=copy_distance,
+        include_label=include_label,
+        validation_groups=validation_groups,
+        task=task,
+        kinds=kinds,
+        cv=cv,
+        groups=groups,
+        time=time,
+        valid_weight=valid_weight,
+        precedence=precedence,
+        semivalue=semivalue,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+        options=options,
     )
+    job = BlocksJob.prepare(question)
+    found = job.answer()
+    valuation = make_valuation(job, found)
+    auditor = _Auditor(job, found, amount, settle_rule(negative, job.players))
+    audit = auditor.audit(valuation.frame)
     return replace(valuation, info={**valuation.info, "audit": audit.record()}), audit
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A changed question: a move of an owner, or a setting (then ``owner`` is empty)."""
+
+    owner: str
+    words: str
+    answer: Callable[[], Answer]
 
 
 class _Auditor:
     """Asks a question again and again, each time with something changed."""
 
-    def __init__(
-        self, question: Question, run: Run, found: Answer, amount: Any, negative: str
-    ) -> None:
-        self.question, self.run, self.found = question, run, found
-        self.amount, self.negative = amount, negative
+    def __init__(self, job: BlocksJob, found: Answer, amount: Any, negative: str) -> None:
+        self.job, self.found, self.amount, self.negative = job, found, amount, negative
 
     def audit(self, frame: str) -> Audit:
-        names = self.regions.names
         paid = self._payments(self.found)
         moves: list[dict[str, Any]] = []
         settings: list[dict[str, Any]] = []
-        tasks = [*self._moves(), *self._settings()]
+        cases = [*self._moves(), *self._settings()]
         complete = True
-        with reporting(self.run.progress, "auditing") as report:
+        with reporting(self.job.run.progress, "auditing") as report:
             try:
-                for k, (kind, who, words, compute) in enumerate(tasks):
-                    report(k / len(tasks), f"{k} of {len(tasks)} questions: {words}")
-                    after = self._asked(compute)
+                for k, case in enumerate(cases):
+                    report(k / len(cases), f"{k} of {len(cases)} questions: {case.words}")
+                    after = self._payments_in(case)
                     if after is None:
                         continue
-                    if kind == "move":
-                        moves.append(_move(who, words, paid, after))
+                    if case.owner:
+                        moves.append(_move(case.owner, case.words, paid, after))
                     else:
-                        settings.append(_setting(words, paid, after, names))
+                        settings.append(_setting(case.words, paid, after, self.regions.names))
             except KeyboardInterrupt:
                 complete = False
-                warn(PrecisionWarning("interrupted: the audit keeps what was asked until then"))
-        return Audit(
-            float(self.amount), paid, moves, settings, _copies_words(self.found), complete, frame
-        )
+                warn(PrecisionWarning("interrupted: the audit keeps what was computed by then"))
+        amount, copies = float(self.amount), _copies_words(self.found)
+        return Audit(amount, paid, moves, settings, copies, complete, frame)
 
     @property
     def regions(self) -> Regions:
@@ -150,11 +200,11 @@ class _Auditor:
         assert self.found.layout.regions is not None
         return self.found.layout.regions
 
-    def _asked(self, compute: Callable[[], Answer]) -> dict[str, float] | None:
-        """Payments under a change; None where it cannot be had, as a score that the model does not know."""
+    def _payments_in(self, case: _Case) -> dict[str, float] | None:
+        """Payments in a case; None where it is impossible, such as a score the model lacks."""
         try:
             with without_warnings():
-                return self._payments(compute())
+                return self._payments(case.answer())
         except (InputError, OptionError, UtilityError):
             return None
 
@@ -166,13 +216,17 @@ class _Auditor:
         amounts = divide_total(self.amount, list(values.values()), negative=self.negative)
         return dict(zip(values, amounts, strict=True))
 
-    def _answer(self, variation: Variation | None = None, **changes: Any) -> Answer:
-        given = {**changes.pop("given", self.question.given)}
+    def _answer(
+        self, variation: Variation | None = None, options: dict[str, Any] | None = None
+    ) -> Answer:
+        """The question asked again, quietly and without validation groups or a checkpoint."""
+        given = dict(self.job.question.options if options is None else options)
         given.pop("checkpoint", None)
-        question = replace(self.question, validation_groups=0, given=given, **changes)
-        return answer(question, replace(self.run, progress=False), variation)
+        question = replace(self.job.question, validation_groups=0, options=given)
+        quiet = replace(self.job, question=question, run=replace(self.job.run, progress=False))
+        return quiet.answer(variation)
 
-    def _moves(self) -> Iterator[tuple[str, str, str, Callable[[], Answer]]]:
+    def _moves(self) -> Iterator[_Case]:
         """What every owner might do."""
         for owner, name in enumerate(self.regions.names):
             rows = np.flatnonzero(self.regions.of_rows()[owner])
@@ -189,68 +243,47 @@ class _Auditor:
             }
             for move, variation in changes.items():
                 if variation is not None:
-                    yield "move", name, MOVES[move], partial(self._answer, variation)
+                    yield _Case(name, MOVES[move], partial(self._answer, variation))
 
-    def _settings(self) -> Iterator[tuple[str, str, str, Callable[[], Answer]]]:
+    def _settings(self) -> Iterator[_Case]:
         """What might have been asked instead."""
-        given, info = self.question.given, self.found.estimate.info
-        known = self.question.complete()[1]
+        given, info = self.job.question.options, self.found.estimate.info
+        known = self.job.settle()[1]
+
+        def case(words: str, changes: dict[str, Any], dropped: tuple[str, ...] = ()) -> _Case:
+            kept = {name: value for name, value in given.items() if name not in dropped}
+            return _Case("", words, partial(self._answer, options={**kept, **changes}))
+
         if "scoring" in known:
             scores = _SCORES[self.found.problem.target.task]
             asked = self.found.scoring or known["scoring"] or scores[0]
             for score in scores:
                 if score != asked:
-                    yield (
-                        "setting",
-                        "",
-                        f"scored by {score}",
-                        partial(self._with, given, scoring=score),
-                    )
+                    yield case(f"scored by {score}", {"scoring": score})
         if info.get("n_neighbors"):
             for k in (max(info["n_neighbors"] // 2, 1), 2 * info["n_neighbors"]):
-                yield (
-                    "setting",
-                    "",
-                    f"with {k} neighbours",
-                    partial(self._with, given, n_neighbors=k),
-                )
+                words = f"with {counted(k, 'neighbour')}"
+                yield case(words, {"n_neighbors": k})
         if "model" in known:
-            only = {
-                name: value
-                for name, value in given.items()
-                if name not in ("n_neighbors", "metric", "scoring")
-            }
             for model in ("knn", "tree"):
                 if model != known["model"]:
-                    yield (
-                        "setting",
-                        "",
-                        f"by the model {model}",
-                        partial(self._with, only, model=model),
-                    )
+                    of_the_other = ("n_neighbors", "metric", "scoring")
+                    yield case(f"by the model {model}", {"model": model}, of_the_other)
         for part, which in enumerate(("one half", "the other half")):
-            variation = Variation(problem=partial(_half, number=part, seed=self.run.seed))
-            yield (
-                "setting",
-                "",
-                f"on {which} of the validation rows",
-                partial(self._answer, variation),
-            )
+            half = Variation(problem=partial(_half, number=part, seed=self.job.run.seed))
+            words = f"on {which} of the validation rows"
+            yield _Case("", words, partial(self._answer, half))
         if known.get("baseline", "zero") != "zero":
-            words = "if a table without columns were worth 0"
-            yield "setting", "", words, partial(self._with, given, baseline="zero")
-
-    def _with(self, given: dict[str, Any], **changes: Any) -> Answer:
-        return self._answer(given={**given, **changes})
+            yield case("if a table without columns were worth 0", {"baseline": "zero"})
 
     def _random(self, owner: int) -> np.random.Generator:
-        return generator(self.run.seed, "audit", owner)
+        return generator(self.job.run.seed, "audit", owner)
 
     def _split(self, regions: Regions, owner: int, parts: int) -> Regions:
-        """The owner's cells dealt out at random to shells, by rows; by columns where it has all rows."""
+        """The owner's cells dealt at random to shells: by rows, or by columns if it has all."""
         mine = regions.owner == owner
-        axis = regions.rows[mine].any(axis=0)
-        by_rows = not (axis.all() and regions.columns[mine].any(axis=0).sum() >= parts)
+        has_all_rows = regions.rows[mine].any(axis=0).all()
+        by_rows = not (has_all_rows and regions.columns[mine].any(axis=0).sum() >= parts)
         masks = regions.rows if by_rows else regions.columns
         held = np.flatnonzero(masks[mine].any(axis=0))
         shell = np.full(masks.shape[1], -1)
@@ -280,7 +313,7 @@ class _Auditor:
         return _joined(names, pieces)
 
     def _again(self, owner: int, rows: NDArray[np.intp], *, same_name: bool) -> Variation:
-        """The owner's rows once more, which it has under its own name or a second one."""
+        """The owner's rows once more, under its own name or a second one."""
         n = self.regions.rows.shape[1]
         index = np.append(np.arange(n), rows)
         return Variation(
@@ -289,7 +322,7 @@ class _Auditor:
         )
 
     def _noise(self, owner: int, rows: NDArray[np.intp]) -> Variation:
-        """As many rows again, each column and the label of them in an order of its own."""
+        """As many rows again, with every column and the label shuffled by itself."""
         n, random = self.regions.rows.shape[1], self._random(owner)
         m = self.found.problem.table.n_columns
         shuffled = [np.append(np.arange(n), random.permutation(rows)) for _ in range(m + 1)]
@@ -299,7 +332,7 @@ class _Auditor:
         )
 
     def _withheld(self, owner: int, rows: NDArray[np.intp]) -> Variation | None:
-        """Without the tenth of the owner's rows whose cells are worth least; only its cells go where it has not all."""
+        """Without the owner's least valuable tenth of rows, or of its cells in shared rows."""
         worst = self._worst(owner, rows)
         if worst is None:
             return None
@@ -313,13 +346,11 @@ class _Auditor:
         return Variation(table=partial(_blanked, gone=gone))
 
     def _hidden(self, owner: int, rows: NDArray[np.intp]) -> Variation | None:
-        """With that tenth in a shell of its own."""
+        """With that tenth in a shell."""
         worst = self._worst(owner, rows)
-        return (
-            None
-            if worst is None
-            else Variation(regions=partial(_set_apart, owner=owner, rows=worst))
-        )
+        if worst is None:
+            return None
+        return Variation(regions=partial(_set_apart, owner=owner, rows=worst))
 
     def _worst(self, owner: int, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
         """The tenth of the owner's rows whose cells are worth least."""
@@ -330,23 +361,23 @@ class _Auditor:
 
     def _row_worth(self, owner: int) -> NDArray[np.float64] | None:
         """What the owner's cells are worth in every row of the table as it was read."""
-        clusters = self.found.reading.clusters
+        clusters = self.found.layout.clusters
         if self._cells is None or clusters is None:
             return None
-        valued = clusters if self.question.copies != "each" else np.arange(clusters.size)
+        valued = clusters if self.job.copies != "each" else np.arange(clusters.size)
         held = self.regions.cells_of(owner)[:, : self._cells.shape[1]]
         return np.asarray((self._cells[valued] * held).sum(axis=1))
 
     @cached_property
     def _cells(self) -> NDArray[np.float64] | None:
-        """What every cell is worth; None where no one could tell."""
-        method, options = self.question.complete()
-        if self.question.players == "groups":  # an owner can always ask nearest neighbours
+        """What every cell is worth; None where that cannot be computed."""
+        method, options = self.job.settle()
+        if self.job.players == "groups":  # an owner can always ask nearest neighbours
             method, options = "knn", METHODS["knn"].complete({})
         options = {name: None if name == "checkpoint" else value for name, value in options.items()}
         try:
             with without_warnings():
-                quiet = replace(self.run, progress=False)
+                quiet = replace(self.job.run, progress=False)
                 return METHODS[method].solve(self.found.problem, quiet, **options).values
         except InputError:
             return None
@@ -367,12 +398,12 @@ def _move(
 def _setting(
     words: str, paid: dict[str, float], after: dict[str, float], names: list[str]
 ) -> dict[str, Any]:
-    """What owners would be paid under another setting, and who would notice most."""
+    """What owners would be paid under another setting, and for whom that changes most."""
     most = max(names, key=lambda name: abs(after[name] - paid[name]))
     moved = round(sum(abs(after[name] - paid[name]) for name in names) / 2, 2)
     sentence = (
-        f"Payments {words}: {moved:,.2f} would change hands; most for {most}, who would be paid {after[most]:,.2f} "
-        f"instead of {paid[most]:,.2f}."
+        f"Payments {words}: {moved:,.2f} would change hands; most for {most}, "
+        f"who would be paid {after[most]:,.2f} instead of {paid[most]:,.2f}."
     )
     return {"setting": words, "payments": after, "sentence": sentence}
 
@@ -382,9 +413,11 @@ def _copies_words(found: Answer) -> str:
     assert copies is not None
     near = f" within a distance of {copies.distance:g}" if copies.distance else ""
     if not copies.between:
-        return f"No two owners have copies of each other's rows{near}; {copies.n_rows:,} rows repeat others in all."
+        repeats = f"{counted(copies.n_rows, 'row')} {plural(copies.n_rows, 'repeats', 'repeat')}"
+        return f"No two owners have copies of each other's rows{near}; {repeats} others in all."
     pairs = "; ".join(f"{one} and {other}, {count:,}" for one, other, count in copies.between[:5])
-    more = f"; and {copies.n_pairs - 5} more pairs" if copies.n_pairs > 5 else ""
+    left = copies.n_pairs - 5
+    more = f"; and {counted(left, 'more pair')}" if left > 0 else ""
     return f"Owners with copies of the same rows{near}: {pairs}{more}."
 
 
@@ -405,7 +438,7 @@ def _blanked(table: Table, target: Target, gone: NDArray[np.bool_]) -> Changed:
 
 
 def _added_rows(regions: Regions, owner: int, first: int, *, same_name: bool) -> Regions:
-    """Rows from some position on are one owner's alone, or those of a second name of it, in the columns that it has."""
+    """Rows from a position on belong to one owner, or its second name, in the columns it has."""
     rows, mine = regions.rows.copy(), regions.owner == owner
     added = rows[mine].copy()
     added[:, :first] = False
@@ -420,7 +453,7 @@ def _added_rows(regions: Regions, owner: int, first: int, *, same_name: bool) ->
 
 
 def _set_apart(regions: Regions, owner: int, rows: NDArray[np.intp]) -> Regions:
-    """Some rows of an owner are those of a shell."""
+    """Some rows of an owner belong to a shell."""
     mine = regions.owner == owner
     apart, left = regions.rows[mine].copy(), regions.rows.copy()
     inside = np.zeros(regions.rows.shape[1], dtype=bool)

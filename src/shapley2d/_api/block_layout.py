@@ -1,4 +1,4 @@
-"""Where the blocks of a table lie, who owns them, and which of its rows are copies."""
+"""Where the blocks of a table are, who owns them, and which of its rows are copies."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Layout:
+class BlockLayout:
     """The blocks of a table.
 
     Attributes
@@ -43,58 +43,80 @@ class Layout:
     copies : Copies or None
         Which rows repeat others; None where there are no owners.
     regions : Regions or None
-        What the owners have of the table as it was read.
+        What the owners have of the table that was read.
+    clusters : ndarray of int or None
+        The cluster of copies that every row is in, before copies are merged.
     """
 
     grid: Grid
-    ownership: Ownership | None
-    copies: Copies | None
-    regions: Regions | None
+    ownership: Ownership | None = None
+    copies: Copies | None = None
+    regions: Regions | None = None
+    clusters: NDArray[np.intp] | None = None
 
 
-class Reading:
-    """What happens to a training table between its reading and its splits: changes, and copies taken as one.
+@dataclass(frozen=True)
+class Prepared:
+    """A training table after changes to it, and with copies merged, before it is split.
 
-    Parameters
+    Attributes
     ----------
-    copies : {"one", "first", "each"}
+    rule : {"one", "first", "each"} or None
+        What copies count for; None where there are no owners, for whom they are looked for.
     distance : float
         Within which rows are copies.
-    owned : bool
-        Whether there are owners, for whom copies are looked for.
-    change : callable, optional
-        From the table and target that were read to others, with the position in the former of every
-        row of the latter.
+    row_names : list
+        Of the table that was read.
+    origin : ndarray of int
+        Its row that every row of the changed table comes from.
+    clusters : ndarray of int or None
+        The cluster of copies that every row of the changed table is in.
+    kept : ndarray of int
+        The rows of the changed table that are valued.
+    table, target
+        Those rows.
     """
 
-    def __init__(
-        self,
-        copies: str,
-        distance: float,
-        *,
-        owned: bool,
-        change: Callable[[Table, Target], Changed] | None = None,
-    ) -> None:
-        self._rule, self._distance, self._owned, self._change = copies, distance, owned, change
-        self.table: Table
-        self.target: Target
-        self.row_names: list[Any] = []
-        self.origin = np.zeros(0, dtype=np.intp)
-        self.clusters: NDArray[np.intp] | None = None
+    rule: str | None
+    distance: float
+    row_names: list[Any]
+    origin: NDArray[np.intp]
+    clusters: NDArray[np.intp] | None
+    kept: NDArray[np.intp]
+    table: Table
+    target: Target
 
-    def __call__(self, table: Table, target: Target) -> Changed:
-        self.table, self.target = table, target
-        self.row_names = table.row_names.tolist()
-        self.origin = np.arange(table.n_rows)
-        if self._change is not None:
-            table, target, self.origin = self._change(table, target)
-        if self._owned:
-            self.clusters = find_copies(table, target, self._distance)
-            if self._rule != "each":
-                kept = first_rows(self.clusters)
-                if kept.size < table.n_rows:
-                    return table.take_rows(kept), target.take(kept), self.origin[kept]
-        return table, target, self.origin
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        target: Target,
+        rule: str | None,
+        distance: float,
+        change: Callable[[Table, Target], Changed] | None = None,
+    ) -> Prepared:
+        """Prepare a table.
+
+        Parameters
+        ----------
+        table, target
+            As they were read.
+        rule, distance
+            See above.
+        change : callable, optional
+            From the table and target that were read to others, with the row of the former that
+            every row of the latter comes from.
+        """
+        names, origin = table.row_names.tolist(), np.arange(table.n_rows)
+        if change is not None:
+            table, target, origin = change(table, target)
+        clusters = None if rule is None else find_copies(table, target, distance)
+        kept = np.arange(table.n_rows)
+        if clusters is not None and rule != "each":
+            kept = _first_rows(clusters)
+            if kept.size < table.n_rows:
+                table, target = table.take_rows(kept), target.take(kept)
+        return cls(rule, distance, names, origin, clusters, kept, table, target)
 
     def layout(
         self,
@@ -103,19 +125,18 @@ class Reading:
         columns: Any,
         claims: list[Claim] | None,
         change: Callable[[Regions], Regions] | None = None,
-    ) -> Layout:
+    ) -> BlockLayout:
         """The grid of blocks, and who owns them.
 
         Parameters
         ----------
         problem : Problem
-            Of the table that came out of this reading.
+            Of the prepared table.
         rows, columns : labels or None
             Groups of the table's rows and columns, as the user gave them.
         claims : list of Claim or None
         change : callable, optional
-            From what owners have to what they would have; it gets the regions of the rows as they
-            were changed.
+            From what owners have of the changed table to what they would have.
         """
         label = problem.label
         column_names = problem.table.column_names
@@ -127,25 +148,19 @@ class Reading:
             column_names = [*column_names, label]
         row_names = problem.table.row_names.tolist()
         if claims is None:
-            return Layout(
-                _grid_of_groups(problem, row_groups, column_groups, len(row_names)),
-                None,
-                None,
-                None,
-            )
+            return BlockLayout(_grid_of_groups(problem, row_groups, column_groups, len(row_names)))
+        assert self.clusters is not None
+        assert self.rule is not None
         read = find_regions(claims, self.row_names, column_names, read_groups, column_groups)
         regions = read.take_rows(self.origin)
         regions = regions if change is None else change(regions)
-        assert self.clusters is not None
-        copies = Copies.count(regions, self.clusters, self._rule, self._distance)
-        if self._rule == "one":
+        copies = Copies.count(regions, self.clusters, self.rule, self.distance)
+        if self.rule == "one":
             valued = regions.merge_rows(self.clusters)
         else:
-            valued = (
-                regions if self._rule == "each" else regions.take_rows(first_rows(self.clusters))
-            )
+            valued = regions.take_rows(self.kept)
         grid, ownership = cut_grid(valued, row_names, column_names, row_groups, column_groups)
-        return Layout(grid, ownership, copies, read)
+        return BlockLayout(grid, ownership, copies, read, self.clusters)
 
     def _row_groups(self, problem: Problem, rows: Any) -> Groups:
         """The groups of the rows, without those rows that were left out for their targets."""
@@ -156,15 +171,13 @@ class Reading:
         return label_groups(labels, self.row_names, "rows")
 
     def _of_valued_rows(self, groups: Groups) -> Groups:
-        """Groups of the rows that are valued: a cluster of copies is in the group of its first row."""
-        rows = self.origin
-        if self.clusters is not None and self._rule != "each":
-            rows = rows[first_rows(self.clusters)]
+        """Groups of the valued rows: a cluster of copies is in the group of its first row."""
+        rows = self.origin[self.kept]
         labels = [groups.names[label] for label in groups.labels[rows]]
         return label_groups(labels, list(range(rows.size)), "rows")
 
 
-def first_rows(clusters: NDArray[np.intp]) -> NDArray[np.intp]:
+def _first_rows(clusters: NDArray[np.intp]) -> NDArray[np.intp]:
     """The first row of every cluster, in the order of the rows."""
     return np.unique(clusters, return_index=True)[1]
 

@@ -1,4 +1,4 @@
-"""How blocks are valued: games whose players are groups, and the estimators over them."""
+"""Values of blocks whose players are groups of rows and groups of columns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.checks import check_choice
 from shapley2d._estimation.exact import DesignBlocks
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._games.wrapped import CachedGame, GroupedGame
@@ -17,12 +16,11 @@ from shapley2d._methods.identity import open_checkpoint
 from shapley2d._methods.knn.backend import backend_name, on_backend
 from shapley2d._methods.mc import permutation_draws
 from shapley2d._methods.model_games import model_games
-from shapley2d._methods.models import check_model, is_knn
+from shapley2d._methods.models import is_knn
 from shapley2d._methods.options import SAMPLING
 from shapley2d._methods.pairs.games import MAX_SAMPLED, solve_pairs
 from shapley2d._methods.precedence import check_takes_precedence
-from shapley2d._methods.record import unknown_option
-from shapley2d._methods.registry import METHODS, block_methods, block_options, game_methods
+from shapley2d._methods.registry import METHODS, game_methods
 from shapley2d._theory.designs import AllSubsets
 from shapley2d.exceptions import InputError, Setting
 
@@ -38,36 +36,22 @@ if TYPE_CHECKING:
     from shapley2d._theory.sums import BlockSums
 
 MAX_AUTO_UTILITIES = {"model": 2**12, "knn": 2**16}
-"""Up to so many utilities, of a trained model or of nearest neighbours, ``method="auto"`` is exact."""
+"""Utilities up to which ``method="auto"`` is exact: of a model, which trains for each, or of knn.
+
+More of them make runs longer that sampling ends early; fewer give up exact values sooner.
+"""
 
 PERMUTATIONS_ONLY = ("max_permutations", "checkpoint", "cluster")
-"""Options of permutations that pairs have no use for."""
+"""Options of permutations that pairs do not use."""
 
 MAX_AUTO_EXACT = 4
-"""Players of the shorter axis up to which ``method="auto"`` takes pairs on the longer one rather than permutations."""
+"""Players of the shorter axis up to which ``method="auto"`` samples pairs, not permutations.
 
-_COLUMN_STEP = 64  # column coalitions whose KNN utilities are computed together
+All of its 2^4 subsets are valued for every subset of the longer axis (``benchmarks/owners.py``).
+"""
+
+_COLUMN_STEP = 64  # column subsets whose knn utilities are one piece of work, and one checkpoint
 _SAMPLING_NAMES = (*(option.name for option in SAMPLING), "n_subsets")
-
-
-def complete_options(method: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """All options of a method of blocks, those given checked; ``"knn"`` is any method with that model."""
-    check_choice(method, "method", block_methods())
-    known = block_options(method)
-    for name in given:
-        if name not in known:
-            raise unknown_option(f"method {method!r}", name, known)
-    model = given.get("model")
-    check_model(model)
-    if method == "knn" and model is not None and not is_knn(model):
-        raise InputError(
-            Setting("method", "knn"),
-            " takes no model: use ",
-            Setting("method", "auto"),
-            " with a model",
-        )
-    options = {name: option.checked(given.get(name)) for name, option in known.items()}
-    return {**options, "model": "knn"} if method == "knn" else options
 
 
 def estimate_blocks(
@@ -91,7 +75,7 @@ def estimate_blocks(
         Sums of blocks whose joint errors are wanted.
     method : str
     options : dict
-        All of them, see :func:`complete_options`.
+        All of them, see :func:`~shapley2d._methods.players.settle_method`.
     """
     options = dict(options)
     backend = options.pop("backend")
@@ -111,8 +95,7 @@ def estimate_blocks(
             Setting("cluster"),
             ": leave one out",
         )
-    # Blocks are ranked exactly, pair by pair, which many cores do as fast: a GPU is used where it
-    # is asked for.
+    # blocks are ranked exactly, pair by pair, which many cores do as fast: a GPU only on request
     return on_backend(
         backend or "auto",
         0.0,
@@ -179,7 +162,7 @@ def _estimate(
 def _block_games(
     games: list[Game], problem: Problem, grid: Grid
 ) -> tuple[list[Game], list[NDArray[np.intp]]]:
-    """Games over the groups that train in each split; an absent group adds nothing there, so it is left out."""
+    """Games over the groups that train in each split; groups without rows there are left out."""
     blocks: list[Game] = []
     members = []
     for game, split in zip(games, problem.splits, strict=True):
@@ -197,7 +180,7 @@ def _choose_method(
     kind: str,
     sampling: dict[str, Any],
 ) -> str:
-    """Exact where that is affordable, else pairs where one axis is short, else permutations; or as the user has it."""
+    """The method that was named; by default exact if affordable, else pairs or permutations."""
     if method in game_methods():
         return method
     if exact_utilities(blocks, members, run) <= MAX_AUTO_UTILITIES[kind]:
@@ -222,7 +205,7 @@ def _by_pairs(
     max_permutations: int | None = None,
     **_: Any,
 ) -> Estimate:
-    """Pairs of coalitions of the longer axis; at most as many as that many permutations would look at."""
+    """Pairs of subsets of the longer axis, at most as many as the permutations would look at."""
     longer = max(n_groups, blocks[0].n_columns)
     most, limit = DEFAULT_MAX_COALITIONS, None
     if max_permutations is not None and max_permutations * longer < most:
@@ -254,7 +237,7 @@ def _sampled(
     checkpoint: Any,
     cluster: Any,
 ) -> Estimate:
-    """Monte Carlo in which every utility is computed once per process; nearest neighbours use threads instead."""
+    """Monte Carlo in which every process computes a utility once; knn uses threads instead."""
     cached = [CachedGame(game) for game in blocks]
     estimate = monte_carlo(
         permutation_draws(cached, members, n_groups, run),
@@ -284,7 +267,7 @@ def _unsampled(
     checkpoint: Any,
     cluster: Any,
 ) -> Estimate:
-    """Values by a method that leaves nothing to chance."""
+    """Values by a method that does not sample."""
     if method == "exact" and is_knn(known["model"]) and not run.precedence.is_set:
         known = {**known, "backend": backend_name(device)}
         return _exact_by_columns(blocks, members, n_groups, run, known, checkpoint, cluster)
@@ -306,7 +289,7 @@ def _exact_by_columns(
     checkpoint: Any,
     cluster: Any,
 ) -> Estimate:
-    """Exact values, a few column coalitions at a time with all row coalitions: what nearest neighbours do best."""
+    """Exact values, a few column subsets at a time with all row subsets, which suits knn."""
     check_exact(blocks, members, run)
     designs = [
         DesignBlocks(

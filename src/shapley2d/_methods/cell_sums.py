@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.checks import check_choice
-from shapley2d._methods.models import is_knn
 from shapley2d._methods.registry import METHODS
 from shapley2d._theory.sums import BlockSums
-from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,51 +23,18 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem
 
 MAX_BLOCKS = 256
-"""Up to so many blocks their errors are kept jointly; beyond, those of their cells count as independent."""
+"""Blocks up to which their errors are kept jointly; beyond, cells count as independent."""
 
 MAX_ROW_GROUPS = 1024
-"""Up to so many groups of rows the errors of owners are kept jointly."""
+"""Groups of rows up to which the errors of owners are kept jointly; memory grows with them."""
 
 
 @dataclass(frozen=True)
 class CellSums:
-    """Values of the blocks as an estimate, the owners' values, and how the cells' errors add up."""
+    """Values of the blocks, with the joint errors, and values of the owners."""
 
     blocks: Estimate
     owners: NDArray[np.float64] | None
-
-
-def cell_methods() -> tuple[str, ...]:
-    """Names of the methods of blocks whose players are cells."""
-    return ("auto", *METHODS)
-
-
-def complete_cell_options(method: Any, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The method of cells that a name stands for, and all of its options, those given checked.
-
-    ``"auto"`` is nearest neighbours, or Monte Carlo where another model is given. What groups of
-    nearest neighbours call ``model="knn"``, cells know as ``method="knn"``.
-
-    Examples
-    --------
-    >>> complete_cell_options("auto", {"n_neighbors": 3})[0], complete_cell_options("auto", {"model": "ridge"})[0]
-    ('knn', 'mc')
-    """
-    check_choice(method, "method", cell_methods())
-    model = given.get("model")
-    near = model is None or is_knn(model)
-    if method == "auto":
-        method = "knn" if near else "mc"
-    if method == "knn":
-        if not near:
-            raise InputError(
-                Setting("method", "knn"),
-                " takes no model: use ",
-                Setting("method", "auto"),
-                " with a model",
-            )
-        given = {name: value for name, value in given.items() if name != "model"}
-    return method, METHODS[method].complete(given)
 
 
 def estimate_cell_sums(
@@ -96,7 +60,7 @@ def estimate_cell_sums(
     method : str
         Of cells.
     options : dict
-        All of them, see :func:`complete_cell_options`.
+        All of them, see :func:`~shapley2d._methods.players.settle_method`.
     joint : bool
         Whether the joint errors of the owners, or of the blocks where there are none, are wanted:
         the covariance of the estimate that is returned.
@@ -111,7 +75,7 @@ def estimate_cell_sums(
         problem, replace(run, sums=sums if len(sums) else None), **options
     )
     covariance = _covariance(estimate, sums)
-    variances = sums.blocks(estimate.stderr**2)  # as if the errors of cells had nothing in common
+    variances = sums.blocks(estimate.stderr**2)  # as if the errors of cells were independent
     inner = covariance[len(kept) :, len(kept) :].reshape(n, m, n, m) if few else None
     if inner is not None:
         variances = np.einsum("ijij->ij", inner)
@@ -137,7 +101,7 @@ def estimate_cell_sums(
 
 
 def _covariance(estimate: Estimate, sums: BlockSums) -> NDArray[np.float64]:
-    """Of the errors of the sums; where the method does not know, as if the errors of cells had nothing in common."""
+    """Covariance of the errors of the sums; from independent cells where the method has none."""
     if estimate.covariance is not None:
         return estimate.covariance
     if not estimate.stderr.any():

@@ -1,4 +1,4 @@
-"""How much values depend on the choice of validation rows: a jackknife that leaves out groups of them."""
+"""How much values depend on the validation rows: a jackknife over groups of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def problems_without_a_group(problem: Problem, n_groups: int, seed: int) -> Iterator[Problem]:
-    """The problem once for every random group of validation rows, evaluated without them; the same rows train.
+    """The problem without each random group of validation rows in turn; the same rows train.
 
     Parameters
     ----------
@@ -36,10 +36,9 @@ def problems_without_a_group(problem: Problem, n_groups: int, seed: int) -> Iter
 def problems_of_groups(
     problem: Problem, n_groups: int, seed: int
 ) -> Iterator[tuple[float, Problem]]:
-    """The same groups, each as all the validation rows that there are, with its share of them.
+    """The same groups, each as the only validation rows, with its share of all of them.
 
-    Where values are means over validation rows, those of the groups say what is left without one of
-    them.
+    Where values are means over validation rows, the values without a group follow from these.
     """
     groups = _groups(problem, n_groups, seed)
     for taken in range(n_groups):
@@ -49,7 +48,7 @@ def problems_of_groups(
 
 
 def _weight(split: Split, rows: NDArray[np.intp]) -> float:
-    """The share of all validation rows that some have, by their weights."""
+    """The share of some validation rows in all, by weight."""
     if split.valid_weights is None:
         return rows.size / split.valid.n_rows
     return float(split.valid_weights[rows].sum() / split.valid_weights.sum())
@@ -58,14 +57,11 @@ def _weight(split: Split, rows: NDArray[np.intp]) -> float:
 def _groups(problem: Problem, n_groups: int, seed: int) -> list[NDArray[np.intp]]:
     """The group of every validation row, for each split."""
     smallest = min(split.valid.n_rows for split in problem.splits)
-    if (
-        not isinstance(n_groups, (int, np.integer))
-        or isinstance(n_groups, bool)
-        or not 2 <= n_groups <= smallest
-    ):
+    whole = isinstance(n_groups, (int, np.integer)) and not isinstance(n_groups, bool)
+    if not whole or not 2 <= n_groups <= smallest:
         raise InputError(
             Setting("validation_groups", n_groups),
-            f" must be a whole number from 2 to {smallest}, the number of validation rows, or 0 for none",
+            f" must be a whole number from 2 to {smallest}, the number of validation rows, or 0",
         )
     groups = []
     for number, split in enumerate(problem.splits):
@@ -81,13 +77,13 @@ def _with_rows(problem: Problem, rows: list[NDArray[np.intp]], n_groups: int) ->
         if split.valid_weights is not None and not split.valid_weights.any():
             raise InputError(
                 Setting("validation_groups", n_groups),
-                " makes groups with or without which no validation row has a weight: use another number, or 0",
+                " makes a group, or its complement, without any weight: use another number, or 0",
             )
     return replace(problem, splits=splits)
 
 
 def jackknife_covariance(replicates: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Covariance of the errors of estimates, from their values with one group left out at a time.
+    """Covariance of estimates, from their values with one group left out at a time.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ class Audit:
         return [
             *found,
             self.copies,
-            *([] if self.complete else ["The audit was interrupted: there is more to ask."]),
+            *([] if self.complete else ["The audit was interrupted and is incomplete."]),
         ]
 
     def record(self) -> dict[str, Any]:

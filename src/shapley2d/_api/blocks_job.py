@@ -1,0 +1,434 @@
+"""A question about blocks, checked and ready to run: as asked, or with something changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._api.block_layout import Prepared, claims_of
+from shapley2d._api.question import Question
+from shapley2d._base.checks import check_choice, check_number, check_whole
+from shapley2d._base.progress import reporting
+from shapley2d._base.warnings import warn, without_warnings
+from shapley2d._estimation.checkpoint import check_place
+from shapley2d._methods.blocks import PERMUTATIONS_ONLY, estimate_blocks
+from shapley2d._methods.cell_sums import estimate_cell_sums
+from shapley2d._methods.players import PLAYERS, settle_method, settle_players
+from shapley2d._methods.precedence import with_precedence
+from shapley2d._methods.registry import METHODS
+from shapley2d._methods.validation_error import (
+    jackknife_covariance,
+    problems_of_groups,
+    problems_without_a_group,
+)
+from shapley2d._ownership.copies import RULES as COPIES
+from shapley2d._tables.problem import weigh_problem
+from shapley2d._theory.sums import BlockSums
+from shapley2d.exceptions import InputError, PrecisionWarning, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from shapley2d._api.block_layout import BlockLayout, Changed
+    from shapley2d._estimation.estimate import Estimate
+    from shapley2d._methods.run import Run
+    from shapley2d._ownership.owners import Claim
+    from shapley2d._ownership.regions import Regions
+    from shapley2d._tables.problem import Problem
+    from shapley2d._tables.table import Table
+    from shapley2d._tables.target import Target
+
+MAX_JOINT = 256
+"""Owners (or blocks) up to which their errors are kept jointly; beyond, they are independent."""
+
+VALIDATION_GROUPS = 10
+"""The default of ``validation_groups``, where all groups together cost one more valuation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockQuestion(Question):
+    """The arguments of ``value_blocks``."""
+
+    method: str = "auto"
+    rows: Any = None
+    columns: Any = None
+    owners: Any = None
+    players: str | None = None
+    copies: str | None = None
+    copy_distance: float = 0.0
+    validation_groups: int | None = None
+
+
+@dataclass(frozen=True)
+class Variation:
+    """What differs in a counterfactual: training table, what owners have, or validation rows."""
+
+    table: Callable[[Table, Target], Changed] | None = None
+    regions: Callable[[Regions], Regions] | None = None
+    problem: Callable[[Problem], Problem] | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a question came to.
+
+    Attributes
+    ----------
+    estimate : Estimate
+        Of the blocks.
+    owners : ndarray or None
+        Values of the owners, where players are cells.
+    covariance, dof
+        Of the owners' values, or of the blocks where there are no owners.
+    method : str
+        The one that was used.
+    groups : int
+        Groups of validation rows that were left out in turn.
+    scoring : str, callable or None
+        The score; None for that of the model.
+    """
+
+    problem: Problem
+    layout: BlockLayout
+    estimate: Estimate
+    owners: NDArray[np.float64] | None
+    covariance: NDArray[np.float64] | None
+    dof: float
+    method: str
+    groups: int
+    scoring: Any
+
+    @property
+    def owner_values(self) -> NDArray[np.float64]:
+        """What every owner is worth."""
+        if self.owners is not None:
+            return self.owners
+        assert self.layout.ownership is not None
+        return np.asarray(np.tensordot(self.layout.ownership.shares, self.estimate.values, axes=2))
+
+
+@dataclass(frozen=True)
+class BlocksJob:
+    """A question about blocks with its defaults settled.
+
+    Attributes
+    ----------
+    question : BlockQuestion
+    run : Run
+    players : {"cells", "groups"}
+    copies : {"one", "first", "each"}
+    claims : list of Claim or None
+        What the owners claim; None where there are no owners.
+    """
+
+    question: BlockQuestion
+    run: Run
+    players: str
+    copies: str
+    claims: list[Claim] | None
+
+    @classmethod
+    def prepare(cls, question: BlockQuestion) -> BlocksJob:
+        """Check a question as far as no table is needed."""
+        run = question.start()
+        if question.validation_groups is not None:
+            check_whole(question.validation_groups, "validation_groups", 0)
+        if question.players is not None:
+            check_choice(question.players, "players", PLAYERS)
+        owned = question.owners is not None
+        players = settle_players(question.players, question.method, question.options, owned=owned)
+        if question.precedence is not None:
+            if question.players == "cells":
+                raise InputError(
+                    Setting("precedence"),
+                    " is about groups that join in turn: set ",
+                    Setting("players", "groups"),
+                )
+            players = "groups"
+        copies = _settle_copies(question)
+        _, options = settle_method(players, question.method, question.options)
+        _check_checkpoints(options, question.validation_groups)
+        return cls(question, run, players, copies, claims_of(question.owners))
+
+    def settle(self) -> tuple[str, dict[str, Any]]:
+        """The method and all of its options."""
+        return settle_method(self.players, self.question.method, self.question.options)
+
+    def answer(self, variation: Variation | None = None) -> Answer:
+        """Value the blocks, with something changed if a variation is given."""
+        question, varied = self.question, variation or Variation()
+        method, options = self.settle()
+        prepared: Prepared | None = None
+
+        def change(table: Table, target: Target) -> Changed:
+            nonlocal prepared
+            prepared = Prepared.of(
+                table,
+                target,
+                None if self.claims is None else self.copies,
+                float(question.copy_distance),
+                varied.table,
+            )
+            return prepared.table, prepared.target, prepared.origin[prepared.kept]
+
+        validates = self.players == "groups" or METHODS[method].validates
+        problem = question.problem(self.run, validates=validates, change=change)
+        assert prepared is not None
+        if varied.problem is not None:
+            problem = varied.problem(problem)
+        if self._pays_by_accuracy(problem, method, options):
+            options = {**options, "scoring": "balanced_accuracy"}
+        layout = prepared.layout(
+            problem, question.rows, question.columns, self.claims, varied.regions
+        )
+        run = with_precedence(
+            self.run,
+            question.precedence,
+            list(layout.grid.rows.names),
+            list(layout.grid.columns.names),
+            label=problem.label,
+        )
+        value = self._by_cells if self.players == "cells" else self._by_groups
+        return value(run, problem, layout, method, options)
+
+    def _pays_by_accuracy(self, problem: Problem, method: str, options: dict[str, Any]) -> bool:
+        """Whether cells of owners would be paid by accuracy without the user having said so.
+
+        By accuracy, rows of noise with the label of a frequent class are worth something: they are
+        right more often than not.
+        """
+        unsaid = method == "knn" and options.get("scoring") is None
+        paid = self.players == "cells" and self.claims is not None
+        return unsaid and paid and problem.target.task == "classification"
+
+    def _by_groups(
+        self,
+        run: Run,
+        problem: Problem,
+        layout: BlockLayout,
+        method: str,
+        options: dict[str, Any],
+    ) -> Answer:
+        """Values of the blocks in the game of groups."""
+        sums, scoring = _joint_sums(layout), options.get("scoring")
+        _check_joint(self.question.validation_groups, sums)
+        estimate, chosen = estimate_blocks(
+            problem, run, layout.grid, sums, method=method, options=options
+        )
+        covariance, dof = estimate.covariance, estimate.dof
+        groups = self.question.validation_groups or 0
+        if groups:
+            assert sums is not None
+            if chosen == "mc":  # the same permutations, so that only the validation rows differ
+                count = estimate.info["n_permutations"]
+                options = {**options, "tolerance": 0, "max_permutations": count}
+            elif chosen == "pairs":  # and the same pairs
+                kept = {name: options[name] for name in options if name not in PERMUTATIONS_ONLY}
+                options = {**kept, "tolerance": 0, "n_subsets": estimate.info["n_subsets"]}
+
+            def without(part: Problem, again: Run, k: int) -> NDArray[np.float64]:
+                own = _of_replicate(options, k)
+                found, _ = estimate_blocks(
+                    part, again, layout.grid, None, method=chosen, options=own
+                )
+                return sums.of(found.values)
+
+            parts = problems_without_a_group(problem, groups, run.seed)
+            replicates = _replicates(run, groups, parts, without)
+            covariance, dof, groups = _with_spread(covariance, dof, replicates)
+        return Answer(problem, layout, estimate, None, covariance, dof, chosen, groups, scoring)
+
+    def _by_cells(
+        self,
+        run: Run,
+        problem: Problem,
+        layout: BlockLayout,
+        method: str,
+        options: dict[str, Any],
+    ) -> Answer:
+        """Values of the blocks as sums of cells."""
+        owned = None if layout.ownership is None else layout.ownership.shares
+        sums = _joint_sums(layout)
+        _check_joint(self.question.validation_groups, sums)
+        found = estimate_cell_sums(
+            problem,
+            run,
+            layout.grid,
+            owned,
+            method=method,
+            options=options,
+            joint=sums is not None,
+        )
+        estimate, covariance, dof = found.blocks, found.blocks.covariance, found.blocks.dof
+        groups = 0 if sums is None else self._n_validation_groups(problem, method)
+        if groups and not METHODS[method].validates:
+            raise InputError(
+                Setting("validation_groups"),
+                " needs validation rows, and ",
+                Setting("method", method),
+                " uses none: leave it out",
+            )
+        if groups and not estimate.info.get("interrupted"):
+            assert sums is not None
+            replicates = _cell_replicates(
+                run, problem, layout, method, options, estimate, sums, groups
+            )
+            covariance, dof, groups = _with_spread(covariance, dof, replicates)
+        return Answer(
+            problem,
+            layout,
+            estimate,
+            found.owners,
+            covariance,
+            dof,
+            method,
+            groups,
+            options.get("scoring"),
+        )
+
+    def _n_validation_groups(self, problem: Problem, method: str) -> int:
+        """Groups of validation rows: those asked for, by default those that cost one valuation."""
+        if self.question.validation_groups is not None:
+            return self.question.validation_groups
+        if self.claims is None or not METHODS[method].averages:
+            return 0
+        most = min(split.valid.n_rows for split in problem.splits)
+        return min(VALIDATION_GROUPS, most) if most > 1 else 0
+
+
+def _settle_copies(question: BlockQuestion) -> str:
+    owned = question.owners is not None
+    copies = ("one" if owned else "each") if question.copies is None else question.copies
+    check_choice(copies, "copies", COPIES)
+    check_number(question.copy_distance, "copy_distance", zero=True)
+    if not owned and (copies != "each" or question.copy_distance):
+        name = "copies" if copies != "each" else "copy_distance"
+        raise InputError(
+            Setting(name, getattr(question, name)),
+            " is about the owners of rows: name them by ",
+            Setting("owners"),
+        )
+    return copies
+
+
+def _check_joint(groups: int | None, sums: BlockSums | None) -> None:
+    if groups and sums is None:
+        raise InputError(
+            Setting("validation_groups"), f" is for at most {MAX_JOINT} owners or blocks"
+        )
+
+
+def _cell_replicates(
+    run: Run,
+    problem: Problem,
+    layout: BlockLayout,
+    method: str,
+    options: dict[str, Any],
+    estimate: Estimate,
+    sums: BlockSums,
+    groups: int,
+) -> list[NDArray[np.float64]]:
+    """The sums without each group of validation rows in turn."""
+    cells = BlockSums(sums.weights, layout.grid.rows.labels, layout.grid.columns.labels)
+    again = {**options, **_same_work(options, estimate.info)}
+
+    def solved(part: Problem, quiet: Run, k: int) -> NDArray[np.float64]:
+        return cells.of(METHODS[method].solve(part, quiet, **_of_replicate(again, k)).values)
+
+    if not METHODS[method].averages:
+        parts = problems_without_a_group(problem, groups, run.seed)
+        return _replicates(run, groups, parts, solved)
+    # values are means over validation rows: the values of a group tell those without it; weights
+    # that make a mean of the score are those of all rows, not of each group by itself
+    problem = weigh_problem(problem, options.get("scoring"))
+    again["scoring"] = None
+    whole = sums.of(estimate.values)
+    shares, alone = zip(*problems_of_groups(problem, groups, run.seed), strict=True)
+    of_groups = _replicates(run, groups, alone, solved)
+    return [
+        (whole - share * one) / (1 - share) for share, one in zip(shares, of_groups, strict=False)
+    ]
+
+
+def _replicates(
+    run: Run,
+    count: int,
+    parts: Iterable[Problem],
+    solve: Callable[[Problem, Run, int], NDArray[np.float64]],
+) -> list[NDArray[np.float64]]:
+    """The same sums on other validation rows; Ctrl-C gives up all of them, and keeps the values."""
+    quiet = replace(run, progress=False, sums=None)
+    found = []
+    try:
+        with reporting(run.progress, "other validation rows") as report:
+            for k, part in enumerate(parts):
+                with without_warnings():
+                    found.append(solve(part, quiet, k))
+                report((k + 1) / count, f"{k + 1} of {count} groups")
+    except KeyboardInterrupt:
+        warn(
+            PrecisionWarning(
+                "interrupted while other validation rows were tried: "
+                "the intervals leave out what these would change"
+            )
+        )
+        return []
+    return found
+
+
+def _same_work(options: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
+    """Options that repeat the amount of work of a run, so that only the validation rows differ."""
+    fixed: dict[str, Any] = {}
+    if "max_permutations" in options and "n_permutations" in info:
+        fixed |= {"tolerance": 0, "max_permutations": info["n_permutations"]}
+    if "n_subsets" in options and "sampled" in info:
+        fixed |= {"n_subsets": info["n_subsets"]}
+    if "n_subsets" in options and info.get("subsets") in ("all", "sampled"):
+        fixed |= {"subsets": info["subsets"], "form": info["form"]}
+        fixed |= {"n_subsets": info["n_subsets"]} if info["subsets"] == "sampled" else {}
+    return fixed
+
+
+def _with_spread(
+    covariance: NDArray[np.float64] | None, dof: float, replicates: list[NDArray[np.float64]]
+) -> tuple[NDArray[np.float64] | None, float, int]:
+    """Covariance and degrees of freedom with the choice of validation rows, and its groups."""
+    if not replicates:
+        return covariance, dof, 0
+    spread = jackknife_covariance(np.array(replicates))
+    together = spread if covariance is None else covariance + spread
+    return together, min(dof, float(len(replicates) - 1)), len(replicates)
+
+
+def _joint_sums(layout: BlockLayout) -> BlockSums | None:
+    """The owners, else the blocks, whose joint errors payments need; None beyond 256 of them."""
+    if layout.ownership is not None:
+        shares = layout.ownership.shares
+        return BlockSums.of_blocks(shares) if len(shares) <= MAX_JOINT else None
+    n, m = layout.grid.shape
+    return BlockSums.of_blocks(np.eye(n * m).reshape(n * m, n, m)) if n * m <= MAX_JOINT else None
+
+
+def _check_checkpoints(options: dict[str, Any], validation_groups: int | None) -> None:
+    """Refuse checkpoints that could not be written before the work starts."""
+    path = options.get("checkpoint")
+    if path is None:
+        return
+    check_place(path)
+    for k in range(validation_groups or 0):
+        check_place(_replicate_path(path, k))
+
+
+def _replicate_path(path: Any, number: int) -> str:
+    """The checkpoint of the valuation without one validation group."""
+    return f"{path}.without-{number}"
+
+
+def _of_replicate(options: dict[str, Any], number: int) -> dict[str, Any]:
+    """Options for the valuation without one validation group, with a checkpoint of its own."""
+    path = options.get("checkpoint")
+    return options if path is None else {**options, "checkpoint": _replicate_path(path, number)}
