@@ -25,6 +25,8 @@ from shapley2d._theory.designs import AllSubsets
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
@@ -160,7 +162,7 @@ def _estimate(
 
 
 def _block_games(
-    games: list[Game], problem: Problem, grid: Grid
+    games: Sequence[Game], problem: Problem, grid: Grid
 ) -> tuple[list[Game], list[NDArray[np.intp]]]:
     """Games over the groups that train in each split; groups without rows there are left out."""
     blocks: list[Game] = []
