@@ -18,7 +18,6 @@ from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.target import with_label
 
 if TYPE_CHECKING:
-    from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.record import Method
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
@@ -155,10 +154,7 @@ def value_cells(
         progress=progress,
         options=options,
     )
-    job = CellsJob.prepare(question)
-    planned = job.announce()
-    estimate = job.method.solve(job.problem, job.run, **job.options)
-    return _valuation(question, job, estimate, planned)
+    return CellsJob.prepare(question).value()
 
 
 def plan_cells(
@@ -246,8 +242,9 @@ def plan_cells(
 
 @dataclass(frozen=True)
 class CellsJob:
-    """A question about cells, checked and ready to run, with all options of the method."""
+    """A question about cells, checked and ready to run, with all options of its method."""
 
+    question: Question
     method: Method
     problem: Problem
     run: Run
@@ -269,7 +266,7 @@ class CellsJob:
             given=problem.given,
         )
         check_takes_precedence(method, run)
-        return cls(method, problem, run, options)
+        return cls(question, method, problem, run, options)
 
     def plan(self) -> Plan:
         """Price the run."""
@@ -314,39 +311,38 @@ class CellsJob:
             announce(self.run.progress, plan.headline())
         return [round(seconds, 1) for seconds in plan.seconds]
 
-
-def _valuation(
-    question: Question, job: CellsJob, estimate: Estimate, planned: list[float] | None
-) -> Valuation:
-    problem, method = job.problem, job.method
-    table = problem.table
-    if problem.label is not None:
-        table = with_label(table, problem.target, problem.label)
-    crossed = question.X_valid is None and method.validates
-    return Valuation(
-        values=estimate.values,
-        stderr=estimate.stderr,
-        row_names=table.row_names,
-        column_names=table.column_names,
-        row_stderr=estimate.row_stderr,
-        column_stderr=estimate.column_stderr,
-        dof=estimate.dof,
-        info=job.run.record(
-            method=method.name,
-            task=problem.target.task,
-            n_valid=problem.n_valid,
-            folds=len(problem.splits) if crossed else None,
-            splits=problem.how or None,
-            weighted=question.valid_weight is not None or None,
-            label=problem.label,
-            settings=dict(question.options),
-            about=method.about(estimate.info),
-            call=question.code("value_cells", job.run.seed),
-            **({} if planned is None else {"planned_s": planned}),
-            **estimate.info,
-        ),
-        history=estimate.history,
-        table=table,
-        target=problem.target.y,
-        frame=frame_kind(question.X),
-    )
+    def value(self) -> Valuation:
+        """Value the cells."""
+        planned = self.announce()
+        estimate = self.method.solve(self.problem, self.run, **self.options)
+        problem, table = self.problem, self.problem.table
+        if problem.label is not None:
+            table = with_label(table, problem.target, problem.label)
+        crossed = self.question.X_valid is None and self.method.validates
+        return Valuation(
+            values=estimate.values,
+            stderr=estimate.stderr,
+            row_names=table.row_names,
+            column_names=table.column_names,
+            row_stderr=estimate.row_stderr,
+            column_stderr=estimate.column_stderr,
+            dof=estimate.dof,
+            info=self.run.record(
+                method=self.method.name,
+                task=problem.target.task,
+                n_valid=problem.n_valid,
+                folds=len(problem.splits) if crossed else None,
+                splits=problem.how or None,
+                weighted=self.question.valid_weight is not None or None,
+                label=problem.label,
+                settings=dict(self.question.options),
+                about=self.method.about(estimate.info),
+                call=self.question.code("value_cells", self.run.seed),
+                **({} if planned is None else {"planned_s": planned}),
+                **estimate.info,
+            ),
+            history=estimate.history,
+            table=table,
+            target=problem.target.y,
+            frame=frame_kind(self.question.X),
+        )

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from shapley2d._api.cells import value_cells
+from shapley2d._api.cells import CellsJob
 from shapley2d._api.method_docs import options_list, with_method_docs
+from shapley2d._api.question import Question
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._methods.registry import all_options, find_method
 from shapley2d._methods.run import Run
 from shapley2d._tables.intake import collected
-from shapley2d._tables.per_row import named_column, without_named
-from shapley2d._tables.problem import make_problem
+from shapley2d._tables.problem import Problem, validated_split
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -25,15 +26,18 @@ if TYPE_CHECKING:
 class CellValuer(BaseEstimator):  # type: ignore[misc]
     """Value every cell of a table, as a scikit-learn estimator.
 
-    The parameters are those of :func:`shapley2d.value_cells`. A parameter that is None takes the
-    default of the method; one that the method does not have is an error.
+    The parameters are those of :func:`shapley2d.value_cells`. An option that is None takes the
+    default of the method; an option that the method does not have is an error. A subclass may have
+    an ``__init__`` of its own, which calls this one.
 
     Parameters
     ----------
     method : str
     include_label, task, kinds, cv, semivalue, random_state, n_jobs, progress
         As in :func:`shapley2d.value_cells`; there is no progress bar by default.
-    **options
+    n_neighbors, metric, ... : optional
+        Options of the methods:
+
         {options}
 
     Attributes
@@ -141,24 +145,17 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
             Rows that belong together, and the order of the rows, in cross-valuation; see
             :func:`shapley2d.value_cells`.
         valid_weight : optional
-            What each validation row counts.
+            The weight of each validation row.
         precedence : optional
             Rows and columns that can only join after others.
         """
-        X, X_valid = collected(X), collected(X_valid, "X_valid")
-        X, groups = named_column(X, groups, "groups")
-        X, time = named_column(X, time, "time")
-        if X_valid is None:
-            X, valid_weight = named_column(X, valid_weight, "valid_weight")
-        elif isinstance(valid_weight, str):
-            X = without_named(X, valid_weight)
-            X_valid, valid_weight = named_column(X_valid, valid_weight, "valid_weight", "X_valid")
-        valuation = value_cells(
-            X,
-            y,
-            X_valid,
-            y_valid,
-            self.method,
+        X = collected(X)
+        question = Question(
+            X=X,
+            y=y,
+            X_valid=X_valid,
+            y_valid=y_valid,
+            method=self.method,
             include_label=self.include_label,
             task=self.task,
             kinds=self.kinds,
@@ -171,40 +168,39 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             progress=self.progress,
-            **self._set_options(),
+            options=self._set_options(),
         )
+        job = CellsJob.prepare(question)
+        valuation = job.value()
         names = valuation.column_names[:-1] if self.include_label else valuation.column_names
         self.valuation_ = valuation
-        self._training = X, y
+        self._table, self._target = job.problem.table, job.problem.target
         self.values_ = valuation.values
         self.stderr_ = valuation.stderr
         self.rows_ = valuation.rows
         self.columns_ = valuation.columns
         self.n_features_in_ = len(names)
         if hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
-            import numpy as np
-
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         return self
 
     def score(self, X: Any, y: Any, *, valid_weight: Any = None) -> float:
-        """What the fitted table is worth on other rows: the sum that its cell values would have against them.
+        """Score the fitted table on other rows: what its cell values would sum to.
 
-        That is the score on X and y of the model behind the values, trained on the whole fitted
-        table, less what the values are counted from: what the fitted labels alone predict (nothing
-        with ``baseline="zero"`` or ``baseline="zero"``; a table of means for method ``"flat"``).
-        Higher is better, so that ``cross_validate`` rates a table and ``GridSearchCV`` chooses
-        options of the model, such as ``n_neighbors``. No cell is valued again. Both split rows as
-        they come, since values are of classes and of numbers alike: pass
-        ``cv=StratifiedKFold(shuffle=True)`` or ``KFold(shuffle=True)``.
+        The model behind the values is trained on the whole fitted table and scored on X and y; the
+        baseline is subtracted (what the fitted labels alone predict; 0 with ``baseline="zero"``; a
+        table of means for method ``"flat"``). No cell is valued again. Higher is better, so
+        ``cross_validate`` can rate a table and ``GridSearchCV`` can choose options of the model,
+        such as ``n_neighbors``. Pass them ``cv=StratifiedKFold(shuffle=True)`` or
+        ``KFold(shuffle=True)``: otherwise scikit-learn does not shuffle or stratify.
 
         Parameters
         ----------
         X, y : rows with the columns of the fitted table, and their target
         valid_weight : 1-D array, list or series, optional
-            What each of them counts.
+            The weight of each of them.
 
         Examples
         --------
@@ -214,9 +210,8 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         0.5
         """
         check_is_fitted(self, "valuation_")
-        validate_data(
-            self, X, reset=False, skip_check_array=True
-        )  # the number of columns and their names
+        # compares the number of columns and their names
+        validate_data(self, X, reset=False, skip_check_array=True)
         method = find_method(self.method)
         if method.score is None:
             raise InputError(
@@ -225,9 +220,8 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
                 Setting("method", "knn"),
             )
         run = Run.create(self.random_state, self.semivalue, self.n_jobs, progress=False)
-        problem = make_problem(
-            *self._training, X, y, task=self.valuation_.info["task"], valid_weight=valid_weight
-        )
+        split = validated_split(self._table, self._target, collected(X), y, valid_weight)
+        problem = Problem(self._table, self._target, [split])
         return method.score(problem, run, **method.complete(self._set_options()))
 
     def _set_options(self) -> dict[str, Any]:

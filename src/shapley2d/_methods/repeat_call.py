@@ -12,15 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _POSITIONAL = ("X", "y", "X_valid", "y_valid", "h")
-_BY_NAME = (
-    *_POSITIONAL, "rows", "columns", "owners", "row_names", "column_names", "groups", "time", "valid_weight",
-    "precedence",
-)  # fmt: skip
+_WRITTEN_OUT = ("kinds", "semivalue")  # containers of a few words
 _NO_MATTER = ("n_jobs", "progress", "checkpoint", "cluster")  # they change no value
 
 
 def repeat_call(function: str, arguments: Mapping[str, Any]) -> str:
-    """The call of a public function; tables are written as the names of their parameters.
+    """The call of a public function; data are written as the names of their parameters.
 
     Parameters
     ----------
@@ -31,18 +28,27 @@ def repeat_call(function: str, arguments: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> repeat_call("value_cells", {"X": [[1]], "y": "kind", "method": "mc", "n_jobs": 2, "tolerance": 0.1})
-    'value_cells(X, "kind", method="mc", tolerance=0.1)'
+    >>> given = {"X": [[1]], "y": "kind", "method": "mc", "groups": ["a"], "tolerance": 0.1}
+    >>> repeat_call("value_cells", given)
+    'value_cells(X, "kind", method="mc", groups=groups, tolerance=0.1)'
     """
     parts = []
     for name, value in arguments.items():
         if value is None or name in _NO_MATTER:
             continue
-        # the path of a file and the name of a column can be repeated as they are
-        named = name in _BY_NAME and not isinstance(value, (str, os.PathLike))
-        code = name if named else value_code(value, name)
+        code = name if _is_data(name, value) else value_code(value, name)
         parts.append(code if name in _POSITIONAL else f"{name}={code}")
     return f"{function}({', '.join(parts)})"
+
+
+def _is_data(name: str, value: Any) -> bool:
+    """Whether a value is a table, or has an entry for every row or column.
+
+    The path of a file and the name of a column can be written out.
+    """
+    if isinstance(value, (str, os.PathLike)) or hasattr(value, "get_params"):
+        return False
+    return name in _POSITIONAL or (hasattr(value, "__len__") and name not in _WRITTEN_OUT)
 
 
 def value_code(value: Any, name: str = "value") -> str:
@@ -56,8 +62,6 @@ def value_code(value: Any, name: str = "value") -> str:
         return repr(os.fspath(value))
     if callable(value) and hasattr(value, "__name__") and not hasattr(value, "get_params"):
         return value.__name__ if value.__name__.isidentifier() else name
-    if name == "cv" and isinstance(value, (list, tuple)):  # splits, one by one
-        return name
     code = value.__repr__(N_CHAR_MAX=10**9) if hasattr(value, "get_params") else repr(value)
     if "..." in code:  # scikit-learn shortens long lists
         return name

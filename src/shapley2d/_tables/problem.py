@@ -192,18 +192,40 @@ def make_problem(
         problem = Problem(table, target, splits, given=given, how=parts.how)
         _check_weights(problem)
         return problem
-    read = as_table(X_valid, "X_valid", like=known)
-    target_valid = match_target(y_valid, read, target)
-    if weights is not None:
-        row_weights = read_weights(weights, read.row_names)
-        row_weights = row_weights if target_valid.kept is None else row_weights[target_valid.kept]
-    read = read if target_valid.kept is None else read.take_rows(target_valid.kept)
-    warn_of_reading(read, "X_valid")
-    valid = match_columns(read, table)
-    split = Split(np.arange(table.n_rows), table, target, valid, target_valid, row_weights)
+    split = validated_split(table, target, X_valid, y_valid, weights, like=known)
     problem = Problem(table, target, [split] if validates else [], given=given)
     _check_weights(problem)
     return problem
+
+
+def validated_split(
+    table: Table,
+    target: Target,
+    X_valid: Any,
+    y_valid: Any,
+    valid_weight: Any = None,
+    *,
+    like: Table | None = None,
+) -> Split:
+    """The split in which all rows of a table train and a validation table is read like it.
+
+    Parameters
+    ----------
+    table, target : Table, Target
+    X_valid, y_valid : the user's validation table and target
+    valid_weight : weights of its rows, optional
+    like : Table, optional
+        The table that says how to read the validation table, where ``table`` is a changed one.
+    """
+    read = as_table(X_valid, "X_valid", like=table if like is None else like)
+    y = match_target(y_valid, read, target)
+    weights = None if valid_weight is None else read_weights(valid_weight, read.row_names)
+    if y.kept is not None:
+        read = read.take_rows(y.kept)
+        weights = None if weights is None else weights[y.kept]
+    warn_of_reading(read, "X_valid")
+    valid = match_columns(read, table)
+    return Split(np.arange(table.n_rows), table, target, valid, y, weights)
 
 
 def _check_splitting(cv: Any, groups: Any, time: Any, X_valid: Any, *, validates: bool) -> None:
