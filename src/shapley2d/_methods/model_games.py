@@ -10,8 +10,6 @@ from shapley2d._methods.models import built_in_weighs_not, is_knn, resolve_model
 from shapley2d._tables.problem import weigh_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -27,7 +25,7 @@ class ProblemGames:
 
     Attributes
     ----------
-    games : sequence of Game
+    games : list of Game
         One per split; the value is the mean over them.
     rows : list of ndarray
         The rows of the table behind the rows of each game.
@@ -37,7 +35,7 @@ class ProblemGames:
         Facts for the result's record.
     """
 
-    games: Sequence[Game]
+    games: list[Game]
     rows: list[NDArray[np.intp]]
     n_rows: int
     info: dict[str, Any]
@@ -87,11 +85,11 @@ def model_games(
         "truncation": truncation,
     }
     resolved = resolve_model(model, problem.target.task, given)
-    games: Sequence[Game]
+    games: list[Game]
     info: dict[str, Any]
     if is_knn(resolved):
         problem = weigh_problem(problem, scoring)
-        known = {
+        known: dict[str, Any] = {
             "n_neighbors": N_NEIGHBORS if n_neighbors is None else int(n_neighbors),
             "metric": "auto" if metric is None else metric,
         }
@@ -114,7 +112,7 @@ def model_games(
             ]
             info = {"model": resolved}
         else:
-            games = models = [
+            models = [
                 ModelGame(
                     resolved,
                     split.train,
@@ -130,7 +128,7 @@ def model_games(
                 )
                 for split in problem.splits
             ]
-            info = {"model": repr(models[0].model)}
+            games, info = list(models), {"model": repr(models[0].model)}
         if baseline == "zero":
             warn_of_perfect_zero(scoring)
         else:
