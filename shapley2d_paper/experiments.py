@@ -14,9 +14,17 @@ if TYPE_CHECKING:
     from shapley2d_paper.harness.experiment import Experiment
 
 EXPERIMENTS = (
-    "removal", "outliers", "typos", "budget", "interpretation", "blocks", "runtime", "convergence", "detection",
-)  # fmt: skip
-"""Names of the experiments; each is a folder of this package whose ``experiment`` has an ``EXPERIMENT``."""
+    "removal",
+    "outliers",
+    "typos",
+    "budget",
+    "interpretation",
+    "blocks",
+    "runtime",
+    "convergence",
+    "detection",
+)
+"""Names of the experiments; each is a folder whose ``experiment`` has an ``EXPERIMENT``."""
 
 
 def find_experiments(names: Sequence[str] = ()) -> list[Experiment]:

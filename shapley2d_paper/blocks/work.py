@@ -28,14 +28,14 @@ SMALLEST_SHARE = 0.05  # of the rows, in a group of rows
 
 
 def gini(model: Any, X: NDArray[np.float64], y: NDArray[np.intp]) -> float:
-    """Twice the area under the ROC curve, less 1: 0 for guesses, whatever the share of the classes."""
+    """Twice the area under the ROC curve, less 1: 0 for guesses, whatever the class shares."""
     return float(2 * roc_auc_score(y, model.predict_proba(X)[:, 1]) - 1)
 
 
 def work(
     *, measure: str, n_train: int, n_held_out: int, row_groups: int, column_groups: int, seed: int
 ) -> list[Row]:
-    """One random split into blocks: the value of each, and the performance of a model trained on it alone."""
+    """One random split into blocks: their values, and the scores of models trained on each."""
     parts = split_table("credit", seed, n_train=n_train, n_valid=n_held_out, n_test=n_held_out)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
     rows = random_groups(n_train, row_groups, int(SMALLEST_SHARE * n_train), rng)
@@ -85,7 +85,7 @@ def work(
 def random_groups(
     n_members: int, n_groups: int, smallest: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Groups between random cuts, the members in random order; each has ``smallest`` members at least."""
+    """Groups between random cuts, members in random order; at least ``smallest`` members each."""
     spare = n_members - n_groups * smallest
     cuts = np.sort(rng.integers(0, spare + 1, n_groups - 1))
     sizes = smallest + np.diff([0, *cuts, spare])
@@ -95,7 +95,7 @@ def random_groups(
 def performance_alone(
     parts: Parts, rows: NDArray[np.intp], columns: NDArray[np.intp], model: Any, scoring: Any
 ) -> NDArray[np.float64]:
-    """Performance on the test rows, which no value knows, of a model trained on each block and nothing else."""
+    """Test score of a model trained on each block alone; the values never saw the test rows."""
     score = check_scoring(model, scoring=scoring)
     alone = np.empty((rows.max() + 1, columns.max() + 1))
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""What the paper says of convergence, judged by rule from the errors."""
+"""The paper's claim on convergence, judged by rule from the errors."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ PERMUTATIONS = 500
 """What the paper runs, and takes for converged."""
 
 LIMIT = 0.025
-"""Largest standard error, relative to the range of the values, that counts as converged: the package's default."""
+"""Standard error, relative to the range, that counts as converged: the package's default."""
 
 
 def judge_convergence(records: Records) -> Judgement | None:
-    """By the largest standard error relative to the range after 500 permutations, for both methods of the paper."""
+    """By the largest standard error relative to the range after 500 permutations."""
     done = records.where(permutations=PERMUTATIONS)
     knn = done.where(what="columns", method="permutations")
     tables = done.where(what="table")
@@ -42,11 +42,12 @@ def judge_convergence(records: Records) -> Judgement | None:
         else "does not hold"
     )
     why = (
-        f"Rule: converged is a largest standard error of at most {LIMIT} of the range of the values, as it is for "
-        f"{', '.join(converged) if converged else 'none of them'}; all make it hold, some in part. {_more(ratios)}"
-        f"Two independent runs of {PERMUTATIONS} permutations of 2D-MC correlate at "
-        f"{span_text(tables.numbers('agreement').tolist())}; the true squared error of 2D-KNN after {PERMUTATIONS} "
-        f"column permutations is {knn.mean('error'):.1%} of the squared values (correlation with the exact values "
+        f"Rule: converged is a largest standard error of at most {LIMIT} of the range of the "
+        f"values, as it is for {', '.join(converged) if converged else 'none of them'}; all make "
+        f"it hold, some in part. {_more(ratios)}Two independent runs of {PERMUTATIONS} "
+        f"permutations of 2D-MC correlate at {span_text(tables.numbers('agreement').tolist())}; "
+        f"the true squared error of 2D-KNN after {PERMUTATIONS} column permutations is "
+        f"{knn.mean('error'):.1%} of the squared values (correlation with the exact values "
         f"{knn.mean('correlation'):.4f})."
     )
     ours = "; ".join(f"{name}: {ratio:.3f}" for name, ratio in ratios.items())
@@ -59,7 +60,10 @@ def _more(ratios: dict[str, float]) -> str:
     if worst <= LIMIT:
         return ""
     needed = _rounded(PERMUTATIONS * (worst / LIMIT) ** 2)
-    return f"Errors fall with the root of the effort: the worst of these would take about {needed} permutations. "
+    return (
+        "Errors fall with the root of the effort: the worst of these would take about "
+        f"{needed} permutations. "
+    )
 
 
 def span_text(numbers: list[float]) -> str:

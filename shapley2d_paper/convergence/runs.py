@@ -1,4 +1,4 @@
-"""Runs for the experiment on convergence: samplers of columns, Monte Carlo with and without known exact values."""
+"""What the experiment on convergence computes: samplers of columns, and Monte Carlo."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ESTIMATORS: tuple[Literal["A", "B"], ...] = ("A", "B")
 
 
 def work(*, part: str, **settings: Any) -> list[Row]:
-    """One of the three parts: samplers of columns, Monte Carlo on a known game, or on a table without exact values."""
+    """One of three parts: column samplers, Monte Carlo on a known game, or on an unknown one."""
     parts: dict[str, Callable[..., list[Row]]] = {
         "columns": _columns,
         "game": _game,
@@ -43,7 +43,7 @@ def work(*, part: str, **settings: Any) -> list[Row]:
 
 
 def _columns(*, budgets: list[int], n_train: int, n_valid: int, seed: int) -> list[Row]:
-    """Samplers of the column axis of the nearest-neighbour game, whose every column coalition is evaluated once."""
+    """Samplers of the column axis of a nearest-neighbour game with all column subsets known."""
     phi, n_columns = column_game(n_train, n_valid, seed)
     everything = AllSubsets(n_columns)
     exact = everything.combine(phi(everything.coalitions.masks())).T
@@ -62,7 +62,7 @@ def _columns(*, budgets: list[int], n_train: int, n_valid: int, seed: int) -> li
             }
         )
     for budget in budgets:
-        if 2 * budget > 2**n_columns:  # most of all coalitions: nothing is left to estimate
+        if 2 * budget > 2**n_columns:  # most of all subsets: nothing is left to estimate
             continue
         for method in ESTIMATORS:
             found = estimate_columns(
@@ -76,7 +76,7 @@ def _columns(*, budgets: list[int], n_train: int, n_valid: int, seed: int) -> li
 def column_game(
     n_train: int, n_valid: int, seed: int
 ) -> tuple[Callable[[NDArray[np.bool_]], Floats], int]:
-    """Row values of nearest neighbours on Wine under any column coalitions, looked up among all of them."""
+    """Row values of nearest neighbours on Wine, looked up among all column subsets."""
     parts = split_table("wine", seed, n_train=n_train, n_valid=n_valid)
     (split,) = make_problem(
         parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification"
@@ -144,7 +144,7 @@ def _game(
 
 
 def _table(*, dataset: str, counts: list[int], n_train: int, n_valid: int, seed: int) -> list[Row]:
-    """Monte Carlo for the paper's decision tree: two runs apart, since the exact values are unknown."""
+    """Monte Carlo for the paper's decision tree: two separate runs, as exact values are unknown."""
     parts = split_table(dataset, seed, n_train=n_train, n_valid=n_valid)
     data = (parts.X, parts.y, parts.X_valid, parts.y_valid)
     n, m = parts.X.shape
@@ -173,7 +173,7 @@ def _pairs(data: tuple[Any, ...], model: str, seed: int) -> PermutationDraws:
 
 
 def _after(draw: Callable[[int], Floats], counts: list[int]) -> Iterator[tuple[int, Moments]]:
-    """Mean and error of the first so many draws, for each of the counts."""
+    """Mean and error of the first draws, for each of the counts."""
     moments = Moments()
     for count in sorted(counts):
         for number in range(moments.count, count):

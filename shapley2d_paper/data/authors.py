@@ -52,7 +52,7 @@ class PaperSplit:
 
 
 def load_paper_split() -> PaperSplit:
-    """The authors' own breast-cancer split, from ``breast_cancer_paper_split.npz`` in ``SHAPLEY2D_DATA``.
+    """The authors' own breast-cancer split, ``breast_cancer_paper_split.npz``.
 
     They left out 200 benign patients to balance the classes, halved the rest at random, and changed
     2 % of the training cells. The seed is not published.
@@ -88,7 +88,7 @@ def load_paper_split() -> PaperSplit:
 
 
 def load_paper_values() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The authors' published 2D-KNN values, from ``breast_2d_values_paper.npz`` in ``SHAPLEY2D_DATA``.
+    """The authors' published 2D-KNN values, ``breast_2d_values_paper.npz``.
 
     They belong to the training rows of ``load_paper_split``: K = 10, 1,000 orders of the columns.
     Distances tie often in this table and the authors break ties by sort order, so compare ranks,

@@ -62,7 +62,7 @@ class Parts:
 
 
 def whole_table(name: str) -> PaperTable:
-    """A table as the paper uses it, all numbers; :class:`Unavailable` where this machine lacks it."""
+    """A table as the paper uses it, all numbers; :class:`Unavailable` where it is missing."""
     from shapley2d_paper.data.tables import paper_table
 
     source = {"breast_cancer": "breast_cancer_original", "heart_distinct": "heart"}.get(name, name)

@@ -53,13 +53,13 @@ class PaperTable:
 def paper_table(name: str) -> PaperTable:
     """A table as the paper uses it, all numbers and none missing.
 
-    - ``census``: all 48,842 rows, the 32,561 of the official training part first, 14 columns. Categories are codes
-      in alphabetical order over both parts; a missing one is the category ``"?"``, which comes
-      first.
-    - ``credit``: 30,000 rows, 23 columns with the codes of the source. (The paper counts 24: with the running number.)
+    - ``census``: 48,842 rows, the 32,561 official training rows first, 14 columns. Categories are
+      codes in alphabetical order; a missing entry is the category ``"?"``, which comes first.
+    - ``credit``: 30,000 rows, 23 columns with the codes of the source. (The paper counts 24
+      columns, including the running number.)
     - ``breast_cancer_original``: the 683 complete rows, 9 columns.
-    - ``heart``: 1,025 rows, 13 columns with the codes of the file, which does not come with the package (see
-      ``load_heart``).
+    - ``heart``: 1,025 rows, 13 columns with the codes of the file, which does not come with the
+      package (see ``load_heart``).
     - ``wine``: 178 rows, 13 columns.
 
     Parameters
@@ -73,7 +73,7 @@ def paper_table(name: str) -> PaperTable:
     Raises
     ------
     InputError
-        Where there is no such table, or the file of Heart is not there.
+        If there is no such table, or the file of Heart is missing.
 
     Examples
     --------

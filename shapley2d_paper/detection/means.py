@@ -1,4 +1,4 @@
-"""Means of the detection benchmark's records: by method and kind of error, and what a repair gains."""
+"""Means of the detection benchmark: by method and kind of error, and what a repair gains."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def kinds_of(records: Records) -> list[str]:
 
 
 def complete(records: Records) -> list[str]:
-    """The methods that were run on every corrupted table that any method was run on, in the order of the tables."""
+    """The methods with a record for every corrupted table, in the order of the tables."""
     return [method for method in methods_of(records) if not lacking(records, method)]
 
 
@@ -66,7 +66,7 @@ def marked(records: Records, method: str) -> str:
 
 
 def best(records: Records, kind: str, methods: tuple[str, ...]) -> tuple[str, float]:
-    """Which of some methods has the highest mean AUROC for a kind, and how high; the name is empty without records.
+    """The method with the highest mean AUROC for a kind, and that AUROC; empty without records.
 
     Of the methods that were run on every table, so that all means are over the same ones.
     """
@@ -97,7 +97,7 @@ class Comparison:
 def comparisons(
     records: Records, kind: str, method: str, others: tuple[str, ...]
 ) -> list[Comparison]:
-    """A method beside each of some others on a kind of error; without those that share no table with it."""
+    """A method beside each of some others on a kind of error, where they share tables."""
     of_kind = records.where(kind=kind)
     found = []
     for other in others:
@@ -115,7 +115,7 @@ def _on(records: Records, tables: set[tuple[Any, ...]]) -> float:
 def best_comparison(
     records: Records, kind: str, methods: tuple[str, ...], others: tuple[str, ...]
 ) -> Comparison | None:
-    """The best of some methods beside the strongest of others: the highest of their lowest leads; None without any."""
+    """The method whose smallest lead over the others is largest; None without any."""
     lowest = [
         min(made, key=lambda comparison: comparison.lead)
         for made in (comparisons(records, kind, method, others) for method in methods)
@@ -134,12 +134,12 @@ def _table(row: Row) -> tuple[Any, ...]:
 
 
 def corrupted_tables(records: Records) -> Records:
-    """One record per corrupted table, whichever method looked for its errors: for what does not depend on it."""
+    """One record per corrupted table, for facts that do not depend on the method."""
     return Records([part.rows[0] for _, part in records.groups("dataset", "kind", "seed")])
 
 
 def gains(records: Records, to: str) -> NDArray[np.float64]:
-    """Points of accuracy between the corrupted table and a repair, by record: the mean over the models.
+    """Points of accuracy that a repair gains, by record: the mean over the models.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def gain(records: Records, to: str) -> float:
 
 
 def gain_error(records: Records, to: str) -> float:
-    """The standard error of :func:`gain` over the means by dataset and seed; NaN for fewer than two.
+    """The standard error of :func:`gain` over dataset and seed means; NaN for fewer than two.
 
     The kinds of errors are injected into the same rows, so that their gains are not independent.
     """

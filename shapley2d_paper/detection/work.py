@@ -1,4 +1,4 @@
-"""One round of the detection benchmark: inject errors, let methods look for them, repair what they found."""
+"""One round of the detection benchmark: inject errors, look for them, repair what was found."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LABEL_SHARE = 0.10
 """How many of the labels are flipped."""
 
 REPAIRS = {"once": 1.0, "more": 2.5}
-"""Cells inspected before a repair, as a multiple of the share corrupted: 2 % and 5 % of the cells."""
+"""Cells inspected before a repair, as a multiple of the share corrupted: 2 % and 5 % of all."""
 
 EXTRAS = ("ECOD", "DDC")
 """Methods of packages that may be missing, or that cannot score every table."""
@@ -109,7 +109,7 @@ def share_of(kind: str) -> float:
 def corrupt(
     dataset: str, kind: str, seed: int, n_train: int, n_valid: int, n_test: int | None
 ) -> tuple[Parts, Corrupted]:
-    """The rows of a seed, and the training rows with errors injected: the same whichever method looks for them."""
+    """The rows of a seed, and the training rows with errors injected: the same for all methods."""
     parts = split_table(dataset, seed, n_train=n_train, n_valid=n_valid, n_test=n_test)
     stream = np.random.SeedSequence(
         seed, spawn_key=(list(TITLES).index(dataset), KINDS.index(kind))
@@ -121,7 +121,7 @@ def corrupt(
 def anomaly_scores(
     method: str, kind: str, parts: Parts, corrupted: Corrupted, seed: int, budget: int
 ) -> tuple[NDArray[np.float64], float]:
-    """The anomaly score of every cell, or of every row's label, by a method, and the CPU seconds that it took.
+    """The anomaly score of every cell, or of every label, by a method, and its CPU seconds.
 
     Only the training rows are corrupted: the methods that validate get clean rows for it.
     """
@@ -170,7 +170,7 @@ def highest_scores(scores: NDArray[np.float64], share: float, seed: int) -> NDAr
 def repaired(
     parts: Parts, corrupted: Corrupted, inspected: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """The corrupted table and labels, with the true entry wherever one was inspected; a sound one stays as it is."""
+    """The corrupted table and labels, with the true entry wherever one was inspected."""
     if inspected.ndim == 1:
         return corrupted.numbers, np.where(inspected, parts.y, corrupted.labels)
     return np.where(inspected, parts.X, corrupted.numbers), corrupted.labels

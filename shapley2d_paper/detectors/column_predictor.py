@@ -1,4 +1,4 @@
-"""Cells and labels against what gradient-boosted trees predict for them from the rest of the row."""
+"""Cells and labels against what gradient-boosted trees predict from the rest of the row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def column_predictor(
     max_iter: int = 100,
     seed: int = 0,
 ) -> NDArray[np.float64]:
-    """How far a cell lies from what gradient-boosted trees predict for it from the rest of its row and its label.
+    """How far a cell lies from what trees predict for it from the rest of its row and its label.
 
     Out of fold: the trees that predict a row have not seen it. Numbers: half the squared residual
     in units of the column's robust scale of residuals (minus the log-likelihood of a normal error,
@@ -70,7 +70,7 @@ def label_surprise(
     max_iter: int = 100,
     seed: int = 0,
 ) -> NDArray[np.float64]:
-    """Minus the logarithm of the probability that trees predict for the label of each row, out of fold."""
+    """Minus the log probability that trees predict for the label of each row, out of fold."""
     entries = _category_codes(numbers, categorical)
     columns = _tree_categories(entries, categorical)
     return _surprise(
@@ -141,7 +141,7 @@ def _predict_out_of_fold(
 def _probability(
     model: Any, table: NDArray[np.float64], target: NDArray[np.float64], n_train: int
 ) -> NDArray[np.float64]:
-    """Predicted probability of the class that is there; for one that training never showed, one in all its rows."""
+    """Predicted probability of the observed class; 1 / rows for a class absent from training."""
     place = np.searchsorted(model.classes_, target).clip(max=model.classes_.size - 1)
     chance = model.predict_proba(table)[np.arange(target.size), place]
     known = model.classes_[place] == target

@@ -117,7 +117,7 @@ def _frame(task: DetectionTask, numbers: NDArray[np.float64]) -> Any:
 def _ours(
     options: Callable[[DetectionTask], dict[str, Any]], *, label_column: bool = False
 ) -> Detector:
-    """A detector from a method of ours; a label's score is its own cell's, or that of the whole row."""
+    """A detector from a method of ours; a label's score is its own cell's, or its whole row's."""
 
     def cells(task: DetectionTask) -> NDArray[np.float64]:
         return -_values(task, **options(task))
@@ -131,7 +131,7 @@ def _ours(
 
 
 def _inspect(task: DetectionTask) -> Any:
-    """What the package's inspection says of a task's training rows, on one core."""
+    """The package's inspection of a task's training rows, on one core."""
     from shapley2d import inspect_cells
 
     return inspect_cells(

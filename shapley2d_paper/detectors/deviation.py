@@ -1,4 +1,4 @@
-"""Baselines, what people use today to find bad cells: how much a cell deviates, whatever that does to a model.
+"""Baselines for finding bad cells: how much a cell deviates, whatever that does to a model.
 
 Each detector takes an array of numbers (categories as whole-number codes, NaN where an entry is
 missing), the labels of the rows and a mask of the columns that hold categories, and returns one
@@ -37,7 +37,7 @@ _SMALLEST_SCALE = 1e-12
 def class_z_score(
     numbers: NDArray[np.float64], labels: NDArray[np.intp], categorical: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """How many standard deviations a number lies from the mean of its class; how rare a category is in its class.
+    """Standard deviations from the mean of the class; for a category, its rarity in the class.
 
     Numbers: ``|x - mean| / standard deviation`` over the rows of the same label. Categories: minus
     the logarithm of the share of the rows of the same label that have it.
@@ -192,7 +192,7 @@ def _optional_module(name: str) -> Any:
 
 
 def _continuous(column: NDArray[np.float64]) -> bool:
-    """Whether DDC takes a column: more than three values, and a median absolute deviation above 0."""
+    """Whether DDC takes a column: over three values, and a median absolute deviation above 0."""
     entries = column[~np.isnan(column)]
     if np.unique(entries).size <= 3:
         return False

@@ -35,7 +35,7 @@ def library_digest() -> str:
 
 
 def work_digest(module: str, library: str) -> str:
-    """The digest of the module that does an experiment's work, of what it imports of this package, and of the library.
+    """The digest of an experiment's work module, of its imports, and of the library.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _modules(name: str) -> dict[str, str]:
-    """The code of a module and of all modules of this package that it imports, directly or not; by name."""
+    """The code of a module and of all modules of this package that it imports, by name."""
     found: dict[str, str] = {}
     waiting = [name]
     while waiting:
@@ -91,7 +91,7 @@ def _modules(name: str) -> dict[str, str]:
 
 
 def _imports(source: str) -> list[str]:
-    """The modules of this package that some code imports, wherever it does; names in them come along."""
+    """The modules of this package that some code imports, at top level or inside functions."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -102,7 +102,7 @@ def _imports(source: str) -> list[str]:
 
 
 def _file(module: str) -> Path | None:
-    """Where the source of a module is; None for what is no module, or has no file."""
+    """The source file of a module; None for other names, and without a file."""
     loaded = getattr(sys.modules.get(module), "__file__", None)
     if loaded is not None:
         return Path(loaded)

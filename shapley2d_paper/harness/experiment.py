@@ -1,4 +1,4 @@
-"""What an experiment is: pieces of work that can be done apart, a figure, and claims of the paper to judge."""
+"""An experiment: separate pieces of work, a figure, and claims of the paper to judge."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Verdict = Literal["holds", "holds in part", "does not hold"]
 
 
-class Unavailable(Exception):  # noqa: N818  (it is no error: the piece is left out, and the page says so)
+class Unavailable(Exception):  # noqa: N818  (not an error: the piece is left out)
     """Data or a package that a piece needs is not on this machine."""
 
 

@@ -67,7 +67,7 @@ def line_with_band(axes: Axes, records: Records, x: str, y: str, label: str, **s
 
 
 def save_figure(draw: Callable[[Records], Figure], records: Records, path: Path) -> None:
-    """Draw and write a PNG file of 256 colours, which the eye does not miss; whole or not at all."""
+    """Draw and write a PNG file of 256 colours, whole or not at all."""
     from matplotlib import rc_context
     from PIL import Image
 

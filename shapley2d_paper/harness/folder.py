@@ -1,4 +1,4 @@
-"""The folder of a reproduction: pieces that are done, one CSV file and one figure per experiment, the pages.
+"""The folder of a reproduction: finished pieces, and per experiment a CSV file and a figure.
 
 Every piece has a file of its own, written when it is done and not before. What is there is not
 computed again, so a run that was interrupted goes on where it stopped. A piece is there if it was
@@ -30,7 +30,7 @@ State = Literal["done", "missing", "code changed"]
 """What is there of a piece."""
 
 RUN_FILE = "run.json"
-"""What a folder says of itself."""
+"""Facts about the run: quick or full, version, hardware."""
 
 
 class Folder:
@@ -56,7 +56,8 @@ class Folder:
             if there != quick:
                 kinds = {True: "a quick run", False: "a full run"}
                 raise InputError(
-                    f"--out {path} holds {kinds[bool(there)]} and {kinds[quick]} was asked for: name another folder"
+                    f"--out {path} holds {kinds[bool(there)]} and {kinds[quick]} was asked for: "
+                    "name another folder"
                 )
         write_json(facts, {"quick": quick, "version": __version__, "hardware": hardware()})
 
@@ -105,7 +106,7 @@ class Folder:
             path.unlink()
 
     def gather(self, experiment: Experiment, pieces: list[Piece], code: str) -> Records:
-        """Write the experiment's CSV file from the pieces that are done, each record with its seed and the version."""
+        """Write the experiment's CSV file from its finished pieces, with seed and version."""
         rows: list[Row] = []
         seconds: list[Row] = []
         for piece in pieces:

@@ -1,4 +1,4 @@
-"""The two pages of a reproduction, made from its CSV files alone: the claims with verdicts, and an index.
+"""The two pages of a reproduction, made from its CSV files: claims with verdicts, and an index.
 
 Whatever a page says can be looked up in a file beside it, and the pages can be written again at any
 time.
@@ -25,28 +25,32 @@ if TYPE_CHECKING:
 _SIGNS = {"holds": "✔", "holds in part": "◐", "does not hold": "✘"}
 
 _MADE = """\
-The experiments of *2D-Shapley: A Framework for Fragmented Data Valuation* (Liu, Just, Chang, Chen, Jia; ICML 2023),
-computed again, with the paper's figures beside ours and a verdict on each claim; and how other ways to find bad cells
-do beside it."""
+The experiments of *2D-Shapley: A Framework for Fragmented Data Valuation* (Liu, Just, Chang, Chen,
+Jia; ICML 2023), computed again, with the paper's figures beside ours and a verdict on each claim;
+and a comparison with other detectors of bad cells."""
 
 _RUN_IT = """\
 ## Run it again
 
-The code is in the folder `shapley2d_paper` of the repository, beside the package and not part of the wheel.
+The code is in the folder `shapley2d_paper` of the repository. It is not part of the wheel.
 
 ```
-make paper                                               # all experiments, in full: hours on two cores
-python -m shapley2d_paper --out trial --quick            # all of them, small: two minutes
-python -m shapley2d_paper outliers removal --out paper   # some of them, in full
+make paper                                               # all, in full: hours on two cores
+python -m shapley2d_paper --out trial --quick            # all, small: two minutes
+python -m shapley2d_paper outliers removal --out paper   # some, in full
 ```
 
-Each experiment writes `NAME.csv`, `NAME.png` and its part of `index.html` and `reproduction.md`. After Ctrl-C the same
-command goes on where it stopped; pieces whose code or settings have changed are computed again, and `--again` computes
-all of them again. `make paper` works in an environment of its own that has PyOD and robpy. Most tables come with the
-package; Heart and the authors' own files are read from the folder that `SHAPLEY2D_DATA` names. Pieces that need a
-package or a file that is missing are left out, and the pages list them."""
+Each experiment writes `NAME.csv`, `NAME.png` and its part of `index.html` and `reproduction.md`.
+After Ctrl-C the same command goes on where it stopped. Pieces whose code or settings have changed
+are computed again; `--again` computes all of them again. `make paper` runs in an environment of its
+own that has PyOD and robpy. Most tables come with the package; Heart and the authors' own files are
+read from the folder that `SHAPLEY2D_DATA` names. Pieces that need a missing package or file are
+left out, and the pages list them."""
 
-_QUICK = "**A quick run: small tables and few seeds. It shows that everything works; its verdicts are no findings.**"
+_QUICK = (
+    "**A quick run: small tables and few seeds. It shows that everything works; "
+    "its verdicts mean nothing.**"
+)
 
 
 @dataclass(frozen=True)
@@ -143,9 +147,9 @@ def render_claims(
     if run["quick"]:
         lines += [_QUICK, ""]
     made = (
-        f"Written by `python -m shapley2d_paper`, version {run['version']}, on {run['hardware']}. Every figure of "
-        "ours comes from a CSV file named below it, whose records carry seed and version; the same command writes "
-        "them again."
+        f"Written by `python -m shapley2d_paper`, version {run['version']}, on {run['hardware']}. "
+        "Every figure of ours comes from a CSV file named below it, whose records carry seed and "
+        "version; the same command writes them again."
     )
     lines += [
         made,
@@ -180,7 +184,8 @@ def render_claims(
         for caption, table in experiment.tables(section.records):
             lines += [caption, "", *_table(table), ""]
         lines += [
-            f"- {_SIGNS[judgement.verdict]} **{claim.statement.rstrip('.')}**: {judgement.verdict}. {judgement.why}"
+            f"- {_SIGNS[judgement.verdict]} **{claim.statement.rstrip('.')}**: "
+            f"{judgement.verdict}. {judgement.why}"
             for claim, judgement in section.judged
         ]
         lines += [""] if section.judged else []

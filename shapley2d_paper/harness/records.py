@@ -32,7 +32,8 @@ class Records:
 
     Examples
     --------
-    >>> records = Records([{"method": "knn", "seed": 0, "found": 0.9}, {"method": "knn", "seed": 1, "found": 0.7}])
+    >>> knn = {"method": "knn"}
+    >>> records = Records([{**knn, "seed": 0, "found": 0.9}, {**knn, "seed": 1, "found": 0.7}])
     >>> round(records.where(method="knn").mean("found"), 2), records.distinct("seed")
     (0.8, [0, 1])
     """

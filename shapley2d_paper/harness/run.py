@@ -1,4 +1,4 @@
-"""Running experiments: what is missing is computed piece by piece, then gathered, drawn and judged."""
+"""Running experiments: missing pieces are computed one by one, then gathered, drawn and judged."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def run_experiments(
     page: Path | None = None,
     progress: Any = "auto",
 ) -> Iterator[Outcome]:
-    """Run experiments one after the other, and yield what each came to; the pages are written after each.
+    """Run experiments in turn, yield the outcome of each, and write the pages after each.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def run_experiments(
 def show_experiments(
     experiments: Sequence[Experiment], out: Path, page: Path | None = None
 ) -> None:
-    """Draw the figures and write the pages from the CSV files in a folder; no pieces are needed or computed.
+    """Draw the figures and write the pages from the CSV files in a folder, without its pieces.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def _compute_missing(
 def _each(
     experiment: Experiment, pieces: list[Piece], folder: Folder, code: str, n_jobs: int | None
 ) -> Iterator[tuple[Piece, str | None]]:
-    """Compute pieces, each by a process of its own where there are several, and say how each went."""
+    """Compute pieces, in parallel where there are several, and yield how each went."""
     workers = (
         1
         if experiment.alone

@@ -71,7 +71,8 @@ def near_pairs(
 
     Examples
     --------
-    >>> near_pairs(np.array([0.0, 10.0, 10.05]), np.array([0, 0, 1]), np.array([1, 2, 2]), 0.01).tolist()
+    >>> first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
+    >>> near_pairs(np.array([0.0, 10.0, 10.05]), first, second, 0.01).tolist()
     [False, False, True]
     """
     near: NDArray[np.bool_] = np.abs(rows[first] - rows[second]) < within * rows.std(ddof=1)
@@ -81,7 +82,7 @@ def near_pairs(
 def correlations(
     values: NDArray[np.float64], first: NDArray[np.intp], second: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """The correlation of the cells of two rows, for many pairs; 0 where the cells of a row are all equal.
+    """The correlation of the cells of two rows, for many pairs; 0 where a row is constant.
 
     Examples
     --------

@@ -26,7 +26,7 @@ TABLES = {
 """The tables with injected outliers, for a reader."""
 
 ALL_ROWS, BENIGN_ROWS = "all rows", "benign rows"
-"""Which rows' cells are ranked: those of all rows, or, as in the authors' notebook, those of benign rows only."""
+"""Whose cells are ranked: all rows, or benign rows only, as in the authors' notebook."""
 
 
 @dataclass(frozen=True)

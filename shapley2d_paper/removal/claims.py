@@ -1,4 +1,4 @@
-"""What the paper says of removing cells, judged by rule from the curves. Accuracies are those of the decision tree."""
+"""The paper's claims on removing cells, judged by rule from the curves of the decision tree."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from scipy.stats import binom
 
 from shapley2d_paper.data.splits import TITLES
 from shapley2d_paper.harness.experiment import Claim, Judgement
-from shapley2d_paper.removal.curves import DIRECTIONS, EVALUATED_ON
-from shapley2d_paper.removal.gaps import MAIN, advantage, present, repeated
 from shapley2d_paper.removal.statistics import (
     AREA_END,
     DIP,
+    MAIN,
+    advantage,
     best_gain,
     first_dip,
     gain_lead,
+    present,
     read_curve,
+    repeated,
 )
+from shapley2d_paper.removal.work import DIRECTIONS, EVALUATED_ON
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,11 +71,12 @@ def judge_gain(records: Records) -> Judgement | None:
             words.append(f"{TITLES[dataset]} {ours} (random {100 * gains['random']:+.1f})")
         texts.append(f"{evaluated_on} rows: {', '.join(words)}")
     why = (
-        f"The rule: at the best share of the mean curve, the same for all seeds, {100 * GAIN:.0f} points or more above "
-        "the whole table, and ahead of random removal at its own best share by more than the standard error of that "
-        "lead over seeds; for 2D-KNN and 2D-MC, on the validation rows and on the test rows. "
-        f"{reached} of {2 * len(MAIN) * len(TWO_D)} cases reach it."
-        f"{_exceptions(failed)} {_ALL_OR_NONE} Choosing the best share flatters every curve, random's too."
+        f"The rule: at the best share of the mean curve, the same for all seeds, {100 * GAIN:.0f} "
+        "points or more above the whole table, and ahead of random removal at its own best share "
+        "by more than the standard error of that lead over seeds; for 2D-KNN and 2D-MC, on the "
+        f"validation rows and on the test rows. {reached} of {2 * len(MAIN) * len(TWO_D)} cases "
+        f"reach it.{_exceptions(failed)} {_ALL_OR_NONE} Choosing the best share flatters every "
+        "curve, random's too."
     )
     return Judgement(
         _verdict(reached, 2 * len(MAIN) * len(TWO_D)),
@@ -101,9 +105,9 @@ def judge_dip(records: Records) -> Judgement | None:
             words.append(f"{TITLES[dataset]} {', '.join(map(_share, dips.values()))}")
         texts.append(f"{evaluated_on} rows: {'; '.join(words)}")
     why = (
-        f"The rule: a curve dips where its mean is first {100 * DIP:.0f} point below the whole table, and is so at the "
-        f"next share too. 1D dips before 2D in {earlier} of {2 * len(MAIN) * len(TWO_D)} cases.{_exceptions(failed)} "
-        f"{_ALL_OR_NONE}"
+        f"The rule: a curve dips where its mean is first {100 * DIP:.0f} point below the whole "
+        f"table, and is so at the next share too. 1D dips before 2D in {earlier} of "
+        f"{2 * len(MAIN) * len(TWO_D)} cases.{_exceptions(failed)} {_ALL_OR_NONE}"
     )
     return Judgement(
         _verdict(earlier, 2 * len(MAIN) * len(TWO_D)),
@@ -113,7 +117,7 @@ def judge_dip(records: Records) -> Judgement | None:
 
 
 def judge_drop(records: Records) -> Judgement | None:
-    """Removal from the highest drops fast for 2D, while 1D is near random; it takes several seeds to see."""
+    """Removal from the highest drops fast for 2D, while 1D is near random; needs several seeds."""
     datasets = repeated(records, *TWO_D, "1D", "random")
     if not set(MAIN) <= set(datasets):
         return None
@@ -143,11 +147,12 @@ def judge_drop(records: Records) -> Judgement | None:
         texts.append(f"{evaluated_on} rows: {'; '.join(words)}")
     cases = 2 * len(datasets)
     why = (
-        f"The rule: the mean gap to random's curve up to {100 * AREA_END:.0f} % of the cells, paired by seed. 2D drops "
-        f"fast where the 95 % interval is above 0: {fast} of {2 * cases} cases.{_exceptions(slow)} 1D is near random "
-        f"where its gap is at most {100 * NEAR:.0f} point, or its interval holds 0 and the gap is less than half of "
-        f"either 2D method's: {near} of {cases} cases."
-        f"{_exceptions(not_near)} All cases of both make it hold, and no fast drop at all makes it fail."
+        f"The rule: the mean gap to random's curve up to {100 * AREA_END:.0f} % of the cells, "
+        f"paired by seed. 2D drops fast where the 95 % interval is above 0: {fast} of {2 * cases} "
+        f"cases.{_exceptions(slow)} 1D is near random where its gap is at most {100 * NEAR:.0f} "
+        "point, or its interval holds 0 and the gap is less than half of either 2D method's: "
+        f"{near} of {cases} cases.{_exceptions(not_near)} All cases of both make it hold, and no "
+        "fast drop at all makes it fail."
     )
     return Judgement(
         _verdict(fast + near, 3 * cases, none=not fast),
@@ -157,7 +162,7 @@ def judge_drop(records: Records) -> Judgement | None:
 
 
 def judge_loo(records: Records) -> Judgement | None:
-    """2D-LOO is no better than random, except for what chance explains; it takes several seeds to see."""
+    """2D-LOO is not better than random, beyond chance; needs several seeds."""
     datasets = repeated(records, "2D-LOO", "random")
     if not datasets:
         return None
@@ -175,21 +180,24 @@ def judge_loo(records: Records) -> Judgement | None:
     if len(better) > max(allowed, len(gaps) / 2):
         verdict = "does not hold"
     named = "; ".join(
-        f"{TITLES[dataset]}, {direction} first, {evaluated_on} rows ({gaps[dataset, direction, evaluated_on].points()})"
+        f"{TITLES[dataset]}, {direction} first, {evaluated_on} rows "
+        f"({gaps[dataset, direction, evaluated_on].points()})"
         for dataset, direction, evaluated_on in better
     )
     why = (
-        f"The rule: better is a mean gap to random's curve up to {100 * AREA_END:.0f} % of the cells, in the wanted "
-        f"direction, whose 95 % interval over seeds is above 0. Chance alone makes {100 * BY_CHANCE:.1f} % of the "
-        f"cases look better; taken as independent, it explains up to {allowed} of {len(gaps)} (binomial, at 5 %). "
-        f"Up to {allowed} make it hold, more than half of all make it fail, and what is between is in part. "
-        f"{f'Better: {named}. ' if named else ''}The paper shows {_titles(LEAVE_ONE_OUT)}: {_paper_part(gaps)}."
+        f"The rule: better is a mean gap to random's curve up to {100 * AREA_END:.0f} % of the "
+        "cells, in the wanted direction, whose 95 % interval over seeds is above 0. Chance alone "
+        f"makes {100 * BY_CHANCE:.1f} % of the cases look better; taken as independent, it "
+        f"explains up to {allowed} of {len(gaps)} (binomial, at 5 %). Up to {allowed} make it "
+        "hold, more than half of all make it fail, and what is between is in part. "
+        f"{f'Better: {named}. ' if named else ''}The paper shows {_titles(LEAVE_ONE_OUT)}: "
+        f"{_paper_part(gaps)}."
     )
     mean = float(np.mean([gap.mean for gap in gaps.values()]))
     return Judgement(
         verdict,
-        f"better than random in {len(better)} of {len(gaps)} cases; mean gap {100 * mean:+.2f} points "
-        f"({_titles(datasets)})",
+        f"better than random in {len(better)} of {len(gaps)} cases; mean gap {100 * mean:+.2f} "
+        f"points ({_titles(datasets)})",
         why,
     )
 
@@ -223,7 +231,7 @@ def _verdict(yes: int, cases: int, *, none: bool | None = None) -> Verdict:
 
 
 def _exceptions(cases: list[tuple[str, str, str]]) -> str:
-    """Exceptions, each by rows, dataset and method or figure, gathered so that nothing is said twice."""
+    """Exceptions by rows, dataset and method or figure, grouped so that nothing is repeated."""
     parts = []
     for evaluated_on in dict.fromkeys(rows for rows, _, _ in cases):
         here = [(dataset, detail) for rows, dataset, detail in cases if rows == evaluated_on]
@@ -255,17 +263,20 @@ def _advantage(
 
 CLAIMS = (
     Claim(
-        "Removing cells from the lowest 2D value on improves accuracy on Census, Credit and Breast Cancer",
+        "Removing cells from the lowest 2D value on improves accuracy on Census, Credit and "
+        "Breast Cancer",
         "by at least 2 %",
         judge_gain,
     ),
     Claim(
-        "Removing from the lowest value on, 1D dips earlier than 2D on Census, Credit and Breast Cancer",
+        "Removing from the lowest value on, 1D dips earlier than 2D on Census, Credit and Breast "
+        "Cancer",
         "in all three (figure)",
         judge_dip,
     ),
     Claim(
-        "Removing cells from the highest 2D value on drops accuracy quickly, while 1D is close to random removal",
+        "Removing cells from the highest 2D value on drops accuracy quickly, while 1D is close to "
+        "random removal",
         "figure",
         judge_drop,
     ),

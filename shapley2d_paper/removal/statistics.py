@@ -1,4 +1,4 @@
-"""Numbers that sum up removal curves: best gain, first dip, and the area between two curves, over seeds."""
+"""Statistics of removal curves: best gain, first dip, and the area between two curves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 from scipy.integrate import trapezoid
 from scipy.special import stdtrit
 
-from shapley2d_paper.removal.curves import column_name
+from shapley2d_paper.data.splits import DATASETS
+from shapley2d_paper.removal.work import column_name
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -112,7 +113,7 @@ def best_gain(curve: Curve) -> float:
 
 
 def gain_lead(curve: Curve, other: Curve) -> tuple[float, float]:
-    """By how much a curve's best gain is ahead of another's, each at its own best share, and the standard error.
+    """The lead of a curve's best gain over another's, each at its best share, and its error.
 
     Both are over the seeds that the two have; the error is 0 for a single one.
 
@@ -138,7 +139,7 @@ def gain_lead(curve: Curve, other: Curve) -> tuple[float, float]:
 
 
 def first_dip(curve: Curve) -> float:
-    """The first share at which the mean curve is a point below its start, and is at the next share too; inf if never.
+    """The first share where the mean curve stays a point below its start; inf if never.
 
     Examples
     --------
@@ -152,7 +153,7 @@ def first_dip(curve: Curve) -> float:
 
 
 def mean_gap(upper: Curve, lower: Curve) -> Interval:
-    """How far one curve is above another on average up to :data:`AREA_END`, over the seeds that both have.
+    """Mean distance of one curve above another up to :data:`AREA_END`, over shared seeds.
 
     It is the area between them divided by its width.
 
@@ -172,3 +173,52 @@ def mean_gap(upper: Curve, lower: Curve) -> Interval:
         if seed in lower.by_seed
     ]
     return Interval.of(gaps)
+
+
+MAIN = ("census", "credit", "breast_cancer")
+"""The datasets of the paper's main text."""
+
+
+def advantage(
+    records: Records,
+    dataset: str,
+    method: str,
+    direction: str,
+    evaluated_on: str,
+    model: str = "tree",
+) -> Interval | None:
+    """How much better a method orders the cells than chance does, as a mean gap of accuracy.
+
+    From the lowest on the accuracy should stay above random's, from the highest on it should fall
+    below.
+    """
+    ours = read_curve(records, dataset, method, direction, evaluated_on, model)
+    chance = read_curve(records, dataset, "random", direction, evaluated_on, model)
+    if ours is None or chance is None:
+        return None
+    return mean_gap(ours, chance) if direction == "lowest" else mean_gap(chance, ours)
+
+
+def present(records: Records, *methods: str) -> list[str]:
+    """The paper's datasets for which there are curves of all these methods."""
+    curves = records.where(what="curve")
+    have = {(row["dataset"], row["method"]) for row in curves}
+    return [dataset for dataset in DATASETS if all((dataset, method) in have for method in methods)]
+
+
+def repeated(records: Records, *methods: str) -> list[str]:
+    """The paper's datasets with two or more seeds of all these methods, as an interval needs."""
+    curves = records.where(what="curve")
+    return [
+        dataset
+        for dataset in DATASETS
+        if len(
+            set.intersection(
+                *(
+                    set(curves.where(dataset=dataset, method=method).distinct("seed"))
+                    for method in methods
+                )
+            )
+        )
+        > 1
+    ]

@@ -8,12 +8,93 @@ import numpy as np
 
 from shapley2d import value_cells
 from shapley2d_paper.data.splits import split_table
-from shapley2d_paper.removal.curves import removal_records
+from shapley2d_paper.detectors.models import MODELS, accuracies
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
     from shapley2d import Valuation
     from shapley2d_paper.data.splits import Parts
     from shapley2d_paper.harness.records import Row
+
+DIRECTIONS = ("lowest", "highest")
+"""Which cells go first."""
+
+EVALUATED_ON = ("validation", "test")
+"""Rows that the values were computed with, and unseen rows."""
+
+
+def removal_order(values: NDArray[np.float64], direction: str, seed: int) -> NDArray[np.intp]:
+    """Flat numbers of the cells in the order of their removal.
+
+    Cells of equal value come in random order: leave-one-out gives most cells a 0, and taking these
+    row by row would remove whole rows.
+
+    Examples
+    --------
+    >>> removal_order(np.array([[3.0, 1.0], [0.0, 2.0]]), "lowest", seed=0)
+    array([2, 1, 3, 0])
+    """
+    flat = values.ravel()
+    chance = np.random.default_rng(seed).permutation(flat.size)
+    return np.lexsort((chance, flat if direction == "lowest" else -flat))
+
+
+def refill(X: NDArray[np.float64], removed: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """A table with some cells replaced by the mean of the others in their column.
+
+    Where a column has no others, all of it becomes its own mean.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 4.0], [3.0, 6.0], [8.0, 5.0]])
+    >>> refill(X, np.array([[False, True], [False, True], [True, True]]))
+    array([[1., 5.],
+           [3., 5.],
+           [2., 5.]])
+    """
+    kept = ~removed
+    counts = kept.sum(axis=0)
+    of_others = np.where(kept, X, 0.0).sum(axis=0) / np.maximum(counts, 1)
+    return np.where(removed, np.where(counts > 0, of_others, X.mean(axis=0)), X)
+
+
+def column_name(direction: str, model: str, evaluated_on: str) -> str:
+    """The column of the CSV file that holds an accuracy."""
+    return f"{direction}_{model}_{evaluated_on}"
+
+
+def removal_records(
+    parts: Parts, values: NDArray[np.float64], shares: Sequence[float], seed: int
+) -> list[Row]:
+    """One record per share removed: accuracies in both directions, of every model, on both sets.
+
+    Parameters
+    ----------
+    parts : Parts
+    values : ndarray of shape (n, m)
+        Of the cells of the training rows.
+    shares : sequence of float
+        Ascending.
+    seed : int
+        Of the model, and of the order of cells of equal value.
+    """
+    held_out = [(parts.X_valid, parts.y_valid), (parts.X_test, parts.y_test)]
+    records: list[Row] = [{"share": share} for share in shares]
+    for direction in DIRECTIONS:
+        order = removal_order(values, direction, seed)
+        removed = np.zeros(values.size, dtype=bool)
+        for record in records:
+            removed[order[: round(record["share"] * values.size)]] = True
+            X = refill(parts.X, removed.reshape(values.shape))
+            for model in MODELS:
+                for evaluated_on, accuracy in zip(
+                    EVALUATED_ON, accuracies(model, X, parts.y, held_out, seed), strict=True
+                ):
+                    record[column_name(direction, model, evaluated_on)] = round(accuracy, 4)
+    return records
 
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -26,7 +107,7 @@ METHODS: dict[str, dict[str, Any]] = {
 """Options of ``value_cells`` for every method; as in the paper, no columns are worth 0."""
 
 SAMPLED = ("2D-MC", "1D")
-"""Methods that draw a given number of permutations; 2D-KNN takes column coalitions up to a tolerance."""
+"""Methods that draw a given number of permutations; 2D-KNN samples to a tolerance."""
 
 
 def work(
@@ -41,7 +122,7 @@ def work(
     tolerance: float,
     shares: list[float],
 ) -> list[Row]:
-    """Value the cells of one split by one method, and remove them: facts about the values, then the curve."""
+    """Value the cells of one split by one method, and remove them: facts, then the curve."""
     parts = split_table(dataset, seed, n_train=n_train, n_valid=n_valid, n_test=n_test)
     valuation = cell_values(parts, method, seed, permutations, tolerance)
     of = {"dataset": dataset, "method": method}
@@ -77,7 +158,7 @@ def cell_values(
 
 
 def describe_parts(parts: Parts) -> Row:
-    """Sizes, how many of all rows repeat another one, and the share of test rows that a training row equals.
+    """Sizes, how many rows repeat another one, and the share of test rows seen in training.
 
     Labels count as part of a row.
     """
@@ -100,7 +181,7 @@ def describe_parts(parts: Parts) -> Row:
 
 
 def describe_values(valuation: Valuation) -> Row:
-    """The share of the values' variance that is sampling error, and the share of values that are exactly 0."""
+    """The share of the values' variance that is sampling error, and of values exactly 0."""
     variance = float(valuation.values.var())
     return {
         "noise": float((valuation.stderr**2).mean()) / variance if variance else 0.0,

@@ -1,4 +1,4 @@
-"""Timings for the experiment on run times: nearest neighbours, one permutation of a model, real Monte Carlo runs."""
+"""Timings: nearest neighbours, one permutation of a model, and real Monte Carlo runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ENOUGH_S = 1.0  # a grid that takes longer is timed once
 
 
 def work(*, part: str, cells: int, n_valid: int, seed: int, **settings: Any) -> list[Row]:
-    """Time one method on so many cells of Census."""
+    """Time one method on this many cells of Census."""
     parts = split_table("census", seed, n_train=-(-cells // N_COLUMNS), n_valid=n_valid)
     timed: dict[str, Callable[..., Row]] = {"knn": _knn, "permutation": _permutation, "run": _run}
     n, m = parts.X.shape
@@ -51,7 +51,7 @@ def work(*, part: str, cells: int, n_valid: int, seed: int, **settings: Any) -> 
 
 
 def _knn(parts: Parts, *, columns: str, repeats: int, seed: int) -> Row:
-    """Nearest neighbours on all cores, to the tolerance or with every column coalition."""
+    """Nearest neighbours on all cores, to the tolerance or with every column subset."""
     data = (parts.X, parts.y, parts.X_valid, parts.y_valid)
     options: dict[str, Any] = {"task": "classification", "random_state": seed, "progress": False}
     options["baseline"] = "zero"
@@ -77,7 +77,7 @@ def _knn(parts: Parts, *, columns: str, repeats: int, seed: int) -> Row:
 
 
 def _permutation(parts: Parts, *, model: str, grid_rows: int, seed: int) -> Row:
-    """One permutation of Monte Carlo on one core: the whole grid of models, or evenly spaced rows of it."""
+    """One permutation of Monte Carlo on one core: all models of the grid, or evenly spaced rows."""
     game = _make_game(parts, model)
     rng = np.random.default_rng(seed)
     rows, columns = (

@@ -23,7 +23,7 @@ RAW = "2D-KNN raw"
 """2D-KNN on squared differences of the paper's codes; "2D-KNN" has the package's default metric."""
 
 RAW_Z = "z-score raw"
-"""The z-score with the codes of categories for numbers; "z-score" has minus the logarithm of a category's share."""
+"""The z-score with category codes as numbers; "z-score" takes a category's log share instead."""
 
 GOAL, CELLS = 0.8, 1800
 """The share of the typos that the paper finds, and the inspected cells within which it does."""
@@ -50,8 +50,8 @@ def mistyped_census(
 ) -> tuple[DetectionTask, NDArray[np.bool_]]:
     """Rows of Census with mistyped ages, and which cells those are.
 
-    All rows of the official training part where so many are asked for; they are validated on a part
-    of the official test rows. Otherwise a random sample.
+    With as many rows as the official training part, it is that part, validated on some of the
+    official test rows; otherwise a random sample.
     """
     table = whole_table("census")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))

@@ -103,7 +103,7 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
         ),
         (
             "--players groups --subsets sampled",
-            "--subsets goes with --players cells, not with groups: set them, or leave --subsets out",
+            "--subsets goes with --players cells, not with groups: set --players cells, or leave",
         ),
         ("--players cells --method exact", "use --method mc or --method knn"),
         ("--validation-groups 1", "--validation-groups 1 must be a whole number from 2 to"),

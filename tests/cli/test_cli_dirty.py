@@ -111,7 +111,9 @@ def test_strays_for_machines_and_in_the_result(capsys):
     assert "3 entries do not match their column's type and are treated as missing." in page
     assert page.index('<bdi class="entry">see note</bdi>') < page.index("Then look at these")
     assert v.contents[0][0] == f"{AMOUNT[0]:,.2f}"  # as it stands in the file
-    np.testing.assert_array_equal(v.table.columns[0].entries, np.where(np.isin(range(N), [4, 9]), np.nan, AMOUNT))
+    np.testing.assert_array_equal(
+        v.table.columns[0].entries, np.where(np.isin(range(N), [4, 9]), np.nan, AMOUNT)
+    )
     assert v.table.columns[3].entries[0] < 10  # decimal commas survive the file
 
 

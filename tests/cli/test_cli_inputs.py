@@ -1,6 +1,18 @@
 """From files to what the library values: targets, rows, dropped columns, notes."""
 
+from shapley2d.cli.options import FileOptions, TrainOptions
 from shapley2d.cli.reading.inputs import read_inputs
+
+
+def read(path, *, valid=None, drop_keys=False, drop_missing_target=False, **how):
+    table = TrainOptions(
+        train=str(path),
+        target="y",
+        valid=None if valid is None else str(valid),
+        drop_keys=drop_keys,
+        drop_missing_target=drop_missing_target,
+    )
+    return read_inputs(table, FileOptions(**how))
 
 
 def rows(*lines):
@@ -10,34 +22,34 @@ def rows(*lines):
 def test_validation_file_takes_the_text_columns_of_training(tmp_path):
     (tmp_path / "train.csv").write_text(rows("a,y", "1,u", "x,v", "2,u"))
     (tmp_path / "valid.csv").write_text(rows("y,a", "u,1", "v,2"))
-    inputs = read_inputs(str(tmp_path / "train.csv"), "y", valid=str(tmp_path / "valid.csv"))
+    inputs = read(tmp_path / "train.csv", valid=tmp_path / "valid.csv")
     assert inputs.X_valid.columns[0].text() == ["1", "2"]
 
 
 def test_rows_without_a_target_can_be_left_out(tmp_path):
     (tmp_path / "train.csv").write_text(rows("a,y", "1,u", "2,", "3,v"))
-    inputs = read_inputs(str(tmp_path / "train.csv"), "y", drop_missing_target=True)
+    inputs = read(tmp_path / "train.csv", drop_missing_target=True)
     assert inputs.rows.tolist() == [0, 2]
     assert inputs.y.to_pylist() == ["u", "v"]
 
 
 def test_rows_named_by_a_column(tmp_path):
     (tmp_path / "train.csv").write_text(rows("who,a,y", "Ann,1,u", "Bob,2,v"))
-    inputs = read_inputs(str(tmp_path / "train.csv"), "y", row_id="who")
+    inputs = read(tmp_path / "train.csv", row_id="who")
     assert inputs.row_names.tolist() == ["Ann", "Bob"]
     assert inputs.X.column_names == ["a"]
 
 
 def test_drop_takes_lists_and_names_with_commas(tmp_path):
     (tmp_path / "train.csv").write_text(rows('"a,b",c,d,e,y', "1,2,3,4,u", "5,6,7,8,v"))
-    inputs = read_inputs(str(tmp_path / "train.csv"), "y", drop=["a,b", "c, d"])
+    inputs = read(tmp_path / "train.csv", drop=["a,b", "c, d"])
     assert inputs.X.column_names == ["e"]
 
 
 def test_notes_of_numbers_that_may_be_keys(tmp_path):
     lines = [f"{k},{k * k},{k % 3},{'uv'[k % 2]}" for k in range(40)]
     (tmp_path / "train.csv").write_text(rows("n,user_id,a,y", *lines))
-    inputs = read_inputs(str(tmp_path / "train.csv"), "y")
+    inputs = read(tmp_path / "train.csv")
     assert inputs.X.column_names == ["n", "user_id", "a"]
     (note,) = inputs.notes
     assert (
@@ -51,9 +63,7 @@ def test_keys_are_left_out_together(tmp_path):
     lines = [f"{k},N{k},{k % 3},{'uv'[k % 2]}" for k in range(40)]
     (tmp_path / "train.csv").write_text(rows("n,name,a,y", *lines))
     (tmp_path / "valid.csv").write_text(rows("n,name,a,y", *lines[:7]))
-    inputs = read_inputs(
-        str(tmp_path / "train.csv"), "y", valid=str(tmp_path / "valid.csv"), drop_keys=True
-    )
+    inputs = read(tmp_path / "train.csv", valid=tmp_path / "valid.csv", drop_keys=True)
     assert inputs.X.column_names == inputs.X_valid.column_names == ["a"]
     (note,) = inputs.notes
     assert (
@@ -64,7 +74,7 @@ def test_keys_are_left_out_together(tmp_path):
 
 def test_a_column_that_the_user_calls_text_is_no_key(tmp_path):
     (tmp_path / "train.csv").write_text(rows("name,y", *(f"N{k},{'uv'[k % 2]}" for k in range(40))))
-    inputs = read_inputs(str(tmp_path / "train.csv"), "y", kinds={"text": ["name"]})
+    inputs = read(tmp_path / "train.csv", text=["name"])
     assert inputs.X.column_names == ["name"]
     assert inputs.kinds == {"name": "text"}
 
@@ -72,7 +82,7 @@ def test_a_column_that_the_user_calls_text_is_no_key(tmp_path):
 def test_rows_whose_target_is_a_stray_are_left_out(tmp_path):
     lines = [f"{k % 7},{'x1' if k in (3, 8) else k * 1.5}" for k in range(40)]
     (tmp_path / "train.csv").write_text(rows("a,y", *lines))
-    inputs = read_inputs(str(tmp_path / "train.csv"), "y")
+    inputs = read(tmp_path / "train.csv")
     assert inputs.rows.tolist() == [k for k in range(40) if k not in (3, 8)]
     assert inputs.y.dtype.kind == "f"
     (note,) = inputs.notes
@@ -84,16 +94,16 @@ def test_rows_whose_target_is_a_stray_are_left_out(tmp_path):
 
 def test_the_target_may_be_called_text(tmp_path):
     (tmp_path / "train.csv").write_text(rows("a,y", *(f"{k % 7},{k % 3}" for k in range(40))))
-    assert read_inputs(str(tmp_path / "train.csv"), "y").y.tolist()[:3] == [0, 1, 2]
-    labels = read_inputs(str(tmp_path / "train.csv"), "y", kinds={"text": ["y"]}).y
+    assert read(tmp_path / "train.csv").y.tolist()[:3] == [0, 1, 2]
+    labels = read(tmp_path / "train.csv", text=["y"]).y
     assert labels.to_pylist()[:3] == ["0", "1", "2"]
 
 
 def test_names_of_rows_keep_their_zeros(tmp_path):
     (tmp_path / "train.csv").write_text(rows("who,a,y", "007,1,u", "008,2,v"))
-    assert read_inputs(str(tmp_path / "train.csv"), "y", row_id="who").row_names.tolist() == [
+    assert read(tmp_path / "train.csv", row_id="who").row_names.tolist() == [
         "007",
         "008",
     ]
     (tmp_path / "train.csv").write_text(rows("who,a,y", "70,1,u", "8,2,v"))
-    assert read_inputs(str(tmp_path / "train.csv"), "y", row_id="who").row_names.tolist() == [70, 8]
+    assert read(tmp_path / "train.csv", row_id="who").row_names.tolist() == [70, 8]

@@ -11,7 +11,7 @@ from shapley2d._api import cells
 from shapley2d._methods.knn import cells as knn_cells
 from shapley2d.cli import main
 from shapley2d.cli.console import ProgressNotes, collect_notes
-from shapley2d.cli.reading.within import parse_within
+from shapley2d.cli.writing.plan import parse_within
 from shapley2d.exceptions import InputError
 
 RNG = np.random.default_rng(0)
@@ -55,9 +55,9 @@ def test_methods_without_a_price_say_so(capsys):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("--within 10m", "--within says how fast a plan should be: use it with --plan"),
-        ("--plan --within soon", "--within soon is no time: write it as 90s, 10m, 2h or 1h30m"),
-        ("--plan --within 0", "--within 0 must be longer than nothing"),
+        ("--within 10m", "--within sets the time a plan should fit in: use it with --plan"),
+        ("--plan --within soon", "--within soon is not a time: write it as 90s, 10m, 2h or 1h30m"),
+        ("--plan --within 0", "--within 0 must be more than 0 seconds"),
         ("--plan --subsets all --n-neighbors 0", "--n-neighbors 0 must be"),
         ("--plan -o values.doc", "must end in .parquet or .csv"),
     ],
@@ -85,7 +85,7 @@ def test_times(text, seconds):
 
 @pytest.mark.parametrize("text", ["", "h", "1x", "-5m", "1h-3", "10 minutes and more"])
 def test_no_times(text):
-    with pytest.raises(InputError, match="is no time"):
+    with pytest.raises(InputError, match="is not a time"):
         parse_within(text, planned=True)
 
 

@@ -11,9 +11,8 @@ from sklearn.metrics import accuracy_score
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import value_blocks
-from shapley2d_paper.blocks.claims import MEASURES, judge_growth
+from shapley2d_paper.blocks.claims import MEASURES, correlation, find_link, judge_growth, pooled
 from shapley2d_paper.blocks.experiment import EXPERIMENT
-from shapley2d_paper.blocks.links import correlation, find_link, pooled
 from shapley2d_paper.blocks.work import gini, performance_alone, random_groups, work
 from shapley2d_paper.data.splits import split_table
 from shapley2d_paper.harness.records import Records, read_records, write_records

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from shapley2d import value_cells
-from shapley2d_paper.budget.claims import judge_decrease, judge_high
-from shapley2d_paper.budget.experiment import EXPERIMENT
+from shapley2d_paper.budget.experiment import EXPERIMENT, judge_decrease, judge_high
 from shapley2d_paper.budget.work import work
 from shapley2d_paper.harness.records import Records, read_records, write_records
 from shapley2d_paper.outliers.tables import injected_table

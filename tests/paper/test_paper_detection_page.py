@@ -6,7 +6,7 @@ import pytest
 from shapley2d_paper.detection import experiment as detection
 from shapley2d_paper.detection import tables as detection_tables
 from shapley2d_paper.detection import work as detection_work
-from shapley2d_paper.detection.claims import judge_deviation, judge_harm
+from shapley2d_paper.detection.experiment import judge_deviation, judge_harm
 from shapley2d_paper.detection.means import (
     CELL_VALUES,
     DEVIATION,

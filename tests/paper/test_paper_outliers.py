@@ -15,17 +15,22 @@ from shapley2d_paper.data.splits import split_table
 from shapley2d_paper.harness.experiment import Unavailable
 from shapley2d_paper.harness.records import Records, read_records, write_records
 from shapley2d_paper.interpretation.experiment import EXPERIMENT as INTERPRETATION
-from shapley2d_paper.outliers.claims import judge_early, judge_one_dimensional, judge_range
-from shapley2d_paper.outliers.experiment import EXPERIMENT
-from shapley2d_paper.outliers.scoring import (
+from shapley2d_paper.outliers.experiment import (
+    EXPERIMENT,
+    judge_early,
+    judge_one_dimensional,
+    judge_range,
+)
+from shapley2d_paper.outliers.tables import injected_table
+from shapley2d_paper.outliers.work import (
+    RAW,
     SHARES,
     found_column,
     range_records,
     rarity,
     score_records,
+    work,
 )
-from shapley2d_paper.outliers.tables import injected_table
-from shapley2d_paper.outliers.work import RAW, work
 
 
 @pytest.fixture

@@ -13,14 +13,6 @@ from shapley2d_paper.harness.experiment import Unavailable
 from shapley2d_paper.harness.records import Records, read_records, write_records
 from shapley2d_paper.removal import experiment as removal
 from shapley2d_paper.removal.claims import MAIN, judge_dip, judge_drop, judge_gain, judge_loo
-from shapley2d_paper.removal.curves import (
-    DIRECTIONS,
-    EVALUATED_ON,
-    column_name,
-    refill,
-    removal_order,
-    removal_records,
-)
 from shapley2d_paper.removal.experiment import EXPERIMENT, SHARES, pieces
 from shapley2d_paper.removal.statistics import (
     Curve,
@@ -30,7 +22,19 @@ from shapley2d_paper.removal.statistics import (
     mean_gap,
     read_curve,
 )
-from shapley2d_paper.removal.work import METHODS, cell_values, describe_parts, describe_values, work
+from shapley2d_paper.removal.work import (
+    DIRECTIONS,
+    EVALUATED_ON,
+    METHODS,
+    cell_values,
+    column_name,
+    describe_parts,
+    describe_values,
+    refill,
+    removal_order,
+    removal_records,
+    work,
+)
 
 FEW = [0, 0.1, 0.2, 0.5]
 SMALL = {

@@ -11,9 +11,15 @@ from shapley2d import value_cells
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d_paper.harness.records import Records, read_records, write_records
 from shapley2d_paper.runtime import timing as runtime_timing
-from shapley2d_paper.runtime.claims import judge_speed
+from shapley2d_paper.runtime.claims import (
+    CELLS,
+    PAPER_KNN,
+    PAPER_MC,
+    exact_digits,
+    judge_speed,
+    speedups,
+)
 from shapley2d_paper.runtime.experiment import EXPERIMENT
-from shapley2d_paper.runtime.times import CELLS, PAPER_KNN, PAPER_MC, exact_digits, speedups
 from shapley2d_paper.runtime.timing import PERMUTATIONS, work
 
 FACTS = {
@@ -187,7 +193,7 @@ def test_page_parts_are_made_from_the_file_alone(tmp_path):
     assert times[0]["MC / KNN, ours"] == "50"
     assert times[0]["2D-KNN, paper"] == "11 s"
     assert models[0]["decision tree, built in"] == "0.1 s"
-    assert precision[0]["2D-KNN"] == "2 s to 0.020 (450 column coalitions)"
+    assert precision[0]["2D-KNN"] == "2 s to 0.020 (450 column subsets)"
     assert "a machine, 2 cores" in EXPERIMENT.tables(records)[0][0]
     assert "2 s for 10,000 cells" in EXPERIMENT.headline(records)
     assert EXPERIMENT.draw(records.where(what="knn")).axes
@@ -215,7 +221,7 @@ def test_exact_neighbours_are_told_where_they_were_timed():
         "n_subsets": 2**14,
         **FACTS,
     }
-    name = "2D-KNN, exact (16,384 column coalitions)"
+    name = "2D-KNN, exact (16,384 column subsets)"
     assert "exact" not in EXPERIMENT.headline(records)
     assert name not in EXPERIMENT.tables(records)[-1][1][0]
     records = Records([*records, timed])

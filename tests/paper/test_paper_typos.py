@@ -14,8 +14,7 @@ from shapley2d._methods.knn import METHOD
 from shapley2d.evaluation import AGE_TYPOS
 from shapley2d_paper.data.splits import whole_table
 from shapley2d_paper.harness.records import Records, read_records, write_records
-from shapley2d_paper.typos.claims import judge
-from shapley2d_paper.typos.experiment import EXPERIMENT, FAST
+from shapley2d_paper.typos.experiment import EXPERIMENT, FAST, judge
 from shapley2d_paper.typos.work import RAW, RAW_Z, mistyped_census, score_records, work
 
 

@@ -5,12 +5,13 @@ from typing import Annotated
 import typer
 
 from shapley2d._version import __version__
-from shapley2d.cli.commands.blocks import blocks
-from shapley2d.cli.commands.cells import cells
+from shapley2d.cli.commands import blocks, cells
 from shapley2d.cli.commands.demo import demo
 from shapley2d.cli.commands.inspect import inspect
 from shapley2d.cli.commands.repair import repair
 from shapley2d.cli.commands.report import report
+from shapley2d.cli.method_options import method_parameters
+from shapley2d.cli.options import as_command
 
 # \b keeps the lines of a paragraph apart
 _CELLS = """\b
@@ -57,10 +58,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command(epilog=_CELLS)(cells)
-app.command(epilog=_BLOCKS)(blocks)
-app.command(epilog=_INSPECT)(inspect)
-app.command(epilog=_REPAIR)(repair)
+app.command(epilog=_CELLS)(
+    as_command(cells.cells, method_parameters(cells.TAKERS, cells.SUMMARIES, "knn"))
+)
+app.command(epilog=_BLOCKS)(
+    as_command(blocks.blocks, method_parameters(blocks.TAKERS, blocks.SUMMARIES, "auto"))
+)
+app.command(epilog=_INSPECT)(as_command(inspect))
+app.command(epilog=_REPAIR)(as_command(repair))
 app.command(epilog=_REPORT)(report)
 app.command(epilog=_DEMO)(demo)
 

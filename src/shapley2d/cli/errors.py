@@ -89,10 +89,8 @@ def report_error(error: Exception, arguments: Sequence[str] = ()) -> int:
 
 def _assess(error: Exception) -> tuple[int, str]:
     if isinstance(error, UsageError):
-        return (
-            USER_ERROR,
-            f"{_one_line(error.format_message().replace('Value error, ', ''))} (--help shows the options)",
-        )
+        wrong = _one_line(error.format_message().replace("Value error, ", ""))
+        return USER_ERROR, f"{wrong} (--help shows the options)"
     if isinstance(error, InputError):
         return USER_ERROR, _one_line(in_words(error))
     if isinstance(error, UtilityError):

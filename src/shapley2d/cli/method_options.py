@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from shapley2d._methods.registry import METHODS, block_methods, block_options
+from shapley2d.cli.options import METHOD
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from shapley2d._methods.record import Option
-
-PANEL = "Method"
-"""Where the help shows them."""
-
-_OF_METHOD = (
-    "_of_method"  # behind an option whose name in Python the command has for something else
-)
 
 Takers = dict[str, dict[str, "Option"]]
 """Every option by name, with the methods that take it."""
@@ -47,8 +39,7 @@ def block_takers(players: str | None = None, model: str | None = None) -> Takers
     if players == "groups":
         return _takers(groups)
     cells = {name: {o.name: o for o in method.options} for name, method in METHODS.items()}
-    # what groups call model knn and baseline is understood for cells, too
-    cells["knn"] |= {name: groups["knn"][name] for name in ("model", "baseline")}
+    cells["knn"]["model"] = groups["knn"]["model"]  # --model knn is understood for cells, too
     if players == "cells":
         return _takers({"auto": cells["knn" if model in (None, "knn") else "mc"], **cells})
     cells["auto"] = {**cells["mc"], **cells["knn"]}
@@ -64,48 +55,28 @@ def _takers(methods: dict[str, dict[str, Option]]) -> Takers:
     return takers
 
 
-def with_method_options(
-    takers: Takers, summaries: dict[str, str]
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A decorator that gives a command the methods to choose from, and their options in the place of ``**given``.
-
-    Typer reads a command's signature; this one is written here.
+def method_parameters(
+    takers: Takers, summaries: dict[str, str], default: str
+) -> list[inspect.Parameter]:
+    """The option ``--method`` and the options of the methods, as parameters of a command.
 
     Parameters
     ----------
     takers : dict
     summaries : dict
         A phrase on every method that ``--method`` may name.
+    default : str
     """
     text = " ".join(f"{name}: {summary}." for name, summary in summaries.items())
     words: Any = Literal[tuple(summaries)]
-    method = Annotated[words, typer.Option("--method", "-m", help=text, rich_help_panel=PANEL)]
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        signature = inspect.signature(command, eval_str=True)
-        parameters = []
-        for parameter in signature.parameters.values():
-            if parameter.kind is parameter.VAR_KEYWORD:
-                continue
-            changes: dict[str, Any] = {"kind": parameter.KEYWORD_ONLY}
-            if parameter.name == "method":
-                changes["annotation"] = method
-            parameters.append(parameter.replace(**changes))
-            if parameter.name == "method":
-                parameters += [
-                    _parameter(name + _OF_METHOD * (name in signature.parameters), methods)
-                    for name, methods in takers.items()
-                ]
-
-        def run(**given: Any) -> None:
-            command(**given)
-
-        run.__name__, run.__doc__ = command.__name__, command.__doc__
-        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        return run
-
-    return decorate
+    info = typer.Option("--method", "-m", help=text, rich_help_panel=METHOD)
+    method = inspect.Parameter(
+        "method",
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[words, info],
+    )
+    return [method, *(_parameter(name, methods) for name, methods in takers.items())]
 
 
 def _parameter(name: str, methods: dict[str, Option]) -> inspect.Parameter:
@@ -117,23 +88,24 @@ def _parameter(name: str, methods: dict[str, Option]) -> inspect.Parameter:
         *declared,
         metavar=None if words else option.metavar,
         help=f"For {', '.join(methods)}: {option.help}. (default: {_default(methods)})",
-        rich_help_panel=PANEL,
+        rich_help_panel=METHOD,
         show_default=False,
     )
-    annotation = Annotated[Optional[kind], info]  # noqa: UP045  (typer reads it at run time)
     return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[kind | None, info],
     )
 
 
 def _default(methods: dict[str, Option]) -> str:
-    first = next(iter(methods.values()))
-    others = [
-        f"{method}: {_word(option)}"
-        for method, option in methods.items()
-        if option.default_words != first.default_words
-    ]
-    return _word(first) + (f"; {', '.join(others)}" if others else "")
+    """The default of the first method, and that of others where it differs."""
+    others: dict[str, list[str]] = {}
+    for method, option in methods.items():
+        others.setdefault(_word(option), []).append(method)
+    first, *rest = others
+    return "; ".join([first, *(f"{', '.join(others[word])}: {word}" for word in rest)])
 
 
 def _word(option: Option) -> str:
@@ -142,9 +114,7 @@ def _word(option: Option) -> str:
 
 def given_options(method: str, given: dict[str, Any], takers: Takers) -> dict[str, Any]:
     """The options that the user gave, all of which the method must take."""
-    chosen = {
-        name.removesuffix(_OF_METHOD): value for name, value in given.items() if value is not None
-    }
+    chosen = {name: value for name, value in given.items() if value is not None}
     for name in chosen:
         methods = takers[name]
         if method not in methods:
@@ -164,7 +134,7 @@ def given_options(method: str, given: dict[str, Any], takers: Takers) -> dict[st
 
 
 def flags() -> dict[str, str]:
-    """How the command line calls the options of the methods."""
+    """The flag of each option of a method, by its name in Python."""
     return {
         name: option.flag
         for takers in (cell_takers(), block_takers())

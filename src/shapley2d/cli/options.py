@@ -1,266 +1,371 @@
-"""The options that commands share, each declared once; those of the methods come from their records."""
+"""The options of the commands, as records: what several commands share is declared once.
 
-# ruff: noqa: UP045  (typer reads these at run time)
+A field has the name of the keyword in Python; its flag follows from the name unless one is given
+here. The options of the methods come from their own records (:mod:`shapley2d.cli.method_options`).
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
 from shapley2d._base.defaults import FOLDS
-from shapley2d.cli.method_options import PANEL as _METHOD
 
-_TABLE = "Table"
-_RESULT = "Results"
+_TABLE, METHOD, _PAYMENTS, _RESULT = "Table", "Method", "Payments", "Results"
 
-Train = Annotated[
-    str,
-    typer.Argument(
-        metavar="TRAIN",
-        help="The training table: CSV, JSON lines (both also .gz) or Parquet; - reads stdin.",
-        show_default=False,
-    ),
-]
-Target = Annotated[
-    str,
-    typer.Option(
-        "--target",
-        "-t",
-        metavar="COLUMN",
-        help="The column to predict.",
-        show_default=False,
-        rich_help_panel=_TABLE,
-    ),
-]
-Drop = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--drop",
-        metavar="COLUMN",
-        help="Columns to leave out; repeat it, or put commas between.",
-        rich_help_panel=_TABLE,
-    ),
-]
-DropKeys = Annotated[
-    bool,
-    typer.Option(
-        "--drop-keys",
-        help="Leave out columns that look like keys: text that is nearly all different, numbers that count the rows.",
-        rich_help_panel=_TABLE,
-    ),
-]
-IncludeLabel = Annotated[
-    bool,
-    typer.Option(
-        "--include-label",
-        help="Value the labels too, as one more column: rows whose label harms come out first.",
-        rich_help_panel=_TABLE,
-    ),
-]
-Number = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--number",
-        metavar="COLUMN",
-        help="Columns that hold numbers, whatever they look like; other entries count as missing.",
-        rich_help_panel=_TABLE,
-    ),
-]
-Date = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--date", metavar="COLUMN", help="Columns that hold dates.", rich_help_panel=_TABLE
-    ),
-]
-Text = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--text",
-        metavar="COLUMN",
-        help="Columns that hold text, even where it looks like numbers, dates or keys.",
-        rich_help_panel=_TABLE,
-    ),
-]
-RowId = Annotated[
-    Optional[str],
-    typer.Option(
-        "--id",
-        metavar="COLUMN",
-        help="A column that names the rows; it is no feature.",
-        rich_help_panel=_TABLE,
-    ),
-]
-Valid = Annotated[
-    Optional[str],
-    typer.Option(
-        "--valid",
-        metavar="FILE",
-        help="A validation table with the same columns.",
-        rich_help_panel=_TABLE,
-        show_default=False,
-    ),
-]
-Cv = Annotated[
-    Optional[int],
-    typer.Option(
-        "--cv",
-        min=2,
-        metavar="N",
-        help=f"Without --valid: in how many parts to split the rows, each validating the others. (default: {FOLDS})",
-        rich_help_panel=_TABLE,
-    ),
-]
-Groups = Annotated[
-    Optional[str],
-    typer.Option(
-        "--groups",
-        metavar="COLUMN",
-        help="Without --valid: a column of rows that belong together and never validate each other; it is no feature.",
-        rich_help_panel=_TABLE,
-        show_default=False,
-    ),
-]
-Time = Annotated[
-    Optional[str],
-    typer.Option(
-        "--time",
-        metavar="COLUMN",
-        help="Without --valid: a column of numbers or dates; earlier rows train, later ones validate; no feature.",
-        rich_help_panel=_TABLE,
-        show_default=False,
-    ),
-]
-ValidWeight = Annotated[
-    Optional[str],
-    typer.Option(
-        "--valid-weight",
-        metavar="COLUMN",
-        help="A column with what each validation row counts, of --valid FILE or else of TRAIN; it is no feature.",
-        rich_help_panel=_TABLE,
-        show_default=False,
-    ),
-]
-Precedence = Annotated[
-    Optional[str],
-    typer.Option(
-        "--precedence",
-        metavar="COLUMN",
-        help="A column of numbers or dates: rows with a lower one arrive first, and are valued before the others join. "
-        "It is no feature.",
-        rich_help_panel=_TABLE,
-        show_default=False,
-    ),
-]
-TaskOption = Annotated[
-    Literal["auto", "classification", "regression"],
-    typer.Option(
-        "--task", help="Classes or numbers? auto looks at the target.", rich_help_panel=_TABLE
-    ),
-]
-Separator = Annotated[
-    Optional[str],
-    typer.Option(
-        "--separator",
-        metavar="CHARACTER",
-        help="Between the fields of a CSV file, also comma, semicolon, tab, pipe. (default: found out)",
-        rich_help_panel=_TABLE,
-    ),
-]
-Encoding = Annotated[
-    Optional[str],
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="Of a CSV file, e.g. cp1252. (default: found out)",
-        rich_help_panel=_TABLE,
-    ),
-]
-DropMissingTarget = Annotated[
-    bool,
-    typer.Option(
-        "--drop-missing-target", help="Leave out rows without a target.", rich_help_panel=_TABLE
-    ),
-]
 
-SemivalueOption = Annotated[
-    str,
-    typer.Option(
-        "--semivalue",
-        metavar="NAME",
-        help="shapley, banzhaf, or beta:A,B such as beta:16,1.",
-        rich_help_panel=_METHOD,
-    ),
-]
-Jobs = Annotated[
-    Optional[int],
-    typer.Option(
+def _option(panel: str | None, text: str, *flags: str, **more: Any) -> Any:
+    more = {"show_default": False, **more}
+    return typer.Option(*flags, help=text, rich_help_panel=panel, **more)
+
+
+def _column(text: str, *flags: str) -> Any:
+    return _option(_TABLE, text, *flags, metavar="COLUMN")
+
+
+Columns = list[str] | None
+AsJson = Annotated[bool, _option(_RESULT, "Print one JSON object, for machines.", "--json")]
+NJobs = Annotated[
+    int | None,
+    _option(
+        None,
+        "Cores to use, -1 for all. (default: all; 1 for methods that train a model)",
         "--jobs",
         "-j",
         metavar="N",
-        help="Workers, -1 for all cores. (default: all for knn, else 1)",
-        rich_help_panel=_METHOD,
     ),
 ]
-Seed = Annotated[
+RandomState = Annotated[
     int,
-    typer.Option(
+    _option(
+        None,
+        "Seed of splits and samples: the same seed gives the same result.",
         "--seed",
         min=0,
         metavar="N",
-        help="Of folds and samples; the same seed, the same values.",
-        rich_help_panel=_METHOD,
+        show_default=True,
     ),
+]
+Task = Annotated[
+    Literal["auto", "classification", "regression"],
+    _option(_TABLE, "Classes or numbers; auto looks at the target.", show_default=True),
+]
+Total = Annotated[
+    float | None,
+    _option(_PAYMENTS, "An amount to split among the owners.", "--pay", metavar="AMOUNT", min=0.0),
 ]
 
-Output = Annotated[
-    Optional[Path],
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write all values: .parquet (with the record of the run) or .csv.",
-        rich_help_panel=_RESULT,
-        show_default=False,
-    ),
-]
-Report = Annotated[
-    Optional[Path],
-    typer.Option(
-        "--report",
-        metavar="FILE.html",
-        help="Write a report that opens in any browser.",
-        rich_help_panel=_RESULT,
-        show_default=False,
-    ),
-]
-PlanOnly = Annotated[
-    bool,
-    typer.Option(
-        "--plan",
-        help="Do not run: say what it would take, in work, time and memory, from a second of it. Nothing is written.",
-        rich_help_panel=_RESULT,
-    ),
-]
-Within = Annotated[
-    Optional[str],
-    typer.Option(
-        "--within",
-        metavar="TIME",
-        help="With --plan: how many workers it would take to be done by then, such as 90s, 10m or 2h.",
-        rich_help_panel=_RESULT,
-        show_default=False,
-    ),
-]
-AsJson = Annotated[
-    bool,
-    typer.Option("--json", help="Print one JSON object, for machines.", rich_help_panel=_RESULT),
-]
-Top = Annotated[
-    int,
-    typer.Option(
-        "--top",
-        min=0,
-        metavar="N",
-        help="How many of the lowest cells to print.",
-        rich_help_panel=_RESULT,
-    ),
-]
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """How a table is read; of all commands that read one."""
+
+    drop: Annotated[
+        Columns, _column("Columns to leave out; repeat the option, or separate them by commas.")
+    ] = None
+    row_id: Annotated[
+        str | None, _column("A column that names the rows; not used as a feature.", "--id")
+    ] = None
+    number: Annotated[
+        Columns,
+        _column("Columns of numbers, whatever they look like; other entries count as missing."),
+    ] = None
+    date: Annotated[Columns, _column("Columns of dates.")] = None
+    text: Annotated[
+        Columns, _column("Columns of text, even if it looks like numbers, dates or keys.")
+    ] = None
+    separator: Annotated[
+        str | None,
+        _option(
+            _TABLE,
+            "Separator of a CSV file; also comma, semicolon, tab, pipe. (default: auto-detected)",
+            metavar="CHARACTER",
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        _option(
+            _TABLE, "Encoding of a CSV file, e.g. cp1252. (default: auto-detected)", metavar="NAME"
+        ),
+    ] = None
+
+    @property
+    def kinds(self) -> dict[str, Sequence[str]]:
+        """The columns that the user named by the kind of their entries."""
+        return {"number": self.number or (), "date": self.date or (), "text": self.text or ()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions:
+    """The table that ``cells`` and ``blocks`` value, and the rows that it is evaluated on."""
+
+    train: Annotated[
+        str,
+        typer.Argument(
+            metavar="TRAIN",
+            help="The training table: CSV, JSON lines (both also .gz) or Parquet; - reads stdin.",
+            show_default=False,
+        ),
+    ]
+    target: Annotated[str, _column("The column to predict.", "--target", "-t")]
+    valid: Annotated[
+        str | None,
+        _option(_TABLE, "A validation table with the same columns.", metavar="FILE"),
+    ] = None
+    cv: Annotated[
+        int | None,
+        _option(
+            _TABLE,
+            "Without --valid: split the rows into this many folds; each in turn validates the "
+            f"others. (default: {FOLDS})",
+            min=2,
+            metavar="N",
+        ),
+    ] = None
+    groups: Annotated[
+        str | None,
+        _column(
+            "Without --valid: rows with the same entry in this column stay in one fold; not used "
+            "as a feature."
+        ),
+    ] = None
+    time: Annotated[
+        str | None,
+        _column(
+            "Without --valid: a column of numbers or dates; train on earlier rows, validate on "
+            "later ones. Not used as a feature."
+        ),
+    ] = None
+    valid_weight: Annotated[
+        str | None,
+        _column(
+            "A column with the weight of each validation row, in --valid FILE or else in TRAIN; "
+            "not used as a feature."
+        ),
+    ] = None
+    task: Task = "auto"
+    drop_keys: Annotated[
+        bool,
+        _option(
+            _TABLE,
+            "Leave out columns that look like keys: text with nearly all entries distinct, "
+            "numbers that count the rows.",
+            "--drop-keys",
+        ),
+    ] = False
+    drop_missing_target: Annotated[
+        bool, _option(_TABLE, "Leave out rows without a target.", "--drop-missing-target")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How values are computed and where they go; of ``cells`` and ``blocks``."""
+
+    semivalue: Annotated[
+        str,
+        _option(
+            METHOD,
+            "shapley, banzhaf, or beta:A,B such as beta:16,1.",
+            metavar="NAME",
+            show_default=True,
+        ),
+    ] = "shapley"
+    n_jobs: NJobs = None
+    random_state: RandomState = 0
+    output: Annotated[
+        Path | None,
+        _option(
+            _RESULT,
+            "Write all values: .parquet (with the record of the run) or .csv.",
+            "--output",
+            "-o",
+            metavar="FILE",
+        ),
+    ] = None
+    report: Annotated[
+        Path | None,
+        _option(_RESULT, "Write a report that opens in any browser.", metavar="FILE.html"),
+    ] = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellOptions:
+    """Of ``cells`` only."""
+
+    precedence: Annotated[
+        str | None,
+        _column(
+            "A column of numbers or dates: rows with lower entries arrive first and are valued "
+            "before the others join. Not used as a feature."
+        ),
+    ] = None
+    include_label: Annotated[
+        bool,
+        _option(
+            _TABLE,
+            "Value the labels too, as one more column: harmful labels come first.",
+            "--include-label",
+        ),
+    ] = False
+    top: Annotated[
+        int,
+        _option(_RESULT, "Number of lowest cells to print.", min=0, metavar="N", show_default=True),
+    ] = 10
+    plan: Annotated[
+        bool,
+        _option(
+            _RESULT,
+            "Do not run: estimate work, time and memory from a second of the real work. Nothing "
+            "is written.",
+            "--plan",
+        ),
+    ] = False
+    within: Annotated[
+        str | None,
+        _option(
+            _RESULT,
+            "With --plan: the number of workers needed to finish in this time, such as 90s, 10m "
+            "or 2h.",
+            metavar="TIME",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockOptions:
+    """Of ``blocks`` only."""
+
+    owners: Annotated[
+        str,
+        _option(
+            None,
+            "Who contributed what: a CSV file with the columns owner, row, column. An empty entry "
+            "means all; 0-99 or a;b name several.",
+            metavar="FILE",
+        ),
+    ]
+    total: Total = None
+    negative: Annotated[
+        Literal["zero", "owe"] | None,
+        _option(
+            _PAYMENTS,
+            "What owners of negative value get: zero (which makes it pay to hide harmful data "
+            "behind a second name), or they owe their share. (default: owe for cells, zero for "
+            "groups)",
+        ),
+    ] = None
+    players: Annotated[
+        Literal["cells", "groups"] | None,
+        _option(
+            _PAYMENTS,
+            "cells: an owner's value is the sum of its cells, which splitting up does not change. "
+            "groups: the owners' groups of rows and columns join as wholes. (default: cells for "
+            "nearest neighbours, groups for a model)",
+        ),
+    ] = None
+    copies: Annotated[
+        Literal["one", "first", "each"] | None,
+        _option(
+            _PAYMENTS,
+            "Duplicate rows. one: they count once, and their owners share the value. first: the "
+            "owner of the first in the table gets it. each: every row counts. (default: one)",
+        ),
+    ] = None
+    copy_distance: Annotated[
+        float,
+        _option(
+            _PAYMENTS,
+            "Rows within this distance count as duplicates too; two random rows are 1 apart.",
+            metavar="X",
+            min=0.0,
+            show_default=True,
+        ),
+    ] = 0.0
+    validation_groups: Annotated[
+        int | None,
+        _option(
+            _PAYMENTS,
+            "Leave out each of this many groups of validation rows in turn, so that intervals "
+            "include the choice of these rows. (default: 10 for cells and knn, else 0)",
+            metavar="N",
+            min=0,
+        ),
+    ] = None
+    audit: Annotated[
+        bool,
+        _option(
+            _PAYMENTS,
+            "Compute what owners could gain by splitting up, copying, withholding or adding "
+            "noise, and how payments depend on the settings. Takes seven valuations per owner.",
+            "--audit",
+        ),
+    ] = False
+
+
+def option_flags() -> dict[str, str]:
+    """The flag of each option above, by its name in Python."""
+    found: dict[str, str] = {"method": "--method"}
+    for record in (FileOptions, TrainOptions, RunOptions, CellOptions, BlockOptions):
+        for name, hint in get_type_hints(record, include_extras=True).items():
+            info = hint.__metadata__[0]
+            if not isinstance(info, OptionInfo):
+                continue
+            declared = [info.default, *(info.param_decls or ())]  # typer keeps the first in default
+            named = [str(flag) for flag in declared if str(flag).startswith("--")]
+            found[name] = named[0] if named else f"--{name.replace('_', '-')}"
+    return found
+
+
+def as_command(
+    command: Callable[..., None], method: Sequence[inspect.Parameter] = ()
+) -> Callable[..., None]:
+    """The command as typer wants it: one parameter per option instead of records of options.
+
+    Parameters
+    ----------
+    command : callable
+    method : sequence of Parameter
+        What stands for the command's parameters ``method`` and ``**given``.
+    """
+    parameters: list[inspect.Parameter] = []
+    records: dict[str, Any] = {}
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        if is_dataclass(parameter.annotation):
+            records[parameter.name] = parameter.annotation
+            parameters += _fields(parameter.annotation)
+        elif parameter.name == "method":
+            parameters += method
+        elif parameter.kind is not parameter.VAR_KEYWORD:
+            parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
+
+    def run(**given: Any) -> None:
+        made = {
+            name: record(**{field.name: given.pop(field.name) for field in fields(record)})
+            for name, record in records.items()
+        }
+        command(**made, **given)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    # typer reads the signature of a function, and nothing else
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _fields(record: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(record, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(record)
+    ]

@@ -7,37 +7,16 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from shapley2d.cli.method_options import flags
+from shapley2d.cli.options import option_flags
 from shapley2d.exceptions import Place, Setting, Worded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_SHARED = {
-    "copies": "--copies",
-    "copy_distance": "--copy-distance",
-    "encoding": "--encoding",
-    "cv": "--cv",
-    "groups": "--groups",
-    "method": "--method",
-    "n_jobs": "--jobs",
-    "negative": "--negative",
-    "owners": "--owners",
-    "players": "--players",
-    "precedence": "--precedence",
-    "random_state": "--seed",
-    "semivalue": "--semivalue",
-    "separator": "--separator",
-    "task": "--task",
-    "time": "--time",
-    "total": "--pay",
-    "valid_weight": "--valid-weight",
-    "validation_groups": "--validation-groups",
-}
-
 
 @cache
 def _flags() -> dict[str, str]:
-    return {**_SHARED, **flags()}
+    return {**option_flags(), **flags()}
 
 
 def in_words(message: object, names: Mapping[str, str] | None = None) -> str:

@@ -111,8 +111,8 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     n, m = valuation.shape
     console.print(
         Text(
-            f"Breast Cancer Wisconsin (Original): {n} patients x {m} gradings, benign or malignant.\n"
-            f"{total} of its {n * m} cells were corrupted; all cells were inspected in "
+            f"Breast Cancer Wisconsin (Original): {n} patients x {m} gradings, benign or "
+            f"malignant.\n{total} of its {n * m} cells were corrupted; all cells were inspected in "
             f"{inspection.info['seconds']:.1f} s and valued in {valuation.info['seconds']:.1f} s.\n"
         )
     )
@@ -132,7 +132,8 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     console.print(_suspects(inspection, entries, corrupted.kinds))
     console.print(
         Text(
-            "\nThe most harmful to a model first, errors only: between them are entries as they came",
+            "\nThe most harmful to a model first, errors only: between them are entries as they "
+            "came",
             style="italic",
         )
     )
@@ -142,8 +143,8 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     console.print(
         Text(
             printable(
-                f"The same by hand: shapley2d inspect {files['table']} --target class --report page.html\n"
-                f"                  shapley2d cells {files['table']} --target class",
+                f"The same by hand: shapley2d inspect {files['table']} --target class --report "
+                f"page.html\n                  shapley2d cells {files['table']} --target class",
                 keep="\n",
             )
         ),

@@ -45,15 +45,6 @@ AnyTarget = Annotated[
         rich_help_panel=_TABLE,
     ),
 ]
-Workers = Annotated[
-    Optional[int],
-    typer.Option(
-        "--workers", "--jobs", "-j", metavar="N", help="Workers, -1 for all cores. (default: all)"
-    ),
-]
-Seed = Annotated[
-    int, typer.Option("--seed", min=0, metavar="N", help="The same seed, the same findings.")
-]
 SavedValues = Annotated[
     Optional[Path],
     typer.Option(
@@ -111,19 +102,14 @@ Top = Annotated[
 def inspect(
     table: Inspected,
     target: AnyTarget = None,
-    drop: o.Drop = None,
-    row_id: o.RowId = None,
-    task: o.TaskOption = "auto",
-    number: o.Number = None,
-    date: o.Date = None,
-    text: o.Text = None,
-    separator: o.Separator = None,
-    encoding: o.Encoding = None,
+    *,
+    file: o.FileOptions,
+    task: o.Task = "auto",
     valuation: SavedValues = None,
     decisions: Earlier = None,
     by: By = "wrong",
-    workers: Workers = None,
-    seed: Seed = 0,
+    workers: o.NJobs = None,
+    seed: o.RandomState = 0,
     output: CellsOutput = None,
     report: PagePath = None,
     top: Top = 15,
@@ -140,15 +126,7 @@ def inspect(
     earlier = None if decisions is None else read_decisions(decisions)
     with warnings_as_notes():
         saved = None if valuation is None else _load(valuation)
-    given = read_inspected(
-        table,
-        target,
-        drop=drop or (),
-        row_id=row_id,
-        separator=separator,
-        encoding=encoding,
-        kinds={"number": number or (), "date": date or (), "text": text or ()},
-    )
+    given = read_inspected(table, target, file)
     for message in given.source.notes:
         note(message)
     with warnings_as_notes(given.names), computing(given.names):

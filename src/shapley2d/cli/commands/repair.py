@@ -13,7 +13,7 @@ from shapley2d._results.decisions import Decision, Decisions, read_decisions, sa
 from shapley2d._tables.column_warnings import find_keys
 from shapley2d._tables.texts.stray_rule import MISSING
 from shapley2d.cli import options as o
-from shapley2d.cli.commands.inspect import Seed, Workers, quick_values
+from shapley2d.cli.commands.inspect import quick_values
 from shapley2d.cli.console import (
     ResultConsole,
     collect_notes,
@@ -99,16 +99,11 @@ def repair(
     output: CleanTable,
     report: AfterPage = None,
     target: Target = None,
-    drop: o.Drop = None,
-    row_id: o.RowId = None,
-    number: o.Number = None,
-    date: o.Date = None,
-    text: o.Text = None,
-    separator: o.Separator = None,
-    encoding: o.Encoding = None,
+    *,
+    file: o.FileOptions,
     model: ModelName = "forest",
-    workers: Workers = None,
-    seed: Seed = 0,
+    workers: o.NJobs = None,
+    seed: o.RandomState = 0,
     as_json_: o.AsJson = False,
 ) -> None:
     """Apply decisions to a table, and see what changed, what that gained, and what is left.
@@ -125,21 +120,14 @@ def repair(
     made = read_decisions(decisions)
     if not made.made:
         raise InputError(f"{decisions} holds no decisions")
-    source = read_file(table, separator, encoding)
+    source = read_file(table, file)
     check_decisions(made, source)
-    kind = file_format(table, separator, encoding)
+    kind = file_format(table, file.separator, file.encoding)
     check_format(output, table, kind)
     chosen = [one for one in made.made if one.changes]
     _check_entries(made, source)
     wanted = target or (made.target if made.target in source.table.column_names else None)
-    settings: dict[str, Any] = {
-        "drop": drop or (),
-        "row_id": row_id,
-        "separator": separator,
-        "encoding": encoding,
-        "kinds": {"number": number or (), "date": date or (), "text": text or ()},
-    }
-    before = read_inspected(table, wanted, source=source, **settings)
+    before = read_inspected(table, wanted, file, source=source)
     changes: Changes = {}
     for one in chosen:
         new = (
@@ -149,13 +137,19 @@ def repair(
         )
         changes.setdefault(one.column, {})[one.row] = new
     write_changed(
-        output, table, kind, source.table, changes, separator=separator, encoding=encoding
+        output,
+        table,
+        kind,
+        source.table,
+        changes,
+        separator=file.separator,
+        encoding=file.encoding,
     )
     for message in source.notes:
         note(message)
     with warnings_as_notes(before.names), computing(before.names):
         gain = None if model == "none" else _gain(before, chosen, model, seed, workers)
-        after = read_inspected(str(output), wanted, **settings)
+        after = read_inspected(str(output), wanted, file)
         values = quick_values(after, "auto", seed, workers, wanted=report is not None)
         left = after.inspect(
             valuation=values, random_state=seed, n_jobs=workers, progress=progress()

@@ -53,7 +53,8 @@ def report(values: Values, output: ReportPath = None, title: Title = None, pay: 
     if pay is not None:
         if not hasattr(valuation, "payments"):
             raise InputError(
-                f"--pay goes with values of blocks, but {values} holds values of cells: leave it out"
+                f"--pay goes with values of blocks, but {values} holds values of cells: leave it "
+                "out"
             )
         payments = valuation.payments(pay)
     write_html(valuation, path, title=title, payments=payments)

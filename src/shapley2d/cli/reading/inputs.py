@@ -18,6 +18,7 @@ from shapley2d._tables.reading.files import Source, read_table
 from shapley2d._tables.texts.column import clean_texts
 from shapley2d.cli.console import progress
 from shapley2d.cli.errors import MissingFlagsError, computing
+from shapley2d.cli.options import FileOptions
 from shapley2d.cli.reading.target import check_target, read_target
 from shapley2d.exceptions import InputError, Note
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Table
+    from shapley2d.cli.options import TrainOptions
 
 
 WEIGHT = "valid_weight"
@@ -81,61 +83,31 @@ class Inputs:
 
 
 def read_inputs(
-    train: str,
-    target: str,
-    *,
-    drop: Sequence[str] = (),
-    row_id: str | None = None,
-    valid: str | None = None,
-    separator: str | None = None,
-    encoding: str | None = None,
-    drop_missing_target: bool = False,
-    drop_keys: bool = False,
-    kinds: Mapping[str, Sequence[str]] | None = None,
-    task: str = "auto",
-    of_rows: Mapping[str, str | None] | None = None,
+    table: TrainOptions, file: FileOptions | None = None, *, precedence: str | None = None
 ) -> Inputs:
-    """Read and check the training file and, where there is one, the validation file.
-
-    Parameters
-    ----------
-    kinds : mapping, optional
-        Columns that hold a number, a date or text, as the options ``--number`` and so on name them.
-    of_rows : mapping, optional
-        Columns that are no features but say something of the rows, by the option that names them.
-    """
-    with reporting(progress(), f"reading {printable(Path(train).name)}"):
-        source = read_table(train, separator=separator, encoding=encoding)
-        other = (
-            read_table(valid, separator=separator, encoding=encoding) if valid is not None else None
-        )
-        return _check_inputs(
-            source,
-            other,
-            target,
-            drop=drop,
-            row_id=row_id,
-            drop_missing_target=drop_missing_target,
-            drop_keys=drop_keys,
-            kinds=kinds or {},
-            task=task,
-            of_rows={option: name for option, name in (of_rows or {}).items() if name is not None},
-        )
+    """Read and check the training file and, where there is one, the validation file."""
+    file = FileOptions() if file is None else file
+    columns = {
+        "groups": table.groups,
+        "time": table.time,
+        WEIGHT: table.valid_weight,
+        "precedence": precedence,
+    }
+    of_rows = {option: name for option, name in columns.items() if name is not None}
+    with reporting(progress(), f"reading {printable(Path(table.train).name)}"):
+        source = _read(table.train, file)
+        other = None if table.valid is None else _read(table.valid, file)
+        return _check_inputs(source, other, table, file, of_rows)
 
 
 def _check_inputs(
     source: Source,
     other: Source | None,
-    target: str,
-    *,
-    drop: Sequence[str],
-    row_id: str | None,
-    drop_missing_target: bool,
-    drop_keys: bool,
-    kinds: Mapping[str, Sequence[str]],
-    task: str,
+    table: TrainOptions,
+    file: FileOptions,
     of_rows: Mapping[str, str],
 ) -> Inputs:
+    target, row_id = table.target, file.row_id
     names = source.table.column_names
     find_column(target, names, "--target", source.path)
     if row_id is not None:
@@ -148,16 +120,16 @@ def _check_inputs(
                 f"{_flag(option)} {shlex.quote(name)} is the target: name another column"
             )
     known = [*names, *(other.table.column_names if other else [])]
-    dropped = listed_columns(drop, known, source.path, "--drop")
+    dropped = listed_columns(file.drop or (), known, source.path, "--drop")
     if target in dropped:
         raise InputError(
             f"--drop {target} is the target: drop another column, or choose another --target"
         )
     without = {*dropped, *([row_id] if row_id is not None else []), *of_rows.values()}
     by = ", ".join(["--drop", *map(_flag, of_rows)]) + " or --id"
-    asked = asked_kinds(kinds, names, source.path, without, by)
+    asked = asked_kinds(file.kinds, names, source.path, without, by)
     with computing(_names(source, other, target)):
-        found = read_target(source, target, kind=asked.get(target), task=task)
+        found = read_target(source, target, kind=asked.get(target), task=table.task)
         features = [key for key in names if key != target and key not in without]
         if not features:
             raise InputError(
@@ -167,8 +139,8 @@ def _check_inputs(
         X = as_table(
             kept.select(features), "X", {key: kind for key, kind in asked.items() if key != target}
         )
-    n_missing = 0 if drop_missing_target else found.missing.size
-    X = _without_keys(source, X, found.missing[:n_missing], target, drop_keys=drop_keys)
+    missing = found.missing[:0] if table.drop_missing_target else found.missing
+    X = _without_keys(source, X, missing, target, drop_keys=table.drop_keys)
     check_target(source, target, found.y)
     inputs = Inputs(
         train=source,
@@ -187,23 +159,24 @@ def _check_inputs(
     if other is None:
         return inputs
     without |= set(features) - set(X.column_names)
-    weight = of_rows.get(WEIGHT)
-    return _with_validation(
-        inputs, other, without, weight, drop_missing_target=drop_missing_target, task=task
-    )
+    return _with_validation(inputs, other, without, of_rows.get(WEIGHT), table)
 
 
-def refuse_two_yardsticks(valid: str | None, **splitting: Any) -> None:
-    """Refuse options that say how rows are split where a file validates."""
-    for option, value in splitting.items():
-        if valid is not None and value is not None:
+def check_split(table: TrainOptions) -> None:
+    """Refuse options on how rows are split where a file validates."""
+    for option in ("cv", "groups", "time"):
+        if table.valid is not None and getattr(table, option) is not None:
             raise InputError(f"--valid and --{option} exclude each other: give one of them")
 
 
-def read_file(path: str, separator: str | None, encoding: str | None) -> Source:
-    """Read a table, with a word on a large one."""
+def read_file(path: str, file: FileOptions) -> Source:
+    """Read a table, with a progress bar for a large one."""
     with reporting(progress(), f"reading {printable(Path(path).name)}"):
-        return read_table(path, separator=separator, encoding=encoding)
+        return _read(path, file)
+
+
+def _read(path: str, file: FileOptions) -> Source:
+    return read_table(path, separator=file.separator, encoding=file.encoding)
 
 
 def _without_keys(
@@ -217,7 +190,8 @@ def _without_keys(
         left = [column for column in X.columns if column.name not in names]
         if not left:
             raise InputError(
-                f"{source.path}: all columns look like keys: {in_words(keys)}: leave out --drop-keys"
+                f"{source.path}: all columns look like keys: {in_words(keys)}: leave out "
+                "--drop-keys"
             )
         X, keys = (
             replace(
@@ -246,8 +220,8 @@ def _without_keys(
     if keys:
         source.notes.append(
             Note(
-                f"{source.path}: may be keys: {in_words(keys)}: if they say nothing else, leave them out with "
-                "--drop-keys"
+                f"{source.path}: may be keys: {in_words(keys)}: if they say nothing else, leave "
+                "them out with --drop-keys"
             )
         )
     return X
@@ -266,9 +240,7 @@ def _with_validation(
     other: Source,
     without: set[str],
     weight: str | None,
-    *,
-    drop_missing_target: bool,
-    task: str,
+    table: TrainOptions,
 ) -> Inputs:
     wanted = [*inputs.X.column_names, inputs.target]
     present = [key for key in other.table.column_names if key not in without]
@@ -281,13 +253,15 @@ def _with_validation(
         )
     if extra:
         raise InputError(
-            f"{other.path} has a column {extra[0]!r} that {inputs.train.path} does not have: leave it out with "
-            f"--drop {shlex.quote(extra[0])}"
+            f"{other.path} has a column {extra[0]!r} that {inputs.train.path} does not have: leave "
+            f"it out with --drop {shlex.quote(extra[0])}"
         )
     with computing(_names(inputs.train, other, inputs.target)):
         numeric = isinstance(inputs.y, np.ndarray) and inputs.y.dtype.kind in "iuf"
-        found = read_target(other, inputs.target, kind="number" if numeric else "text", task=task)
-        if found.missing.size and not drop_missing_target:
+        found = read_target(
+            other, inputs.target, kind="number" if numeric else "text", task=table.task
+        )
+        if found.missing.size and not table.drop_missing_target:
             first = other.where(int(found.missing[0]))
             raise MissingFlagsError(
                 f"{other.path}: the target {inputs.target!r} is empty in {found.missing.size} of "
@@ -318,7 +292,8 @@ def find_column(name: str, names: Sequence[str], option: str, path: str) -> None
     """Refuse the name of a column that a file does not have."""
     if name not in names:
         raise InputError(
-            f"{option} {shlex.quote(name)}: {path} has no such column{_hint(name, names) or _listing(names)}"
+            f"{option} {shlex.quote(name)}: {path} has no such "
+            f"column{_hint(name, names) or _listing(names)}"
         )
 
 
@@ -345,7 +320,8 @@ def asked_kinds(
         for name in sorted(listed_columns(listed, names, path, f"--{kind}")):
             if name in kinds:
                 raise InputError(
-                    f"--{kind} {shlex.quote(name)} and --{kinds[name]} {shlex.quote(name)}: give one of them"
+                    f"--{kind} {shlex.quote(name)} and --{kinds[name]} {shlex.quote(name)}: give "
+                    "one of them"
                 )
             if name in without:
                 raise InputError(

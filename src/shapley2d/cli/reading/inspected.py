@@ -23,7 +23,7 @@ from shapley2d.cli.reading.inputs import (
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from shapley2d._results.inspection import Inspection
     from shapley2d._tables.reading.files import Source
     from shapley2d._tables.table import Table
+    from shapley2d.cli.options import FileOptions
 
 
 @dataclass(frozen=True)
@@ -115,30 +116,23 @@ class InspectedFile:
 
 
 def read_inspected(
-    path: str,
-    target: str | None,
-    *,
-    drop: Sequence[str] = (),
-    row_id: str | None = None,
-    separator: str | None = None,
-    encoding: str | None = None,
-    kinds: Mapping[str, Sequence[str]] | None = None,
-    source: Source | None = None,
+    path: str, target: str | None, file: FileOptions, *, source: Source | None = None
 ) -> InspectedFile:
     """Read and check a file; one that was read already can be passed along."""
-    source = read_file(path, separator, encoding) if source is None else source
+    source = read_file(path, file) if source is None else source
+    row_id = file.row_id
     names = source.table.column_names
     if target is not None:
         find_column(target, names, "--target", source.path)
     if row_id is not None:
         find_column(row_id, names, "--id", source.path)
-    dropped = listed_columns(drop, names, source.path, "--drop")
+    dropped = listed_columns(file.drop or (), names, source.path, "--drop")
     if target in dropped:
         raise InputError(
             f"--drop {target} is the target: drop another column, or choose another --target"
         )
     without = {*dropped, *([row_id] if row_id is not None else [])}
-    asked = asked_kinds(kinds or {}, names, source.path, without)
+    asked = asked_kinds(file.kinds, names, source.path, without)
     features = [key for key in names if key != target and key not in without]
     if not features:
         raise InputError(
@@ -159,20 +153,18 @@ def read_inspected(
         row_names=row_names,
         kinds=asked,
         fingerprint=file_digest(source.table),
-        flags=_flags(dropped, row_id, asked, separator, encoding),
+        flags=_flags(dropped, asked, file),
     )
 
 
-def _flags(
-    dropped: set[str],
-    row_id: str | None,
-    kinds: Mapping[str, str],
-    separator: str | None,
-    encoding: str | None,
-) -> tuple[str, ...]:
+def _flags(dropped: set[str], kinds: Mapping[str, str], file: FileOptions) -> tuple[str, ...]:
     given: list[tuple[str, str | None]] = [("--drop", name) for name in sorted(dropped)]
     given += [(f"--{kind}", name) for name, kind in kinds.items()]
-    given += [("--id", row_id), ("--separator", separator), ("--encoding", encoding)]
+    given += [
+        ("--id", file.row_id),
+        ("--separator", file.separator),
+        ("--encoding", file.encoding),
+    ]
     return tuple(part for flag, value in given if value is not None for part in (flag, value))
 
 

@@ -64,8 +64,9 @@ def read_target(source: Source, target: str, *, kind: str | None, task: str) -> 
         more = ", ..." if len(labels.strays) > _SHOWN else ""
         source.notes.append(
             Note(
-                f"{source.path}: the target {target!r} holds numbers, but not in {len(labels.strays)} of {len(column)} "
-                f"rows ({', '.join(shown)}{more}): those rows are left out"
+                f"{source.path}: the target {target!r} holds numbers, but not in "
+                f"{len(labels.strays)} of {len(column)} rows ({', '.join(shown)}{more}): those "
+                "rows are left out"
             )
         )
     return TargetColumn(rows, _entries(labels.entries[rows]), missing)
@@ -76,13 +77,13 @@ def check_target(source: Source, target: str, y: Any) -> None:
     distinct = y.unique().to_pylist() if hasattr(y, "unique") else list(set(y.tolist()))
     if len(distinct) == 1:
         raise InputError(
-            f"{source.path}: the target {target!r} is {str(distinct[0])!r} in every row: there is nothing to learn, "
-            "choose another --target"
+            f"{source.path}: the target {target!r} is {str(distinct[0])!r} in every row: there is "
+            "nothing to learn, choose another --target"
         )
     if isinstance(distinct[0], str) and looks_like_key(len(distinct), len(y)):
         raise InputError(
-            f"{source.path}: the target {target!r} looks like a key ({len(distinct)} different texts in "
-            f"{len(y)} rows): choose another --target"
+            f"{source.path}: the target {target!r} looks like a key ({len(distinct)} different "
+            f"texts in {len(y)} rows): choose another --target"
         )
 
 

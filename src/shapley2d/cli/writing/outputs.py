@@ -76,7 +76,8 @@ def check_distinct(outputs: Sequence[tuple[str, Path | None]]) -> None:
                 or (alike and _ignores_case(target.parent))
             ):
                 raise InputError(
-                    f"{other} and {option} both name {path}: one would overwrite the other, choose two names"
+                    f"{other} and {option} both name {path}: one would overwrite the other, choose "
+                    "two names"
                 )
 
 

@@ -153,9 +153,9 @@ def headline(valuation: Valuation, inputs: Inputs, players: str = "cells") -> st
         f"{below} of {valuation.values.size} have a value below 0"
     )
     return (
-        f"{printable(inputs.train.path)}: {n} rows x {m} columns, predicting {inputs.target!r} ({info.get('task')}), "
-        f"{_evaluated(inputs, info)}\n"
-        f"method {info.get('method')}: {_about(valuation).get('caution') or sums}\n"
+        f"{printable(inputs.train.path)}: {n} rows x {m} columns, predicting {inputs.target!r} "
+        f"({info.get('task')}), {_evaluated(inputs, info)}\nmethod {info.get('method')}: "
+        f"{_about(valuation).get('caution') or sums}\n"
         + (f"took {took}\n" if (took := took_words(info)) else "")
     )
 

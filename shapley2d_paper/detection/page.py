@@ -1,9 +1,11 @@
-"""The detection benchmark in tables and in two sentences."""
+"""The figure, the tables and the main result of the detection benchmark."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from shapley2d.evaluation.detection import SHARES
 from shapley2d_paper.data.splits import TITLES
@@ -24,19 +26,25 @@ from shapley2d_paper.detection.means import (
     methods_of,
     typical_seconds,
 )
+from shapley2d_paper.harness.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from shapley2d_paper.harness.records import Records
 
 _FOUND = """\
-Share of the errors found in the first 2 % of the cells (labels: of the rows), likewise. As 2 % of the cells and 10 % of
-the labels are corrupted, a perfect detector finds 100 % of the cells and 20 % of the labels"""
+Share of the errors found in the first 2 % of the cells (labels: of the rows), likewise. As 2 % of
+the cells and 10 % of the labels are corrupted, a perfect detector finds 100 % of the cells and 20 %
+of the labels"""
 
 _REPAIRED = """\
-Points of test accuracy gained when the cells of highest score are inspected and the errors among them get their true
-value back: mean of a decision tree and ten nearest neighbours. By kind: after 5 % of the cells (labels: 25 % of the
-rows). Over all kinds: with the standard error over the means by dataset and seed, and the share of what repairing every
-error gains, which may be above 100 %: some errors happen to do no harm, or even help"""
+Points of test accuracy gained when the cells of highest score are inspected and the errors among
+them get their true values back: mean of a decision tree and ten nearest neighbours. By kind: after
+5 % of the cells (labels: 25 % of the rows). Over all kinds: with the standard error over the means
+by dataset and seed, and the share of the gain from repairing every error, which may exceed 100 %:
+some errors do no harm, or even help"""
 
 _NONE = "-"
 _WORTH_REPAIRING = 0.1  # points: below this a share of the possible gain is noise
@@ -51,7 +59,10 @@ def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
         ),
         (_FOUND, by_kind(records, "found_2", percent=True)),
         (
-            f"Share of the corrupted cells found on the way down, all kinds except labels, {_over(records)}",
+            (
+                "Share of the corrupted cells found on the way down, all kinds except labels, "
+                f"{_over(records)}"
+            ),
             depths(records),
         ),
         (f"The method with the highest AUROC, {_seeds(records)}", winners(records)),
@@ -85,7 +96,7 @@ def by_kind(records: Records, score: str, *, percent: bool = False) -> list[dict
 
 
 def depths(records: Records) -> list[dict[str, str]]:
-    """The share of corrupted cells found in the first so many of all cells, by method; labels are left out."""
+    """The share of corrupted cells found in the first cells, by method; labels left out."""
     cells = records.where(lambda row: row["kind"] != "labels")
     columns = {}
     for percent in (f"{100 * share:.0f}" for share in SHARES):
@@ -109,7 +120,7 @@ def _rows(records: Records, columns: dict[str, dict[str, str]]) -> list[dict[str
 
 
 def winners(records: Records) -> list[dict[str, str]]:
-    """Which method has the highest AUROC, by dataset and kind, of those that were run on all seeds there."""
+    """The method with the highest AUROC, by dataset and kind, among those run on all seeds."""
     rows = []
     for (dataset,), part in records.groups("dataset"):
         row = {"dataset": TITLES[dataset]}
@@ -185,10 +196,10 @@ def headline(records: Records) -> str:
     repaired = {method: gain(records.where(method=method), "more") for method in compared}
     most = max(repaired, key=repaired.__getitem__)
     return (
-        f"AUROC of the best cell value and the best deviation detector, {_over(records)}{_note(records)}: "
-        f"{'; '.join(parts)}. Repairing what was found in the first 5 % (labels: 25 %) gains most with {most}, "
-        f"{repaired[most]:+.2f} points of accuracy; repairing every error gains "
-        f"{gain(corrupted_tables(records), 'ceiling'):+.2f}."
+        "AUROC of the best cell value and the best deviation detector, "
+        f"{_over(records)}{_note(records)}: {'; '.join(parts)}. Repairing what was found in the "
+        f"first 5 % (labels: 25 %) gains most with {most}, {repaired[most]:+.2f} points of "
+        f"accuracy; repairing every error gains {gain(corrupted_tables(records), 'ceiling'):+.2f}."
     )
 
 
@@ -216,7 +227,7 @@ def _note(records: Records) -> str:
 def _with_best_in_bold(
     records: Records, heights: dict[str, float], *, percent: bool
 ) -> dict[str, str]:
-    """Figures by method, the best in bold; those over fewer tables than the others bear a sign and take no part."""
+    """Figures by method, the best in bold; a sign marks means over fewer tables, never in bold."""
     texts = {
         method: _NONE
         if math.isnan(height)
@@ -233,3 +244,108 @@ def _with_best_in_bold(
         elif method not in compared and text != _NONE:
             texts[method] = f"{text} {SIGN}"
     return texts
+
+
+_SHORTEST = 1e-4  # seconds: a clock may say 0, and the axis is logarithmic
+
+
+def draw(records: Records) -> Figure:
+    """Four panels: AUROC by kind and by dataset, precision against time, gain of a repair."""
+    figure, axes = new_figure(2, 2, 11.0, 9.0)
+    methods, datasets = methods_of(records), records.distinct("dataset")
+    _heatmap(
+        axes[0, 0],
+        methods,
+        {KIND_TITLES[kind]: records.where(kind=kind) for kind in kinds_of(records)},
+        "AUROC by kind of error, mean over datasets and seeds",
+    )
+    _heatmap(
+        axes[0, 1],
+        methods,
+        {TITLES[name]: records.where(dataset=name) for name in datasets},
+        "AUROC by dataset, mean over kinds and seeds",
+    )
+    _cost(axes[1, 0], records, methods)
+    _repairs(axes[1, 1], records, methods)
+    if len(complete(records)) < len(methods):
+        figure.supxlabel(
+            f"{SIGN} not run on every table: its mean is over the others", fontsize="small"
+        )
+    return figure
+
+
+def _heatmap(axes: Axes, methods: list[str], columns: dict[str, Records], title: str) -> None:
+    heights = np.array(
+        [
+            [part.where(method=method).mean("auroc") for part in columns.values()]
+            for method in methods
+        ]
+    )
+    axes.imshow(heights, cmap="RdBu", vmin=0.0, vmax=1.0, aspect="auto")  # white is chance
+    for j, part in enumerate(columns.values()):
+        compared = [method in complete(part) for method in methods]
+        most = max(heights[compared, j], default=np.nan)
+        for i, (height, whole) in enumerate(zip(heights[:, j], compared, strict=True)):
+            if np.isnan(height):
+                continue
+            best = whole and f"{height:.2f}" == f"{most:.2f}"
+            colour, weight = (
+                "white" if abs(height - 0.5) > 0.29 else "black",
+                "bold" if best else "normal",
+            )
+            text = f"{height:.2f}" if whole else f"{height:.2f}{SIGN}"
+            axes.text(j, i, text, ha="center", va="center", color=colour, weight=weight)
+    axes.set_xticks(range(len(columns)), [name.replace(" ", "\n", 1) for name in columns])
+    axes.set_yticks(range(len(methods)), methods)
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    axes.set_title(f"{title}\nbest of a column in bold; 0.5 is chance", loc="left")
+
+
+def _cost(axes: Axes, records: Records, methods: list[str]) -> None:
+    for method in methods:
+        part = records.where(method=method)
+        marker = "s" if method in DEVIATION else "o" if method in CELL_VALUES else "x"
+        at = max(typical_seconds(part), _SHORTEST)
+        height = part.mean("average_precision")
+        axes.plot(
+            at,
+            height,
+            marker,
+            color=COLOURS[method],
+            markersize=8,
+            linestyle="",
+            label=marked(records, method),
+        )
+    axes.set_xscale("log")
+    axes.set_xlabel("CPU seconds for one table, one core")
+    axes.set_ylabel("average precision, mean over everything")
+    axes.set_title("Precision against time (squares: deviation detectors)", loc="left")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.45, -0.14), ncols=4)
+
+
+def _repairs(axes: Axes, records: Records, methods: list[str]) -> None:
+    from matplotlib.lines import Line2D
+
+    labels = {
+        "once": "as many cells inspected as are corrupted (2 %; labels 10 %)",
+        "more": "2.5 times as many (5 %; labels 25 %)",
+    }
+    for place, method in enumerate(methods):
+        part = records.where(method=method)
+        gains = [gain(part, to) for to in labels]
+        axes.plot(gains, [place, place], color=COLOURS[method], linewidth=1.5)
+        for at, fill in zip(gains, ("white", COLOURS[method]), strict=True):
+            axes.plot(at, place, "o", color=COLOURS[method], markerfacecolor=fill, markersize=7)
+    axes.axvline(0.0, color="grey", linewidth=0.8)
+    axes.axvline(gain(corrupted_tables(records), "ceiling"), color="black", linestyle="--")
+    axes.set_yticks(range(len(methods)), [marked(records, method) for method in methods])
+    axes.invert_yaxis()
+    axes.set_xlabel("points of test accuracy gained, mean over everything")
+    axes.set_title("Repairing what was found (tree and KNN)", loc="left")
+    dots = [
+        Line2D([], [], color="black", marker="o", linestyle="", markerfacecolor=fill, label=label)
+        for fill, label in zip(("white", "black"), labels.values(), strict=True)
+    ]
+    dots.append(Line2D([], [], color="black", linestyle="--", label="every error repaired"))
+    axes.legend(handles=dots, loc="upper center", bbox_to_anchor=(0.4, -0.14))
