@@ -1,1 +1,1 @@
-"""Which entries of a table are wrong and what they should say; knows typed tables, no values and no models."""
+"""Which entries of a table are wrong, and what they should say; knows no values and no models."""

@@ -1,4 +1,4 @@
-"""What speaks against an entry without a look at the rest of its row: its class, its repetition, how it is written."""
+"""Evidence against an entry from its column alone: its class, how often it occurs, its writing."""
 
 from __future__ import annotations
 
@@ -15,48 +15,51 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._inspection.coding import Coded
+    from shapley2d._inspection.binning import BinnedColumn
     from shapley2d._tables.table import Column
 
 _RUN = re.compile(r"[^\W\d_]+|\d+")
-_FEWEST = 3  # entries of a column that can be compared
+_FEWEST = 3  # entries that a column must have to compare them
 
 
-def class_distance(coded: Coded, groups: NDArray[np.intp]) -> NDArray[np.float64]:
-    """How unusual an entry is among the rows of its label, in standard deviations or by the share of its category."""
-    off = np.zeros(coded.bins.size)
+def class_distance(column: BinnedColumn, groups: NDArray[np.intp]) -> NDArray[np.float64]:
+    """How unusual an entry is among the rows of its label.
+
+    In standard deviations, or by the share of its category.
+    """
+    off = np.zeros(column.bins.size)
     for group in np.unique(groups):
-        rows = np.flatnonzero((groups == group) & ~np.isnan(coded.values))
+        rows = np.flatnonzero((groups == group) & ~np.isnan(column.values))
         if rows.size < 2:
             continue
-        if coded.is_category:
-            counts = np.bincount(coded.bins[rows])
-            rarity = -np.log(counts[coded.bins[rows]] / rows.size)
+        if column.is_category:
+            counts = np.bincount(column.bins[rows])
+            rarity = -np.log(counts[column.bins[rows]] / rows.size)
             off[rows] = np.log1p(np.maximum(0.0, rarity - rarity.mean()))
         else:
-            entries = coded.values[rows]
+            entries = column.values[rows]
             away = entries - entries.mean()
             size = np.abs(away).max()
             if size > 1e-12 * np.abs(entries).max():
-                away /= size  # squares of tiny numbers would vanish
+                away /= size  # squares of tiny numbers would underflow
                 off[rows] = np.log1p(np.abs(away) / np.sqrt(np.mean(away**2)))
     return off
 
 
-def standing_alone(coded: Coded) -> NDArray[np.float64]:
-    """How much rarer an entry's repetition is than is usual in its column: the mean log of the count, minus its own."""
-    alone = np.zeros(coded.bins.size)
-    there = ~np.isnan(coded.values)
+def standing_alone(column: BinnedColumn) -> NDArray[np.float64]:
+    """How much rarer an entry is than usual in its column: the mean log of counts minus its own."""
+    alone = np.zeros(column.bins.size)
+    there = ~np.isnan(column.values)
     if there.sum() >= _FEWEST:
-        counts = np.searchsorted(coded.ordered, coded.distinct, side="right")
+        counts = np.searchsorted(column.ordered, column.distinct, side="right")
         counts = np.diff(np.concatenate([[0], counts]))
-        repeated = np.log(counts[np.searchsorted(coded.distinct, coded.values[there])])
+        repeated = np.log(counts[np.searchsorted(column.distinct, column.values[there])])
         alone[there] = repeated.mean() - repeated
     return alone
 
 
 def odd_writing(column: Column) -> NDArray[np.float64]:
-    """How unusual an entry is written in its column: its shape and its rarest pair of characters, beyond the mean."""
+    """How unusually an entry is written: its shape and its rarest pair of characters."""
     odd = np.zeros(column.entries.size)
     words, codes = _words(column)
     there = codes >= 0
@@ -73,14 +76,13 @@ def odd_writing(column: Column) -> NDArray[np.float64]:
 
 
 def _words(column: Column) -> tuple[Sequence[str], NDArray[np.int64]]:
-    """The different texts of a column that was text, and which each entry is; -1 where there is none."""
+    """The distinct texts of a column that was text, and each entry's position among them, or -1."""
     read = column.from_text
     if read.words is not None and read.codes is not None:
         return [str(word) for word in read.words[:-1]], np.asarray(read.codes, dtype=np.int64)
     if column.kind == "category":
-        return column.categories, np.where(np.isnan(column.entries), -1, column.entries).astype(
-            np.int64
-        )
+        codes = np.where(np.isnan(column.entries), -1, column.entries)
+        return column.categories, codes.astype(np.int64)
     return (), np.full(column.entries.size, -1)
 
 
@@ -106,7 +108,7 @@ def rare_shapes(words: Sequence[str], counts: NDArray[np.int64]) -> NDArray[np.f
 
 
 def rare_pairs(words: Sequence[str]) -> NDArray[np.float64]:
-    """Minus the log of the share of different words that have the rarest pair of characters of each."""
+    """Minus the log of the share of distinct words that have the rarest pair of each word."""
     held: Counter[tuple[str, str]] = Counter()
     for word in words:
         held.update(set(_pairs(word)))

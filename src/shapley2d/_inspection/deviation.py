@@ -1,4 +1,13 @@
-"""How far entries are from what their row makes one expect, and what that is."""
+"""How far entries are from what their row suggests, and what it suggests.
+
+Two stories compete to explain an entry. It belongs to its row: drawn from what the forest expects
+there. Or it is an error: half the time another entry of the column, such as a swap, half the time
+anything, that is any category alike or a number from a wide distribution with heavy tails. Their
+log-likelihood ratio is part of the score.
+
+Numbers are compared by densities, on a scale that draws far ones together: asinh of the distance
+from the median in spreads. A number that many rows share has a mass instead, as a category has.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +16,40 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._inspection.findings import Expected
+from shapley2d._inspection.cells import EMPTY, NO_ALTERNATIVE, Expected
 from shapley2d._inspection.forests import chances, mixed, row_chunks
-from shapley2d._inspection.recipe import ALTERNATIVES, CHUNK_CELLS, RANGE
-from shapley2d._inspection.stories import Scale, category_stories, number_stories
+from shapley2d._inspection.recipe import (
+    ALTERNATIVES,
+    ANYTHING,
+    ATOM_ROWS,
+    ATOM_SHARE,
+    CHUNK_CELLS,
+    FLOOR_MIXED,
+    HALF_WIDTH,
+    NARROWEST,
+    RANGE,
+    WIDE,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._inspection.coding import Coded
+    from shapley2d._inspection.binning import BinnedColumn
     from shapley2d._inspection.forests import Bags
     from shapley2d._kernels.forest import Forest
 
-_EMPTY, _NONE = -2, -1  # among the alternatives
-_SCALE = 2.7  # two halves of a normal distribution, each 1.35 standard deviations long
+_SCALE = 2 * HALF_WIDTH  # two halves of a normal distribution, in standard deviations
+_FAR = 1e100  # spreads from the median; beyond, numbers are alike
+_NEVER = 1e-300
+_SORTED = 64  # bins up to which a row is sorted whole: that is fast then, and keeps ties in order
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """How far the entries of a column are off, and what was expected; arrays of shape (n,)."""
+    """How far the entries of a column are off, and what was expected; arrays of shape (n,).
+
+    ``surprise`` and ``stories`` are logarithms of likelihoods, ``distance`` one of spreads.
+    """
 
     surprise: NDArray[np.float64]
     stories: NDArray[np.float64]
@@ -34,7 +58,7 @@ class Deviation:
 
 
 def deviation(
-    coded: Coded,
+    column: BinnedColumn,
     forest: Forest | None,
     codes: NDArray[np.uint8],
     bags: Bags,
@@ -45,78 +69,82 @@ def deviation(
 
     Parameters
     ----------
-    coded : Coded
+    column : BinnedColumn
     forest : Forest or None
     codes : ndarray of shape (n, p)
     bags : Bags
     plain : bool
-        Whether the surprise at a category is taken as it is, not above what is usual in its place.
+        Whether to take the surprise at a category itself, not only what exceeds the usual one.
     """
-    if forest is None and coded.is_category:
-        return _unpredicted(coded, plain=plain)
-    scale = Scale.of(coded) if not coded.is_category and coded.filled > 1 else None
-    size = max(1, min(CHUNK_CELLS // max(1, coded.n_bins), coded.bins.size))
+    if forest is None and column.is_category:
+        return _unpredicted(column, plain=plain)
+    scale = Scale.of(column) if not column.is_category and column.filled > 1 else None
+    size = max(1, min(CHUNK_CELLS // max(1, column.n_bins), column.bins.size))
     pieces = []
-    for rows in row_chunks(coded.bins.size, size):
-        predicted = chances(coded, forest, codes[rows], bags.seen[rows])
+    for rows in row_chunks(column.bins.size, size):
+        predicted = chances(column, forest, codes[rows], bags.seen[rows])
         predicted /= predicted.sum(axis=1, keepdims=True)
-        pieces.append(_judge(coded, scale, predicted, rows, plain=plain))
+        pieces.append(_judge(column, scale, predicted, rows, plain=plain))
     return _joined(pieces)
 
 
-def _unpredicted(coded: Coded, *, plain: bool) -> Deviation:
-    """A column of categories that nothing predicts, such as a key: the same is likely in every row.
+def _unpredicted(column: BinnedColumn, *, plain: bool) -> Deviation:
+    """A column of categories that nothing predicts, such as a key: the same chances in every row.
 
-    An entry is expected to be what it is, for want of anything better.
+    The entry itself is what is expected.
     """
-    shares = mixed(coded.shares, coded.shares, coded.bins.size)
+    shares = mixed(column.shares, column.shares, column.bins.size)
     shares /= shares.sum()
-    own = shares[coded.bins]
+    own = shares[column.bins]
     surprise = -np.log(own)
     if not plain:
         surprise = np.maximum(0.0, surprise - _entropy(shares[None])[0])
-    alike = _category(coded, shares[None])
-    n = coded.bins.size
+    alike = _category(column, shares[None])
+    n = column.bins.size
     expected = Expected(
-        coded.values.copy(),
+        column.values.copy(),
         alternatives=None
         if alike.alternatives is None
         else np.repeat(alike.alternatives, n, axis=0),
         chances=None if alike.chances is None else np.repeat(alike.chances, n, axis=0),
     )
-    return Deviation(surprise, category_stories(coded, own, coded.bins), np.zeros(n), expected)
+    return Deviation(surprise, category_stories(column, own, column.bins), np.zeros(n), expected)
 
 
 def _judge(
-    coded: Coded, scale: Scale | None, predicted: NDArray[np.float64], rows: slice, *, plain: bool
+    column: BinnedColumn,
+    scale: Scale | None,
+    predicted: NDArray[np.float64],
+    rows: slice,
+    *,
+    plain: bool,
 ) -> Deviation:
-    bins, values = coded.bins[rows], coded.values[rows]
-    stray, empty = bins < 0, bins == coded.filled
+    bins, values = column.bins[rows], column.values[rows]
+    stray, empty = bins < 0, bins == column.filled
     own = predicted[np.arange(bins.size), bins.clip(0)]
-    own = np.where(
-        stray, 0.1 / (coded.bins.size + 1), own
-    )  # a kind of entry that is never predicted
+    # text among numbers is never predicted: as unlikely as FLOOR_MIXED makes an unseen bin
+    own = np.where(stray, FLOOR_MIXED / (column.bins.size + 1), own)
     surprise = -np.log(own)
-    stories = np.where(stray, surprise, category_stories(coded, own, bins.clip(0)))
+    stories = np.where(stray, surprise, category_stories(column, own, bins.clip(0)))
     distance = np.zeros(bins.size)
-    if coded.is_category:
+    if column.is_category:
         if not plain:
             surprise = np.maximum(0.0, surprise - _entropy(predicted))
-    elif coded.has_empty:
+    elif column.has_empty:
         nothing = predicted[:, -1]
         usual = _entropy(np.column_stack([nothing, 1 - nothing]))
         surprise = np.where(empty, np.maximum(0.0, surprise - usual), surprise)
     if scale is not None:
         there = np.flatnonzero(~stray & ~empty)
-        if not (coded.graded and coded.filled <= 2):
+        if not (column.graded and column.filled <= 2):
             stories[there] = number_stories(
-                coded, scale, values[there], bins[there], predicted[there]
+                column, scale, values[there], bins[there], predicted[there]
             )
         # a wide bin that is expected makes no entry of it far off
         distance[there] = (1 - own[there]) * _distance(
-            coded, values[there], predicted[there, : coded.filled]
+            column, values[there], predicted[there, : column.filled]
         )
-    expected = _category(coded, predicted) if coded.is_category else _number(coded, predicted)
+    expected = _category(column, predicted) if column.is_category else _number(column, predicted)
     return Deviation(surprise, stories, distance, expected)
 
 
@@ -127,18 +155,21 @@ def _entropy(predicted: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _distance(
-    coded: Coded, values: NDArray[np.float64], predicted: NDArray[np.float64]
+    column: BinnedColumn, values: NDArray[np.float64], predicted: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """How many spreads a number is from the middle of the shortest stretch that holds half of what is expected."""
-    middle, length = shortest_half(predicted, coded.centres)
-    spread = (length + _own_half(coded.ordered)) / _SCALE
+    """The log of how many spreads a number is from the middle of what is expected.
+
+    The middle is that of the shortest stretch that holds half of the expected numbers.
+    """
+    middle, length = shortest_half(predicted, column.centres)
+    spread = (length + _own_half(column.ordered)) / _SCALE
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         off = np.abs(values - middle) / spread
     return np.asarray(np.log1p(np.where(spread > 0, off, 0.0).clip(max=1e100)))
 
 
 def _own_half(ordered: NDArray[np.float64]) -> float:
-    """The shortest stretch that holds half of a column; where it is a point, another measure of spread."""
+    """Length of the shortest stretch that holds half of a column; another spread where it is 0."""
     half = ordered.size // 2
     shortest = float((ordered[half:] - ordered[: ordered.size - half]).min())
     return shortest or float(np.subtract(*np.percentile(ordered, [75, 25]))) or float(ordered.std())
@@ -147,7 +178,7 @@ def _own_half(ordered: NDArray[np.float64]) -> float:
 def shortest_half(
     predicted: NDArray[np.float64], centres: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Middle and length of the shortest stretch from one bin's centre to another's that holds half, in every row."""
+    """Middle and length of the shortest stretch between bins that holds half, in every row."""
     upto = np.cumsum(predicted, axis=1)
     upto /= upto[:, -1:]
     length, middle = np.full(len(upto), np.inf), np.full(len(upto), centres[0])
@@ -164,49 +195,47 @@ def shortest_half(
     return middle, length
 
 
-def _number(coded: Coded, predicted: NDArray[np.float64]) -> Expected:
-    """The median and the range of what is expected; nothing where the cell is likelier empty."""
-    if not coded.filled:
+def _number(column: BinnedColumn, predicted: NDArray[np.float64]) -> Expected:
+    """The median and the range of what is expected; NaN where the cell is likelier empty."""
+    if not column.filled:
         nothing = np.full(len(predicted), np.nan)
         return Expected(nothing, nothing.copy(), nothing.copy())
-    upto = np.cumsum(predicted[:, : coded.filled], axis=1)
-    low, entry, high = (_quantile(coded, upto, q) for q in (RANGE[0], 0.5, RANGE[1]))
-    if coded.has_empty:
+    upto = np.cumsum(predicted[:, : column.filled], axis=1)
+    low, entry, high = (_quantile(column, upto, q) for q in (RANGE[0], 0.5, RANGE[1]))
+    if column.has_empty:
         entry = np.where(predicted[:, -1] > 0.5, np.nan, entry)
     return Expected(entry, low, high)
 
 
-def _quantile(coded: Coded, upto: NDArray[np.float64], q: float) -> NDArray[np.float64]:
-    """An entry of the column below which this share of the expected ones lie."""
+def _quantile(column: BinnedColumn, upto: NDArray[np.float64], q: float) -> NDArray[np.float64]:
+    """The entry of the column at a quantile of what is expected."""
     goal = q * upto[:, -1]
-    at = (upto < goal[:, None]).sum(axis=1).clip(max=coded.filled - 1)
+    at = (upto < goal[:, None]).sum(axis=1).clip(max=column.filled - 1)
     rows = np.arange(len(upto))
     before = np.where(at > 0, upto[rows, at - 1], 0.0)
     inside = (goal - before) / (upto[rows, at] - before)
-    counts = coded.starts[at + 1] - coded.starts[at]
-    place = coded.starts[at] + np.minimum((inside * counts).astype(np.int64), counts - 1)
-    return np.asarray(coded.ordered[place])
+    counts = column.starts[at + 1] - column.starts[at]
+    place = column.starts[at] + np.minimum((inside * counts).astype(np.int64), counts - 1)
+    return np.asarray(column.ordered[place])
 
 
-def _category(coded: Coded, predicted: NDArray[np.float64]) -> Expected:
+def _category(column: BinnedColumn, predicted: NDArray[np.float64]) -> Expected:
     """The likeliest categories."""
-    k = min(ALTERNATIVES, coded.n_bins)
-    likeliest = (
-        np.argsort(-predicted, axis=1, kind="stable")[:, :k]
-        if coded.n_bins <= 64
-        else _first(predicted, k)
-    )
-    alternatives = np.full((len(predicted), ALTERNATIVES), _NONE, dtype=np.int32)
+    k = min(ALTERNATIVES, column.n_bins)
+    likeliest = _largest(predicted, k)
+    alternatives = np.full((len(predicted), ALTERNATIVES), NO_ALTERNATIVE, dtype=np.int32)
     likelihood = np.zeros((len(predicted), ALTERNATIVES), dtype=np.float32)
-    names = np.append(coded.distinct, np.nan)  # an empty cell is behind the others
+    names = np.append(column.distinct, np.nan)  # the bin of empty cells comes last
     entries = names[likeliest]
-    alternatives[:, :k] = np.where(np.isnan(entries), _EMPTY, entries)
+    alternatives[:, :k] = np.where(np.isnan(entries), EMPTY, entries)
     likelihood[:, :k] = np.take_along_axis(predicted, likeliest, axis=1)
     return Expected(entries[:, 0], None, None, alternatives, likelihood)
 
 
-def _first(predicted: NDArray[np.float64], k: int) -> NDArray[np.intp]:
+def _largest(predicted: NDArray[np.float64], k: int) -> NDArray[np.intp]:
     """Positions of the k largest in every row, the largest first."""
+    if predicted.shape[1] <= _SORTED:
+        return np.argsort(-predicted, axis=1, kind="stable")[:, :k]
     some = np.argpartition(-predicted, k, axis=1)[:, :k]
     order = np.argsort(-np.take_along_axis(predicted, some, axis=1), axis=1, kind="stable")
     return np.take_along_axis(some, order, axis=1)
@@ -228,3 +257,118 @@ def _joined(pieces: list[Deviation]) -> Deviation:
         **{name: join([getattr(piece, name) for piece in pieces]) for name in off},
         expected=Expected(**expected),
     )
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Positions of the bins of a column of numbers on the squashed scale.
+
+    Attributes
+    ----------
+    middle, spread : float
+        Of the column.
+    positions, widths : ndarray of shape (bins,)
+        Of one kernel per bin.
+    atoms : ndarray of bool, shape (bins,)
+        Bins of one number that many rows share.
+    """
+
+    middle: float
+    spread: float
+    positions: NDArray[np.float64]
+    widths: NDArray[np.float64]
+    atoms: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, column: BinnedColumn) -> Scale:
+        """The scale of a column."""
+        entries, centres = column.ordered, column.centres
+        middle, spread = float(np.median(entries)), _spread(entries)
+        positions = squash(centres, middle, spread)
+        gaps = np.diff(positions)
+        # every kernel is as wide as the gap to its nearer neighbour
+        nearest = np.minimum(np.append(gaps, np.inf), np.insert(gaps, 0, np.inf))
+        if centres.size > 2:
+            nearest[0], nearest[-1] = gaps[:2].min(), gaps[-2:].min()
+        counts = np.diff(column.starts)
+        single = column.ordered[column.starts[:-1]] == column.ordered[column.starts[1:] - 1]
+        return cls(
+            middle,
+            spread,
+            positions,
+            (0.25 if column.graded else 0.5) * np.maximum(nearest, NARROWEST),
+            single & (counts >= max(ATOM_ROWS, ATOM_SHARE * entries.size)),
+        )
+
+
+def _spread(entries: NDArray[np.float64]) -> float:
+    """The interquartile range as a standard deviation, or where it is 0 the median distance."""
+    low, high = np.percentile(entries, [25, 75])
+    if high > low:
+        return float((high - low) / HALF_WIDTH)
+    away = np.abs(entries - np.median(entries))
+    away = away[away > 0]
+    return float(np.median(away)) if away.size else 1.0
+
+
+def squash(entries: NDArray[np.float64], middle: float, spread: float) -> NDArray[np.float64]:
+    """Distances from the middle in spreads, with far ones drawn together."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.arcsinh(((entries - middle) / spread).clip(-_FAR, _FAR)))
+
+
+def category_stories(
+    column: BinnedColumn, own: NDArray[np.float64], bins: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """Log-likelihood of an error minus that of belonging, for bins without order.
+
+    ``own`` is the predicted chance of each entry's bin.
+    """
+    error = (1 - ANYTHING) * column.shares[bins] + ANYTHING / (column.n_bins + 1)
+    return np.asarray(np.log(error) - np.log(own))
+
+
+def number_stories(
+    column: BinnedColumn,
+    scale: Scale,
+    values: NDArray[np.float64],
+    bins: NDArray[np.int32],
+    chances: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Log-likelihood of an error minus that of belonging, for numbers.
+
+    Parameters
+    ----------
+    column, scale
+        The column.
+    values, bins : ndarray of shape (rows,)
+        Its entries and their bins in some rows.
+    chances : ndarray of shape (rows, bins)
+    """
+    rows = np.arange(values.size)
+    place = squash(values, scale.middle, scale.spread)
+    near = logistic_density((place[:, None] - scale.positions) / scale.widths) / scale.widths
+    filled = column.filled
+    belongs = np.einsum("ij,ij->i", chances[:, :filled], near)
+    # einsum, as BLAS may round otherwise on other machines
+    another = np.einsum("ij,j->i", near, column.shares[:filled])
+    anything = 1 / (np.pi * WIDE * (1 + (place / WIDE) ** 2))
+    mass = 1.0 / (column.n_bins + 1)
+    atom = scale.atoms[bins]
+    if column.graded and scale.atoms.any():
+        # few values, most of them frequent: the others have the mass of their kernel within a step
+        step = 2 * scale.widths[bins]
+        belongs, another = belongs * step, another * step
+        anything = np.minimum(anything * step, mass)
+    belongs = np.where(atom, chances[rows, bins], belongs)
+    another = np.where(atom, column.shares[bins], another)
+    if not column.graded:
+        anything = np.where(atom, mass, anything)
+    error = (1 - ANYTHING) * another + ANYTHING * anything
+    return np.asarray(np.log(error + _NEVER) - np.log(belongs + _NEVER))
+
+
+def logistic_density(distance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Density of the logistic distribution."""
+    fallen = np.exp(-np.abs(distance))
+    return np.asarray(fallen / (1 + fallen) ** 2)

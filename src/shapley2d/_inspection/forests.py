@@ -1,4 +1,4 @@
-"""One forest per column: what every entry is expected to be, given the rest of its row.
+"""One forest per column that predicts every entry from the rest of its row.
 
 Every column's forest has a random stream of its own and is grown by one thread, so that the number
 of threads changes nothing.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._inspection.coding import Coded
+    from shapley2d._inspection.binning import BinnedColumn
 
 
 @dataclass(frozen=True)
@@ -64,16 +64,16 @@ def _word(seed: int, stream: str, *numbers: int) -> np.uint64:
     return np.uint64(seed_sequence(seed, stream, *numbers).generate_state(1, np.uint64)[0])
 
 
-def is_predicted(coded: Coded) -> bool:
-    """Whether a column can be predicted: several entries, several rows for each, and not too many of both."""
-    n_rows = int((coded.bins >= 0).sum())
-    if coded.n_bins < 2 or n_rows < FEWEST_ROWS or coded.n_bins * coded.bins.size > MOST_CHANCES:
+def is_predicted(column: BinnedColumn) -> bool:
+    """Whether a column can be predicted: it varies, its entries repeat, and it takes no minutes."""
+    n_rows = int((column.bins >= 0).sum())
+    if column.n_bins < 2 or n_rows < FEWEST_ROWS or column.n_bins * column.bins.size > MOST_CHANCES:
         return False
-    return not coded.is_category or coded.filled <= max(2, MOST_CATEGORIES * coded.bins.size)
+    return not column.is_category or column.filled <= max(2, MOST_CATEGORIES * column.bins.size)
 
 
 def grow(
-    columns: Sequence[Coded], codes: NDArray[np.uint8], bags: Bags, j: int, seed: int
+    columns: Sequence[BinnedColumn], codes: NDArray[np.uint8], bags: Bags, j: int, seed: int
 ) -> Forest | None:
     """The forest of column j; None where it cannot be predicted."""
     inputs = np.array(
@@ -92,68 +92,73 @@ def grow(
 
 
 def chances(
-    coded: Coded, forest: Forest | None, codes: NDArray[np.uint8], seen: NDArray[np.uint64]
+    column: BinnedColumn, forest: Forest | None, codes: NDArray[np.uint8], seen: NDArray[np.uint64]
 ) -> NDArray[np.float64]:
-    """How likely each bin of a column is in some rows, by the trees that have not seen them; rows sum to about 1."""
-    sums = np.zeros((len(codes), coded.n_bins))
+    """How likely each bin is in some rows, by the trees that did not learn from them.
+
+    Every row sums to about 1.
+    """
+    sums = np.zeros((len(codes), column.n_bins))
     asked = np.zeros(len(codes), dtype=np.int32)
     if forest is not None:
         add_shares(codes, seen, forest, sums, asked)
         sums /= np.maximum(asked, 1)[:, None]
-    sums[asked == 0] = coded.shares
-    if coded.blurred:
-        numbers = sums[:, : coded.filled]
+    sums[asked == 0] = column.shares
+    if column.blurred:
+        numbers = sums[:, : column.filled]
         padded = np.pad(numbers, ((0, 0), (1, 1)), mode="edge")
         numbers *= 0.5
         numbers += 0.25 * (padded[:, :-2] + padded[:, 2:])
-    return mixed(sums, coded.shares, coded.bins.size)
+    return mixed(sums, column.shares, column.bins.size)
 
 
 def mixed(
     predicted: NDArray[np.float64], shares: NDArray[np.float64], n_rows: int
 ) -> NDArray[np.float64]:
-    """Predicted chances with a little of the column's shares, none of them 0."""
+    """Predicted chances mixed with a little of the column's shares, so that none is 0."""
     return np.asarray(
         (1 - SHARE_MIXED) * predicted + SHARE_MIXED * shares + FLOOR_MIXED / (n_rows + 1)
     )
 
 
 def repair_gains(
-    columns: Sequence[Coded],
+    columns: Sequence[BinnedColumn],
     forests: Sequence[Forest | None],
     codes: NDArray[np.uint8],
     new: NDArray[np.uint8],
     bags: Bags,
     rows: slice,
 ) -> NDArray[np.float64]:
-    """How much likelier the rest of a row gets where one entry is replaced: the log of the ratio, summed over columns.
+    """How much likelier the rest of a row gets once an entry is replaced.
+
+    The log of the ratio, summed over the other columns.
 
     Parameters
     ----------
     columns, forests : sequence
         Of all p columns.
     codes, new : ndarray of shape (n, p)
-        Codes of the entries and of those that replace them.
+        Codes of the entries and of their replacements.
     bags : Bags
     rows : slice
-        The rows to do.
+        The rows to compute.
     """
     here, then, seen = codes[rows], new[rows], bags.seen[rows]
     gains = np.zeros(here.shape)
-    for coded, forest in zip(columns, forests, strict=True):
+    for column, forest in zip(columns, forests, strict=True):
         if forest is None:
             continue
-        bins = coded.bins[rows]
+        bins = column.bins[rows]
         own, changes = np.zeros(len(here)), np.zeros(here.shape)
         asked = np.zeros(len(here), dtype=np.int32)
-        add_replaced(here, then, seen, forest, coded.predicted, bins, own, asked, changes)
+        add_replaced(here, then, seen, forest, column.predicted, bins, own, asked, changes)
         done = np.flatnonzero(asked)
-        share, count = coded.shares[bins[done]], asked[done]
-        before = mixed(own[done] / count, share, coded.bins.size)[:, None]
+        share, count = column.shares[bins[done]], asked[done]
+        before = mixed(own[done] / count, share, column.bins.size)[:, None]
         gains[done] += np.log1p((1 - SHARE_MIXED) * changes[done] / count[:, None] / before)
     return gains
 
 
 def row_chunks(n_rows: int, size: int = GAIN_ROWS) -> list[slice]:
-    """All rows in stretches."""
+    """All rows in slices."""
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

@@ -1,7 +1,8 @@
 """Every weight and constant of an inspection, in one place.
 
 The score of a cell is the weighted sum of what speaks against its entry. The weights were chosen on
-tables with planted errors and checked on others; none is learnt from the table at hand.
+tables with planted errors and checked on others (``benchmarks/detection.py``); none is learned from
+the table at hand.
 """
 
 from __future__ import annotations
@@ -15,78 +16,103 @@ WEIGHTS = {
     "gain": 0.5,
     "text": 1.0,
 }
-"""What a cell's score is made of, by the name of the reason.
+"""Weights of the parts of a cell's score.
 
-=========== =====================================================================================================
+=========== ================================================================================
 surprise    how unlikely the entry is given the rest of its row
-stories     how much likelier an error would have made it than the row
-distance    how far a number is from the middle of what is expected, as far as its bin is not expected itself
+stories     how much likelier an error would have produced it than the row
+distance    how far a number is from the middle of what is expected, unless its bin is expected
 class       how unusual it is among the rows of its label
-repeat      it stands alone in a column whose entries come back
+repeat      it occurs once in a column whose entries repeat
 gain        how much better the rest of the row fits once the entry is replaced
-text        it is written otherwise than its column
-=========== =====================================================================================================
+text        it is not written like the rest of its column
+=========== ================================================================================
 """
 
 LABEL_WEIGHT = 1.0
 """The score of a class label is its surprise alone."""
 
+# Forests: time grows in proportion to the trees and to the rows of a bag.
+
 TREES, FEWEST_TREES, ROWS_OF_ALL_TREES = 100, 32, 50_000
-"""Trees of a forest; fewer, down to a number, for more rows than the last: asking them is what takes the time then."""
+"""Trees of a forest. Beyond the last number of rows there are fewer, down to the second number:
+there most of the time goes into asking them."""
 
 BAG_SHARE, MOST_BAG_ROWS = 0.6, 4000
-"""Rows that a tree learns from: this share of all, at most so many."""
+"""Rows that a tree learns from: this share of all, up to this number."""
 
 SMALLEST_LEAF = 5
-"""Rows of a leaf."""
+"""Rows of a leaf; smaller leaves follow single rows, errors included."""
 
 TRIED_SHARE = 0.5
-"""Columns that a node looks at."""
+"""Share of the columns that a node tries."""
 
 ROWS_PER_BIN, FEWEST_BINS, MOST_BINS = 8, 6, 24
-"""Bins of a column of numbers: one for so many entries, within bounds."""
+"""A column of numbers has one bin per 8 entries, between 6 and 24 bins."""
 
 FEWEST_ROWS = 10
 """Entries that a column must have to be predicted."""
 
 MOST_CATEGORIES = 0.5
-"""A column of more categories, as a share of its rows, is a key: it is not predicted."""
+"""A column with more categories than this share of its rows is a key, and is not predicted."""
 
 MOST_CHANCES = 2e9
-"""Rows times categories beyond which a column is not predicted either: it would take minutes."""
+"""Rows times bins beyond which a column is not predicted: it would take minutes."""
 
 SHARE_MIXED, FLOOR_MIXED = 0.02, 0.1
-"""A prediction is mixed with the column's own shares, and lifted by a part of one row."""
+"""Share of a prediction that comes from the column as a whole, and the part of one row that is
+added to every bin, so that no entry is impossible."""
+
+# The two stories of an entry (deviation.py).
 
 ANYTHING = 0.5
 """Share of errors that may be anything; the others are entries of other rows."""
 
 WIDE = 3.0
-"""Half width of the distribution of a number that may be anything, in spreads of its column on the squashed scale."""
+"""Half width, in spreads on the squashed scale, of the distribution of numbers that may be
+anything."""
 
 NARROWEST = 0.01
-"""The least distance between bins on the squashed scale."""
+"""Least width of a bin on the squashed scale."""
 
 ATOM_SHARE, ATOM_ROWS = 0.02, 3
-"""A number that fills a bin alone counts as a category of its own from this share and number of rows on."""
+"""A number alone in its bin counts as a category if it has this share and number of rows."""
 
 HALF_WIDTH = 1.35
 """Interquartile range of a normal distribution in standard deviations."""
 
+# Texts.
+
 SHAPE_WEIGHT, PAIR_WEIGHT, STRAY = 0.5, 0.5, 5.0
-"""Parts of the text's score: a rare shape, a rare pair of characters, no number among numbers."""
+"""Parts of the score of a text: a rare shape, a rare pair of characters, text among numbers."""
 
 MOST_WORDS = 200_000
-"""Different texts of a column beyond which their characters are not compared: they are keys."""
+"""A column with more distinct texts holds keys: their characters are not compared."""
 
 STRAY_CHANCE = 0.9
-"""How likely text among numbers is wrong, at least."""
+"""Least probability that text among numbers is wrong."""
+
+SPELLING_LENGTH, SPELLING_TIMES = 4, 5
+"""A rare spelling has at least this many characters, and the right one is this many times as
+frequent. Shorter or less rare texts are often words of their own."""
+
+# What is expected, and suspects.
 
 ALTERNATIVES = 3
-"""Likeliest categories that are named."""
+"""Number of likeliest categories that are kept."""
 
 RANGE = (0.1, 0.9)
-"""Quantiles between which a number is expected."""
+"""Quantiles of the expected range of a number."""
+
+SUSPECT_CHANCE, SUSPECT_SHARE, MOST_SUSPECTS = 0.05, 0.02, 5000
+"""Entries examined for slips: all from this probability on, at least this share, at most this
+many."""
+
+SLIP_RANGE = 0.3
+"""A slip is named only if the expected range is at most this part of the entry's distance from its
+middle. In wider ranges some slip always ends by chance."""
+
+# Pieces of work: larger ones need more memory.
 
 CHUNK_CELLS = 2**21
 """Rows times bins that are held at a time."""
@@ -94,30 +120,24 @@ CHUNK_CELLS = 2**21
 GAIN_ROWS = 4096
 """Rows whose repairs are tried at a time."""
 
-SUSPECT_CHANCE, SUSPECT_SHARE, MOST_SUSPECTS = 0.05, 0.02, 5000
-"""Entries that are looked at for slips: from this chance of being wrong on, at least this share, at most so many."""
-
-SPELLING_LENGTH, SPELLING_TIMES = 4, 5
-"""A rare spelling has at least so many characters, and the right one is at least so many times as frequent."""
-
-SLIP_RANGE = 0.3
-"""A slip is named where the expected range is at most so much of the entry's distance from its middle."""
+# Probabilities, fitted on eleven tables with planted errors (probability.py).
 
 PRIOR_SHARE, PRIOR_CELLS = 0.02, 50
-"""The share of errors that is expected before a look at the table, and the number of cells that this counts as."""
+"""Expected share of errors before looking at the table, and the number of cells it counts as."""
 
 HIGH_SCORE, HIGH_SHARES = 7.0, (0.006, 0.1)
-"""Scores that few sound cells reach: their share, within bounds, tells how many errors there may be."""
+"""Few correct cells score this high; the share of such cells, within these bounds, tells how many
+errors there may be."""
 
 LOGIT = {"base": -7.05, "share": -0.276, "height": 4.33, "height and share": 0.792, "root": 1.49}
-"""The chance of being wrong as a logit. The share is the logarithm of that of high scores; the height is a score's
-distance from the median of the table, in units of the distance of the 90 % quantile."""
+"""Logit of the probability of being wrong. ``share`` is the logarithm of the share of high scores;
+``height`` is a score's distance from the table's median, in units of the 90 % quantile's."""
 
 MOST_HEIGHTS = (3.0, 9.0)
-"""Heights beyond which neither the height counts more, nor its root."""
+"""Heights beyond which the height, and its root, count no more."""
 
 MOST_CHANCE = 0.91
-"""No cell is surer to be wrong: where so much was said of tables unseen before, about so many were."""
+"""Cap: on unseen tables, about 91 % of cells scored this high were wrong."""
 
 LABEL_TRUST = 1.2
 """Power of the odds that a forest gives to a label: a mean of many trees is too cautious."""

@@ -1,4 +1,4 @@
-"""Every entry predicted from the rest of its row and its label, and how much speaks against it."""
+"""The score of every cell: what speaks against its entry, given the rest of its row."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 
 from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._base.progress import reporting
-from shapley2d._inspection.chance import cell_chances, label_chances
-from shapley2d._inspection.coding import code_column
+from shapley2d._inspection.binning import bin_column
+from shapley2d._inspection.cells import ScoredCells
 from shapley2d._inspection.column_alone import class_distance, odd_writing, standing_alone
 from shapley2d._inspection.deviation import deviation
-from shapley2d._inspection.findings import Findings
 from shapley2d._inspection.forests import Bags, grow, repair_gains, row_chunks
-from shapley2d._inspection.recipe import LABEL_WEIGHT, STRAY_CHANCE, WEIGHTS
-from shapley2d._inspection.suspects import explain_suspects
-from shapley2d._tables.target import with_label
+from shapley2d._inspection.probability import cell_and_label_probability
+from shapley2d._inspection.recipe import LABEL_WEIGHT, WEIGHTS
+from shapley2d._inspection.slips import explain_suspects
+from shapley2d._tables.label import with_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from shapley2d._inspection.findings import Expected
+    from shapley2d._inspection.cells import Expected
     from shapley2d._kernels.forest import Forest
     from shapley2d._tables.table import Column, Table
     from shapley2d._tables.target import Target
@@ -42,16 +42,16 @@ def inspect_table(
     seed: int = 0,
     n_jobs: int | None = None,
     progress: Any = "auto",
-) -> Findings:
-    """Say of every cell how odd it is, how likely wrong, and what was expected instead.
+) -> ScoredCells:
+    """Score every cell, with how likely it is wrong and what was expected instead.
 
     Parameters
     ----------
     table : Table
     target : Target or None
-        Its labels, or none.
+        Its labels.
     label_name : str
-        What to call their column.
+        Name of the column of labels.
     seed : int
     n_jobs : int or None
         Threads, as in joblib; all processors by default. Their number changes nothing.
@@ -59,7 +59,7 @@ def inspect_table(
 
     Returns
     -------
-    Findings
+    ScoredCells
 
     Examples
     --------
@@ -86,17 +86,17 @@ def inspect_table(
         scores = np.zeros(work.codes.shape)
         for part in work.parts.values():
             scores += part
-        probability = _probability(scores, columns, work.label)
-        suspects, suggested = explain_suspects(columns, expected, probability)
+        probability = cell_and_label_probability(scores, columns, work.label)
+        notes, suggested = explain_suspects(columns, expected, probability)
         report(1.0, "")
-    return Findings(
+    return ScoredCells(
         columns=columns,
         has_label=target is not None,
         scores=scores,
         probability=probability,
         expected=suggested,
         parts=work.parts,
-        suspects=suspects,
+        notes=notes,
         info={
             "rows_per_tree": int(work.bags.rows.shape[1]),
             "trees": int(work.bags.rows.shape[0]),
@@ -107,39 +107,39 @@ def inspect_table(
 
 
 class _Work:
-    """What is done column by column, and what that needs."""
+    """The work that is done column by column, and its results."""
 
     def __init__(self, columns: tuple[Column, ...], target: Target | None, seed: int) -> None:
         self.columns, self.seed = columns, seed
-        self.coded = [code_column(column) for column in columns]
-        self.codes = np.column_stack([coded.codes_of(coded.values) for coded in self.coded])
+        self.binned = [bin_column(column) for column in columns]
+        self.codes = np.column_stack([binned.codes_of(binned.values) for binned in self.binned])
         n_rows = len(self.codes)
         self.bags = Bags.draw(n_rows, seed)
-        # class labels are judged by themselves, and their rows by class
+        # class labels are scored apart, and the other columns by class
         self.label, self.groups = len(columns), np.zeros(n_rows, dtype=np.intp)
         if target is not None and target.task == "classification":
             self.label, self.groups = len(columns) - 1, target.codes.astype(np.intp)
         self.parts = {name: np.zeros(self.codes.shape, dtype=np.float32) for name in WEIGHTS}
 
     def column(self, j: int) -> tuple[Forest | None, Expected]:
-        """Note what speaks against the entries of a column; its forest, and what they should be."""
-        coded = self.coded[j]
+        """Score the entries of a column; return its forest, and what was expected."""
+        binned = self.binned[j]
         is_label = j == self.label
-        forest = grow(self.coded, self.codes, self.bags, j, self.seed)
-        off = deviation(coded, forest, self.codes, self.bags, plain=is_label)
+        forest = grow(self.binned, self.codes, self.bags, j, self.seed)
+        off = deviation(binned, forest, self.codes, self.bags, plain=is_label)
         if is_label:
             self.parts["surprise"][:, j] = LABEL_WEIGHT * off.surprise
         else:
             self.note("surprise", j, off.surprise)
             self.note("stories", j, off.stories)
             self.note("distance", j, off.distance)
-            self.note("class", j, class_distance(coded, self.groups))
-            self.note("repeat", j, standing_alone(coded))
+            self.note("class", j, class_distance(binned, self.groups))
+            self.note("repeat", j, standing_alone(binned))
             self.note("text", j, odd_writing(self.columns[j]))
         return forest, off.expected
 
     def note(self, reason: str, j: int, against: NDArray[np.float64]) -> None:
-        """Weigh what speaks against the entries of a column."""
+        """Add weighted evidence against the entries of a column."""
         self.parts[reason][:, j] = WEIGHTS[reason] * against
 
 
@@ -150,14 +150,14 @@ def _note_gains(
     threads: int,
     report: Callable[..., None],
 ) -> None:
-    """Note how much better the rest of a row fits once an entry is what was expected."""
+    """Score how much better the rest of a row fits with the expected entry."""
     new = np.column_stack(
-        [coded.codes_of(one.entries) for coded, one in zip(work.coded, expected, strict=True)]
+        [binned.codes_of(one.entries) for binned, one in zip(work.binned, expected, strict=True)]
     )
     chunks = row_chunks(len(new))
 
     def gain(rows: slice) -> NDArray[np.float64]:
-        return repair_gains(work.coded, forests, work.codes, new, work.bags, rows)
+        return repair_gains(work.binned, forests, work.codes, new, work.bags, rows)
 
     of_chunks = map_in_threads(gain, chunks, threads)
     for k, (rows, gains) in enumerate(zip(chunks, of_chunks, strict=True)):
@@ -165,17 +165,3 @@ def _note_gains(
             gains[:, : work.label]
         )
         report(_GROWN + (1 - _GROWN) * (k + 1) / len(chunks), "trying repairs")
-
-
-def _probability(
-    scores: NDArray[np.float64], columns: tuple[Column, ...], label: int
-) -> NDArray[np.float64]:
-    """The chance of being wrong of all cells; class labels, whose scores are others, by themselves."""
-    probability = np.empty_like(scores)
-    probability[:, :label] = cell_chances(scores[:, :label])
-    if label < len(columns):
-        probability[:, label] = label_chances(scores[:, label] / LABEL_WEIGHT)
-    for j, column in enumerate(columns):
-        strays = [row for row in column.from_text.strays if np.isnan(column.entries[row])]
-        probability[strays, j] = np.maximum(probability[strays, j], STRAY_CHANCE)
-    return probability

@@ -1,20 +1,143 @@
-"""What a slip of the finger makes of a number or a date, undone: the entries that may have been meant."""
+"""Slips that explain the cells most likely wrong: typing errors in numbers, dates and words."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._inspection.recipe import (
+    MOST_SUSPECTS,
+    MOST_WORDS,
+    SLIP_RANGE,
+    SPELLING_LENGTH,
+    SPELLING_TIMES,
+    SUSPECT_CHANCE,
+    SUSPECT_SHARE,
+)
+from shapley2d._tables.table import Column
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._inspection.cells import Expected
 
 _PAD = ("789", "456", "123", " 0 ")  # a number pad
 _TOP = "1234567890"  # the row above the letters
-_DIGITS = 12  # beyond, digits are rounding
+_DIGITS = 12  # digits beyond these are rounding
 _SHIFTS = (1, -1, 2, -2, 3, -3)
+
+
+def explain_suspects(
+    columns: Sequence[Column], expected: Sequence[Expected], probability: NDArray[np.float64]
+) -> tuple[dict[tuple[int, int], str], tuple[Expected, ...]]:
+    """The slips that explain the entries most likely wrong, and what is expected in view of them.
+
+    Returns
+    -------
+    notes : dict of (int, int) to str
+        The slip in words, by row and column.
+    expected : tuple of Expected
+        With the entries that were meant.
+    """
+    notes: dict[tuple[int, int], str] = {}
+    entries = [one.entries.copy() for one in expected]
+    spelt = [_Spellings(column) for column in columns]
+    for i, j in _most_likely(probability):
+        column, one = columns[j], expected[j]
+        entry = float(column.entries[i])
+        if np.isnan(entry):
+            continue
+        is_category = column.kind == "category"
+        found = spelt[j].meant(int(entry), one, i) if is_category else _slip(column, entry, one, i)
+        if found is not None:
+            entries[j][i], notes[i, j] = found
+    return notes, tuple(
+        replace(one, entries=new) for one, new in zip(expected, entries, strict=True)
+    )
+
+
+def _most_likely(probability: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """The cells to explain, the likeliest wrong first."""
+    flat = probability.ravel()
+    wanted = max(int((flat >= SUSPECT_CHANCE).sum()), int(np.ceil(SUSPECT_SHARE * flat.size)))
+    order = np.argsort(-flat, kind="stable")[: min(wanted, MOST_SUSPECTS)]
+    return [(int(k // probability.shape[1]), int(k % probability.shape[1])) for k in order]
+
+
+def _slip(column: Column, entry: float, expected: Expected, i: int) -> tuple[float, str] | None:
+    """The number or date that was meant, if one slip leads from it to this entry.
+
+    It must lie in the range that is expected.
+    """
+    if expected.low is None or expected.high is None:
+        return None
+    low, high, middle = float(expected.low[i]), float(expected.high[i]), float(expected.entries[i])
+    # some slip always ends in a wide range: one tells something only where the entry is far
+    # outside a narrow range
+    is_wide = high - low > SLIP_RANGE * abs(entry - middle)
+    if low <= entry <= high or np.isnan(middle) or is_wide:
+        return None
+    is_date = column.kind == "date"
+    whole = not is_date and float(entry).is_integer() and float(middle).is_integer()
+    best: tuple[str, float] | None = None
+    for slip, meant in _meant_dates(entry) if is_date else meant_numbers(entry):
+        fits = low <= meant <= high and meant != entry and (not whole or meant.is_integer())
+        if not fits:
+            continue
+        if best is None or (slip == best[0] and abs(meant - middle) < abs(best[1] - middle)):
+            best = slip, meant
+    if best is None:
+        return None
+    typed, meant_text = Column(column.name, column.kind, np.array([entry, best[1]])).text()
+    return best[1], f"{best[0]}: {typed} for {meant_text}"
+
+
+def _meant_dates(entry: float) -> Iterator[tuple[str, float]]:
+    """Dates from which one slip leads to this one, with the slip's name."""
+    day = np.datetime64(int(np.floor(entry)), "D")
+    text, rest = str(day), entry - np.floor(entry)
+    year, month, of_month = text[:-6], text[-5:-3], text[-2:]
+    beside = (("a neighbouring key", meant) for meant in struck_beside(text))
+    for slip, meant in (
+        ("day and month swapped", f"{year}-{of_month}-{month}"),
+        *swapped_or_doubled(text),
+        *beside,
+    ):
+        try:
+            days = np.datetime64(meant, "D").astype(np.int64)
+        except ValueError:
+            continue
+        yield slip, float(days) + rest
+
+
+class _Spellings:
+    """The rare spellings of a column of categories."""
+
+    def __init__(self, column: Column) -> None:
+        self._words = column.categories if column.kind == "category" else ()
+        present = column.entries[~np.isnan(column.entries)] if self._words else np.zeros(0)
+        self._counts = np.bincount(present.astype(np.int64), minlength=len(self._words))
+        self._near = misspellings(self._words, self._counts)
+
+    def meant(self, code: int, expected: Expected, i: int) -> tuple[float, str] | None:
+        """The spelling that was meant: of those one edit away, the likeliest in row i.
+
+        The most frequent where none of them is likely there.
+        """
+        near = self._near.get(code)
+        if not near:
+            return None
+        likely = [] if expected.alternatives is None else expected.alternatives[i].tolist()
+        meant = next((one for one in likely if one in near), near[0])
+        right = f"{self._counts[meant]:,} x {self._words[meant]!r}"
+        return float(meant), f"a rare spelling: {self._words[code]!r}, {right}"
 
 
 def number_text(number: float) -> str:
@@ -29,7 +152,7 @@ def number_text(number: float) -> str:
 
 
 def meant_numbers(number: float) -> Iterator[tuple[str, float]]:
-    """Numbers from which one slip leads to this one, with the slip's name; the most telling slips first.
+    """Numbers from which one slip leads to this one, with the slip's name; likeliest slips first.
 
     A digit left out is not among them: too many numbers may have been meant, and suggestions were
     no better for it.
@@ -54,7 +177,7 @@ def meant_numbers(number: float) -> Iterator[tuple[str, float]]:
 
 
 def swapped_or_doubled(text: str) -> Iterator[tuple[str, str]]:
-    """Digits of which two neighbours were swapped, or one was doubled, to give these."""
+    """Texts that become this one when two digits are swapped, or one is doubled."""
     for k, digit in enumerate(text[:-1]):
         if digit.isdigit() and text[k + 1].isdigit() and digit != text[k + 1]:
             meant = text[:k] + text[k + 1] + digit + text[k + 2 :]
@@ -66,7 +189,7 @@ def swapped_or_doubled(text: str) -> Iterator[tuple[str, str]]:
 
 
 def struck_beside(text: str) -> Iterator[str]:
-    """Digits of which one is the key beside the one struck."""
+    """Texts that become this one when a neighbouring key is struck."""
     for k, digit in enumerate(text):
         if digit.isdigit():
             for key in NEIGHBOURS[digit]:
@@ -87,3 +210,56 @@ def _neighbours() -> dict[str, str]:
 
 NEIGHBOURS = _neighbours()
 """The keys beside each digit."""
+
+
+def misspellings(words: Sequence[str], counts: NDArray[np.int64]) -> dict[int, list[int]]:
+    """For rare words the frequent words one edit away, the most frequent first; by position.
+
+    An edit replaces, inserts or leaves out a character, or swaps two neighbours. Words that differ
+    in a digit are two codes, not two spellings.
+
+    Examples
+    --------
+    >>> misspellings(["Birmingham", "Brimingham", "Boston"], np.array([812, 1, 30]))
+    {1: [0]}
+    """
+    found: dict[int, list[int]] = {}
+    # words by themselves, and by what is left of them without one character
+    reach: defaultdict[str, list[int]] = defaultdict(list)
+    order = [
+        int(k)
+        for k in np.argsort(-counts, kind="stable")
+        if counts[k] and len(words[k]) >= SPELLING_LENGTH
+    ]
+    if not order or counts[order[0]] < SPELLING_TIMES or len(words) > MOST_WORDS:
+        return found
+    for k in order:
+        for key in _shortened(words[k]):
+            for other in reach.get(key, ()):
+                is_rare = counts[other] >= SPELLING_TIMES * counts[k]
+                if not is_rare or other in found.get(k, ()):
+                    continue
+                if is_edit(words[other], words[k]):
+                    found.setdefault(k, []).append(other)
+        if counts[k] >= SPELLING_TIMES:
+            for key in _shortened(words[k]):
+                reach[key].append(k)
+    return {k: sorted(near, key=lambda other: -counts[other]) for k, near in sorted(found.items())}
+
+
+def _shortened(word: str) -> set[str]:
+    return {word, *(word[:k] + word[k + 1 :] for k in range(len(word)))}
+
+
+def is_edit(word: str, other: str) -> bool:
+    """Whether one edit leads from one word to the other, other than a change of digits."""
+    start = 0
+    while start < min(len(word), len(other)) and word[start] == other[start]:
+        start += 1
+    stop = 0
+    while stop < min(len(word), len(other)) - start and word[-1 - stop] == other[-1 - stop]:
+        stop += 1
+    a, b = word[start : len(word) - stop], other[start : len(other) - stop]
+    if (a.isdigit() and b.isdigit()) or (a + b).isdigit():
+        return False
+    return (len(a) <= 1 and len(b) <= 1) or (len(a) == 2 and b == a[::-1])

@@ -1,12 +1,12 @@
-"""What a person decided about suspect cells, as a CSV file: to change an entry, or that it is right.
+"""Decisions about suspect cells, read from the CSV file that the page writes.
 
 One line per cell: ``row`` (its position in the table, from 0), ``name`` (of the row, where it has
-one), ``column``, ``entry`` (what stands there), ``decision`` (``accept``, ``edit`` or ``right``),
-``new`` (what shall stand there), ``probability``, ``why``, ``target`` (the column to predict) and
-``table`` (the fingerprint of the table).
+one), ``column``, ``entry`` (in the table), ``decision`` (``accept``, ``edit`` or ``right``),
+``new`` (the entry that replaces it), ``probability``, ``why``, ``target`` (the column to predict)
+and ``table`` (the fingerprint of the table).
 
-Text that a spreadsheet would run as a formula has an apostrophe before it, which is taken away when
-the file is read: so every entry comes back as it was.
+The page puts an apostrophe before text that a spreadsheet would run as a formula; it is removed
+here.
 """
 
 from __future__ import annotations
@@ -17,34 +17,16 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from shapley2d._base.atomic_write import atomic_write
 from shapley2d.exceptions import InputError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-FIELDS = (
-    "row",
-    "name",
-    "column",
-    "entry",
-    "decision",
-    "new",
-    "probability",
-    "why",
-    "target",
-    "table",
-)
-"""The columns of the file, in order."""
-
 VERDICTS = ("accept", "edit", "right")
-"""What can be decided: to take the suggested entry, to write another one, to leave it as it is."""
+"""The possible decisions: take the suggested entry, write another one, leave the entry."""
 
-_FORMULA = r"[\t\r\n]|[\s\x00-\x20\x7f\ufeff\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d]"
-_GUARD = re.compile(f"'*(?:{_FORMULA})")
-_GUARDED = re.compile(f"'+(?:{_FORMULA})")
+_NEEDED = ("row", "column", "entry", "decision", "new", "table")
+_GUARDED = re.compile(
+    r"'+(?:[\t\r\n]|[\s\x00-\x20\x7f\ufeff\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d])"
+)
 _PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _MOST_BYTES = 2**28
 
@@ -59,17 +41,17 @@ class Decision:
         Position of the row.
     column : str
     entry : str or None
-        What stood there.
+        The entry in the table.
     verdict : {"accept", "edit", "right"}
     new : str or None
-        What shall stand there; of no meaning where the entry is right.
+        The entry that replaces it; without meaning where the entry is right.
     name : str
-        Of the row, where it has one.
+        Name of the row, where it has one.
     why : str
     probability : float or None
-        How likely the entry was said to be wrong.
+        The probability of being wrong that the page showed.
     line : int
-        Of the file, for messages.
+        Line of the file, for messages.
     """
 
     row: int
@@ -90,15 +72,15 @@ class Decision:
 
 @dataclass(frozen=True)
 class Decisions:
-    """The content of a file.
+    """The content of a file of decisions.
 
     Attributes
     ----------
     made : list of Decision
     table : str
-        Fingerprint of the table that they are about.
+        Fingerprint of the table.
     target : str
-        Its column to predict; empty where there was none.
+        The column to predict; empty where there was none.
     path : str
     """
 
@@ -108,12 +90,12 @@ class Decisions:
     path: str = ""
 
     def where(self, decision: Decision) -> str:
-        """How to find a decision in the file."""
+        """File and line of a decision, for messages."""
         return f"{self.path}, line {decision.line}"
 
 
 def read_decisions(path: str | os.PathLike[str]) -> Decisions:
-    """Read a file of decisions; whatever does not fit is refused in one line that names it."""
+    """Read a file of decisions; a line that does not fit is refused by its number."""
     name = os.fspath(path)
     place = Path(path)
     if place.is_dir():
@@ -126,7 +108,7 @@ def read_decisions(path: str | os.PathLike[str]) -> Decisions:
         text = place.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(
-            f"{name} is not written in UTF-8: save it so, or download it again"
+            f"{name} is not written in UTF-8: save it in UTF-8, or download it again"
         ) from None
     return parse_decisions(text, name)
 
@@ -141,25 +123,16 @@ def parse_decisions(text: str, path: str = "decisions") -> Decisions:
     """
     csv.field_size_limit(2**31 - 1)
     start = text.split("\n", 1)[0]
-    mark = (
-        ";"
-        if start.count(";") > start.count(",")
-        else "\t"
-        if start.count("\t") > start.count(",")
-        else ","
-    )
+    # spreadsheets may have saved the file with another separator
+    mark = next((mark for mark in ";\t" if start.count(mark) > start.count(",")), ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
     try:
         header = [field.strip() for field in next(reader, [])]
-        lacks = [
-            field
-            for field in ("row", "column", "entry", "decision", "new", "table")
-            if field not in header
-        ]
+        lacks = [field for field in _NEEDED if field not in header]
         if lacks:
             raise InputError(
-                f"{path} is no file of decisions: it has no column {lacks[0]!r}; the page of shapley2d inspect "
-                "downloads one"
+                f"{path} is not a file of decisions: it has no column {lacks[0]!r}; the page of "
+                "shapley2d inspect downloads one"
             )
         made: list[Decision] = []
         tables: dict[str, int] = {}
@@ -169,7 +142,8 @@ def parse_decisions(text: str, path: str = "decisions") -> Decisions:
             if fields and any(fields):
                 if len(fields) != len(header):
                     raise InputError(
-                        f"{path}, line {line}: {len(fields)} fields, but the header has {len(header)}"
+                        f"{path}, line {line}: {len(fields)} fields, but the header has "
+                        f"{len(header)}"
                     )
                 record = dict(zip(header, fields, strict=True))
                 made.append(_decision(record, path, line))
@@ -181,15 +155,16 @@ def parse_decisions(text: str, path: str = "decisions") -> Decisions:
     for what, found in (("tables", tables), ("targets", targets)):
         if len(found) > 1:
             raise InputError(
-                f"{path}, line {list(found.values())[1]}: decisions about two {what}: keep those of one"
+                f"{path}, line {list(found.values())[1]}: decisions about two {what}: keep those "
+                "about one"
             )
     cells: dict[tuple[int, str], int] = {}
     for decision in made:
         first = cells.setdefault((decision.row, decision.column), decision.line)
         if first != decision.line:
             raise InputError(
-                f"{path}, line {decision.line}: row {decision.row}, column {decision.column!r} was decided in line "
-                f"{first} already: keep one of them"
+                f"{path}, line {decision.line}: row {decision.row}, column {decision.column!r} "
+                f"was decided in line {first} already: keep one of them"
             )
     return Decisions(made, next(iter(tables), ""), next(iter(targets), ""), path)
 
@@ -200,7 +175,8 @@ def _decision(record: dict[str, str], path: str, line: int) -> Decision:
         raise InputError(f"{path}, line {line}: row {row[:40]!r} is not the position of a row")
     if verdict not in VERDICTS:
         raise InputError(
-            f"{path}, line {line}: decision {verdict[:40]!r} is not known: write accept, edit or right"
+            f"{path}, line {line}: decision {verdict[:40]!r} is not known: write accept, edit or "
+            "right"
         )
     try:
         probability = float(record.get("probability", "") or "nan")
@@ -219,41 +195,8 @@ def _decision(record: dict[str, str], path: str, line: int) -> Decision:
     )
 
 
-def decisions_text(made: Iterable[Decision], table: str, target: str = "") -> str:
-    """The text of a file of decisions, which :func:`parse_decisions` reads."""
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream)
-    writer.writerow(FIELDS)
-    for one in made:
-        chance = "" if one.probability is None else f"{one.probability:.4g}"
-        fields = (
-            str(one.row),
-            one.name,
-            one.column,
-            one.entry,
-            one.verdict,
-            one.new,
-            chance,
-            one.why,
-            target,
-            table,
-        )
-        writer.writerow([_guarded(field or "") for field in fields])
-    return stream.getvalue()
-
-
-def write_decisions(
-    path: str | os.PathLike[str], made: Iterable[Decision], table: str, target: str = ""
-) -> None:
-    """Write a file of decisions, whole or not at all."""
-    with atomic_write(path) as temporary:
-        temporary.write_bytes(
-            ("\ufeff" + decisions_text(made, table, target)).encode("utf-8", "replace")
-        )
-
-
 def same_entry(one: str | None, other: str | None) -> bool:
-    """Whether two texts are the same entry: a number may be written with more or fewer zeros.
+    """Whether two texts are the same entry; 30.0 and 30 are the same number.
 
     Examples
     --------
@@ -265,16 +208,12 @@ def same_entry(one: str | None, other: str | None) -> bool:
     return first == second or bool(numbers and float(first) == float(second))
 
 
-def _guarded(text: str) -> str:
-    """Text that no spreadsheet takes for a formula.
+def _unguarded(text: str) -> str:
+    """A field without the apostrophe that keeps a spreadsheet from running it.
 
     Examples
     --------
-    >>> _guarded("=1+1"), _guarded("-5"), _unguarded(_guarded("'=1")), _unguarded("'tis")
-    ("'=1+1", '-5', "'=1", "'tis")
+    >>> _unguarded("'=1+1"), _unguarded("'tis")
+    ('=1+1', "'tis")
     """
-    return f"'{text}" if _GUARD.match(text) and not _PLAIN_NUMBER.fullmatch(text) else text
-
-
-def _unguarded(text: str) -> str:
     return text[1:] if _GUARDED.match(text) else text

@@ -1,109 +1,252 @@
-"""What an inspection found, as users get it: which entries are wrong, what they should say, and how to change them."""
+"""The result of an inspection: which entries are wrong, and what they should say."""
 
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shapley2d._base.checks import check_choice
-from shapley2d._base.words import printable
-from shapley2d._results.inspected import Inspected, percent
-from shapley2d._results.reasons import reasons_text
-from shapley2d._tables.frames import FRAME_KINDS
+from shapley2d._base.printable import printable
+from shapley2d._inspection.cells import objects, percent, reasons_text
+from shapley2d._results.ranking import rank_cells
+from shapley2d._tables.frames import FRAME_KINDS, make_frame
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._inspection.cells import ScoredCells
+    from shapley2d._inspection.columns.finding import ColumnFinding
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Inspection(Inspected):
+class Inspection:
     """Which entries of a table are wrong, and what they should say.
 
     Attributes
     ----------
-    findings : Findings
-        Everything that was found, the label being one more column behind the others.
+    cells : ScoredCells
+        Everything about single cells, the label being one more column behind the others.
+    findings : list of ColumnFinding
+        Problems of whole columns: units, formats, codes, spellings, rules that rows break. Each has
+        ``columns``, ``kind``, ``text``, ``rows`` and ``suggestions``.
     row_names : ndarray of shape (n,)
     values : ndarray of shape (n, p) or None
-        What each cell is worth to a model, from the valuation that came along; NaN where that is
+        What each cell is worth to a model, from the ``valuation`` passed along; NaN where that is
         not known.
     frame : str
-        The kind of frame that the methods return: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+        The type of frame that the methods return: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
     digests : dict of str to str
-        By which the columns of the table are known again.
+        Digests of the columns, by which :meth:`repair` recognizes the table.
     fingerprint : str
-        By which the whole table is known again; files of decisions carry it.
+        Digest of the whole table; files of decisions carry it.
     settled : frozenset of (int, int)
         Cells that a person has called right, by position: they are not listed again.
     info : dict
-        How it came about. Plain JSON values.
+        Settings and facts of the run. Plain JSON values.
 
     Examples
     --------
     >>> from shapley2d import inspect_cells
-    >>> X = {"height": [150 + k % 40 for k in range(80)], "weight": [50.0 + k % 40 for k in range(80)]}
+    >>> X = {"height": [150 + k % 40 for k in range(80)]}
+    >>> X["weight"] = [height - 100.0 for height in X["height"]]
     >>> X["weight"][7] = 570.0
     >>> inspection = inspect_cells(X, progress=False)
-    >>> inspection.rank(most=1)[["row", "column", "entry"]].values.tolist()
+    >>> inspection.rank(1)[["row", "column", "entry"]].values.tolist()
     [[7, 'weight', '570']]
     """
+
+    cells: ScoredCells
+    findings: list[ColumnFinding]
+    row_names: NDArray[Any]
+    values: NDArray[np.float64] | None = None
+    frame: str = "pandas"
+    digests: dict[str, str] = field(default_factory=dict)
+    fingerprint: str = ""
+    settled: frozenset[tuple[int, int]] = frozenset()
+    info: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of columns, the label not counted."""
+        n, p = self.cells.scores.shape
+        return n, p - self.has_label
+
+    @property
+    def has_label(self) -> bool:
+        """Whether the labels were inspected too."""
+        return self.cells.has_label
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns, the label's left out."""
+        return self.cells.names[: self.shape[1]]
+
+    @property
+    def label_name(self) -> str | None:
+        """Name of the label; None without one."""
+        return self.cells.names[-1] if self.has_label else None
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """How unusual every entry is, comparable within the table."""
+        return self.cells.scores[:, : self.shape[1]]
+
+    @property
+    def probability(self) -> NDArray[np.float64]:
+        """How likely every entry is wrong."""
+        return self.cells.probability[:, : self.shape[1]]
+
+    @property
+    def label_scores(self) -> NDArray[np.float64] | None:
+        """How unusual every label is; None without labels."""
+        return self.cells.scores[:, -1] if self.has_label else None
+
+    @property
+    def label_probability(self) -> NDArray[np.float64] | None:
+        """How likely every label is wrong; None without labels."""
+        return self.cells.probability[:, -1] if self.has_label else None
+
+    @cached_property
+    def expected(self) -> Any:
+        """The expected entries as a frame like the table's: numbers, dates, booleans and text."""
+        columns = {name: self.cells.expected_column(j) for j, name in enumerate(self.column_names)}
+        frame = make_frame(columns, self.frame)
+        are_numbered = np.array_equal(self.row_names, np.arange(len(self.row_names)))
+        if self.frame == "pandas" and not are_numbered:
+            frame.index = list(self.row_names)
+        return frame
+
+    @cached_property
+    def label_expected(self) -> list[str | None] | None:
+        """The expected labels as text; None without labels."""
+        return self.cells.expected_texts(self.shape[1]) if self.has_label else None
+
+    @property
+    def expected_errors(self) -> float:
+        """The sum of all probabilities: an upper estimate of how many entries are wrong."""
+        return self.cells.expected_errors
+
+    def rank(self, n: int | None = 20, *, by: str = "wrong") -> Any:
+        """The suspects as a frame, the first to look at first.
+
+        Parameters
+        ----------
+        n : int or None
+            How many; None for all.
+        by : {"wrong", "harm", "gain"}
+            ``"wrong"``: the likeliest wrong first. ``"harm"``: the most harmful to a model first.
+            ``"gain"``: both together, for a small table whose model should become better. The last
+            two need the ``valuation`` that was passed to :func:`~shapley2d.inspect_cells`.
+
+        Returns
+        -------
+        frame
+            With the columns ``row``, ``column``, ``entry``, ``expected``, ``likely`` (the range of
+            a number, or the likeliest categories), ``probability``, ``score``, ``value`` (what the
+            cell is worth to a model, where that is known) and ``reasons``.
+        """
+        return make_frame(self._lines(rank_cells(self, n, by), reasons=True), self.frame)
+
+    def to_frame(self) -> Any:
+        """All cells in the order of the table, like :meth:`rank` without the words on each."""
+        n, p = self.cells.scores.shape
+        everywhere = [(i, j) for i in range(n) for j in range(p)]
+        return make_frame(self._lines(everywhere, reasons=False), self.frame)
+
+    def _lines(self, places: Sequence[tuple[int, int]], *, reasons: bool) -> dict[str, Any]:
+        cells = self.cells
+        i, j = np.array(places, dtype=np.intp).reshape(-1, 2).T
+        columns: dict[str, Any] = {
+            "row": self.row_names[i],
+            "column": np.array(cells.names, dtype=object)[j],
+            "entry": objects([cells.entries[b][a] for a, b in places]),
+            "expected": objects(self._expected_texts(i, j)),
+        }
+        if reasons:
+            columns["likely"] = objects([cells.likely_text(a, b) for a, b in places])
+        columns["probability"] = cells.probability[i, j]
+        columns["score"] = cells.scores[i, j]
+        columns["value"] = np.full(i.size, np.nan) if self.values is None else self.values[i, j]
+        if reasons:
+            columns["reasons"] = objects([reasons_text(cells.reasons(a, b)) for a, b in places])
+        return columns
+
+    def _expected_texts(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> list[str | None]:
+        """The expected entries of some cells, column by column, which is faster."""
+        texts: list[str | None] = [None] * i.size
+        for column in np.unique(j).tolist():
+            places = np.flatnonzero(j == column)
+            wording, expected = self.cells.wordings[column], self.cells.expected[column]
+            found = wording.texts(expected.entries[i[places]])
+            for place, text in zip(places.tolist(), found, strict=True):
+                texts[place] = text
+        return texts
+
+    def settle(self, cells: Iterable[tuple[int, int]]) -> Inspection:
+        """The same inspection with these cells, by position, called right: not listed again."""
+        return replace(self, settled=self.settled | frozenset(cells))
 
     def repair(
         self,
         X: Any,
         *,
         cells: Any = None,
-        most: int | None = None,
+        n: int | None = None,
         probability: float | None = None,
         findings: Iterable[int] | None = None,
         y: Any = None,
     ) -> Any:
         """A repaired copy of the table, and a log of what was changed. X itself is never changed.
 
-        Give one or more of ``cells``, ``most``, ``probability`` and ``findings``; what several of
-        them choose is changed once. Cells called right stay as they are.
+        Give one or more of ``cells``, ``n``, ``probability`` and ``findings``. Cells called right
+        stay as they are.
 
         Parameters
         ----------
         X : the table that was inspected
             Another one is refused. It may have further columns, such as the label.
-        cells : list of (row, column) or (row, column, entry), boolean array, frame, or path of a file of decisions
-            Rows and columns by name. Where no entry is given, the expected one is taken.
-        most : int
-            The cells most likely wrong.
+        cells : list of (row, column) or (row, column, entry), boolean array, frame, or path
+            Rows and columns by name; the expected entry is used where none is given. The path is
+            that of a file of decisions.
+        n : int
+            The n cells most likely wrong.
         probability : float
-            All cells at least so likely wrong.
+            All cells whose probability of being wrong is at least this.
         findings : list of int
-            What these findings about columns suggest, by their position in :attr:`columns`.
+            All suggestions of these :attr:`findings`, by position.
         y : the labels that were inspected, optional
-            Where they are not a column of X: they are repaired too, and returned behind the table.
+            Where they are not a column of X: they are repaired too, and returned after the table.
 
         Returns
         -------
         table, log
-            Or table, y, log where ``y`` was given. The table is of the kind of X, its columns of
+            Or table, y, log where ``y`` was given. The table is of the type of X, its columns of
             the same types wherever the new entries fit. The log is a frame of ``row``, ``column``,
             ``before``, ``after`` and ``why``.
 
         Examples
         --------
         >>> from shapley2d import inspect_cells
-        >>> X = {"height": [150 + k % 40 for k in range(80)], "weight": [50.0 + k % 40 for k in range(80)]}
+        >>> X = {"height": [150 + k % 40 for k in range(80)]}
+        >>> X["weight"] = [height - 100.0 for height in X["height"]]
         >>> X["weight"][7] = 570.0
-        >>> clean, log = inspect_cells(X, progress=False).repair(X, most=1)
+        >>> clean, log = inspect_cells(X, progress=False).repair(X, n=1)
         >>> log[["row", "column", "before"]].values.tolist()
         [[7, 'weight', '570']]
         """
         from shapley2d._results.repair import repair
 
-        return repair(
-            self, X, cells=cells, most=most, probability=probability, findings=findings, y=y
-        )
+        return repair(self, X, cells=cells, n=n, probability=probability, findings=findings, y=y)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the inspection to a Parquet file: a tidy table that any Parquet reader opens, whole or not at all."""
+        """Write the inspection to a Parquet file, a tidy table, whole or not at all."""
         from shapley2d._results.inspection_storage import save_inspection
 
         save_inspection(self, path)
@@ -116,8 +259,7 @@ class Inspection(Inspected):
         ----------
         path : path-like
         frame : {"pandas", "polars", "pyarrow"}, optional
-            The kind of frame that its methods return; by default that of the table that was
-            inspected.
+            The type of frame that its methods return; by default that of the inspected table.
         """
         from shapley2d._results.inspection_storage import read_inspection
 
@@ -126,60 +268,63 @@ class Inspection(Inspected):
         fields = read_inspection(path)
         return cls(**(fields if frame is None else fields | {"frame": frame}))
 
-    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        n: int = 2000,
+        by: str = "wrong",
+    ) -> None:
         """Write a page on which a person decides: one HTML file that opens in any browser, offline.
 
         Parameters
         ----------
         path : path-like
-        **options
-            ``title``. ``most``: how many suspects to list. ``by``: their order, as in :meth:`rank`.
+        title : str, optional
+        n : int
+            How many suspects to list at most.
+        by : {"wrong", "harm", "gain"}
+            Their order at first, as in :meth:`rank`.
         """
         from shapley2d._results.inspection_page import write_inspection
 
-        write_inspection(self, path, **options)
+        write_inspection(self, path, title=title, n=n, by=by)
 
     def __repr__(self) -> str:
+        cells = self.cells
         n, m = self.shape
         label = f" and the label {printable(self.label_name or '')!r}" if self.has_label else ""
-        head = f"Inspection of {n} rows x {m} columns{label}"
-        lines = [
-            f"{head}: about {self.expected_errors:,.0f} of {self.findings.scores.size:,} entries are wrong"
+        lines = [f"Inspection of {n} rows x {m} columns{label}: {cells.summary}"]
+        lines += [
+            f"  {percent(cells.probability[i, j])}  row {printable(str(self.row_names[i]))}, "
+            f"{cells.names[j]!r}: {cells.entries[j][i]!r}, expected {cells.expected_text(i, j)!r}"
+            for i, j in rank_cells(self, 3)
         ]
-        for flat in self.order("wrong", 3).tolist():
-            i, j = divmod(flat, self.findings.scores.shape[1])
-            lines.append(
-                f"  {self.findings.probability[i, j]:.0%}".replace("%", " %")
-                + f"  row {printable(str(self.row_names[i]))}, "
-                f"{self.all_names[j]!r}: {self.entries[j][i]!r}, expected {self.expected_text(i, j)!r}"
-            )
-        lines += [f"  {printable(finding.text)}" for finding in self.columns[:3]]
+        lines += [f"  {printable(finding.text)}" for finding in self.findings[:3]]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """The short table that a notebook shows."""
+        cells = self.cells
         n, m = self.shape
         rows = []
-        for flat in self.order("wrong", 10).tolist():
-            i, j = divmod(flat, self.findings.scores.shape[1])
-            said = [
+        for i, j in rank_cells(self, 10):
+            texts = [
                 str(self.row_names[i]),
-                self.all_names[j],
-                self.entries[j][i],
-                self.expected_text(i, j),
+                cells.names[j],
+                cells.entries[j][i],
+                cells.expected_text(i, j),
+                percent(cells.probability[i, j]),
+                reasons_text(cells.reasons(i, j)),
             ]
-            cells = "".join(
-                f"<td>{html.escape('(empty)' if text is None else text)}</td>" for text in said
-            )
-            why = html.escape(reasons_text(self.reasons(i, j)))
-            rows.append(
-                f"<tr>{cells}<td>{percent(self.findings.probability[i, j])}</td><td>{why}</td></tr>"
-            )
-        found = "".join(f"<li>{html.escape(finding.text)}</li>" for finding in self.columns[:10])
+            escaped = (html.escape("(empty)" if text is None else text) for text in texts)
+            rows.append("<tr>" + "".join(f"<td>{text}</td>" for text in escaped) + "</tr>")
+        found = "".join(f"<li>{html.escape(finding.text)}</li>" for finding in self.findings[:10])
+        heads = ("row", "column", "entry", "expected", "wrong", "why")
         return (
-            f"<div><p><b>Inspection</b> of {n} rows &times; {m} columns: about {self.expected_errors:,.0f} of "
-            f"{self.findings.scores.size:,} entries are wrong</p>"
+            f"<div><p><b>Inspection</b> of {n} rows &times; {m} columns: {cells.summary}</p>"
             + (f"<ul>{found}</ul>" if found else "")
-            + "<table><thead><tr><th>row</th><th>column</th><th>entry</th><th>expected</th><th>wrong</th><th>why</th>"
-            f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+            + f"<table><thead><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr></thead>"
+            f"<tbody>{''.join(rows)}</tbody></table></div>"
         )

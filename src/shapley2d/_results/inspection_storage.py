@@ -1,8 +1,8 @@
-"""Inspections as Parquet files: a tidy table that any reader opens, the record in its metadata, never a pickle.
+"""Inspections as Parquet files: a tidy table that any reader opens, never a pickle.
 
-The columns ``row`` to ``value`` are for people. The others are what an inspection is made of:
-``held``, ``suggested``, ``low`` and ``high`` are entries as a typed column holds them, and each
-reason has a column of its own.
+The columns ``row`` to ``value`` are for people. The others restore the inspection: ``held``,
+``suggested``, ``low`` and ``high`` are entries as a typed column holds them, and each part of the
+score has a column of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.json_record import real_number, whole_number
-from shapley2d._inspection.findings import ColumnFinding, Expected, Findings
+from shapley2d._inspection.cells import Expected, ScoredCells
+from shapley2d._inspection.columns.finding import ColumnFinding
 from shapley2d._results.sealed import read_sealed, write_sealed
 from shapley2d._tables.frames import FRAME_KINDS
 from shapley2d._tables.table import Column, FromText
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._results.inspected import Inspected
+    from shapley2d._results.inspection import Inspection
     from shapley2d._results.sealed import SealedCells
 
 _KEY = b"shapley2d.inspection"
@@ -31,16 +32,16 @@ _MOST_ALTERNATIVES = 64
 _PART = "part: "
 
 
-def save_inspection(inspection: Inspected, path: str | os.PathLike[str]) -> None:
+def save_inspection(inspection: Inspection, path: str | os.PathLike[str]) -> None:
     """Write an inspection to a Parquet file, whole or not at all."""
     import pyarrow as pa
 
-    found = inspection.findings
+    found = inspection.cells
     n, p = found.scores.shape
-    suggested = [inspection.expected_texts(j) for j in range(p)]
+    suggested = [found.expected_texts(j) for j in range(p)]
     columns: dict[str, Any] = {
         "content": pa.array(
-            [text for line in zip(*inspection.entries, strict=True) for text in line], pa.string()
+            [text for line in zip(*found.entries, strict=True) for text in line], pa.string()
         ),
         "expected": pa.array(
             [text for line in zip(*suggested, strict=True) for text in line], pa.string()
@@ -78,7 +79,7 @@ def save_inspection(inspection: Inspected, path: str | os.PathLike[str]) -> None
             0 if one.alternatives is None else one.alternatives.shape[1] for one in found.expected
         ],
         "ranges": [one.low is not None and one.high is not None for one in found.expected],
-        "suspects": [[i, j, text] for (i, j), text in found.suspects.items()],
+        "notes": [[i, j, text] for (i, j), text in found.notes.items()],
         "findings": [
             {
                 "columns": list(one.columns),
@@ -89,22 +90,22 @@ def save_inspection(inspection: Inspected, path: str | os.PathLike[str]) -> None
                 "probability": float(one.probability),
                 "chances": None if one.chances is None else one.chances.tolist(),
             }
-            for one in found.column_findings
+            for one in inspection.findings
         ],
         "facts": found.info,
         "info": inspection.info,
     }
-    write_sealed(path, _KEY, record, inspection.row_names, inspection.all_names, columns)
+    write_sealed(path, _KEY, record, inspection.row_names, found.names, columns)
 
 
 def read_inspection(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read what an inspection is made of, checking that the file is one and that it is whole."""
+    """Read the fields of an inspection, checking that the file is one and that it is whole."""
     found: dict[str, Any] = read_sealed(path, _KEY, "an inspection", _fields)
     return found
 
 
 def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
-    """What an inspection is made of; a ValueError says in a phrase what does not fit."""
+    """The fields of an inspection; a ValueError says in a phrase what does not fit."""
     n, p = cells.shape
     if record.get("frame") not in FRAME_KINDS:
         raise ValueError("its kind of frame is not known")
@@ -117,7 +118,7 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
         if not isinstance(record.get(key), dict):
             raise ValueError(f"{key} of its record is missing")  # noqa: TRY004  (one kind of error for one cause)
     columns = _columns(record, cells)
-    findings = Findings(
+    scored = ScoredCells(
         columns=columns,
         has_label=bool(record.get("has_label")),
         scores=scores,
@@ -128,16 +129,14 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
             for name in cells.table.column_names
             if name.startswith(_PART)
         },
-        suspects={
-            (_row(i, n), _row(j, p)): _word(text) for i, j, text in _triples(record.get("suspects"))
+        notes={
+            (_row(i, n), _row(j, p)): _word(text) for i, j, text in _triples(record.get("notes"))
         },
-        column_findings=tuple(
-            _finding(one, cells.column_names, n) for one in _list(record.get("findings"))
-        ),
         info=record["facts"],
     )
     return {
-        "findings": findings,
+        "cells": scored,
+        "findings": [_finding(one, cells.column_names, n) for one in _list(record.get("findings"))],
         "row_names": cells.row_names,
         "values": cells.numbers("value") if cells.has("value") else None,
         "frame": record["frame"],
@@ -250,7 +249,7 @@ def _at(part: Any, k: int) -> Any:
 
 def _check_codes(codes: NDArray[np.float64], count: int, least: int = 0) -> None:
     if not ((codes >= least) & (codes < count) & (codes == np.round(codes))).all():
-        raise ValueError("some of its entries are no categories of their column")
+        raise ValueError("some of its entries are not categories of their column")
 
 
 def _list(value: Any, size: int | None = None) -> list[Any]:
@@ -272,5 +271,5 @@ def _row(value: Any, count: int) -> int:
 
 def _word(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("a text of its record is none")  # noqa: TRY004  (one kind of error for one cause)
+        raise ValueError("a text of its record is not text")  # noqa: TRY004  (one kind of error for one cause)
     return value

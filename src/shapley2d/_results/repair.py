@@ -1,4 +1,4 @@
-"""Choosing what to repair, checking that the table is the one that was inspected, and the log of it."""
+"""Repairs: which cells to change, whether the table is the inspected one, and the log."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from shapley2d._base.checks import check_whole
 from shapley2d._base.warnings import without_warnings
+from shapley2d._inspection.cells import reasons_text
 from shapley2d._results.decisions import read_decisions
-from shapley2d._results.reasons import reasons_text
+from shapley2d._results.ranking import rank_cells
 from shapley2d._tables.changes import change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
@@ -22,34 +23,34 @@ from shapley2d.exceptions import InputError, Place, Setting
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from shapley2d._results.inspected import Inspected
+    from shapley2d._results.inspection import Inspection
 
 Chosen = dict[tuple[int, int], tuple[str | None, str]]
-"""Cells by position, with the new entry as text and why."""
+"""By position of the cell: the new entry as text, and the reason."""
 
 
 def repair(
-    inspection: Inspected,
+    inspection: Inspection,
     X: Any,
     *,
     cells: Any = None,
-    most: int | None = None,
+    n: int | None = None,
     probability: float | None = None,
     findings: Iterable[int] | None = None,
     y: Any = None,
 ) -> Any:
     """A repaired copy of a table and the log; see :meth:`~shapley2d.Inspection.repair`."""
-    if all(option is None for option in (cells, most, probability, findings)):
+    if all(option is None for option in (cells, n, probability, findings)):
         raise InputError(
-            "repair needs to know what to change: give ", Setting("cells"), ", ", Setting("most"), ", ",
+            "repair needs to know what to change: give ", Setting("cells"), ", ", Setting("n"), ", ",
             Setting("probability"), " or ", Setting("findings"),
         )  # fmt: skip
     native = read_path(X) if is_path(X) else _native(X)
     names = check_same_table(inspection, native, y)
-    chosen = _chosen(inspection, cells, most, probability, findings, names)
+    chosen = _chosen(inspection, cells, n, probability, findings, names)
     in_table: dict[str, dict[int, str | None]] = {}
     for (i, j), (new, _) in chosen.items():
-        in_table.setdefault(inspection.all_names[j], {})[i] = new
+        in_table.setdefault(inspection.cells.names[j], {})[i] = new
     labels = (
         in_table.pop(inspection.label_name, {}) if y is not None and inspection.label_name else {}
     )
@@ -58,8 +59,8 @@ def repair(
     return (table, log) if y is None else (table, change_vector(y, labels), log)
 
 
-def check_same_table(inspection: Inspected, native: Any, y: Any = None) -> list[str]:
-    """Refuse another table than the one that was inspected; return the inspected columns that are there."""
+def check_same_table(inspection: Inspection, native: Any, y: Any = None) -> list[str]:
+    """Refuse another table than the inspected one; return the inspected columns that it has."""
     with without_warnings():
         table = as_table(native, "X", _kinds(inspection, native))
         digests = {column.name: column_digest(column) for column in table.columns}
@@ -69,9 +70,10 @@ def check_same_table(inspection: Inspected, native: Any, y: Any = None) -> list[
     if table.n_rows != inspection.shape[0]:
         raise InputError(
             Place("X"),
-            f" has {table.n_rows} rows, but the table that was inspected had {inspection.shape[0]}: pass that one",
+            f" has {table.n_rows} rows, but the table that was inspected had "
+            f"{inspection.shape[0]}: pass that one",
         )
-    for name in inspection.all_names:
+    for name in inspection.cells.names:
         if name not in digests:
             if name == inspection.label_name:
                 continue
@@ -82,19 +84,19 @@ def check_same_table(inspection: Inspected, native: Any, y: Any = None) -> list[
             place = "y" if name == inspection.label_name and y is not None else "X"
             raise InputError(
                 Place(place),
-                f" is not the table that was inspected: column {name!r} is different; pass that table, or inspect "
-                "this one",
+                f" is not the table that was inspected: column {name!r} is different; pass that "
+                "table, or inspect this one",
             )
-    return [name for name in inspection.all_names if name in digests]
+    return [name for name in inspection.cells.names if name in digests]
 
 
-def make_log(inspection: Inspected, chosen: Chosen) -> Any:
-    """What was changed, one line per cell."""
+def make_log(inspection: Inspection, chosen: Chosen) -> Any:
+    """The changes, one line per cell."""
     places = list(chosen)
     columns = {
         "row": inspection.row_names[np.array([i for i, _ in places], dtype=np.intp)],
-        "column": [inspection.all_names[j] for _, j in places],
-        "before": [inspection.entries[j][i] for i, j in places],
+        "column": [inspection.cells.names[j] for _, j in places],
+        "before": [inspection.cells.entries[j][i] for i, j in places],
         "after": [new for new, _ in chosen.values()],
         "why": [why for _, why in chosen.values()],
     }
@@ -108,7 +110,7 @@ def _native(X: Any) -> Any:
     return frame if isinstance(frame, np.ndarray) else as_table(frame, "X").native
 
 
-def _kinds(inspection: Inspected, native: Any) -> dict[str, str] | None:
+def _kinds(inspection: Inspection, native: Any) -> dict[str, str] | None:
     asked = inspection.info.get("kinds")
     if not asked or isinstance(native, np.ndarray):
         return asked or None
@@ -117,27 +119,23 @@ def _kinds(inspection: Inspected, native: Any) -> dict[str, str] | None:
 
 
 def _chosen(
-    inspection: Inspected,
+    inspection: Inspection,
     cells: Any,
-    most: int | None,
+    n: int | None,
     probability: float | None,
     findings: Iterable[int] | None,
     names: list[str],
 ) -> Chosen:
     chosen: Chosen = {}
-    there = {j for j, name in enumerate(inspection.all_names) if name in names}
-    width = len(inspection.all_names)
-    if most is not None or probability is not None:
-        order = [divmod(flat, width) for flat in inspection.order("wrong").tolist()]
-        order = [(i, j) for i, j in order if j in there]
-        if most is not None:
-            check_whole(most, "most", 0)
-            order = order[:most]
+    there = {j for j, name in enumerate(inspection.cells.names) if name in names}
+    if n is not None or probability is not None:
+        order = [(i, j) for i, j in rank_cells(inspection) if j in there]
+        if n is not None:
+            check_whole(n, "n", 0)
+            order = order[:n]
         if probability is not None:
             _check_probability(probability)
-            order = [
-                (i, j) for i, j in order if inspection.findings.probability[i, j] >= probability
-            ]
+            order = [(i, j) for i, j in order if inspection.cells.probability[i, j] >= probability]
         chosen |= {(i, j): _suggestion(inspection, i, j) for i, j in order}
     if findings is not None:
         chosen |= _from_findings(inspection, findings)
@@ -146,41 +144,39 @@ def _chosen(
     return {
         (i, j): (new, why)
         for (i, j), (new, why) in chosen.items()
-        if j in there and (i, j) not in inspection.settled and new != inspection.entries[j][i]
+        if j in there and (i, j) not in inspection.settled and new != inspection.cells.entries[j][i]
     }
 
 
 def _check_probability(probability: Any) -> None:
-    number = isinstance(probability, (int, float, np.integer, np.floating)) and not isinstance(
-        probability, bool
-    )
-    if not number or not 0 <= probability <= 1:
+    is_number = isinstance(probability, (int, float, np.integer, np.floating))
+    if not is_number or isinstance(probability, bool) or not 0 <= probability <= 1:
         raise InputError(Setting("probability", probability), " must be a number from 0 to 1")
 
 
-def _suggestion(inspection: Inspected, i: int, j: int) -> tuple[str | None, str]:
-    return inspection.expected_text(i, j), reasons_text(inspection.reasons(i, j))
+def _suggestion(inspection: Inspection, i: int, j: int) -> tuple[str | None, str]:
+    return inspection.cells.expected_text(i, j), reasons_text(inspection.cells.reasons(i, j))
 
 
-def _from_findings(inspection: Inspected, findings: Iterable[int]) -> Chosen:
+def _from_findings(inspection: Inspection, findings: Iterable[int]) -> Chosen:
     chosen: Chosen = {}
     for k in findings:
-        if not isinstance(k, (int, np.integer)) or not 0 <= k < len(inspection.columns):
+        if not isinstance(k, (int, np.integer)) or not 0 <= k < len(inspection.findings):
             raise InputError(
                 Setting("findings", k),
-                f" is not the position of one of the {len(inspection.columns)} findings in columns",
+                f" is not the position of one of the {len(inspection.findings)} findings",
             )
-        finding = inspection.columns[k]
-        j = inspection.all_names.index(finding.columns[0])
+        finding = inspection.findings[k]
+        j = inspection.cells.names.index(finding.columns[0])
         chosen |= {(i, j): (text or None, finding.text) for i, text in finding.suggestions.items()}
     return chosen
 
 
-def _from_cells(inspection: Inspected, cells: Any) -> Chosen:
+def _from_cells(inspection: Inspection, cells: Any) -> Chosen:
     if isinstance(cells, (str, os.PathLike)):
         return _from_file(inspection, cells)
     if isinstance(cells, np.ndarray) and cells.dtype == bool:
-        if cells.shape not in (inspection.shape, inspection.findings.scores.shape):
+        if cells.shape not in (inspection.shape, inspection.cells.scores.shape):
             raise InputError(
                 Setting("cells"),
                 f" has the shape {cells.shape}, but the table has {inspection.shape}",
@@ -212,9 +208,9 @@ def _from_cells(inspection: Inspected, cells: Any) -> Chosen:
         row, column = str(cell[0]), str(cell[1])
         if row not in rows:
             raise InputError(Setting("cells"), f": there is no row {cell[0]!r}")
-        if column not in inspection.all_names:
+        if column not in inspection.cells.names:
             raise InputError(Setting("cells"), f": there is no column {column!r}")
-        i, j = rows[row], inspection.all_names.index(column)
+        i, j = rows[row], inspection.cells.names.index(column)
         suggested, why = _suggestion(inspection, i, j)
         if len(cell) == 3 and (text := _text(cell[2])) != suggested:
             chosen[i, j] = (text, "given")
@@ -232,22 +228,21 @@ def _text(entry: Any) -> str | None:
     return str(entry)
 
 
-def _from_file(inspection: Inspected, path: str | os.PathLike[str]) -> Chosen:
+def _from_file(inspection: Inspection, path: str | os.PathLike[str]) -> Chosen:
     decisions = read_decisions(path)
     if decisions.table != inspection.fingerprint:
         raise InputError(
-            f"{decisions.path} was made for another table (fingerprint {decisions.table[:16] or 'missing'}, this one "
-            f"has {inspection.fingerprint}): use the decisions that go with this one"
+            f"{decisions.path} was made for another table (fingerprint "
+            f"{decisions.table[:16] or 'missing'}, this one has {inspection.fingerprint}): use the "
+            "decisions that go with this one"
         )
     chosen: Chosen = {}
     for one in decisions.made:
-        if one.column not in inspection.all_names or one.row >= inspection.shape[0]:
+        if one.column not in inspection.cells.names or one.row >= inspection.shape[0]:
             raise InputError(
                 f"{decisions.where(one)}: there is no row {one.row}, column {one.column!r}"
             )
         if one.changes:
-            chosen[one.row, inspection.all_names.index(one.column)] = (
-                one.new,
-                one.why or one.verdict,
-            )
+            j = inspection.cells.names.index(one.column)
+            chosen[one.row, j] = (one.new, one.why or one.verdict)
     return chosen

@@ -1,4 +1,4 @@
-"""Whether repairs helped: scores of a model before and after, fold by fold, beside random repairs."""
+"""Whether repairs helped a model: its scores before, after and with random repairs."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class RepairGain:
-    """What repairs did for a model, on rows that they could not have seen.
+    """What repairs did for a model, on held-out rows that no repair has seen.
 
     Attributes
     ----------
     before, after, random : ndarray of shape (folds x repeats,)
-        Scores of the model trained on the table as it was, on the repaired one, and on one with as
-        many random repairs, always on the same rows held out.
+        Scores of the model trained on the original table, on the repaired one, and on one with as
+        many random repairs, always on the same held-out rows.
     changed : ndarray of shape (folds x repeats,)
-        Cells of the training rows that were repaired.
+        Number of repaired cells in the training rows.
     folds : int
     scoring : str
-        What the scores are.
+        Name of the score.
     frame : str
-        The kind of frame that :meth:`to_frame` returns.
+        The type of frame that :meth:`to_frame` returns.
     """
 
     before: NDArray[np.float64]
@@ -47,7 +47,7 @@ class RepairGain:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % interval of the gain; folds overlap in their training rows, which widens it."""
+        """95 % interval of the gain, wider because the folds share training rows."""
         return paired_interval(self.after - self.before, self.folds)
 
     @property
@@ -57,18 +57,18 @@ class RepairGain:
 
     @property
     def random_interval(self) -> tuple[float, float]:
-        """95 % interval of what random repairs gain."""
+        """95 % interval of the gain of random repairs."""
         return paired_interval(self.random - self.before, self.folds)
 
     @property
     def verdict(self) -> str:
-        """What the interval says, in words."""
+        """Better, worse or neither, by the interval, in words."""
         low, high = self.interval
         if low > 0:
             return "the model is better after the repairs"
         if high < 0:
             return "the model is worse after the repairs"
-        return "a difference cannot be told from chance"
+        return "the difference may be chance"
 
     def to_frame(self) -> Any:
         """One line per fold: ``before``, ``after``, ``random`` and ``changed``."""

@@ -1,1 +1,1 @@
-"""Findings about whole columns: where much of a column is off in the same way, no look at single cells tells."""
+"""Findings about whole columns: problems so common there that no single entry looks unusual."""

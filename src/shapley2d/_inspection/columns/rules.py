@@ -1,4 +1,4 @@
-"""Columns that nearly determine each other, and the rows that break the rule; entries that slipped into a neighbour."""
+"""Rows that break a rule between two columns, and entries that slipped into a neighbour column."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._inspection.columns.shapes import SURE
-from shapley2d._inspection.findings import ColumnFinding
+from shapley2d._base.plural import counted
+from shapley2d._inspection.columns.finding import SURE, ColumnFinding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from shapley2d._inspection.columns.written import Written
+    from shapley2d._inspection.columns.finding import WrittenColumn
 
-_LIFT = 0.6  # of what a column's commonest entry leaves open, a rule explains so much at least
-_COVERED = 0.3  # of the rows, in groups of two or more
-_SCREENED = 20_000  # rows by which pairs are chosen
-_MAX_GROUPS = 0.7  # groups per row, beyond which there is too little to repeat
-_PER_COLUMN = 4  # rules that may speak about one column
-_WEAKER = 0.15  # than the strongest rule for a column: then the others add noise
-_VOTES = 3  # rows of a group, below which its majority is none
-_LEAST = 0.5  # probability below which a breach is not worth a word
+# Set by hand on tables whose truth is known: benchmarks/detection.py dirty.
+_LIFT = 0.6  # a rule explains at least this part of the entries other than the commonest
+_COVERED = 0.3  # at least this share of the rows is in groups of two or more
+_SCREENED = 20_000  # rows on which pairs are chosen: all pairs of columns are tried
+_MAX_GROUPS = 0.7  # groups per row; with more, too few entries repeat
+_PER_COLUMN = 4  # rules used for one column
+_WEAKER = 0.15  # rules weaker than the strongest by more than this only add noise
+_VOTES = 3  # rows of a group that make a majority
+_LEAST = 0.5  # breaches less likely wrong are not reported
 _MIN_SPILLED = 3
 _MAX_TOKENS = 500
 
@@ -36,14 +37,15 @@ class _Rule:
     lift: float
 
 
-def find_rules(columns: Sequence[Written]) -> list[ColumnFinding]:
-    """Rules of the form "the same here means the same there", each with the rows that break it.
+def find_rules(columns: Sequence[WrittenColumn]) -> list[ColumnFinding]:
+    """Rules that rows with the same A have the same B, each with the rows that break it.
 
     Examples
     --------
-    >>> from shapley2d._inspection.columns.written import written_columns
+    >>> from shapley2d._inspection.columns.finding import written_columns
     >>> from shapley2d._tables.convert import as_table
-    >>> X = {"zip": ["1", "2", "3", "4"] * 6, "city": ["Aa", "Bb", "Cc", "Cc"] * 5 + ["Aa", "Bb", "Cc", "Aa"]}
+    >>> city = ["Aa", "Bb", "Cc", "Cc"] * 5 + ["Aa", "Bb", "Cc", "Aa"]
+    >>> X = {"zip": ["1", "2", "3", "4"] * 6, "city": city}
     >>> find_rules(written_columns(as_table(X)))[0].text
     "rows with the same 'zip' have the same 'city', except 1 row of 24"
     """
@@ -55,7 +57,8 @@ def find_rules(columns: Sequence[Written]) -> list[ColumnFinding]:
         ]
         spoke = np.array([verdict.speaks for verdict in verdicts])
         chances = np.array([verdict.chances for verdict in verdicts])
-        # a rule that the row keeps speaks for its entry: what the cause says may be wrong as well
+        # a rule that the row keeps speaks for its entry: where another one is broken, its cause
+        # may be what is wrong
         chance = chances.sum(axis=0) / np.maximum(spoke.sum(axis=0), 1)
         rows = np.flatnonzero(chance >= _LEAST)
         if not rows.size:
@@ -67,8 +70,8 @@ def find_rules(columns: Sequence[Written]) -> list[ColumnFinding]:
             ColumnFinding(
                 (columns[effect].name, *(columns[rule.cause].name for rule in causes)),
                 "rule",
-                f"rows with the same {names} have the same {columns[effect].name!r}, except {rows.size:,} "
-                f"{'row' if rows.size == 1 else 'rows'} of {n_rows:,}",
+                f"rows with the same {names} have the same {columns[effect].name!r}, except "
+                f"{counted(rows.size, 'row')} of {n_rows:,}",
                 rows,
                 {int(i): columns[effect].words[int(k)] for i, k in zip(rows, usual, strict=True)},
                 float(chance[rows].mean()),
@@ -80,7 +83,7 @@ def find_rules(columns: Sequence[Written]) -> list[ColumnFinding]:
 
 @dataclass(frozen=True)
 class _Verdict:
-    """What a rule says of every row: the usual entry, how likely its own is wrong, and whether it says anything."""
+    """A rule applied to every row: the usual entry, how likely the row's own is wrong, if known."""
 
     usual: NDArray[np.intp]
     chances: NDArray[np.float64]
@@ -113,7 +116,7 @@ def _strongest(rules: list[_Rule]) -> list[_Rule]:
 
 
 def _lift(cause: NDArray[np.intp], effect: NDArray[np.intp]) -> float:
-    """Part of the entries other than the commonest that the cause explains; no row speaks for itself."""
+    """Part of the entries other than the commonest that a cause explains in the other rows."""
     sizes = np.bincount(cause)
     groups = sizes >= 2
     repeated = groups[cause]
@@ -129,15 +132,11 @@ def _lift(cause: NDArray[np.intp], effect: NDArray[np.intp]) -> float:
 
 
 def _verdict(cause: NDArray[np.intp], effect: NDArray[np.intp], lift: float) -> _Verdict:
-    """The majority among the rows of the same cause, each row against it."""
+    """Compare each row with the majority among the rows of the same cause."""
     known = (cause >= 0) & (effect >= 0)
     n_causes, n_effects = int(cause.max()) + 1, int(effect.max()) + 1
-    table = (
-        np.zeros(n_causes, dtype=np.intp),
-        np.zeros(n_causes, dtype=np.int64),
-        np.zeros(n_causes, dtype=np.int64),
-    )
-    usual, most, size = table
+    usual = np.zeros(n_causes, dtype=np.intp)
+    most, size = np.zeros(n_causes, dtype=np.int64), np.zeros(n_causes, dtype=np.int64)
     keys = cause.astype(np.int64) * n_effects + effect
     pairs, counts = np.unique(keys[known], return_counts=True)
     groups = pairs // n_effects
@@ -154,14 +153,15 @@ def _verdict(cause: NDArray[np.intp], effect: NDArray[np.intp], lift: float) -> 
     return _Verdict(usual[here], np.where(speaks & ~agrees, lift * clear, 0.0), speaks)
 
 
-def find_spilled(columns: Sequence[Written]) -> list[ColumnFinding]:
-    """Entries that end with what the empty cell of another column should hold, as ``San Francisco CA``.
+def find_spilled(columns: Sequence[WrittenColumn]) -> list[ColumnFinding]:
+    """Entries that end with what another column lacks, as ``San Francisco CA``.
 
     Examples
     --------
-    >>> from shapley2d._inspection.columns.written import written_columns
+    >>> from shapley2d._inspection.columns.finding import written_columns
     >>> from shapley2d._tables.convert import as_table
-    >>> X = {"city": ["Bend", "Gary", "Troy"] * 4 + ["Gary IN"] * 3, "state": ["OR", "IN", "NY"] * 4 + [""] * 3}
+    >>> city = ["Bend", "Gary", "Troy"] * 4 + ["Gary IN"] * 3
+    >>> X = {"city": city, "state": ["OR", "IN", "NY"] * 4 + [""] * 3}
     >>> find_spilled(written_columns(as_table(X)))[0].suggestions
     {12: 'Gary', 13: 'Gary', 14: 'Gary'}
     """
@@ -186,8 +186,8 @@ def find_spilled(columns: Sequence[Written]) -> list[ColumnFinding]:
             continue
         positions = np.array(list(spilled), dtype=np.intp)
         text = (
-            f"{len(spilled):,} entries of {full.name!r} end with what {empty.name!r} should say and does not, such as "
-            f"{full.words[int(full.codes[positions[0]])]!r}: move it there"
+            f"{full.counted_entries(positions)} end with what is missing in {empty.name!r}, "
+            f"such as {full.word(positions[0])!r}: move it there"
         )
         rest = {i: part[0].rstrip(" ,;") for i, part in spilled.items()}
         moved = {i: part[2] for i, part in spilled.items()}

@@ -1,4 +1,4 @@
-"""Names of categories that are likely one: capitals, signs and spaces apart, or a slip apart from a frequent one."""
+"""Categories that are likely the same: they differ in capitals, signs or spaces, or by a slip."""
 
 from __future__ import annotations
 
@@ -9,26 +9,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._inspection.columns.shapes import EVEN, LIKELY
-from shapley2d._inspection.findings import ColumnFinding
+from shapley2d._inspection.columns.finding import EVEN, LIKELY, ColumnFinding
 from shapley2d._inspection.recipe import SPELLING_LENGTH, SPELLING_TIMES
-from shapley2d._inspection.spellings import misspellings
+from shapley2d._inspection.slips import misspellings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shapley2d._inspection.columns.written import Written
+    from shapley2d._inspection.columns.finding import WrittenColumn
 
 _LEAST = 3  # entries of a spelling that others may be slips of
-_SLIPS = 0.2  # of a word's letters may be replaced by others
-_SIGNS = frozenset(
-    ".,;:'\"_-/\\()[]&!?*"
-)  # that people write or leave out; not <, >, +, % and the like
+_SLIPS = 0.2  # share of a word's letters that may be replaced; more takes other words for slips
+# Signs that people write or leave out; <, >, +, % and the like change the meaning.
+_SIGNS = frozenset(".,;:'\"_-/\\()[]&!?*")
 _MAX_WORDS = 20_000
-_MAX_REPEATED = 0.5  # a column whose texts rarely repeat has no usual spellings
+_MAX_REPEATED = 0.5  # distinct texts per entry; with more there are no usual spellings
 
 
-def find_spellings(written: Written) -> list[ColumnFinding]:
+def find_spellings(written: WrittenColumn) -> list[ColumnFinding]:
     """Rare spellings and near-duplicates of a column of categories."""
     n_words = len(written.words)
     if written.column.kind != "category" or not 1 < n_words <= _MAX_WORDS:
@@ -48,17 +46,14 @@ def find_spellings(written: Written) -> list[ColumnFinding]:
 
 
 def _finding(
-    written: Written, usual: dict[int, int], how: str, probability: float
+    written: WrittenColumn, usual: dict[int, int], how: str, probability: float
 ) -> ColumnFinding:
     chosen = np.zeros(len(written.words), dtype=bool)
     chosen[list(usual)] = True
     rows = written.rows(chosen)
     most = sorted(usual, key=lambda word: (-int(written.counts[usual[word]]), word))[:3]
-    named = "; ".join(
-        f"{written.words[word]!r} ({written.counts[word]:,} x), {how} {written.words[usual[word]]!r} "
-        f"({written.counts[usual[word]]:,} x)"
-        for word in most
-    )
+    times = [f"{word!r} ({n:,} x)" for word, n in zip(written.words, written.counts, strict=True)]
+    named = "; ".join(f"{times[word]}, {how} {times[usual[word]]}" for word in most)
     more = f"; and {len(usual) - len(most)} more" if len(usual) > len(most) else ""
     return ColumnFinding(
         (written.name,),
@@ -70,8 +65,8 @@ def _finding(
     )
 
 
-def _variants(written: Written) -> dict[int, int]:
-    """Texts that are the same but for case, accents, space and punctuation, each with the most frequent one."""
+def _variants(written: WrittenColumn) -> dict[int, int]:
+    """Texts that differ only in case, accents, space and signs, each with the most frequent one."""
     groups = defaultdict(list)
     for k, word in enumerate(written.words):
         letters = unicodedata.normalize("NFKD", word.casefold())
@@ -91,8 +86,8 @@ def _category(letter: str) -> str:
     return unicodedata.category(letter)[0]
 
 
-def _slips(written: Written) -> dict[int, int]:
-    """Rare texts that are a slip apart from a frequent one: letters replaced, dropped, doubled, swapped."""
+def _slips(written: WrittenColumn) -> dict[int, int]:
+    """Rare texts, each with a frequent one of which it is a misspelling."""
     counts = written.counts
     usual = [k for k in np.argsort(-counts, kind="stable").tolist() if counts[k] >= _LEAST]
     found: dict[int, int] = {}
@@ -106,14 +101,14 @@ def _slips(written: Written) -> dict[int, int]:
 
 
 def _is_slip(text: str, other: str) -> bool:
-    """Whether an edit is a letter dropped or put in, or two swapped: of replaced ones there is more to ask."""
+    """Whether a letter was dropped or put in, or two were swapped; not one replaced by another."""
     if re.sub(r"\d", "", text) == re.sub(r"\d", "", other):
         return False
     return len(text) != len(other) or sorted(text) == sorted(other)
 
 
-def _replaced(written: Written, usual: list[int]) -> Iterator[tuple[int, int]]:
-    """Pairs of a rare text and a frequent one of the same length with few letters between them."""
+def _replaced(written: WrittenColumn, usual: list[int]) -> Iterator[tuple[int, int]]:
+    """Pairs of a rare text and a frequent one of the same length that differ in few letters."""
     lengths = defaultdict(list)
     for k in range(len(written.words)):
         if len(written.words[k]) >= SPELLING_LENGTH:
@@ -128,12 +123,8 @@ def _replaced(written: Written, usual: list[int]) -> Iterator[tuple[int, int]]:
         allowed = max(1, int(_SLIPS * length))
         for k, word in zip(members, letters, strict=True):
             apart = (common != word).sum(axis=1)
-            fits = (
-                (apart > 0)
-                & (apart <= allowed)
-                & (written.counts[others] >= SPELLING_TIMES * written.counts[k])
-            )
-            near = np.flatnonzero(fits)
+            is_frequent = written.counts[others] >= SPELLING_TIMES * written.counts[k]
+            near = np.flatnonzero((apart > 0) & (apart <= allowed) & is_frequent)
             near = near[np.lexsort((-written.counts[others][near], apart[near]))].tolist()
             best = next(
                 (o for o in near if _same_words(written.words[k], written.words[others[o]])), None
@@ -143,7 +134,7 @@ def _replaced(written: Written, usual: list[int]) -> Iterator[tuple[int, int]]:
 
 
 def _same_words(text: str, other: str) -> bool:
-    """Whether texts of one length are the same word by word but for a few letters; other digits are another number.
+    """Whether texts of one length differ in a few letters of each word, and in no digit.
 
     Examples
     --------

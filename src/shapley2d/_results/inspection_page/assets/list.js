@@ -43,7 +43,7 @@ class SuspectList {
       && (state === "" || (state === "decided") === (this.decisions.get(cell) !== null))
       && (words === "" || cell.text().includes(words)));
     if (order === "harm") this.found.sort((a, b) => (a.value ?? Infinity) - (b.value ?? Infinity));
-    if (order === "both") this.found.sort((a, b) => b.both - a.both);
+    if (order === "gain") this.found.sort((a, b) => b.gain - a.gain);
     if (order === "wrong") this.found.sort((a, b) => b.p - a.p || a.rank - b.rank);
     this.picked.clear();
     this.shown = CHUNK;

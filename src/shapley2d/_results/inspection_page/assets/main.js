@@ -5,7 +5,7 @@ function prepare(data) {
   data.byKey = new Map();
   data.cells.forEach((cell, rank) => {
     const [name, row] = data.rows[cell.i];
-    Object.assign(cell, { rank, name, row, columnName: data.columns[cell.j], both: cell.both ?? 0, suggested: new Map() });
+    Object.assign(cell, { rank, name, row, columnName: data.columns[cell.j], suggested: new Map() });
     let text = null;
     cell.text = () => (text ??= [name, cell.columnName, cell.entry ?? "empty", cell.expected ?? "empty", ...row.map(([, entry]) => entry ?? ""), ...cell.why.map(([words]) => words)].join("\n").toLowerCase());
     data.byKey.set(keyOf(cell), cell);

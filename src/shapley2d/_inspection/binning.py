@@ -1,7 +1,7 @@
-"""A typed column as a forest sees it: bins to be predicted and codes to be split on.
+"""A typed column as a forest sees it: bins to predict and codes to split on.
 
-Numbers and dates fall into bins of equal shares, or into one per value where there are few; a
-category, a boolean and "nothing stands there" are bins of their own.
+Numbers and dates fall into bins of equal shares, or into one per value where there are few. Every
+category is a bin of its own, and so are empty cells.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Coded:
+class BinnedColumn:
     """A column in bins.
 
     Attributes
@@ -31,24 +31,24 @@ class Coded:
     is_category : bool
         Whether bins have no order.
     graded : bool
-        Whether every different entry has a bin of its own.
+        Whether every distinct entry has a bin of its own.
     bins : ndarray of shape (n,)
-        ``filled`` where a cell is empty, -1 where the entry is not of the column's kind.
+        ``filled`` where a cell is empty, -1 where the entry is not of the column's type.
     filled : int
-        Bins of entries.
+        Number of bins that hold entries.
     has_empty : bool
         Whether one more bin is for empty cells.
     shares : ndarray of shape (bins,)
-        How much of the column each bin holds.
+        Share of the column that each bin holds.
     ordered : ndarray
-        The entries that are there, ascending: bin b is ``ordered[starts[b] : starts[b + 1]]``.
+        The entries, ascending: bin b is ``ordered[starts[b] : starts[b + 1]]``.
     starts : ndarray of shape (filled + 1,)
     ranks : ndarray of shape (n,)
-        Mid-ranks between 0 and 1, 0 where there is no entry.
+        Mid-ranks between 0 and 1, 0 where the cell is empty.
     distinct : ndarray
-        Different entries, ascending.
+        Distinct entries, ascending.
     input_codes : ndarray
-        The code of each as an input; 0 is for no entry.
+        The code of each as an input; 0 is for an empty cell.
     """
 
     values: NDArray[np.float64]
@@ -66,12 +66,12 @@ class Coded:
 
     @property
     def n_bins(self) -> int:
-        """Bins, that of empty cells included."""
+        """Number of bins, that of empty cells included."""
         return self.filled + self.has_empty
 
     @property
     def blurred(self) -> bool:
-        """Whether neighbouring bins lend each other weight: where cuts between them are arbitrary."""
+        """Whether to smooth over neighbouring bins, as the cuts between them are arbitrary."""
         return not self.graded and self.filled > 3
 
     @property
@@ -81,7 +81,7 @@ class Coded:
 
     @property
     def predicted(self) -> Predicted:
-        """What a forest needs to know."""
+        """The column as a forest predicts it."""
         empty = self.filled if self.has_empty else -1
         return Predicted(self.bins, self.ranks, empty, self.n_bins, self.is_category, self.blurred)
 
@@ -95,14 +95,14 @@ class Coded:
         return codes
 
 
-def code_column(column: Column) -> Coded:
+def bin_column(column: Column) -> BinnedColumn:
     """Put a column into bins.
 
     Examples
     --------
     >>> from shapley2d._tables.table import Column
-    >>> coded = code_column(Column("size", "number", np.array([1.0, 2.0, np.nan, 2.0])))
-    >>> coded.bins, coded.shares
+    >>> binned = bin_column(Column("size", "number", np.array([1.0, 2.0, np.nan, 2.0])))
+    >>> binned.bins, binned.shares
     (array([0, 1, 2, 1], dtype=int32), array([0.25, 0.5 , 0.25]))
     """
     values = column.entries
@@ -123,7 +123,7 @@ def code_column(column: Column) -> Coded:
     middle = (np.cumsum(counts) - 0.5 * counts) / max(1, entries.size)
     ranks = np.zeros(values.size)
     ranks[there] = middle[place]
-    return Coded(
+    return BinnedColumn(
         values=values,
         is_category=is_category,
         graded=graded,
@@ -142,7 +142,7 @@ def code_column(column: Column) -> Coded:
 def _equal_shares(
     entries: NDArray[np.float64], distinct: NDArray[np.float64], most: int
 ) -> NDArray[np.int64]:
-    """The bin of every different number, such that bins hold about as many entries; none is empty."""
+    """The bin of every distinct number; bins hold about as many entries, and none is empty."""
     edges = np.unique(np.quantile(entries, np.linspace(0, 1, most + 1)[1:-1]))
     place = np.searchsorted(edges, distinct, side="right")
     return np.cumsum(np.concatenate([[False], np.diff(place) > 0]))
@@ -151,10 +151,10 @@ def _equal_shares(
 def _input_codes(
     counts: NDArray[np.int64], middle: NDArray[np.float64], *, is_category: bool
 ) -> NDArray[np.uint8]:
-    """Codes from 1 on: numbers by rank, categories by how frequent they are."""
-    place = (
-        np.argsort(np.argsort(-counts, kind="stable")) if is_category else np.arange(counts.size)
-    )
+    """Codes from 1 on: numbers by rank, categories by frequency."""
+    place = np.arange(counts.size)
+    if is_category:
+        place = np.argsort(np.argsort(-counts, kind="stable"))
     if counts.size >= CODES:
         scaled = place / counts.size if is_category else middle
         place = (scaled * (CODES - 1)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Numbers that are codes for nothing, and dates whose order is open."""
+"""Numbers that are codes for a missing entry, and dates whose order is open."""
 
 from __future__ import annotations
 
@@ -7,49 +7,36 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._inspection.columns.shapes import EVEN, SURE
-from shapley2d._inspection.findings import ColumnFinding
+from shapley2d._base.plural import plural
+from shapley2d._inspection.columns.finding import EVEN, SURE, ColumnFinding
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._inspection.columns.written import Written
+    from shapley2d._inspection.columns.finding import WrittenColumn
 
 _NINES = {sign * (10.0**digits - 1) for digits in range(1, 13) for sign in (1.0, -1.0)}
 _CODES = _NINES | {
-    -1.0,
-    -8888.0,
-    -888.0,
-    -88.0,
-    8888.0,
-    88888.0,
-    -99999.9,
-    999.9,
-    9999.9,
-    -999.9,
-    99.99,
-    999.99,
+    -1.0, -8888.0, -888.0, -88.0, 8888.0, 88888.0, -99999.9, 999.9, 9999.9, -999.9, 99.99, 999.99,
     1e10,
-}
-_GAP = 3.0  # ranges of the middle half, between a code and all other numbers
+}  # fmt: skip
+# Interquartile ranges between a code and all other numbers; less takes outliers for codes.
+_GAP = 3.0
 _MIN_NUMBERS = 10
 _SLASHES = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{2}|\d{4})\b.*", re.ASCII)
 _MOST_DAYS, _MOST_MONTHS = 31, 12
 
 
-def find_in_numbers(written: Written) -> list[ColumnFinding]:
+def find_codes_and_dates(written: WrittenColumn) -> list[ColumnFinding]:
     """Codes among numbers, and dates in two orders."""
-    if written.column.kind == "number":
-        found = _codes(written)
-    elif written.column.kind == "date":
-        found = _date_orders(written)
-    else:
-        found = None
+    finders = {"number": _codes, "date": _date_orders}
+    find = finders.get(written.column.kind)
+    found = None if find is None else find(written)
     return [] if found is None else [found]
 
 
-def _codes(written: Written) -> ColumnFinding | None:
-    """Round nines and the like, far from all other numbers: they stand for an entry that is not there."""
+def _codes(written: WrittenColumn) -> ColumnFinding | None:
+    """Numbers such as 999, far from all others: they stand for a missing entry."""
     entries = written.column.entries
     is_code = np.isin(entries, list(_CODES))
     others = entries[~is_code & ~np.isnan(entries)]
@@ -65,19 +52,21 @@ def _codes(written: Written) -> ColumnFinding | None:
         return None
     codes = np.unique(entries[rows])
     named = ", ".join(f"{code:g}" for code in codes[:3])
+    means = plural(codes.size, "it is a code", "they are codes")
     return ColumnFinding(
         (written.name,),
         "codes",
-        f"{rows.size:,} {'entry' if rows.size == 1 else 'entries'} of {written.name!r} say {named}, far from all other "
-        f"numbers ({low:g} to {high:g}): if that is a code for nothing, leave them empty",
+        f"{written.counted_entries(rows)} {plural(rows.size, 'is', 'are')} {named}, far from "
+        f"all other numbers ({low:g} to {high:g}): if {means} for a missing entry, leave "
+        f"{plural(rows.size, 'the cell', 'the cells')} empty",
         rows,
         dict.fromkeys(rows.tolist(), ""),
         SURE,
     )
 
 
-def _date_orders(written: Written) -> ColumnFinding | None:
-    """Dates such as 4/2/15, of which the order of day, month and year cannot be told."""
+def _date_orders(written: WrittenColumn) -> ColumnFinding | None:
+    """Dates such as 4/2/15, whose order of day, month and year is not known."""
     if not written.is_text:
         return None
     parts = [_SLASHES.fullmatch(word) for word in written.words]
@@ -93,25 +82,20 @@ def _date_orders(written: Written) -> ColumnFinding | None:
     either = slashed & (first <= _MOST_MONTHS) & (second <= _MOST_MONTHS) & (first != second)
     years_open = short & (third >= 1) & (third <= _MOST_DAYS)
     day_first, month_first = slashed & (first > _MOST_MONTHS), slashed & (second > _MOST_MONTHS)
-    mixed = bool(day_first.any() and month_first.any())
     if short.any() and written.counts[years_open].sum() > 0:
-        return _open(written, years_open, "which of the numbers is the year, the month and the day")
-    if mixed:
-        rare = (
-            day_first
-            if written.counts[day_first].sum() < written.counts[month_first].sum()
-            else month_first
-        )
-        rows = written.rows(rare)
-        order = "day" if rare is day_first else "month"
+        return _open(written, years_open, "which number is the year, the month and the day")
+    if day_first.any() and month_first.any():
+        days_are_rare = written.counts[day_first].sum() < written.counts[month_first].sum()
+        rows = written.rows(day_first if days_are_rare else month_first)
+        order = "day" if days_are_rare else "month"
         return ColumnFinding(
             (written.name,),
             "date orders",
-            f"{written.name!r} holds dates in two orders: {rows.size:,} have the {order} first, such as "
-            f"{written.words[int(written.codes[rows[0]])]!r}, and {int(written.counts[either].sum()):,} could be "
-            "either: write them as 2024-02-29",
+            f"{written.name!r} holds dates in two orders: {rows.size:,} have the {order} first, "
+            f"such as {written.word(rows[0])!r}, and {int(written.counts[either].sum()):,} could "
+            "be either: write them as 2024-02-29",
             rows,
-            {int(i): _swapped(written.words[int(written.codes[i])]) for i in rows},
+            {int(i): _swapped(written.word(i)) for i in rows},
             SURE,
         )
     if either.any() and not day_first.any() and not month_first.any():
@@ -119,13 +103,14 @@ def _date_orders(written: Written) -> ColumnFinding | None:
     return None
 
 
-def _open(written: Written, which: NDArray[np.bool_], what: str) -> ColumnFinding:
+def _open(written: WrittenColumn, which: NDArray[np.bool_], what: str) -> ColumnFinding:
     rows = written.rows(which)
     return ColumnFinding(
         (written.name,),
         "date orders",
-        f"{rows.size:,} dates of {written.name!r} do not tell {what}, such as "
-        f"{written.words[int(written.codes[rows[0]])]!r}: look it up at the source and write them as 2024-02-29",
+        f"{rows.size:,} {plural(rows.size, 'date')} of {written.name!r} "
+        f"{plural(rows.size, 'does', 'do')} not tell {what}, such as {written.word(rows[0])!r}: "
+        "look it up at the source and write the dates as 2024-02-29",
         rows,
         {},
         EVEN,

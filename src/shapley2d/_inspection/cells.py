@@ -1,0 +1,227 @@
+"""What an inspection knows of every cell: its score, how likely it is wrong, what was expected.
+
+The label, where there is one, is one more column behind the others, here and in every array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._tables.table import MILLISECONDS_PER_DAY
+from shapley2d._tables.wording import Wording
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.table import Column
+
+EMPTY, NO_ALTERNATIVE = -2, -1
+"""Among the alternatives of a cell: it should be empty; there is no further alternative."""
+
+_LEAST_CHANCE = 0.01  # alternatives less likely than this are not named
+_LEAST_SHARE = 0.1  # reasons that make up less of a score are not named
+
+_SAME_REASON = {"distance": "row", "surprise": "row", "stories": "row"}  # to a reader
+_REASONS = {
+    "class": "unusual among rows of its label",
+    "repeat": "rare in a column whose entries repeat",
+    "text": "not written like the others",
+}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The entries expected in one column, predicted for each row from its other entries.
+
+    Attributes
+    ----------
+    entries : ndarray of shape (n,)
+        The suggested entry as a typed column holds it: a number, days since 1970, 0 or 1, the
+        position of a category; NaN where the cell should be empty.
+    low, high : ndarray of shape (n,) or None
+        The middle 80 % of what is expected, for numbers and dates.
+    alternatives : ndarray of int of shape (n, k) or None
+        For categories and booleans the likeliest entries, likeliest first; ``EMPTY`` for an empty
+        cell, ``NO_ALTERNATIVE`` where there are fewer than k.
+    chances : ndarray of shape (n, k) or None
+        How likely each alternative is.
+    """
+
+    entries: NDArray[np.float64]
+    low: NDArray[np.float64] | None = None
+    high: NDArray[np.float64] | None = None
+    alternatives: NDArray[np.int32] | None = None
+    chances: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True)
+class ScoredCells:
+    """The cells of n rows and p columns, the label included.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        The typed columns that were inspected, the label last where there is one.
+    has_label : bool
+    scores : ndarray of shape (n, p)
+        How unusual every entry is; comparable within the table.
+    probability : ndarray of shape (n, p)
+        Calibrated probability of being wrong.
+    expected : tuple of Expected
+        One for every column.
+    parts : dict of str to ndarray of shape (n, p)
+        The parts of each cell's score, by reason; they add up to the scores.
+    notes : dict of (int, int) to str
+        For the cells most likely wrong, by row and column, the slip that would explain the entry,
+        such as a misspelling.
+    info : dict
+        Facts of the run: rows the forests saw, share of errors, seconds.
+    """
+
+    columns: tuple[Column, ...]
+    has_label: bool
+    scores: NDArray[np.float64]
+    probability: NDArray[np.float64]
+    expected: tuple[Expected, ...]
+    parts: dict[str, NDArray[np.float32]]
+    notes: dict[tuple[int, int], str] = field(default_factory=dict)
+    info: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, the label's last where there is one."""
+        return [column.name for column in self.columns]
+
+    @property
+    def expected_errors(self) -> float:
+        """The sum of all probabilities: an upper estimate of how many entries are wrong."""
+        return float(self.probability.sum())
+
+    @property
+    def summary(self) -> str:
+        """How many entries are wrong, in words."""
+        wrong = f"{self.expected_errors:,.0f} of {self.scores.size:,}"
+        return f"about {wrong} entries are wrong (an upper estimate)"
+
+    @cached_property
+    def entries(self) -> list[list[str | None]]:
+        """The entries of the table as text, one list per column."""
+        return [column.text() for column in self.columns]
+
+    @cached_property
+    def wordings(self) -> list[Wording]:
+        """How the columns write their entries."""
+        return [Wording.of(column) for column in self.columns]
+
+    def expected_text(self, i: int, j: int) -> str | None:
+        """The suggested entry as the column would write it; None where it should be empty."""
+        return self.wordings[j].text(float(self.expected[j].entries[i]))
+
+    def expected_texts(self, j: int) -> list[str | None]:
+        """The suggested entries of a column, as :meth:`expected_text` writes them."""
+        return self.wordings[j].texts(self.expected[j].entries)
+
+    def expected_column(self, j: int) -> Any:
+        """The suggested entries of a column as numbers, dates, booleans or text."""
+        column, wording = self.columns[j], self.wordings[j]
+        entries = wording.rounded(self.expected[j].entries)
+        empty = np.isnan(entries)
+        if column.kind == "number":
+            whole = wording.decimals == 0 and not empty.any() and (np.abs(entries) < 2**53).all()
+            return entries.astype(np.int64) if whole else entries
+        if column.kind == "date":
+            stamps = np.round(np.where(empty, 0.0, entries) * MILLISECONDS_PER_DAY)
+            dates = stamps.astype(np.int64).astype("datetime64[ms]")
+            dates[empty] = np.datetime64("NaT", "ms")
+            return dates
+        if column.kind == "boolean":
+            return objects([None if np.isnan(one) else bool(one) for one in entries.tolist()])
+        return objects([wording.text(one) for one in entries.tolist()])
+
+    def alternatives(self, i: int, j: int) -> list[tuple[str | None, float]]:
+        """The likeliest categories or booleans with their chances; none for numbers."""
+        expected = self.expected[j]
+        if expected.alternatives is None or expected.chances is None:
+            return []
+        codes, chances = expected.alternatives[i].tolist(), expected.chances[i].tolist()
+        return [
+            (None if code == EMPTY else self.wordings[j].text(float(code)), float(chance))
+            for code, chance in zip(codes, chances, strict=True)
+            if code != NO_ALTERNATIVE and chance >= _LEAST_CHANCE
+        ]
+
+    def likely_text(self, i: int, j: int) -> str:
+        """The expected range of a number, or the likeliest alternatives of a category, as text."""
+        expected = self.expected[j]
+        if expected.low is not None and expected.high is not None:
+            ends = (float(expected.low[i]), float(expected.high[i]))
+            low, high = (self.wordings[j].text(end) for end in ends)
+            return str(low) if low == high else f"{low} to {high}" if low and high else ""
+        return ", ".join(
+            f"{'(empty)' if text is None else text} {percent(chance)}"
+            for text, chance in self.alternatives(i, j)
+        )
+
+    def reasons(self, i: int, j: int) -> list[tuple[str, float]]:
+        """Why a cell is suspect: phrases with their shares of its score, the largest first.
+
+        The slip that would explain the entry comes before them, with share 0.
+        """
+        parts = {name: max(0.0, float(part[i, j])) for name, part in self.parts.items()}
+        whole = sum(parts.values())
+        shares: dict[str, float] = {}
+        for name, part in parts.items():
+            reason = _SAME_REASON.get(name, name)
+            shares[reason] = shares.get(reason, 0.0) + (part / whole if whole > 0 else 0.0)
+        listed = sorted(shares.items(), key=lambda one: -one[1])
+        known = self.notes.get((i, j))
+        return ([(known, 0.0)] if known else []) + [
+            (self._phrase(reason, i, j), share) for reason, share in listed if share >= _LEAST_SHARE
+        ]
+
+    def _phrase(self, reason: str, i: int, j: int) -> str:
+        if reason == "row":
+            is_number = self.columns[j].kind in ("number", "date")
+            start = "far from what the row suggests" if is_number else "does not fit its row"
+            likely = self.likely_text(i, j)
+            return f"{start}: expected {likely}" if likely else start
+        if reason == "gain":
+            expected = self.expected_text(i, j)
+            instead = "an empty cell" if expected is None else repr(expected)
+            return f"the rest of the row fits better with {instead}"
+        if reason == "class" and not self.has_label:
+            return "unusual in its column"
+        return _REASONS.get(reason, reason)
+
+
+def reasons_text(reasons: list[tuple[str, float]]) -> str:
+    """The reasons in one line.
+
+    Examples
+    --------
+    >>> reasons_text([("far from what the row suggests: expected 34 to 41", 0.62), ("rare", 0.3)])
+    'far from what the row suggests: expected 34 to 41 (62 %); rare (30 %)'
+    """
+    return "; ".join(f"{words} ({percent(share)})" if share else words for words, share in reasons)
+
+
+def percent(share: float) -> str:
+    """A share as text.
+
+    Examples
+    --------
+    >>> percent(0.62)
+    '62 %'
+    """
+    return f"{100 * share:.0f} %"
+
+
+def objects(items: list[Any]) -> NDArray[Any]:
+    """Items as a column of objects; None stays None."""
+    column = np.empty(len(items), dtype=object)
+    column[:] = items
+    return column

@@ -1,0 +1,169 @@
+"""A finding about a whole column, and a column as it is written, in which findings are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d._base.plural import counted
+from shapley2d._tables.texts.column import as_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.table import Column, Table
+
+SURE, LIKELY, EVEN, LOW = 0.95, 0.8, 0.5, 0.3
+"""Probabilities of being wrong that findings state; measured roughly on tables with known truth."""
+
+_LONGEST = 40  # letters of an entry in a message
+
+
+@dataclass(frozen=True)
+class ColumnFinding:
+    """A problem of a whole column, or of two that belong together.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The column it is about, then those that it depends on.
+    kind : str
+        ``"units"``, ``"formats"``, ``"suffix"``, ``"date orders"``, ``"key"``, ``"spellings"``,
+        ``"codes"``, ``"rule"`` and so on.
+    text : str
+        One plain sentence that names the column and says what to do.
+    rows : ndarray of int
+        Positions of the rows concerned; empty where all are.
+    suggestions : dict of int to str
+        The suggested entry by row, as text; may be empty.
+    probability : float
+        How likely an entry of these rows is wrong, on average.
+    chances : ndarray or None
+        The same row by row, where it differs.
+    """
+
+    columns: tuple[str, ...]
+    kind: str
+    text: str
+    rows: NDArray[np.intp]
+    suggestions: dict[int, str] = field(default_factory=dict)
+    probability: float = 0.0
+    chances: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class WrittenColumn:
+    """The distinct texts of a column and their rows, whatever type the column was given.
+
+    Attributes
+    ----------
+    column : Column
+    words : list of str
+        The distinct texts, without space around them.
+    codes : ndarray of int of shape (n,)
+        The position of every entry's text; -1 for an empty cell.
+    is_text : bool
+        Whether the table itself holds text there.
+    """
+
+    column: Column
+    words: list[str]
+    codes: NDArray[np.intp]
+    is_text: bool
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.column.name
+
+    @cached_property
+    def counts(self) -> NDArray[np.intp]:
+        """How often each text occurs."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.words))
+
+    @property
+    def n_written(self) -> int:
+        """Number of entries that are not empty."""
+        return int((self.codes >= 0).sum())
+
+    def share(self, chosen: NDArray[np.bool_]) -> float:
+        """Share of the entries whose text is chosen."""
+        return float(self.counts[chosen].sum()) / max(self.n_written, 1)
+
+    def rows(self, chosen: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Rows whose text is chosen."""
+        return np.flatnonzero(np.append(chosen, False)[self.codes])
+
+    def where(self, test: Callable[[str], Any]) -> NDArray[np.bool_]:
+        """Which texts pass a test."""
+        return np.array([bool(test(word)) for word in self.words], dtype=bool)
+
+    def word(self, row: int) -> str:
+        """The text in a row."""
+        return self.words[int(self.codes[row])]
+
+    def counted_entries(self, rows: NDArray[np.intp]) -> str:
+        """How many entries of the column: ``2 entries of 'age'``."""
+        return f"{counted(rows.size, 'entry', 'entries')} of {self.name!r}"
+
+    def example(self, rows: NDArray[np.intp]) -> str:
+        """The first of some entries: ``such as '999'``."""
+        return f"such as {shortened(self.word(rows[0]))}"
+
+
+def shortened(word: str) -> str:
+    """A text in quotes, cut where it is long."""
+    return repr(word if len(word) <= _LONGEST else word[: _LONGEST - 1] + "…")
+
+
+def written_columns(table: Table) -> list[WrittenColumn]:
+    """Every column of a table as it is written.
+
+    Examples
+    --------
+    >>> from shapley2d._tables.convert import as_table
+    >>> (one,) = written_columns(as_table({"a": ["$1,200", "N/A", "$15", "$15"]}))
+    >>> one.words, one.codes, one.column.kind
+    (['$1,200', 'N/A', '$15'], array([0, 1, 2, 2]), 'number')
+    """
+    return [_written(table, j) for j in range(table.n_columns)]
+
+
+def _written(table: Table, j: int) -> WrittenColumn:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = _native_texts(table, j)
+    # a column read from a file keeps its texts beside the numbers where they are not plain
+    is_text = texts is not None or table.columns[j].from_text.words is not None
+    if texts is None:
+        texts = as_texts(table.columns[j].text())
+    if isinstance(texts, pa.ChunkedArray):
+        texts = texts.combine_chunks()
+    encoded = pc.dictionary_encode(pc.utf8_trim_whitespace(texts.cast(pa.large_string())))
+    words = encoded.dictionary.to_pylist()
+    codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.intp)
+    if "" in words:
+        codes[codes == words.index("")] = -1
+    return WrittenColumn(table.columns[j], words, codes, is_text)
+
+
+def _native_texts(table: Table, j: int) -> Any:
+    """The column as a pyarrow array of text, where the user's table holds text; None otherwise."""
+    if isinstance(table.native, np.ndarray):
+        if table.native.dtype.kind not in "OUT":
+            return None
+        return as_texts(table.native[:, j].tolist())
+    frame = nw.from_native(table.native, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame) or frame.shape != table.shape:
+        return None
+    series = frame.get_column(frame.columns[j])
+    if series.dtype == nw.String:
+        return series.alias("entries").to_arrow()
+    return as_texts(series.to_list()) if series.dtype == nw.Object else None
