@@ -35,7 +35,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn import datasets
 
-from shapley2d._inspection.columns.find import cell_probabilities, find_in_columns
+from shapley2d._inspection.columns.find import find_in_columns
 from shapley2d._inspection.score import inspect_table
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.reading.files import read_table
@@ -207,6 +207,16 @@ def ages(given) -> None:
     )
 
 
+def column_probability(table):
+    """For every cell the largest probability that a finding about its column gives it."""
+    probability = np.zeros((table.n_rows, len(table.column_names)))
+    for finding in find_in_columns(table):
+        j = table.column_names.index(finding.columns[0])
+        chances = finding.probability if finding.chances is None else finding.chances
+        probability[finding.rows, j] = np.maximum(probability[finding.rows, j], chances)
+    return probability
+
+
 def dirty(given) -> None:  # noqa: ARG001
     folder = Path(os.environ["SHAPLEY2D_DATA"]) / "dirty"
     print(f"\n{'dirty':<22}" + "".join(f"{name[-7:]:>8}" for name in FIGURES))
@@ -224,9 +234,7 @@ def dirty(given) -> None:  # noqa: ARG001
                 texts.append(np.array(list(csv.reader(file))[1:], dtype=object))
         truth = texts[0] != texts[1]
         found = inspect_table(table, None, progress=False)
-        with_columns, _ = cell_probabilities(
-            find_in_columns(table), table.column_names, table.n_rows
-        )
+        with_columns = column_probability(table)
         # findings first, then the score
         ranks = found.scores.ravel().argsort().argsort().reshape(truth.shape) / truth.size
         scores = {

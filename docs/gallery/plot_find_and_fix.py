@@ -33,7 +33,7 @@ print(f"{errors.cells.sum()} of {errors.cells.size} entries are wrong now")
 # Every entry is predicted from the rest of its row. Those that disagree come first, with what was
 # expected and why.
 inspection = inspect_cells(X, y)
-inspection.rank(most=6)
+inspection.rank(6)
 
 # %%
 # How many of the errors are among the first entries to look at? For comparison, the order of cell
@@ -54,5 +54,5 @@ ax.legend(frameon=False)
 # %%
 # The first of them are repaired in a copy, and whether that helps a model is measured on rows that
 # the repairs never saw.
-clean, log = inspection.repair(X, most=60)
+clean, log = inspection.repair(X, n=60)
 print(measure_repair(log, X, y))

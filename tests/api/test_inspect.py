@@ -149,18 +149,14 @@ def test_repairing_is_measured_on_rows_that_it_never_saw(monkeypatch):
 
     monkeypatch.setattr(measure, "inspect_cells", watched)
     inspection = inspect_cells(X, y, progress=False)
-    gain = measure_repair(
-        inspection, X, y, most=24, cv=4, repeats=1, model="logistic", progress=False
-    )
+    gain = measure_repair(inspection, X, y, n=24, cv=4, repeats=1, model="logistic", progress=False)
     assert len(seen) == 4 and all(rows.size == 90 for rows in seen)
     assert not set.intersection(*(set(rows) for rows in seen))  # every row was held out once
     assert gain.gain > 0.02 and gain.gain > gain.random_gain
     low, high = gain.interval
     assert low < gain.gain < high and "as many random repairs" in repr(gain)
     assert gain.verdict == (
-        "the model is better after the repairs"
-        if low > 0
-        else "a difference cannot be told from chance"
+        "the model is better after the repairs" if low > 0 else "the difference may be chance"
     )
     worse = dataclasses.replace(gain, after=gain.before - np.array([0.1, 0.11, 0.1, 0.11]))
     assert worse.verdict == "the model is worse after the repairs"
@@ -171,7 +167,7 @@ def test_repairing_is_measured_on_rows_that_it_never_saw(monkeypatch):
 def test_a_log_is_applied_to_training_rows_only():
     X, y = spoiled()
     inspection = inspect_cells(X, y, progress=False)
-    _, log = inspection.repair(X, most=24)
+    _, log = inspection.repair(X, n=24)
     options = {"cv": 4, "repeats": 1, "model": "knn", "progress": False}
     gain = measure_repair(log, X, y, **options)
     assert gain.changed.sum() == 3 * len(log)  # every row trains in three of four folds
@@ -192,8 +188,8 @@ def test_labels_of_a_log_and_mistakes():
     assert gain.gain > 0
     with pytest.raises(InputError, match="repairs must be an Inspection, or the log"):
         measure_repair([1], X, y)
-    with pytest.raises(InputError, match="most goes with an inspection"):
-        measure_repair(log, X, flipped, most=3)
+    with pytest.raises(InputError, match="n goes with an inspection"):
+        measure_repair(log, X, flipped, n=3)
     with pytest.raises(InputError, match="row 'z', column 'a', which X lacks"):
         measure_repair(pd.DataFrame({"row": ["z"], "column": ["a"], "after": ["1"]}), X, y)
     with pytest.raises(InputError, match="too few for cv=100"):

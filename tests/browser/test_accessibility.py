@@ -61,7 +61,7 @@ def test_report_of_blocks(open_report, width, scheme):
 def test_inspection(open_file, tmp_path, width, scheme):
     X, y = people()
     X.loc[3, "age"] = 444
-    inspect_cells(X, y).report(tmp_path / "page.html")
+    inspect_cells(X, y).to_html(tmp_path / "page.html")
     assert serious(open_file(tmp_path / "page.html", width=width, scheme=scheme)) == {}
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from inspected_table import people
 from shapley2d import inspect_cells, value_cells
-from shapley2d._inspection.findings import ColumnFinding
+from shapley2d._inspection.columns.finding import ColumnFinding
 from shapley2d._results.decisions import Decision, read_decisions
+from shapley2d._results.inspection_page import write_inspection
 from shapley2d._tables.reading.files import read_table
 from shapley2d.cli import main
 
@@ -34,9 +35,7 @@ def inspected(n=120, **options):
     values = np.random.default_rng(0).normal(size=table.shape) / 1000
     v = dataclasses.replace(value_cells(table, label, method="random"), values=values)
     found = inspect_cells(table, label, valuation=v, progress=False, **options)
-    return dataclasses.replace(
-        found, findings=dataclasses.replace(found.findings, column_findings=(finding,))
-    )
+    return dataclasses.replace(found, findings=[finding])
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +47,7 @@ def inspection():
 def open_inspection(open_file, tmp_path):
     def open_page(inspection, *, width=1280, scheme="light", context=None, **options):
         path = tmp_path / "page.html"
-        inspection.report(path, **options)
+        write_inspection(inspection, path, **options)
         return open_file(path, width=width, scheme=scheme, context=context)
 
     return open_page
@@ -82,7 +81,7 @@ def test_fits_the_screen_in_light_and_dark(open_inspection, inspection, width, s
 
 def test_the_first_suspect_is_shown_with_its_row(open_inspection, inspection):
     page = open_inspection(inspection)
-    first = inspection.rank(most=1).iloc[0]
+    first = inspection.rank(1).iloc[0]
     words = page.inner_text("#detail")
     assert first["column"] in words and f"row {first['row']}" in words
     assert first["entry"] in page.inner_text("#detail .change")
@@ -94,7 +93,7 @@ def test_the_first_suspect_is_shown_with_its_row(open_inspection, inspection):
 
 def test_keys_decide_move_select_and_undo(open_inspection, inspection, tmp_path):
     page = open_inspection(inspection)
-    ranked = inspection.rank(most=12)
+    ranked = inspection.rank(12)
     page.keyboard.press("a")  # the first, and on to the second
     page.keyboard.press("r")
     page.keyboard.press("e")
@@ -212,9 +211,7 @@ def test_hostile_text_stays_text_and_comes_back_as_it_was(open_inspection, tmp_p
     finding = ColumnFinding(
         ("b",), "<s>", "<img src=x onerror=alert(1)>", np.array([0]), {0: "<b>"}, 0.5
     )
-    found = dataclasses.replace(
-        found, findings=dataclasses.replace(found.findings, column_findings=(finding,))
-    )
+    found = dataclasses.replace(found, findings=[finding])
     rows = [("<script>alert(2)</script>", "<b>", None, "<i>", "<svg onload=alert(3)>")]
     page = open_inspection(
         found, title="<script>alert(4)</script>", changes=rows, facts={"table": "<b>x</b>"}
@@ -233,7 +230,7 @@ def test_hostile_text_stays_text_and_comes_back_as_it_was(open_inspection, tmp_p
     assert len(made) == 10 and made[-1].new == '=HYPERLINK("x")'
     entries = {
         name: column.text()
-        for name, column in zip(found.all_names, found.findings.columns, strict=True)
+        for name, column in zip(found.cells.names, found.cells.columns, strict=True)
     }
     assert all(one.entry == entries[one.column][one.row] for one in made)
 
@@ -249,13 +246,9 @@ def test_what_was_right_before_goes_into_the_file_again(open_inspection, inspect
 
 def test_many_suspects_are_loaded_as_one_goes(open_inspection):
     found = inspected(400)
-    flat = np.linspace(0.9, 0.05, found.findings.probability.size).reshape(
-        found.findings.probability.shape
-    )
-    found = dataclasses.replace(
-        found, findings=dataclasses.replace(found.findings, probability=flat)
-    )
-    page = open_inspection(found, most=500)
+    falling = np.linspace(0.9, 0.05, found.cells.scores.size).reshape(found.cells.scores.shape)
+    found = dataclasses.replace(found, cells=dataclasses.replace(found.cells, probability=falling))
+    page = open_inspection(found, n=500)
     assert lines(page).count() == 60
     page.keyboard.press("End")
     assert page.locator("#suspects tr.chosen").get_attribute("data-place") == str(

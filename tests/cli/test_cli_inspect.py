@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from decision_file import write_decisions
 from inspected_table import people
 from shapley2d import Inspection, inspect_cells, value_cells
-from shapley2d._results.decisions import Decision, write_decisions
+from shapley2d._results.decisions import Decision
 from shapley2d._tables.digest import file_digest
 from shapley2d._tables.reading.files import read_table
 from shapley2d.cli import main
@@ -54,7 +55,7 @@ def test_the_list_says_what_is_wrong_and_what_it_should_say(capsys):
     assert "'Brimingham' (1 x), a slip apart from 'Birmingham'" in columns
     line = next(line for line in cells.splitlines() if "Brimingham" in line)
     assert line.split()[:5] == ["K007", "9", "city", "Brimingham", "Birmingham"]
-    assert "far from what the row says: expected" in out
+    assert "far from what the row suggests: expected" in out
     assert len([one for one in out.splitlines() if " % " in one]) >= 6
 
 
@@ -144,7 +145,7 @@ def test_what_was_called_right_is_not_asked_again(capsys):
     assert again["settled"] == 4
     WHOLE.assign(income=1).to_csv("other.csv", index=False)
     noted = run(capsys, "inspect other.csv -t bought --drop id --decisions decisions.csv").err
-    assert "decisions.csv: 1 entries called right have changed since" in noted
+    assert "decisions.csv: 1 entry called right has changed since, and is listed again" in noted
 
 
 @pytest.mark.parametrize(
@@ -221,14 +222,14 @@ def test_fields_of_several_lines():
         ("repair people.csv decisions.csv -o people.csv", "would overwrite an input"),
         (
             "repair people.csv decisions.csv -o clean.parquet",
-            "people.csv is CSV and stays so: the name must end in .csv",
+            "people.csv is CSV, and the output keeps its format: the name must end in .csv",
         ),
         (
             "repair people.csv decisions.csv -o clean.csv --report clean.csv",
             "the name must end in .html",
         ),
         ("repair people.csv nothing.csv -o clean.csv", "there is no file nothing.csv"),
-        ("repair people.csv people.csv -o clean.csv", "people.csv is no file of decisions"),
+        ("repair people.csv people.csv -o clean.csv", "people.csv is not a file of decisions"),
         ("repair people.csv decisions.csv -o clean.csv --model forrest", "did you mean 'forest'?"),
         (
             "repair people.csv decisions.csv -o clean.csv --target boght",
@@ -240,7 +241,7 @@ def test_fields_of_several_lines():
         ),
         (
             "repair people.csv tampered.csv -o clean.csv",
-            "line 2: row 5, column 'age' of people.csv says '433', not '44'",
+            "line 2: row 5, column 'age' of people.csv is '433', not '44'",
         ),
         (
             "repair people.csv far.csv -o clean.csv",
@@ -255,7 +256,7 @@ def test_fields_of_several_lines():
         ("inspect people.csv --target boght", "has no such column (did you mean 'bought'?)"),
         ("inspect people.csv --report page.txt", "the name must end in .html"),
         ("inspect people.csv -o people.csv", "would overwrite an input"),
-        ("inspect people.csv --decisions people.csv", "is no file of decisions"),
+        ("inspect people.csv --decisions people.csv", "is not a file of decisions"),
         ("inspect people.csv --valuation people.csv", "is not a readable Parquet file"),
         ("inspect people.csv -t bought --drop bought", "is the target"),
         (

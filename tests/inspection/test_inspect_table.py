@@ -59,7 +59,7 @@ def check_sound(found):
         else:
             both = ~np.isnan(expected.low)
             assert (expected.low[both] <= expected.high[both]).all()
-    assert all(0 <= i < n and 0 <= j < p for i, j in found.suspects)
+    assert all(0 <= i < n and 0 <= j < p for i, j in found.notes)
 
 
 def test_errors_of_every_kind_of_column_come_first():
@@ -126,7 +126,7 @@ def test_threads_change_no_bit(n_jobs):
     assert np.array_equal(alone.probability, together.probability)
     for one, other in zip(alone.expected, together.expected, strict=True):
         assert np.array_equal(one.entries, other.entries, equal_nan=True)
-    assert alone.suspects == together.suspects
+    assert alone.notes == together.notes
 
 
 def test_a_seed_gives_one_answer_and_another_seed_a_near_one():

@@ -14,8 +14,25 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from shapley2d._inspection.columns.find import cell_probabilities, find_in_columns
+from shapley2d._inspection.columns.find import find_in_columns
 from shapley2d._tables.convert import as_table
+
+
+def cell_probabilities(found, names, n_rows):
+    """For every cell the largest probability that a finding gives it, and that finding's entry."""
+    probability, suggestions = np.zeros((n_rows, len(names))), {}
+    for finding in found:
+        j = list(names).index(finding.columns[0])
+        chances = finding.chances
+        if chances is None:
+            chances = np.full(finding.rows.size, finding.probability)
+        more = chances > probability[finding.rows, j]
+        probability[finding.rows[more], j] = chances[more]
+        for i in finding.rows[more].tolist():
+            suggestions.pop((i, j), None)
+            if i in finding.suggestions:
+                suggestions[i, j] = finding.suggestions[i]
+    return probability, suggestions
 
 
 def find(columns):
@@ -146,16 +163,15 @@ def test_what_a_spreadsheet_made_of_it_and_broken_letters():
     assert found["encoding"].rows.tolist() == [39]
 
 
-def test_words_for_nothing():
+def test_words_for_missing():
     entries = [str(k) for k in range(30)]
     entries[2] = entries[3] = "N/A"
-    two = find({"ibu": entries})["words for nothing"]
+    two = find({"ibu": entries})["words for missing"]
     assert two.rows.tolist() == [2, 3]
-    assert two.text.startswith("2 entries of 'ibu' say 'N/A'")
+    assert two.text.startswith("2 entries of 'ibu' are 'N/A'")
     entries[3] = "3"
-    assert find({"ibu": entries})["words for nothing"].text.startswith(
-        "1 entry of 'ibu' says 'N/A'"
-    )
+    one = find({"ibu": entries})["words for missing"]
+    assert one.text.startswith("1 entry of 'ibu' is 'N/A'")
 
 
 def test_rules_name_the_rows_that_break_them():

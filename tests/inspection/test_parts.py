@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from shapley2d._inspection.coding import code_column
+from shapley2d._inspection.binning import bin_column
 from shapley2d._inspection.column_alone import (
     class_distance,
     odd_writing,
@@ -16,10 +16,15 @@ from shapley2d._inspection.column_alone import (
     shape_of,
     standing_alone,
 )
-from shapley2d._inspection.deviation import deviation, shortest_half
+from shapley2d._inspection.deviation import (
+    Scale,
+    category_stories,
+    deviation,
+    number_stories,
+    shortest_half,
+)
 from shapley2d._inspection.forests import Bags, chances, grow, is_predicted, repair_gains
 from shapley2d._inspection.recipe import FLOOR_MIXED, SHARE_MIXED, STRAY
-from shapley2d._inspection.stories import Scale, category_stories, number_stories
 from shapley2d._kernels.forest import CODES, is_seen
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.table import Column
@@ -36,7 +41,7 @@ def small():
     x = rng.normal(size=120)
     y = np.where(rng.random(120) < 0.1, np.nan, 2 * x + 0.1 * rng.normal(size=120))
     table = as_table({"x": x, "y": y, "z": np.where(x > 0, "up", "down").tolist()})
-    coded = [code_column(column) for column in table.columns]
+    coded = [bin_column(column) for column in table.columns]
     codes = np.column_stack([one.codes_of(one.values) for one in coded])
     bags = Bags.draw(120, 0)
     return coded, codes, bags, [grow(coded, codes, bags, j, 0) for j in range(3)]
@@ -45,7 +50,7 @@ def small():
 def test_bins_hold_about_equal_shares_and_keep_equal_numbers_together():
     rng = np.random.default_rng(0)
     entries = np.concatenate([rng.normal(size=400).round(2), np.zeros(100)])
-    coded = code_column(numbers(entries))
+    coded = bin_column(numbers(entries))
     assert coded.filled <= 24
     for b in range(coded.filled):
         stretch = coded.ordered[coded.starts[b] : coded.starts[b + 1]]
@@ -58,7 +63,7 @@ def test_bins_hold_about_equal_shares_and_keep_equal_numbers_together():
 
 
 def test_few_numbers_have_a_bin_each_and_empty_cells_one_of_their_own():
-    coded = code_column(numbers([3, 1, np.nan, 3, 2, 1]))
+    coded = bin_column(numbers([3, 1, np.nan, 3, 2, 1]))
     assert coded.graded
     assert coded.bins.tolist() == [2, 0, 3, 2, 1, 0]
     assert coded.n_bins == 4
@@ -69,7 +74,7 @@ def test_few_numbers_have_a_bin_each_and_empty_cells_one_of_their_own():
 def test_strays_are_neither_empty_nor_learnt_from():
     column = as_table({"a": ["1", "2", "three", "", "4", "5", "6", "7", "8", "9", "10"]}).columns[0]
     assert column.from_text.strays == {2: "three"}
-    coded = code_column(column)
+    coded = bin_column(column)
     assert coded.bins[2] == -1
     assert coded.bins[3] == coded.filled
 
@@ -78,17 +83,17 @@ def test_strays_are_neither_empty_nor_learnt_from():
 def test_codes_of_inputs_keep_the_order_of_numbers_and_put_frequent_categories_first(n):
     rng = np.random.default_rng(0)
     entries = rng.normal(size=n)
-    codes = code_column(numbers(entries)).codes_of(np.sort(entries))
+    codes = bin_column(numbers(entries)).codes_of(np.sort(entries))
     assert (np.diff(codes.astype(int)) >= 0).all()
     assert 1 <= codes.min() <= codes.max() < CODES
     words = np.array([0.0, 1, 1, 2, 2, 2, np.nan])
-    coded = code_column(numbers(words, "category", categories=("a", "b", "c")))
+    coded = bin_column(numbers(words, "category", categories=("a", "b", "c")))
     assert coded.codes_of(words).tolist() == [3, 2, 2, 1, 1, 1, 0]
 
 
 def test_columns_that_cannot_be_predicted():
     def coded(entries, kind="number"):
-        return code_column(numbers(entries, kind, categories=tuple(map(str, range(40)))))
+        return bin_column(numbers(entries, kind, categories=tuple(map(str, range(40)))))
 
     assert is_predicted(coded(np.arange(40.0)))
     assert not is_predicted(coded(np.arange(40.0), "category"))  # a key
@@ -186,7 +191,7 @@ def test_expected_numbers_are_quantiles_of_what_is_predicted():
     """Without a forest the column itself is predicted, so that its own quantiles are expected."""
     rng = np.random.default_rng(0)
     entries = rng.permutation(1000).astype(float)
-    coded = code_column(numbers(entries))
+    coded = bin_column(numbers(entries))
     codes = np.zeros((1000, 1), dtype=np.uint8)
     expected = deviation(coded, None, codes, Bags.draw(1000, 0)).expected
     assert expected.entries == pytest.approx(np.full(1000, 499.5), abs=3)
@@ -224,7 +229,7 @@ def test_the_shortest_half_against_all_stretches():
 def test_stories_of_numbers_are_densities_on_the_squashed_scale():
     rng = np.random.default_rng(0)
     entries = rng.normal(size=200)
-    coded = code_column(numbers(entries))
+    coded = bin_column(numbers(entries))
     scale = Scale.of(coded)
     predicted = rng.dirichlet(np.ones(coded.n_bins), size=200)
     found = number_stories(coded, scale, entries, coded.bins, predicted)
@@ -245,7 +250,7 @@ def test_stories_of_numbers_are_densities_on_the_squashed_scale():
 
 def test_a_number_that_many_rows_share_is_a_category_among_numbers():
     entries = np.concatenate([np.zeros(100), np.random.default_rng(0).normal(50, 10, size=100)])
-    coded = code_column(numbers(entries))
+    coded = bin_column(numbers(entries))
     scale = Scale.of(coded)
     assert np.flatnonzero(scale.atoms).tolist() == [0]
     predicted = np.full((200, coded.n_bins), 1 / coded.n_bins)
@@ -258,17 +263,17 @@ def test_a_number_that_many_rows_share_is_a_category_among_numbers():
 def test_unusual_among_the_rows_of_a_label():
     entries = np.array([1.0, 2.0, 3.0, 10.0, 20.0, np.nan])
     groups = np.array([0, 0, 0, 1, 1, 1])
-    found = class_distance(code_column(numbers(entries)), groups)
+    found = class_distance(bin_column(numbers(entries)), groups)
     off = np.abs(np.array([-1, 0, 1])) / np.std([1, 2, 3])
     assert found == pytest.approx([*np.log1p(off), np.log(2), np.log(2), 0])
-    words = code_column(numbers([0, 0, 0, 1, 1, 1], "category", categories=("a", "b")))
+    words = bin_column(numbers([0, 0, 0, 1, 1, 1], "category", categories=("a", "b")))
     found = class_distance(words, np.array([0, 0, 0, 0, 1, 1]))
     rarity = -np.log([0.75, 0.75, 0.75, 0.25])
     assert found == pytest.approx([*np.log1p(np.maximum(0, rarity - rarity.mean())), 0, 0])
 
 
 def test_entries_that_stand_alone_where_others_come_back():
-    found = standing_alone(code_column(numbers([5, 5, 5, 5, 7, np.nan])))
+    found = standing_alone(bin_column(numbers([5, 5, 5, 5, 7, np.nan])))
     usual = 4 / 5 * np.log(4)
     assert found == pytest.approx([usual - np.log(4)] * 4 + [usual, 0])
 
@@ -298,7 +303,7 @@ def test_a_column_that_nothing_predicts_is_judged_by_its_shares():
     """The short way against the long one, which holds the chances of every category in every row."""
     from shapley2d._inspection.deviation import _judge
 
-    coded = code_column(numbers([0, 1, 1, 2, np.nan, 2, 2], "category", categories=("a", "b", "c")))
+    coded = bin_column(numbers([0, 1, 1, 2, np.nan, 2, 2], "category", categories=("a", "b", "c")))
     codes, bags = np.zeros((7, 1), dtype=np.uint8), Bags.draw(7, 0)
     short = deviation(coded, None, codes, bags)
     predicted = chances(coded, None, codes, bags.seen)

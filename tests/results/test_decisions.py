@@ -6,14 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from decision_file import decisions_text, write_decisions
 from shapley2d import InputError
-from shapley2d._results.decisions import (
-    Decision,
-    decisions_text,
-    parse_decisions,
-    read_decisions,
-    write_decisions,
-)
+from shapley2d._results.decisions import Decision, parse_decisions, read_decisions
 
 HEAD = "row,column,entry,decision,new,table\n"
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

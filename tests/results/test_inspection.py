@@ -13,8 +13,8 @@ import pytest
 
 from inspected_table import PLANTED, people
 from shapley2d import InputError, Inspection, Valuation, inspect_cells, value_cells
-from shapley2d._inspection.findings import ColumnFinding
-from shapley2d._results.inspection_page import render_inspection
+from shapley2d._inspection.columns.finding import ColumnFinding
+from shapley2d._results.ranking import gain_scores, rank_cells
 
 TABLE, LABEL = people()
 
@@ -36,14 +36,14 @@ def valued():
 
 
 def test_planted_errors_come_first_with_what_they_should_say(inspection):
-    first = inspection.rank(most=8)
+    first = inspection.rank(8)
     found = list(zip(first["row"], first["column"], strict=True))
     assert {(5, "age"), (7, "city"), (9, "income"), (11, "code")} <= set(found)
     line = first.iloc[found.index((7, "city"))]
     assert (line["entry"], line["expected"]) == ("Brimingham", "Birmingham")
     assert "Birmingham" in line["likely"]
     age = first.iloc[found.index((5, "age"))]
-    assert "far from what the row says: expected" in age["reasons"]
+    assert "far from what the row suggests: expected" in age["reasons"]
     assert age["reasons"].count("%") >= 1
     assert age["expected"].isdecimal()  # whole numbers stay whole
     assert list(first["probability"]) == sorted(first["probability"], reverse=True)
@@ -78,26 +78,25 @@ def test_all_cells_as_a_frame(inspection):
 
 
 def test_harm_and_gain(inspection, valued):
-    assert list(valued.rank("harm", 1)[["row", "column"]].iloc[0]) == [3, "income"]
-    assert valued.rank("harm", None)["value"].notna().all()
+    assert list(valued.rank(1, by="harm")[["row", "column"]].iloc[0]) == [3, "income"]
+    assert valued.rank(None, by="harm")["value"].notna().all()
     spread = valued.values[:, :-1].std()
     terms = 2 * np.arcsinh(-np.nan_to_num(valued.values) / spread)
-    np.testing.assert_allclose(valued.both(), valued.findings.scores + terms)
-    order = [valued.order(by).tolist().index(3 * 8 + 1) for by in ("gain", "wrong")]
+    np.testing.assert_allclose(gain_scores(valued), valued.cells.scores + terms)
+    order = [rank_cells(valued, by=by).index((3, 1)) for by in ("gain", "wrong")]
     assert order[0] < 10 < order[1]
     with pytest.raises(InputError, match="by needs cell values: pass valuation"):
-        inspection.rank("harm")
+        inspection.rank(by="harm")
     with pytest.raises(InputError, match="by='wrongest' is not known"):
-        inspection.rank("wrongest")
+        inspection.rank(by="wrongest")
 
 
 def test_cells_called_right_are_not_listed_again(inspection):
-    first = inspection.order("wrong", 3)
-    i, j = divmod(int(first[0]), TABLE.shape[1] + 1)
-    settled = inspection.settle([(i, j)])
-    assert settled.order("wrong", 2).tolist() == first[1:].tolist()
-    assert (i, j) not in {
-        (a, b) for a, b in np.argwhere(settled.repair(TABLE, most=3, y=LABEL)[0] != TABLE)
+    first = rank_cells(inspection, 3)
+    settled = inspection.settle(first[:1])
+    assert rank_cells(settled, 2) == first[1:]
+    assert first[0] not in {
+        (a, b) for a, b in np.argwhere(settled.repair(TABLE, n=3, y=LABEL)[0] != TABLE)
     }
 
 
@@ -106,18 +105,16 @@ def test_save_and_load(valued, tmp_path):
     finding = ColumnFinding(
         ("age",), "codes", "column 'age' holds 433", np.array([5]), {5: "43"}, 0.5, np.array([0.5])
     )
-    findings = dataclasses.replace(valued.findings, column_findings=(finding,))
-    saved = dataclasses.replace(valued, findings=findings).settle([(0, 0)])
+    saved = dataclasses.replace(valued, findings=[finding]).settle([(0, 0)])
     saved.save(path)
     loaded = Inspection.load(path)
-    pd.testing.assert_frame_equal(loaded.rank(most=None), saved.rank(most=None))
+    pd.testing.assert_frame_equal(loaded.rank(None), saved.rank(None))
     pd.testing.assert_frame_equal(loaded.expected, saved.expected)
-    assert loaded.columns[0].suggestions == {5: "43"} and loaded.columns[0].chances.tolist() == [
-        0.5
-    ]
+    assert loaded.findings[0].suggestions == {5: "43"}
+    assert loaded.findings[0].chances.tolist() == [0.5]
     assert loaded.settled == {(0, 0)}
     assert loaded.fingerprint == saved.fingerprint
-    assert loaded.repair(TABLE, most=5)[1].equals(saved.repair(TABLE, most=5)[1])
+    assert loaded.repair(TABLE, n=5)[1].equals(saved.repair(TABLE, n=5)[1])
     assert isinstance(Inspection.load(path, "polars").rank(), pl.DataFrame)
     assert pq.read_table(path).column_names[:6] == [
         "row",
@@ -210,16 +207,14 @@ def test_what_to_repair_can_be_said_in_many_ways(inspection, tmp_path):
     finding = ColumnFinding(
         ("city",), "spellings", "'Brimingham' is 'Leeds'", np.array([7]), {7: "Leeds"}, 0.9
     )
-    told = dataclasses.replace(
-        inspection, findings=dataclasses.replace(inspection.findings, column_findings=(finding,))
-    )
+    told = dataclasses.replace(inspection, findings=[finding])
     assert told.repair(TABLE, findings=[0])[0].loc[7, "city"] == "Leeds"
     for options, words in (
         ({}, "needs to know what to change"),
         ({"cells": [(999, "city")]}, "there is no row 999"),
         ({"cells": [(7, "town")]}, "there is no column 'town'"),
         ({"probability": 2}, "probability=2 must be a number from 0 to 1"),
-        ({"most": -1}, "most=-1 must be a whole number"),
+        ({"n": -1}, "n=-1 must be a whole number"),
         ({"findings": [3]}, "findings=3 is not the position"),
         ({"cells": tmp_path / "nothing.csv"}, "there is no file"),
         ({"cells": np.zeros((3, 3), dtype=bool)}, r"has the shape \(3, 3\), but the table has"),
@@ -246,13 +241,13 @@ def test_labels_are_repaired_where_they_are(inspection):
 
 def test_another_table_is_refused(inspection):
     with pytest.raises(InputError, match="column 'age' is different"):
-        inspection.repair(TABLE.assign(age=1), most=1)
+        inspection.repair(TABLE.assign(age=1), n=1)
     with pytest.raises(InputError, match="has 159 rows, but the table that was inspected had 160"):
-        inspection.repair(TABLE.iloc[1:], most=1)
+        inspection.repair(TABLE.iloc[1:], n=1)
     with pytest.raises(InputError, match="has no column 'city'"):
-        inspection.repair(TABLE.drop(columns="city"), most=1)
+        inspection.repair(TABLE.drop(columns="city"), n=1)
     with pytest.raises(InputError, match="y is not the table"):
-        inspection.repair(TABLE, most=1, y=["yes"] * 160)
+        inspection.repair(TABLE, n=1, y=["yes"] * 160)
 
 
 def test_words_for_people(inspection):
@@ -262,8 +257,9 @@ def test_words_for_people(inspection):
     assert "&lt;b&gt;city" in hostile._repr_html_() and "<b>city" not in hostile._repr_html_()
 
 
-def test_the_page_holds_the_first_suspects_only(inspection):
-    page = render_inspection(inspection, most=20, title="<i>What</i>")
+def test_the_page_holds_the_first_suspects_only(inspection, tmp_path):
+    inspection.to_html(tmp_path / "page.html", n=20, title="<i>What</i>")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<title>&lt;i&gt;What&lt;/i&gt;</title>" in page
     assert "http://" not in page and "https://" not in page
     assert "decided of the 20 listed here" in page
@@ -284,10 +280,8 @@ def test_crafted_records_are_refused_or_usable(tmp_path):
         ("age",), "codes", "column 'age' holds 433", np.array([5]), {5: "43"}, 0.5
     )
     inspection = inspect_cells(TABLE.iloc[:30, :4], LABEL[:30], progress=False)
-    findings = dataclasses.replace(
-        inspection.findings, column_findings=(finding,), suspects={(5, 0): "odd"}
-    )
-    dataclasses.replace(inspection, findings=findings).save(path)
+    cells = dataclasses.replace(inspection.cells, notes={(5, 0): "odd"})
+    dataclasses.replace(inspection, cells=cells, findings=[finding]).save(path)
     table = pq.read_table(path)
     record = json.loads(table.schema.metadata[b"shapley2d.inspection"])
     junk = [None, 10**30, "x", [[1]], {}, ["x"] * 8, [[9999, 0]]]
@@ -306,5 +300,5 @@ def test_crafted_records_are_refused_or_usable(tmp_path):
             except InputError as error:
                 refused.append(str(error))
             else:
-                loaded.rank(most=2), repr(loaded), render_inspection(loaded, most=5)
+                loaded.rank(2), repr(loaded), loaded.to_html(tmp_path / "page.html", n=5)
     assert len(refused) > 60 and not any("\n" in words for words in refused)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.plural import counted
 from shapley2d._base.warnings import without_warnings
 from shapley2d._methods.run import Run
 from shapley2d._results.inspection import Inspection
@@ -23,7 +24,7 @@ from shapley2d.exceptions import InputError, Place, Setting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._inspection.findings import Findings
+    from shapley2d._inspection.cells import ScoredCells
     from shapley2d._tables.target import Target
 
 
@@ -40,8 +41,8 @@ def inspect_cells(
 ) -> Inspection:
     """Find the entries of a table that are likely wrong, and what they should say.
 
-    Every entry is predicted from the rest of its row and its label. First come those least likely
-    and farthest off, and whose replacement makes the rest of the row fit better.
+    Every entry is predicted from the rest of its row and its label. Entries are ranked by how
+    unlikely they are, how far off, and how much better their row fits once they are replaced.
 
     Parameters
     ----------
@@ -52,18 +53,18 @@ def inspect_cells(
     y : 1-D array, list or series, or the name of a column of X, optional
         Labels or numbers to predict, inspected too. Some may be missing.
     valuation : Valuation, optional
-        Of the same table: what each cell is worth is shown beside how likely it is wrong, and can
-        be ranked by.
+        Values of the same table: they are shown beside the probabilities, and cells can be ranked
+        by them.
     task : {"auto", "classification", "regression"}
-        ``"auto"``: text, booleans and up to 20 different whole numbers are classes.
+        ``"auto"``: text, booleans and up to 20 distinct whole numbers are classes.
     kinds : dict, optional
-        What columns hold, by name: ``"number"``, ``"date"`` or ``"text"``, for those that are not
-        what they look like.
+        Types of columns by name, ``"number"``, ``"date"`` or ``"text"``, where the auto-detected
+        type is wrong.
     random_state : int, numpy generator or None
     n_jobs : int or None
-        Workers; -1 for all cores, all by default. What is found does not depend on it.
+        Workers; all cores by default. The result does not depend on it.
     progress : {"auto", True, False} or callable
-        A bar on a terminal by default; a function is handed ``(fraction, note)``.
+        A bar on a terminal by default; a function is called with ``(fraction, note)``.
 
     Returns
     -------
@@ -71,12 +72,13 @@ def inspect_cells(
 
     See Also
     --------
-    measure_repair : whether repairing what was found helps a model.
+    measure_repair : whether the repairs help a model.
 
     Examples
     --------
     >>> from shapley2d import inspect_cells
-    >>> X = {"height": [150 + k % 40 for k in range(80)], "weight": [50.0 + k % 40 for k in range(80)]}
+    >>> X = {"height": [150 + k % 40 for k in range(80)]}
+    >>> X["weight"] = [height - 100.0 for height in X["height"]]
     >>> X["weight"][7] = 570.0
     >>> inspection = inspect_cells(X, progress=False)
     >>> i, j = divmod(int(inspection.scores.argmax()), 2)
@@ -90,7 +92,7 @@ def inspect_cells(
     X, y = collected(X), collected(y, "y")
     if y is not None:
         X, y, _, _ = with_targets(X, y, None, None)
-    with without_warnings():  # what a column holds, strays and keys are findings here
+    with without_warnings():  # entries of another type and keys are findings here
         table = as_table(X, "X", kinds)
         name = None if y is None else named or label_name(y, table.column_names)
         series = as_series(y)
@@ -100,28 +102,28 @@ def inspect_cells(
     if label is not None and label.n_rows != table.n_rows:
         raise InputError(
             Place("y"),
-            f" has {label.n_rows} entries, but its table has {table.n_rows} rows: inconsistent numbers of samples",
+            f" has {label.n_rows} entries, but its table has {table.n_rows} rows: inconsistent "
+            "numbers of samples",
         )
-    findings = _findings(table, label, target, run)
-    if not findings.column_findings:
-        from shapley2d._inspection.columns.find import find_in_columns
+    from shapley2d._inspection.columns.find import find_in_columns
 
-        findings = replace(findings, column_findings=find_in_columns(table))
+    cells = _score(table, label, target, run)
     columns = {column.name: column_digest(column) for column in table.columns}
     if label is not None:
         columns[label.column_names[0]] = column_digest(label.columns[0])
     return Inspection(
-        findings=findings,
+        cells=cells,
+        findings=find_in_columns(table),
         row_names=table.row_names,
-        values=None if valuation is None else _values(valuation, findings, table.row_names),
+        values=None if valuation is None else _values(valuation, cells, table.row_names),
         frame=frame_kind(given),
         digests=columns,
         fingerprint=table_digest(columns),
-        info=_record(run, findings, kinds),
+        info=_record(run, cells, kinds),
     )
 
 
-def _findings(table: Table, label: Table | None, target: Target | None, run: Run) -> Findings:
+def _score(table: Table, label: Table | None, target: Target | None, run: Run) -> ScoredCells:
     from shapley2d._inspection.score import inspect_table
 
     settings: dict[str, Any] = {"seed": run.seed, "n_jobs": run.n_jobs, "progress": run.progress}
@@ -129,13 +131,13 @@ def _findings(table: Table, label: Table | None, target: Target | None, run: Run
         return inspect_table(table, None, **settings)
     if target is not None:
         return inspect_table(table, target, label_name=label.column_names[0], **settings)
-    # labels that are missing in part, or that teach nothing: one more column like the others
+    # labels that are missing in part, or all the same: one more column like the others
     both = Table((*table.columns, label.columns[0]), table.row_names, None)
     return replace(inspect_table(both, None, **settings), has_label=True)
 
 
 def _target(y: Any, table: Table, task: str) -> Target | None:
-    """The target, or None where it is not whole or has a single class: a label to be inspected, not learnt."""
+    """The target; None where labels are missing or all the same: nothing can be learned from it."""
     try:
         target = as_target(y, table, task)
     except InputError as error:
@@ -149,16 +151,13 @@ def _label_kind(kinds: Any, name: str) -> dict[str, str] | None:
     return {name: kinds[name]} if isinstance(kinds, dict) and name in kinds else None
 
 
-def _record(run: Run, findings: Findings, kinds: Any) -> dict[str, Any]:
-    facts = {
-        key: value for key, value in findings.info.items() if isinstance(value, (str, int, float))
-    }
-    record = run.record(**facts, kinds=dict(kinds) if kinds else None)
+def _record(run: Run, cells: ScoredCells, kinds: Any) -> dict[str, Any]:
+    record = run.record(**cells.info, kinds=dict(kinds) if kinds else None)
     record.pop("semivalue")
     return record
 
 
-def _values(valuation: Any, findings: Findings, row_names: NDArray[Any]) -> NDArray[np.float64]:
+def _values(valuation: Any, cells: ScoredCells, row_names: NDArray[Any]) -> NDArray[np.float64]:
     """The values of a valuation at the cells of the inspected table, NaN where it has none."""
     if not hasattr(valuation, "values") or not hasattr(valuation, "column_names"):
         raise InputError(
@@ -175,19 +174,19 @@ def _values(valuation: Any, findings: Findings, row_names: NDArray[Any]) -> NDAr
             Place("X"),
             "; value the same table",
         )
-    names = [column.name for column in findings.columns]
+    names = cells.names
     if not set(valuation.column_names) <= set(names):
         other = next(name for name in valuation.column_names if name not in names)
         raise InputError(
             Setting("valuation"), " is of another table: ", Place("X"), f" has no column {other!r}"
         )
-    values = np.full(findings.scores.shape, np.nan)
+    values = np.full(cells.scores.shape, np.nan)
     for k, name in enumerate(valuation.column_names):
         j = names.index(name)
         values[rows, j] = valuation.values[:, k]
-        label = findings.has_label and j == len(names) - 1
-        if valuation.contents is not None and not label:
-            texts = findings.columns[j].text()
+        is_label = cells.has_label and j == len(names) - 1
+        if valuation.contents is not None and not is_label:
+            texts = cells.entries[j]
             wrong = [
                 i
                 for i, text in zip(rows.tolist(), valuation.contents[k], strict=True)
@@ -196,7 +195,8 @@ def _values(valuation: Any, findings: Findings, row_names: NDArray[Any]) -> NDAr
             if wrong:
                 raise InputError(
                     Setting("valuation"),
-                    f" is of another table: column {name!r} differs in {len(wrong)} rows, first in row "
-                    f"{row_names[wrong[0]]}; value the same table",
+                    f" is of another table: column {name!r} differs in "
+                    f"{counted(len(wrong), 'row')}, first in row {row_names[wrong[0]]}; value the "
+                    "same table",
                 )
     return values

@@ -24,9 +24,9 @@ class CellInspector(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     scores_, probability_ : ndarray of shape (n_samples, n_features)
-        How odd every entry is, and how likely wrong.
+        How unusual every entry is, and how likely it is wrong.
     label_scores_, label_probability_ : ndarray of shape (n_samples,) or None
-        The same of the labels, where there are any.
+        The same of the labels; None without labels.
     inspection_ : Inspection
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -65,9 +65,18 @@ class CellInspector(BaseEstimator):  # type: ignore[misc]
         X : table
         y : labels or numbers, optional
         valuation : Valuation, optional
-            Of the same table.
+            Values of the same table.
         """
-        inspection = inspect_cells(X, y, valuation=valuation, **self.get_params(deep=False))
+        inspection = inspect_cells(
+            X,
+            y,
+            valuation=valuation,
+            task=self.task,
+            kinds=self.kinds,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+        )
         self.inspection_ = inspection
         self.scores_ = inspection.scores
         self.probability_ = inspection.probability

@@ -1,4 +1,4 @@
-"""Does repairing help a model? The same model and folds before and after, on rows that the repairs never saw."""
+"""Whether repairs help a model, measured on held-out rows that no repair has seen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from shapley2d._base.warnings import without_warnings
 from shapley2d._methods.model_games import model_games
 from shapley2d._methods.models import is_knn
 from shapley2d._methods.run import Run
-from shapley2d._results.inspected import Inspected
+from shapley2d._results.inspection import Inspection
+from shapley2d._results.ranking import rank_cells
 from shapley2d._results.repair_gain import RepairGain
 from shapley2d._tables.changes import change_cells, change_vector
 from shapley2d._tables.convert import as_table
@@ -44,7 +45,7 @@ def measure_repair(
     X: Any,
     y: Any,
     *,
-    most: int | None = None,
+    n: int | None = None,
     probability: float | None = None,
     model: Any = "forest",
     scoring: Any = None,
@@ -58,31 +59,31 @@ def measure_repair(
 ) -> RepairGain:
     """Measure what repairs do for a model.
 
-    The rows are split into folds. Each fold in turn is held out as it is, errors included: its
-    entries and labels are neither repaired nor seen by what repairs the others. The model is
-    trained on the other rows three times: as they are, repaired, and with as many random repairs in
-    the same columns. All three are scored on the held-out rows.
+    The rows are split into folds. Each fold in turn is held out: its entries and labels are not
+    repaired, and no repair of the other rows uses them. The model is trained on the other rows
+    three times: original, repaired, and with as many random repairs in the same columns. All three
+    are scored on the held-out rows.
 
     Parameters
     ----------
     repairs : Inspection, or the log of a repair
-        An inspection: the training rows of every fold are inspected by themselves, and repaired by
-        the rule that ``most`` or ``probability`` gives. So nothing of the held-out rows, not even
-        their labels, has a part in any repair. A log (of :meth:`~shapley2d.Inspection.repair`, or a
-        frame of ``row``, ``column`` and ``after``): those of its changes that are in the training
-        rows are made. Its entries were suggested with all rows in view; how much that flatters is
-        seen by passing the inspection instead.
-    X, y : the table as it was before the repairs, and its target
-    most : int
-        With an inspection: the cells most likely wrong, so many in the whole table.
+        An inspection: the training rows of every fold are inspected by themselves, and the cells
+        chosen by ``n`` or ``probability`` are repaired. A log (of
+        :meth:`~shapley2d.Inspection.repair`, or a frame of ``row``, ``column`` and ``after``): its
+        changes in the training rows are made. They were suggested with all rows in view, so the
+        gain is a little too good; pass the inspection for a fair one.
+    X, y : the table before the repairs, and its target
+    n : int
+        With an inspection: how many cells of the whole table to repair, the likeliest wrong first.
     probability : float
-        With an inspection: all cells at least so likely wrong; 0.5 where neither is given.
+        With an inspection: repair all cells whose probability of being wrong is at least this; 0.5
+        where neither is given.
     model : str or scikit-learn estimator
         As for :func:`~shapley2d.value_cells`.
     scoring : str, callable or None
         Any scikit-learn scoring; None takes accuracy, or R squared.
     cv, repeats : int
-        How often the rows are split into how many folds.
+        Number of folds, and how often the rows are split into them.
     task, kinds, random_state, n_jobs, progress
         As for :func:`~shapley2d.inspect_cells`.
 
@@ -98,8 +99,8 @@ def measure_repair(
     >>> y = ["low" if k % 20 < 10 else "high" for k in range(60)]
     >>> X["b"][7] = 700.0
     >>> inspection = inspect_cells(X, y, progress=False)
-    >>> measured = measure_repair(inspection, X, y, most=1, cv=3, repeats=1, model="tree", progress=False)
-    >>> measured.changed.tolist()
+    >>> options = {"model": "tree", "cv": 3, "repeats": 1, "progress": False}
+    >>> measure_repair(inspection, X, y, n=1, **options).changed.tolist()
     [1, 1, 1]
     """
     run = Run.create(random_state, "shapley", n_jobs, progress)
@@ -110,12 +111,12 @@ def measure_repair(
     X, y, _, _ = with_targets(X, y, None, None)
     with without_warnings():
         data = _Data.of(X, y, named, task, kinds)
-    inspects = isinstance(repairs, Inspected)
+    inspects = isinstance(repairs, Inspection)
     log: Changes = {} if inspects else _log_changes(repairs, data)
-    if not inspects and (most is not None or probability is not None):
+    if not inspects and (n is not None or probability is not None):
         raise InputError(
-            Setting("most" if most is not None else "probability"),
-            " goes with an inspection: the log says what was changed",
+            Setting("n" if n is not None else "probability"),
+            " goes with an inspection: the log lists the changes",
         )
     parts = [part for k in range(repeats) for part in _folds(data, cv, run.seed + k)]
     scores = np.zeros((3, len(parts)))
@@ -126,7 +127,7 @@ def measure_repair(
                 own = data.take(train)
                 if inspects:
                     new, random = _inspected(
-                        own, most, probability, train.size / data.rows.size, run, k
+                        own, n, probability, train.size / data.rows.size, run, k
                     )
                 else:
                     new = _within(log, data.rows[train])
@@ -137,22 +138,18 @@ def measure_repair(
                         own.changed(part), data.take(held), model, scoring, run
                     )
             report((k + 1) / len(parts), f"fold {k + 1} of {len(parts)}")
-    words = (
-        scoring
-        if isinstance(scoring, str)
-        else "score"
-        if scoring
-        else _score_name(data.task, model)
-    )
+    score_name = _score_name(data.task, model) if scoring is None else "score"
+    if isinstance(scoring, str):
+        score_name = scoring
     before, after, control = scores
     return RepairGain(
-        before, after, control, changed=changed, folds=cv, scoring=words, frame=given_frame
+        before, after, control, changed=changed, folds=cv, scoring=score_name, frame=given_frame
     )
 
 
 @dataclass(frozen=True)
 class _Data:
-    """A table as the caller holds it, with its target, and which rows of it are meant."""
+    """A table of the caller's type with its target, and the rows that are used."""
 
     native: Any
     y: Any
@@ -174,9 +171,8 @@ class _Data:
                 Place("y"),
                 f" has {label.entries.size} entries, but its table has {table.n_rows} rows",
             )
-        known = np.flatnonzero(
-            ~np.isnan(label.entries)
-        )  # rows without a label can neither train nor be scored
+        # rows without a label can neither train nor be scored
+        known = np.flatnonzero(~np.isnan(label.entries))
         vector = np.array(label.text(), dtype=object)
         if label.kind == "number":
             vector = label.entries
@@ -207,7 +203,7 @@ class _Data:
 
 
 def _score(train: _Data, held: _Data, model: Any, scoring: Any, run: Run) -> float:
-    """The score, on rows held out, of a model trained on a table."""
+    """The score on held-out rows of a model trained on a table."""
     table = as_table(train.native, "X", train.kinds)
     target = as_target(train.y, table, train.task)
     if target.kept is not None:
@@ -228,9 +224,9 @@ def _score(train: _Data, held: _Data, model: Any, scoring: Any, run: Run) -> flo
 
 
 def _inspected(
-    own: _Data, most: int | None, probability: float | None, share: float, run: Run, k: int
+    own: _Data, n: int | None, probability: float | None, share: float, run: Run, k: int
 ) -> tuple[Changes, Changes]:
-    """Repairs of training rows by an inspection of nothing else, and as many random ones."""
+    """Repairs of training rows by an inspection of these rows alone, and as many random ones."""
     found = inspect_cells(
         own.native,
         own.y,
@@ -240,25 +236,27 @@ def _inspected(
         n_jobs=run.n_jobs,
         progress=False,
     )
-    order = found.order("wrong")
-    if most is not None:
-        check_whole(most, "most", 0)
-        order = order[: round(most * share)]
-    if probability is not None or most is None:
+    cells = found.cells
+    order = rank_cells(found)
+    if n is not None:
+        check_whole(n, "n", 0)
+        order = order[: round(n * share)]
+    if probability is not None or n is None:
         least = _PROBABILITY if probability is None else probability
-        order = order[found.findings.probability.ravel()[order] >= least]
+        order = [cell for cell in order if cells.probability[cell] >= least]
     new: Changes = {}
     names = [*found.column_names, own.label]
-    for flat in order.tolist():
-        i, j = divmod(flat, found.findings.scores.shape[1])
-        text = found.expected_text(i, j)
-        if text != found.entries[j][i]:
+    for i, j in order:
+        text = cells.expected_text(i, j)
+        if text != cells.entries[j][i]:
             new.setdefault(names[j], {})[i] = text
     return new, _random(own, new, found, np.random.default_rng([run.seed % 2**63, k]))
 
 
-def _random(own: _Data, new: Changes, found: Inspected | None, rng: np.random.Generator) -> Changes:
-    """As many changes in the same columns, at random rows: to what is expected there, or is usual in the column."""
+def _random(
+    own: _Data, new: Changes, found: Inspection | None, rng: np.random.Generator
+) -> Changes:
+    """As many changes in the same columns, in random rows, to the entries expected there."""
     random: Changes = {}
     for name, part in new.items():
         entries, wanted = _expected(own, name, found)
@@ -272,12 +270,12 @@ def _random(own: _Data, new: Changes, found: Inspected | None, rng: np.random.Ge
 
 
 def _expected(
-    own: _Data, name: str, found: Inspected | None
+    own: _Data, name: str, found: Inspection | None
 ) -> tuple[list[str | None], list[str | None]]:
-    """The entries of a column, and what an inspection expects; without one the median, or the commonest entry."""
+    """The entries of a column, and the expected ones; without an inspection the usual entry."""
     if found is not None:
         j = [*found.column_names, own.label].index(name)
-        return found.entries[j], found.expected_texts(j)
+        return found.cells.entries[j], found.cells.expected_texts(j)
     column = (
         as_table({name: own.y}, "y").columns[0]
         if name == own.label
@@ -294,13 +292,13 @@ def _expected(
 
 
 def _log_changes(log: Any, data: _Data) -> Changes:
-    """The changes of a log, by column and position of the row."""
+    """The changes of a log, by column and row position."""
     frame = nw.from_native(log, eager_only=True, pass_through=True)
     wanted = ("row", "column", "after")
     if not isinstance(frame, nw.DataFrame) or any(name not in frame.columns for name in wanted):
         raise InputError(
             Setting("repairs"),
-            " must be an Inspection, or the log of its repair: a frame of row, column and after",
+            " must be an Inspection, or the log of a repair: a frame of row, column and after",
         )
     places = {str(name): i for i, name in enumerate(data.row_names.tolist())}
     if len(places) < data.row_names.size:
@@ -323,7 +321,7 @@ def _log_changes(log: Any, data: _Data) -> Changes:
 
 
 def _within(log: Changes, rows: NDArray[np.intp]) -> Changes:
-    """The changes that are in some rows, by their positions there."""
+    """The changes in some rows, by position among these rows."""
     place = {int(row): k for k, row in enumerate(rows)}
     found = {
         name: {place[i]: text for i, text in part.items() if i in place}

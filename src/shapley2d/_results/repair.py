@@ -42,8 +42,8 @@ def repair(
     """A repaired copy of a table and the log; see :meth:`~shapley2d.Inspection.repair`."""
     if all(option is None for option in (cells, n, probability, findings)):
         raise InputError(
-            "repair needs to know what to change: give ", Setting("cells"), ", ", Setting("n"), ", ",
-            Setting("probability"), " or ", Setting("findings"),
+            "repair needs to know what to change: give ", Setting("cells"), ", ", Setting("n"),
+            ", ", Setting("probability"), " or ", Setting("findings"),
         )  # fmt: skip
     native = read_path(X) if is_path(X) else _native(X)
     names = check_same_table(inspection, native, y)

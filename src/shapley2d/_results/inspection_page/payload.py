@@ -80,7 +80,16 @@ def make_payload(
         "rows": _rows(inspection, listed),
         "findings": _findings(inspection),
         "remembered": [
-            [one.row, one.name, one.column, one.entry, one.verdict, one.new, one.probability, one.why]
+            [
+                one.row,
+                one.name,
+                one.column,
+                one.entry,
+                one.verdict,
+                one.new,
+                one.probability,
+                one.why,
+            ]
             for one in remembered
         ],
     }

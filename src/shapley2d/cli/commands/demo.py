@@ -8,7 +8,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._base.words import printable
+from shapley2d._base.printable import printable
+from shapley2d._results.ranking import rank_cells
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, shown, warnings_as_notes
 from shapley2d.cli.writing.outputs import check_file, write_csv, write_html, write_values
@@ -40,6 +41,7 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     and the page on which to decide about the likeliest errors.
     """
     from shapley2d import inspect_cells, measure_repair, value_cells
+    from shapley2d._results.inspection_page import write_inspection
     from shapley2d.datasets import load_breast_cancer_original
     from shapley2d.evaluation import detection_curve, inject_errors
 
@@ -67,7 +69,7 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     with warnings_as_notes():
         valuation = value_cells(table, y)
         inspection = inspect_cells(table, y, valuation=valuation)
-        _, log = inspection.repair(table, most=round(SHARE * corrupted.cells.size))
+        _, log = inspection.repair(table, n=round(SHARE * corrupted.cells.size))
         gain = measure_repair(log, table, y, model="knn")
     rows = np.broadcast_to(valuation.rows[:, None], valuation.shape)
     total = int(corrupted.cells.sum())
@@ -90,7 +92,9 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     write_csv(table.append_column("class", [y.tolist()]), files["table"])
     write_values(valuation, files["values"])
     write_html(valuation, files["report"], marked=corrupted.cells, title="Demo: injected errors")
-    inspection.report(files["page"], title="Demo: which entries are wrong", target="class")
+    write_inspection(
+        inspection, files["page"], title="Demo: which entries are wrong", target="class"
+    )
     if as_json_:
         print_json(
             {
@@ -208,14 +212,14 @@ def _suspects(inspection: Any, original: Any, kinds: Any) -> Table:
                           ("wrong", "right"), ("error", "left")):  # fmt: skip
         table.add_column(heading, justify=side)  # type: ignore[arg-type]
     _, m = inspection.shape
-    places = [divmod(flat, m + 1) for flat in inspection.order("wrong").tolist()]
+    places = rank_cells(inspection)
     for i, j in [(i, j) for i, j in places if j < m][:_SHOWN]:
         injected = f"{kinds[i, j]}, was {original[i, j]:.0f}" if kinds[i, j] else "as it came"
         table.add_row(
             str(i),
-            shown(inspection.all_names[j]),
-            shown(inspection.entries[j][i]),
-            shown(inspection.expected_text(i, j)),
+            shown(inspection.cells.names[j]),
+            shown(inspection.cells.entries[j][i]),
+            shown(inspection.cells.expected_text(i, j)),
             f"{100 * inspection.probability[i, j]:.0f} %",
             injected,
         )

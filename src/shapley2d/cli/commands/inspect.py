@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Optional
 
 import typer
 
+from shapley2d._base.plural import counted, plural
 from shapley2d._base.warnings import without_warnings
 from shapley2d._results.decisions import Decision, read_decisions
 from shapley2d.cli import options as o
@@ -18,15 +19,16 @@ from shapley2d.cli.writing.suspects import (
     inspection_json,
     print_inspection,
     suspect_cells,
-    write_inspection,
+    write_cells,
 )
 from shapley2d.exceptions import InputError
 
 _TABLE = "Table"
 _RESULT = "Results"
-_AFFORDABLE = 1.5e7  # rows squared times columns up to which harm is computed unasked, in seconds
+# Rows squared times columns up to which harm is computed unasked: that takes seconds.
+_AFFORDABLE = 1.5e7
 
-Inspected = Annotated[
+InspectedTable = Annotated[
     str,
     typer.Argument(
         metavar="TABLE",
@@ -50,8 +52,8 @@ SavedValues = Annotated[
     typer.Option(
         "--valuation",
         metavar="VALUES.parquet",
-        help="Values of the same table, from shapley2d cells -o: they are shown as harm. (default: computed for small "
-        "tables with a target)",
+        help="Values of the same table, from shapley2d cells -o, shown as harm. (default: computed "
+        "for small tables with a target)",
         show_default=False,
     ),
 ]
@@ -60,14 +62,14 @@ Earlier = Annotated[
     typer.Option(
         "--decisions",
         metavar="FILE.csv",
-        help="Decisions made before: what was called right is not asked again.",
+        help="Earlier decisions: entries that were called right are not listed again.",
         show_default=False,
     ),
 ]
 By = Annotated[
     Literal["wrong", "harm", "gain"],
     typer.Option(
-        "--by", help="What comes first: likeliest wrong, most harmful to a model, or both."
+        "--by", help="Order: likeliest wrong first, most harmful to a model first, or both (gain)."
     ),
 ]
 CellsOutput = Annotated[
@@ -76,7 +78,7 @@ CellsOutput = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Write all cells: .parquet (with all that is known of them) or .csv.",
+        help="Write all cells: .parquet (can be loaded again) or .csv.",
         rich_help_panel=_RESULT,
         show_default=False,
     ),
@@ -100,7 +102,7 @@ Top = Annotated[
 
 
 def inspect(
-    table: Inspected,
+    table: InspectedTable,
     target: AnyTarget = None,
     *,
     file: o.FileOptions,
@@ -117,9 +119,11 @@ def inspect(
 ) -> None:
     """Find the entries of a table that are likely wrong, and what they should say.
 
-    Every entry is predicted from the rest of its row and its label. First come those least likely
-    and farthest off, and whose replacement makes the rest of the row fit better.
+    Every entry is predicted from the rest of its row and its label. Entries are ranked by how
+    unlikely they are, how far off, and how much better their row fits once they are replaced.
     """
+    from shapley2d._results.inspection_page import write_inspection
+
     read = [table, *(str(path) for path in (valuation, decisions) if path is not None)]
     check_outputs(output, report, read)
     notes = collect_notes()
@@ -135,8 +139,8 @@ def inspect(
         )
         if by != "wrong" and saved is None:
             raise InputError(
-                f"--by {by} needs cell values: give --target, or for a large table --valuation with what shapley2d "
-                "cells -o wrote"
+                f"--by {by} needs cell values: give --target, or for a large table --valuation "
+                "with the file that shapley2d cells -o wrote"
             )
         inspection = given.inspect(
             valuation=saved, task=task, random_state=seed, n_jobs=workers, progress=progress()
@@ -147,7 +151,9 @@ def inspect(
         inspection = inspection.settle(settled)
         if stale:
             note(
-                f"{decisions}: {stale} entries called right have changed since: they are asked about again"
+                f"{decisions}: {counted(stale, 'entry', 'entries')} called right "
+                f"{plural(stale, 'has', 'have')} changed since, and "
+                f"{plural(stale, 'is', 'are')} listed again"
             )
     files: dict[str, Path] = {}
     failed: list[Exception] = []
@@ -156,10 +162,11 @@ def inspect(
             continue
         try:
             if what == "cells":
-                write_inspection(inspection, path)
+                write_cells(inspection, path)
             else:
                 with naming(path):
-                    inspection.report(
+                    write_inspection(
+                        inspection,
                         path,
                         by=by,
                         target=target,
@@ -190,14 +197,14 @@ def _load(path: Path) -> Any:
 def quick_values(
     given: InspectedFile, task: str, seed: int, workers: int | None, *, wanted: bool
 ) -> Any:
-    """Cell values of a small table with a target, from a few column coalitions; None where they would take long."""
+    """Cell values of a small table with a target, from few subsets; None for large tables."""
     if not wanted or given.y is None:
         return None
     n, m = given.X.shape
     if n * n * m > _AFFORDABLE:
         note(
-            "harm is not shown, as valuing so many rows takes a while: run shapley2d cells with -o values.parquet, "
-            "and give --valuation values.parquet"
+            f"harm is not shown: valuing {n:,} rows takes a while. Run shapley2d cells with "
+            "-o values.parquet, and give --valuation values.parquet"
         )
         return None
     from shapley2d import value_cells
@@ -214,6 +221,6 @@ def quick_values(
                 progress=progress(),
                 **few,
             )
-    except InputError as error:  # labels that no model can learn from are inspected all the same
+    except InputError as error:  # labels that no model can learn from can still be inspected
         note(f"harm is not shown: {error}")
         return None

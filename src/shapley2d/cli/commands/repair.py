@@ -1,4 +1,4 @@
-"""``shapley2d repair``: apply what a person decided, and see what it gained."""
+"""``shapley2d repair``: apply decisions to a table, and measure what that gains."""
 
 # ruff: noqa: UP045  (typer reads these at run time)
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from typing import Annotated, Any, Optional
 import typer
 from rich.text import Text
 
+from shapley2d._base.plural import counted
 from shapley2d._results.decisions import Decision, Decisions, read_decisions, same_entry
 from shapley2d._tables.column_warnings import find_keys
 from shapley2d._tables.texts.stray_rule import MISSING
@@ -42,7 +43,7 @@ from shapley2d.cli.writing.summary import print_files, print_json
 from shapley2d.cli.writing.suspects import inspection_json, suspect_cells
 from shapley2d.exceptions import InputError, UtilityError
 
-_MANY_ROWS = 5000
+_MANY_ROWS = 5000  # above this the folds are drawn once, below it twice
 
 DecidedTable = Annotated[
     str,
@@ -56,7 +57,7 @@ DecisionFile = Annotated[
     str,
     typer.Argument(
         metavar="DECISIONS",
-        help="What was decided: the file that the page downloads.",
+        help="The decisions: the file that the page downloads.",
         show_default=False,
     ),
 ]
@@ -106,11 +107,13 @@ def repair(
     seed: o.RandomState = 0,
     as_json_: o.AsJson = False,
 ) -> None:
-    """Apply decisions to a table, and see what changed, what that gained, and what is left.
+    """Apply decisions to a table; show what changed, what that gained and what is left.
 
     The table keeps its format, and every entry that was not decided on stays as it is, byte for
-    byte. The gain is that of a model trained before and after and scored on rows held out.
+    byte. The gain is that of a model trained before and after, scored on held-out rows.
     """
+    from shapley2d._results.inspection_page import write_inspection
+
     check_file(output, "--output", [table, decisions])
     if report is not None:
         check_report_path(report, [table, decisions])
@@ -163,7 +166,8 @@ def repair(
             for one in chosen
         ]
         with naming(report):
-            left.report(
+            write_inspection(
+                left,
                 report,
                 target=wanted,
                 facts={**after.facts, "repaired from": Path(table).name},
@@ -194,7 +198,7 @@ def _check_model(model: str) -> None:
 
 
 def _check_entries(made: Decisions, source: Any) -> None:
-    """Refuse decisions about entries that are not there: the file was changed by hand."""
+    """Refuse decisions about entries that the table does not have: the file was edited by hand."""
     columns = {one.column: source.table[one.column] for one in made.made}
     for one in made.made:
         there = columns[one.column][one.row].as_py()
@@ -202,15 +206,15 @@ def _check_entries(made: Decisions, source: Any) -> None:
         same = same_entry(text, one.entry) or (one.entry is None and text in MISSING)
         if not same and isinstance(there, str):
             raise InputError(
-                f"{made.where(one)}: row {one.row}, column {one.column!r} of {source.path} says {text[:40]!r}, not "
-                f"{(one.entry or '')[:40]!r}: download the decisions again"
+                f"{made.where(one)}: row {one.row}, column {one.column!r} of {source.path} is "
+                f"{text[:40]!r}, not {(one.entry or '')[:40]!r}: download the decisions again"
             )
 
 
 def _gain(
     given: InspectedFile, chosen: Sequence[Decision], model: str, seed: int, workers: int | None
 ) -> Any:
-    """What the changes do for a model; None where there is nothing to predict or to compare."""
+    """What the changes do for a model; None without a target or without changes that count."""
     from shapley2d import measure_repair
     from shapley2d._tables.frames import make_frame
 
@@ -263,13 +267,11 @@ def _print(
     console = ResultConsole()
     chosen = [one for one in made.made if one.changes]
     right = len(made.made) - len(chosen)
-    counts = f"{len(chosen)} {'entry' if len(chosen) == 1 else 'entries'} changed"
-    console.print(Text(f"{counts}, {right} called right"))
+    changed = counted(len(chosen), "entry", "entries")
+    console.print(Text(f"{changed} changed, {right:,} called right"))
     if gain is not None:
         console.print(Text(gain.in_words(), style="bold"), soft_wrap=True)
-    console.print(
-        Text(f"left: about {left.expected_errors:,.0f} wrong entries; the likeliest of them")
-    )
+    console.print(Text(f"left: {left.cells.summary}; the likeliest of them"))
     for cell in cells:
         console.print(
             Text.assemble(

@@ -1,4 +1,4 @@
-"""From a file to what is inspected: all rows and columns as they are, and the label where there is one."""
+"""Reading a file to inspect: all rows and columns, and the label where there is one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class InspectedFile:
-    """What a command inspects.
+    """A file to inspect.
 
     Attributes
     ----------
@@ -46,11 +46,11 @@ class InspectedFile:
     y : pyarrow table of one column, or None
     row_names : ndarray
     kinds : dict
-        What the user says that columns hold.
+        Types of columns that the user gave.
     fingerprint : str
-        Of the whole file, columns left out included.
+        Of the whole file, dropped columns included.
     flags : tuple of str
-        Options that later commands about the file need as well.
+        Options that later commands on the file need too.
     """
 
     source: Source
@@ -64,51 +64,35 @@ class InspectedFile:
 
     @property
     def commands(self) -> tuple[str, str]:
-        """What applies decisions to the file, and what inspects the result, with the options that were given."""
+        """The commands that apply decisions to the file and that inspect the result."""
         path = Path(self.source.path)
         ends = "".join(path.suffixes[-2:] if path.suffix.lower() == ".gz" else path.suffixes[-1:])
         clean = str(path.with_name(f"{path.name.removesuffix(ends)}-clean{ends}"))
         target = [] if self.target is None else ["--target", self.target]
-        repair = [
-            "repair",
-            self.source.path,
-            "decisions.csv",
-            "-o",
-            clean,
-            "--report",
-            "after.html",
-            *self.flags,
-        ]
-        inspect = [
-            "inspect",
-            clean,
-            *target,
-            "--decisions",
-            "decisions.csv",
-            "--report",
-            "page.html",
-            *self.flags,
-        ]
+        repair = ["repair", self.source.path, "decisions.csv", "-o", clean]
+        repair += ["--report", "after.html", *self.flags]
+        inspect = ["inspect", clean, *target, "--decisions", "decisions.csv"]
+        inspect += ["--report", "page.html", *self.flags]
         return shlex.join(["shapley2d", *repair]), shlex.join(["shapley2d", *inspect])
 
     @property
     def names(self) -> dict[str, str]:
-        """What the library's messages call ``X`` and ``y``."""
+        """Names of ``X`` and ``y`` in messages."""
         label = "" if self.target is None else f"{self.source.path}: column {self.target!r}"
         return {"X": self.source.path, "y": label}
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a page says of where it comes from."""
+        """The origin of the table, for the head of a page."""
         facts = {"table": Path(self.source.path).name}
         return facts if self.target is None else facts | {"target": self.target}
 
     def line(self, row: int) -> int | None:
-        """The line that a row stands on, where every row has one."""
+        """The line of a row, in files with one row per line."""
         return row + 2 if self.source.lined else None
 
     def inspect(self, **settings: Any) -> Inspection:
-        """Inspect it; the result knows the file by its fingerprint."""
+        """Inspect the file; the result carries its fingerprint."""
         from shapley2d import inspect_cells
 
         inspection = inspect_cells(self.X, self.y, kinds=self.kinds or None, **settings)
@@ -118,7 +102,7 @@ class InspectedFile:
 def read_inspected(
     path: str, target: str | None, file: FileOptions, *, source: Source | None = None
 ) -> InspectedFile:
-    """Read and check a file; one that was read already can be passed along."""
+    """Read and check a file; ``source`` is one that was read already."""
     source = read_file(path, file) if source is None else source
     row_id = file.row_id
     names = source.table.column_names
@@ -172,22 +156,23 @@ def check_decisions(decisions: Decisions, source: Source) -> None:
     """Refuse decisions that were made for another table, or that do not fit this one."""
     if decisions.table not in _fingerprints(source):
         raise InputError(
-            f"{decisions.path} was made for another table, or {source.path} has changed since (fingerprint "
-            f"{decisions.table[:16] or 'missing'}, this one has {file_digest(source.table)}): inspect this one and "
-            "decide again"
+            f"{decisions.path} was made for another table, or {source.path} has changed since "
+            f"(fingerprint {decisions.table[:16] or 'missing'}, this one has "
+            f"{file_digest(source.table)}): inspect this one and decide again"
         )
     for one in decisions.made:
         where = decisions.where(one)
         if one.row >= source.table.num_rows:
             raise InputError(
-                f"{where}: there is no row {one.row} in {source.path}, which has {source.table.num_rows}"
+                f"{where}: there is no row {one.row} in {source.path}, which has "
+                f"{source.table.num_rows}"
             )
         if one.column not in source.table.column_names:
             raise InputError(f"{where}: there is no column {one.column!r} in {source.path}")
 
 
 def _fingerprints(source: Source) -> list[str]:
-    """What a table in a file goes by: the file as it stands, or its columns as Python holds them."""
+    """Fingerprints of a file: that of its texts, and that of its columns as Python holds them."""
     known = [file_digest(source.table)]
     try:
         table = as_table(source.table, "X")
@@ -199,17 +184,25 @@ def _fingerprints(source: Source) -> list[str]:
 def known_decisions(
     decisions: Decisions, inspection: Inspection
 ) -> tuple[list[tuple[int, int]], list[Decision], int]:
-    """Cells that need not be asked about again, the decisions behind those called right, and how many fit no more.
+    """Decisions that still hold for a table, which may be the repaired one.
 
-    A decision fits where the cell still says what was called right, or already says what was
-    decided on: so those about a table hold for the repaired one.
+    A decision holds where the entry is still the one called right, or already the new one.
+
+    Returns
+    -------
+    cells : list of (int, int)
+        Cells decided on, which are not listed again.
+    right : list of Decision
+        Those that called an entry right.
+    stale : int
+        How many entries called right have changed since.
     """
-    names = {name: j for j, name in enumerate(inspection.all_names)}
+    names = {name: j for j, name in enumerate(inspection.cells.names)}
     cells, right, stale = [], [], 0
     for one in decisions.made:
         j = names.get(one.column)
         known = j is not None and one.row < inspection.shape[0]
-        says = inspection.entries[j][one.row] if known and j is not None else None
+        says = inspection.cells.entries[j][one.row] if known and j is not None else None
         if not known or not same_entry(says, one.new if one.changes else one.entry):
             stale += not one.changes
             continue

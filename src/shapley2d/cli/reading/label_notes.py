@@ -1,4 +1,4 @@
-"""Notes on the labels of a table: those that look wrong, and classes that may be misspelt."""
+"""Notes on the labels of a table: labels that look wrong, and classes that may be misspelt."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from shapley2d.cli.reading.inputs import Inputs
 
-_FEWEST = 3  # suspicious labels that are worth a note
-_SHARE = 0.01
+_FEWEST, _SHARE = 3, 0.01  # suspicious labels that are worth a note: number and share
 _NAMED = 3
 
 
 def label_notes(inputs: Inputs, task: str, *, valued: bool) -> list[str]:
-    """What a cheap look at the labels finds.
+    """Problems that a quick look at the labels finds.
 
     Parameters
     ----------
@@ -32,7 +31,7 @@ def label_notes(inputs: Inputs, task: str, *, valued: bool) -> list[str]:
     try:
         with without_warnings():
             target = as_target(inputs.y, inputs.X, task)
-    except InputError:  # said where it is used
+    except InputError:  # reported where the target is used
         return []
     table, names = inputs.X, inputs.row_names
     if target.kept is not None:
@@ -43,13 +42,12 @@ def label_notes(inputs: Inputs, task: str, *, valued: bool) -> list[str]:
     chosen = "" if looked == table.n_rows else "a random "
     notes = []
     if found.size >= max(_FEWEST, _SHARE * looked):
-        rows = ", ".join(str(names[row]) for row in found[:_NAMED]) + (
-            ", ..." if found.size > _NAMED else ""
-        )
+        more = ", ..." if found.size > _NAMED else ""
+        rows = ", ".join(str(names[row]) for row in found[:_NAMED]) + more
         advice = "" if valued else "; see which with --include-label"
         notes.append(
-            f"{found.size} of {chosen}{looked} labels in {inputs.target!r} look wrong: nearly all rows like "
-            f"theirs have another one (rows {rows}){advice}"
+            f"{found.size} of {chosen}{looked} labels in {inputs.target!r} look wrong: nearly all "
+            f"similar rows have another label (rows {rows}){advice}"
         )
     rare = rare_classes(target)
     if rare:

@@ -1,4 +1,4 @@
-"""A file with some entries replaced, everything else byte for byte as it was."""
+"""Writing a file again with some entries replaced, everything else byte for byte the same."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FORMATS = {
 
 
 def file_format(path: str, separator: str | None = None, encoding: str | None = None) -> str:
-    """What a file holds: ``"csv"``, ``"json"`` or ``"parquet"``."""
+    """The format of a file: ``"csv"``, ``"json"`` or ``"parquet"``."""
     if path == "-":
         raise InputError(
             "repair needs the name of a file, not -: its format is kept, so it is read again"
@@ -45,12 +45,13 @@ def file_format(path: str, separator: str | None = None, encoding: str | None = 
 
 
 def check_format(output: Path, path: str, kind: str) -> None:
-    """Refuse an output whose name asks for another format than the input has."""
+    """Refuse an output whose name stands for another format than the input's."""
     name = output.name.lower().removesuffix(".gz")
     if not name.endswith(_FORMATS[kind]):
         words = " or ".join(_FORMATS[kind][:2])
         raise InputError(
-            f"--output {output}: {path} is {kind.upper()} and stays so: the name must end in {words}"
+            f"--output {output}: {path} is {kind.upper()}, and the output keeps its format: the "
+            f"name must end in {words}"
         )
     if kind == "parquet" and output.name.lower().endswith(".gz"):
         raise InputError(f"--output {output}: Parquet is packed already: leave out .gz")
@@ -86,8 +87,8 @@ def write_changed(
         written = text.encode(name)
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{path} is written in {name}, which has no letter {error.object[error.start]!r}: write another one, or "
-            "read the table with another ",
+            f"{path} is written in {name}, which has no letter {error.object[error.start]!r}: "
+            "write another one, or read the table with another ",
             Setting("encoding"),
         ) from None
     if output.name.lower().endswith(".gz"):
@@ -134,7 +135,7 @@ def _field(text: str, separator: str, *, quoted: bool) -> str:
 
 
 def as_written(new: str | None, column: Any) -> str | None:
-    """A suggested number with as many decimals as all entries of its column have in the file.
+    """A suggested number with as many decimals as all entries of its column in the file have.
 
     Examples
     --------
@@ -155,7 +156,7 @@ def as_written(new: str | None, column: Any) -> str | None:
 
 
 def changed_json(text: str, changes: Mapping[str, Mapping[int, str | None]]) -> str:
-    r"""The text of a file of JSON records with some fields replaced; lines without a change stay as they are.
+    r"""The text of a file of JSON records with some fields replaced; other lines stay the same.
 
     Examples
     --------
@@ -191,7 +192,7 @@ def changed_json(text: str, changes: Mapping[str, Mapping[int, str | None]]) -> 
 
 
 def _typed(before: Any, new: str | None) -> Any:
-    """A new entry as JSON has it: a number where a number was, and it is one."""
+    """A new entry as JSON: a number where the old entry was one and the new one is."""
     if new is None or isinstance(before, str):
         return new
     try:

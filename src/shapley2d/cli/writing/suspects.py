@@ -1,14 +1,16 @@
-"""What an inspection found: as lists for people, as one object for machines, as a table."""
+"""An inspection on the terminal, as JSON and as a file of all cells."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._base.words import printable
-from shapley2d._results.reasons import reasons_text
+from shapley2d._base.printable import printable
+from shapley2d._inspection.cells import reasons_text
+from shapley2d._results.ranking import rank_cells
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, shown
 from shapley2d.cli.writing.outputs import harmless, naming, write_csv
@@ -26,29 +28,28 @@ def suspect_cells(
     inspection: Inspection, given: InspectedFile, by: str, top: int
 ) -> list[dict[str, Any]]:
     """The first suspects, with what a person needs to find and judge them."""
-    cells = []
-    for flat in inspection.order(by, top).tolist():
-        i, j = divmod(flat, inspection.findings.scores.shape[1])
-        value = None if inspection.values is None else float(inspection.values[i, j])
+    cells = inspection.cells
+    found = []
+    for i, j in rank_cells(inspection, top, by):
+        value = math.nan if inspection.values is None else float(inspection.values[i, j])
         name = inspection.row_names[i]
-        cells.append(
+        found.append(
             {
                 "row": name.item() if hasattr(name, "item") else name,
                 "line": given.line(i),
-                "column": inspection.all_names[j],
-                "entry": inspection.entries[j][i],
-                "expected": inspection.expected_text(i, j),
-                "likely": inspection.likely_text(i, j),
-                "probability": float(inspection.findings.probability[i, j]),
-                "value": None if value is None or value != value else value,  # noqa: PLR0124  (NaN)
-                "why": reasons_text(inspection.reasons(i, j)),
+                "column": cells.names[j],
+                "entry": cells.entries[j][i],
+                "expected": cells.expected_text(i, j),
+                "likely": cells.likely_text(i, j),
+                "probability": float(cells.probability[i, j]),
+                "value": None if math.isnan(value) else value,
+                "why": reasons_text(cells.reasons(i, j)),
             }
         )
-    return cells
+    return found
 
 
-def finding_records(inspection: Inspection) -> list[dict[str, Any]]:
-    """The findings about columns, for machines."""
+def _finding_records(inspection: Inspection) -> list[dict[str, Any]]:
     return [
         {
             "columns": list(finding.columns),
@@ -58,7 +59,7 @@ def finding_records(inspection: Inspection) -> list[dict[str, Any]]:
             "suggestions": len(finding.suggestions),
             "probability": float(finding.probability),
         }
-        for finding in inspection.columns
+        for finding in inspection.findings
     ]
 
 
@@ -69,7 +70,7 @@ def inspection_json(
     files: dict[str, Path],
     **more: Any,
 ) -> dict[str, Any]:
-    """Everything that a machine may want to know of an inspection."""
+    """An inspection as JSON, for other programs."""
     n, m = inspection.shape
     return {
         "version": __version__,
@@ -80,7 +81,7 @@ def inspection_json(
         "fingerprint": inspection.fingerprint,
         "expected_errors": inspection.expected_errors,
         "settled": len(inspection.settled),
-        "findings": finding_records(inspection),
+        "findings": _finding_records(inspection),
         "suspects": cells,
         **more,
         "settings": inspection.info,
@@ -94,22 +95,22 @@ def print_inspection(
     cells: list[dict[str, Any]],
     console: ResultConsole,
 ) -> None:
-    """Print what is wrong about columns, then the entries to check first."""
+    """Print the findings about columns, then the entries to check first."""
     n, m = inspection.shape
     label = "" if given.target is None else f" and the label {given.target!r}"
     settled = f"; {len(inspection.settled)} decided before" if inspection.settled else ""
     console.print(
         Text(
-            f"{printable(given.source.path)}: {n} rows x {m} columns{printable(label)}; about "
-            f"{inspection.expected_errors:,.0f} of {inspection.findings.scores.size:,} entries are wrong{settled}\n"
+            f"{printable(given.source.path)}: {n} rows x {m} columns{printable(label)}; "
+            f"{inspection.cells.summary}{settled}\n"
         ),
         soft_wrap=True,
     )
-    if inspection.columns:
+    if inspection.findings:
         console.print(Text("Columns", style="italic"))
-        for finding in inspection.columns_first[:_SHOWN_FINDINGS]:
+        for finding in inspection.findings[:_SHOWN_FINDINGS]:
             console.print(Text.assemble("- ", shown(finding.text, 240)), soft_wrap=True)
-        left = len(inspection.columns) - _SHOWN_FINDINGS
+        left = len(inspection.findings) - _SHOWN_FINDINGS
         if left > 0:
             console.print(Text(f"- and {left} more, in the page and with --json"))
         console.print()
@@ -142,8 +143,8 @@ def _cell_table(cells: list[dict[str, Any]]) -> Table:
     return table
 
 
-def write_inspection(inspection: Inspection, path: Path) -> None:
-    """Write all cells, as the file's name asks: Parquet with all that is known of them, or a tidy CSV."""
+def write_cells(inspection: Inspection, path: Path) -> None:
+    """Write all cells to a tidy CSV file, or to a Parquet file that can be loaded again."""
     if path.suffix.lower() != ".csv":
         with naming(path):
             inspection.save(path)

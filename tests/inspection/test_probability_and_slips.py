@@ -5,13 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shapley2d._inspection import chance
-from shapley2d._inspection.chance import cell_chances, label_chances
-from shapley2d._inspection.findings import Expected
+from shapley2d._inspection import probability
+from shapley2d._inspection.cells import Expected
+from shapley2d._inspection.probability import cell_probability, label_probability
 from shapley2d._inspection.recipe import MOST_CHANCE
-from shapley2d._inspection.slips import NEIGHBOURS, meant_numbers, number_text
-from shapley2d._inspection.spellings import is_edit, misspellings
-from shapley2d._inspection.suspects import explain_suspects
+from shapley2d._inspection.slips import (
+    NEIGHBOURS,
+    explain_suspects,
+    is_edit,
+    meant_numbers,
+    misspellings,
+    number_text,
+)
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.table import Column
 from shapley2d.evaluation.typing_errors import mistype_number
@@ -20,7 +25,7 @@ from shapley2d.evaluation.typing_errors import mistype_number
 def test_chances_rise_with_scores_and_never_reach_certainty():
     scores = np.random.default_rng(0).normal(2, 2, size=(500, 8))
     scores[0, 0] = 400.0
-    chances = cell_chances(scores)
+    chances = cell_probability(scores)
     order = np.argsort(scores.ravel())
     assert (np.diff(chances.ravel()[order]) >= 0).all()
     assert chances.min() > 0
@@ -34,33 +39,33 @@ def test_more_high_scores_make_every_high_score_likelier_wrong():
     few, many = sound.copy(), sound.copy()
     few.ravel()[:4] = 11.0
     many.ravel()[:200] = 11.0
-    assert cell_chances(many)[0, 0] > 2 * cell_chances(few)[0, 0]
-    assert cell_chances(many).mean() > 2 * cell_chances(few).mean()
+    assert cell_probability(many)[0, 0] > 2 * cell_probability(few)[0, 0]
+    assert cell_probability(many).mean() > 2 * cell_probability(few).mean()
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_chances_do_not_depend_on_the_order_of_cells(seed):
     scores = np.random.default_rng(seed).normal(size=(60, 4)) * 3
-    turned = cell_chances(scores[::-1, ::-1])[::-1, ::-1]
-    np.testing.assert_allclose(cell_chances(scores), turned)
+    turned = cell_probability(scores[::-1, ::-1])[::-1, ::-1]
+    np.testing.assert_allclose(cell_probability(scores), turned)
 
 
 def test_columns_without_any_difference_say_nothing_of_the_others():
     scores = np.random.default_rng(0).normal(size=(80, 3))
     padded = np.column_stack([scores, np.zeros((80, 5))])
-    assert np.array_equal(cell_chances(padded)[:, :3], cell_chances(scores))
-    assert (cell_chances(np.zeros((3, 2))) == 0.02).all()
+    assert np.array_equal(cell_probability(padded)[:, :3], cell_probability(scores))
+    assert (cell_probability(np.zeros((3, 2))) == 0.02).all()
 
 
 def test_labels_follow_bayes_rule(monkeypatch):
     """Labels flipped at random under chances that are right: as many are wrong as is said."""
-    monkeypatch.setattr(chance, "LABEL_TRUST", 1.0)
+    monkeypatch.setattr(probability, "LABEL_TRUST", 1.0)
     rng = np.random.default_rng(0)
     ones = rng.beta(0.3, 0.3, size=20_000).clip(0.01, 0.99)
     label = rng.random(20_000) < ones
     flipped = rng.random(20_000) < 0.05
     given = np.where(label ^ flipped, ones, 1 - ones)
-    said = label_chances(-np.log(given))
+    said = label_probability(-np.log(given))
     for low, high in ((0.0, 0.1), (0.1, 0.4), (0.4, 1.0)):
         part = (said >= low) & (said < high)
         assert abs(said[part].mean() - flipped[part].mean()) < 0.04
