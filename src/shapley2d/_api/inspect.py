@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.plural import counted
 from shapley2d._base.warnings import without_warnings
+from shapley2d._base.words import counted
 from shapley2d._methods.run import Run
 from shapley2d._results.inspection import Inspection
 from shapley2d._tables.convert import as_table

@@ -17,7 +17,7 @@ from shapley2d._inspection.forests import Bags, grow, repair_gains, row_chunks
 from shapley2d._inspection.probability import cell_and_label_probability
 from shapley2d._inspection.recipe import LABEL_WEIGHT, WEIGHTS
 from shapley2d._inspection.slips import explain_suspects
-from shapley2d._tables.label import with_label
+from shapley2d._tables.target import with_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable

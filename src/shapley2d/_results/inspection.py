@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.checks import check_choice
-from shapley2d._base.printable import printable
+from shapley2d._base.words import printable
 from shapley2d._inspection.cells import objects, percent, reasons_text
 from shapley2d._results.ranking import rank_cells
 from shapley2d._tables.frames import FRAME_KINDS, make_frame

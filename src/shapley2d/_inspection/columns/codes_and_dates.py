@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.plural import plural
+from shapley2d._base.words import plural
 from shapley2d._inspection.columns.finding import EVEN, SURE, ColumnFinding
 
 if TYPE_CHECKING:

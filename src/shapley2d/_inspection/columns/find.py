@@ -11,7 +11,7 @@ from shapley2d._inspection.columns.finding import ColumnFinding, written_columns
 from shapley2d._inspection.columns.rules import find_rules, find_spilled
 from shapley2d._inspection.columns.shapes import find_shapes
 from shapley2d._inspection.columns.spellings import find_spellings
-from shapley2d._tables.keys import find_keys
+from shapley2d._tables.column_warnings import find_keys
 
 if TYPE_CHECKING:
     from shapley2d._tables.table import Column, Table

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.plural import counted
+from shapley2d._base.words import counted
 from shapley2d._tables.texts.column import as_texts
 
 if TYPE_CHECKING:

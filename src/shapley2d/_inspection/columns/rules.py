@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.plural import counted
+from shapley2d._base.words import counted
 from shapley2d._inspection.columns.finding import SURE, ColumnFinding
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.plural import counted, plural
+from shapley2d._base.words import counted, plural
 from shapley2d._inspection.column_alone import shape_of
 from shapley2d._inspection.columns.finding import EVEN, LIKELY, LOW, SURE, ColumnFinding, shortened
 from shapley2d._tables.table import number_text

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._base.printable import printable
+from shapley2d._base.words import printable
 from shapley2d._results.ranking import rank_cells
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, shown, warnings_as_notes

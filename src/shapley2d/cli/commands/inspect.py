@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, Optional
 
 import typer
 
-from shapley2d._base.plural import counted, plural
 from shapley2d._base.warnings import without_warnings
+from shapley2d._base.words import counted, plural
 from shapley2d._results.decisions import Decision, read_decisions
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, collect_notes, note, progress, warnings_as_notes

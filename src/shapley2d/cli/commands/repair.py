@@ -9,7 +9,7 @@ from typing import Annotated, Any, Optional
 import typer
 from rich.text import Text
 
-from shapley2d._base.plural import counted
+from shapley2d._base.words import counted
 from shapley2d._results.decisions import Decision, Decisions, read_decisions, same_entry
 from shapley2d._tables.column_warnings import find_keys
 from shapley2d._tables.texts.stray_rule import MISSING

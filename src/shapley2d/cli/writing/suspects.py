@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._base.printable import printable
+from shapley2d._base.words import printable
 from shapley2d._inspection.cells import reasons_text
 from shapley2d._results.ranking import rank_cells
 from shapley2d._version import __version__
