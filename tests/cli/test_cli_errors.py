@@ -128,7 +128,7 @@ CASES = [
     (GOOD + "--groups town", "--groups town: good.csv has no such column: it has 'name', 'age', 'city', 'outcome'"),
     (GOOD + "--valid-weight mass", "--valid-weight mass: good.csv has no such column"),
     (GOOD + "--valid-weight city", "--valid-weight must hold a number for every row"),
-    (GOOD + "--scoring f1_macro", "how many neighbours are right, has no closed form: use 'accuracy' or"),
+    (GOOD + "--scoring f1_macro", "has no closed form: it is not a mean over validation rows: use 'accuracy' or"),
     (GOOD + "--precedence city", "--precedence must hold a number or a date for every row"),
     (GOOD + "--precedence age --method loo", "--precedence does not go with --method loo, in which players join in no order"),
     (GOOD + "--time outcome", "--time outcome is the target: name another column"),
@@ -158,7 +158,7 @@ CASES = [
     (GOOD + "--method loo --model ridge --n-trees 3", "--n-trees goes with --method oob, not with loo: leave --n-trees out"),
     (GOOD + "-k 0", "--n-neighbors 0 must be a whole number of at least 1"),
     (GOOD + "--model tree --method mc --scoring roc_auc", ("--scoring roc_auc cannot be computed by the built-in --model tree "
-     "in classification, which has accuracy, balanced_accuracy, f1: use one of these")),
+     "in classification: use accuracy, balanced_accuracy, f1, or a model of")),
     (GOOD + "--model forrest --method mc", "'forrest' is not one of 'tree'"),
     (GOOD + "--method loo --scoring acuracy", ("--scoring acuracy is not one of scikit-learn's scores: did you mean "
      "'accuracy'?")),

@@ -49,7 +49,7 @@ def test_as_json(capsys):
 
 def test_methods_without_a_price_say_so(capsys):
     assert main(["cells", "train.csv", "-t", "kind", "--plan", "--precedence", "size"]) == 0
-    assert "is not known beforehand" in capsys.readouterr().out
+    assert "cannot be predicted" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

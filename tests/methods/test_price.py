@@ -284,7 +284,7 @@ def test_what_cannot_be_priced_says_so():
     plan = plan_cells(
         X[:N, :4], Y[:N], X[N:, :4], Y[N:], precedence={"rows": list(range(N))}, progress=False
     )
-    assert plan.reason == "what players who join after others take is not known beforehand"
+    assert plan.reason == "the time of a run with precedence cannot be predicted"
     assert plan.workers(60) is None
 
 

@@ -234,7 +234,7 @@ def test_a_built_in_model_and_scikit_learns_have_different_names():
         (
             "tree",
             {"scoring": "roc_auc"},
-            "scoring='roc_auc' cannot be computed by the built-in model='tree' .*: use one of these, or a model of",
+            "scoring='roc_auc' cannot be computed by the built-in model='tree' in classification: use accuracy, .*, or a model of",
         ),
         ("ridge", {"preprocess": "none"}, "preprocess='none' does not go with model='ridge'"),
         (

@@ -267,10 +267,10 @@ def test_names_estimator_and_score():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scoring": "f1_macro"}, "no mean over validation rows of how many neighbours are right, has no closed form"),
+        ({"scoring": "f1_macro"}, "has no closed form: it is not a mean over validation rows"),
         ({"scoring": "balanced"}, "scoring='balanced' is not one of scikit-learn's scores: did you mean 'balanced_acc"),
-        ({"scoring": make_scorer(max_error)}, "has no closed form: use 'accuracy' or 'balanced_accuracy'"),
-        ({"method": "mc", "model": "knn", "scoring": "f1"}, "has no closed form: use 'accuracy' or 'balanced_accuracy'"),
+        ({"scoring": make_scorer(max_error)}, "no closed form: .* validation rows: use 'accuracy' or 'balanced_accuracy'"),
+        ({"method": "mc", "model": "knn", "scoring": "f1"}, "no closed form: .* validation rows: use 'accuracy' or 'balanced_accuracy'"),
         ({"method": "mc", "model": "tree", "valid_weight": WEIGHTS}, "does not go with the built-in model='tree'.*sklearn_"),
         ({"method": "flat", "valid_weight": WEIGHTS}, "valid_weight does not go with the built-in model='tree'"),
         ({"method": "oob", "valid_weight": WEIGHTS}, "valid_weight weighs validation rows, but this method evaluates no"),
@@ -290,10 +290,10 @@ def test_absolute_errors_have_no_closed_form():
     given = (X, NUMBERS, X_VALID, NUMBERS_VALID)
     with pytest.raises(
         InputError,
-        match=r"the absolute error of a mean of neighbours .* has no closed form: use scoring=",
+        match=r"has no closed form: the absolute error is not a sum .*: use scoring=",
     ):
         value_cells(*given, task="regression", scoring="neg_mean_absolute_error", progress=False)
-    with pytest.raises(InputError, match="judged by their squared error"):
+    with pytest.raises(InputError, match="nearest neighbours have the squared error only"):
         value_cells(*given, task="regression", scoring="r2", progress=False)
     options = {
         "model": KNeighborsRegressor(1),

@@ -56,55 +56,55 @@ def value_cells(
     Parameters
     ----------
     X : 2-D array, table, dict of columns, list of dicts, or path of a CSV, JSON or Parquet file
-        The training table: of pandas, polars, pyarrow, a lazy frame (polars, DuckDB, Ibis, PySpark,
-        Dask), whose rows are collected in the order in which they come, or anything that hands out
-        Arrow data. Numbers, text, booleans and dates; missing entries are welcome.
+        The training table: a frame of pandas, polars or pyarrow, a lazy frame (polars, DuckDB,
+        Ibis, PySpark, Dask), whose rows are collected in the order of the query, or any object that
+        exports Arrow data. Columns hold numbers, text, booleans or dates; entries may be missing.
     y : 1-D array, list or series, or the name of a column of X
-        Labels or numbers to predict. Rows whose entry is no number where the others are get left
-        out, with a warning.
+        Labels or numbers to predict. If almost all entries are numbers, rows with another entry are
+        left out, with a warning.
     X_valid, y_valid : like X and y, optional
         The validation table. Without it: cross-valuation. The rows are split into ``cv`` folds,
         each fold in turn validates the others, and a row's values are the mean over the folds (0 in
-        those where it does not train). Methods that evaluate no model (``"oob"``, ``"random"``) need neither: a table given
-        is checked and not used.
+        those where it does not train). Methods that evaluate no model (``"oob"``, ``"random"``)
+        need no validation table; if given, it is checked but not used.
     method : str
         {methods}
     include_label : bool
-        Value the label too: it joins as one more column, last, without which nothing can be
-        learned.
+        Value the label too: it joins as one more column, the last, without which no model can
+        learn.
     task : {"auto", "classification", "regression"}
         ``"auto"``: text, booleans and up to 20 different whole numbers are classes.
     kinds : dict, optional
-        What columns hold, by name: ``"number"``, ``"date"`` or ``"text"``, for those that are not
-        what they look like.
+        The type of columns, by name, where auto-detection is wrong: ``"number"``, ``"date"`` or
+        ``"text"``.
     cv : int, scikit-learn splitter, list of (train, test) or None
-        Of the cross-valuation: how many; or a splitter such as ``GroupKFold(5)``; or pairs of
-        positions of rows. Every split counts the same. A row that never trains is worth 0, with a
+        For cross-valuation: the number of folds; or a splitter such as ``GroupKFold(5)``; or pairs
+        of row positions. Every split has the same weight. A row that never trains gets 0, with a
         warning; one that never validates is valued like any other.
     groups : name of a column of X, or 1-D array, list or series, optional
         Rows that belong together, such as those of one patient: they never train and validate in
-        the same fold. A column that is named is no feature.
+        the same fold. A column named here is not a feature.
     time : name of a column of X, or 1-D array, list or series, optional
         Numbers or dates: earlier rows train, later ones validate, as in ``TimeSeriesSplit``. A
-        column that is named is no feature.
+        column named here is not a feature.
     valid_weight : name of a column, or 1-D array, list or series, optional
-        What each validation row counts in the score, in any unit: of X_valid where there is one,
-        else of X, within every fold. A column that is named is no feature.
+        The weight of each validation row in the score, in any unit: of the rows of X_valid, or,
+        without it, of the rows of X. A column named here is not a feature.
     precedence : dict, optional
-        Who can only join after others, such as data that were built on other data: for ``"rows"``
-        and ``"columns"`` a number for every player, in order or by its name, lower ones first. A
-        player is then worth its mean step over the orders that respect this, and all values still
-        sum to the same. For ``"knn"``, ``"mc"`` and ``"exact"``.
+        Players that can only join after others, such as data derived from other data: for
+        ``"rows"`` and ``"columns"`` a number for every player, in order or by its name, lower ones
+        first. A player's value is then its mean step over the orders that respect this; the sum of
+        all values stays the same. For ``"knn"``, ``"mc"`` and ``"exact"``.
     semivalue : "shapley", "banzhaf" or ("beta", a, b)
-        How coalitions of different sizes count; a pair of them sets rows and columns apart.
+        The weights of subsets of different sizes; a pair sets rows and columns apart.
     random_state : int, numpy generator or None
     n_jobs : int or None
         Workers; -1 for all cores. The values do not depend on it. ``"knn"`` uses all cores by
         default, the others one.
     progress : {"auto", True, False} or callable
-        A bar on a terminal by default; a function is handed ``(fraction, note)``.
+        A bar on a terminal by default; a function is called with ``(fraction, note)``.
     **options
-        Of the method; None takes the default.
+        Options of the method; None takes the default.
 
         {options}
 
@@ -114,14 +114,13 @@ def value_cells(
 
     Notes
     -----
-    Values count what the columns add. Without any column a model can still predict what the rows'
-    labels alone say, so Shapley values of ``"knn"``, ``"mc"`` and ``"exact"`` sum to the model's
-    score less that, ``info["baseline_utility"]``, and a column that changes nothing gets 0. With
-    ``baseline="zero"`` (``"knn"``) or ``baseline="zero"`` (the others) no columns are worth 0, as in
-    the paper, and the values sum to the score itself. Those of ``"flat"`` sum to the score less
-    that of a table of nothing but means, ``info["utility_all"] - info["baseline_utility"]``. Those of
-    ``"loo"``, ``"oob"`` and ``"random"`` sum to nothing in particular. ``info["about"]["total"]``
-    has it in words.
+    Values measure what the columns add. Without any column a model can still predict from the
+    labels alone; this score is the baseline. Shapley values of ``"knn"``, ``"mc"`` and ``"exact"``
+    sum to the model's score less the baseline, ``info["baseline_utility"]``, and a column that
+    changes nothing gets 0. With ``baseline="zero"`` the values sum to the score itself, as in the
+    paper. Those of ``"flat"`` sum to the score less that of a table of means,
+    ``info["utility_all"] - info["baseline_utility"]``. The sums of ``"loo"``, ``"oob"`` and
+    ``"random"`` have no meaning. ``info["about"]["total"]`` says what the values sum to.
 
     Examples
     --------
@@ -178,33 +177,31 @@ def plan_cells(
     progress: Any = "auto",
     **options: Any,
 ) -> Plan:
-    """Say what :func:`value_cells` with the same arguments will take: work, time and memory here, and workers.
+    """Predict the work, time and memory of :func:`value_cells` with the same arguments.
 
     The tables are read and checked as for the run. Then the real work is done for about a second,
-    on the real table and a few validation rows, and multiplied by how much of it there is. Where a
-    tolerance decides how much, a pilot on few rows says how the error falls, and counts and times
-    are ranges. Nothing is written, and the values of a later run do not depend on it.
+    on the real table and a few validation rows, and multiplied. If a tolerance decides how much
+    work there is, a pilot on a few rows estimates it, and counts and times are ranges. Nothing is
+    written, and the values of a later run do not depend on it.
 
     Parameters
     ----------
     X, y, X_valid, y_valid, method, include_label, task, kinds, cv, groups, time, valid_weight,
-    precedence, semivalue
-        As of :func:`value_cells`.
-    random_state, n_jobs, progress
-        As of :func:`value_cells`.
+    precedence, semivalue, random_state, n_jobs, progress
+        As in :func:`value_cells`.
     **options
-        Of the method; None takes the default.
+        Options of the method; None takes the default.
 
     Returns
     -------
     Plan
-        ``plan.seconds`` and ``plan.memory`` are those of this machine; ``plan.workers(600)`` says
-        how many workers are done in ten minutes. Methods that cannot be priced say why
-        (``plan.reason``).
+        ``plan.seconds`` and ``plan.memory`` are for this machine; ``plan.workers(600)`` is the
+        number of workers that finish in ten minutes. ``plan.reason`` says why, if a run cannot be
+        priced.
 
     See Also
     --------
-    value_cells : Does it.
+    value_cells : Values the cells.
 
     Examples
     --------
@@ -275,7 +272,7 @@ class CellsJob:
         sizes = (self.method.name, table.n_rows, columns, self.problem.n_valid)
         if self.method.price is None:
             return Plan(
-                *sizes, reason=f"what method {self.method.name!r} takes is not known beforehand"
+                *sizes, reason=f"the time of method {self.method.name!r} cannot be predicted"
             )
         try:
             price = self.method.price(self.problem, self.run, **self.options)

@@ -46,15 +46,15 @@ def value_game(
     Parameters
     ----------
     h : callable or Game
-        ``h(S, F)``: the utility of rows ``S`` under columns ``F``, two boolean masks; no rows or no
-        columns are worth 0 and are not asked for. Or any object with ``n_rows``, ``n_columns`` and
-        ``utilities(rows, columns)``.
+        ``h(S, F)``: the utility of rows ``S`` under columns ``F``, two boolean masks. Without rows
+        or without columns the utility is 0, and h is not called. Or any object with ``n_rows``,
+        ``n_columns`` and ``utilities(rows, columns)``.
     n_rows, n_columns : int
         The numbers of players.
     method : str
         {methods}
     precedence, semivalue, random_state, n_jobs, progress
-        As in :func:`value_cells`; players go by ``row_names`` and ``column_names``.
+        As in :func:`value_cells`; players are named by ``row_names`` and ``column_names``.
     row_names, column_names : sequence, optional
         Names for the result.
     **options
@@ -68,8 +68,8 @@ def value_game(
 
     Examples
     --------
-    A game in which rows 0 and 1 need column 0 and each other: the worth of 1 is split between the
-    two cells.
+    A game in which rows 0 and 1 need column 0 and each other: the utility of 1 is split between
+    their two cells.
 
     >>> from shapley2d import value_game
     >>> value_game(lambda S, F: S[0] and S[1] and F[0], 3, 2).values

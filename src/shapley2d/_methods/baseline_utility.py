@@ -109,8 +109,8 @@ def _warn_of_perfect_zero(score: str) -> None:
     warn(
         InputWarning(
             Setting("baseline", "zero"),
-            f" counts from a score of 0, and {score} is 0 for a perfect model: nearly every cell will "
-            "look harmful; leave ",
+            f" counts from a score of 0, and {score} is 0 for a perfect model: nearly every cell "
+            "will look harmful; leave ",
             Setting("baseline"),
             " out to count from what the labels alone predict",
         )

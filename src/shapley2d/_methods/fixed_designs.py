@@ -1,4 +1,4 @@
-"""Values of games by designs that leave nothing to chance, kept in a file and done on a cluster where that is asked."""
+"""Values of games by designs without chance: all of their utilities are evaluated."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def value_model(
     cluster: Any,
     **settings: Any,
 ) -> Estimate:
-    """Values of a model's cells, by a method's ``solve_games``."""
+    """Values of a model's cells, by the ``solve_games`` of a method."""
     parts = model_games(problem, run, **settings)
     estimate = solve_games(
         parts.games,
@@ -69,12 +69,11 @@ def value_designs(
     title : str
         Of the progress bar.
     known : dict
-        The method, and what else determines the values: a checkpoint of another run is refused by
-        it.
+        The method and all else that determines the values; a checkpoint with others is refused.
     checkpoint : path-like, optional
     cluster : str, distributed.Client or executor, optional
     n_jobs : int, optional
-        Workers, where they are not those of the run.
+        Workers, if not those of the run.
     """
     kept = open_checkpoint(
         checkpoint,

@@ -1,4 +1,4 @@
-"""What determines the draws of a run on tables: hashes of the data, and the settings."""
+"""What identifies the run that a checkpoint belongs to: hashes of the data, and settings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def open_checkpoint(
     problem: Problem | None = None,
     **settings: Any,
 ) -> Checkpoint | None:
-    """The checkpoint at a path, for this run of these games only; None without a path.
+    """The checkpoint of a run of games; None without a path.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def checkpoint_of(
 
 
 def identity_of_sums(run: Run) -> dict[str, Any]:
-    """The sums of cells whose errors a run keeps, as settings of its checkpoint; none where it keeps none."""
+    """The sums of cells whose errors a run keeps, as settings of its checkpoint."""
     if run.sums is None:
         return {}
     return {"owners": run.sums.weights, "rows": run.sums.rows, "columns": run.sums.columns}
@@ -127,7 +127,7 @@ def _precedence(run: Run) -> dict[str, Any]:
 
 
 def _game_code(games: Sequence[Game]) -> dict[str, Any]:
-    """What games that users wrote are made of; those of the package are known by their tables and settings."""
+    """The code of games that users wrote; tables and settings identify the others."""
     code = {
         k: function_code(game.function if isinstance(game, FunctionGame) else game)
         for k, game in enumerate(games)
@@ -136,7 +136,7 @@ def _game_code(games: Sequence[Game]) -> dict[str, Any]:
 
 
 def _setting_code(settings: dict[str, Any]) -> dict[str, Any]:
-    """What functions and models that users wrote are made of."""
+    """The code of functions and models that users wrote."""
     code = {
         name: model_code(value, name)
         if hasattr(value, "get_params")

@@ -1,16 +1,16 @@
 """Models by name: one vocabulary for Python and for the command line.
 
-A *built-in* model is a sweep of our own that fills whole grids of coalitions; the others are
-scikit-learn's, with settings that suit small coalitions. Where the two differ, if only in how
-equally good splits of a tree are decided, they have different names.
+A *built-in* model is a sweep of this package that fills whole grids of coalitions; the others are
+scikit-learn's, with settings that suit small coalitions. Models whose results can differ, if only
+in how ties between the splits of a tree are broken, have different names.
 """
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shapley2d._base.words import nearest_word
 from shapley2d._methods.record import Option
 from shapley2d.exceptions import InputError, Setting
 
@@ -31,9 +31,9 @@ class Model:
     classifies_only : bool
         Whether it predicts classes only.
     options : tuple of str
-        Options of the method that it takes beside the model's name.
+        The options of the method that apply to it.
     scorings : tuple of str
-        The scores that it can compute, where these are not all of scikit-learn's.
+        The scores that it can compute, if not all of scikit-learn's.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Model:
 
     @property
     def built_in(self) -> bool:
-        """Whether it is a sweep of our own."""
+        """Whether it is a sweep of this package."""
         return self.make is None
 
 
@@ -145,7 +145,7 @@ FLAT_MODELS = ("tree", "gaussian_nb")
 
 
 def model_option(default: str, built_in: tuple[str, ...] = ()) -> Option:
-    """The option ``model`` with a default, and the built-in models where a method has not all of them."""
+    """The option ``model``; ``built_in`` names the built-in models if not all are available."""
     only = f" (built in: {', '.join(built_in)})" if built_in else ""
     return Option(
         "model",
@@ -157,11 +157,11 @@ def model_option(default: str, built_in: tuple[str, ...] = ()) -> Option:
 
 
 def check_model(model: Any, name: str = "model") -> None:
-    """Check a model that is given by name, or suggest the nearest name."""
+    """Check the name of a model."""
     if not isinstance(model, str) or model in MODELS:
         return
-    near = difflib.get_close_matches(model, MODELS, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(map(repr, MODELS))}"
+    near = nearest_word(model, MODELS)
+    hint = f"did you mean {near!r}?" if near else f"use one of {', '.join(map(repr, MODELS))}"
     raise InputError(
         Setting(name, model),
         f" is not a scikit-learn estimator and not the name of a model: {hint}",
@@ -174,20 +174,20 @@ def is_knn(model: Any) -> bool:
 
 
 def is_built_in(model: Any) -> bool:
-    """Whether a model is the name of a sweep of our own."""
+    """Whether a model is the name of a sweep of this package."""
     check_model(model)
     return isinstance(model, str) and MODELS[model].built_in
 
 
 def resolve_model(model: Any, task: str, given: dict[str, Any]) -> Any:
-    """A built-in model's name as it is; scikit-learn's estimator for any other name, and for itself.
+    """The name of a built-in model, or scikit-learn's estimator.
 
     Parameters
     ----------
     model : str or estimator
     task : {"classification", "regression"}
     given : dict
-        Options beside the model; those that are None were not given.
+        The other options; None where not given.
     """
     check_model(model)
     record = (
@@ -222,13 +222,13 @@ def resolve_model(model: Any, task: str, given: dict[str, Any]) -> Any:
 
 
 def knn_has_not(scoring: Any, task: str) -> InputError:
-    """Nearest neighbours have a score that is a mean over validation rows, and in pairs of their neighbours."""
+    """The error for a score that has no closed form for nearest neighbours."""
     kind = "Regressor" if task == "regression" else "Classifier"
-    why = ", which is no mean over validation rows of how many neighbours are right, has no closed form: use "
+    why = " has no closed form: it is not a mean over validation rows: use "
     if isinstance(scoring, str) and "absolute" in scoring:
-        why = ": the absolute error of a mean of neighbours is no sum over pairs of them and has no closed form: use "
+        why = " has no closed form: the absolute error is not a sum over pairs of neighbours: use "
     elif task == "regression":
-        why = " has no closed form: nearest neighbours are judged by their squared error: use "
+        why = " has no closed form: nearest neighbours have the squared error only: use "
     known = [
         name for name in MODELS["knn"].scorings if (name in _OF_NUMBERS) == (task == "regression")
     ]
@@ -248,13 +248,13 @@ def check_knn_scoring(scoring: Any, task: str) -> None:
 
 
 def built_in_weighs_not(model: str) -> InputError:
-    """The sweeps count right answers; scikit-learn's scores weigh them."""
+    """The error for weights of validation rows that a built-in model cannot use."""
     instead = {"ridge": "scaled_ridge", "gaussian_nb": "logistic"}.get(model, "sklearn_tree")
     return InputError(
         Setting("valid_weight"),
         " does not go with the built-in ",
         Setting("model", model),
-        ", whose score knows no weights: use ",
+        ", whose score has no weights: use ",
         Setting("model", instead),
         ", another model of scikit-learn, or ",
         Setting("model", "knn"),
@@ -262,7 +262,7 @@ def built_in_weighs_not(model: str) -> InputError:
 
 
 def _check_scoring(record: Model, task: str, scoring: Any) -> None:
-    """Refuse a score that a built-in model cannot compute, naming those that it can."""
+    """Refuse a score that a built-in model cannot compute."""
     known = [name for name in record.scorings if (name in _OF_NUMBERS) == (task == "regression")]
     if scoring is None or (isinstance(scoring, str) and scoring in known):
         return
@@ -275,7 +275,7 @@ def _check_scoring(record: Model, task: str, scoring: Any) -> None:
         Setting("scoring", scoring),
         " cannot be computed by the built-in ",
         Setting("model", record.name),
-        f" in {task}, which has {', '.join(known)}: use one of these, or a model of scikit-learn, such as ",
+        f" in {task}: use {', '.join(known)}, or a model of scikit-learn, such as ",
         Setting("model", instead),
     )
 
@@ -284,8 +284,7 @@ def _why_not(record: Model, option: str) -> tuple[Any, ...]:
     if option in ("n_neighbors", "metric"):
         return ": it is an option of ", Setting("model", "knn"), "; leave it out"
     if option == "truncation":
-        return (", which does not train again for every coalition: leave it out",)
+        return (", which does not train again for every subset: leave it out",)
     instead = "scaled_ridge" if record.name == "ridge" else "sklearn_tree"
-    return ", which has its own: leave it out, or use another model, such as ", Setting(
-        "model", instead
-    )
+    other = Setting("model", instead)
+    return ", which has its own: leave it out, or use another model, such as ", other

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 from shapley2d._base.defaults import N_NEIGHBORS as DEFAULT_NEIGHBORS
 from shapley2d._base.defaults import TOLERANCE as DEFAULT_TOLERANCE
+from shapley2d._base.words import nearest_word
 from shapley2d._knn.metric import METRICS
 from shapley2d._methods.models import model_option
 from shapley2d._methods.record import Option, choice, file, number, whole
@@ -14,7 +14,7 @@ from shapley2d.exceptions import InputError, Setting
 
 
 def check_scoring(scoring: Any, name: str) -> None:
-    """Check a score that is given by name, or suggest the nearest; a scorer is left to scikit-learn."""
+    """Check the name of a score; a scorer is left to scikit-learn."""
     if callable(scoring) and not isinstance(scoring, type):
         return
     if not isinstance(scoring, str):
@@ -25,34 +25,33 @@ def check_scoring(scoring: Any, name: str) -> None:
 
     known = get_scorer_names()
     if scoring not in known:
-        near = [name for name in known if name.startswith(scoring)] or difflib.get_close_matches(
-            scoring, known, 1
-        )
-        hint = f"did you mean {near[0]!r}?" if near else "for instance 'accuracy', 'roc_auc', 'r2'"
+        longer = (name for name in known if name.startswith(scoring))
+        near = next(longer, None) or nearest_word(scoring, known)
+        hint = f"did you mean {near!r}?" if near else "for instance 'accuracy', 'roc_auc', 'r2'"
         raise InputError(Setting(name, scoring), f" is not one of scikit-learn's scores: {hint}")
 
 
-N_NEIGHBORS = whole("n_neighbors", DEFAULT_NEIGHBORS, "how many neighbours vote", short="-k")
+N_NEIGHBORS = whole("n_neighbors", DEFAULT_NEIGHBORS, "number of neighbours that vote", short="-k")
 METRIC = choice(
     "metric",
     tuple(METRICS),
-    "how far apart entries are: auto scales every column, sqeuclidean takes raw numbers",
+    "distance between entries: auto scales every column, sqeuclidean takes raw numbers",
 )
 BACKEND = choice(
     "backend",
     ("auto", "cpu", "cuda"),
-    "where to compute: the processor, an NVIDIA GPU (extras cuda12 and cuda13), or the GPU where the work pays for it",
+    "where to compute: cpu; cuda, an NVIDIA GPU (extras cuda12 and cuda13); or auto, the GPU where "
+    "it is faster",
 )
 TOLERANCE = number(
     "tolerance",
     DEFAULT_TOLERANCE,
-    "stop when the largest standard error is this small beside the spread of the values",
+    "stop when the largest standard error is at most this share of the spread of the values",
     zero=True,
 )
 MODEL = model_option("sklearn_tree")
-MODEL_NEIGHBORS = N_NEIGHBORS.but(
-    default=None, shown_default=N_NEIGHBORS.default_words
-)  # of model "knn" only
+# of methods that train, for model="knn" only
+MODEL_NEIGHBORS = N_NEIGHBORS.but(default=None, shown_default=N_NEIGHBORS.default_words)
 MODEL_METRIC = METRIC.but(default=None, shown_default=METRIC.default_words)
 MODEL_BACKEND = BACKEND.but(default=None, shown_default=BACKEND.default_words)
 SCORING = Option(
@@ -64,8 +63,8 @@ SCORING = Option(
     shown_default="accuracy or R squared",
 )
 KNN_SCORING = SCORING.but(
-    help="what validation rows are averaged to: accuracy, or balanced_accuracy, in which all classes count the same; "
-    "numbers have neg_mean_squared_error",
+    help="for classes accuracy or balanced_accuracy, in which all classes count the same; for "
+    "numbers neg_mean_squared_error",
     shown_default="accuracy or squared error",
 )
 BASELINE = choice(
@@ -76,34 +75,34 @@ BASELINE = choice(
 PREPROCESS = choice(
     "preprocess",
     ("auto", "none"),
-    "auto gives a model numbers, one-hot where needed; none hands a pipeline of your own the table as it is, which one "
-    "with a ColumnTransformer gets in any case",
+    "auto encodes the table as numbers, one-hot where needed; none passes it on unchanged, as a "
+    "pipeline with a ColumnTransformer always gets it",
     python_only=True,
 )
 TRUNCATION = number(
     "truncation",
     None,
-    "train no more rows, or cells, once the score is within this of that of all; biased",
+    "add no more rows or cells once the score is this close to the full score; biased",
     zero=True,
 )
-MAX_PERMUTATIONS = whole("max_permutations", 1000, "stop there in any case")
+MAX_PERMUTATIONS = whole("max_permutations", 1000, "stop after this many permutations")
 CHECKPOINT = file(
     "checkpoint",
-    "keep the state there: after a crash or Ctrl-C the same call goes on from it, to the same bits",
+    "file for the state: after a crash or Ctrl-C the same call resumes, with the same result",
 )
 CLUSTER = Option(
     "cluster",
     None,
-    "the address of a Dask scheduler to work on, or a client of it (needs the extra distributed); or a pool whose "
-    "submit(...) has a result(), as the executors of concurrent.futures do",
+    "address of a Dask scheduler, or its client (needs the extra distributed); or a pool whose "
+    "submit(...) returns a future, such as an executor of concurrent.futures",
     metavar="ADDRESS",
 )
 
 TRAINING = (MODEL, SCORING, PREPROCESS, BASELINE, MODEL_NEIGHBORS, MODEL_METRIC)
-"""Of methods that train a model."""
+"""Options of methods that train a model."""
 
 KEPT = (CHECKPOINT, CLUSTER)
-"""Of methods whose work is done in numbered pieces."""
+"""Options of methods whose work is done in numbered pieces."""
 
 SAMPLING = (MAX_PERMUTATIONS, TOLERANCE, *KEPT)
-"""Of methods that average over permutations."""
+"""Options of methods that average over permutations."""

@@ -31,8 +31,8 @@ def check_precedence(precedence: Any) -> None:
     if not isinstance(precedence, Mapping) or not precedence or not set(precedence) <= set(AXES):
         raise InputError(
             Setting("precedence", precedence),
-            ' must be a dict of "rows", "columns" or both, each with a number for every player: lower '
-            "ones join first",
+            ' must be a dict of "rows", "columns" or both, each with a number for every player: '
+            "lower ones join first",
         )
 
 
@@ -72,7 +72,7 @@ def with_precedence(
     if run.semivalues != ("shapley", "shapley"):
         raise InputError(
             Setting("precedence"),
-            " restricts the orders that Shapley's value averages over; other semivalues have none: leave ",
+            " restricts the orders that Shapley's value averages over: leave ",
             Setting("semivalue"),
             " out",
         )

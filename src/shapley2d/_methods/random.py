@@ -1,4 +1,4 @@
-"""Method ``"random"``: what a ranking of cells looks like that knows nothing."""
+"""Method ``"random"``: random numbers, to compare rankings with."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def solve(problem: Problem, run: Run) -> Estimate:
     from shapley2d._base.streams import generator
     from shapley2d._estimation.estimate import Estimate
 
-    refuse_semivalue("random", run.semivalues, "it looks at no coalition")
+    refuse_semivalue("random", run.semivalues, "it evaluates no subset")
     shape = problem.table.n_rows, problem.table.n_columns + (problem.label is not None)
     size = shape[0] * shape[1]
     values = (2.0 * np.arange(size) - (size - 1)) / max(1, size - 1)
-    # a stream of its own: ``default_rng(seed)``, which others take to break ties, must not give the
-    # same order
+    # a stream of its own: default_rng(seed), with which others break ties, must not give the same
+    # order
     order = generator(run.seed, "random values").permutation(values)
     return Estimate.exact(order.reshape(shape))
 
 
 def price(problem: Problem, run: Run) -> Price:  # noqa: ARG001
-    """What a run will take: next to nothing."""
+    """The price of a run: next to nothing."""
     from shapley2d._base.cost import Cost
     from shapley2d._methods.price import Price
 
@@ -51,12 +51,12 @@ def price(problem: Problem, run: Run) -> Price:  # noqa: ARG001
 
 METHOD = Method(
     name="random",
-    summary="random numbers: a ranking that knows nothing",
+    summary="random numbers: a ranking to compare with",
     solve=solve,
     how="random numbers, as a baseline",
     meaning="a random number",
     total="",
-    caution="The values are random numbers and say nothing about the table; they are there to compare with.",
+    caution="The values are random numbers, to compare with; they say nothing about the table.",
     certainty="random numbers",
     validates=False,
     price=price,

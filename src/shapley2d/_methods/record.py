@@ -1,4 +1,4 @@
-"""The record of a method and of its options: everything that the rest of the package knows about them.
+"""The record of a method and its options: all that the rest of the package knows about them.
 
 The functions that users call, the estimator, the command line, the tables of the docs and the words
 of the report all read these records. A method that is not in a record does not exist; one that is,
@@ -7,7 +7,6 @@ exists everywhere.
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.checks import check_choice, check_number, check_whole
+from shapley2d._base.words import nearest_word
 from shapley2d.exceptions import InputError, OptionError, Setting
 
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ class Option:
         As in Python.
     default : object
     help : str
-        What it is, as a phrase that begins with a small letter and ends without a full stop.
+        A phrase that begins with a small letter and ends without a full stop.
     kind : type
         ``int``, ``float``, ``str`` or ``Path``: what the command line makes of the text.
     choices : tuple of str
-        The words that it may be, if it is a word.
+        The words that are allowed, if it is a word.
     names : tuple of str
         The words that the command line takes, where Python takes other things too.
     check : callable, optional
@@ -50,7 +50,7 @@ class Option:
     metavar : str, optional
         What the help calls its value.
     shown_default : str, optional
-        The default in words, where its code says little.
+        The default in words, where its code tells little.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Option:
     shown_default: str | None = None
 
     def checked(self, value: Any) -> Any:
-        """The value, if it can be used; None takes the default."""
+        """The value, checked; None takes the default."""
         if value is None:
             value = self.default
         if value is None:
@@ -79,7 +79,7 @@ class Option:
         return value
 
     def but(self, **changes: Any) -> Option:
-        """The same option with another default or other words, for a method that differs."""
+        """The option with changes, for a method that differs."""
         return replace(self, **changes)
 
     @property
@@ -117,7 +117,7 @@ def number(
 
 
 def choice(name: str, choices: Iterable[str], text: str, **more: Any) -> Option:
-    """An option that is one of some words, the first of them by default."""
+    """An option that is one of some words, by default the first."""
     words = tuple(choices)
     return Option(name, words[0], text, choices=words, **more)
 
@@ -149,35 +149,34 @@ class Method:
         Completes "the values sum to ..." for Shapley values, likewise; empty where their sum means
         nothing.
     total_from_zero : str
-        Instead of a ``total`` with ``{baseline_utility}``, in runs without one because they count from
-        0.
+        Used instead of a ``total`` with ``{baseline_utility}`` in runs whose baseline is 0.
     caution : str
-        What to know where values are no contributions to a performance; empty where they are.
+        A warning to readers where values are not contributions to a score; else empty.
     certainty : str
-        Instead of "exact", where there is no standard error and yet nothing exact.
+        Said instead of "exact" where there is no standard error but nothing is exact either.
     validates : bool
-        Whether a model is evaluated, which takes a validation table or folds.
+        Whether it evaluates a model, which takes a validation table or folds.
     solve_games : callable, optional
         ``solve_games(games, rows, n_rows, run, **options) -> Estimate`` for games of any kind,
         where the method has no need of a table: it then serves ``value_game`` and ``value_blocks``
         too. One that takes a ``checkpoint`` is also handed what identifies games of blocks, as
         ``known``.
     precedence : bool
-        Whether it can make players join after others.
+        Whether it can respect ``precedence``.
     game_options : tuple of str
         The options that ``solve_games`` takes.
     averages : bool
-        Whether values are means over validation rows, so that groups of them can be valued one by
-        one.
+        Whether values are means over validation rows, so that groups of validation rows can be
+        valued separately.
     score : callable, optional
-        ``score(problem, run, **options) -> float``: what the whole table is worth beyond what the
-        values are counted from, which Shapley values sum to; None where no model is evaluated.
+        ``score(problem, run, **options) -> float``: the score of the whole table less the baseline,
+        which Shapley values sum to; None where no model is evaluated.
     price : callable, optional
-        ``price(problem, run, **options) -> Price``: what a run will take, from a short calibration.
-        None where that is not known.
+        ``price(problem, run, **options) -> Price``: time and memory of a run, from a short
+        calibration; None where they cannot be predicted.
     guess : callable, optional
-        ``guess(problem, run, **options) -> float``: about how many seconds that is, at no cost;
-        runs that look long are priced before they start.
+        ``guess(problem, run, **options) -> float``: roughly the seconds of a run, at no cost; runs
+        that look long are priced before they start.
     """
 
     name: str
@@ -185,7 +184,10 @@ class Method:
     solve: Callable[..., Estimate]
     options: tuple[Option, ...] = ()
     how: str = ""
-    meaning: str = "what it adds, on average over all ways to build up the table, to the performance of the model"
+    meaning: str = (
+        "what it adds, on average over all ways to build up the table, to the performance of the "
+        "model"
+    )
     total: str = "the model's score less {baseline_utility:.4g}, {baseline}"
     total_from_zero: str = "the model's score"
     caution: str = ""
@@ -202,13 +204,13 @@ class Method:
     def complete(
         self, given: Mapping[str, Any], only: tuple[str, ...] | None = None
     ) -> dict[str, Any]:
-        """All options of the method: those given, checked, and the defaults of the others.
+        """All options of the method: the given ones, checked, and the defaults of the others.
 
         Parameters
         ----------
         given : mapping
         only : tuple of str, optional
-            The options that count, where not all do.
+            The options to take, where not all apply.
         """
         known = {
             option.name: option for option in self.options if only is None or option.name in only
@@ -219,7 +221,7 @@ class Method:
         return {name: option.checked(given.get(name)) for name, option in known.items()}
 
     def about(self, facts: dict[str, Any]) -> dict[str, str]:
-        """The words that a result keeps of its method, with the facts of the run in them."""
+        """The words about the method that a result keeps, with the facts of the run filled in."""
         counts_from_zero = (
             "{baseline_utility" in self.total and facts.get("baseline_utility") is None
         )
@@ -234,16 +236,16 @@ class Method:
 
 
 def unknown_option(what: str, name: str, known: Iterable[str]) -> OptionError:
-    """An error that names the nearest option there is."""
+    """An error that suggests the nearest option."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, 1)
+    near = nearest_word(name, names)
     listed = f"its options are {', '.join(names)}" if names else "it has none"
-    hint = f"did you mean {near[0]!r}?" if near else listed
+    hint = f"did you mean {near!r}?" if near else listed
     return OptionError(f"{what} has no option {name!r}: {hint}")
 
 
 def refuse_semivalue(name: str, semivalues: tuple[Any, Any], why: str) -> None:
-    """Refuse a semivalue for a method that looks at no coalitions of different sizes."""
+    """Refuse a semivalue other than Shapley's."""
     if semivalues != ("shapley", "shapley"):
         raise InputError(
             Setting("method", name),

@@ -28,7 +28,7 @@ METHODS: dict[str, Method] = {
 
 
 def find_method(name: Any) -> Method:
-    """Look a method of cells up.
+    """Find a method of cells.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def find_method(name: Any) -> Method:
 
 
 def find_game_method(name: Any) -> Method:
-    """Look a method up that values games of any kind."""
+    """Find a method that values games of any kind."""
     check_choice(name, "method", game_methods())
     return METHODS[name]
 
@@ -52,12 +52,12 @@ def game_methods() -> tuple[str, ...]:
 
 
 def block_methods() -> tuple[str, ...]:
-    """Names of the methods of blocks: those of any game, the choice between them, and nearest neighbours."""
+    """Names of the methods of blocks whose players are groups."""
     return ("auto", *game_methods(), "knn")
 
 
 def block_options(method: str) -> dict[str, Option]:
-    """The options of a method of blocks: those of cells, except for what only makes sense row by row."""
+    """The options of a method of blocks: those of cells, without ``truncation``."""
     like = METHODS[method if method in game_methods() else "mc"]
     options = {option.name: option for option in like.options if option.name != "truncation"}
     return {**options, "backend": MODEL_BACKEND}

@@ -1,4 +1,4 @@
-"""What every method shares in one run: seed, workers, progress, semivalues, and the record of it all."""
+"""The settings that every method shares in one run, and the record of the run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """The shared options of a run.
+    """The shared settings of a run.
 
     Attributes
     ----------
@@ -38,9 +38,9 @@ class Run:
     n_jobs : int or None
     progress : {"auto", True, False} or callable
     sums : BlockSums or None
-        Sums of cells whose joint errors are wanted too, from methods that can tell.
+        Sums of cells whose joint errors are wanted, from methods that can estimate them.
     precedence : Precedence
-        Players of the result who can only join after others.
+        Players who can only join after others.
     """
 
     seed: int
@@ -59,7 +59,7 @@ class Run:
         n_jobs: int | None = None,
         progress: Any = "auto",
     ) -> Run:
-        """Check the shared options, whether or not the method needs them."""
+        """Check the settings, whether or not the method needs them."""
         check_jobs(n_jobs)
         check_progress(progress)
         return cls(as_seed(random_state), axis_semivalues(semivalue), n_jobs, progress)
@@ -67,7 +67,7 @@ class Run:
     def warn_of_precision(
         self, estimate: Estimate, tolerance: float, limit: str = "", stopped_at: int = 0
     ) -> None:
-        """Warn when an estimate ended before it was as precise as asked, at an option's limit or by Ctrl-C."""
+        """Warn when an estimate ended, at a limit or by Ctrl-C, before it met the tolerance."""
         interrupted = estimate.info.get("interrupted", False)
         if estimate.info.get("converged", True) or (tolerance == 0 and not interrupted):
             return  # a tolerance of 0 asks for a fixed amount of work
@@ -76,12 +76,13 @@ class Run:
         found = f": the largest standard error is {ratio:.3g} of the spread of the values, wanted "
         effect = "; the values are less precise than asked, as their stderr shows"
         if "n_permutations" in estimate.info and "caveat" in estimate.info:
-            found = f": {estimate.info['caveat']}, so that up to {ratio:.2g} of all orders can differ, wanted "
-            effect = "; what these would change is not known"
+            caveat = estimate.info["caveat"]
+            found = f": {caveat}, so up to {ratio:.2g} of all orders can differ, wanted "
+            effect = "; what these would change is unknown"
         warn(PrecisionWarning(*cause, found, Setting("tolerance", tolerance), effect))
 
     def record(self, **facts: Any) -> dict[str, Any]:
-        """The run's record for the result: facts, settings, time and versions, as plain JSON values."""
+        """The record for the result: facts, settings, time and versions, as JSON values."""
         _warn_of_cache()
         packages = ("numpy", "numba", "scikit-learn", "scipy")
         record = {
@@ -103,7 +104,7 @@ _said: set[str] = set()
 
 
 def _warn_of_cache() -> None:
-    """Say once where compiled code is kept, if any was needed and the usual places cannot be written to."""
+    """Say once where compiled code is kept, if the usual folders cannot be written to."""
     cache = sys.modules.get("shapley2d._kernels.cache")  # importing it would import numba
     if cache is not None and cache.NOTE and cache.NOTE not in _said:
         _said.add(cache.NOTE)
@@ -122,15 +123,12 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    return (
-        value
-        if isinstance(value, (str, int, float, bool, type(None)))
-        else Setting("", value).shown(repr)
-    )
+    plain = isinstance(value, (str, int, float, bool, type(None)))
+    return value if plain else Setting("", value).shown(repr)
 
 
 def as_seed(random_state: Any) -> int:
-    """A whole-number seed from whatever scikit-learn or numpy would take.
+    """A whole-number seed from anything that scikit-learn or numpy takes.
 
     Examples
     --------
@@ -143,11 +141,8 @@ def as_seed(random_state: Any) -> int:
         return int(random_state.integers(2**63 - 1))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    if (
-        isinstance(random_state, (int, np.integer))
-        and not isinstance(random_state, bool)
-        and 0 <= random_state < 2**128
-    ):
+    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if whole and 0 <= random_state < 2**128:
         return int(random_state)
     raise InputError(
         Setting("random_state", random_state), " must be a whole number, a numpy generator or None"

@@ -76,7 +76,7 @@ def price(problem: Problem, run: Run, **options: Any) -> Price:
     check_knn_scoring(options.pop("scoring", None), problem.target.task)
     check_metric(options["metric"], problem.table)
     if run.precedence.is_set:
-        raise PriceError("what players who join after others take is not known beforehand")
+        raise PriceError("the time of a run with precedence cannot be predicted")
     kept = varying_columns(problem.table)
     if options["baseline"] != "zero" and kept.size < problem.table.n_columns:
         problem = take_columns(problem, kept)
