@@ -1,7 +1,8 @@
 """Combine the million utilities of a game of 10 rows x 10 columns into exact values: seconds and memory.
 
-Run: python benchmarks/exact.py The peer is the definition itself: a loop over cells and coalitions,
-timed on a few cells and scaled up.
+Run: python benchmarks/exact.py
+
+The peer is the definition itself: a loop over cells and coalitions, timed on a few cells and scaled up.
 """
 
 from __future__ import annotations

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from shapley2d._kernels.cart import (
+    best_binary,
+    best_classes,
+    best_numbers,
     grow_tree,
     leaf_prediction,
     make_scratch,
@@ -16,9 +19,7 @@ from shapley2d._kernels.cart import (
     score_leaves,
     split_threshold,
 )
-from shapley2d._kernels.cart_splits import best_binary, best_classes, best_numbers
-from shapley2d._kernels.closeness import add_closeness
-from shapley2d._kernels.out_of_bag import predict_out_of_bag
+from shapley2d._kernels.out_of_bag import add_closeness, predict_out_of_bag
 
 
 def make_data(seed, n_classes, n=30, p=4, n_valid=25):

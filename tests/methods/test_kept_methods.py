@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from shapley2d import value_blocks, value_cells, value_game
 from shapley2d._estimation import checkpoint
+from shapley2d._estimation.checkpoint import Saved
 from shapley2d._estimation.exact import DesignBlocks, _Sums
 from shapley2d._games.function import FunctionGame
 from shapley2d._methods.oob.trees import GrownTrees, Trees
@@ -238,32 +238,54 @@ def test_blocks_of_other_groups_are_refused(tmp_path):
     ("count", "arrays", "said"),
     [
         (9, {}, "it counts 9 blocks of 2"),
-        (1, {"cells_mean": np.zeros((2, 1))}, "its sums do not have the shapes of the values"),
+        (1, {"cells_mean": np.zeros((2, 1))}, "it has no game_sum"),
+        (
+            1,
+            {"cells_mean": np.zeros((2, 1)), "game_sum": np.zeros((1, 2))},
+            r"its game_sum has the shape \(1, 2\), which does not fit",
+        ),
+        (
+            1,
+            {"cells_mean": np.zeros((2, 1)), "game_sum": np.zeros((2, 1), dtype=np.float32)},
+            "its game_sum has the shape .*, which does not fit",
+        ),
         (
             1,
             {"cells_mean": np.zeros((2, 1)), "game_sum": np.full((2, 1), np.nan)},
-            "its sums have entries that are not numbers",
+            "its game_sum has entries that are not numbers",
+        ),
+        (
+            1,
+            {name: np.zeros((2, 1)) for name in ("cells_mean", "game_sum", "more")},
+            "it has more arrays than it should",
         ),
     ],
 )
 def test_what_a_state_of_exact_values_must_hold(count, arrays, said):
     blocks = DesignBlocks(FunctionGame(game, 2, 1), AllSubsets(2), AllSubsets(1), step=2)
     with pytest.raises(ValueError, match=said):
-        _Sums([blocks], [np.arange(2)], 2)._restore(SimpleNamespace(count=count, arrays=arrays))
+        _Sums([blocks], [np.arange(2)], 2)._restore(Saved(count, arrays, {}, {}, []))
 
 
 @pytest.mark.parametrize(
     ("arrays", "said"),
     [
         ({}, "its trees do not fit its count"),
-        ({"trees": np.zeros((2, 3))}, "its trees do not fit its count"),
-        ({"trees": np.array([[np.inf, 0.0, 1.0]])}, "its trees have entries that are none"),
-        ({"trees": np.array([[np.nan, 0.0, 0.5]])}, "its trees have entries that are none"),
+        ({"trees": np.zeros((2, 3), np.float32)}, "its trees do not fit its count"),
+        ({"trees": np.zeros((1, 3))}, "its trees do not fit its count"),  # not in single precision
+        (
+            {"trees": np.array([[np.inf, 0.0, 1.0]], np.float32)},
+            "its trees have entries that are not scores",
+        ),
+        (
+            {"trees": np.array([[np.nan, 0.0, 0.5]], np.float32)},
+            "its trees have entries that are not scores",
+        ),
     ],
 )
 def test_what_a_state_of_trees_must_hold(arrays, said):
     with pytest.raises(ValueError, match=said):
-        GrownTrees(None, (2, 1))._check(SimpleNamespace(count=1, arrays=arrays))
+        GrownTrees(None, (2, 1))._check(Saved(1, arrays, {}, {}, []))
 
 
 @pytest.mark.parametrize("method", ["exact", "loo", "oob"])

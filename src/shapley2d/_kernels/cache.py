@@ -36,7 +36,7 @@ event.register("numba:compile", _watch)  # type: ignore[no-untyped-call]
 
 
 def compiling() -> bool:
-    """Whether code is being compiled in this moment, rather than read from where it is kept."""
+    """Whether code is being compiled now, rather than loaded from the cache."""
     return _watch.depth > 0
 
 
@@ -45,7 +45,7 @@ def _probe() -> None:
 
 
 def numba_finds_a_place() -> bool:
-    """Whether numba can keep compiled code where it does by itself, ``NUMBA_CACHE_DIR`` included."""
+    """Whether numba's own places for compiled code work, ``NUMBA_CACHE_DIR`` included."""
     try:
         numba.njit(cache=True)(_probe)
     except RuntimeError:  # no locator available
@@ -54,7 +54,7 @@ def numba_finds_a_place() -> bool:
 
 
 def private_folder() -> Path | None:
-    """A folder among the temporary files that this user alone can write to; None where there can be none."""
+    """A temporary folder that only this user can write to; None where that is not possible."""
     try:
         parent = Path(tempfile.gettempdir())
         folder = parent / f"shapley2d-compiled-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
@@ -75,7 +75,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _keeps_others_out(parent: Path) -> bool:
-    """Whether nobody but us, or the machine's owner, can put another folder in the place of ours."""
+    """Whether nobody but this user and root can replace a folder in there."""
     found = parent.stat()
     if not hasattr(os, "getuid") or found.st_mode & stat.S_ISVTX:
         return True
@@ -89,10 +89,10 @@ def _choose() -> tuple[bool, str]:
     why = "neither the package's folder nor a home folder can be written to: "
     advice = "; set NUMBA_CACHE_DIR to a folder of your own to keep it there"
     if folder is None:
-        return False, f"{why}compiled code is not kept, every process compiles again{advice}"
+        return False, f"{why}compiled code is not kept, so every process compiles again{advice}"
     numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
     return True, f"{why}compiled code is kept in {folder}{advice}"
 
 
 CACHE, NOTE = _choose()
-"""Whether compiled code is kept, and what the user should know about it (empty where all is as usual)."""
+"""Whether compiled code is kept, and what to tell the user about it (empty where all is well)."""

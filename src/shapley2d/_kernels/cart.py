@@ -1,4 +1,8 @@
-"""A CART on presorted columns that carries the validation rows down with it and grows only where they fall."""
+"""A CART on presorted columns that takes the validation rows along and grows only where they fall.
+
+Of equally good splits the first column's wins, then the lowest threshold; a later one must be
+better by more than rounding can explain.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuples' annotations)
 
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.cart_splits import best_binary, best_classes, best_numbers
+
+_APART = np.float64(1e-7)  # values closer than this are not split, as in scikit-learn
+_TIED_CLASSES, _TIED_NUMBERS = 1.0 + 1e-12, 1.0 + 1e-9  # better by less is a tie: rounding
 
 
 class Scratch(NamedTuple):
@@ -38,7 +44,7 @@ class Leaves(NamedTuple):
 
 @numba.njit(nogil=True, cache=CACHE)
 def make_scratch(size: int, n_valid: int) -> tuple[Leaves, Scratch]:
-    """Room for trees of up to ``size`` training rows, each as often as it counts, and ``n_valid`` validation rows."""
+    """Room for trees of ``size`` training rows, with repeats, and ``n_valid`` validation rows."""
     leaves = Leaves(np.empty((size + 1, 2), np.int64), np.empty(size + 1))
     scratch = Scratch(
         np.zeros(size, np.uint8),
@@ -142,12 +148,10 @@ def grow_tree(
         for i in range(position, order.size):
             goes_left[order[i]] = 0
         for k in range(active.size):
-            # a column that is constant here stays so below and is never split: its rows need no
-            # order, except in
-            # the first column's, which also stands for the node's rows
-            if k != best and (
-                k == 0 or values[active[k], work[k, start]] != values[active[k], work[k, stop - 1]]
-            ):
+            # a column that is constant here stays so below and is never split, so that its rows
+            # need no order; but the first column's also stand for the node's rows
+            varies = values[active[k], work[k, start]] != values[active[k], work[k, stop - 1]]
+            if k != best and (k == 0 or varies):
                 part_rows(work[k, start:stop], goes_left, spare, left_ends, right_ends)
         if not left_ends:
             stack[depth, 0], stack[depth, 1] = start, start + position
@@ -162,7 +166,7 @@ def grow_tree(
 
 @numba.njit(nogil=True, cache=CACHE)
 def pure_prediction(rows: NDArray[np.int32], labels: NDArray[np.float64], averages: bool) -> float:
-    """What a leaf of equal labels predicts: their mean as it is summed, or the label."""
+    """What a leaf of equal labels predicts: their mean, with its rounding, or the label itself."""
     if not averages:
         return float(labels[rows[0]])
     total = 0.0
@@ -173,7 +177,7 @@ def pure_prediction(rows: NDArray[np.int32], labels: NDArray[np.float64], averag
 
 @numba.njit(nogil=True, cache=CACHE)
 def split_threshold(lower: float, upper: float) -> float:
-    """Halfway between two neighbouring 32-bit values; the lower one where that rounds to the upper."""
+    """Halfway between two neighbouring 32-bit values; the lower one if that rounds to the upper."""
     low, high = np.float64(lower), np.float64(upper)
     threshold = low / 2.0 + high / 2.0
     return low if threshold >= high else threshold
@@ -271,7 +275,7 @@ def part_rows(
     left_ends: bool,
     right_ends: bool,
 ) -> None:
-    """Rows that go left first, both sides still sorted; a side that ends here need not be written."""
+    """Rows that go left first, both sides still sorted; a side that ends here is not written."""
     first, second = 0, 0
     if right_ends:
         for i in range(rows.size):
@@ -293,3 +297,114 @@ def part_rows(
             first += is_left
             second += 1 - is_left
         rows[first:] = spare[:second]
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def best_binary(
+    values: NDArray[np.float32],
+    codes: NDArray[np.int32],
+    work: NDArray[np.int32],
+    active: NDArray[np.intp],
+    inverse: NDArray[np.float64],
+) -> tuple[int, int]:
+    """The split with the least Gini impurity of two classes: a place in ``work``, and rows left.
+
+    With l rows left, a of them of the second class, the sum of squared counts over l is
+    l - 2 a (l - a) / l; so the least of a (l - a) / l over both sides is sought.
+    """
+    size = work.shape[1]
+    ones = 0
+    for i in range(size):
+        ones += codes[work[0, i]]
+    best, position, least = -1, -1, np.inf
+    for k in range(active.size):
+        order, x = work[k], values[active[k]]
+        previous = np.float64(x[order[0]])
+        if np.float64(x[order[size - 1]]) <= previous + _APART:
+            continue
+        a = codes[order[0]]
+        for i in range(1, size):
+            row = order[i]
+            value = np.float64(x[row])
+            if value > previous + _APART:
+                b = ones - a
+                impurity = a * (i - a) * inverse[i] + b * (size - i - b) * inverse[size - i]
+                if impurity * _TIED_CLASSES < least:
+                    best, position, least = k, i, impurity
+            previous = value
+            a += codes[row]
+    return best, position
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def best_classes(
+    values: NDArray[np.float32],
+    codes: NDArray[np.int32],
+    work: NDArray[np.int32],
+    active: NDArray[np.intp],
+    inverse: NDArray[np.float64],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+) -> tuple[int, int]:
+    """The split with the largest sum, over both sides, of squared class counts over rows."""
+    size = work.shape[1]
+    best, position, most = -1, -1, -1.0
+    for k in range(active.size):
+        order, x = work[k], values[active[k]]
+        previous = np.float64(x[order[0]])
+        if np.float64(x[order[size - 1]]) <= previous + _APART:
+            continue
+        left[:] = 0
+        right[:] = 0
+        for i in range(size):
+            right[codes[order[i]]] += 1
+        left_squares, right_squares = 0, 0
+        for c in range(right.size):
+            right_squares += right[c] * right[c]
+        for i in range(size):
+            row = order[i]
+            value = np.float64(x[row])
+            if i and value > previous + _APART:
+                purity = left_squares * inverse[i] + right_squares * inverse[size - i]
+                if purity > most * _TIED_CLASSES:
+                    best, position, most = k, i, purity
+            previous = value
+            c = codes[row]
+            left_squares += 2 * left[c] + 1
+            right_squares -= 2 * right[c] - 1
+            left[c] += 1
+            right[c] -= 1
+    return best, position
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def best_numbers(
+    values: NDArray[np.float32],
+    labels: NDArray[np.float64],
+    work: NDArray[np.int32],
+    active: NDArray[np.intp],
+    inverse: NDArray[np.float64],
+) -> tuple[int, int]:
+    """The split that removes most squared error: by the left side's summed deviations, weighed."""
+    size = work.shape[1]
+    mean = 0.0
+    for i in range(size):
+        mean += labels[work[0, i]]
+    mean /= size
+    best, position, most = -1, -1, -1.0
+    for k in range(active.size):
+        order, x = work[k], values[active[k]]
+        previous = np.float64(x[order[0]])
+        if np.float64(x[order[size - 1]]) <= previous + _APART:
+            continue
+        total = labels[order[0]] - mean
+        for i in range(1, size):
+            row = order[i]
+            value = np.float64(x[row])
+            if value > previous + _APART:
+                gain = total * total * inverse[i] * inverse[size - i]
+                if gain > most * _TIED_NUMBERS:
+                    best, position, most = k, i, gain
+            previous = value
+            total += labels[row] - mean
+    return best, position

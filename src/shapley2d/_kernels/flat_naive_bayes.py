@@ -29,7 +29,7 @@ def follow_cells(
     stop: tuple[float, float],
     out: NDArray[np.float64],
 ) -> None:
-    """Numbers of validation rows that are predicted right after each cell that joins from position ``start`` on."""
+    """Right predictions after each cell that joins, from position ``start`` on."""
     width, n_rows = entries.shape
     n_columns, n_classes, n_valid = starts.size - 1, blocks.size - 1, valid.shape[1]
     now = np.empty_like(entries)
@@ -44,9 +44,8 @@ def follow_cells(
     scores = np.zeros((n_classes, n_valid))
     right = np.zeros(n_valid, np.uint8)
     smoothing = 0.0
-    stale = np.zeros(
-        (n_classes, width), np.bool_
-    )  # columns of a class whose densities are out of date
+    # columns of a class whose densities are out of date
+    stale = np.zeros((n_classes, width), np.bool_)
     changed = True
     for position in range(order.size + 1):
         if position >= start:
@@ -86,7 +85,7 @@ def _rescore(
     densities: NDArray[np.float64],
     scores: NDArray[np.float64],
 ) -> None:
-    """Log-likelihoods of the classes that have changed; they are summed again, so that rounding does not add up."""
+    """Log-likelihoods of the classes that have changed, summed anew so that no rounding adds up."""
     for c in present:
         if not stale[c].any():
             continue
@@ -104,7 +103,7 @@ def _rescore(
 def _variance(
     x: NDArray[np.float64], codes: NDArray[np.int64], own: int, count: int
 ) -> tuple[float, float]:
-    """Mean and variance over the ``count`` rows of a class, or over all rows where ``own`` is negative.
+    """Mean and variance over the ``count`` rows of class ``own``, or of all if it is negative.
 
     Entries are taken relative to the first, so that a constant column has a variance of exactly 0.
     """

@@ -1,8 +1,8 @@
-"""Forests that predict one column of a table from the others; :mod:`shapley2d._kernels.forest_answers` asks them.
+"""Forests that predict one column of a table from the others.
 
 Inputs are codes below ``CODES``, whose order the splits use. A tree's leaf keeps how often each bin
-of the predicted column occurs among its training rows. A row is only asked of trees that have not
-seen it.
+of the predicted column occurs among its training rows. :mod:`shapley2d._kernels.forest_answers`
+asks trees about rows that they have not seen.
 
 A node splits where a number that stands for the predicted entry varies least on both sides. For
 numbers that is the entry's rank. For categories it is a random one per category, drawn afresh in
@@ -23,11 +23,11 @@ from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.random_words import bell, next_below, next_word
 
 CODES = 64
-"""Different codes that an input may have."""
+"""Distinct codes that an input may have."""
 
 _MIDDLE = 0.5  # of ranks, which lie between 0 and 1
-_MANY = 32  # bins of a leaf, that are found sooner than put in order
-_TIE = 1e-12  # what a split must at least remove, as a share of the sum of squares
+_MANY = 32  # bins of a leaf from which a scan of all bins beats an insertion sort
+_TIE = 1e-12  # share of the sum of squares that a split must remove: less is rounding
 _ONE, _WORD, _BITS = np.uint64(1), np.int64(6), np.int64(63)
 
 
@@ -179,7 +179,7 @@ def grow_forest(
 
 
 class _Room(NamedTuple):
-    """Where trees are grown: made outside, since the making of arrays takes long to compile."""
+    """Working arrays of a forest: made outside, since code that makes arrays compiles slowly."""
 
     state: NDArray[np.uint64]
     local: NDArray[np.uint8]
@@ -207,7 +207,7 @@ def _grow(
     room: _Room,
     forest: Forest,
 ) -> tuple[int, int]:
-    """Fill a forest whose arrays have room enough; how many leaves and entries there are."""
+    """Fill a forest's arrays; return the numbers of leaves and entries."""
     state, local, own, ranks, place, spare, goal, starts, stops, order, tally, sums, numbers = room
     roots, features, cuts, lefts, leaves, sizes, bins, counts = forest
     n_leaves, n_entries = 0, 0
@@ -216,11 +216,8 @@ def _grow(
         for r in range(bags.shape[1]):
             row = bags[t, r]
             if predicted.bins[row] >= 0:
-                own[used], ranks[used], place[used] = (
-                    predicted.bins[row],
-                    predicted.ranks[row],
-                    used,
-                )
+                own[used], ranks[used] = predicted.bins[row], predicted.ranks[row]
+                place[used] = used
                 for k in range(inputs.size):
                     local[k, used] = codes[row, inputs[k]]
                 used += 1
@@ -243,11 +240,8 @@ def _grow(
                 leaves[n_leaves] = n_entries
             else:
                 middle = _part(local, best, cut, place, low, high, spare)
-                features[root + node], cuts[root + node], lefts[root + node] = (
-                    inputs[best],
-                    cut,
-                    nodes,
-                )
+                features[root + node], cuts[root + node] = inputs[best], cut
+                lefts[root + node] = nodes
                 starts[nodes], stops[nodes] = low, middle
                 starts[nodes + 1], stops[nodes + 1] = middle, high
                 nodes += 2
@@ -292,7 +286,7 @@ def _best_split(
     sums: NDArray[np.float64],
     numbers: NDArray[np.float64],
 ) -> tuple[int, int]:
-    """The input, by its place, and the code that leave the least variance; -1 where none removes any."""
+    """The input, by its place, and the code that leave least variance; -1 if none removes any."""
     size = high - low
     total, square = 0.0, 0.0
     for r in range(low, high):

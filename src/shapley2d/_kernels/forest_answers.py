@@ -1,4 +1,4 @@
-"""Forests asked what they expect of rows that they have not seen, and again with an entry replaced."""
+"""What forests expect of rows that they have not seen, and again with an entry replaced."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_shares(
     shares: NDArray[np.float64],
     asked: NDArray[np.int32],
 ) -> None:
-    """Add up the shares of the bins in the leaves where rows end, over trees that have not seen them.
+    """Add up the shares of bins in the leaves where rows end, over trees that have not seen them.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def add_replaced(
     asked: NDArray[np.int32],
     changes: NDArray[np.float64],
 ) -> None:
-    """Add up the share of a row's own bin, and how it changes where one entry at a time is replaced.
+    """Add up the share of a row's own bin, and its change if one entry at a time is replaced.
 
     A row is followed once. Where its new entry would go the other way, and only there, a second
     walk starts: most replacements change no path.
@@ -137,7 +137,7 @@ def _leaf_with(
 
 @numba.njit(nogil=True, cache=CACHE)
 def _own_share(forest: Forest, leaf: int, b: int, last: int, blurred: bool) -> float:
-    """The share of bin b in a leaf; with a quarter from each neighbour, where the last one's is itself."""
+    """The share of bin b in a leaf; if blurred, half of it and a quarter of each neighbour's."""
     lends = blurred and b <= last
     below, above = max(b - 1, 0), min(b + 1, last)
     total = 0.0

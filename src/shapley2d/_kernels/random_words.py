@@ -1,4 +1,4 @@
-"""Random numbers inside compiled code: the same on any thread, whatever else is drawn meanwhile (splitmix64)."""
+"""Random numbers inside compiled code (splitmix64): the same on any thread."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def next_below(state: NDArray[np.uint64], stop: int) -> int:
 
 @numba.njit(nogil=True, cache=CACHE)
 def bell(word: np.uint64, code: int) -> float:
-    """A nearly normal number (mean 0, variance 1) that a word gives to a code: the sum of four uniform ones."""
+    """A nearly normal number (mean 0, variance 1) for a code: the sum of four uniform ones."""
     bits = scramble(word + _STEP * np.uint64(code + 1))
     total = 0.0
     for _ in range(4):

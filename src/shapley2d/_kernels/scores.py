@@ -1,4 +1,4 @@
-"""Scores inside the kernels: of a classifier by its answers or its certainty, and R squared of a regression."""
+"""Scores inside the kernels: of classifiers by answers or probabilities, and R squared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ACCURACY, BALANCED_ACCURACY, F1, LOG_LOSS, ROC_AUC = range(5)
-"""Scores of a classifier; of the accuracy the number of right answers."""
+"""Scores of a classifier; accuracy is the number of right answers."""
 
 _LEAST = np.finfo(np.float64).eps  # probabilities are cut there, as in scikit-learn
 
@@ -28,15 +28,15 @@ def class_score(
     blocks: NDArray[np.int64],
     right: NDArray[np.uint8],
 ) -> float:
-    """The score of a classifier that predicts the class with the largest of ``scores``, see :func:`count_right`.
+    """The score of a classifier that predicts the class with the largest of ``scores``.
 
     Parameters
     ----------
     score : tuple
         One of the constants above, and what it needs to know, see :func:`answers_score`.
     scores, present, n_present, blocks, right
-        For the log loss, logarithms of probabilities up to a constant; for the area under the ROC
-        curve, two classes.
+        As in :func:`count_right`. The log loss takes logarithms of probabilities up to a constant,
+        the area under the ROC curve two classes.
     """
     kind = score[0]
     if kind == ACCURACY:
@@ -92,7 +92,7 @@ def _log_likelihood(
     n_present: int,
     blocks: NDArray[np.int64],
 ) -> float:
-    """The mean logarithm of the true classes' probabilities, over all validation rows; absent classes have none."""
+    """The mean logarithm of the true classes' probabilities; absent classes have the least."""
     total = blocks[blocks.size - 1] * math.log(_LEAST)
     for a in range(n_present):
         own = present[a]
@@ -110,7 +110,7 @@ def _log_likelihood(
 
 @numba.njit(nogil=True, cache=CACHE)
 def _area(margins: NDArray[np.float64], first: int) -> float:
-    """The share of pairs, of a row of the second class (from ``first`` on) and one of the first, in the right order."""
+    """The share of pairs of a row of either class (the second from ``first`` on) in right order."""
     low = np.sort(margins[:first])
     total = 0.0
     for t in range(first, margins.size):
@@ -169,7 +169,7 @@ def squared_error(predictions: NDArray[np.float64], targets: NDArray[np.float64]
 
 @numba.njit(nogil=True, cache=CACHE)
 def r_squared(error: float, spread: float) -> float:
-    """R squared from the squared error and that of the mean; for constant targets 1 if exact, else 0."""
+    """R squared from the squared error and the mean's; for constant targets 1 if exact, else 0."""
     if spread > 0.0:
         return 1.0 - error / spread
     return 1.0 if error == 0.0 else 0.0

@@ -1,4 +1,4 @@
-"""Naive Bayes for all prefixes of rows and columns: a row adds to running sums, a column its log-likelihoods."""
+"""Naive Bayes for all prefixes: a row adds to running sums, a column adds log-likelihoods."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def fill_grid(
     ends: NDArray[np.intp],
     grid: NDArray[np.float64],
 ) -> None:
-    """Scores, see :func:`~shapley2d._kernels.scores.class_score`, for all prefixes of rows and columns."""
+    """Scores, see :func:`~shapley2d._kernels.scores.class_score`, of all prefixes."""
     n_classes, width, n_valid = blocks.size - 1, columns.size, valid.shape[1]
     counts = np.zeros(n_classes, np.int64)
     means, squares = np.zeros((n_classes, width)), np.zeros((n_classes, width))
@@ -66,9 +66,7 @@ def fill_grid(
             if n_present == 1 or VAR_SMOOTHING * largest == 0.0:
                 grid[a, b] = blocks[present[0] + 1] - blocks[present[0]]
                 continue
-            if (
-                VAR_SMOOTHING * largest != smoothing
-            ):  # the earlier columns' variances change as well
+            if VAR_SMOOTHING * largest != smoothing:  # the earlier columns' variances change too
                 smoothing = VAR_SMOOTHING * largest
                 added = 0
                 for q in range(n_present):

@@ -1,4 +1,4 @@
-"""Ridge regression for all prefixes of rows and columns: one Cholesky factor serves all prefixes of the columns."""
+"""Ridge regression for all prefixes: one Cholesky factor serves all prefixes of the columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALPHA = 1.0
 """Penalty on the squared coefficients, as in scikit-learn; the intercept is free."""
 
 ROUNDING = 1e-12
-"""Part of a column's sum of squares below which what is left of it is rounding."""
+"""Share of a column's sum of squares: a remainder below it is rounding."""
 
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
@@ -33,7 +33,7 @@ def _join(
     products: NDArray[np.float64],
     off: NDArray[np.float64],
 ) -> None:
-    """Take one row in, which is the ``count``-th: centred sums of squares and products by a rank-one update."""
+    """Take in row number ``count``: a rank-one update of centred sums of squares and products."""
     share = (count - 1.0) / count
     for k in range(columns.size):
         off[k] = x[columns[k]] - means[k]
@@ -51,7 +51,7 @@ def _join(
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def _factor(gram: NDArray[np.float64], factor: NDArray[np.float64]) -> None:
-    """Lower Cholesky factor of ``gram`` plus the penalty; its leading blocks are those of the column prefixes.
+    """Lower Cholesky factor of ``gram`` plus the penalty; leading blocks serve column prefixes.
 
     A column that adds nothing to earlier ones but rounding, beside which the penalty is lost, has
     no factor: it and all later ones are NaN.
@@ -71,7 +71,7 @@ def _factor(gram: NDArray[np.float64], factor: NDArray[np.float64]) -> None:
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def _solve_forward(factor: NDArray[np.float64], products: NDArray[np.float64], k: int) -> float:
-    """Entry ``k`` of the solution z of L z = products; the earlier ones stand in ``products`` already."""
+    """Entry ``k`` of the solution z of L z = products, which already holds the earlier entries."""
     total = products[k]
     for l in range(k):
         total -= factor[k, l] * products[l]
@@ -86,7 +86,7 @@ def _basis(
     k: int,
     basis: NDArray[np.float64],
 ) -> None:
-    """Column ``k`` of the validation rows in the orthogonal basis in which predictions add up, (X - mean) L^-T."""
+    """Column ``k`` of (X - mean) L^-T, the validation rows in a basis where predictions add up."""
     out = basis[k]
     for t in range(x.size):
         out[t] = x[t] - mean
@@ -123,15 +123,12 @@ def fill_numbers(
     chain: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]],
     grid: NDArray[np.float64],
 ) -> None:
-    """R squared for all prefixes of rows and columns; NaN where the factor has no numbers."""
+    """R squared for all prefixes of rows and columns; NaN where the factor is."""
     rows, sizes, columns, ends = chain
     width, n_valid = columns.size, valid.shape[1]
     means, y_means, off = np.zeros(width), np.zeros(1), np.zeros(width)
-    gram, products, factor = (
-        np.zeros((width, width)),
-        np.zeros((1, width)),
-        np.zeros((width, width)),
-    )
+    gram, factor = np.zeros((width, width)), np.zeros((width, width))
+    products = np.zeros((1, width))
     basis, predictions, solution = np.zeros((width, n_valid)), np.zeros(n_valid), np.zeros(width)
     joined = 0
     for a in range(sizes.size):
@@ -162,10 +159,10 @@ def fill_classes(
     chain: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]],
     grid: NDArray[np.float64],
 ) -> None:
-    """Scores, see :func:`~shapley2d._kernels.scores.class_score`, for all prefixes of rows and columns.
+    """Scores, see :func:`~shapley2d._kernels.scores.class_score`, of all prefixes.
 
-    They are NaN where the factor has no numbers. A target of -1 and 1 is twice the class's
-    indicator less 1, so the indicators are what is regressed on.
+    They are NaN where the factor is. A target of -1 and 1 is twice the class's indicator less 1,
+    so the regression is on the indicators.
     """
     rows, sizes, columns, ends = chain
     width, n_valid, n_classes = columns.size, valid.shape[1], blocks.size - 1
@@ -173,11 +170,8 @@ def fill_classes(
     means, y_means, off = np.zeros(width), np.zeros(n_classes), np.zeros(width)
     gram, factor = np.zeros((width, width)), np.zeros((width, width))
     products, solution = np.zeros((n_classes, width)), np.zeros((n_classes, width))
-    basis, scores, right = (
-        np.zeros((width, n_valid)),
-        np.zeros((n_classes, n_valid)),
-        np.zeros(n_valid, np.uint8),
-    )
+    basis, scores = np.zeros((width, n_valid)), np.zeros((n_classes, n_valid))
+    right = np.zeros(n_valid, np.uint8)
     joined = 0
     for a in range(sizes.size):
         while joined < sizes[a]:

@@ -108,7 +108,7 @@ class Trees:
         return lines
 
     def _scores(self, counts: NDArray[np.int64], active: NDArray[np.intp]) -> NDArray[np.float64]:
-        from shapley2d._kernels.out_of_bag import predict_out_of_bag
+        from shapley2d._kernels.out_of_bag import add_closeness, predict_out_of_bag
 
         predicted = np.zeros(counts.size)
         predict_out_of_bag(self._presorted, self._target, counts, active, predicted)
@@ -117,8 +117,6 @@ class Trees:
         else:
             scores = 1.0 - (predicted - self._labels) ** 2 / self._variance
         if self._scaled is not None:
-            from shapley2d._kernels.closeness import add_closeness
-
             add_closeness(self._scaled, self._target, counts, active, scores)
         return np.where(counts == 0, scores, np.nan)
 
