@@ -1,6 +1,8 @@
 """2D-OOB: seconds for 1,000 trees beside scikit-learn's trees, and how well injected cells are found.
 
-Run: SHAPLEY2D_DATA=folder python benchmarks/oob.py [n_trees] The table is the authors' perturbed
+Run: SHAPLEY2D_DATA=folder python benchmarks/oob.py [n_trees]
+
+The table is the authors' perturbed
 breast-cancer table (241 x 9, 43 cells changed), each tree sees two columns. The peer is the same
 loop over scikit-learn's trees, with the same bootstraps. Without the data: random numbers of the
 same shape, for the time alone.
