@@ -1,4 +1,4 @@
-"""What owners could gain by gaming a valuation, and how much payments depend on what was asked."""
+"""What owners could gain by gaming a valuation, and how payments depend on its settings."""
 
 from __future__ import annotations
 
@@ -20,26 +20,28 @@ MOVES = {
 }
 """What an owner might do, by a short name."""
 
+_RECORDED = ("amount", "payments", "moves", "settings", "copies", "complete")
+
 
 @dataclass(frozen=True)
 class Audit:
-    """What owners would gain by gaming a valuation, and how payments move with what was asked: all of it computed.
+    """What owners would gain by gaming a valuation, and how payments depend on its settings.
 
     Attributes
     ----------
     amount : float
         The amount that is divided.
     payments : dict of str to float
-        What every owner is paid as things stand.
+        What every owner is paid.
     moves : list of dict
-        ``owner``, ``move`` (in words), ``before`` and ``after``: what it is paid, all its shells
-        together, as things stand and if it did that; ``sentence``.
+        ``owner``, ``move`` (in words), ``before`` and ``after`` (its payment without and with the
+        move, all its shells together) and ``sentence``.
     settings : list of dict
-        ``setting`` (in words), ``payments``: what every owner would be paid under it; ``sentence``.
+        ``setting`` (in words), ``payments`` (what every owner would be paid) and ``sentence``.
     copies : str
-        Which copies there are between owners, in a sentence.
+        Which owners have copies of each other's rows, in a sentence.
     complete : bool
-        Whether all of it was computed: Ctrl-C keeps what was done.
+        Whether everything was computed; Ctrl-C keeps what was done by then.
     frame : str
         The kind of frame that the methods return.
     """
@@ -54,7 +56,7 @@ class Audit:
 
     @property
     def gains(self) -> Any:
-        """What owners would gain: a frame of ``owner``, ``move``, ``before``, ``after`` and ``gain``."""
+        """A frame of ``owner``, ``move``, ``before``, ``after`` and ``gain``."""
         names = ("owner", "move", "before", "after")
         columns: dict[str, Any] = {name: [move[name] for move in self.moves] for name in names}
         columns["gain"] = [round(move["after"] - move["before"], 2) for move in self.moves]
@@ -62,7 +64,7 @@ class Audit:
 
     @property
     def shifts(self) -> Any:
-        """What owners would be paid otherwise: a frame of ``setting``, ``owner``, ``before`` and ``after``."""
+        """A frame of ``setting``, ``owner``, ``before`` and ``after``."""
         lines = [(one["setting"], owner) for one in self.settings for owner in one["payments"]]
         columns = {
             "setting": [setting for setting, _ in lines],
@@ -74,7 +76,7 @@ class Audit:
 
     @property
     def sentences(self) -> list[str]:
-        """All findings in words."""
+        """Everything in words."""
         found = [one["sentence"] for one in (*self.moves, *self.settings)]
         return [
             *found,
@@ -84,50 +86,37 @@ class Audit:
 
     def record(self) -> dict[str, Any]:
         """The audit as plain JSON values, as a valuation keeps it in ``info["audit"]``."""
-        return {
-            "amount": self.amount,
-            "payments": dict(self.payments),
-            "moves": self.moves,
-            "settings": self.settings,
-            "copies": self.copies,
-            "complete": self.complete,
-        }
+        return {name: getattr(self, name) for name in _RECORDED}
 
     @classmethod
     def of_record(cls, record: Any, frame: str = "pandas") -> Audit:
-        """An audit from what :meth:`record` made; a ValueError says in a phrase what does not fit."""
+        """An audit from what :meth:`record` returned; a ValueError says what does not fit."""
         fits = (
             isinstance(record, dict)
             and is_number(record.get("amount"))
             and _amounts(record.get("payments"))
             and isinstance(record.get("copies"), str)
             and isinstance(record.get("complete"), bool)
-            and all(isinstance(record.get(name), list) for name in ("moves", "settings"))
-            and all(
-                _texts(move, "owner", "move", "sentence") and _numbers(move, "before", "after")
-                for move in record["moves"]
-            )
-            and all(
-                _texts(one, "setting", "sentence") and _amounts(one.get("payments"))
-                for one in record["settings"]
-            )
+            and _records(record.get("moves"), ("owner", "move", "sentence"), ("before", "after"))
+            and _records(record.get("settings"), ("setting", "sentence"))
+            and all(_amounts(one.get("payments")) for one in record["settings"])
         )
         if not fits:
             raise ValueError("its audit is not what it should be")
-        names = ("amount", "payments", "moves", "settings", "copies", "complete")
-        return cls(**{name: record[name] for name in names}, frame=frame)
+        return cls(**{name: record[name] for name in _RECORDED}, frame=frame)
 
     def __repr__(self) -> str:
         lines = [f"Audit of {len(self.payments)} owners who share {self.amount:,.2f}"]
         return "\n".join([*lines, *(f"  {printable(sentence)}" for sentence in self.sentences)])
 
 
-def _texts(record: Any, *names: str) -> bool:
-    return isinstance(record, dict) and all(isinstance(record.get(name), str) for name in names)
-
-
-def _numbers(record: Any, *names: str) -> bool:
-    return all(is_number(record.get(name)) for name in names)
+def _records(found: Any, texts: tuple[str, ...], numbers: tuple[str, ...] = ()) -> bool:
+    return isinstance(found, list) and all(
+        isinstance(one, dict)
+        and all(isinstance(one.get(name), str) for name in texts)
+        and all(is_number(one.get(name)) for name in numbers)
+        for one in found
+    )
 
 
 def _amounts(record: Any) -> bool:

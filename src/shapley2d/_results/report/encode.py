@@ -1,4 +1,4 @@
-"""Arrays and text on their way into the page: small, lossless where it matters, inert as HTML.
+"""Arrays and text for the page: small, lossless where it matters, inert as HTML.
 
 Values travel as int16 with a scale per column, errors as one byte on a logarithmic scale (within 3
 %). The low and the high bytes are kept apart, because the high ones compress well. Exact values
@@ -41,7 +41,7 @@ def quantise(values: NDArray[np.float64]) -> tuple[bytes, list[float]]:
 
 
 def quantise_errors(errors: NDArray[np.float64]) -> tuple[bytes, float]:
-    """Bytes of standard errors on a logarithmic scale, column after column, and the largest of them.
+    """Bytes of standard errors on a logarithmic scale, column by column, and the largest error.
 
     Code 255 is the largest error, each step down is a sixteenth of an octave, 0 is no error.
 
@@ -60,7 +60,7 @@ def quantise_errors(errors: NDArray[np.float64]) -> tuple[bytes, float]:
 
 
 def codes_of(texts: Sequence[str | None], levels: Sequence[str | None]) -> tuple[bytes, int]:
-    r"""Positions of texts among levels as little-endian unsigned integers, and their width in bytes.
+    r"""Positions of texts among levels as little-endian integers, and their width in bytes.
 
     Examples
     --------
@@ -72,9 +72,9 @@ def codes_of(texts: Sequence[str | None], levels: Sequence[str | None]) -> tuple
     return np.array([position[text] for text in texts], dtype=f"<u{width}").tobytes(), width
 
 
-def shorten(text: str | None, most: int = LONGEST_TEXT) -> str | None:
-    """Text of at most ``most`` characters, with an ellipsis where it was longer."""
-    return text if text is None or len(text) <= most else text[: most - 1] + "…"
+def shorten(text: str | None, length: int = LONGEST_TEXT) -> str | None:
+    """Text of at most ``length`` characters, with an ellipsis where it was longer."""
+    return text if text is None or len(text) <= length else text[: length - 1] + "…"
 
 
 def pack(data: bytes) -> str:

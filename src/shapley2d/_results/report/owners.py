@@ -100,7 +100,7 @@ def _lines(data: Any) -> list[dict[str, Any]]:
 
 
 def audit_tables(valuation: Valuation) -> dict[str, Any] | None:
-    """The audit of a valuation as tables: gains by owner and move, payments by setting and owner."""
+    """The audit of a valuation as tables: gains by owner and move, payments by setting."""
     record = valuation.info.get("audit")
     if record is None:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from shapley2d._results.report.encode import shorten
 from shapley2d._results.report.payload import errors_known
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -86,7 +87,7 @@ def summarise(
     )
     tiles = [
         (f"{n:,} {_TIMES} {m:,}", f"{parts[0][1]} {_TIMES} {parts[1][1]} valued"),
-        (f"{negative:,}", f"{noun}s with a negative value ({_share(negative, n * m)})"),
+        (f"{negative:,}", f"{noun}s with a negative value ({share_text(negative, n * m)})"),
         _certainty_tile(valuation, noun),
     ]  # fmt: skip
     if _about(valuation).get("total") or not _about(valuation):  # else the sum has no meaning
@@ -97,7 +98,7 @@ def summarise(
     return Summary(
         valued=f"{counted(n * m, noun)}, {counted(n, *parts[0])} by {counted(m, *parts[1])}",
         meaning=_about(valuation).get("meaning") or "what it adds to the performance",
-        sums=_sums(valuation),
+        sums=total_words(valuation, partial(number_text, digits=4)),
         against=_against(valuation.info),
         certainty=_certainty(valuation, noun),
         harmful=_harmful(valuation, negative, sure, noun),
@@ -135,7 +136,7 @@ def _against(info: dict[str, Any]) -> str:
     rows = ""
     if info.get("folds"):
         how = f" ({info['splits']})" if info.get("splits") else ""
-        rows = f" the table's own rows in {info['folds']} folds, each by a model not trained on it{how}"
+        rows = f" the table's own rows in {info['folds']} folds, by models not trained on them{how}"
     elif info.get("n_valid"):
         rows = f" {info['n_valid']:,} validation rows"
     used = info.get("n_valid_used", info.get("n_valid"))
@@ -150,12 +151,29 @@ def _method(info: dict[str, Any]) -> str:
     return f"{words} with {model}" if model not in (None, "None") else words
 
 
-def _sums(valuation: Valuation) -> str:
-    """What the sum of the values is, where it has a name."""
-    total = _about(valuation).get("total")
-    if not total or valuation.info.get("semivalue") != ["shapley"] * 2:
+def total_words(valuation: Valuation, text: Callable[[float], str]) -> str:
+    """What the values sum to, in sentences; empty where the sum has no meaning.
+
+    Parameters
+    ----------
+    valuation : Valuation
+    text : callable
+        Writes a number.
+    """
+    info, noun = valuation.info, valuation.kind.removesuffix("s")
+    words = _about(valuation).get("total")
+    if not words or info.get("semivalue") != ["shapley"] * 2:
         return ""
-    return f"All values sum to {number_text(valuation.total, 4)}, {total}."
+    total, baseline = text(valuation.total), info.get("baseline_utility")
+    if not isinstance(baseline, float):
+        return f"All {noun} values sum to {total}, {words}."
+    guess = words.rpartition(", ")[2].removeprefix("that of ")
+    if info.get("task") == "classification" and guess == "what the rows' labels alone predict":
+        guess = "guessing from class frequencies"
+    return (
+        f"Score {text(valuation.total + baseline)}; {guess} scores {text(baseline)}. "
+        f"The columns add {total}, which is what all {noun} values sum to."
+    )
 
 
 def _about(valuation: Valuation) -> dict[str, str]:
@@ -212,7 +230,7 @@ def _harmful(valuation: Valuation, negative: int, sure: int, noun: str) -> str:
         "block": "these rows make these columns less useful to the model",
     }
     words = (
-        f"{negative:,} of {size:,} {noun}s ({_share(negative, size)}) "
+        f"{negative:,} of {size:,} {noun}s ({share_text(negative, size)}) "
         f"{plural(negative, 'has', 'have')} a negative value: {effect[noun]}."
     )
     if estimated:
@@ -259,7 +277,14 @@ def _stray(valuation: Valuation, i: int, j: int, text: str, kind: str) -> Stray:
     )
 
 
-def _share(count: int, size: int) -> str:
+def share_text(count: int, size: int) -> str:
+    """A share in per cent.
+
+    Examples
+    --------
+    >>> share_text(1, 3), share_text(1, 300)
+    ('33 %', '0.33 %')
+    """
     share = 100 * count / size
     return f"{share:.0f} %" if share >= 10 or count == 0 else f"{share:.2g} %"
 

@@ -214,7 +214,7 @@ def _suspects(inspection: Any, original: Any, kinds: Any) -> Table:
     _, m = inspection.shape
     places = rank_cells(inspection)
     for i, j in [(i, j) for i, j in places if j < m][:_SHOWN]:
-        injected = f"{kinds[i, j]}, was {original[i, j]:.0f}" if kinds[i, j] else "as it came"
+        injected = f"{kinds[i, j]}, was {original[i, j]:.0f}" if kinds[i, j] else "original value (not injected)"
         table.add_row(
             str(i),
             shown(inspection.cells.names[j]),

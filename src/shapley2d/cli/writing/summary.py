@@ -12,6 +12,7 @@ from rich.text import Text
 
 from shapley2d._base.words import is_harmless, printable
 from shapley2d._results.plan import took_words
+from shapley2d._results.report.summary import share_text, total_words
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, shown
 
@@ -147,11 +148,9 @@ def headline(valuation: Valuation, inputs: Inputs, players: str = "cells") -> st
     n, m = inputs.X.shape
     info = valuation.info
     certain = "no sampling error" if valuation.exact else valuation.describe()
-    below = int((valuation.values < 0).sum())
-    sums = (
-        f"{certain}; the {players} sum to {valuation.total:.4g}{_whole(valuation)}; "
-        f"{below} of {valuation.values.size} have a value below 0"
-    )
+    below = share_text(int((valuation.values < 0).sum()), valuation.values.size)
+    total = total_words(valuation, lambda number: f"{number:.4g}")
+    sums = " ".join(filter(None, (f"{certain}.", total, f"{below} of {players} are negative.")))
     return (
         f"{printable(inputs.train.path)}: {n} rows x {m} columns, predicting {inputs.target!r} "
         f"({info.get('task')}), {_evaluated(inputs, info)}\nmethod {info.get('method')}: "
@@ -172,12 +171,6 @@ def _evaluated(inputs: Inputs, info: dict[str, Any]) -> str:
 
 def _about(valuation: Valuation) -> dict[str, str]:
     return valuation.info.get("about") or {}
-
-
-def _whole(valuation: Valuation) -> str:
-    """What the sum of the values is, where it has a name."""
-    total = _about(valuation).get("total")
-    return f", {total}" if total and valuation.info.get("semivalue") == ["shapley"] * 2 else ""
 
 
 def _stray_table(strays: list[dict[str, Any]], title: str) -> Table:
