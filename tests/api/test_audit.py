@@ -113,7 +113,7 @@ def test_an_audit_survives_its_file_and_is_in_the_report(tmp_path):
     back = Valuation.load(tmp_path / "v.parquet", frame="polars").audit()
     assert (
         isinstance(back, Audit)
-        and back.record() == audit.record()
+        and back.to_dict() == audit.to_dict()
         and back.gains.columns[0] == "owner"
     )
     assert len(back.shifts) == 2 * len(audit.settings)
@@ -126,20 +126,20 @@ def test_an_audit_survives_its_file_and_is_in_the_report(tmp_path):
         value_blocks(*data(), owners=OWNERS).audit()
 
 
-@pytest.mark.parametrize("key", ["amount", "payments", "moves", "settings", "copies", "complete"])
+@pytest.mark.parametrize("key", ["total", "payments", "moves", "settings", "copies", "complete"])
 def test_a_record_that_is_no_audit_is_refused(key):
     record = {
-        "amount": 1.0,
+        "total": 1.0,
         "payments": {"A": 1.0},
         "moves": [],
         "settings": [],
         "copies": "",
         "complete": True,
     }
-    assert Audit.of_record(record).payments == {"A": 1.0}
+    assert Audit.from_dict(record).payments == {"A": 1.0}
     for wrong in (None, [{"owner": 1}], {"A": "much"}):
         with pytest.raises(ValueError, match="its audit is not what it should be"):
-            Audit.of_record({**record, key: wrong})
+            Audit.from_dict({**record, key: wrong})
 
 
 def test_an_interrupt_keeps_what_was_asked(monkeypatch):

@@ -79,7 +79,7 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
     assert "Owners with copies of the same rows: North and Thief, 10." in out
     audit = Valuation.load("v.parquet").audit()
     assert (
-        audit.amount == 1000
+        audit.total == 1000
         and set(audit.payments) == {"North", "South", "Thief"}
         and audit.complete
     )

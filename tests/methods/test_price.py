@@ -59,8 +59,8 @@ def test_coalitions_are_those_of_the_run(options):
     plan = plan_cells(*SPLIT, progress=False, **options)
     v = value_cells(*SPLIT, progress=False, **options)
     assert within(plan.amounts["column subsets"], v.info["n_subsets"])
-    assert plan.valid_rows == v.info["n_valid"] == T
-    assert (plan.rows, plan.columns) == v.shape
+    assert plan.n_valid == v.info["n_valid"] == T
+    assert (plan.n_rows, plan.n_columns) == v.shape
     assert plan.facts["form"] == v.info["form"]
     if "valid" in options:
         assert within(plan.amounts["validation rows"], v.info["n_valid_used"])
@@ -86,8 +86,8 @@ def test_columns_that_never_vary_and_folds_cost_what_they_cost_the_run():
     plan = plan_cells(table, Y[:N], progress=False, cv=3)
     v = value_cells(table, Y[:N], progress=False, cv=3)
     assert plan.amounts["column subsets"] == (v.info["n_subsets"],) * 2 == (32, 32)
-    assert plan.columns == 14
-    assert plan.valid_rows == v.info["n_valid"] == N
+    assert plan.n_columns == 14
+    assert plan.n_valid == v.info["n_valid"] == N
 
 
 def test_the_form_is_the_one_that_the_run_chooses(monkeypatch):

@@ -35,7 +35,7 @@ def test_words():
         "  work      402 to 802 column subsets",
         "  how       column subsets: sampled, form fast, on cpu",
         "  time      15 min 0 s to 30 min 5 s here (1.9 cores at a time)",
-        "  memory    about 3.2 GB beside the table",
+        "  memory    about 3.2 GB besides the table",
         f"  workers   {COST.workers(600)} with a core each for 10 min 0 s",
         "  The tolerance may not be met.",
     ]
@@ -64,20 +64,20 @@ def test_workers_are_judged_by_the_worst_case():
 
 @pytest.mark.parametrize("plan", [PLAN, UNKNOWN])
 def test_json_round_trip(plan):
-    again = Plan.from_json(plan.to_json())
+    again = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
     assert repr(again) == repr(plan)
     assert again.to_dict() == plan.to_dict()
     assert again.workers(100) == plan.workers(100)
-    assert json.loads(plan.to_json())["method"] == plan.method
+    assert again.method == plan.method
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"rows": "many"}, "'many' is not a whole number"),
-        ({"memory": -1}, "-1 is not a number from 0 on"),
-        ({"memory": math.nan}, "nan is not a number"),
-        ({"amounts": [1]}, "this is no plan"),
+        ({"n_rows": "many"}, "n_rows is not a whole number"),
+        ({"memory": -1}, "memory is not a number from 0 on"),
+        ({"memory": math.nan}, "memory is not a number"),
+        ({"amounts": [1]}, "this is not a plan"),
         ({"low": {}}, "alone_s"),
     ],
 )

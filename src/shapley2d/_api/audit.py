@@ -50,7 +50,7 @@ def audit_owners(
     y_valid: Any = None,
     *,
     owners: Any,
-    amount: Any = 100_000,
+    total: Any = 100_000,
     negative: str | None = None,
     rows: Any = None,
     columns: Any = None,
@@ -86,7 +86,7 @@ def audit_owners(
     ----------
     X, y, X_valid, y_valid, owners
         As in :func:`~shapley2d.value_blocks`.
-    amount : number
+    total : number
         The amount to divide.
     negative : {"zero", "owe"}, optional
         What owners of negative value receive, as in :meth:`~shapley2d.BlockValuation.payments`.
@@ -151,9 +151,9 @@ def audit_owners(
     job = BlocksJob.prepare(question)
     found = job.answer()
     valuation = make_valuation(job, found)
-    auditor = _Auditor(job, found, amount, settle_rule(negative, job.players))
+    auditor = _Auditor(job, found, total, settle_rule(negative, job.players))
     audit = auditor.audit(valuation.frame)
-    return replace(valuation, info={**valuation.info, "audit": audit.record()}), audit
+    return replace(valuation, info={**valuation.info, "audit": audit.to_dict()}), audit
 
 
 @dataclass(frozen=True)
@@ -168,8 +168,8 @@ class _Case:
 class _Auditor:
     """Asks a question again and again, each time with something changed."""
 
-    def __init__(self, job: BlocksJob, found: Answer, amount: Any, negative: str) -> None:
-        self.job, self.found, self.amount, self.negative = job, found, amount, negative
+    def __init__(self, job: BlocksJob, found: Answer, total: Any, negative: str) -> None:
+        self.job, self.found, self.total, self.negative = job, found, total, negative
 
     def audit(self, frame: str) -> Audit:
         paid = self._payments(self.found)
@@ -191,8 +191,8 @@ class _Auditor:
             except KeyboardInterrupt:
                 complete = False
                 warn(PrecisionWarning("interrupted: the audit keeps what was computed by then"))
-        amount, copies = float(self.amount), _copies_words(self.found)
-        return Audit(amount, paid, moves, settings, copies, complete, frame)
+        total, copies = float(self.total), _copies_words(self.found)
+        return Audit(total, paid, moves, settings, copies, complete, frame)
 
     @property
     def regions(self) -> Regions:
@@ -213,7 +213,7 @@ class _Auditor:
         assert found.layout.ownership is not None
         values = dict(zip(found.layout.ownership.names, found.owner_values.tolist(), strict=True))
         values.pop(UNOWNED, None)
-        amounts = divide_total(self.amount, list(values.values()), negative=self.negative)
+        amounts = divide_total(self.total, list(values.values()), negative=self.negative)
         return dict(zip(values, amounts, strict=True))
 
     def _answer(

@@ -20,7 +20,7 @@ MOVES = {
 }
 """What an owner might do, by a short name."""
 
-_RECORDED = ("amount", "payments", "moves", "settings", "copies", "complete")
+_RECORDED = ("total", "payments", "moves", "settings", "copies", "complete")
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Audit:
 
     Attributes
     ----------
-    amount : float
+    total : float
         The amount that is divided.
     payments : dict of str to float
         What every owner is paid.
@@ -46,7 +46,7 @@ class Audit:
         The kind of frame that the methods return.
     """
 
-    amount: float
+    total: float
     payments: dict[str, float]
     moves: list[dict[str, Any]] = field(default_factory=list)
     settings: list[dict[str, Any]] = field(default_factory=list)
@@ -84,16 +84,16 @@ class Audit:
             *([] if self.complete else ["The audit was interrupted and is incomplete."]),
         ]
 
-    def record(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The audit as plain JSON values, as a valuation keeps it in ``info["audit"]``."""
         return {name: getattr(self, name) for name in _RECORDED}
 
     @classmethod
-    def of_record(cls, record: Any, frame: str = "pandas") -> Audit:
-        """An audit from what :meth:`record` returned; a ValueError says what does not fit."""
+    def from_dict(cls, record: Any, frame: str = "pandas") -> Audit:
+        """An audit from what :meth:`to_dict` returned; a ValueError says what does not fit."""
         fits = (
             isinstance(record, dict)
-            and is_number(record.get("amount"))
+            and is_number(record.get("total"))
             and _amounts(record.get("payments"))
             and isinstance(record.get("copies"), str)
             and isinstance(record.get("complete"), bool)
@@ -106,7 +106,7 @@ class Audit:
         return cls(**{name: record[name] for name in _RECORDED}, frame=frame)
 
     def __repr__(self) -> str:
-        lines = [f"Audit of {len(self.payments)} owners who share {self.amount:,.2f}"]
+        lines = [f"Audit of {len(self.payments)} owners who share {self.total:,.2f}"]
         return "\n".join([*lines, *(f"  {printable(sentence)}" for sentence in self.sentences)])
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray  # noqa: TC002  (dataclasses and their readers 
 
 from shapley2d._base.precision import interval_factor
 from shapley2d._base.warnings import warn
-from shapley2d._base.words import printable
+from shapley2d._base.words import plural, printable
 from shapley2d._ownership.owners import UNOWNED
 from shapley2d._ownership.payments import (
     divide_total,
@@ -24,9 +24,6 @@ from shapley2d._results.audit import Audit
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import make_frame
 from shapley2d.exceptions import InputError, PrecisionWarning
-
-MAX_JOINT = 256
-"""Up to so many owners (or blocks) their errors are kept jointly; beyond, they count as independent."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -41,24 +38,23 @@ class BlockValuation(Valuation):
     row_sizes, column_sizes : ndarray of int
         Rows in every row group, columns in every column group.
     owner_names : list of str
-        The owners, ``"(unowned)"`` last where a block has none; empty when none were given: then
-        every block stands for itself.
+        The owners, ``"(unowned)"`` last where a block has none; empty without owners: then every
+        block counts by itself.
     owner_shares : ndarray of shape (owners, row groups, column groups) or None
         Part of every block that each owner has.
     owner_values : ndarray of shape (owners,) or None
-        What every owner is worth, where that was added up from cells; None where it is the sum of
-        its blocks.
+        The sums of the owners' cells; None where an owner's value is the sum of its blocks.
     covariance : ndarray or None
-        Of the errors of the owners' (or blocks') values; None where they are exact, or too many to
-        be kept jointly.
+        Of the errors of the owners' (or blocks') values; None where they are exact, or where there
+        are more than 256 of them.
     covariance_dof : float
-        Degrees of freedom behind it: few groups of validation rows count for less than many
-        permutations.
+        Its degrees of freedom, which few groups of validation rows limit.
 
     Examples
     --------
     >>> import numpy as np
-    >>> v = BlockValuation(np.array([[0.5, 0.25]]), np.zeros((1, 2)), np.array(["all"]), ["bank", "shop"])
+    >>> values, names = np.array([[0.5, 0.25]]), ["bank", "shop"]
+    >>> v = BlockValuation(values, np.zeros((1, 2)), np.array(["all"]), names)
     >>> v.payments(100).values.tolist()
     [['all / bank', 0.5, 66.67, 66.67, 66.67], ['all / shop', 0.25, 33.33, 33.33, 33.33]]
     """
@@ -114,16 +110,13 @@ class BlockValuation(Valuation):
 
     @property
     def owners(self) -> Any:
-        """What every owner's blocks are worth: a frame of ``owner``, ``value``, ``stderr`` and ``n_cells``.
+        """Every owner's value: a frame of ``owner``, ``value``, ``stderr`` and ``n_cells``.
 
         ``n_cells`` counts cells of the table; a cell with several owners counts in parts.
         """
         cells = np.outer(self.row_sizes, self.column_sizes).astype(np.float64)
-        counts = (
-            cells.ravel()
-            if self.owner_shares is None
-            else np.tensordot(self.owner_shares, cells, axes=2)
-        )
+        shares = self.owner_shares
+        counts = cells.ravel() if shares is None else np.tensordot(shares, cells, axes=2)
         columns = {
             "owner": self._owner_names,
             "value": self._owner_values,
@@ -141,9 +134,9 @@ class BlockValuation(Valuation):
             The amount; it is divided without a remainder.
         negative : {"zero", "owe"}, optional
             Owners of negative value receive nothing and the rest is rescaled, or they owe their
-            share. By default they owe where owners are worth the sum of their cells
-            (``players="cells"``): then nobody gains by splitting into several. With ``"zero"``
-            whoever hides what harms in a shell does.
+            share. By default they owe where an owner is worth the sum of its cells
+            (``players="cells"``): then nobody gains by splitting into several. With ``"zero"`` an
+            owner gains by moving harmful rows into a shell.
         digits : int
             Decimals of the amounts: 2 for cents.
 
@@ -151,15 +144,15 @@ class BlockValuation(Valuation):
         -------
         frame
             ``owner``, ``value``, ``amount``, and ``low`` and ``high``, a 95 % interval of the
-            amount from the standard errors of the values, by simulation. Blocks that no one owns
-            form the entry ``"(unowned)"``, which receives nothing. A warning names those who are
+            amount from the standard errors of the values, by simulation. Blocks without an owner
+            form the entry ``"(unowned)"``, which receives nothing. A warning names owners who are
             paid although the interval of their value holds 0.
         """
         names, values = self._owner_names, self._owner_values
         negative = settle_rule(negative, self.info.get("players") if self.owner_names else None)
         paid = np.array([name != UNOWNED for name in names])
         if not paid.any():
-            raise InputError("no block has an owner: there is no one to pay")
+            raise InputError("no block has an owner: there is nobody to pay")
         amounts, low, high = np.zeros((3, len(names)))
         owned = values[paid]
         amounts[paid] = divide_total(total, owned.tolist(), negative=negative, digits=digits)
@@ -172,25 +165,24 @@ class BlockValuation(Valuation):
         return make_frame(columns, self.frame)
 
     def _warn_of_chance(self, paid: NDArray[np.bool_]) -> None:
-        """Say which of those who are paid may be worth nothing."""
+        """Warn of owners who are paid although their value may be 0."""
         half = self.owner_interval_factor * np.sqrt(np.diag(self._owner_covariance))
         unsure = [
             self._owner_names[k]
             for k in np.flatnonzero(paid & (half > 0) & (self._owner_values <= half))
         ]
         if unsure:
+            count = len(unsure)
             named = ", ".join(repr(name) for name in unsure[:3])
-            more = f" and {len(unsure) - 3} more" if len(unsure) > 3 else ""
-            what = "the 95 % interval" if len(unsure) == 1 else "the 95 % intervals"
-            whose = ("holds", "it is") if len(unsure) == 1 else ("hold", "they are")
+            more = f" and {count - 3} more" if count > 3 else ""
+            interval = plural(count, "the 95 % interval", "the 95 % intervals")
+            effect = plural(count, "holds 0: its payment", "hold 0: their payments")
             warn(
-                PrecisionWarning(
-                    f"{what} of {named}{more} {whose[0]} 0: what {whose[1]} paid may be for nothing but chance"
-                )
+                PrecisionWarning(f"{interval} of {named}{more} {effect} may be due to chance alone")
             )
 
     def uncertain_orders(self) -> Any:
-        """Pairs of owners (or blocks) of which it is not certain which is worth more.
+        """Pairs of owners (or blocks) whose order is not certain.
 
         Returns
         -------
@@ -202,36 +194,36 @@ class BlockValuation(Valuation):
             self._owner_values, self._owner_covariance, self._owner_dof
         )
         names = np.array(self._owner_names, dtype=object)
+        half = self.owner_interval_factor * stderr
         columns = {
             "owner": names[higher],
             "other": names[lower],
             "difference": difference,
-            "low": difference - self.owner_interval_factor * stderr,
-            "high": difference + self.owner_interval_factor * stderr,
+            "low": difference - half,
+            "high": difference + half,
         }
         return make_frame(columns, self.frame)
 
     def audit(self) -> Audit:
-        """What owners could gain by gaming these payments, as :func:`~shapley2d.audit_owners` found it.
+        """The audit that this valuation came with, from :func:`~shapley2d.audit_owners`.
 
-        A valuation has no tables, so that it cannot ask by itself: it keeps the audit that it came
-        with.
+        An audit needs the tables, which a valuation does not keep.
         """
         if "audit" not in self.info:
             raise InputError(
-                "these values come without an audit, which needs the tables: call audit_owners with the arguments of "
-                "value_blocks"
+                "these values come without an audit, which needs the tables: call audit_owners "
+                "with the arguments of value_blocks"
             )
-        return Audit.of_record(self.info["audit"], self.frame)
+        return Audit.from_dict(self.info["audit"], self.frame)
 
     def __repr__(self) -> str:
         n, m = self.shape
         work = self.info.get("n_utilities")
-        counted = "" if work is None else f" ({work:,} utilities)"
+        utilities = "" if work is None else f" ({work:,} utilities)"
         headline = (
             f"BlockValuation of {n} row groups x {m} column groups ({self.row_sizes.sum()} rows x "
-            f"{self.column_sizes.sum()} columns), method {self.info.get('method', 'unknown')}{counted}, "
-            f"{self.describe()}"
+            f"{self.column_sizes.sum()} columns), "
+            f"method {self.info.get('method', 'unknown')}{utilities}, {self.describe()}"
         )
         lines = [headline, f"  {'total':<24} {self.total:+.5g}"]
         errors = np.sqrt(np.diag(self._owner_covariance))

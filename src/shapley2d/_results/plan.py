@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import html
-import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from shapley2d._base.checks import check_number
 from shapley2d._base.cost import Cost
-from shapley2d._base.json_record import fits_float
-from shapley2d._base.words import format_bytes, format_seconds, printable
+from shapley2d._base.json_record import real_number, whole_number
+from shapley2d._base.words import counted, format_bytes, format_seconds, printable
 
 Range = tuple[float, float]
 
@@ -25,26 +24,24 @@ class Plan:
     Attributes
     ----------
     method : str
-    rows, columns, valid_rows : int
-        Of the training table, and the rows that it is evaluated on, over all folds.
+    n_rows, n_columns, n_valid : int
+        Of the training table, and its validation rows over all folds.
     amounts : dict of str to (int, int)
-        What there is to do, at least and at most: ``"column subsets"``, ``"permutations"``,
-        ``"trees"``.
+        The work, at least and at most: ``"column subsets"``, ``"permutations"``, ``"trees"``.
     seconds : (float, float)
         On this machine, at best and at worst.
     memory : float
-        Bytes that the run needs here beside the table, at worst.
+        Bytes that the run needs here besides the table, at worst.
     cores : float
-        How many cores' work is done at a time here; less than one where others use the machine too.
+        Cores that work at a time here; less than one where others use the machine too.
     low, high : Cost
-        The cost model behind it, at best and at worst: what one process does alone, and pieces that
-        workers share.
+        What one process does alone, and pieces that workers share, at best and at worst.
     facts : dict
         How it would be computed, in the words of a result's ``info``.
     notes : list of str
-        What to know besides, in sentences.
+        What else to know, in sentences.
     reason : str
-        Why there is no price, where there is none; times and memory are NaN then.
+        Why the run cannot be priced; empty where it can. Times and memory are NaN then.
 
     See Also
     --------
@@ -52,9 +49,9 @@ class Plan:
     """
 
     method: str
-    rows: int
-    columns: int
-    valid_rows: int
+    n_rows: int
+    n_columns: int
+    n_valid: int
     amounts: dict[str, tuple[int, int]] = field(default_factory=dict)
     seconds: Range = (math.nan, math.nan)
     memory: float = math.nan
@@ -71,7 +68,7 @@ class Plan:
         return not self.reason
 
     def workers(self, seconds: float) -> int | None:
-        """How many workers, with a core like those here each, are done within so many seconds, at worst.
+        """Workers, one core like those here each, that finish within ``seconds`` at worst.
 
         Parameters
         ----------
@@ -80,13 +77,13 @@ class Plan:
         Returns
         -------
         int or None
-            None where no number of workers is: the rest is what one process does alone, or there
-            are no more pieces to share. None also where there is no price.
+            None where no number of workers does: the rest is work of one process, or there are no
+            more pieces to share. None also where the run cannot be priced.
 
         Examples
         --------
         >>> cost = Cost(alone_s=10.0, shared_s=3600.0, pieces=1000)
-        >>> plan = Plan("knn", 1000, 20, 500, seconds=(1810.0, 1810.0), memory=1e8, cores=2.0, low=cost, high=cost)
+        >>> plan = Plan("knn", 1000, 20, 500, seconds=(1810.0, 1810.0), low=cost, high=cost)
         >>> plan.workers(600), plan.workers(60), plan.workers(5)
         (7, 77, None)
         """
@@ -99,12 +96,11 @@ class Plan:
         Parameters
         ----------
         within : float, optional
-            Seconds in which it should be done: the summary then says how many workers that takes.
+            Seconds to finish in: the summary then says how many workers that takes.
         """
-        against = f", {self.valid_rows:,} validation rows" if self.valid_rows else ""
-        lines = [
-            f"plan: method {self.method}, {self.rows:,} rows x {self.columns:,} columns{against}"
-        ]
+        valid = f", {counted(self.n_valid, 'validation row')}" if self.n_valid else ""
+        table = f"{counted(self.n_rows, 'row')} x {counted(self.n_columns, 'column')}"
+        lines = [f"plan: method {self.method}, {table}{valid}"]
         if not self.priced:
             return "\n".join([*lines, f"  {self.reason}"])
         lines += [f"  {name:<9} {words}" for name, words in self._entries(within)]
@@ -114,28 +110,28 @@ class Plan:
         """The plan in a line, for a run that is about to start."""
         if not self.priced:
             return self.reason
-        what = ", ".join(f"{_counted(counts)} {name}" for name, counts in self.amounts.items())
-        what = f"{what}; " if what else ""
-        return f"planned: {time_words(self.seconds)} and {format_bytes(self.memory)} of memory ({what}{self._how()})"
+        work = [f"{_between(*counts)} {name}" for name, counts in self.amounts.items()]
+        how = "; ".join([*([", ".join(work)] if work else []), self._how()])
+        return (
+            f"planned: {time_words(self.seconds)} and {format_bytes(self.memory)} of memory ({how})"
+        )
 
     def _how(self) -> str:
         if self.cores >= 1.05:
             return f"{self.cores:.2g} cores at a time"
-        return (
-            "one core"
-            if self.cores >= 0.85
-            else f"{self.cores:.2g} of a core: others use the machine too"
-        )
+        if self.cores >= 0.85:
+            return "one core"
+        return f"{self.cores:.2g} of a core: others use the machine too"
 
     def _entries(self, within: float | None) -> list[tuple[str, str]]:
-        words = [("work", f"{_counted(counts)} {name}") for name, counts in self.amounts.items()]
+        words = [("work", f"{_between(*counts)} {name}") for name, counts in self.amounts.items()]
         kinds = [
             str(self.facts[key]) for key in ("subsets", "form", "backend") if key in self.facts
         ]
         if kinds:
             words.append(("how", f"column subsets: {kinds[0]}, form {kinds[1]}, on {kinds[2]}"))
         words.append(("time", f"{time_words(self.seconds)} here ({self._how()})"))
-        words.append(("memory", f"about {format_bytes(self.memory)} beside the table"))
+        words.append(("memory", f"about {format_bytes(self.memory)} besides the table"))
         if within is not None:
             words.append(("workers", self._workers_words(within)))
         return words
@@ -145,7 +141,8 @@ class Plan:
         if count is not None:
             return f"{count:,} with a core each for {format_seconds(within)}"
         least = self.high.seconds(self.high.pieces)
-        return f"no number of them does it in {format_seconds(within)}: about {format_seconds(least)} at best"
+        time = format_seconds(within)
+        return f"no number of them does it in {time}: about {format_seconds(least)} at best"
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain JSON values, which :meth:`from_dict` takes.
@@ -158,9 +155,9 @@ class Plan:
         """
         numbers: dict[str, Any] = {
             "method": self.method,
-            "rows": self.rows,
-            "columns": self.columns,
-            "valid_rows": self.valid_rows,
+            "n_rows": self.n_rows,
+            "n_columns": self.n_columns,
+            "n_valid": self.n_valid,
         }
         if not self.priced:
             return {**numbers, "reason": self.reason}
@@ -170,41 +167,43 @@ class Plan:
             "seconds": list(self.seconds),
             "memory": self.memory,
             "cores": self.cores,
-            "low": _cost_record(self.low),
-            "high": _cost_record(self.high),
+            "low": asdict(self.low),
+            "high": asdict(self.high),
             "facts": self.facts,
             "notes": list(self.notes),
         }
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Plan:
-        """A plan from what :meth:`to_dict` made; a ValueError says where it does not fit."""
+        """A plan from what :meth:`to_dict` returned; a ValueError says what does not fit."""
         try:
-            rows, columns, valid_rows = (
-                _whole(record[name]) for name in ("rows", "columns", "valid_rows")
+            plan = cls(
+                str(record["method"]),
+                n_rows=_whole(record, "n_rows"),
+                n_columns=_whole(record, "n_columns"),
+                n_valid=_whole(record, "n_valid"),
+                reason=str(record.get("reason", "")),
             )
-            known: dict[str, Any] = {"reason": str(record["reason"])} if "reason" in record else {
-                "amounts": {str(name): (_whole(a), _whole(b)) for name, (a, b) in record["amounts"].items()},
-                "seconds": (_real(record["seconds"][0]), _real(record["seconds"][1])),
-                "memory": _real(record["memory"]),
-                "cores": _real(record["cores"]),
-                "low": _cost(record["low"]),
-                "high": _cost(record["high"]),
-                "facts": dict(record["facts"]),
-                "notes": [str(note) for note in record["notes"]],
-            }  # fmt: skip
-            return cls(str(record["method"]), rows, columns, valid_rows, **known)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise ValueError(f"this is no plan: {type(error).__name__}: {error}") from None
-
-    def to_json(self) -> str:
-        """The plan as JSON."""
-        return json.dumps(self.to_dict())
-
-    @classmethod
-    def from_json(cls, text: str) -> Plan:
-        """A plan from what :meth:`to_json` wrote."""
-        return cls.from_dict(json.loads(text))
+            if plan.reason:
+                return plan
+            amounts = {
+                str(name): (whole_number(low, name), whole_number(high, name))
+                for name, (low, high) in record["amounts"].items()
+            }
+            low_s, high_s = record["seconds"]
+            return replace(
+                plan,
+                amounts=amounts,
+                seconds=(real_number(low_s, "seconds"), real_number(high_s, "seconds")),
+                memory=_real(record, "memory"),
+                cores=_real(record, "cores"),
+                low=_cost(record["low"]),
+                high=_cost(record["high"]),
+                facts=dict(record["facts"]),
+                notes=[str(note) for note in record["notes"]],
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"this is not a plan: {type(error).__name__}: {error}") from None
 
     def __repr__(self) -> str:
         return printable(self.summary(), "\n")
@@ -219,11 +218,12 @@ class Plan:
         more = "".join(
             f"<p>{html.escape(note)}</p>" for note in (self.notes if self.priced else lines)
         )
-        return f"<div><p><b>{html.escape(head)}</b></p><table><tbody>{rows}</tbody></table>{more}</div>"
+        table = f"<table><tbody>{rows}</tbody></table>"
+        return f"<div><p><b>{html.escape(head)}</b></p>{table}{more}</div>"
 
 
 def time_words(seconds: Range) -> str:
-    """A range of times as a person says it.
+    """A range of times in words.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def time_words(seconds: Range) -> str:
 
 
 def took_words(info: dict[str, Any]) -> str:
-    """How long a run took, beside what was planned; empty where nothing was.
+    """How long a run took and what was planned; empty where nothing was planned.
 
     Examples
     --------
@@ -254,33 +254,23 @@ def took_words(info: dict[str, Any]) -> str:
     return f"{format_seconds(info['seconds'])}, planned {time_words((low, high))}"
 
 
-def _counted(counts: tuple[int, int]) -> str:
-    low, high = counts
+def _between(low: int, high: int) -> str:
     return f"{high:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _cost_record(cost: Cost) -> dict[str, float]:
-    names = ("alone_s", "shared_s", "pieces", "waves", "handover_s")
-    return {name: getattr(cost, name) for name in names}
 
 
 def _cost(record: dict[str, Any]) -> Cost:
     return Cost(
-        _real(record["alone_s"]),
-        _real(record["shared_s"]),
-        _whole(record["pieces"]),
-        _whole(record["waves"]),
-        _real(record["handover_s"]),
+        _real(record, "alone_s"),
+        _real(record, "shared_s"),
+        _whole(record, "pieces"),
+        _whole(record, "waves"),
+        _real(record, "handover_s"),
     )
 
 
-def _whole(number: Any) -> int:
-    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        raise ValueError(f"{number!r} is not a whole number from 0 on")
-    return number
+def _whole(record: dict[str, Any], name: str) -> int:
+    return whole_number(record[name], name)
 
 
-def _real(number: Any) -> float:
-    if not fits_float(number) or not number >= 0:
-        raise ValueError(f"{number!r} is not a number from 0 on")
-    return float(number)
+def _real(record: dict[str, Any], name: str) -> float:
+    return real_number(record[name], name)

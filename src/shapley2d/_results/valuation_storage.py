@@ -128,7 +128,7 @@ def _info(info: Any) -> dict[str, Any]:
     if not all(isinstance(word, str) for word in words):
         raise ValueError("about or versions in its record is not text")
     if info.get("audit") is not None:
-        Audit.of_record(info["audit"])
+        Audit.from_dict(info["audit"])
     for key in ("tolerance", "seconds"):
         for place in (info, info.get("settings") or {}):
             real_number(0 if place.get(key) is None else place[key], f"{key} in its record")

@@ -104,12 +104,12 @@ def audit_tables(valuation: Valuation) -> dict[str, Any] | None:
     record = valuation.info.get("audit")
     if record is None:
         return None
-    audit = Audit.of_record(record)
+    audit = Audit.from_dict(record)
     owners = list(audit.payments)
     moves = list(dict.fromkeys(move["move"] for move in audit.moves))
     gains = {(move["owner"], move["move"]): move["after"] - move["before"] for move in audit.moves}
     return {
-        "amount": audit.amount,
+        "total": audit.total,
         "moves": moves,
         "gains": [
             (owner, audit.payments[owner], [gains.get((owner, move)) for move in moves])

@@ -245,9 +245,10 @@ def _marked(marked: NDArray[np.bool_], lowest: NDArray[np.intp], noun: str) -> s
     first = lowest[:total]
     hits = int(marked.ravel()[first].sum())
     listed = int(marked.ravel()[lowest].sum())
+    rank = plural(hits, "ranks", "rank")
     return (
-        f"Of {counted(total, f'marked {noun}')}, {hits:,} {plural(hits, 'ranks', 'rank')} among the "
-        f"{first.size:,} most harmful, {listed:,} among the {lowest.size:,} listed below."
+        f"Of {counted(total, f'marked {noun}')}, {hits:,} {rank} among the {first.size:,} most "
+        f"harmful, {listed:,} among the {lowest.size:,} listed below."
     )
 
 

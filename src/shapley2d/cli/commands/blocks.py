@@ -63,7 +63,7 @@ def blocks(
     from shapley2d import audit_owners, value_blocks
 
     amount = 100 if only.total is None else only.total
-    asked: dict[str, Any] = {"amount": amount, "negative": only.negative} if only.audit else {}
+    asked: dict[str, Any] = {"total": amount, "negative": only.negative} if only.audit else {}
     with warnings_as_notes(inputs.names), computing(inputs.names, checkpoint):
         found: Any = (audit_owners if only.audit else value_blocks)(
             inputs.X,
@@ -101,7 +101,7 @@ def blocks(
         owned = {
             "owners": payments,
             "paid": only.total,
-            "audit": None if audited is None else audited.record(),
+            "audit": None if audited is None else audited.to_dict(),
         }
         print_json(as_json("blocks", valuation, inputs, [], files, **owned))
     else:
