@@ -14,6 +14,7 @@ import numpy as np
 from shapley2d._base.json_record import history_pairs
 from shapley2d._base.precision import LEVEL, convergence_ratio
 from shapley2d._base.progress import Pace, reporting
+from shapley2d._base.words import counted
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
 
@@ -78,7 +79,7 @@ def monte_carlo(
     results = ordered_results(draws, resumed, max_draws, n_jobs=n_jobs, cluster=cluster)
     with reporting(progress, title) as report:
         if resumed:
-            report(state.fraction(), f"resumed at {resumed} permutations")
+            report(state.fraction(), f"resumed at {counted(resumed, 'permutation')}")
         try:
             while not state.finished():
                 state.add(next(results))
@@ -169,13 +170,13 @@ class MonteCarloState:
         return pace * max(0.0, self.needed() - self.moments.count)
 
     def note(self) -> str:
-        count = f"{self.moments.count} permutations"
+        count = counted(self.moments.count, "permutation")
         if not np.isfinite(self._ratio):
             return count
         if not self.moments.varied:
             return f"all alike so far; {count}"
         if self._tolerance == 0:
-            of_all = f"{self.moments.count} of {self._max_draws} permutations"
+            of_all = f"{self.moments.count:,} of {counted(self._max_draws, 'permutation')}"
             return f"error {self._ratio:.3f} of the spread; {of_all}"
         return f"error {self._ratio:.3f} of the spread, wanted {self._tolerance:g}; {count}"
 

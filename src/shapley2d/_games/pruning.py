@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
+from shapley2d._base.words import counted
 from shapley2d._tables.table import native_columns
 from shapley2d.exceptions import InputError, Setting
 
@@ -204,6 +205,7 @@ def _position(column: Any, names: list[str]) -> int:
     if not 0 <= position < len(names):
         raise InputError(
             Setting("model"),
-            f" takes the column at position {column}, but the table has {len(names)} columns",
+            f" takes the column at position {column}, but the table has "
+            f"{counted(len(names), 'column')}",
         )
     return position

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from shapley2d._base.warnings import without_warnings
+from shapley2d._base.words import counted
 from shapley2d._games.fitting import Trainer
 from shapley2d._games.pruning import names_columns
 from shapley2d._methods.flat.fill import EncodedCells, NativeCells, encode_cells
@@ -133,7 +134,8 @@ class FlatModelGame:
     def _score_table(self, table: _EncodedTable | _NativeTable) -> float:
         def describe() -> str:
             present = table.present
-            return f"the table with {present.sum()} of its {present.size} cells, the others filled"
+            cells = counted(present.size, "cell")
+            return f"the table with {present.sum():,} of its {cells}, the others filled"
 
         rows = np.arange(self.n_rows)
         with without_warnings():  # models warn about columns that do not vary, as most do at first

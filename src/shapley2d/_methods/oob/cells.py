@@ -18,6 +18,7 @@ import numpy as np
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.warnings import warn
+from shapley2d._base.words import counted
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.checkpoint import check_place
 from shapley2d._estimation.estimate import Estimate
@@ -127,15 +128,16 @@ def oob_cells(
         warn(
             InputWarning(
                 Setting("n_trees", n_trees),
-                f" left {first_scarce} of {means.counts.size} cells with fewer than two trees that "
-                f"see their column and not their row, so {len(scores) - n_trees} more were grown",
+                f" left {first_scarce:,} of {means.counts.size:,} cells with fewer than two trees "
+                "that see their column and not their row, so "
+                f"{counted(len(scores) - n_trees, 'more was', 'more were')} grown",
             )
         )
     if interrupted:
         warn(
             PrecisionWarning(
-                f"interrupted after {len(scores)} of {n_trees} trees: the values are less precise "
-                "than asked, as their stderr shows"
+                f"interrupted after {len(scores):,} of {counted(n_trees, 'tree')}: the values are "
+                "less precise than asked, as their stderr shows"
             )
         )
     facts = {"resumed_at": grown.resumed_at} if grown.resumed_at else {}
