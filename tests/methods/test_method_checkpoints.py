@@ -271,21 +271,22 @@ def test_what_a_state_of_exact_values_must_hold(count, arrays, said):
     ("arrays", "said"),
     [
         ({}, "its trees do not fit its count"),
-        ({"trees": np.zeros((2, 3), np.float32)}, "its trees do not fit its count"),
-        ({"trees": np.zeros((1, 3))}, "its trees do not fit its count"),  # not in single precision
-        (
-            {"trees": np.array([[np.inf, 0.0, 1.0]], np.float32)},
-            "its trees have entries that are not scores",
-        ),
-        (
-            {"trees": np.array([[np.nan, 0.0, 0.5]], np.float32)},
-            "its trees have entries that are not scores",
-        ),
+        ({"more": np.zeros((1, 2), np.float32)}, "its trees do not fit its count"),
+        ({"scores": np.zeros((2, 2), np.float32)}, "its trees do not fit its count"),
+        ({"scores": np.zeros((1, 2))}, "its trees do not fit its count"),  # double precision
+        ({"scores": np.array([[np.inf, 0.0]], np.float32)}, "entries that are not scores"),
+        ({"columns_seen": np.array([[2]], np.uint8)}, "entries that are not scores"),
     ],
 )
 def test_what_a_state_of_trees_must_hold(arrays, said):
+    good = {
+        "scores": np.array([[np.nan, 1.0]], np.float32),
+        "columns_seen": np.ones((1, 1), np.uint8),
+    }
+    trees = GrownTrees(None, (2, 1))
+    trees._check(Saved(1, good, {}, {}, []))
     with pytest.raises(ValueError, match=said):
-        GrownTrees(None, (2, 1))._check(Saved(1, arrays, {}, {}, []))
+        trees._check(Saved(1, {**good, **arrays} if arrays else {}, {}, {}, []))
 
 
 @pytest.mark.parametrize("method", ["exact", "loo", "oob"])

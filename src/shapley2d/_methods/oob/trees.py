@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_PIECE = 50  # trees of a bundle: between two looks at Ctrl-C and the checkpoint
 _PIECE_ROWS = 200_000  # rows of a bundle, over all its trees: fewer trees where they take longer
-LINES = "trees"
-"""The array of a checkpoint that holds their lines, in single precision."""
+_SCORES, _SAW = "scores", "columns_seen"  # the arrays of a checkpoint, a line for every tree
 
 
 def columns_drawn(column_share: Any, n_columns: int) -> int:
@@ -150,7 +149,8 @@ class GrownTrees:
         if checkpoint is not None:
             saved = checkpoint.load(self._check)
             if saved is not None:
-                self._parts = [saved.arrays[LINES]]
+                saw = saved.arrays[_SAW].astype(np.float32)
+                self._parts = [np.concatenate([saved.arrays[_SCORES], saw], axis=1)]
                 self.resumed_at = saved.count
 
     def lines(self, first: int, count: int) -> NDArray[np.float32]:
@@ -172,15 +172,18 @@ class GrownTrees:
         """Write what is new."""
         if self._checkpoint is None or not self._new:
             return
-        lines = np.concatenate(self._parts)
-        self._checkpoint.save(len(lines), {LINES: lines})
+        lines, n_rows = np.concatenate(self._parts), self._shape[0]
+        saw = lines[:, n_rows:].astype(np.uint8)
+        self._checkpoint.save(len(lines), {_SCORES: lines[:, :n_rows], _SAW: saw})
         self._new = 0
 
     def _check(self, saved: Saved) -> None:
-        lines = saved.arrays.get(LINES)
-        wanted = (saved.count, sum(self._shape))
-        if lines is None or lines.shape != wanted or lines.dtype != np.float32:
+        n_rows, n_columns = self._shape
+        wanted = {
+            _SCORES: ((saved.count, n_rows), np.dtype(np.float32)),
+            _SAW: ((saved.count, n_columns), np.dtype(np.uint8)),
+        }
+        if {name: (array.shape, array.dtype) for name, array in saved.arrays.items()} != wanted:
             raise ValueError("its trees do not fit its count")
-        scores, saw = lines[:, : self._shape[0]], lines[:, self._shape[0] :]
-        if np.isinf(scores).any() or not np.isin(saw, (0.0, 1.0)).all():
+        if np.isinf(saved.arrays[_SCORES]).any() or (saved.arrays[_SAW] > 1).any():
             raise ValueError("its trees have entries that are not scores")
