@@ -17,7 +17,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from shapley2d.datasets.bundled import CHECKSUMS
+from shapley2d.datasets.sources import CHECKSUMS
 
 MEMBERS = {
     "shapiq": ("census", "shapiq/datasets/data/adult_census.csv"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d.datasets.folder import find_file
+from shapley2d.datasets.sources import find_file
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:

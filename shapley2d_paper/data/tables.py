@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d.datasets import census, credit, heart
-from shapley2d.datasets.arrow import as_categories
-from shapley2d.datasets.bundled import bundled_table
+from shapley2d.datasets import loaders
 from shapley2d.datasets.loaders import known_name, load_wine
+from shapley2d.datasets.sources import as_categories, bundled_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -92,7 +91,9 @@ def _breast_cancer() -> PaperTable:
 
 def _census() -> PaperTable:
     table = bundled_table("census")
-    return _coded("census", table, "income", census.CATEGORICAL, _UCI + "C5XW20", census.N_TRAIN)
+    return _coded(
+        "census", table, "income", loaders.CENSUS_CATEGORIES, _UCI + "C5XW20", loaders.CENSUS_TRAIN
+    )
 
 
 def _coded(
@@ -117,16 +118,20 @@ def _coded(
 
 def _credit() -> PaperTable:
     table = bundled_table("credit")
-    labels = table[credit.TARGET].to_numpy().astype(np.intp)
-    features = table.drop_columns([credit.TARGET])
-    return _as_it_is("credit", features, labels, ("paid", "default"), credit.CODES, _UCI + "C55S3H")
+    labels = table[loaders.CREDIT_TARGET].to_numpy().astype(np.intp)
+    features = table.drop_columns([loaders.CREDIT_TARGET])
+    return _as_it_is(
+        "credit", features, labels, ("paid", "default"), loaders.CREDIT_CODES, _UCI + "C55S3H"
+    )
 
 
 def _heart() -> PaperTable:
-    table = heart.heart_table()
+    table = loaders.heart_table()
     labels = table["target"].to_numpy().astype(np.intp)
-    features, coded = table.drop_columns(["target"]), (*heart.CODES, *heart.FLAGS)
-    return _as_it_is("heart", features, labels, ("disease", "no disease"), coded, heart.ORIGIN)
+    features, coded = table.drop_columns(["target"]), (*loaders.HEART_CODES, *loaders.HEART_FLAGS)
+    return _as_it_is(
+        "heart", features, labels, ("disease", "no disease"), coded, loaders.HEART_ORIGIN
+    )
 
 
 def _wine() -> PaperTable:

@@ -1,8 +1,8 @@
-"""What can go wrong, by name.
+"""Errors and warnings of the package.
 
-A message may mention an option or one of the tables. It holds them as fields, a :class:`Setting` or
-a :class:`Place`, so that the command line can name its own flag, or the user's file, where Python
-names an argument.
+A message that mentions an option or a table holds it as a field, a :class:`Setting` or a
+:class:`Place`, so that the command line can name its flag or the user's file where Python names an
+argument.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LONGEST = 200  # characters of a value in a message
 
 @dataclass(frozen=True)
 class Setting:
-    """An option in a message, with its value or by its name alone.
+    """An option in a message, with or without its value.
 
     Examples
     --------
@@ -32,35 +32,34 @@ class Setting:
 
     @property
     def has_value(self) -> bool:
-        """Whether a value comes with the name."""
+        """Whether it has a value."""
         return self.value is not _NAME_ONLY
 
     def __str__(self) -> str:
         return f"{self.name}={self.shown(repr)}" if self.has_value else self.name
 
     def shown(self, write: Callable[[Any], str]) -> str:
-        """The value as ``write`` puts it, shortened where it is long; its type where it cannot be written at all."""
+        """The value as text by ``write``, shortened if long; its type if ``write`` fails."""
         try:
             text = write(self.plain)
-        except Exception:  # noqa: BLE001  (a representation that fails must not hide the message)
+        except Exception:  # noqa: BLE001  (a failing repr must not hide the message)
             return f"<{type(self.value).__name__}>"
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
     @property
     def plain(self) -> Any:
-        """The value, a numpy scalar as a Python one."""
+        """The value, with numpy scalars as Python ones."""
         scalar = getattr(self.value, "ndim", None) == 0 and hasattr(self.value, "item")
         return self.value.item() if scalar else self.value
 
-    def __reduce__(
-        self,
-    ) -> tuple[Any, ...]:  # the mark of a missing value does not survive pickling
+    def __reduce__(self) -> tuple[Any, ...]:
+        # the mark for "no value" does not survive pickling
         return (Setting, (self.name, self.value) if self.has_value else (self.name,))
 
 
 @dataclass(frozen=True)
 class Place:
-    """A table or target in a message, by the name of its argument: ``X``, ``y``, ``X_valid`` or ``y_valid``."""
+    """A table or target in a message, by its argument: ``X``, ``y``, ``X_valid`` or ``y_valid``."""
 
     name: str
 
@@ -68,7 +67,7 @@ class Place:
         return self.name
 
 
-class Worded(Exception):  # noqa: N818  (what errors and warnings have in common)
+class Worded(Exception):  # noqa: N818  (base of errors and warnings)
     """A message of text, options and places.
 
     Parameters
@@ -106,27 +105,27 @@ class Worded(Exception):  # noqa: N818  (what errors and warnings have in common
 
 
 class InputError(Worded, ValueError):
-    """The data or an option cannot be used; the message names it and says what to do."""
+    """The data or an option cannot be used; the message says which and what to do."""
 
 
 class OptionError(Worded, TypeError):
-    """An option that the method does not have; the message names the nearest that it has."""
+    """The method does not have an option; the message names the nearest one."""
 
 
 class Note(Worded):
-    """Something that a user should know about the reading of a file; it stops nothing."""
+    """Something that the user should know about a file; it stops nothing."""
 
 
 class UtilityError(RuntimeError):
-    """A utility could not be computed; the message names the coalition it was asked for."""
+    """A utility could not be computed; the message names the rows and columns."""
 
 
 class InputWarning(Worded, UserWarning):
-    """Something about the data that the user should know."""
+    """Something that the user should know about the data."""
 
 
 class UnseenLabelWarning(Worded, UserWarning):
-    """Validation labels that the training table never shows: no model can get them right."""
+    """Validation labels that training never shows, so no model can predict them."""
 
 
 class LeakWarning(Worded, UserWarning):
@@ -134,16 +133,16 @@ class LeakWarning(Worded, UserWarning):
 
 
 class PrecisionWarning(Worded, UserWarning):
-    """An estimate ended before it reached the precision that was asked for."""
+    """An estimate stopped before it reached the requested precision."""
 
 
 class BackendWarning(Worded, UserWarning):
-    """A GPU cannot be used; the processor takes its place, and the values are the same up to their errors."""
+    """A GPU cannot be used; the CPU takes its place, with the same values up to their errors."""
 
 
 class CacheWarning(Worded, UserWarning):
-    """Compiled code cannot be kept where it usually is; the values are the same."""
+    """Compiled code cannot be cached in the usual place; values are unaffected."""
 
 
 class CheckpointWarning(Worded, UserWarning):
-    """A checkpoint cannot be read; an earlier one takes its place."""
+    """A checkpoint cannot be read; an earlier one is used instead."""

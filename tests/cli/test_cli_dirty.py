@@ -80,10 +80,11 @@ def test_strays_are_noted_and_listed_first(capsys):
     assert main(["cells", "dirty.csv", "-t", "kind", "--top", "2"]) == 0
     out, err = capsys.readouterr()
     assert (
-        "note: dirty.csv: 3 entries are not what the column holds and count as missing: column 'amount' has 1 that is"
+        "note: dirty.csv: 3 entries do not match their column's type and are treated as missing: "
+        "column 'amount' has 1 that is not a number"
         in err
     )
-    assert "take the column as text by --text amount --text size --text day" in err
+    assert "read the column as text with --text amount --text size --text day" in err
     assert "column 'weight': read with decimal commas" in err
     lines = out.splitlines()
     start = lines.index("Entries to check first (2 of 3)".ljust(len(lines[3])))

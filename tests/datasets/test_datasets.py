@@ -13,12 +13,12 @@ from shapley2d import InputError, value_cells
 from shapley2d._tables.convert import as_table
 from shapley2d.datasets import (
     DATASETS,
-    bundled,
     load_breast_cancer_original,
     load_census,
     load_credit,
     load_dataset,
     load_wine,
+    sources,
 )
 
 KINDS = ["pandas", "polars", "pyarrow"]
@@ -141,7 +141,7 @@ def test_values_of_a_loaded_frame_do_not_depend_on_its_kind():
 
 
 def test_breast_cancer_is_the_papers_table(paper_data):
-    ours = list(csv.reader(bundled.bundled_csv("breast_cancer_original").decode().splitlines()))
+    ours = list(csv.reader(sources.bundled_csv("breast_cancer_original").decode().splitlines()))
     code = {"benign": "2", "malignant": "4", "class": "class"}
     assert [[*line[:-1], code[line[-1]]] for line in ours] == reference(
         paper_data / "breast_cancer.csv.gz"
@@ -232,16 +232,16 @@ def test_a_damaged_copy_is_noticed(monkeypatch, tmp_path, damage):
         )
     elif damage == "cut short":
         file.write_bytes(packed[:-1000])
-    monkeypatch.setattr(bundled, "files", lambda package: tmp_path)
+    monkeypatch.setattr(sources, "files", lambda package: tmp_path)
     with pytest.raises(RuntimeError, match=r"^census\.csv\.xz is damaged: install shapley2d again"):
         load_census()
 
 
-@pytest.mark.parametrize("name", sorted(bundled.CHECKSUMS))
+@pytest.mark.parametrize("name", sorted(sources.CHECKSUMS))
 def test_source_licence_and_checksum_are_named(name):
     source = (files("shapley2d.datasets") / "data" / "SOURCE.md").read_text()
     doi = {"breast_cancer_original": "C5HP4Z", "census": "C5XW20", "credit": "C55S3H"}[name]
-    for words in (f"## {name}.csv.xz", "CC BY 4.0", f"10.24432/{doi}", bundled.CHECKSUMS[name]):
+    for words in (f"## {name}.csv.xz", "CC BY 4.0", f"10.24432/{doi}", sources.CHECKSUMS[name]):
         assert words in source
 
 
@@ -251,4 +251,4 @@ def test_every_bundled_file_has_a_checksum():
         for file in (files("shapley2d.datasets") / "data").iterdir()
         if file.name != "SOURCE.md"
     ]
-    assert sorted(packed) == [f"{name}.csv.xz" for name in sorted(bundled.CHECKSUMS)]
+    assert sorted(packed) == [f"{name}.csv.xz" for name in sorted(sources.CHECKSUMS)]

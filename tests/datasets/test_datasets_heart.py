@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shapley2d import InputError
-from shapley2d.datasets import heart, load_dataset, load_heart
+from shapley2d.datasets import load_dataset, load_heart, loaders
 from shapley2d_paper.data import paper_table
 
 HEADER = "age,sex,cp,trestbps,chol,fbs,restecg,thalach,exang,oldpeak,slope,ca,thal,target"
@@ -26,7 +26,7 @@ CONTENT = "\n".join([HEADER, *LINES, ""]).encode()
 def folder(tmp_path, monkeypatch):
     """An empty folder that SHAPLEY2D_DATA names, with a small file taken for the whole."""
     monkeypatch.setenv("SHAPLEY2D_DATA", str(tmp_path))
-    monkeypatch.setattr(heart, "_SHA256", hashlib.sha256(CONTENT).hexdigest())
+    monkeypatch.setattr(loaders, "_HEART_SHA256", hashlib.sha256(CONTENT).hexdigest())
     return tmp_path
 
 

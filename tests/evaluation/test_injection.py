@@ -11,7 +11,7 @@ from scipy.stats import gaussian_kde
 
 from shapley2d import InputError
 from shapley2d.evaluation import AGE_TYPOS, KINDS, inject_errors, mistype_ages
-from shapley2d.evaluation.typing_errors import mistype_number
+from shapley2d.evaluation.cell_errors import mistype_number
 
 CELL_KINDS = [kind for kind in KINDS if kind != "labels"]
 CONTINUOUS, POSITIVE, GRADES, WHOLE, CATEGORY = range(5)
@@ -321,13 +321,13 @@ def test_flipped_labels():
             "tail",
             0.001,
             np.eye(10),
-            "a share of 0.001 of this table is no error of kind 'tail' at all",
+            "a share of 0.001 of this table gives no error of kind 'tail'",
         ),
-        ("swapped", 0.01, np.eye(10), "no error of kind 'swapped' at all"),
+        ("swapped", 0.01, np.eye(10), "no error of kind 'swapped'"),
         ("swapped", 0.1, np.ones((10, 10)), "only 0 of 10 errors of kind 'swapped' fit"),
         ("units", 0.1, np.zeros((10, 10)), "only 0 of 10 errors of kind 'units' fit"),
         ("labels", 0.1, np.eye(10), "labels of one class cannot be flipped"),
-        ("tail", 0.1, np.full((10, 10), np.nan), "a column has no entry at all"),
+        ("tail", 0.1, np.full((10, 10), np.nan), "a column has only missing entries"),
     ],
 )
 def test_what_cannot_be_injected(kind, share, numbers, message):
@@ -350,7 +350,7 @@ def test_ages_are_mistyped_in_both_directions():
     mixed, changed = mistype_ages(ages, 25, np.random.default_rng(0))
     assert (changed == (mixed != ages)).all() and changed.sum() == 25
     assert mixed.tolist() == np.repeat([71.0, 17, 81, 18, 91, 40, 90], 5).tolist()
-    with pytest.raises(InputError, match="only 25 ages can be mistyped, wanted 26"):
+    with pytest.raises(InputError, match="only 25 ages can be mistyped, not 26"):
         mistype_ages(ages, 26, np.random.default_rng(0))
 
 

@@ -19,7 +19,7 @@ from shapley2d._inspection.slips import (
 )
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.table import Column
-from shapley2d.evaluation.typing_errors import mistype_number
+from shapley2d.evaluation.cell_errors import mistype_number
 
 
 def test_chances_rise_with_scores_and_never_reach_certainty():

@@ -13,11 +13,11 @@ import pytest
 from shapley2d._tables.changes import change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
-from shapley2d._tables.wording import Wording
+from shapley2d._tables.entry_writer import EntryWriter
 
 
 def wording(entries, kind=None):
-    return Wording.of(
+    return EntryWriter.of(
         as_table({"a": entries}, kinds=None if kind is None else {"a": kind}).columns[0]
     )
 

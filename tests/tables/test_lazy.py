@@ -142,7 +142,10 @@ def test_a_large_one_is_announced(engine, monkeypatch):
     query = ENGINES[engine](FRAME)
     assert len(collected(query)) == 40  # no word
     monkeypatch.setattr(intake, "LARGE_BYTES", 8 * 40 * 3)
-    said = f"^X_valid is a query of {engine}: its 40 rows x 3 columns are collected into memory, 0.0 GB as numbers; query"
+    said = (
+        f"^X_valid is a {engine} query: collecting its 40 rows x 3 columns takes 0.0 GB as numbers; "
+        "query fewer"
+    )
     with pytest.warns(InputWarning, match=said):
         collected(query, "X_valid")
 
@@ -150,7 +153,7 @@ def test_a_large_one_is_announced(engine, monkeypatch):
 def test_two_queries_may_be_in_two_orders():
     X, y = of_duckdb(FRAME[["age", "job"]]), of_duckdb(FRAME[["y"]])
     with pytest.warns(
-        InputWarning, match="^X and y are two queries of duckdb, which need not hand out their rows"
+        InputWarning, match="^X and y are two duckdb queries, which may return their rows in different orders"
     ):
         value_cells(X, y, **OPTIONS)
 

@@ -54,7 +54,7 @@ def test_long_numbers_are_read(make):
 def test_numbers_that_become_equal_are_named(make):
     with pytest.warns(
         InputWarning,
-        match=r"X: column 'x0' holds whole numbers of 17 digits.* 4 different .* to 2:",
+        match=r"X: column 'x0' holds whole numbers of 17 digits.* 4 distinct .* 2 after rounding:",
     ):
         warn_of_reading(as_table(make(NEAR)))
 
@@ -116,7 +116,7 @@ def test_repeated_account_numbers_are_no_key_but_stay_apart_or_are_named(tmp_pat
     assert main(["cells", csv(tmp_path / "t.csv", NEAR * 6), "-t", "y", "--method", "random"]) == 0
     _, err = capsys.readouterr()
     assert "keys:" not in err
-    assert "4 different ones are rounded to 2" in err
+    assert "4 distinct numbers become 2 after rounding" in err
 
 
 def test_account_numbers_as_the_target(tmp_path, capsys):

@@ -178,7 +178,7 @@ def test_json_of_several_types_is_text_that_holds_numbers(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"a": 1}\n{"a": \n', "t.jsonl, line 2 is not a record of JSON"),
+        ('{"a": 1}\n{"a": \n', "t.jsonl, line 2 is not a JSON record"),
         ('{"a": 1}\n[2]\n', "entry 2 is not a record"),
         (
             '{"a": 1, "b": {"c": 2}, "d": "x"}\n{"a": "y"}\n',

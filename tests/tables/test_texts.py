@@ -253,9 +253,9 @@ def test_a_warning_counts_the_strays_and_shows_some():
         make_problem(X, [0, 1] * 27 + [0])
     (message,) = {str(warning.message) for warning in caught}
     assert message == (
-        "X: 6 entries are not what the column holds and count as missing: column 'a' has 5 that are no numbers "
-        "('x', 'y', 'z', ...); column 'b' has 1 that is no date ('soon'): correct them, or take the column as text by "
-        "kinds={'a': 'text', 'b': 'text'}"
+        "X: 6 entries do not match their column's type and are treated as missing: column 'a' has 5 "
+        "that are not numbers ('x', 'y', 'z', ...); column 'b' has 1 that is not a date ('soon'): "
+        "correct them, or read the column as text with kinds={'a': 'text', 'b': 'text'}"
     )
 
 
@@ -269,7 +269,7 @@ def test_clean_columns_are_read_in_silence():
 
 def test_marks_on_some_numbers_are_told():
     with pytest.warns(
-        InputWarning, match="column 'a': 2 of its 50 numbers carry '%', which is left out"
+        InputWarning, match="column 'a': 2 of its 50 numbers have '%', which is ignored"
     ):
         make_problem({"a": ["5%", "6%", *REGULAR["number"][2:]]}, [0, 1] * 25)
 
@@ -299,7 +299,7 @@ def test_the_user_knows_better(entries, kind, expected):
         ({"a": "words"}, "a column holds 'number', 'date' or 'text'"),
         (["a"], "must be a dict"),
         ({"t": "number"}, "no entry of column 't' is a number, the first is 'x'"),
-        ({"a": "date"}, "column 'a' holds numbers, which are not dates"),
+        ({"a": "date"}, "column 'a' holds numbers, not dates"),
     ],
 )
 def test_wrong_kinds(kinds, message):
@@ -358,7 +358,7 @@ def test_rows_whose_target_is_a_stray_are_left_out(y):
 def test_classes_with_a_stray_keep_their_numbers():
     X = np.arange(42.0).reshape(21, 2)
     y = ["0", "1"] * 10 + ["l"]
-    with pytest.warns(InputWarning, match="set task='classification' to take them as classes"):
+    with pytest.warns(InputWarning, match="set task='classification' to use them as classes"):
         problem = make_problem(X, y)
     assert problem.target.classes.tolist() == [0, 1]
     assert make_problem(X, y, task="classification").target.classes.tolist() == ["0", "1", "l"]
@@ -395,7 +395,7 @@ def test_dates_are_no_target(y):
     X = np.arange(48.0).reshape(24, 2)
     with pytest.raises(
         InputError,
-        match=r"y holds dates, .* or set task='classification' to take every date as a class",
+        match=r"y holds dates, .* or set task='classification' to use every date as a class",
     ):
         make_problem(X, y)
     with pytest.raises(InputError, match="y holds dates"):

@@ -20,6 +20,7 @@ from shapley2d._results.ranking import rank_cells
 from shapley2d._results.repair_gain import RepairGain
 from shapley2d._tables.changes import change_cells, change_vector
 from shapley2d._tables.convert import as_table
+from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import with_targets
 from shapley2d._tables.kinds import match_columns
@@ -27,7 +28,6 @@ from shapley2d._tables.problem import Problem, Split
 from shapley2d._tables.table import native_rows
 from shapley2d._tables.target import as_target, guess_task, label_name, match_target
 from shapley2d._tables.target_entries import as_series
-from shapley2d._tables.wording import Wording
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import InputError, Place, Setting
 
@@ -284,10 +284,10 @@ def _expected(
     known = column.entries[~np.isnan(column.entries)]
     usual = None
     if known.size and column.kind in ("number", "date"):
-        usual = Wording.of(column).text(float(np.median(known)))
+        usual = EntryWriter.of(column).text(float(np.median(known)))
     elif known.size:
         values, counts = np.unique(known, return_counts=True)
-        usual = Wording.of(column).text(float(values[counts.argmax()]))
+        usual = EntryWriter.of(column).text(float(values[counts.argmax()]))
     return column.text(), [usual] * column.entries.size
 
 

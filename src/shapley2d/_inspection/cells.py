@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.table import MILLISECONDS_PER_DAY
-from shapley2d._tables.wording import Wording
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,9 +113,9 @@ class ScoredCells:
         return [column.text() for column in self.columns]
 
     @cached_property
-    def wordings(self) -> list[Wording]:
+    def wordings(self) -> list[EntryWriter]:
         """How the columns write their entries."""
-        return [Wording.of(column) for column in self.columns]
+        return [EntryWriter.of(column) for column in self.columns]
 
     def expected_text(self, i: int, j: int) -> str | None:
         """The suggested entry as the column would write it; None where it should be empty."""

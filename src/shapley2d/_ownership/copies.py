@@ -1,4 +1,4 @@
-"""Rows that repeat others: how many, within an owner and between owners, and what to say about it."""
+"""Duplicate rows: how many, within an owner and between owners."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ if TYPE_CHECKING:
     from shapley2d._ownership.regions import Regions
 
 RULES = ("one", "first", "each")
-"""What a cluster of copies is: one row of all its owners, one of whoever has the first of them, or many rows."""
+"""A cluster of copies counts as one row of all its owners, one of the first owner, or each."""
 
-_PAIRS = 20  # that are listed
+_PAIRS = 20  # listed at most
 
 
 @dataclass(frozen=True)
 class Copies:
-    """Rows that repeat others.
+    """Duplicate rows of a table.
 
     Attributes
     ----------
     rule : {"one", "first", "each"}
-        What a cluster of copies counts for.
+        What a cluster of copies counts as.
     distance : float
-        Within which rows are copies; 0 where they say exactly the same.
+        Rows within this distance are copies; 0 means identical rows.
     n_rows : int
         Rows that repeat an earlier one.
     n_clusters : int
-        Different rows that are there more than once.
+        Distinct rows that occur more than once.
     within : list of (str, int)
-        Owners who have the same row more than once, and how many rows too many.
+        Owners with the same row more than once, and their numbers of surplus rows.
     between : list of (str, str, int)
-        Owners who have copies of each other's rows, and of how many different rows; the most first.
+        Owners with copies of each other's rows, and the number of distinct rows; most first.
     n_pairs : int
-        How many such pairs there are, listed or not.
+        Number of such pairs, listed or not.
     """
 
     rule: str
@@ -74,7 +74,7 @@ class Copies:
         for cluster in repeated.tolist():
             owners = held[:, order[starts[cluster] : starts[cluster + 1]]]
             within += np.maximum(owners.sum(axis=1) - 1, 0)
-            # who has all of the rows together shares them anyway
+            # owners who hold exactly the same rows share them anyway
             apart = [
                 (a, b)
                 for a, b in combinations(np.flatnonzero(owners.any(axis=1)).tolist(), 2)
@@ -95,7 +95,7 @@ class Copies:
         )
 
     def record(self) -> dict[str, Any]:
-        """The same as plain JSON values."""
+        """The fields as plain JSON values."""
         return {
             "rule": self.rule,
             "distance": self.distance,

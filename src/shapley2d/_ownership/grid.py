@@ -1,4 +1,4 @@
-"""The grid of blocks: which group every row and every column belongs to."""
+"""The grid of blocks: the group of every row and of every column."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import is_missing
+from shapley2d._base.words import counted
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Groups:
     labels : ndarray of shape (players,)
         The number of every player's group.
     names : list
-        What the groups are called, in the order of their numbers.
+        Names of the groups, in the order of their numbers.
     """
 
     labels: NDArray[np.intp]
@@ -62,7 +63,7 @@ class Grid:
 
 
 def label_groups(labels: Any, names: Sequence[Any], option: str) -> Groups:
-    """Groups from one label per player, in the order in which the labels first occur.
+    """Groups from one label per player, in order of first occurrence.
 
     Parameters
     ----------
@@ -100,8 +101,8 @@ def label_groups(labels: Any, names: Sequence[Any], option: str) -> Groups:
         if len(items) != len(names):
             raise InputError(
                 Setting(option),
-                f" has {len(items)} labels, but the table has {len(names)} {option}: "
-                f"give one label per {kind}",
+                f" has {counted(len(items), 'label')}, but the table has "
+                f"{counted(len(names), kind)}: give one label per {kind}",
             )
     numbers: dict[Any, int] = {}
     codes = np.empty(len(items), dtype=np.intp)
@@ -115,7 +116,7 @@ def label_groups(labels: Any, names: Sequence[Any], option: str) -> Groups:
 
 
 def is_empty(item: Any) -> bool:
-    """Whether an entry is blank: None, NaN, NA or white space."""
+    """Whether an entry is None, NaN, NA or blank."""
     if item is None or (isinstance(item, str) and not item.strip()):
         return True
     if isinstance(item, (list, tuple, np.ndarray)):

@@ -1,6 +1,6 @@
 """Owners: who claims which part of a table.
 
-A claim names an owner, a row and a column; an empty row or column means all of them.
+A claim has an owner, a row and a column; an empty row or column means all of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from shapley2d._ownership.grid import Groups
 
 UNOWNED = "(unowned)"
-"""Name of the entry of blocks that no one owns."""
+"""Name of the entry for blocks without an owner."""
 
 FIELDS = ("owner", "row", "column")
 """The columns of an owners table."""
@@ -31,7 +31,7 @@ FIELDS = ("owner", "row", "column")
 
 @dataclass(frozen=True)
 class Claim:
-    """What an owner has: the row and column entries, and where they stand for messages."""
+    """One line of an owners table, and its place for messages."""
 
     owner: str
     row: Any
@@ -48,8 +48,8 @@ class AxisNames:
     names : sequence
         Names of the players.
     groups : Groups, optional
-        Groups whose names may be used too; they come first, then names, then positions. Where names
-        are whole numbers, a number is always a name.
+        Groups whose names may be used too. Group names come first, then names, then positions; if
+        names are whole numbers, a number is always a name.
 
     Examples
     --------
@@ -65,14 +65,14 @@ class AxisNames:
         self._known: dict[str, list[int]] = {}
         for position, name in enumerate(self._names):
             self._known.setdefault(_text(name), []).append(position)
-        # an axis whose names are whole numbers is counted by them, any other by positions
+        # if names are whole numbers, numbers mean names, otherwise positions
         self._counted = all(_text(name).isdecimal() for name in self._names)
         if groups is not None:
             for number, name in enumerate(groups.names):
                 self._known[_text(name)] = np.flatnonzero(groups.labels == number).tolist()
 
     def find(self, entry: Any, where: str) -> NDArray[np.intp]:
-        """Positions that an entry stands for: empty for all, or a list, a range or a single one."""
+        """Positions of an entry: empty (all), a list, a range or a single name."""
         if is_empty(entry):
             return np.arange(self.size)
         if isinstance(entry, (list, tuple, np.ndarray)):
@@ -95,7 +95,7 @@ class AxisNames:
         return np.unique(np.concatenate(parts)) if parts else np.arange(0)
 
     def _range(self, first: int, last: int) -> NDArray[np.intp]:
-        """Both ends count, and both must exist."""
+        """Positions from one number to another, inclusive; none if one of them does not exist."""
         counted = [int(_text(name)) for name in self._names] if self._counted else range(self.size)
         numbers = np.array(counted)
         if first > last or first not in numbers or last not in numbers:
@@ -103,9 +103,7 @@ class AxisNames:
         return np.flatnonzero((numbers >= first) & (numbers <= last))
 
     def _hint(self) -> str:
-        if [_text(name) for name in self._names] == [
-            str(position) for position in range(self.size)
-        ]:
+        if [_text(name) for name in self._names] == [str(k) for k in range(self.size)]:
             return f"the table's {self._kind}s count from 0 to {self.size - 1}"
         shown = ", ".join(str(name) for name in self._names[:5])
         return f"the table's {self._kind}s are {shown}{', ...' if self.size > 5 else ''}"
@@ -114,7 +112,7 @@ class AxisNames:
 def read_claims(
     owners: Any, name: str = "owners", where: Callable[[int], str] | None = None
 ) -> list[Claim]:
-    """Claims of an owners frame, list of dicts or mapping of lists, checked for their fields.
+    """The claims of an owners table, with checked fields.
 
     Parameters
     ----------
@@ -122,8 +120,7 @@ def read_claims(
     name : str
         What to call it in messages.
     where : callable, optional
-        From the position of a record to how a message names it; ``owners, line 1`` and so on by
-        default.
+        How a message names the record at a position; by default ``owners, line 1`` and so on.
 
     Examples
     --------
@@ -139,7 +136,7 @@ def read_claims(
         name = str(owner).strip()
         if name == UNOWNED:
             raise InputError(
-                f"{place}: an owner cannot be called {UNOWNED!r}: that is for blocks without any"
+                f"{place}: an owner cannot be called {UNOWNED!r}, which means blocks without owner"
             )
         claims.append(Claim(name, record.get("row"), record.get("column"), place))
     if not claims:
@@ -168,12 +165,12 @@ def _records(
     if isinstance(frame, nw.DataFrame):
         _check_fields(frame.columns, name)
         owners = list(frame.iter_rows(named=True))
-    if not isinstance(owners, (list, tuple)) or not all(
-        isinstance(record, dict) for record in owners
-    ):
+    is_list = isinstance(owners, (list, tuple))
+    if not is_list or not all(isinstance(record, dict) for record in owners):
         raise InputError(
             Setting("owners"),
-            " must be a frame or a CSV file with the columns owner, row and column, or a list of dicts",
+            " must be a frame or a CSV file with the columns owner, row and column, "
+            "or a list of dicts",
         )
     for number, record in enumerate(owners):
         _check_fields(record, where(number))
@@ -193,7 +190,7 @@ def _check_fields(fields: Any, where: str) -> None:
 
 
 def _text(entry: Any) -> str:
-    """An entry as it is compared: 3, 3.0 (a frame's way to hold 3 beside a gap) and "3" are the same."""
+    """An entry for comparison: 3, "3" and 3.0 (3 in a frame with gaps) are the same."""
     if isinstance(entry, (float, np.floating)) and float(entry).is_integer():
         return str(int(entry))
     return str(entry).strip()

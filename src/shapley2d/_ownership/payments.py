@@ -1,8 +1,8 @@
 """Payments: an amount divided in proportion to value, to the cent, with intervals.
 
-The rule for negative values is ``"zero"`` (they receive nothing, the others share the whole amount
-in proportion to their values) or ``"owe"`` (they pay in, and the others receive more). Either way
-the amounts add up to the total.
+Owners of negative value receive nothing (rule ``"zero"``; the others share the whole amount in
+proportion to their values) or pay in (rule ``"owe"``; the others receive more). Either way the
+amounts add up to the total.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 
 RULES = ("zero", "owe")
 
-_SIMULATIONS = 20_000
+_SIMULATIONS = 20_000  # draws behind an interval; more make it smoother and slower
 _MAX_DIGITS = 12
 
 
 def settle_rule(negative: str | None, players: object) -> str:
-    """What owners of negative value get where the user leaves it open.
+    """The rule for negative values, if the user sets none.
 
-    Sums of cells stay the same however an owner splits up, and only where negative values owe so do
-    the payments: an owner who is paid nothing instead of less could hide what harms in a shell.
+    Sums of cells do not change when an owner splits up; payments do not either, but only if
+    negative values owe. Otherwise an owner could hide harmful cells in a shell that is paid
+    nothing.
 
     Examples
     --------
@@ -49,10 +50,10 @@ def settle_rule(negative: str | None, players: object) -> str:
 def divide_total(
     total: Any, values: Sequence[float], *, negative: str = "zero", digits: int = 2
 ) -> list[float]:
-    """Divide an amount in proportion to values, in whole units of the last digit, summing to the total.
+    """Divide an amount in proportion to values, rounded so that it adds up exactly.
 
-    Shares are rounded down, and the units left over go to those with the largest remainders, the
-    first ones among equals. A total with more digits is rounded to ``digits`` first.
+    Shares are rounded down to units of the last digit, and the remaining units go to the largest
+    remainders, the first among equals. A total with more digits is rounded to ``digits`` first.
 
     Parameters
     ----------
@@ -72,22 +73,25 @@ def divide_total(
     --------
     >>> divide_total(100, [1.0, 1.0, 1.0])
     [33.34, 33.33, 33.33]
-    >>> divide_total(100, [3.0, -1.0], negative="zero"), divide_total(100, [3.0, -1.0], negative="owe")
-    ([100.0, 0.0], [150.0, -50.0])
+    >>> divide_total(100, [3.0, -1.0], negative="zero")
+    [100.0, 0.0]
+    >>> divide_total(100, [3.0, -1.0], negative="owe")
+    [150.0, -50.0]
     """
     units = _whole_units(total, digits)
     check_choice(negative, "negative", RULES)
     if not np.isfinite(values).all():
-        raise InputError("a value is not finite: there is nothing to divide by")
+        raise InputError("a value is not finite, so the total cannot be divided")
     parts = [Fraction(float(value)) for value in values]
     if negative == "zero":
         parts = [max(part, Fraction(0)) for part in parts]
     whole = sum(parts, Fraction(0))
     if whole <= 0:
+        if negative == "zero":
+            raise InputError("no value is above 0, so the total cannot be divided in proportion")
         raise InputError(
-            "no value is above 0, so there is nothing in proportion to which the total could be divided"
-            if negative == "zero"
-            else "the values sum to 0 or less, so that shares of the total make no sense: use negative 'zero'"
+            "the values sum to 0 or less, so the total cannot be divided in proportion: use ",
+            Setting("negative", "zero"),
         )
     quotas = [units * part / whole for part in parts]
     amounts = [quota.numerator // quota.denominator for quota in quotas]
@@ -108,10 +112,10 @@ def payment_intervals(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """95 % intervals of the amounts, by simulation.
 
-    The values are drawn from Student's distribution around their estimates with the covariance of
-    their errors (the normal one for infinitely many degrees of freedom), the rule is applied to
-    every draw, and the middle 95 % of the amounts are the interval. So an interval respects that
-    the amounts share one total and that none falls below 0 under the rule ``"zero"``.
+    Values are drawn from Student's distribution around their estimates, with the covariance of
+    their errors; the rule is applied to every draw, and the middle 95 % of the amounts are the
+    interval. So intervals respect that the amounts share one total, and that none is negative under
+    the rule ``"zero"``.
 
     Parameters
     ----------
@@ -145,22 +149,21 @@ def payment_intervals(
     half = random.standard_normal((_SIMULATIONS // 2, values.size)) @ factor.T
     if np.isfinite(dof):
         half /= np.sqrt(random.chisquare(dof, len(half)) / dof)[:, None]
-    draws = values + np.concatenate([half, -half])  # in opposite pairs, so that errors balance
+    draws = values + np.concatenate([half, -half])  # antithetic pairs, for less noise
     if negative == "zero":
         draws = np.maximum(draws, 0.0)
     whole = draws.sum(axis=1)
     usable = whole > 0
     shares = draws[usable] / whole[usable, None]
-    low, high = np.quantile(
-        float(total) * shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0
-    ).round(digits)
+    levels = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+    low, high = np.quantile(float(total) * shares, levels, axis=0).round(digits)
     return np.minimum(low, amounts), np.maximum(high, amounts)
 
 
 def uncertain_pairs(
     values: NDArray[np.float64], covariance: NDArray[np.float64], dof: float = math.inf
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
-    """Pairs whose order is not certain: the 95 % interval of their difference holds 0.
+    """Pairs of values whose order is uncertain: the 95 % interval of their difference contains 0.
 
     Returns
     -------
@@ -185,11 +188,8 @@ def uncertain_pairs(
 
 
 def _whole_units(total: Any, digits: Any) -> int:
-    if (
-        not isinstance(digits, (int, np.integer))
-        or isinstance(digits, bool)
-        or not 0 <= digits <= _MAX_DIGITS
-    ):
+    whole = isinstance(digits, (int, np.integer)) and not isinstance(digits, bool)
+    if not whole or not 0 <= digits <= _MAX_DIGITS:
         raise InputError(
             Setting("digits", digits), f" must be a whole number from 0 to {_MAX_DIGITS}"
         )
@@ -197,7 +197,7 @@ def _whole_units(total: Any, digits: Any) -> int:
     try:
         amount = Decimal(str(total)) if good else Decimal(0)
         good = amount.is_finite() and amount > 0
-    except (InvalidOperation, ValueError):  # the latter: a number of thousands of digits
+    except (InvalidOperation, ValueError):  # ValueError: thousands of digits
         good = False
     if not good:
         raise InputError(Setting("total", total), " must be a positive number")
@@ -209,17 +209,17 @@ def _whole_units(total: Any, digits: Any) -> int:
     if units == 0:
         raise InputError(
             Setting("total", total),
-            " is less than a unit of the last of ",
+            " is less than one unit of the last digit, with ",
             Setting("digits", digits),
         )
     return units
 
 
 def _too_large(total: Any, digits: Any) -> tuple[Any, ...]:
-    """Why an amount is refused whose last digit a floating-point number cannot tell."""
+    """The message for an amount whose last digit a float cannot represent."""
     return (
         Setting("total", total),
-        " is too large to be divided to the last of ",
+        " is too large to divide to the last digit, with ",
         Setting("digits", digits),
         ": divide thousands or millions instead",
     )

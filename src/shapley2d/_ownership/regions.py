@@ -1,8 +1,7 @@
 """The regions that owners have, and the coarsest grid that respects them.
 
-An owner's region is the union of its claims, of any shape. Rows that lie in the same regions form a
-group, and so do columns: that is the coarsest grid in which every block has the same owners
-throughout.
+An owner's region is the union of its claims, of any shape. Rows in the same regions form a group,
+and so do columns; that is the coarsest grid in which every block has the same owners throughout.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ class Ownership:
     Attributes
     ----------
     names : list of str
-        The owners, and :data:`UNOWNED` last where a block has none.
+        The owners, and :data:`UNOWNED` last if a block has none.
     shares : ndarray of shape (owners, row groups, column groups)
-        Part of every block that an owner has: an equal part of those with several owners.
+        Each owner's share of every block; owners of one block have equal shares.
     """
 
     names: list[str]
@@ -41,14 +40,14 @@ class Ownership:
 
 @dataclass(frozen=True)
 class Regions:
-    """What owners have: for each of several regions its owner, its rows and its columns.
+    """The regions of owners: the owner, rows and columns of each.
 
     Attributes
     ----------
     names : list of str
         The owners.
     owner : ndarray of shape (regions,)
-        Number of the owner of every region.
+        The owner of every region, by number.
     rows, columns : ndarray of bool of shape (regions, rows) and (regions, columns)
     """
 
@@ -58,11 +57,11 @@ class Regions:
     columns: NDArray[np.bool_]
 
     def take_rows(self, rows: NDArray[np.intp]) -> Regions:
-        """The same of other rows: one that is taken twice has its owners twice."""
+        """The regions in a table of other rows; repeated rows keep their owners."""
         return replace(self, rows=self.rows[:, rows])
 
     def merge_rows(self, clusters: NDArray[np.intp]) -> Regions:
-        """The same where rows of a cluster are one row, which whoever has one of them has.
+        """The regions when each cluster becomes one row, held by every owner of its rows.
 
         Parameters
         ----------
@@ -75,7 +74,7 @@ class Regions:
         return replace(self, rows=merged)
 
     def of_rows(self) -> NDArray[np.bool_]:
-        """Which owners have a cell in which rows: (owners, rows)."""
+        """Mask (owners, rows) of the rows in which an owner has a cell."""
         held = np.zeros((len(self.names), self.rows.shape[1]), dtype=bool)
         for owner, rows, columns in zip(self.owner.tolist(), self.rows, self.columns, strict=True):
             if columns.any():
@@ -83,7 +82,7 @@ class Regions:
         return held
 
     def cells_of(self, owner: int) -> NDArray[np.bool_]:
-        """The cells that an owner has: (rows, columns)."""
+        """Mask (rows, columns) of an owner's cells."""
         mine = self.owner == owner
         held = np.zeros((self.rows.shape[1], self.columns.shape[1]), dtype=bool)
         for rows, columns in zip(self.rows[mine], self.columns[mine], strict=True):
@@ -108,7 +107,7 @@ def find_regions(
     row_groups: Groups | None = None,
     column_groups: Groups | None = None,
 ) -> Regions:
-    """What the claims stand for in a table.
+    """The regions that claims describe in a table.
 
     Parameters
     ----------
@@ -121,7 +120,8 @@ def find_regions(
     Examples
     --------
     >>> from shapley2d._ownership.owners import read_claims
-    >>> claims = read_claims([{"owner": "A", "row": 0, "column": "x"}, {"owner": "B", "row": "1-2"}])
+    >>> lines = [{"owner": "A", "row": 0, "column": "x"}, {"owner": "B", "row": "1-2"}]
+    >>> claims = read_claims(lines)
     >>> regions = find_regions(claims, [0, 1, 2], ["x", "y"])
     >>> regions.names, regions.of_rows().astype(int).tolist()
     (['A', 'B'], [[1, 0, 0], [0, 1, 1]])
@@ -129,9 +129,8 @@ def find_regions(
     rows = AxisNames("row", row_names, row_groups)
     columns = AxisNames("column", column_names, column_groups)
     number = {name: k for k, name in enumerate(dict.fromkeys(claim.owner for claim in claims))}
-    found: dict[
-        tuple[int, bytes], NDArray[np.bool_]
-    ] = {}  # rows of an owner that have the same columns
+    # rows by owner and columns
+    found: dict[tuple[int, bytes], NDArray[np.bool_]] = {}
     for claim in claims:
         column_mask = np.zeros(columns.size, dtype=bool)
         column_mask[columns.find(claim.column, claim.where)] = True
@@ -164,13 +163,15 @@ def cut_grid(
     Examples
     --------
     >>> from shapley2d._ownership.owners import read_claims
-    >>> claims = read_claims([{"owner": "A", "row": 0, "column": "x"}, {"owner": "B", "row": "1-2"}])
-    >>> grid, ownership = cut_grid(find_regions(claims, [0, 1, 2], ["x", "y"]), [0, 1, 2], ["x", "y"])
+    >>> lines = [{"owner": "A", "row": 0, "column": "x"}, {"owner": "B", "row": "1-2"}]
+    >>> claims = read_claims(lines)
+    >>> regions = find_regions(claims, [0, 1, 2], ["x", "y"])
+    >>> grid, ownership = cut_grid(regions, [0, 1, 2], ["x", "y"])
     >>> grid.shape, ownership.names
     ((2, 2), ['A', 'B', '(unowned)'])
     """
     names, masks, inside = regions.names, regions.columns, regions.rows.T
-    # rows in the same regions share their owners; rows in different ones may still do
+    # rows in the same regions have the same owners; rows in different regions may too
     patterns, first = _number(np.packbits(inside, axis=1))
     held = np.zeros((len(first), len(names), masks.shape[1]), dtype=bool)
     for pattern, row in enumerate(first):
@@ -200,7 +201,7 @@ def _ownership(names: list[str], holders: NDArray[np.bool_]) -> Ownership:
 
 
 def _number(patterns: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Number equal rows alike, in the order of their first occurrence; and where each first occurs."""
+    """Numbers of equal rows in order of first occurrence, and the position of each first."""
     _, first, inverse = np.unique(patterns, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty_like(order)
@@ -219,7 +220,7 @@ def _refine(
 def _names(
     labels: NDArray[np.intp], names: Sequence[Any], groups: Groups | None, plural: str
 ) -> list[str]:
-    """Names of the groups of a grid: the user's label where it is not cut, else what the group holds."""
+    """Names of a grid's groups: the user's label if the group is whole, else its content."""
     found: list[str] = []
     for number in range(int(labels.max()) + 1):
         members = np.flatnonzero(labels == number)

@@ -1,1 +1,1 @@
-"""The boundary where tables come in: typed columns, the target, the splits. Knows no model and no value."""
+"""Where tables come in: typed columns, the target, the splits. Knows no model and no value."""

@@ -1,4 +1,4 @@
-"""Tables with changed cells: replaced in the caller's own table, taken from other rows, or blanked."""
+"""Tables with changed cells: replaced in the user's table, taken from other rows, or blanked."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ _WIDER = {
     "date": "text",
     "datetime": "text",
 }
+_TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
 
 def change_cells(native: Any, changes: Mapping[str, Mapping[int, str | None]]) -> Any:
-    """A copy of a frame or an array with some entries replaced.
+    """A copy of a frame or an array with some entries replaced, of the same types if they fit.
 
     Parameters
     ----------
-    native : frame, or ndarray whose columns go by x0, x1 and so on
+    native : frame, or ndarray whose columns are called x0, x1 and so on
     changes : mapping from columns to (row, text) pairs
-        What shall stand there, as text; None for nothing.
+        The new entries as text; None for a missing one.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def change_entries(series: nw.Series[Any], changes: Mapping[int, str | None]) ->
 
 
 def change_vector(y: Any, changes: Mapping[int, str | None]) -> Any:
-    """A copy of a target, whatever it is, with some entries replaced.
+    """A copy of a target of any type with some entries replaced.
 
     Examples
     --------
@@ -107,29 +108,25 @@ def _kind(series: nw.Series[Any]) -> str:
 
 
 def _kind_of_objects(items: list[Any]) -> str:
-    """What most of some Python objects are."""
-    counts = Counter(
-        "text"
-        if isinstance(item, str)
-        else "boolean"
-        if isinstance(item, (bool, np.bool_))
-        else "integer"
-        if isinstance(item, (int, np.integer))
-        else "float"
-        if is_number(item)
-        else "datetime"
-        if isinstance(item, datetime)
-        else "date"
-        if isinstance(item, date)
-        else "text"
-        for item in items
-        if not is_missing(item)
-    )
+    """The most common kind of some Python objects."""
+    counts = Counter(_kind_of_object(item) for item in items if not is_missing(item))
     return counts.most_common(1)[0][0] if counts else "text"
 
 
+def _kind_of_object(item: Any) -> str:
+    if isinstance(item, (bool, np.bool_)):
+        return "boolean"
+    if isinstance(item, (int, np.integer)):
+        return "integer"
+    if is_number(item):
+        return "float"
+    if isinstance(item, datetime):  # before date, of which it is a subclass
+        return "datetime"
+    return "date" if isinstance(item, date) else "text"
+
+
 def _values(texts: list[str | None], kind: str) -> tuple[list[Any], str]:
-    """Texts as Python objects of a kind, or of the next wider one that holds them all."""
+    """Texts as Python objects of a kind, or of the narrowest wider kind that fits them all."""
     while kind != "text":
         try:
             return [None if text is None else _parsed(text.strip(), kind) for text in texts], kind
@@ -147,19 +144,11 @@ def _parsed(text: str, kind: str) -> Any:
     if kind == "float":
         return float(text)
     if kind == "boolean":
-        return (
-            {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(
-                text.lower()
-            )
-            if text.lower() in ("true", "1", "yes", "false", "0", "no")
-            else _refuse(text)
-        )
+        if text.lower() not in (*_TRUE, *_FALSE):
+            raise ValueError(text)
+        return text.lower() in _TRUE
     stamp = datetime.fromisoformat(text)
     return stamp if kind == "datetime" else stamp.date()
-
-
-def _refuse(text: str) -> Any:
-    raise ValueError(text)
 
 
 def _in_array(array: NDArray[Any], changes: Mapping[int, Mapping[int, str | None]]) -> NDArray[Any]:
@@ -211,8 +200,8 @@ def _in_pandas(series: Any, rows: list[int], values: list[Any], kind: str, neede
     else:
         changed = series.astype("float64" if needed == "float" else object)
     if changed.dtype.kind == "M":
-        values = [pd.NaT if value is None else pd.Timestamp(value, tz=getattr(changed.dtype, "tz", None))
-                  for value in values]  # fmt: skip
+        zone = getattr(changed.dtype, "tz", None)
+        values = [pd.NaT if value is None else pd.Timestamp(value, tz=zone) for value in values]
     elif changed.dtype.kind == "f" and isinstance(changed.dtype, np.dtype):
         values = [np.nan if value is None else value for value in values]
     for row, value in zip(rows, values, strict=True):
@@ -292,7 +281,7 @@ def _native_cells(native: Any, index: Sequence[NDArray[np.intp]]) -> Any:
 
 
 def blank_cells(table: Table, gone: NDArray[np.bool_]) -> Table:
-    """The table with some cells missing; models that take a frame as it is see them still.
+    """The table with some cells missing; models that take the user's frame still see them.
 
     Parameters
     ----------
@@ -302,7 +291,8 @@ def blank_cells(table: Table, gone: NDArray[np.bool_]) -> Table:
     Examples
     --------
     >>> from shapley2d._tables.convert import as_table
-    >>> blank_cells(as_table([[1, 10], [2, 20]]), np.array([[True, False], [False, False]])).columns[0].entries
+    >>> gone = np.array([[True, False], [False, False]])
+    >>> blank_cells(as_table([[1, 10], [2, 20]]), gone).columns[0].entries
     array([nan,  2.])
     """
     columns = tuple(

@@ -1,4 +1,7 @@
-"""Warnings about columns: strays and notations of text, numbers too long, columns that look like keys."""
+"""Warnings about columns: stray entries, ambiguous notations, rounded numbers, keys.
+
+A key names the rows instead of describing them, so no model can learn from it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.warnings import warn
+from shapley2d._base.words import counted, plural
 from shapley2d._tables.texts.numbers import EXACT
 from shapley2d.exceptions import InputWarning, Place, Setting
 
@@ -18,13 +22,13 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Column, Table
 
 _MIN_ROWS = 20  # in fewer rows all entries may differ by chance
-_SHARE = 0.9
+_SHARE = 0.9  # of the entries that are distinct in a key
 _KEY_NAME = re.compile(
     r"(?i)(^|[^a-z])(id|idx|index|uuid|guid|key|nr|no)$|^unnamed: \d+$|[a-z]I[dD]$"
 )
 
 
-_MOST = 3  # examples of strays
+_MOST = 3  # examples of stray entries in a message
 _READ = {
     "decimal commas": "with decimal commas",
     "thousands commas": "with commas between thousands",
@@ -41,9 +45,9 @@ class Key:
     ----------
     name : str
     why : str
-        What gives it away.
+        The evidence.
     text : bool
-        Whether it is text: of no use to any model. Numbers may mean something after all.
+        Whether it is text, which is of no use to any model; numbers may mean something.
     """
 
     name: str
@@ -52,7 +56,7 @@ class Key:
 
 
 def looks_like_key(distinct: int, count: int) -> bool:
-    """Whether so many different entries among so many are a key's.
+    """Whether a column with this many distinct values is a key.
 
     Examples
     --------
@@ -63,12 +67,14 @@ def looks_like_key(distinct: int, count: int) -> bool:
 
 
 def find_keys(table: Table) -> list[Key]:
-    """Columns that look like keys, other than those of which the user said what they hold.
+    """Columns that look like keys, except those whose kind the user set.
 
     Examples
     --------
     >>> from shapley2d._tables.convert import as_table
-    >>> find_keys(as_table({"name": [f"N{k}" for k in range(30)], "age": [k % 7 for k in range(30)]}))
+    >>> numbers = range(30)
+    >>> X = {"name": [f"N{k}" for k in numbers], "age": [k % 7 for k in numbers]}
+    >>> find_keys(as_table(X))
     [Key(name='name', why='30 different texts in 30 rows', text=True)]
     """
     found = (_key(column) for column in table.columns if not column.from_text.asked)
@@ -84,9 +90,8 @@ def _key(column: Column) -> Key | None:
             return None
         if present.size == column.entries.size and (np.diff(present) == 1).all():
             return Key(column.name, "it only counts the rows", text=False)
-        if (
-            not _KEY_NAME.search(column.name) and np.abs(present).max() <= EXACT
-        ):  # longer ones are no measurements
+        is_short = np.abs(present).max() <= EXACT  # longer numbers are codes, not measurements
+        if is_short and not _KEY_NAME.search(column.name):
             return None
     distinct = max(np.unique(present).size, column.from_text.distinct)  # before rounding
     if not looks_like_key(distinct, present.size):
@@ -100,7 +105,7 @@ def _key(column: Column) -> Key | None:
 
 
 def in_words(keys: Iterable[Key]) -> str:
-    """Keys with what gives them away.
+    """Names of keys, each with the evidence.
 
     Examples
     --------
@@ -111,33 +116,35 @@ def in_words(keys: Iterable[Key]) -> str:
 
 
 def warn_of_keys(table: Table) -> None:
-    """Warn of columns of text that look like keys, all at once."""
+    """Warn of all columns of text that look like keys, in one message."""
     keys = [key for key in find_keys(table) if key.text]
     if not keys:
         return
-    one = len(keys) == 1
+    n = len(keys)
     warn(
         InputWarning(
             Place("X"),
-            f": {'column' if one else 'columns'} {in_words(keys)} {'looks like a key' if one else 'look like keys'}, "
-            f"from which no model learns: drop {'it' if one else 'them'} ({[key.name for key in keys]}), or say that "
-            f"{'it is' if one else 'they are'} meant by ",
+            f": {plural(n, 'column')} {in_words(keys)} "
+            f"{plural(n, 'looks like a key', 'look like keys')}, from which no model learns: "
+            f"drop {plural(n, 'it', 'them')} ({[key.name for key in keys]}), or keep "
+            f"{plural(n, 'it', 'them')} with ",
             Setting("kinds", {key.name: "text" for key in keys}),
         )
     )
 
 
 def warn_of_reading(table: Table, name: str = "X") -> None:
-    """Warn of strays, and of notations, each in one message for the whole table."""
+    """Warn of stray entries, of rounded numbers and of notations, one message each per table."""
     strays = [column for column in table.columns if column.from_text.strays]
     if strays:
-        n_strays = sum(len(column.from_text.strays) for column in strays)
+        n = sum(len(column.from_text.strays) for column in strays)
         warn(
             InputWarning(
                 Place(name),
-                f": {n_strays} {'entry is not' if n_strays == 1 else 'entries are not'} what the column holds and "
-                f"{'counts' if n_strays == 1 else 'count'} as missing: {'; '.join(map(_strays, strays))}: correct "
-                f"{'it' if n_strays == 1 else 'them'}, or take the column as text by ",
+                f": {counted(n, 'entry', 'entries')} {plural(n, 'does', 'do')} not match "
+                f"{plural(n, 'its', 'their')} column's type and {plural(n, 'is', 'are')} treated "
+                f"as missing: {'; '.join(map(_strays, strays))}: correct "
+                f"{plural(n, 'it', 'them')}, or read the column as text with ",
                 Setting("kinds", {column.name: "text" for column in strays}),
             )
         )
@@ -146,8 +153,8 @@ def warn_of_reading(table: Table, name: str = "X") -> None:
         warn(
             InputWarning(
                 Place(name),
-                f": {'; '.join(map(_rounded, rounded))}: if they are keys or codes, drop the column, or take it as "
-                "text by ",
+                f": {'; '.join(map(_rounded, rounded))}: if they are keys or codes, drop the "
+                "column, or read it as text with ",
                 Setting("kinds", {column.name: "text" for column in rounded}),
             )
         )
@@ -158,20 +165,20 @@ def warn_of_reading(table: Table, name: str = "X") -> None:
         warn(
             InputWarning(
                 Place(name),
-                f": {'; '.join(map(_notation, decided))}: if that is wrong, take the column as text by ",
+                f": {'; '.join(map(_notation, decided))}: if that is wrong, read the column as "
+                "text with ",
                 Setting("kinds", {column.name: "text" for column in decided}),
             )
         )
 
 
 def _strays(column: Column) -> str:
-    """``numbers in 'age' except 'x', 'l' and 3 more``."""
     texts = list(dict.fromkeys(column.from_text.strays.values()))
     shown = ", ".join(repr(text[:40]) for text in texts[:_MOST])
     count = len(column.from_text.strays)
-    plural = {"number": "numbers", "date": "dates"}[column.kind]
-    some = f"{count} that {'is no ' + column.kind if count == 1 else 'are no ' + plural}"
-    return f"column {column.name!r} has {some} ({shown}{', ...' if len(texts) > _MOST else ''})"
+    more = ", ..." if len(texts) > _MOST else ""
+    wrong = plural(count, f"is not a {column.kind}", f"are not {column.kind}s")
+    return f"column {column.name!r} has {count:,} that {wrong} ({shown}{more})"
 
 
 def _notation(column: Column) -> str:
@@ -185,6 +192,7 @@ def _rounded(column: Column) -> str:
     numbers = column.entries[~np.isnan(column.entries)]
     digits = len(str(int(np.abs(numbers).max())))
     return (
-        f"column {column.name!r} holds whole numbers of {digits} digits, too long for calculations: its "
-        f"{column.from_text.distinct} different ones are rounded to {np.unique(numbers).size}"
+        f"column {column.name!r} holds whole numbers of {digits} digits, which cannot be "
+        f"represented exactly: {column.from_text.distinct} distinct numbers become "
+        f"{np.unique(numbers).size} after rounding"
     )

@@ -1,4 +1,4 @@
-"""The boundary where a user's table comes in: every column is given a kind and checked once."""
+"""A user's table becomes a ``Table``: every column gets a kind and is checked once."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Reader = Callable[[Any], Column]
-"""What makes a column of a pyarrow array of text."""
+"""Makes a column from a pyarrow array of text."""
 
 Maker = Callable[[Reader], Column]
-"""What makes a column, given what to do with text."""
+"""Makes a column, given the reader of text."""
 
 MAX_MAGNITUDE = 1e150
-"""The largest number that a table may hold: its square is still a number."""
+"""The largest number in a table: its square is still finite."""
 
 
 def as_table(
@@ -46,9 +46,9 @@ def as_table(
     name : str
         What to call it in messages.
     kinds : mapping, optional
-        What some columns hold, by name: ``"number"``, ``"date"`` or ``"text"``.
+        Kinds of some columns, by name: ``"number"``, ``"date"`` or ``"text"``.
     like : Table, optional
-        The training table: columns of text are read as they were there.
+        The training table, whose columns decide how text is read.
 
     Returns
     -------
@@ -71,11 +71,8 @@ def as_table(
     for column in table.columns:
         infinite = np.flatnonzero(np.abs(column.entries) > MAX_MAGNITUDE)
         if infinite.size:
-            size = (
-                "an infinite number"
-                if np.isinf(column.entries[infinite[0]])
-                else f"a number beyond {MAX_MAGNITUDE:g}"
-            )
+            is_inf = np.isinf(column.entries[infinite[0]])
+            size = "an infinite number" if is_inf else f"a number beyond {MAX_MAGNITUDE:g}"
             raise InputError(
                 Place(name),
                 f": column {column.name!r} holds {size} in row {table.row_names[infinite[0]]}: "
@@ -86,17 +83,19 @@ def as_table(
 
 def _check_shape(n_rows: int, n_columns: int, name: str) -> None:
     if n_rows == 0:
-        raise InputError(Place(name), f" is empty: found 0 sample(s) (shape=({n_rows}, {n_columns})) "
-                         "while a minimum of 1 is required.")  # fmt: skip
+        found = f"0 sample(s) (shape=({n_rows}, {n_columns}))"  # the words of scikit-learn
+        raise InputError(Place(name), f" is empty: found {found} while a minimum of 1 is required.")
     if n_columns == 0:
-        raise InputError(Place(name), f" has no columns: found 0 feature(s) (shape=({n_rows}, 0)) "
-                         "while a minimum of 1 is required.")  # fmt: skip
+        found = f"0 feature(s) (shape=({n_rows}, 0))"
+        raise InputError(
+            Place(name), f" has no columns: found {found} while a minimum of 1 is required."
+        )
 
 
 def _typed(
     makers: dict[str, Maker], kinds: Mapping[str, str] | None, like: dict[str, Column]
 ) -> tuple[Column, ...]:
-    """The columns, each of the kind that was asked for, or else of the one that it has."""
+    """The columns, each of the kind that the user set or that was found."""
     asked = check_kinds(kinds, makers)
 
     def make(key: str, notation: str = "") -> Column:
@@ -107,19 +106,14 @@ def _typed(
 
     columns = {key: make(key) for key in makers}
     notations = {key: column.from_text.notation for key, column in columns.items()}
-    if (
-        "decimal commas" in notations.values()
-    ):  # then 1,234 is hardly a thousand elsewhere in the table
-        columns |= {
-            key: make(key, "decimal commas")
-            for key in columns
-            if notations[key] == "thousands commas"
-        }
+    if "decimal commas" in notations.values():  # then 1,234 hardly means a thousand elsewhere
+        doubtful = [key for key in columns if notations[key] == "thousands commas"]
+        columns |= {key: make(key, "decimal commas") for key in doubtful}
     return tuple(columns.values())
 
 
 def _twins(names: list[str], like: Table | None, *, named: bool) -> dict[str, Column]:
-    """The columns of the training table under the names that they have here."""
+    """The columns of the training table, under the names that they have in this one."""
     if like is None:
         return {}
     if named and not isinstance(like.native, np.ndarray):
@@ -149,7 +143,7 @@ def _row_names(frame: nw.DataFrame[Any]) -> NDArray[Any]:
 
 
 def _readable(series: nw.Series[Any], key: str, name: str, read: Reader) -> Column:
-    """A column; what the frame's own library cannot convert is named instead of passed on."""
+    """Read a column; an error of the frame's own library becomes one that names the column."""
     try:
         return _from_series(series, key, name, read)
     except InputError:
@@ -157,7 +151,8 @@ def _readable(series: nw.Series[Any], key: str, name: str, read: Reader) -> Colu
     except (OverflowError, ValueError, KeyError, NotImplementedError) as error:
         raise InputError(
             Place(name),
-            f": column {key!r} holds {series.dtype} entries that cannot be read ({error}): correct or drop them",
+            f": column {key!r} holds {series.dtype} entries that cannot be read ({error}): "
+            "correct or drop them",
         ) from error
 
 
@@ -170,11 +165,9 @@ def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> C
             Place(name), f": column {key!r} holds {dtype}, not plain entries: drop it or unpack it"
         )
     if dtype in (nw.Categorical, nw.Enum):
-        return as_category(_decoded(series), key)  # codes that the user calls nominal stay so
-    if dtype == nw.Object:
-        return _from_objects(
-            series.to_list(), key, name, read
-        )  # pandas cannot compare some of them
+        return as_category(_decoded(series), key)  # even if the categories are numbers
+    if dtype == nw.Object:  # before is_null, since pandas cannot compare some objects
+        return _from_objects(series.to_list(), key, name, read)
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
     if dtype == nw.Boolean:
         return Column(key, "boolean", _filled(series, missing, fill=False))
@@ -195,12 +188,13 @@ def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> C
 
 
 def _check_milliseconds(series: nw.Series[Any], key: str, name: str) -> None:
-    """Refuse seconds of which the milliseconds are beyond 64 bits and would come back as other times."""
+    """Refuse times whose milliseconds overflow 64 bits, which would give other times."""
     seconds = np.abs(np.asarray(series.drop_nulls().cast(nw.Int64).to_numpy(), dtype=np.float64))
     if seconds.size and seconds.max() > 2**63 / 1000:
         raise InputError(
             Place(name),
-            f": column {key!r} holds a time of {seconds.max():.3g} seconds: correct it or drop the column",
+            f": column {key!r} holds a time of {seconds.max():.3g} seconds: "
+            "correct it or drop the column",
         )
 
 
@@ -209,9 +203,8 @@ def _decoded(series: nw.Series[Any]) -> list[Any]:
     if not series.implementation.is_pyarrow():
         return series.to_list()
     native = series.to_native()
-    entries: list[Any] = native.cast(
-        native.type.value_type
-    ).to_pylist()  # ten times faster than one by one
+    # ten times faster than one by one
+    entries: list[Any] = native.cast(native.type.value_type).to_pylist()
     return entries
 
 
@@ -221,9 +214,8 @@ def _filled(
     if missing.any():
         series = series.fill_null(fill)
     if series.dtype.is_integer() and not series.implementation.is_polars():
-        numbers = np.array(
-            series.to_numpy(), dtype=np.float64
-        )  # pyarrow's own cast refuses to round
+        # pyarrow's own cast refuses to round
+        numbers = np.array(series.to_numpy(), dtype=np.float64)
     else:
         numbers = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
     numbers[missing] = np.nan
@@ -276,7 +268,8 @@ def _as_array(data: Any, name: str) -> NDArray[Any]:
         widths = sorted({len(row) if hasattr(row, "__len__") else 0 for row in data})
         raise InputError(
             Place(name),
-            f" must be a 2-D table, but its rows have different lengths ({', '.join(map(str, widths[:5]))})",
+            " must be a 2-D table, but its rows have different lengths "
+            f"({', '.join(map(str, widths[:5]))})",
         ) from None
 
 
@@ -288,7 +281,7 @@ def _days(stamps: NDArray[np.datetime64]) -> NDArray[np.float64]:
 
 
 def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Column:
-    """Type a column of Python objects by what it holds; text among them makes a column of text."""
+    """Find the kind of a column of Python objects; any text makes it a column of text."""
     types = set(map(type, items))
     if str in types and types <= {str, type(None), float}:
         texts = as_texts(items)
@@ -300,8 +293,8 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
         if isinstance(item, (list, tuple, dict, set, np.ndarray)):
             raise InputError(
                 Place(name),
-                f": column {key!r}, row {row} holds a {type(item).__name__}, not a plain entry: argument "
-                "must be a string or a number",
+                f": column {key!r}, row {row} holds a {type(item).__name__}, not a plain entry: "
+                "argument must be a string or a number",
             )
     entries = np.full(len(items), np.nan)
     if not present:
@@ -316,31 +309,24 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
             raise InputError(
                 Place(name), f": column {key!r} holds a number beyond {MAX_MAGNITUDE:g}: replace it"
             ) from None
-        if are_long(entries) and all(
-            isinstance(item, (int, np.integer, Decimal)) for item in present
-        ):
-            return read(
-                as_texts(
-                    as_digits(
-                        [None if gone else item for item, gone in zip(items, missing, strict=True)]
-                    )
-                )
-            )
+        exact = all(isinstance(item, (int, np.integer, Decimal)) for item in present)
+        if exact and are_long(entries):
+            known = [None if gone else item for item, gone in zip(items, missing, strict=True)]
+            return read(as_texts(as_digits(known)))
         return Column(key, "number", entries)
     if all(isinstance(item, timedelta) for item in present):
         entries[~missing] = [item / timedelta(days=1) for item in present]
         return Column(key, "number", entries)
     if all(hasattr(item, "isoformat") and hasattr(item, "year") for item in present):
-        entries[~missing] = _days(
-            np.array([_naive(item) for item in present], dtype="datetime64[ms]")
-        )
+        stamps = np.array([_naive(item) for item in present], dtype="datetime64[ms]")
+        entries[~missing] = _days(stamps)
         return Column(key, "date", entries)
     texts = [None if gone else str(item) for item, gone in zip(items, missing, strict=True)]
     return read(as_texts(texts))
 
 
 def with_typed_native(table: Table) -> Table:
-    """The table of a file, whose text may be numbers, as a pyarrow table with the types that were found."""
+    """The table of a file with a native table whose columns have the types that were found."""
     import pyarrow as pa
 
     native = table.native
@@ -364,7 +350,7 @@ def _as_arrow(column: Column) -> Any:
 
 
 def _naive(stamp: Any) -> Any:
-    """A date or a time without its zone, which numpy cannot hold."""
+    """A date or time in UTC without its zone, which numpy cannot hold."""
     if getattr(stamp, "tzinfo", None) is None:
         return stamp
     return (stamp - stamp.utcoffset()).replace(tzinfo=None)

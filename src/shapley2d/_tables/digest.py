@@ -1,4 +1,4 @@
-"""Digests by which a table is known again: of its columns as they were typed, and of a file as it stands."""
+"""Digests that identify a table: of its typed columns, and of a file's text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BYTES = 8
 
 
 def column_digest(column: Column) -> str:
-    """Sixteen digits for a column's name, kind and entries, the same for a frame and for the file that it came from.
+    """Sixteen hex digits of a column's name, kind and entries; the same for a frame and its file.
 
     Examples
     --------
@@ -32,9 +32,8 @@ def column_digest(column: Column) -> str:
     if column.kind == "category":
         _add_texts(digest, column.text())
     else:
-        entries = np.where(
-            np.isnan(column.entries), np.nan, column.entries + 0.0
-        )  # one NaN, one zero
+        # one NaN and one zero, whatever their bits were
+        entries = np.where(np.isnan(column.entries), np.nan, column.entries + 0.0)
         digest.update(entries.astype("<f8").tobytes())
         for row, text in sorted(column.from_text.strays.items()):
             digest.update(f"{row}\0{text}\0".encode("utf-8", "surrogatepass"))
@@ -42,7 +41,7 @@ def column_digest(column: Column) -> str:
 
 
 def table_digest(columns: Mapping[str, str]) -> str:
-    """Sixteen digits for a table, from those of its columns in any order.
+    """Sixteen hex digits of a table, from those of its columns in any order.
 
     Examples
     --------
@@ -56,7 +55,7 @@ def table_digest(columns: Mapping[str, str]) -> str:
 
 
 def file_digest(table: Any) -> str:
-    """Sixteen digits for a pyarrow table as it was read from a file, every text as it stands.
+    """Sixteen hex digits of a pyarrow table as read from a file, before its text is typed.
 
     Examples
     --------

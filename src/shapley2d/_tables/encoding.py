@@ -1,8 +1,7 @@
-"""Tables as the numbers that scikit-learn's models want, a column staying one player.
+"""Tables as matrices for scikit-learn's models, in which a column stays one player.
 
-A category becomes one 0/1 column per value, so one player may own several columns of the matrix;
-taking the player out takes all of them out. The encoding is the same for every coalition and is
-made once.
+A category becomes one 0/1 column per value, so one player may own several columns of the matrix and
+takes them all along when it leaves. The encoding is made once and is the same for every coalition.
 """
 
 from __future__ import annotations
@@ -18,9 +17,10 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Column, Table
 
 MAX_CATEGORIES = 50
-"""Categories beyond the most frequent ones share one encoded column."""
+"""The most frequent categories get encoded columns of their own; the others share one."""
 
-_ORDINARY = (1e-30, 1e30)  # largest numbers of a column that no model minds
+# the largest number of a column may lie between these: squares then fit 32-bit and 64-bit floats
+_ORDINARY = (1e-30, 1e30)
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,13 @@ def encode_tables(train: Table, valid: Table) -> EncodedTables:
 def fill_means(
     matrix: NDArray[np.float64], source: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """The matrix with missing numbers replaced by their column's mean, 0 where a column has no number.
+    """The matrix with missing numbers replaced by column means; 0 if a column has no number.
 
     Parameters
     ----------
     matrix : ndarray of shape (n, width)
     source : ndarray of shape (any, width) or None
-        Whose means are taken; None takes those of the matrix.
+        The matrix whose means are used; by default the same one.
 
     Examples
     --------
@@ -88,18 +88,18 @@ def fill_means(
 
 
 def near_one(*matrices: NDArray[np.float64], by_column: bool) -> tuple[NDArray[np.float64], ...]:
-    """The matrices with extremely large or small numbers brought near 1, by the same powers of two in all of them.
+    """Scale extremely large or small columns to about 1, by the same powers of two in all matrices.
 
-    Squares of such numbers, or they themselves as 32-bit numbers, would be 0 or infinite. A power
-    of two rounds nothing, and other numbers stay as they are.
+    Their squares, or their 32-bit versions, would be 0 or infinite. A power of two rounds nothing,
+    and ordinary columns are unchanged.
 
     Parameters
     ----------
     *matrices : ndarray of shape (any, width)
-        The first one decides.
+        The first one decides the scales.
     by_column : bool
-        Whether every column goes by its own largest number, for models to which the scale of a
-        column means nothing; otherwise all go by the largest of the matrix.
+        Whether every column has a scale of its own, for models that ignore scales; otherwise all
+        columns share one.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def near_one(*matrices: NDArray[np.float64], by_column: bool) -> tuple[NDArray[n
 
 
 def as_float32(matrix: NDArray[np.float64]) -> NDArray[np.float32]:
-    """The matrix as 32-bit numbers, in which trees are grown; a number out of their range becomes the last within.
+    """The matrix as 32-bit numbers, as trees use them, clipped to their range.
 
     Examples
     --------
@@ -136,7 +136,9 @@ def _encode(train: Column, valid: Column) -> tuple[NDArray[np.float64], NDArray[
         return train.entries[:, None], valid.entries[:, None]
     codes = train.entries[~np.isnan(train.entries)].astype(np.intp)
     counts = np.bincount(codes, minlength=1)
-    frequent = np.lexsort((np.arange(counts.size), -counts))[:MAX_CATEGORIES]  # ties by name
+    frequent = np.lexsort((np.arange(counts.size), -counts))[
+        :MAX_CATEGORIES
+    ]  # ties in alphabetical order
     kept = np.sort(frequent)
     rest = counts.sum() > counts[kept].sum()
     return _one_hot(train.entries, kept, rest=rest), _one_hot(valid.entries, kept, rest=rest)

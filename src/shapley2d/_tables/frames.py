@@ -1,4 +1,4 @@
-"""Frames of the caller's library: which one it is, making one, and newer Arrow types as older ones."""
+"""Frames of the caller's library: which one it is, making one, and plain Arrow types."""
 
 from __future__ import annotations
 
@@ -33,26 +33,25 @@ def frame_kind(data: Any) -> str:
 
 
 def make_frame(columns: dict[str, Any], kind: str) -> Any:
-    """Build a frame of some kind from columns.
+    """Make a frame of some library from columns.
 
     Examples
     --------
     >>> make_frame({"row": [0], "value": [0.5]}, "pyarrow").to_pydict()
     {'row': [0], 'value': [0.5]}
     """
-    plain = {key: part.tolist() if _mixed(part) else part for key, part in columns.items()}
-    if kind != "pandas":
-        plain = {key: part.tolist() if isinstance(part, np.ndarray) and part.dtype.kind in "OUS" else part
-                 for key, part in plain.items()}  # fmt: skip
+    as_lists = "O" if kind == "pandas" else "OUS"  # arrays that the library does not take
+    plain = {
+        key: part.tolist() if isinstance(part, np.ndarray) and part.dtype.kind in as_lists else part
+        for key, part in columns.items()
+    }
     return nw.from_dict(plain, backend=cast("Any", kind)).to_native()
 
 
-def _mixed(part: Any) -> bool:
-    return isinstance(part, np.ndarray) and part.dtype.kind == "O"
-
-
 def plain_types(table: Any) -> Any:
-    """A pyarrow table in which text and bytes are no views, and repeated entries are written out.
+    """A pyarrow table with views and run-end-encoded columns as plain types.
+
+    Not all functions of pyarrow accept the newer types.
 
     Examples
     --------
@@ -79,6 +78,6 @@ def _plain_type(kind: Any) -> Any:
     if pa.types.is_dictionary(kind):
         inner = _plain_type(kind.value_type)
         return kind if inner == kind.value_type else inner
-    # by their names: older versions know nothing of views
+    # by name: older versions of pyarrow have no views
     views = {"string_view": pa.string, "binary_view": pa.binary}
     return views[str(kind)]() if str(kind) in views else kind

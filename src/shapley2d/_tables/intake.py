@@ -1,8 +1,12 @@
-"""Tables as people hold them, brought to a frame or an array: files, queries, Arrow, dictionaries, lists of records."""
+"""Tables as users pass them (files, queries, Arrow, dicts, records), as a frame or an array.
+
+A lazy frame is a query that has not been executed; it is collected once, here. Rows keep the order
+in which the engine returns them: Polars and Dask keep the order of their source, SQL engines only
+with an explicit sort.
+"""
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -11,6 +15,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.warnings import warn
+from shapley2d._base.words import counted, did_you_mean
 from shapley2d._tables.frames import frame_kind, make_frame, plain_types
 from shapley2d.exceptions import InputError, InputWarning, Place, Setting
 
@@ -19,19 +24,19 @@ if TYPE_CHECKING:
 
 
 LARGE_BYTES = 2**30
-"""From here on, as numbers of eight bytes each, a warning says how much is about to be collected."""
+"""A warning says how much a query is about to collect from this size on, at 8 bytes a number."""
 
-_COUNTS = ("polars", "duckdb", "ibis")  # they count rows without reading what is in them
+_COUNTS = ("polars", "duckdb", "ibis")  # engines that count rows without reading them
 _KEEPS_ORDER = ("polars", "dask")
 
 
 def is_path(data: Any) -> bool:
-    """Whether a table is given by the name of its file."""
+    """Whether a table is given as the path of a file."""
     return isinstance(data, (str, os.PathLike))
 
 
 def read_path(path: Any) -> Any:
-    """The table in a file, as text where the file is text."""
+    """The table of a file; columns of a CSV file are text."""
     from shapley2d._tables.reading.files import read_table
 
     source = read_table(os.fspath(path))
@@ -41,7 +46,7 @@ def read_path(path: Any) -> Any:
 
 
 def as_frame(data: Any, name: str = "X") -> Any:
-    """A frame that narwhals knows, or the thing itself where it is an array or a list.
+    """A frame that narwhals knows; arrays and lists unchanged.
 
     Examples
     --------
@@ -63,11 +68,8 @@ def as_frame(data: Any, name: str = "X") -> Any:
         return data
     if isinstance(data, dict):
         return _from_columns(data, name)
-    if (
-        isinstance(data, (list, tuple))
-        and data
-        and all(isinstance(record, dict) for record in data)
-    ):
+    is_list = isinstance(data, (list, tuple)) and bool(data)
+    if is_list and all(isinstance(record, dict) for record in data):
         return _from_records(data, name)
     return _from_arrow(data)
 
@@ -84,7 +86,7 @@ def _check_unique_names(data: Any, name: str) -> None:
 
 
 def with_targets(X: Any, y: Any, X_valid: Any, y_valid: Any) -> tuple[Any, Any, Any, Any]:
-    """The tables and their targets, where a target is given by the name of its column."""
+    """The tables and their targets, which may be given by the name of a column."""
     if not isinstance(y, str):
         if is_path(X):
             raise InputError(
@@ -101,7 +103,7 @@ def with_targets(X: Any, y: Any, X_valid: Any, y_valid: Any) -> tuple[Any, Any, 
 
 
 def without_column(data: Any, key: str, name: str, option: str = "y") -> tuple[Any, Any]:
-    """A table without one of its columns, which an option names, and that column."""
+    """Split off the column that an option names: the rest of the table, and the column."""
     from_file = is_path(data)
     frame = nw.from_native(
         read_path(data) if from_file else as_frame(data, name), eager_only=True, pass_through=True
@@ -114,8 +116,7 @@ def without_column(data: Any, key: str, name: str, option: str = "y") -> tuple[A
             " has no names: pass the entries",
         )
     if key not in frame.columns:
-        near = difflib.get_close_matches(key, frame.columns, 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        hint = did_you_mean(key, frame.columns)
         use = ("to predict",) if option == "y" else ("for ", Setting(option))
         raise InputError(Place(name), f" has no column {Setting('', key).shown(repr)} ", *use, hint)
     rest = frame.drop(key).to_native()
@@ -123,7 +124,7 @@ def without_column(data: Any, key: str, name: str, option: str = "y") -> tuple[A
 
 
 def _from_arrow(data: Any) -> Any:
-    """Whatever hands out Arrow data, such as a relation of DuckDB; anything else as it is."""
+    """The Arrow table of anything that exports one, such as a DuckDB relation; else unchanged."""
     import pyarrow as pa
 
     if isinstance(data, pa.RecordBatch):
@@ -131,7 +132,7 @@ def _from_arrow(data: Any) -> Any:
     if hasattr(data, "__arrow_c_stream__"):
         try:
             return pa.RecordBatchReader.from_stream(data).read_all()
-        except (pa.ArrowInvalid, pa.ArrowTypeError):  # a stream of values, not of records
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # a stream of values, not of rows
             return data
     for method in ("to_arrow_table", "fetch_arrow_table", "arrow"):
         if callable(getattr(data, method, None)):
@@ -148,7 +149,8 @@ def _from_columns(columns: Mapping[Any, Any], name: str) -> Any:
         other = next(key for key in lengths if lengths[key] != lengths[one])
         raise InputError(
             Place(name),
-            f": column {one!r} has {lengths[one]} entries, but column {other!r} has {lengths[other]}",
+            f": column {one!r} has {counted(lengths[one], 'entry', 'entries')}, "
+            f"but column {other!r} has {lengths[other]:,}",
         )
     return _frame(plain)
 
@@ -159,11 +161,8 @@ def _as_list(part: Any, key: str, name: str) -> list[Any]:
         return series.to_list()
     if hasattr(part, "to_pylist"):
         return list(part.to_pylist())
-    if (
-        isinstance(part, (str, bytes))
-        or not hasattr(part, "__len__")
-        or getattr(part, "ndim", 1) == 0
-    ):
+    single = not hasattr(part, "__len__") or getattr(part, "ndim", 1) == 0
+    if single or isinstance(part, (str, bytes)):
         raise InputError(
             Place(name),
             f": column {key!r} is a single {type(part).__name__}, not a list of entries",
@@ -179,28 +178,35 @@ def _from_records(records: Sequence[Mapping[Any, Any]], name: str) -> Any:
 
 
 def _frame(columns: dict[str, list[Any]]) -> Any:
-    """A frame of the columns; one that holds things of several types is as good as text."""
+    """A frame of the columns; one of mixed types counts as text."""
     kind = frame_kind(None)
     if kind == "pandas":
         import pandas as pd
 
         return pd.DataFrame(
-            {key: pd.Series(part, dtype=_dtype(part)) for key, part in columns.items()}
+            {
+                key: pd.Series(part, dtype="object" if _is_mixed(part) else None)
+                for key, part in columns.items()
+            }
         )
-    return make_frame({key: part if _dtype(part) is None else [None if item is None else str(item) for item in part]
-                       for key, part in columns.items()}, kind)  # fmt: skip
+    plain = {
+        key: [None if item is None else str(item) for item in part] if _is_mixed(part) else part
+        for key, part in columns.items()
+    }
+    return make_frame(plain, kind)
 
 
-def _dtype(part: list[Any]) -> str | None:
+def _is_mixed(part: list[Any]) -> bool:
+    """Whether text stands beside entries of other types."""
     kinds = {type(item) for item in part} - {type(None)}
-    return "object" if str in kinds and len(kinds) > 1 else None
+    return str in kinds and len(kinds) > 1
 
 
 def collected(data: Any, name: str = "X") -> Any:
-    """The rows of a lazy frame, in memory; anything else as it is.
+    """Collect a lazy frame into memory; anything else is returned unchanged.
 
-    Polars' come as its own frame, Dask's as that of pandas with its index where it is unique,
-    others as Arrow.
+    Polars gives a Polars frame, Dask a pandas frame (with its index if that is unique), and other
+    engines an Arrow table.
 
     Parameters
     ----------
@@ -214,12 +220,9 @@ def collected(data: Any, name: str = "X") -> Any:
     >>> collected(pl.LazyFrame({"a": [1, 2]})).shape
     (2, 1)
     """
-    if (
-        type(data).__module__.startswith("dask.")
-        and hasattr(data, "compute")
-        and not hasattr(data, "columns")
-    ):
-        return data.compute()  # a column of Dask's
+    of_dask = type(data).__module__.startswith("dask.") and hasattr(data, "compute")
+    if of_dask and not hasattr(data, "columns"):  # a single column
+        return data.compute()
     frame = _lazy(data)
     if frame is None:
         return data
@@ -233,7 +236,7 @@ def collected(data: Any, name: str = "X") -> Any:
 
 
 def warn_of_two_queries(X: Any, y: Any, names: tuple[str, str]) -> None:
-    """Say so where a table and its target are two queries whose rows may come in different orders."""
+    """Warn if a table and its target are two queries whose rows may come in different orders."""
     table, target = _lazy(X), _lazy(y)
     if table is None or target is None or engine_of(table) in _KEEPS_ORDER:
         return
@@ -242,8 +245,8 @@ def warn_of_two_queries(X: Any, y: Any, names: tuple[str, str]) -> None:
             Place(names[0]),
             " and ",
             Place(names[1]),
-            f" are two queries of {engine_of(table)}, which need not hand out their rows in the same order: query both "
-            "at once, and give the target by the name of its column",
+            f" are two {engine_of(table)} queries, which may return their rows in different "
+            "orders: query both at once and name the target's column",
         )
     )
 
@@ -256,7 +259,7 @@ def engine_of(frame: nw.LazyFrame[Any]) -> str:
 def _lazy(data: Any) -> nw.LazyFrame[Any] | None:
     try:
         frame = nw.from_native(data, pass_through=True)
-    except nw.exceptions.NarwhalsError:  # a name that occurs twice; whoever looks next says so
+    except nw.exceptions.NarwhalsError:  # a repeated column name, which is refused later
         return None
     return frame if isinstance(frame, nw.LazyFrame) else None
 
@@ -270,7 +273,7 @@ def _warn_if_large(frame: nw.LazyFrame[Any], engine: str, name: str) -> None:
     warn(
         InputWarning(
             Place(name),
-            f" is a query of {engine}: its {n_rows:,} rows x {n_columns:,} columns are collected into memory, "
-            f"{size / 2**30:,.1f} GB as numbers; query a random part of the rows, or fewer columns, for less",
+            f" is a {engine} query: collecting its {n_rows:,} rows x {n_columns:,} columns takes "
+            f"{size / 2**30:,.1f} GB as numbers; query fewer columns or a random sample of rows",
         )
     )

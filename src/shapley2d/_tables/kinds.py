@@ -1,15 +1,15 @@
-"""The kinds of columns: given by the user, or those of the training table for validation rows."""
+"""Kinds of columns: as the user sets them, and validation columns matched to training columns."""
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.entries import is_missing
-from shapley2d._tables.table import Column, FromText, Kind, Table, native_columns
+from shapley2d._base.words import did_you_mean
+from shapley2d._tables.table import Column, FromText, Table, native_columns
 from shapley2d._tables.texts.column import text_column
 from shapley2d.exceptions import InputError, Place, Setting
 
@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 KINDS = ("number", "date", "text")
-"""What the option ``kinds`` may say of a column."""
+"""What the option ``kinds`` accepts for a column."""
+
+KIND_PLURALS = {"number": "numbers", "category": "text", "boolean": "booleans", "date": "dates"}
+"""What columns of each kind hold, for messages."""
+
+_KINDS = "'number', 'date' or 'text'"
 
 
 def check_kinds(kinds: Mapping[Any, str] | None, names: Iterable[str]) -> dict[str, str]:
@@ -27,33 +32,28 @@ def check_kinds(kinds: Mapping[Any, str] | None, names: Iterable[str]) -> dict[s
     --------
     >>> check_kinds({"zip": "text"}, ["zip", "age"])
     {'zip': 'text'}
-    >>> check_kinds({"zap": "text"}, ["zip", "age"])
-    Traceback (most recent call last): shapley2d.exceptions.InputError: kinds={'zap': 'text'}: there
-    is no column 'zap' (did you mean 'zip'?)
+    >>> check_kinds({"zip": "int"}, ["zip", "age"])
+    Traceback (most recent call last):
+    shapley2d.exceptions.InputError: kinds={'zip': 'int'}: a column holds 'number', 'date' or 'text'
     """
     if kinds is None:
         return {}
     if not hasattr(kinds, "items"):
-        raise InputError(Setting("kinds", kinds), " must be a dict from columns to ", *_words())
+        raise InputError(Setting("kinds", kinds), f" must be a dict from columns to {_KINDS}")
     known = list(names)
     for key, kind in kinds.items():
         if str(key) not in known:
-            near = difflib.get_close_matches(str(key), known, 1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            hint = did_you_mean(str(key), known)
             raise InputError(
                 Setting("kinds", {key: kind}), f": there is no column {str(key)!r}{hint}"
             )
         if kind not in KINDS:
-            raise InputError(Setting("kinds", {key: kind}), ": a column holds ", *_words())
+            raise InputError(Setting("kinds", {key: kind}), f": a column holds {_KINDS}")
     return {str(key): kind for key, kind in kinds.items()}
 
 
-def _words() -> list[str]:
-    return [", ".join(f"'{word}'" for word in KINDS[:-1]), f" or '{KINDS[-1]}'"]
-
-
 def as_kind(column: Column, kind: str) -> Column:
-    """The column as the kind that the user wants, whatever it was."""
+    """The column as the kind that the user set, whatever it was read as."""
     wanted = {"number": "number", "date": "date", "text": "category"}[kind]
     asked = FromText(asked=True)
     if column.kind == wanted:
@@ -63,8 +63,8 @@ def as_kind(column: Column, kind: str) -> Column:
     if wanted == "date" and column.kind != "category":
         raise InputError(
             Setting("kinds", {column.name: kind}),
-            f": column {column.name!r} holds {column.kind}s, which are not dates: give it dates, or text such as "
-            "'2024-02-29'",
+            f": column {column.name!r} holds {column.kind}s, not dates: pass dates, or text "
+            "such as '2024-02-29'",
         )
     import pyarrow as pa
 
@@ -72,6 +72,7 @@ def as_kind(column: Column, kind: str) -> Column:
 
 
 def as_category(items: Sequence[Any], key: str) -> Column:
+    """A column of categories, whatever its entries are."""
     labels = [None if is_missing(item) else str(item) for item in items]
     categories = tuple(sorted({label for label in labels if label is not None}))
     position = {label: float(code) for code, label in enumerate(categories)}
@@ -80,10 +81,9 @@ def as_category(items: Sequence[Any], key: str) -> Column:
 
 
 def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
-    """Bring a validation table to the columns, kinds and category codes of the training table.
+    """Give a validation table the columns, kinds and category codes of the training table.
 
-    Categories that training never shows get codes of their own, so that they equal nothing in
-    training.
+    Unseen categories get codes of their own, so that they equal nothing in training.
     """
     named = not isinstance(train.native, np.ndarray) and not isinstance(valid.native, np.ndarray)
     if named:
@@ -91,9 +91,8 @@ def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
         absent = [key for key in train.column_names if key not in by_name]
         extra = [key for key in by_name if key not in set(train.column_names)]
         if absent or extra:
-            parts = [f"lacks {_quoted(absent)}"] * bool(absent) + [f"adds {_quoted(extra)}"] * bool(
-                extra
-            )
+            parts = [f"lacks {_quoted(absent)}"] if absent else []
+            parts += [f"adds {_quoted(extra)}"] if extra else []
             raise InputError(
                 Place(name),
                 f" must have the columns of the training table, but it {' and '.join(parts)}",
@@ -126,8 +125,8 @@ def _recode(column: Column, train: Column, name: str) -> Column:
         if not blank and not numeric:
             raise InputError(
                 Place(name),
-                f": column {train.name!r} holds {_plural(column.kind)}, but in the training table it holds "
-                f"{_plural(train.kind)}: give both the same type",
+                f": column {train.name!r} holds {KIND_PLURALS[column.kind]}, but in the training "
+                f"table it holds {KIND_PLURALS[train.kind]}: give both the same type",
             )
         return Column(train.name, train.kind, column.entries, train.categories)
     if column.kind != "category":
@@ -140,10 +139,6 @@ def _recode(column: Column, train: Column, name: str) -> Column:
     present = ~np.isnan(column.entries)
     entries[present] = recode[column.entries[present].astype(np.intp)]
     return Column(train.name, "category", entries, (*train.categories, *unseen))
-
-
-def _plural(kind: Kind) -> str:
-    return {"number": "numbers", "category": "text", "boolean": "booleans", "date": "dates"}[kind]
 
 
 def _quoted(names: Sequence[str], most: int = 5) -> str:

@@ -1,4 +1,4 @@
-"""A cheap look at the labels: which disagree with all rows like theirs, and which classes may be misspelt."""
+"""A quick check of labels: rows whose neighbours disagree, and classes that may be misspelt."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
-_NEIGHBOURS = 10
-_MOST_OTHERS = 9  # neighbours of one other class that make a label suspicious
-_PREDICTABLE = (
-    0.8  # mean share of right votes by class below which labels are too noisy to suspect any
-)
 MAX_ROWS = 5_000
-"""Rows that are looked at; of larger tables a random part."""
-_MAX_CODES = 200  # columns that tables are encoded into
-_ROWS_AT_ONCE = 256
-_RARE = 2  # rows of a class that may be a misspelling
-_COMMON = 8  # rows of the class that it may be a misspelling of
+"""Larger tables are checked on a random sample of this many rows."""
+
+_NEIGHBOURS = 10
+_MOST_OTHERS = 9  # so many neighbours of one other class make a label suspicious
+# Neighbours must predict this share of labels, averaged over classes; below it labels are too noisy
+# to suspect any.
+_PREDICTABLE = 0.8
+_MAX_CODES = 200  # columns of the encoded table; wider ones are not checked
+_ROWS_AT_ONCE = 256  # bounds the memory of distances
+_RARE = 2  # a class of at most this many rows may be a misspelling
+_COMMON = 8  # of a class of at least this many rows
 
 
 def disagreeing_rows(table: Table, target: Target, seed: int = 0) -> NDArray[np.intp]:
     """Rows of a classification whose ten nearest others nearly all have one other label.
 
-    Nothing is suspected where the neighbours do not predict labels well to begin with: disagreement
-    then is the rule.
+    Nothing is suspected where neighbours predict labels badly, since disagreement is normal there.
 
     Parameters
     ----------
     table : Table
     target : Target
     seed : int
-        Large tables are looked at in a random part.
+        Of the random sample of a large table.
 
     Returns
     -------
@@ -58,11 +58,8 @@ def disagreeing_rows(table: Table, target: Target, seed: int = 0) -> NDArray[np.
     array([12])
     """
     none = np.zeros(0, dtype=np.intp)
-    if (
-        target.task != "classification"
-        or target.classes.size < 2
-        or table.n_rows <= 2 * _NEIGHBOURS
-    ):
+    has_classes = target.task == "classification" and target.classes.size >= 2
+    if not has_classes or table.n_rows <= 2 * _NEIGHBOURS:
         return none
     rows = np.arange(table.n_rows)
     if rows.size > MAX_ROWS:
@@ -84,7 +81,7 @@ def disagreeing_rows(table: Table, target: Target, seed: int = 0) -> NDArray[np.
 
 
 def _nearest_others(matrix: NDArray[np.float64]) -> NDArray[np.intp]:
-    """The nearest rows of every row, itself apart: done here, since to import a library for it takes seconds.
+    """The nearest other rows of every row; importing scikit-learn for it would take seconds.
 
     Examples
     --------
@@ -96,7 +93,7 @@ def _nearest_others(matrix: NDArray[np.float64]) -> NDArray[np.intp]:
     squares = np.square(matrix).sum(axis=1)
     for start in range(0, len(matrix), _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
-        distances = squares - 2 * (matrix[part] @ matrix.T)  # up to what all have in common
+        distances = squares - 2 * (matrix[part] @ matrix.T)  # up to a constant per row
         own = np.arange(len(distances))
         distances[own, start + own] = np.inf
         near[part] = np.argpartition(distances, _NEIGHBOURS - 1, axis=1)[:, :_NEIGHBOURS]
@@ -104,14 +101,14 @@ def _nearest_others(matrix: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def _scaled(table: Table) -> NDArray[np.float64]:
-    """Numbers of spread 1, and 0/1 columns of categories."""
+    """The encoded table with columns of standard deviation 1."""
     (matrix,) = near_one(fill_means(encode_tables(table, table).train), by_column=True)
     spread = matrix.std(axis=0)
     return np.asarray((matrix / np.where(spread > 0, spread, 1.0))[:, spread > 0])
 
 
 def rare_classes(target: Target) -> list[tuple[str, int, str | None]]:
-    """Classes of one or two rows, how many, and a common class that each may be a misspelling of.
+    """Classes of one or two rows, their sizes, and the common class that each may misspell.
 
     Examples
     --------

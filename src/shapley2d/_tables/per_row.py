@@ -1,9 +1,9 @@
-"""What users say row by row beside the target: the groups, times and weights of rows."""
+"""Groups, times and weights of rows, as users pass them beside the target."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -18,20 +18,45 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def named_column(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, Any]:
-    """A table without the column that an option names, and that column; both as they are where it names none."""
+class RowOptions(NamedTuple):
+    """Tables without the columns that options name, and the entries of these options."""
+
+    X: Any
+    X_valid: Any
+    groups: Any
+    time: Any
+    valid_weight: Any
+
+
+def split_off_options(
+    X: Any, X_valid: Any, groups: Any, time: Any, valid_weight: Any
+) -> RowOptions:
+    """Replace names of columns by their entries, and take these columns out of the tables.
+
+    ``valid_weight`` names a column of the validation table, or of X if there is none.
+    """
+    X, groups = _split_off(X, groups, "groups")
+    X, time = _split_off(X, time, "time")
+    if X_valid is not None and isinstance(valid_weight, str):
+        X = _without(X, valid_weight)  # not a feature of either table
+        X_valid, valid_weight = _split_off(X_valid, valid_weight, "valid_weight", "X_valid")
+    else:
+        X, valid_weight = _split_off(X, valid_weight, "valid_weight")
+    return RowOptions(X, X_valid, groups, time, valid_weight)
+
+
+def _split_off(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, Any]:
     return without_column(X, given, name, option) if isinstance(given, str) else (X, given)
 
 
-def without_named(X: Any, name: str) -> Any:
-    """The training table without a column that is no feature of the validation table, where it has it too."""
+def _without(X: Any, name: str) -> Any:
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     has = isinstance(frame, nw.DataFrame) and name in frame.columns
     return frame.drop(name).to_native() if has else X
 
 
 def read_groups(given: Any, row_names: NDArray[Any], option: str = "groups") -> NDArray[np.intp]:
-    """The group of every row as a number, in the order of the labels, which scikit-learn's splitters follow.
+    """The group of every row as a number, in the order of the labels, as scikit-learn sorts them.
 
     Examples
     --------
@@ -78,7 +103,8 @@ def read_weights(
     if wrong.size:
         raise InputError(
             Setting(option),
-            f" is {weights[wrong[0]]:g} in row {row_names[wrong[0]]}: weights must be finite and not negative",
+            f" is {weights[wrong[0]]:g} in row {row_names[wrong[0]]}: "
+            "weights must be finite and not negative",
         )
     if not weights.any():
         raise InputError(Setting(option), " is 0 in every row: give some row a positive weight")
@@ -96,7 +122,8 @@ def _numbers(
     if stray is not None:
         raise InputError(
             Setting(option),
-            f" must hold {wanted} for every row, but holds {stray[1]!r} in row {row_names[stray[0]]}",
+            f" must hold {wanted} for every row, but holds {stray[1]!r} in row "
+            f"{row_names[stray[0]]}",
         )
     _refuse_missing(np.isnan(column.entries).tolist(), row_names, option)
     return column.entries
@@ -111,9 +138,7 @@ def _items(given: Any, option: str, n_rows: int) -> list[Any]:
         items = list(given.to_pylist())
     elif isinstance(given, (list, tuple)):
         items = list(given)
-    elif getattr(given, "ndim", 0) == 1 and hasattr(
-        given, "tolist"
-    ):  # an array, or an index of pandas
+    elif getattr(given, "ndim", 0) == 1 and hasattr(given, "tolist"):  # an array or pandas index
         items = given.tolist()
     else:
         raise InputError(
@@ -130,11 +155,11 @@ def _refuse_missing(missing: list[bool], row_names: NDArray[Any], option: str) -
     if rows.size:
         raise InputError(
             Setting(option),
-            f" is missing in {rows.size} of {row_names.size} rows, first in row {row_names[rows[0]]}: fill it, or drop "
-            "those rows",
+            f" is missing in {rows.size} of {row_names.size} rows, first in row "
+            f"{row_names[rows[0]]}: fill it, or drop those rows",
         )
 
 
 def weighted_mean(numbers: NDArray[Any], weights: NDArray[np.float64] | None) -> float:
-    """A mean over validation rows; where all count alike, to the bit the plain one."""
+    """The mean over validation rows; without weights the same bits as ``np.mean``."""
     return float(np.mean(numbers) if weights is None else np.average(numbers, weights=weights))

@@ -1,4 +1,4 @@
-"""Which rows train and which validate: a validation table of its own, or cross-valuation."""
+"""The problem to value: a checked table, its target, and the splits that train and validate."""
 
 from __future__ import annotations
 
@@ -12,13 +12,7 @@ from shapley2d._tables.column_warnings import warn_of_keys, warn_of_reading
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import collected, warn_of_two_queries, with_targets
 from shapley2d._tables.kinds import match_columns
-from shapley2d._tables.per_row import (
-    named_column,
-    read_groups,
-    read_times,
-    read_weights,
-    without_named,
-)
+from shapley2d._tables.per_row import read_groups, read_times, read_weights, split_off_options
 from shapley2d._tables.splits import check_cv, is_count, split_rows
 from shapley2d._tables.target import as_target, match_target
 from shapley2d.exceptions import InputError, Place, Setting
@@ -34,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Split:
-    """Rows that train, and the table they are evaluated on.
+    """Training rows and the table that they are evaluated on.
 
     Attributes
     ----------
@@ -45,7 +39,7 @@ class Split:
     valid, y_valid : Table, Target
         The validation rows, with the columns and codes of the training table.
     valid_weights : ndarray of shape (T,), optional
-        What they count, in any unit; None where all count alike.
+        Their weights, in any unit; None if all are equal.
     """
 
     rows: NDArray[np.intp]
@@ -76,11 +70,19 @@ class GivenRows:
 
 @dataclass(frozen=True)
 class Problem:
-    """A checked table with its target and the splits to value it on; the value is the mean over the splits.
+    """A checked table with its target and splits; a value is the mean over the splits.
 
-    There are no splits for methods that need no validation. ``label`` names the target where it is
-    to be valued as one more column. ``given`` knows the user's rows where some were left out for
-    their targets. ``how`` says in words how the rows were split, where that was not at random.
+    Attributes
+    ----------
+    table, target : Table, Target
+    splits : list of Split
+        Empty for methods that need no validation.
+    label : str or None
+        Name of the target if it is valued as one more column.
+    given : GivenRows or None
+        The user's rows, if some were left out because of their targets.
+    how : str
+        How the rows were split, in words; empty for random folds.
     """
 
     table: Table
@@ -112,14 +114,23 @@ def make_problem(
     kinds: Mapping[str, str] | None = None,
     change: Callable[[Table, Target], tuple[Table, Target, NDArray[np.intp]]] | None = None,
 ) -> Problem:
-    """Check the user's tables once and lay out the splits.
+    """Check the user's tables once and make the splits.
 
-    Without a validation table the rows are split into ``cv`` folds, each of which validates others,
-    see :func:`shapley2d._tables.splits.split_rows`. Where nothing ``validates`` there are no
-    splits; a validation table is still checked. Entries of ``valid_weight`` go with the rows of the
-    validation table, or of X where there is none. ``change`` may make another training table of the
-    one that was read, before it is split, and says which row of the latter each of its rows comes
-    from.
+    Parameters
+    ----------
+    X, y, X_valid, y_valid, task, cv, groups, time, kinds
+        As in :func:`shapley2d.value_cells`; without a validation table the rows are split as
+        :func:`~shapley2d._tables.splits.split_rows` does.
+    valid_weight
+        Weights of the rows of the validation table, or of X if there is none.
+    seed : int
+        Of the random folds.
+    validates : bool
+        Whether the method evaluates a model; if not there are no splits, but a validation table is
+        checked all the same.
+    change : callable, optional
+        Makes another training table before it is split, and returns for each of its rows the
+        position of the row that it comes from.
     """
     cv = FOLDS if cv is None else cv  # as in scikit-learn
     check_cv(cv)
@@ -127,6 +138,57 @@ def make_problem(
     warn_of_two_queries(X_valid, y_valid, ("X_valid", "y_valid"))
     X, X_valid = collected(X), collected(X_valid, "X_valid")
     X, y, X_valid, y_valid = with_targets(X, y, X_valid, y_valid)
+    _check_validation(X_valid, y_valid, valid_weight, validates=validates)
+    _check_splitting(cv, groups, time, X_valid, validates=validates)
+    rows = split_off_options(X, X_valid, groups, time, valid_weight)
+    table = as_table(rows.X, "X", kinds)
+    target = as_target(y, table, task)
+    # read with the names of all rows, before some are left out
+    n_given, names = table.n_rows, table.row_names
+    codes = None if rows.groups is None else read_groups(rows.groups, names)
+    times = None if rows.time is None else read_times(rows.time, names)
+    weights = rows.valid_weight
+    if weights is not None and X_valid is None:
+        weights = read_weights(weights, names)
+    given, kept = None, np.arange(n_given)
+    if target.kept is not None:
+        given, kept = GivenRows(names, target.kept), target.kept
+        table = table.take_rows(kept)
+    warn_of_reading(table)
+    warn_of_keys(table)
+    known = table
+    if change is not None:
+        table, target, origin = change(table, target)
+        kept = kept[origin]
+    if X_valid is not None:
+        split = validated_split(table, target, rows.X_valid, y_valid, weights, like=known)
+        return _checked(Problem(table, target, [split] if validates else [], given=given))
+    if not validates:
+        return Problem(table, target, [], given=given)
+    parts = split_rows(
+        table,
+        target,
+        cv,
+        seed=seed,
+        groups=None if codes is None else read_groups(codes[kept], table.row_names),
+        time=None if times is None else times[kept],
+        given=(n_given, kept),
+    )
+    splits = [
+        Split(
+            train,
+            table.take_rows(train),
+            target.take(train),
+            table.take_rows(held),
+            target.take(held),
+            None if weights is None else weights[kept][held],
+        )
+        for train, held in parts.splits
+    ]
+    return _checked(Problem(table, target, splits, given=given, how=parts.how))
+
+
+def _check_validation(X_valid: Any, y_valid: Any, valid_weight: Any, *, validates: bool) -> None:
     if (X_valid is None) != (y_valid is None):
         present, absent = ("y_valid", "X_valid") if X_valid is None else ("X_valid", "y_valid")
         raise InputError(
@@ -135,67 +197,11 @@ def make_problem(
             Place(absent),
             ": pass both, or neither for cross-valuation",
         )
-    _check_splitting(cv, groups, time, X_valid, validates=validates)
     if valid_weight is not None and not validates:
         raise InputError(
             Setting("valid_weight"),
             " weighs validation rows, but this method evaluates no model: leave it out",
         )
-    X, groups = named_column(X, groups, "groups")
-    X, time = named_column(X, time, "time")
-    if X_valid is not None and isinstance(valid_weight, str):
-        X_valid, weights = named_column(X_valid, valid_weight, "valid_weight", "X_valid")
-        X = without_named(X, valid_weight)
-    else:
-        X, weights = named_column(X, valid_weight, "valid_weight")
-    table = as_table(X, "X", kinds)
-    target = as_target(y, table, task)
-    n_given = table.n_rows
-    given, kept = None, np.arange(n_given)
-    group_codes = None if groups is None else read_groups(groups, table.row_names)
-    times = None if time is None else read_times(time, table.row_names)
-    row_weights = None
-    if weights is not None and X_valid is None:
-        row_weights = read_weights(weights, table.row_names)
-    if target.kept is not None:
-        given, kept = GivenRows(table.row_names, target.kept), target.kept
-        table = table.take_rows(kept)
-    warn_of_reading(table)
-    warn_of_keys(table)
-    known = table
-    if change is not None:
-        table, target, origin = change(table, target)
-        kept = kept[origin]
-    if X_valid is None:
-        if not validates:
-            return Problem(table, target, [], given=given)
-        parts = split_rows(
-            table,
-            target,
-            cv,
-            seed=seed,
-            groups=None if group_codes is None else read_groups(group_codes[kept], table.row_names),
-            time=None if times is None else times[kept],
-            given=(n_given, kept),
-        )
-        splits = [
-            Split(
-                rows,
-                table.take_rows(rows),
-                target.take(rows),
-                table.take_rows(held),
-                target.take(held),
-                None if row_weights is None else row_weights[kept][held],
-            )
-            for rows, held in parts.splits
-        ]
-        problem = Problem(table, target, splits, given=given, how=parts.how)
-        _check_weights(problem)
-        return problem
-    split = validated_split(table, target, X_valid, y_valid, weights, like=known)
-    problem = Problem(table, target, [split] if validates else [], given=given)
-    _check_weights(problem)
-    return problem
 
 
 def validated_split(
@@ -215,7 +221,7 @@ def validated_split(
     X_valid, y_valid : the user's validation table and target
     valid_weight : weights of its rows, optional
     like : Table, optional
-        The table that says how to read the validation table, where ``table`` is a changed one.
+        The table that decides how text is read, if ``table`` is a changed one.
     """
     read = as_table(X_valid, "X_valid", like=table if like is None else like)
     y = match_target(y_valid, read, target)
@@ -229,7 +235,7 @@ def validated_split(
 
 
 def _check_splitting(cv: Any, groups: Any, time: Any, X_valid: Any, *, validates: bool) -> None:
-    """Refuse what says how to split rows where no rows are split."""
+    """Refuse options of splitting if no rows are split."""
     asked = [name for name, given in (("groups", groups), ("time", time)) if given is not None]
     asked += [] if is_count(cv) else ["cv"]
     if not asked or (X_valid is None and validates):
@@ -247,22 +253,20 @@ def _check_splitting(cv: Any, groups: Any, time: Any, X_valid: Any, *, validates
     )
 
 
-def _check_weights(problem: Problem) -> None:
+def _checked(problem: Problem) -> Problem:
     """Refuse weights that leave a split without any validation row."""
     for k, split in enumerate(problem.splits, start=1):
         if split.valid_weights is not None and not split.valid_weights.any():
-            where = (
-                f"all validation rows of split {k}"
-                if len(problem.splits) > 1
-                else "every validation row"
-            )
+            one = len(problem.splits) == 1
+            where = "every validation row" if one else f"all validation rows of split {k}"
             raise InputError(
                 Setting("valid_weight"), f" is 0 for {where}: give some of them a positive weight"
             )
+    return problem
 
 
 def weigh_problem(problem: Problem, scoring: str | None) -> Problem:
-    """The problem with the weights under which a mean over validation rows is the score.
+    """The problem with weights that make the score a mean over validation rows.
 
     Parameters
     ----------
@@ -278,10 +282,9 @@ def weigh_problem(problem: Problem, scoring: str | None) -> Problem:
 
 
 def _mean_one(split: Split, *, balanced: bool) -> NDArray[np.float64] | None:
-    """Weights whose mean is 1; None where all are the same.
+    """Weights with mean 1; None if all are equal.
 
-    In the balanced accuracy every class of the validation rows counts the same, and rows within it
-    by their weights.
+    Balanced accuracy gives every class of the validation rows the same weight.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which rows train and which validate in cross-valuation: folds at random, by groups, in time, or the user's own."""
+"""Splits of a cross-valuation: random folds, whole groups, in order of time, or the user's own."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from shapley2d._base.checks import check_whole
 from shapley2d._base.streams import fold_state
 from shapley2d._base.warnings import warn
+from shapley2d._base.words import counted
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
@@ -22,25 +23,25 @@ if TYPE_CHECKING:
     from shapley2d._tables.target import Target
 
 Part = tuple["NDArray[np.intp]", "NDArray[np.intp]"]
-"""The rows that train and the rows that validate, by position."""
+"""Positions of the training rows and of the validation rows."""
 
 
 class Parts(NamedTuple):
-    """The splits, and in words how they were made; no words for folds at random."""
+    """The splits, and how they were made in words (empty for random folds)."""
 
     splits: list[Part]
     how: str = ""
 
 
 def check_cv(cv: Any) -> None:
-    """Refuse what is neither a number of folds, nor a splitter, nor a list of splits."""
+    """Check that ``cv`` is a number of folds, a splitter or a list of splits."""
     if is_count(cv):
         check_whole(cv, "cv", 2)
     elif isinstance(cv, (str, bytes)) or not (hasattr(cv, "split") or _is_iterable(cv)):
         raise InputError(
             Setting("cv", cv),
-            " must be a whole number of at least 2, one of scikit-learn's splitters, or a list of pairs of training "
-            "rows and validation rows",
+            " must be a whole number of at least 2, one of scikit-learn's splitters, or a list of "
+            "pairs of training rows and validation rows",
         )
 
 
@@ -52,7 +53,7 @@ def is_count(cv: Any) -> bool:
 def _is_iterable(cv: Any) -> bool:
     try:
         iter(cv)
-    except TypeError:  # an array of no dimension looks as if it were
+    except TypeError:  # a 0-d array has __iter__ too
         return False
     return True
 
@@ -114,7 +115,8 @@ def _counted(
                 Setting("groups"),
                 " and ",
                 Setting("time"),
-                " leave no rows to train on: every earlier row is of a group that validates; leave one of them out",
+                " leave no rows to train on: every earlier row is of a group that validates; "
+                "leave one of them out",
             )
         return Parts(apart, "earlier rows train, later ones of other groups validate")
     if groups is not None:
@@ -127,7 +129,8 @@ def _at_random(n_rows: int, target: Target, folds: int, seed: int) -> list[Part]
         raise InputError(
             f"{n_rows} rows are too few for ",
             Setting("cv", folds),
-            f" (n_samples={n_rows} must be at least {2 * folds}): pass a validation table or fewer folds",
+            f" (n_samples={n_rows} must be at least {2 * folds}): "
+            "pass a validation table or fewer folds",
         )
     random = np.random.RandomState(fold_state(seed))
     if target.task == "classification" and np.bincount(target.codes).max() >= folds:
@@ -138,7 +141,7 @@ def _at_random(n_rows: int, target: Target, folds: int, seed: int) -> list[Part]
 
 
 def _even_folds(n_rows: int, folds: int, random: np.random.RandomState) -> NDArray[np.intp]:
-    """The fold of every row, as ``KFold`` deals them with ``shuffle=True``: to import it takes a newcomer seconds."""
+    """The same folds as ``KFold(shuffle=True)``, whose import takes seconds in a first run."""
     order = np.arange(n_rows)
     random.shuffle(order)
     fold = np.empty(n_rows, dtype=np.intp)
@@ -150,9 +153,9 @@ def _even_folds(n_rows: int, folds: int, random: np.random.RandomState) -> NDArr
 def _stratified_folds(
     codes: NDArray[np.integer], folds: int, random: np.random.RandomState
 ) -> NDArray[np.intp]:
-    """The same as of ``StratifiedKFold``: every fold gets its share of each class, to within a row."""
+    """The same folds as ``StratifiedKFold(shuffle=True)``: every fold gets its share of a class."""
     _, first, code = np.unique(codes, return_index=True, return_inverse=True)
-    code = np.argsort(np.argsort(first))[code]  # classes in the order in which they come
+    code = np.argsort(np.argsort(first))[code]  # classes in order of first occurrence
     in_order = np.sort(code)
     shares = np.array([np.bincount(in_order[k::folds], minlength=first.size) for k in range(folds)])
     fold = np.empty(code.size, dtype=np.intp)
@@ -164,14 +167,14 @@ def _stratified_folds(
 
 
 def _by_groups(target: Target, folds: int, seed: int, groups: NDArray[np.intp]) -> list[Part]:
-    """Folds of whole groups, with classes as even as that allows."""
+    """Folds of whole groups, stratified by class as far as possible."""
     from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
     count = int(groups.max()) + 1
     if count < folds:
         raise InputError(
             Setting("groups"),
-            f" has {count} different group{'s' if count > 1 else ''}, too few for ",
+            f" has {counted(count, 'group')}, too few for ",
             Setting("cv", folds),
             ": ask for fewer folds" if count > 1 else ": leave it out",
         )
@@ -187,11 +190,12 @@ def _by_groups(target: Target, folds: int, seed: int, groups: NDArray[np.intp]) 
 
 
 def _in_time(time: NDArray[np.float64], folds: int) -> list[Part]:
-    """Folds in order of time, as of ``TimeSeriesSplit``; rows of the same moment are never on both sides.
+    """Folds in order of time, as ``TimeSeriesSplit``, but never splitting rows of one moment.
 
     Examples
     --------
-    >>> [(train.tolist(), test.tolist()) for train, test in _in_time(np.array([3.0, 1.0, 2.0, 2.0]), 2)]
+    >>> splits = _in_time(np.array([3.0, 1.0, 2.0, 2.0]), 2)
+    >>> [(train.tolist(), test.tolist()) for train, test in splits]
     [([1], [2, 3]), ([1, 2, 3], [0])]
     """
     moments = np.unique(time)
@@ -202,7 +206,7 @@ def _in_time(time: NDArray[np.float64], folds: int) -> list[Part]:
             Setting("cv", folds),
             f", which takes {folds + 1}: ask for fewer folds",
         )
-    for steps in (np.sort(time), moments):  # folds of as many rows, or else of as many moments
+    for steps in (np.sort(time), moments):  # folds of equal rows, else of equal moments
         size = steps.size // (folds + 1)
         cuts = steps[steps.size - folds * size :: size] if size else steps[:0]
         if np.unique(cuts).size == folds and cuts[0] > steps[0]:
@@ -225,9 +229,7 @@ def _by_splitter(
     order = np.arange(table.n_rows) if time is None else np.argsort(time, kind="stable")
     ordered = table if time is None else table.take_rows(order)
     seeded = splitter
-    if (
-        getattr(splitter, "random_state", 0) is None
-    ):  # one of our own, so that a seed gives the same values
+    if getattr(splitter, "random_state", 0) is None:  # so that a seed gives the same values
         seeded = copy.copy(splitter)
         seeded.random_state = fold_state(seed)
     labels = target.codes[order]
@@ -246,8 +248,8 @@ def _by_splitter(
 
 
 def _listed(cv: Iterable[Any], n_rows: int, kept: NDArray[np.intp]) -> list[Part]:
-    """The splits of a list, without rows that were left out for their targets."""
-    repeated = np.unique(kept).size < kept.size  # rows that are there again go with the first
+    """The splits of a list, without rows that were left out because of their targets."""
+    repeated = np.unique(kept).size < kept.size  # copies of a row go with the first
     place = np.full(n_rows, -1, dtype=np.intp)
     place[kept] = np.arange(kept.size)
     splits = []
@@ -282,7 +284,7 @@ def _listed(cv: Iterable[Any], n_rows: int, kept: NDArray[np.intp]) -> list[Part
 
 
 def _positions(rows: Any, n_rows: int, where: str) -> NDArray[np.intp]:
-    """Positions of rows, from whole numbers or a mask; each once."""
+    """Distinct positions of rows, given as whole numbers or as a mask."""
     try:
         array = np.asarray(rows)
     except ValueError:
@@ -310,7 +312,7 @@ def _refuse_leaks(
     groups: NDArray[np.intp] | None,
     time: NDArray[np.float64] | None,
 ) -> None:
-    """Refuse splits of the user's own that part a group, or train on what comes later."""
+    """Refuse splits that separate a group or train on later rows."""
     for k, (train, test) in enumerate(splits, start=1):
         if groups is not None:
             shared = np.intersect1d(groups[train], groups[test])
@@ -320,20 +322,18 @@ def _refuse_leaks(
                 )
                 raise InputError(
                     Setting("cv"),
-                    f": split {k} trains on row {one} and validates on row {other}, which are of the same group: use a "
-                    "splitter that respects ",
+                    f": split {k} trains on row {one} and validates on row {other}, which are of "
+                    "the same group: use a splitter that respects ",
                     Setting("groups"),
                     ", such as GroupKFold, or a number of folds",
                 )
         if time is not None and time[train].max() > time[test].min():
-            late, early = (
-                row_names[train[time[train].argmax()]],
-                row_names[test[time[test].argmin()]],
-            )
+            late = row_names[train[time[train].argmax()]]
+            early = row_names[test[time[test].argmin()]]
             raise InputError(
                 Setting("cv"),
-                f": split {k} trains on row {late}, which is later than row {early}, which validates: use a splitter "
-                "that keeps the order of ",
+                f": split {k} trains on row {late}, which is later than validation row {early}: "
+                "use a splitter that keeps the order of ",
                 Setting("time"),
                 ", such as TimeSeriesSplit, or a number of folds",
             )
@@ -347,8 +347,8 @@ def _warn_of_rows_that_never_train(splits: list[Part], n_rows: int) -> None:
     if never:
         warn(
             InputWarning(
-                f"{never} of {n_rows} rows train in no fold: "
-                "their values are 0, which says nothing about them",
+                f"{never} of {n_rows} rows train in no fold: their values are 0, which says "
+                "nothing about them",
             )
         )
 

@@ -1,4 +1,4 @@
-"""A table inside the package: typed columns of float64, whatever it was outside.
+"""The package's own table: typed columns of float64, whatever the user passed.
 
 ========== ==================================================== =========================
 kind       from                                                 held as
@@ -9,8 +9,8 @@ date       dates and times                                      days since 1970
 category   text, categoricals, anything else that is mixed      position in ``categories``
 ========== ==================================================== =========================
 
-Text that holds numbers, booleans or dates is of that kind (``texts/``). A missing entry is NaN in
-all of them. A column is one player however it is encoded later.
+Text that holds numbers, booleans or dates gets that kind (``texts/``). A missing entry is NaN in
+all kinds. A column is one player, however it is encoded later.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ MILLISECONDS_PER_DAY = 86_400_000.0
 
 @dataclass(frozen=True)
 class FromText:
-    """How a column of text came to be numbers or dates.
+    """How a column of text was read as numbers or dates.
 
     Attributes
     ----------
     strays : dict of int to str
-        Entries that are neither missing nor of the column's kind, by row; they count as missing.
+        Entries that are neither missing nor of the column's kind, by row; treated as missing.
     notation : str
-        How it is written, where that had to be decided: ``"decimal commas"``, ``"thousands
-        commas"``, ``"day first"`` or ``"month first"``.
+        The notation, where it had to be decided: ``"decimal commas"``, ``"thousands commas"``,
+        ``"day first"`` or ``"month first"``.
     example : str
-        An entry so written and what it stands for, where that is not self-evident.
+        An entry in that notation and its meaning, where that is not obvious.
     remark : str
-        What else a user should know.
+        Anything else that the user should know.
     asked : bool
-        Whether the user said what the column holds.
+        Whether the user set the kind of the column.
     distinct : int
-        Different numbers that it held before some became the same by rounding; 0 where none did.
+        Number of distinct numbers before rounding made some equal; 0 if it made none equal.
     words, codes : ndarray or None
-        Different texts, None as the last, and the position of every entry's among them, -1 where it
-        is missing: kept where a computer would write the entries otherwise, as in ``$1,200``.
+        The distinct texts, None last, and the position of each entry among them, -1 where missing.
+        Kept only where entries are not written as Python writes them, as in ``$1,200``.
     """
 
     strays: dict[int, str] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class FromText:
     codes: NDArray[np.int32] | None = None
 
     def take(self, rows: NDArray[np.intp]) -> FromText:
-        """The same of some rows."""
+        """The same for some rows."""
         read = self if self.codes is None else replace(self, codes=self.codes[rows])
         if not read.strays:
             return read
@@ -73,7 +73,7 @@ class FromText:
 
 @dataclass(frozen=True)
 class Column:
-    """One typed column: its name, kind and entries (NaN where missing), and how it was read where it was text."""
+    """One typed column: name, kind, entries (NaN where missing), and how its text was read."""
 
     name: str
     kind: Kind
@@ -82,7 +82,7 @@ class Column:
     from_text: FromText = field(default=FromText(), compare=False)
 
     def text(self) -> list[str | None]:
-        """The entries as they stand, or as a person would write them; None where missing."""
+        """The entries as text, as the user wrote them where that is known; None where missing."""
         if self.from_text.words is not None and self.from_text.codes is not None:
             return [*self.from_text.words.take(self.from_text.codes).tolist()]
         present = ~np.isnan(self.entries)
@@ -95,7 +95,7 @@ class Column:
         return list(texts.tolist())
 
     def take(self, rows: NDArray[np.intp]) -> Column:
-        """The column of some rows, in the given order."""
+        """The column for some rows, in the given order."""
         return replace(self, entries=self.entries[rows], from_text=self.from_text.take(rows))
 
     def _entry_text(self, entry: float) -> str:
@@ -114,7 +114,7 @@ class Column:
 
 
 def number_text(number: float) -> str:
-    """A number as a computer writes it, a whole one without a decimal point.
+    """A number as text, a whole one without a decimal point.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class Table:
     row_names : ndarray of shape (n,)
         The labels of a pandas index, or positions.
     native : object
-        The table as it came, for models that want it so.
+        The user's table, for models that take it unencoded.
     """
 
     columns: tuple[Column, ...]
@@ -177,20 +177,20 @@ class Table:
         ]
 
     def take_rows(self, rows: NDArray[np.intp]) -> Table:
-        """Return the table of some rows, in the given order."""
+        """The table of some rows, in the given order."""
         columns = tuple(column.take(rows) for column in self.columns)
         return Table(columns, self.row_names[rows], native_rows(self.native, rows))
 
 
 def native_rows(native: Any, rows: NDArray[np.intp]) -> Any:
-    """Rows of a frame or of an array, as the kind of thing that came in."""
+    """Rows of a frame or an array, as the same type."""
     if isinstance(native, np.ndarray):
         return native[rows]
     return nw.from_native(native, eager_only=True)[rows.tolist()].to_native()
 
 
 def native_columns(native: Any, columns: NDArray[np.intp]) -> Any:
-    """Columns of a frame or of an array, as the kind of thing that came in."""
+    """Columns of a frame or an array, as the same type."""
     if isinstance(native, np.ndarray):
         return native[:, columns]
     return nw.from_native(native, eager_only=True)[:, columns.tolist()].to_native()

@@ -1,4 +1,4 @@
-"""The target: labels or numbers, and which of the two they are."""
+"""The target: its task, labels or numbers, checks, and the label as one more column."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 Task = Literal["classification", "regression"]
 
 TASKS = ("auto", "classification", "regression")
-"""What the option ``task`` may be."""
+"""Choices of the option ``task``."""
 
 MAX_NUMERIC_CLASSES = 20
-"""Whole numbers count as classes while they take at most this many different values."""
+"""Whole numbers are classes if they take at most this many different values."""
 
 MAX_TARGET = 1e70
-"""The largest number to predict: values are in its square, and their variances in its fourth power."""
+"""The largest number to predict: values scale with its square, variances with its 4th power."""
 
 LABEL = "(label)"
-"""Name of the label's column where the target has none."""
+"""Name of the label's column if the target has none."""
 
 _MIN_LEAK_ROWS = 20  # in fewer rows a column may equal the target by chance
 
@@ -57,15 +57,14 @@ class Target:
     ----------
     task : "classification" or "regression"
     y : ndarray of shape (n,)
-        The labels or numbers as they came.
+        The labels or numbers as the user passed them.
     codes : ndarray of shape (n,)
         Classification: the position of each label in ``classes``, -1 where it is not among them.
         Regression: the numbers as float64.
     classes : ndarray
         The labels that training shows, sorted (empty in regression).
     kept : ndarray or None
-        Positions of the rows that it is about, where others were left out because their entries are
-        no numbers.
+        Positions of the remaining rows, where rows whose entry is not a number were left out.
     """
 
     task: Task
@@ -75,7 +74,7 @@ class Target:
     kept: NDArray[np.intp] | None = None
 
     def take(self, rows: NDArray[np.intp]) -> Target:
-        """Return the target of some rows."""
+        """The target of some rows."""
         return Target(self.task, self.y[rows], self.codes[rows], self.classes)
 
 
@@ -84,11 +83,8 @@ def _check_present(y: NDArray[Any], row_names: NDArray[Any], name: str) -> None:
         return
     if y.dtype.kind == "c":
         raise InputError(Place(name), ": Complex data not supported")
-    gone = (
-        np.isnan(y)
-        if y.dtype.kind == "f"
-        else np.array([is_missing(item) for item in y], dtype=bool)
-    )
+    is_float = y.dtype.kind == "f"
+    gone = np.isnan(y) if is_float else np.array([is_missing(item) for item in y], dtype=bool)
     rows = np.flatnonzero(gone)
     if rows.size:
         raise InputError(
@@ -102,7 +98,7 @@ def _check_present(y: NDArray[Any], row_names: NDArray[Any], name: str) -> None:
 
 
 def guess_task(y: NDArray[Any]) -> Task:
-    """Labels or numbers? Text and booleans are labels; so are up to 20 different whole numbers.
+    """Guess the task: text, booleans and up to 20 different whole numbers are labels.
 
     Examples
     --------
@@ -140,11 +136,10 @@ def as_target(y: Any, table: Table, task: str = "auto") -> Target:
     table = table if kept is None else table.take_rows(kept)
     _check_present(vector, table.row_names, name)
     chosen: Task = guess_task(vector) if task == "auto" else task  # type: ignore[assignment]
-    target = (
-        _regression(vector, table, name)
-        if chosen == "regression"
-        else _classification(vector, name)
-    )
+    if chosen == "regression":
+        target = _regression(vector, table, name)
+    else:
+        target = _classification(vector, name)
     _warn_of_leak(target, table)
     return replace(target, kept=kept)
 
@@ -152,7 +147,7 @@ def as_target(y: Any, table: Table, task: str = "auto") -> Target:
 def _without_strays(
     labels: Labels, table: Table, name: str
 ) -> tuple[NDArray[Any], NDArray[np.intp] | None]:
-    """The entries of the rows that have a number, and which rows those are; a warning for the others."""
+    """The entries of rows that have a number, and their positions; warns of the others."""
     if not labels.strays:
         return labels.entries, None
     kept = np.setdiff1d(np.arange(labels.entries.size), list(labels.strays))
@@ -164,7 +159,7 @@ def _without_strays(
     more = ", ..." if len(labels.strays) > 3 else ""
     classes: list[str | Setting] = []
     if not any(is_missing(item) for item in entries) and guess_task(entries) == "classification":
-        classes = [", or set ", Setting("task", "classification"), " to take them as classes"]
+        classes = [", or set ", Setting("task", "classification"), " to use them as classes"]
     warn(
         InputWarning(
             Place(name),
@@ -189,9 +184,7 @@ def match_target(y: Any, table: Table, train: Target) -> Target:
         rest = table if kept is None else table.take_rows(kept)
         return replace(_regression(vector, rest, name, constant=True), kept=kept)
     position = {_plain(label): code for code, label in enumerate(train.classes)}
-    if all(
-        isinstance(label, str) for label in position
-    ):  # 1 and "1" are the same label where labels are text
+    if all(isinstance(label, str) for label in position):  # then 1 and "1" are the same label
         vector = np.array([str(label) for label in vector.tolist()], dtype=object)
     codes = np.array([position.get(_plain(label), -1) for label in vector], dtype=np.int64)
     unseen = codes < 0
@@ -199,17 +192,18 @@ def match_target(y: Any, table: Table, train: Target) -> Target:
         names = sorted({str(label) for label in vector[unseen]})
         warn(
             UnseenLabelWarning(
-                f"{int(unseen.sum())} of {codes.size} validation rows have labels that training never shows "
-                f"({', '.join(names[:5])}{', ...' if len(names) > 5 else ''}): no model can get them right"
+                f"{int(unseen.sum())} of {codes.size} validation rows have labels that training "
+                f"never shows ({', '.join(names[:5])}{', ...' if len(names) > 5 else ''}): "
+                "no model can predict them"
             )
         )
-    if vector.dtype.kind != train.y.dtype.kind:  # so that == compares like with like
+    if vector.dtype.kind != train.y.dtype.kind:  # so that == compares the same types
         vector = object_vector(vector.tolist()) if unseen.any() else train.classes[codes]
     return Target("classification", vector, codes, train.classes, kept)
 
 
 def _like(train: Target) -> dict[str, str]:
-    """How to read a validation target that is text."""
+    """How to read the text of a validation target."""
     if train.task == "regression":
         return {"kind": "number", "task": "regression"}
     if train.classes.dtype.kind in "iuf":
@@ -226,7 +220,8 @@ def _check_length(y: NDArray[Any], table: Table, name: str) -> None:
     if y.size != table.n_rows:
         raise InputError(
             Place(name),
-            f" has {y.size} entries, but its table has {table.n_rows} rows: inconsistent numbers of samples",
+            f" has {y.size} entries, but its table has {table.n_rows} rows: "
+            "inconsistent numbers of samples",
         )
 
 
@@ -249,14 +244,14 @@ def _regression(y: NDArray[Any], table: Table, name: str, *, constant: bool = Fa
     if large.size:
         raise InputError(
             Place(name),
-            f" holds a number beyond {MAX_TARGET:g} in row {table.row_names[large[0]]}, too large to square errors of: "
-            "divide it by a constant first",
+            f" holds a number beyond {MAX_TARGET:g} in row {table.row_names[large[0]]}, too large "
+            "to square its errors: divide it by a constant first",
         )
     if not constant and np.ptp(numbers) < 1 / MAX_TARGET:
         raise InputError(
             Place(name),
-            f" differs by less than {1 / MAX_TARGET:g} between rows, too little to square errors of: "
-            "multiply it by a constant first",
+            f" differs by less than {1 / MAX_TARGET:g} between rows, too little to square its "
+            "errors: multiply it by a constant first",
         )
     return Target("regression", numbers, numbers, np.array([]))
 
@@ -291,21 +286,21 @@ def _warn_of_leak(target: Target, table: Table) -> None:
         return
     for column in table.columns:
         if column.kind == "category":
-            same = target.task == "classification" and column.text() == [
-                str(label) for label in target.y
-            ]
+            labels = [str(label) for label in target.y]
+            same = target.task == "classification" and column.text() == labels
         else:
             same = target.y.dtype.kind in "biuf" and np.array_equal(column.entries, target.y)
         if same:
             warn(
                 LeakWarning(
-                    f"column {column.name!r} equals the target in every row: drop it unless it will be known in time"
+                    f"column {column.name!r} equals the target in every row: "
+                    "drop it unless it is known before the target"
                 )
             )
 
 
 def label_name(y: Any, column_names: Sequence[str]) -> str:
-    """Name of the label's column: that of the target, if it has one that no column bears.
+    """Name of the label's column: that of the target, unless it has none or a column has it.
 
     Examples
     --------
@@ -319,7 +314,7 @@ def label_name(y: Any, column_names: Sequence[str]) -> str:
 
 
 def with_label(table: Table, target: Target, name: str) -> Table:
-    """The table with its target as the last column, to show the content of the valued cells."""
+    """The table with its target as the last column."""
     if target.task == "regression":
         column = Column(name, "number", np.asarray(target.codes, dtype=np.float64))
     else:

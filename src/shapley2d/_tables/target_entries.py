@@ -1,4 +1,4 @@
-"""The entries of a target as the user gave it: one vector of numbers or labels; dates are refused."""
+"""The entries of a target as the user passed it: one vector of numbers or labels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
-    """The entries, the name of the series, and whether its labels are to be taken as they stand."""
+    """The entries, the name of the series, and whether its labels need no further reading."""
     series = as_series(y, name)
     if isinstance(series, nw.Series):
         items = _items(series.to_list, series.dtype, name)
@@ -74,7 +74,7 @@ def _items(as_list: Callable[[], list[Any]], kind: Any, name: str) -> list[Any]:
 
 
 def as_series(y: Any, name: str = "y") -> Any:
-    """A target as a narwhals series, if it is a series or a frame of one column; anything else as it is."""
+    """A series or a frame of one column as a narwhals series; anything else unchanged."""
     if y is None:
         return None
     y = collected(y, name)
@@ -110,9 +110,9 @@ class Labels:
     Attributes
     ----------
     entries : ndarray of shape (n,)
-        Numbers, or labels, None where one is missing.
+        Numbers, or labels with None where one is missing.
     strays : dict of int to str
-        Entries that are no numbers, by row, where the others are.
+        Entries that are not numbers, by row, where the others are.
     """
 
     entries: NDArray[Any]
@@ -122,7 +122,7 @@ class Labels:
 def read_labels(
     entries: NDArray[Any], name: str, *, kind: str | None = None, task: str = "auto"
 ) -> Labels:
-    """Read a target by the rule for columns of text.
+    """Read a target by the rule for columns of text; dates are refused.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def read_labels(
     name : str
         What to call the target in messages.
     kind : {None, "number", "text"}
-        What it is known to hold.
+        Its kind, where that is known.
     task : {"auto", "classification", "regression"}
 
     Examples
@@ -174,7 +174,8 @@ def _check_plain(items: list[Any], name: str) -> None:
         if isinstance(item, (list, tuple, dict, set, np.ndarray)):
             raise InputError(
                 Place(name),
-                f" holds a {type(item).__name__} in row {row}, not a label or a number: choose another target",
+                f" holds a {type(item).__name__} in row {row}, not a label or a number: "
+                "choose another target",
             )
 
 
@@ -183,10 +184,10 @@ def _dates(entries: NDArray[Any], name: str, kind: str | None, task: str) -> Lab
         return Labels(entries)
     raise InputError(
         Place(name),
-        " holds dates, which are neither numbers nor classes: predict a number (the days since the first one, say) or "
-        "a class (the year, say), or set ",
+        " holds dates, which are neither numbers nor classes: predict a number (such as days since "
+        "the first date) or a class (such as the year), or set ",
         Setting("task", "classification"),
-        " to take every date as a class",
+        " to use every date as a class",
     )
 
 
@@ -204,13 +205,11 @@ def _forced(texts: Any, column: Column, name: str) -> Column:
 
 
 def _are_long_codes(column: Column, texts: Any) -> bool:
-    """Whether numbers are so few and so long that they are codes, which rounding would mix up."""
+    """Whether the numbers are long and few, so that they are codes that rounding would mix up."""
     if column.kind != "number" or column.from_text.strays:
         return False
-    return (
-        bool(np.nanmax(np.abs(column.entries), initial=0) >= EXACT)
-        and len(texts.unique()) <= MAX_CODES
-    )
+    longest = float(np.nanmax(np.abs(column.entries), initial=0))
+    return longest >= EXACT and len(texts.unique()) <= MAX_CODES
 
 
 def _numbers(column: Column) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Lists of coalitions: which players take part, whatever they are worth."""
+"""Lists of coalitions: which players take part."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class Coalitions(ABC):
     """An ordered list of coalitions of the players ``0 .. n_players - 1``.
 
-    A game needs the list's length and, one by one or in slices, boolean membership masks. Games
-    that can share work between coalitions look at the kind of list: :class:`NestedCoalitions` has
-    the order in which the players join.
+    A game needs the length of the list and boolean membership masks, in slices. Games that can
+    share work between coalitions look at the type of the list: :class:`NestedCoalitions` has the
+    order in which players join.
     """
 
     n_players: int
@@ -31,7 +31,7 @@ class Coalitions(ABC):
         """Membership of the players in coalitions ``start .. stop - 1``, one row per coalition."""
 
     def slice(self, start: int, stop: int) -> Coalitions:
-        """Return the part ``start .. stop - 1`` of the list as a list of its own."""
+        """Coalitions ``start .. stop - 1`` as a list of their own."""
         return MaskCoalitions(self.masks(start, stop))
 
     def __iter__(self) -> Iterator[NDArray[np.bool_]]:
@@ -75,14 +75,13 @@ class SubsetCoalitions(Coalitions):
         return int(2**self.n_players)
 
     def masks(self, start: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
-        numbers = np.arange(
-            start, len(self) if stop is None else min(stop, len(self)), dtype=np.int64
-        )
+        end = len(self) if stop is None else min(stop, len(self))
+        numbers = np.arange(start, end, dtype=np.int64)
         return np.asarray((numbers[:, None] >> np.arange(self.n_players)) & 1 == 1)
 
 
 class NestedCoalitions(Coalitions):
-    """The ``n + 1`` coalitions met when the players join one after the other.
+    """The ``n + 1`` coalitions that arise as players join one after the other.
 
     Examples
     --------
@@ -105,7 +104,7 @@ class NestedCoalitions(Coalitions):
 
 
 class LeaveOneOutCoalitions(Coalitions):
-    """The grand coalition, then the grand coalition without player 0, without player 1, and so on.
+    """All players, then all without player 0, all without player 1, and so on.
 
     Examples
     --------
@@ -125,7 +124,7 @@ class LeaveOneOutCoalitions(Coalitions):
 
 
 class GroupedCoalitions(Coalitions):
-    """Coalitions of groups, seen as coalitions of their members.
+    """Coalitions of groups as coalitions of their members.
 
     Parameters
     ----------

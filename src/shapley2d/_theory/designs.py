@@ -6,8 +6,7 @@ estimate is
     values  =  Wr^T  H  Wc,        H[a, b] = utility of row coalition a under column coalition b,
 
 and a design is one of the two factors: it lists the coalitions of its axis and contracts utilities
-with its weights. Designs know nothing of data; they never build a weight matrix that they can
-avoid.
+with its weights. Designs know nothing of data, and build a weight matrix only if they must.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class AxisDesign(ABC):
-    """A list of coalitions of one axis, with weights that turn utilities into values of its players.
+    """A list of coalitions of one axis, with weights that turn utilities into values.
 
     Attributes
     ----------
@@ -47,9 +46,9 @@ class AxisDesign(ABC):
 
     @abstractmethod
     def combine(self, utilities: NDArray[np.float64], start: int = 0) -> NDArray[np.float64]:
-        """Contract the first axis of ``utilities`` with the weights of coalitions ``start, start + 1, ...``.
+        """Contract the first axis of ``utilities`` with the weights of the coalitions.
 
-        Summing the results over consecutive blocks gives the result for the whole list.
+        The first row belongs to coalition ``start``; results of consecutive blocks add up.
         """
 
 
@@ -84,8 +83,8 @@ class PrecedenceSubsets(AxisDesign):
     --------
     >>> import numpy as np
     >>> design = PrecedenceSubsets(np.array([0, 1, 1]))
-    >>> len(design.coalitions), design.combine(design.coalitions.masks().sum(axis=1) ** 2.0).tolist()
-    (6, [1.0, 4.0, 4.0])
+    >>> design.combine(design.coalitions.masks().sum(axis=1) ** 2.0).tolist()
+    [1.0, 4.0, 4.0]
     """
 
     def __init__(self, precedence: NDArray[np.intp]) -> None:
@@ -97,10 +96,8 @@ class PrecedenceSubsets(AxisDesign):
             part[:, joining] = own
             size = own.sum(axis=1)
             steps = marginal_weights("shapley", joining.size)
-            inside, outside = (
-                steps[np.maximum(size - 1, 0)],
-                steps[np.minimum(size, joining.size - 1)],
-            )
+            inside = steps[np.maximum(size - 1, 0)]
+            outside = steps[np.minimum(size, joining.size - 1)]
             of_part = np.zeros(part.shape)
             of_part[:, joining] = np.where(own, inside[:, None], -outside[:, None])
             masks.append(part)
@@ -116,15 +113,15 @@ class PrecedenceSubsets(AxisDesign):
 def exact_design(
     n_players: int, semivalue: Semivalue, precedence: NDArray[np.intp] | None = None
 ) -> AllSubsets | PrecedenceSubsets:
-    """The design of exact values, of players who join in any order or by precedence."""
+    """The design of exact values, with or without precedence."""
     return AllSubsets(n_players, semivalue) if precedence is None else PrecedenceSubsets(precedence)
 
 
 class Permutation(AxisDesign):
     """The nested coalitions of one order of the players: one Monte Carlo draw.
 
-    A player's value is the step in utility when it joins. Under a semivalue other than Shapley's,
-    the step into a coalition of size s is weighed by how much likelier that size is than under
+    A player's value is the change in utility when it joins. For other semivalues than Shapley's, a
+    step into a coalition of size s is multiplied by the probability of that size relative to
     Shapley's, where all sizes are equally likely; the mean over random orders is then that
     semivalue.
 
@@ -159,7 +156,7 @@ class Permutation(AxisDesign):
 
 
 class LeaveOneOut(AxisDesign):
-    """The grand coalition against the grand coalition without one player: the leave-one-out value.
+    """All players against all but one: the leave-one-out value.
 
     Examples
     --------
@@ -185,7 +182,7 @@ class LeaveOneOut(AxisDesign):
 def combine_axes(
     utilities: NDArray[np.float64], rows: AxisDesign, columns: AxisDesign, start: int = 0
 ) -> NDArray[np.float64]:
-    """The bilinear form ``Wr^T H Wc``: values of the players of both axes from a matrix of utilities.
+    """The bilinear form ``Wr^T H Wc``: values of both axes' players from a matrix of utilities.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""The game: what the rows of a coalition are worth under the columns of a coalition.
+"""The game: the utility of a row coalition under a column coalition.
 
-A game answers one question, :meth:`Game.utilities`, and knows nothing of Shapley. No rows are worth
-the same under all columns, and no columns what the game says they are: 0, or what the rows' labels
-alone predict.
+A game has one method, :meth:`Game.utilities`, and knows nothing of Shapley. The empty row coalition
+has the same utility under all columns; the empty column coalition has the baseline: 0, or the score
+of predicting from the labels of the rows alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Game(Protocol):
-    """Anything that has utilities of row coalitions under column coalitions."""
+    """Anything that computes utilities of row coalitions under column coalitions."""
 
     @property
     def n_rows(self) -> int:

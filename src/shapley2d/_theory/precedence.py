@@ -1,9 +1,9 @@
 """Players who can only join after others: all of a lower precedence before any of a higher one.
 
-The value of a player is then its mean step over the orders that respect this (Asymmetric Data
-Shapley): it joins all players of lower precedence, a random part of its own, and none of higher
-precedence. So it is its Shapley value in the game of its own precedence, in which all players of
-lower precedence are always present. All values still sum to the utility of all players.
+A player's value is then its mean contribution over the orders that respect this (Asymmetric Data
+Shapley): all players of lower precedence are present, a random part of its own, and none of higher
+precedence. So it is a Shapley value in the game of the players of its own precedence. All values
+still sum to the utility of all players.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Precedence:
-    """A whole number for every row and every column; None where an axis has no precedence.
+    """A whole number for every row and every column; None if an axis has no precedence.
 
     Examples
     --------

@@ -1,20 +1,18 @@
-"""Semivalues: how much a marginal contribution counts by the size of the coalition it joins.
+"""Semivalues: the weight of a marginal contribution, by the size of the coalition it joins.
 
-Every value of this package weighs the marginal contributions of a player to the coalitions ``S``
-without it by ``p(|S|; n)``, a weight that depends on the coalition's size alone. Three families are
-known by name:
+Every value of this package weights the marginal contributions of a player to the coalitions ``S``
+without it by ``p(|S|; n)``. Three families have names:
 
-=============== ======================================= =====================================================
-semivalue       p(s; n)                                 what it is good for
-=============== ======================================= =====================================================
-``"shapley"``   s! (n-s-1)! / n!                        the only one whose values sum to the whole's worth
-``"banzhaf"``   1 / 2^(n-1)                             rankings that survive noise in the utility
-``("beta",a,b)`` B(s+b, n-s-1+a) / B(a, b)              ``a > b`` stresses small coalitions, ``b > a`` large
-=============== ======================================= =====================================================
+================= ============================ =====================================================
+semivalue         p(s; n)                      what it is good for
+================= ============================ =====================================================
+``"shapley"``     s! (n-s-1)! / n!             the only one whose values sum to the total utility
+``"banzhaf"``     1 / 2^(n-1)                  rankings that are robust to noise in the utility
+``("beta",a,b)``  B(s+b, n-s-1+a) / B(a, b)    ``a > b`` stresses small coalitions, ``b > a`` large
+================= ============================ =====================================================
 
-All are mixtures over a probability ``t`` with which every other player has arrived, which is why
-the same closed forms serve them all: ``t`` is uniform for Shapley, 1/2 for Banzhaf and Beta(b, a)
-distributed for Beta(a, b).
+All are mixtures over a probability ``t`` that another player has arrived, so the same closed forms
+serve them all: ``t`` is uniform for Shapley, 1/2 for Banzhaf and Beta(b, a) for Beta(a, b).
 """
 
 from __future__ import annotations
@@ -33,11 +31,11 @@ Semivalue = Literal["shapley", "banzhaf"] | tuple[Literal["beta"], float, float]
 """The name of a semivalue: ``"shapley"``, ``"banzhaf"`` or ``("beta", a, b)``."""
 
 
-_LARGEST = 1e6  # of the parameters of a beta semivalue: beyond, its weights drown in rounding
+_LARGEST = 1e6  # beta parameter; beyond it, rounding errors exceed the weights
 
 
 def check_semivalue(semivalue: object) -> Semivalue:
-    """Return the semivalue in its canonical form, or name what is wrong with it.
+    """Check a semivalue and return its canonical form.
 
     Examples
     --------
@@ -66,7 +64,7 @@ def check_semivalue(semivalue: object) -> Semivalue:
 def axis_semivalues(semivalue: object) -> tuple[Semivalue, Semivalue]:
     """Split the option ``semivalue`` into one for the rows and one for the columns.
 
-    A single semivalue serves both axes; a pair of semivalues names them one by one.
+    A single semivalue applies to both axes.
 
     Examples
     --------
@@ -82,9 +80,9 @@ def axis_semivalues(semivalue: object) -> tuple[Semivalue, Semivalue]:
 
 
 def marginal_weights(semivalue: Semivalue, n_players: int) -> NDArray[np.float64]:
-    """Weights ``p(s; n)`` of a marginal contribution to a coalition of ``s = 0 .. n-1`` other players.
+    """Weights ``p(s; n)`` of a marginal contribution to ``s = 0 .. n-1`` other players.
 
-    They sum to one over all coalitions without the player: ``sum(comb(n-1, s) p(s)) = 1``.
+    Over all coalitions without the player they sum to 1: ``sum(comb(n-1, s) p(s)) = 1``.
 
     Parameters
     ----------
@@ -116,7 +114,7 @@ def marginal_weights(semivalue: Semivalue, n_players: int) -> NDArray[np.float64
 
 
 def size_probabilities(semivalue: Semivalue, n_players: int) -> NDArray[np.float64]:
-    """Probability that the coalition a player joins has ``s = 0 .. n-1`` members: ``comb(n-1, s) p(s; n)``.
+    """Probability ``comb(n-1, s) p(s; n)`` that a player joins ``s = 0 .. n-1`` others.
 
     Examples
     --------
@@ -141,12 +139,11 @@ def size_probabilities(semivalue: Semivalue, n_players: int) -> NDArray[np.float
 
 
 def feature_semivalue(semivalue: Semivalue) -> tuple[float, Semivalue]:
-    """The semivalue of the features beside the label: a factor, and the semivalue in the game without the label.
+    """A factor and a semivalue of the game without the label, for features beside the label.
 
-    A feature only counts beside the label, so its value is a semivalue of the game without the
-    label: the weight of joining ``s`` features and the label is ``p(s + 1; m + 1)``. With the other
-    players present with probability ``t`` that weighs ``t`` once more, which is again a semivalue
-    of known name, times the mean of ``t``.
+    A feature has no utility without the label, so its value is a semivalue of the game without the
+    label: joining ``s`` features and the label has weight ``p(s + 1; m + 1)``. In the mixture over
+    ``t`` that is one more factor ``t``, which gives a named semivalue times the mean of ``t``.
 
     Examples
     --------
@@ -162,7 +159,7 @@ def feature_semivalue(semivalue: Semivalue) -> tuple[float, Semivalue]:
 
 
 def _shapley_weights(n: int) -> NDArray[np.float64]:
-    """``1 / (n comb(n-1, s))``, exact to the last bit while the binomials fit a float."""
+    """``1 / (n comb(n-1, s))``, correctly rounded as long as the binomials fit a float."""
     if n <= 1000:
         return np.array([1 / (n * math.comb(n - 1, s)) for s in range(n)])
     from scipy.special import gammaln

@@ -1,7 +1,7 @@
-"""Weighted sums of the cells of a table, by the blocks that groups of rows and of columns cut out of it.
+"""Weighted sums of the cells of a table, by blocks of row groups and column groups.
 
-An owner's region is a union of blocks, so that its sum needs the sums of blocks only: nothing here
-is as large as owners x rows x columns.
+An owner's region is a union of blocks, so its sum needs only sums of blocks; nothing here is as
+large as owners x rows x columns.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BlockSums:
-    """Sums of cells whose weights are the same throughout a block.
+    """Sums of cells with one weight per block.
 
     Attributes
     ----------
     weights : ndarray of shape (k, row groups, column groups)
-        Of the cells of every block in each of k sums.
+        Weights of the blocks in each of k sums.
     rows, columns : ndarray of int
         The group of every row and of every column.
 
@@ -44,7 +44,7 @@ class BlockSums:
 
     @classmethod
     def of_blocks(cls, weights: Floats) -> BlockSums:
-        """Sums of cells that are blocks of their own."""
+        """Sums in which every cell is a block."""
         return cls(weights, np.arange(weights.shape[1]), np.arange(weights.shape[2]))
 
     def __len__(self) -> int:
@@ -68,14 +68,14 @@ class BlockSums:
         return np.asarray(np.tensordot(self.weights, self.blocks(values), axes=2))
 
     def squared(self, variances: Floats) -> Floats:
-        """Variances of the sums, if the errors of the cells have these variances and nothing in common."""
+        """Variances of the sums, if the errors of cells are independent with these variances."""
         return np.asarray(np.tensordot(self.weights**2, self.blocks(variances), axes=2))
 
     def rounded_once(self, values: Floats) -> Floats:
-        """The sums, each rounded once and for all.
+        """The sums, each computed exactly and rounded once.
 
-        A sum depends on its own cells alone, to the bit: not on their order, and not on how the
-        rest of the table is cut.
+        So the bits of a sum depend on its own cells alone, not on their order and not on how the
+        rest of the table is divided.
         """
         found = np.empty(len(self))
         for k, weights in enumerate(self.weights):
@@ -86,7 +86,7 @@ class BlockSums:
         return found
 
     def blocks_rounded_once(self, values: Floats) -> Floats:
-        """Sums over every block, likewise."""
+        """Sums over every block, computed exactly and rounded once."""
         found = np.empty(self.weights.shape[1:])
         for i, j in np.ndindex(*found.shape):
             found[i, j] = math.fsum(self._cells(values, i, j).tolist())
@@ -102,11 +102,11 @@ class BlockSums:
         return sums.reshape(size, *values.shape[1:])
 
     def take_rows(self, rows: NDArray[np.intp]) -> BlockSums:
-        """The part of the sums that some of the rows have."""
+        """The same sums over some of the rows."""
         return replace(self, rows=self.rows[rows])
 
     def take_columns(self, columns: NDArray[np.intp]) -> BlockSums:
-        """The part of the sums that some of the columns have."""
+        """The same sums over some of the columns."""
         return replace(self, columns=self.columns[columns])
 
     def _cells(self, values: Floats, i: int, j: int) -> Floats:

@@ -10,9 +10,9 @@
 1.0
 """
 
+from shapley2d.evaluation.cell_errors import AGE_TYPOS, mistype_ages
 from shapley2d.evaluation.detection import average_precision, detection_curve, detection_scores
 from shapley2d.evaluation.injection import KINDS, Corrupted, inject_errors
-from shapley2d.evaluation.typing_errors import AGE_TYPOS, mistype_ages
 
 __all__ = [
     "AGE_TYPOS",

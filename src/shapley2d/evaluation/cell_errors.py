@@ -1,29 +1,36 @@
-"""The errors that change cells, one function a kind: a clean table in, its numbers with the errors out.
+"""Errors in cells, one function per kind: a clean table in, its numbers with errors out.
 
-Where several kinds go into one table, each leaves alone what another has changed: it draws from the
-cells that are *free*. What is rare, typical or of one unit is always read off the clean table.
+When several kinds go into one table, each changes only *free* cells, which no other kind has
+changed. What is rare or typical is always measured on the clean table.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from shapley2d.evaluation.typing_errors import mistype_number
+from shapley2d._base.words import counted
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-_GRADES = 20
-_RARE = 0.05
-_BINS = 512
-_UNIT_FACTORS = (2.54, 2.2046, 60.0, 1000.0)  # inches, pounds, minutes, thousands
+_KEYS = ("789", "456", "123", " 0 ")  # a number pad
+
+AGE_TYPOS = {17: 71, 71: 17, 18: 81, 81: 18, 19: 91, 91: 19}
+"""The typing errors of the paper: ages with swapped digits."""
+
+_GRADES = 20  # a column of at most this many different whole numbers is graded
+_RARE = 0.05  # share of rows, or of the peak density, below which a value is rare
+_BINS = 512  # of the density estimate
+_UNIT_FACTORS = (2.54, 2.2046, 60.0, 1000.0)  # inch to cm, kg to lb, hours to minutes, kilo
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ class CleanTable:
     free : ndarray of bool, shape (n, m)
         The cells that may change.
     bounds : (float, float)
-        Between which a new number must lie.
+        Lowest and highest new number.
     """
 
     numbers: NDArray[np.float64]
@@ -71,7 +78,7 @@ class CleanTable:
 def _cell_by_cell(
     clean: CleanTable, wanted: int, rng: np.random.Generator, draw: Callable[[int, int], float]
 ) -> NDArray[np.float64]:
-    """Visit the cells in random order and change those for which ``draw`` has another value, NaN if it has none."""
+    """Change cells in random order; ``draw`` gives a new value, or NaN to skip the cell."""
     numbers = clean.numbers.copy()
     for flat in rng.permutation(numbers.size):
         i, j = divmod(int(flat), numbers.shape[1])
@@ -98,11 +105,11 @@ def low_density(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDA
 def _rare(
     clean: CleanTable, groups: NDArray[np.intp], wanted: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Values that are rare in the group of their row."""
+    """Values that are rare in the row's group."""
 
     @cache
     def candidates(j: int, group: int) -> tuple[NDArray[np.float64], float]:
-        """Rare values, and how far around them one may go."""
+        """Rare values, and the width of the interval around each."""
         members = clean.numbers[groups == group, j]
         members = members[~np.isnan(members)]
         if clean.graded(j):
@@ -127,12 +134,12 @@ def _rare(
 def _density(
     members: NDArray[np.float64], column: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Kernel estimate of the members' density, on a grid over the column's range and three bandwidths more.
+    """Kernel density of the members, on a grid of the column's range plus three bandwidths.
 
-    Where the column has no negative number the grid has none.
+    The grid has no negative numbers if the column has none.
     """
     spreads = (members.std(), np.ptp(np.percentile(members, [25, 75])) / 1.349)
-    # members that are all the same have the column's spread
+    # if all members are equal, the column's spread
     spread = min((one for one in spreads if one > 0), default=column.std())
     width = 0.9 * spread * members.size**-0.2
     low, high = column.min() - 3 * width, column.max() + 3 * width
@@ -143,7 +150,7 @@ def _density(
 
 
 def tail(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Numbers three to five standard deviations off the mean of their column."""
+    """Numbers three to five standard deviations from the column's mean."""
     means, spreads = np.nanmean(clean.numbers, axis=0), np.nanstd(clean.numbers, axis=0)
     whole = [clean.whole(j) for j in range(means.size)]
     positive = np.nanmin(clean.numbers, axis=0) >= 0
@@ -155,14 +162,14 @@ def tail(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np
         if positive[j] and means[j] + step < 0:
             step = -step
         new = means[j] + step
-        # away from the mean, so that it stays three standard deviations off
+        # rounded away from the mean, to stay three standard deviations off
         return float((np.ceil(new) if step > 0 else np.floor(new)) if whole[j] else new)
 
     return _cell_by_cell(clean, wanted, rng, draw)
 
 
 def swapped(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Entries of two rows, of different classes where possible, exchanged in one column."""
+    """Entries of two rows swapped in one column; the rows differ in class if possible."""
     numbers, free = clean.numbers.copy(), clean.free.copy()
     for flat in rng.permutation(numbers.size):
         if wanted <= 0:
@@ -183,7 +190,7 @@ def swapped(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray
 
 
 def typo(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Numbers after a slip of the finger; categories taken for another."""
+    """Numbers with a typing error; categories replaced by another."""
     categories = {
         j: np.unique(clean.present(j)) for j in np.flatnonzero(clean.categorical).tolist()
     }
@@ -228,6 +235,79 @@ def units(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[n
     return numbers
 
 
+def mistype_ages(
+    ages: NDArray[np.float64], count: int, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Mistype some ages: swap 17 and 71, 18 and 81, 19 and 91.
+
+    Parameters
+    ----------
+    ages : ndarray of shape (n,)
+    count : int
+        Ages to change, drawn at random from those six.
+    rng : numpy generator
+
+    Returns
+    -------
+    ages : ndarray of shape (n,)
+    changed : ndarray of bool, shape (n,)
+
+    Examples
+    --------
+    >>> ages, changed = mistype_ages(np.array([17.0, 40.0, 81.0]), 2, np.random.default_rng(0))
+    >>> ages
+    array([71., 40., 18.])
+    """
+    eligible = np.flatnonzero(np.isin(ages, list(AGE_TYPOS)))
+    if eligible.size < count:
+        raise InputError(f"only {counted(eligible.size, 'age')} can be mistyped, not {count}")
+    changed = np.zeros(ages.size, dtype=bool)
+    changed[rng.choice(eligible, count, replace=False)] = True
+    mistyped = ages.copy()
+    mistyped[changed] = [AGE_TYPOS[int(age)] for age in ages[changed]]
+    return mistyped, changed
+
+
+def mistype_number(entry: float, *, whole: bool) -> list[float]:
+    """All results of one typing error in a number, written with up to six digits.
+
+    Parameters
+    ----------
+    entry : float
+    whole : bool
+        Keep whole results only.
+
+    Examples
+    --------
+    >>> mistype_number(17.0, whole=True)
+    [1.0, 7.0, 14.0, 18.0, 27.0, 47.0, 71.0, 117.0, 170.0, 177.0]
+    """
+    text = np.format_float_positional(abs(entry), precision=6, fractional=False, trim="-")
+    slips = {str(Decimal(text).scaleb(1)), str(Decimal(text).scaleb(-1))}
+    for k, digit in enumerate(text):
+        if digit == ".":
+            continue
+        before, after = text[:k], text[k + 1 :]
+        slips.update((before + digit + digit + after, before + after))
+        slips.update(before + key + after for key in _neighbours(digit))
+        if after[:1].isdigit():
+            slips.add(before + after[0] + digit + after[1:])
+    sign = -1.0 if entry < 0 else 1.0
+    numbers = {sign * float(slip) for slip in slips if slip.strip(".")}
+    numbers -= {sign * float(text), entry}
+    return sorted(number for number in numbers if not whole or number.is_integer())
+
+
+@cache
+def _neighbours(digit: str) -> tuple[str, ...]:
+    """The keys beside, above and below on a number pad."""
+    (row,) = (row for row, keys in enumerate(_KEYS) if digit in keys)
+    column = _KEYS[row].index(digit)
+    around = ((row, column - 1), (row, column + 1), (row - 1, column), (row + 1, column))
+    keys = (_KEYS[r][c] for r, c in around if 0 <= r < len(_KEYS) and 0 <= c < 3)
+    return tuple(key for key in keys if key.isdigit())
+
+
 CELL_ERRORS: dict[str, Callable[[CleanTable, int, np.random.Generator], NDArray[np.float64]]] = {
     "unlikely": unlikely,
     "low-density": low_density,
@@ -236,4 +316,4 @@ CELL_ERRORS: dict[str, Callable[[CleanTable, int, np.random.Generator], NDArray[
     "typo": typo,
     "units": units,
 }
-"""The kinds of errors that change cells."""
+"""The kinds of errors in cells."""

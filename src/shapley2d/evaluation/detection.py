@@ -1,8 +1,8 @@
-"""How well anomaly scores find the errors of a table, whatever the order of equal scores.
+"""How well anomaly scores find the errors of a table, with ties averaged exactly.
 
-Cells are inspected from the highest anomaly score on. Cells of equal score come in random order,
-and every figure is its exact mean over these orders: nothing is drawn. (Average precision in
-scikit-learn treats tied cells as one step instead; the two agree where nothing is tied.)
+Cells are inspected from the highest score down. Ties come in random order, and every figure is the
+exact mean over these orders. (scikit-learn's average precision treats ties as one step instead; the
+two agree without ties.)
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 SHARES = (0.01, 0.02, 0.05, 0.10)
-"""The shares of the cells after which :func:`detection_scores` looks."""
+"""Shares of inspected cells that :func:`detection_scores` reports."""
 
 
 @dataclass(frozen=True)
 class _TieGroups:
-    """Groups of cells of equal score, the highest first: how many there are, and how many are errors."""
+    """Groups of tied cells, highest score first: their sizes and numbers of errors."""
 
     sizes: NDArray[np.int64]
     errors: NDArray[np.int64]
@@ -51,7 +51,7 @@ def average_precision(scores: ArrayLike, truth: ArrayLike) -> float:
     place = np.arange(groups.n_cells)
     starts = np.cumsum(groups.sizes) - groups.sizes
     sizes, errors = groups.sizes[group], groups.errors[group]
-    # an error at this place has each of the others of its group before it with the same chance
+    # each other error of the group comes before this place with the same probability
     others = (place - starts[group]) * (errors - 1) / np.maximum(sizes - 1, 1)
     precision = (found[group] + 1 + others) / (place + 1)
     return float((errors / sizes * precision).sum() / groups.n_errors)
@@ -60,12 +60,12 @@ def average_precision(scores: ArrayLike, truth: ArrayLike) -> float:
 def detection_curve(
     scores: ArrayLike, truth: ArrayLike, inspected: ArrayLike
 ) -> NDArray[np.float64]:
-    """Share of the errors among the first so many inspected cells.
+    """Share of all errors found after inspecting given numbers of cells.
 
     Parameters
     ----------
     scores : array
-        Anomaly scores: higher is more likely an error.
+        Anomaly scores; higher means more likely an error.
     truth : array of bool, same shape
         The errors.
     inspected : array of int, shape (k,)
@@ -83,14 +83,14 @@ def detection_curve(
     groups = _tie_groups(scores, truth)
     counts = np.asarray(inspected, dtype=np.float64)
     if ((counts < 0) | (counts > groups.n_cells)).any():
-        raise InputError(f"inspected must lie between 0 and the {groups.n_cells} cells there are")
+        raise InputError(f"inspected must lie between 0 and {groups.n_cells}, the number of cells")
     ends = np.concatenate([[0], np.cumsum(groups.sizes)])
     found = np.concatenate([[0], np.cumsum(groups.errors)])
     return np.asarray(np.interp(counts, ends, found) / groups.n_errors)
 
 
 def detection_scores(scores: ArrayLike, truth: ArrayLike) -> dict[str, float]:
-    """All figures by name: ``auroc``, ``average_precision``, and the share found in the first 1, 2, 5 and 10 %.
+    """AUROC, average precision, and the share of errors in the first 1, 2, 5 and 10 % of cells.
 
     Parameters
     ----------
@@ -109,21 +109,18 @@ def detection_scores(scores: ArrayLike, truth: ArrayLike) -> dict[str, float]:
     from sklearn.metrics import roc_auc_score
 
     n_cells = np.size(scores)
-    # at least one cell, and apart from that never more than the share
+    # at least one cell, otherwise rounded down
     inspected = [max(int(share * n_cells + 1e-9), 1) for share in SHARES]
     found = detection_curve(scores, truth, inspected)
     errors = np.asarray(truth, dtype=bool).ravel()
     if errors.all():
         raise InputError("every cell is an error: there is nothing to distinguish them from")
-    ranks = np.unique(scores, return_inverse=True)[
-        1
-    ].ravel()  # scikit-learn refuses infinite scores
+    # as ranks, since scikit-learn refuses infinite scores
+    ranks = np.unique(scores, return_inverse=True)[1].ravel()
     return {
         "auroc": float(roc_auc_score(errors, ranks)),
         "average_precision": average_precision(scores, truth),
-        **{
-            f"found_{100 * share:.0f}": float(one) for share, one in zip(SHARES, found, strict=True)
-        },
+        **{f"found_{100 * part:.0f}": float(one) for part, one in zip(SHARES, found, strict=True)},
     }
 
 

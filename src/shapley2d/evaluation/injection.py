@@ -1,25 +1,23 @@
-"""Errors injected into a clean table, so that one knows which cells a detector should find.
+"""Errors injected into a clean table, so that it is known which cells a detector should find.
 
 A table is an array of numbers (categories as whole-number codes, NaN where an entry is missing),
 the labels of its rows and a mask of the columns that hold categories. A column is *graded* if it
-holds categories, or whole numbers of which no more than 20 differ; any other is *continuous*. The
-kinds of errors:
+holds categories or at most 20 different whole numbers; any other is *continuous*. The kinds of
+errors:
 
-============= ========================================================================================================
-unlikely      a value that is unlikely for its class. Graded: one of the column's values that fewer than 5 % of the rows
-              of the class have. Continuous: a value where the class's density (a Gaussian kernel
-              estimate) is below 5 % of its peak; in a column of whole numbers one of those that
-              occur
-low-density   the same with the distribution of all rows, as the paper has it
-tail          numbers only: the mean plus or minus 3 to 5 standard deviations of the column. Whole numbers stay whole,
-              and columns without negative numbers stay so
-swapped       the entry of another row in the same column, exchanged for this one; the rows are of different classes
-              where possible
-typo          numbers: two digits transposed, a digit doubled, dropped or replaced by a key next to it, or the decimal
-              point slipped; categories: another category
-units         part of one numeric column times a factor between two units, at most half of its entries
+============= ======================================================================================
+unlikely      a value that is rare in its class. Graded: one that fewer than 5 % of the rows of the
+              class have. Continuous: one where the density of the class (a Gaussian kernel
+              estimate) is below 5 % of its peak; for whole numbers, one that occurs in the column
+low-density   the same with the distribution of all rows, as in the paper
+tail          numbers only: the mean plus or minus 3 to 5 standard deviations of the column. Whole
+              numbers stay whole, and columns without negative numbers get none
+swapped       entries of two rows swapped in one column; the rows differ in class if possible
+typo          numbers: two digits transposed, a digit doubled, dropped or replaced by a key next to
+              it, or the decimal point moved; categories: another category
+units         up to half of one numeric column multiplied by a factor between two units
 labels        another label; no cell changes
-============= ========================================================================================================
+============= ======================================================================================
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 KINDS = (*CELL_ERRORS, "labels")
-"""The kinds of errors that :func:`inject_errors` knows."""
+"""The kinds of errors of :func:`inject_errors`."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ def inject_errors(
     *,
     bounds: tuple[float, float] | None = None,
 ) -> Corrupted:
-    """Inject errors of one kind, or of several in equal parts, into a share of the cells or of the labels.
+    """Inject errors of one or several kinds into a share of the cells or of the labels.
 
     Every changed cell differs from the original. Their number is the share, rounded (for
     ``"swapped"`` down to an even number), or as many as the table allows if that is at least half
@@ -82,8 +80,9 @@ def inject_errors(
 
     Parameters
     ----------
-    kinds : {"unlikely", "low-density", "tail", "swapped", "typo", "units", "labels"} or a sequence of them
-        Several kinds share the errors equally and are injected in this order; no cell changes
+    kinds : str or sequence of str
+        ``"unlikely"``, ``"low-density"``, ``"tail"``, ``"swapped"``, ``"typo"``, ``"units"`` or
+        ``"labels"``. Several kinds get equal parts and are injected in this order; no cell changes
         twice.
     numbers : ndarray of shape (n, m)
     labels : ndarray of shape (n,)
@@ -92,7 +91,7 @@ def inject_errors(
         Of the cells; for ``"labels"`` of the rows.
     rng : numpy generator
     bounds : (float, float), optional
-        The lowest and the highest number that the table could hold: new entries lie between them.
+        The lowest and the highest number that a new entry may have.
 
     Returns
     -------
@@ -103,10 +102,11 @@ def inject_errors(
     >>> rng = np.random.default_rng(0)
     >>> numbers = rng.normal(size=(50, 4))
     >>> labels = np.arange(50) % 2
-    >>> corrupted = inject_errors("tail", numbers, labels, np.zeros(4, dtype=bool), 0.05, rng)
+    >>> none = np.zeros(4, dtype=bool)
+    >>> corrupted = inject_errors("tail", numbers, labels, none, 0.05, rng)
     >>> int(corrupted.cells.sum()), bool((corrupted.numbers != numbers)[corrupted.cells].all())
     (10, True)
-    >>> both = inject_errors(["swapped", "typo"], numbers, labels, np.zeros(4, dtype=bool), 0.04, rng)
+    >>> both = inject_errors(["swapped", "typo"], numbers, labels, none, 0.04, rng)
     >>> [int((both.kinds == kind).sum()) for kind in ("swapped", "typo")]
     [4, 4]
     """
@@ -115,7 +115,7 @@ def inject_errors(
         raise InputError(Setting("share", share), " must lie between 0 and 1")
     entries, classes = np.asarray(numbers, dtype=np.float64), np.asarray(labels)
     if np.isnan(entries).all(axis=0).any():
-        raise InputError("a column has no entry at all: leave it out")
+        raise InputError("a column has only missing entries: leave it out")
     limits = (-np.inf, np.inf) if bounds is None else bounds
     present = ~np.isnan(entries)
     new, new_labels = entries.copy(), classes.copy()
@@ -135,7 +135,8 @@ def inject_errors(
             injected = int(changed.sum())
         if 2 * injected < wanted:
             raise InputError(
-                f"only {injected} of {wanted} errors of kind {kind!r} fit in this table: lower the share"
+                f"only {injected} of {wanted} errors of kind {kind!r} fit in this table: "
+                "lower the share"
             )
     return Corrupted(new, new_labels, kind_of != "", new_labels != classes, kind_of)
 
@@ -154,13 +155,13 @@ def _check_kinds(kinds: str | Sequence[str]) -> list[str]:
 
 
 def _count(kind: str, share: float, n_cells: int, n_rows: int) -> int:
-    """How many errors of a kind a share is."""
+    """The number of errors of a kind."""
     wanted = round(share * (n_rows if kind == "labels" else n_cells))
     if kind == "swapped":
         wanted -= wanted % 2
     if wanted == 0:
         raise InputError(
-            f"a share of {share:g} of this table is no error of kind {kind!r} at all: raise it"
+            f"a share of {share:g} of this table gives no error of kind {kind!r}: raise it"
         )
     return wanted
 

@@ -1,4 +1,4 @@
-"""CSV files as they come: encodings, separators, broken lines."""
+"""CSV files: encodings, separators, malformed lines."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from shapley2d._base.words import counted
 from shapley2d.exceptions import InputError, Note, Setting
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _MARKS = (
 
 
 def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, Note | None]:
-    """The text of a file, and a note where its encoding had to be guessed.
+    """The text of a file, and a note if its encoding was guessed.
 
     Examples
     --------
@@ -45,7 +46,7 @@ def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, Note | No
                 f"{path}, line {_line(data, error.start)}: not written in {encoding}: try another ",
                 Setting("encoding"),
             ) from None
-        except ValueError:  # punycode, idna and the like are no encodings of files
+        except ValueError:  # punycode, idna and the like
             raise InputError(
                 f"{path} cannot be read with ",
                 Setting("encoding", encoding),
@@ -73,12 +74,14 @@ def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, Note | No
 
 
 def encoding_of(data: bytes, path: str, encoding: str | None) -> str:
-    """The encoding that :func:`decode` reads a file in, under a name that keeps its first mark.
+    """The encoding that :func:`decode` uses, as a name that keeps the byte-order mark.
 
     Examples
     --------
-    >>> encoding_of("größe".encode("cp1252"), "sizes.csv", None), encoding_of(codecs.BOM_UTF8 + b"a", "a.csv", None)
-    ('cp1252', 'utf-8')
+    >>> encoding_of("größe".encode("cp1252"), "sizes.csv", None)
+    'cp1252'
+    >>> encoding_of(codecs.BOM_UTF8 + b"a", "a.csv", None)
+    'utf-8'
     """
     marks = {
         codecs.BOM_UTF8: "utf-8",
@@ -101,7 +104,7 @@ def encoding_of(data: bytes, path: str, encoding: str | None) -> str:
 
 
 def field_spans(text: str, separator: str) -> Iterator[list[tuple[int, int]]]:
-    r"""Where the fields of each line that holds something stand, quotes included.
+    r"""Spans of the fields of each non-empty line, quotes included.
 
     Examples
     --------
@@ -134,7 +137,7 @@ def _line(data: bytes, position: int) -> int:
 
 
 def find_separator(text: str, path: str, asked: str | None) -> str:
-    r"""The separator of a CSV file: the one asked for, or the one under which its first lines agree best.
+    r"""The separator of a CSV file: as given, or the one on which its first lines agree best.
 
     Examples
     --------
@@ -154,14 +157,14 @@ def find_separator(text: str, path: str, asked: str | None) -> str:
     if scores[best] == (0.0, 0):
         first = text.split("\n", 1)[0].strip()[:60]
         raise InputError(
-            f"{path} has a single column ({first!r}): if it has more, name what parts them with ",
+            f"{path} has a single column ({first!r}): if it has more, set their ",
             Setting("separator"),
         )
     return best
 
 
 def _agreement(text: str, separator: str) -> tuple[float, int]:
-    """The share of the first lines with as many fields as the header, and that number."""
+    """The share of the first lines with as many fields as the header, and their number."""
     lines = itertools.islice(_records(text, separator), _SAMPLE_LINES)
     counts = [len(fields) for _, fields in lines]
     if not counts or counts[0] < 2:
@@ -170,7 +173,7 @@ def _agreement(text: str, separator: str) -> tuple[float, int]:
 
 
 def _records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines that hold something, with the number of the line on which each starts."""
+    """The fields of non-empty lines, with the number of the line where each record starts."""
     csv.field_size_limit(2**31 - 1)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     start = 1
@@ -181,7 +184,7 @@ def _records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def first_lines(text: str, separator: str, n_rows: int) -> list[int]:
-    r"""The line on which each row starts; empty where the rows are counted differently.
+    r"""The line where each row starts; empty if the numbers of rows differ.
 
     Examples
     --------
@@ -199,7 +202,7 @@ def read_strings(text: str, separator: str, path: str) -> Any:
 
     header = _header(text, separator, path)
     data = text.encode() if text.endswith(("\n", "\r")) else text.encode() + b"\n"
-    names = [f"f{k}" for k in range(len(header))]  # the reader would merge columns of one name
+    names = [f"f{k}" for k in range(len(header))]  # pyarrow would merge columns of one name
     try:
         table = pa_csv.read_csv(
             pa.BufferReader(data),
@@ -237,6 +240,6 @@ def _explain_ragged(text: str, separator: str, path: str, width: int) -> None:
     for line, fields in _records(text, separator):
         if len(fields) != width:
             raise InputError(
-                f"{path}, line {line}: {len(fields)} fields, but the header has {width}: fix the line (a field that "
-                f"holds {separator!r} needs quotes around it)"
+                f"{path}, line {line}: {counted(len(fields), 'field')}, but the header has "
+                f"{width}: fix the line (a field that contains {separator!r} needs quotes)"
             ) from None

@@ -1,4 +1,4 @@
-"""Tables from files: CSV, JSON lines, both also compressed, and Parquet, recognised by their content."""
+"""Tables from files: CSV and JSON lines, also compressed, and Parquet, told by their content."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from shapley2d._base.words import nearest_word
 from shapley2d._tables.frames import plain_types
 from shapley2d._tables.reading.csv_text import decode, find_separator, first_lines, read_strings
 from shapley2d._tables.reading.json_text import looks_like_json, read_json
@@ -22,10 +23,10 @@ _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _ZIP = b"PK\x03\x04"
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
-_RATIO = 200  # how many times its size a packed table may have
-_FREE = 2**26  # bytes that any packed file may have
-_MUCH_TEXT = 2**28  # bytes of text that are worth a word
-_MAX_COUNTED = 2**20  # characters of a file whose rows are looked up line by line
+_RATIO = 200  # a gzip file may unpack to this many times its size; beyond it is hardly a table
+_FREE = 2**26  # bytes that any gzip file may unpack to
+_MUCH_TEXT = 2**28  # from this many bytes of text on, a note says how much memory it takes
+_MAX_COUNTED = 2**20  # characters; only in shorter files are rows looked up line by line
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
@@ -38,14 +39,13 @@ class Source:
     path : str
         The file as the user named it.
     table : pyarrow.Table
-        The columns of a CSV file are text as it stands; what they hold is found out when the table
-        is typed.
+        Columns of a CSV file are text; their kinds are found later.
     lined : bool
-        Whether row k stands on line k + 2 of the file.
+        Whether row k is on line k + 2 of the file.
     lines : list of int
-        Otherwise the line that each row starts on, where that is known.
+        Otherwise the line where each row starts, if known.
     notes : list of Note
-        What the user should know about the reading.
+        What the user should know about the file.
     """
 
     path: str
@@ -55,20 +55,20 @@ class Source:
     notes: list[Note] = field(default_factory=list)
 
     def where(self, row: int) -> str:
-        """How to find a row: its line where every row has one, its position otherwise."""
+        """Where a row is: its line if known, else its position."""
         if self.lined:
             return f"line {row + 2}"
         return f"line {self.lines[row]}" if self.lines else f"row {row}"
 
 
 def read_table(path: str, *, separator: str | None = None, encoding: str | None = None) -> Source:
-    """Read a table from a file, or from stdin where the path is ``-``.
+    """Read a table from a file, or from stdin if the path is ``-``.
 
     Parameters
     ----------
     path : str
     separator, encoding : str, optional
-        Of a CSV file; found out where they are not given.
+        Of a CSV file; auto-detected by default.
     """
     data = _contents(path)
     name = "stdin" if path == "-" else path
@@ -88,7 +88,8 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
     if len(data) > _MUCH_TEXT:
         notes.append(
             Note(
-                f"{name} holds {_size(len(data))} of text: reading it takes several times as much memory"
+                f"{name} holds {_size(len(data))} of text: reading it takes several times as much "
+                "memory"
             )
         )
     if not text.strip():
@@ -111,7 +112,7 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
 
 
 def unpacked_contents(path: str) -> bytes:
-    """The bytes of a file, unpacked where it is compressed."""
+    """The bytes of a file, unpacked if it is compressed."""
     data = _contents(path)
     return _unpacked(data, path) if data.startswith(_GZIP) else data
 
@@ -127,16 +128,16 @@ def _contents(path: str) -> bytes:
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"there is no file {path}{_nearest_file(file)}") from None
     except PermissionError:
-        raise  # said as it is
-    except (OSError, ValueError):  # too long, or a zero byte in it
-        raise InputError(f"{path[:60]!r} is no name that a file can have") from None
+        raise
+    except (OSError, ValueError):  # too long, or with a zero byte
+        raise InputError(f"{path[:60]!r} is not a valid file name") from None
     if stat.S_ISDIR(mode):
         raise InputError(f"{path} is a folder: name a CSV or Parquet file in it")
     return file.read_bytes()
 
 
 def _unpacked(data: bytes, name: str) -> bytes:
-    """A gzip file's content, unless it is far more than a table's would be: then memory is all that it is after."""
+    """The content of a gzip file; refused if it is so large that it may be a zip bomb."""
     most = max(_FREE, _RATIO * len(data))
     parts, size = [], 0
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
@@ -145,8 +146,9 @@ def _unpacked(data: bytes, name: str) -> bytes:
             size += len(part)
             if size > most:
                 raise InputError(
-                    f"{name} unpacks to more than {_size(most)}, over {_RATIO} times its size; hardly a table: "
-                    "if it is one, unpack it first with gunzip, or keep fewer of its rows"
+                    f"{name} unpacks to more than {_size(most)}, over {_RATIO} times its size, "
+                    "which is unusual for a table: if it is one, unpack it first with gunzip, or "
+                    "keep fewer of its rows"
                 )
     return b"".join(parts)
 
@@ -156,12 +158,10 @@ def _size(n_bytes: int) -> str:
 
 
 def _nearest_file(file: Path) -> str:
-    import difflib
-
     if not file.parent.is_dir():
         return f": the folder {file.parent} does not exist either"
-    near = difflib.get_close_matches(file.name, [other.name for other in file.parent.iterdir()], 1)
-    return f": did you mean {file.parent / near[0]}?" if near else ""
+    near = nearest_word(file.name, [other.name for other in file.parent.iterdir()])
+    return f": did you mean {file.parent / near}?" if near else ""
 
 
 def _read_parquet(data: bytes, name: str) -> Source:

@@ -1,4 +1,4 @@
-"""Records as JSON: one on each line, or all in one list."""
+"""JSON records: one per line, or all in one list."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ def looks_like_json(text: str, path: str) -> bool:
 
     Examples
     --------
-    >>> looks_like_json('{"a": 1}\n{"a": 2}\n', "table.csv"), looks_like_json("a,b\n1,2\n", "table.csv")
-    (True, False)
+    >>> looks_like_json('{"a": 1}\n{"a": 2}\n', "table.csv")
+    True
+    >>> looks_like_json("a,b\n1,2\n", "table.csv")
+    False
     """
     if any(suffix.lower() in _SUFFIXES for suffix in Path(path).suffixes):
         return True
@@ -33,7 +35,7 @@ def looks_like_json(text: str, path: str) -> bool:
 
 
 def read_json(text: str, path: str) -> Any:
-    """The records as a pyarrow table; a field that holds several types is text."""
+    """The records as a pyarrow table; a field of several types becomes text."""
     import pyarrow as pa
     from pyarrow import json as pa_json
 
@@ -42,18 +44,15 @@ def read_json(text: str, path: str) -> Any:
             data = text.encode()
             options = pa_json.ReadOptions(block_size=min(len(data) + 1, 2**31 - 2))
             table = pa_json.read_json(io.BytesIO(data), read_options=options)
-        except (
-            pa.ArrowInvalid,
-            pa.ArrowNotImplementedError,
-        ):  # a field of several types, or no JSON
-            pass
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            pass  # a field of several types, or not JSON
         else:
             return _without_stamps(table, text, path)
     return _table(_records(text, path), path)
 
 
 def _without_stamps(table: Any, text: str, path: str) -> Any:
-    """Pyarrow makes times of texts that look like them; what a text holds is found out in one place only."""
+    """Undo pyarrow's own guesses of times: what text holds is decided in one place only."""
     import pyarrow as pa
 
     if not table.num_columns:
@@ -80,13 +79,14 @@ def _records(text: str, path: str) -> list[dict[str, Any]]:
                 lines.append((number, json.loads(line)))
             except ValueError as error:
                 raise InputError(
-                    f"{path}, line {number} is not a record of JSON ({error}): a table needs one record on each line, "
-                    "or a list of records"
+                    f"{path}, line {number} is not a JSON record ({error}): a table needs one "
+                    "record per line, or a list of records"
                 ) from None
     for number, record in lines:
         if not isinstance(record, dict):
             raise InputError(
-                f'{path}: entry {number} is not a record such as {{"age": 30}}: a table needs records'
+                f'{path}: entry {number} is not a record such as {{"age": 30}}: '
+                "a table needs records"
             )
     return [record for _, record in lines]
 
@@ -108,8 +108,8 @@ def _column(items: list[Any], key: str, path: str) -> Any:
     nested = next((row for row, item in enumerate(items) if isinstance(item, (dict, list))), None)
     if nested is not None:
         raise InputError(
-            f"{path}: field {key!r} of record {nested + 1} holds a {type(items[nested]).__name__}, not a plain entry: "
-            "leave it out or unpack it"
+            f"{path}: field {key!r} of record {nested + 1} holds a {type(items[nested]).__name__}, "
+            "not a plain entry: leave it out or unpack it"
         )
     kinds = {type(item) for item in items} - {type(None)}
     if len(kinds) < 2 or kinds == {int, float}:

@@ -1,14 +1,16 @@
-"""Parquet files that may come from anyone: how much memory one will take, known before it is read.
+"""Parquet files that may come from anyone: their memory is bounded before they are read.
 
-What a file says of itself at its end cannot be trusted, and a page of a few bytes may stand for
-gigabytes. So the headers of all pages are read first, which costs next to nothing, and the reader
-is let loose only on files that stay within bounds.
+The metadata at the end of a file cannot be trusted, and a page of a few bytes may unpack to
+gigabytes. So the headers of all pages are read first, which is cheap, and only files within bounds
+are passed to the reader.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
+
+from shapley2d._base.words import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -17,23 +19,23 @@ FREE_BYTES = 2**28
 """Memory that any file may take."""
 
 MAX_RATIO = 100
-"""Beyond that, a file may unpack to so many times its own size."""
+"""Larger files may unpack to this many times their size."""
 
 _MARK = b"PAR1"
 _MAX_PAGES = 2**20
 _MAX_HEADER = 2**24  # bytes: a header may hold the smallest and the largest text of its page
-_VALUE_BYTES = 12  # of a value in memory, with what the reader keeps beside it
+_VALUE_BYTES = 12  # per value in memory, with what the reader keeps beside it
 _DATA_PAGE, _DATA_PAGE_V2 = 5, 8  # fields of a page's header
 
 
 def read_bounded(file: BinaryIO, columns: Collection[str] | None = None) -> Any:
-    """A file as a pyarrow table, or a ValueError that says in a phrase why it is not read.
+    """Read a file as a pyarrow table, or raise a ValueError whose message is a phrase.
 
     Parameters
     ----------
     file : binary file
     columns : collection of str, optional
-        Those that are wanted, where not all are.
+        The columns to read; all by default.
 
     Examples
     --------
@@ -65,7 +67,7 @@ def read_bounded(file: BinaryIO, columns: Collection[str] | None = None) -> Any:
 
 
 def check_ends(file: BinaryIO) -> int:
-    """The size of a file that begins and ends as a Parquet file does."""
+    """Check that a file starts and ends as a Parquet file does, and return its size."""
     size = file.seek(0, 2)
     file.seek(0)
     head = file.read(4)
@@ -80,19 +82,21 @@ def check_ends(file: BinaryIO) -> int:
 
 
 def allowed_bytes(size: int) -> int:
-    """Memory that a file of some size may take."""
+    """Bytes of memory that a file of some size may take."""
     return max(FREE_BYTES, MAX_RATIO * size)
 
 
 def check_bounds(metadata: Any, file: BinaryIO, size: int) -> None:
-    """Refuse a file that would take more memory than one of its size may."""
+    """Refuse a file that would take too much memory for its size."""
     needed = unpacked_bytes(metadata, file, size)
     if needed > allowed_bytes(size):
-        raise ValueError(f"its {size:,} bytes would unpack to {_words(needed)}, which is refused")
+        raise ValueError(
+            f"its {size:,} bytes would unpack to {format_bytes(needed)}, which is refused"
+        )
 
 
 def unpacked_bytes(metadata: Any, file: BinaryIO, size: int) -> int:
-    """Memory that reading a file will take at least."""
+    """A lower bound of the memory that reading a file takes."""
     if metadata.num_rows < 0:
         raise ValueError("it claims fewer than no rows")
     needed = _VALUE_BYTES * metadata.num_rows * metadata.num_columns
@@ -111,15 +115,14 @@ def unpacked_bytes(metadata: Any, file: BinaryIO, size: int) -> int:
                 values += page.values
                 if pages > _MAX_PAGES or needed + _VALUE_BYTES * values > allowed_bytes(size):
                     return int(needed + _VALUE_BYTES * values)
-            needed += _VALUE_BYTES * max(
-                0, values - group.num_rows
-            )  # lists have more values than rows
+            # lists have more values than rows
+            needed += _VALUE_BYTES * max(0, values - group.num_rows)
     return int(needed)
 
 
 @dataclass(frozen=True)
 class _Page:
-    """What a page's header says: bytes unpacked and packed, and values."""
+    """The header of a page: bytes unpacked and packed, and values."""
 
     unpacked: int
     packed: int
@@ -127,7 +130,7 @@ class _Page:
 
 
 def _pages(file: BinaryIO, chunk: Any, size: int) -> Iterator[_Page]:
-    """The pages of a column's part, by their headers."""
+    """The page headers of a column chunk."""
     starts = [chunk.data_page_offset]
     if chunk.has_dictionary_page and chunk.dictionary_page_offset:
         starts.append(chunk.dictionary_page_offset)
@@ -152,7 +155,7 @@ def _pages(file: BinaryIO, chunk: Any, size: int) -> Iterator[_Page]:
 
 
 class _Thrift:
-    """Just enough of Thrift's compact protocol to walk through a page's header."""
+    """The part of Thrift's compact protocol that page headers use."""
 
     _DEEPEST = 8
 
@@ -223,7 +226,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _decoded(table: Any, plain: Any, limit: int) -> Any:
-    """Text that was read as codes, as text: one long text that occurs in every row takes as much for each."""
+    """Decode dictionary-encoded text within bounds: a long text may occur in every row."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -251,14 +254,6 @@ def _decoded(table: Any, plain: Any, limit: int) -> Any:
 
 def _once(schema: Any, name: str) -> bool:
     return bool(schema.get_field_index(name) >= 0)
-
-
-def _words(count: float) -> str:
-    for unit in ("bytes", "kB", "MB", "GB", "TB"):
-        if count < 1000:
-            return f"{count:.3g} {unit}"
-        count /= 1000
-    return f"{count:.3g} PB"
 
 
 def _one_line(error: BaseException) -> str:

@@ -1,1 +1,1 @@
-"""What a column of text holds: numbers, dates, booleans, or text after all. One rule for files and for frames."""
+"""What a column of text holds: numbers, dates, booleans or text; one rule for files and frames."""

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 def text_column(
     texts: Any, key: str, *, kind: str | None = None, notation: str = "", like: Column | None = None
 ) -> Column:
-    """Give a column of text its kind; see :func:`~shapley2d._tables.texts.stray_rule.read_texts` for the rule.
+    """A typed column, by the rule of :func:`~shapley2d._tables.texts.stray_rule.read_texts`.
 
     Parameters
     ----------
     texts : pyarrow array of strings
     key : str
-        Its name.
+        Name of the column.
     kind : {None, "number", "date", "text"}
-        What the user says that it holds.
+        The kind that the user set.
     notation : str
-        How the table writes its numbers elsewhere.
+        The notation of other columns of the table.
     like : Column, optional
-        The same column of the training table: this one is read alike, as far as it can be.
+        The same column of the training table; this one is read alike if possible.
 
     Examples
     --------
@@ -80,13 +80,13 @@ def text_column(
 
 
 def _before_rounding(reading: TextReading, words: Any) -> int:
-    """How many different numbers there are, where rounding makes some of them the same; 0 where it does not."""
+    """The number of distinct numbers before rounding; 0 if rounding makes none of them equal."""
     import pyarrow.compute as pc
 
     if reading.kind != "number" or not are_long(reading.values):
         return 0
     found = ~np.isnan(reading.values)
-    texts = pc.utf8_ltrim(words.filter(pa_array(found)), "+0")  # 007 and 7 are no two numbers
+    texts = pc.utf8_ltrim(words.filter(pa_array(found)), "+0")  # 007 and 7 are the same number
     distinct = len(pc.unique(texts))
     return distinct if np.unique(reading.values[found]).size < distinct else 0
 
@@ -113,7 +113,7 @@ def stored_column(texts: list[str | None], key: str, kind: Kind, notation: str) 
 
 
 def as_texts(items: Sequence[Any]) -> Any:
-    """Texts, with gaps, for pyarrow; None where something else is among them."""
+    """A pyarrow array of text with nulls; None if an item is not text."""
     import pyarrow as pa
 
     try:
@@ -123,7 +123,7 @@ def as_texts(items: Sequence[Any]) -> Any:
 
 
 def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64]]:
-    """The different texts, trimmed, and the position of every entry's among them, -1 where it is missing."""
+    """The distinct texts, trimmed, and each entry's position among them, -1 where missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -146,7 +146,7 @@ def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64]]:
 
 
 def clean_texts(table: Any) -> Any:
-    """A pyarrow table whose columns of text are trimmed, with nulls where an entry is missing."""
+    """A pyarrow table with trimmed text, and nulls where an entry is missing."""
     import pyarrow as pa
 
     for place, key in enumerate(table.column_names):
@@ -158,7 +158,7 @@ def clean_texts(table: Any) -> Any:
 
 
 def _read_like(words: Any, counts: NDArray[np.int64], train: Column) -> TextReading | None:
-    """Read a column as its twin in the training table was read; None where that makes nothing of most entries."""
+    """Read a column as in the training table; None if that fails for most entries."""
     if train.kind == "category":
         return read_texts(words, counts, kind="text")
     if train.kind == "boolean":
@@ -184,7 +184,7 @@ def _strays(reading: TextReading, words: Any, codes: NDArray[np.int64]) -> dict[
 
 
 def _example(reading: TextReading, words: Any) -> str:
-    """An entry in a notation that is not self-evident, and what it stands for."""
+    """An entry in an ambiguous notation and its meaning."""
     if not reading.notation or not (reading.doubtful or reading.notation == "decimal commas"):
         return ""
     places = np.flatnonzero(~np.isnan(reading.values))

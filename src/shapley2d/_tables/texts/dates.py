@@ -1,4 +1,4 @@
-"""Dates and times as people write them: 2024-02-29, 29.2.2024, 2/29/24, each with or without a time of day."""
+"""Dates in text: 2024-02-29, 29.2.2024, 2/29/24, each with or without a time of day."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _LIKELY = (
     r"($|[T ]+\d{1,2}:\d{2}[:\d.]*( ?[AaPp]\.?[Mm]\.?)?( ?(Z|[+-]\d{2}(:?\d{2})?))?$)"
 )
 _TIME = (
-    r"(?:(?:T| +)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.(?P<fraction>\d{1,9}))?)?"
+    r"(?:(?:T| +)(?P<hour>\d{1,2}):(?P<minute>\d{2})"
+    r"(?::(?P<second>\d{2})(?:\.(?P<fraction>\d{1,9}))?)?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?(?: ?(?P<zone>Z|[+-]\d{2}(?::?\d{2})?))?)?"
 )
 _YEAR_FIRST = re.compile(
@@ -35,26 +36,26 @@ _WITH_POINTS = re.compile(
 _YEAR_LAST = re.compile(
     rf"(?P<one>\d{{1,2}})([-/])(?P<other>\d{{1,2}})\2(?P<year>\d{{4}}|\d{{2}}){_TIME}", re.ASCII
 )
-_PIVOT = 69  # of two digits: 69 is 1969, 68 is 2068
+_PIVOT = 69  # years of two digits: 69 is 1969, 68 is 2068
 _START = dt.datetime(1970, 1, 1)  # noqa: DTZ001
 _MILLISECOND = dt.timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True)
 class ParsedDates:
-    """The dates behind some texts.
+    """The dates of some texts.
 
     Attributes
     ----------
     values : ndarray of shape (n,)
-        Days since 1970; NaN where a text is no date.
+        Days since 1970; NaN where a text is not a date.
     found : ndarray of bool of shape (n,)
     notation : str
-        ``"day first"`` or ``"month first"`` where dates are written as 1/2/2024, else empty.
+        ``"day first"`` or ``"month first"`` if dates are written as 1/2/2024, else empty.
     plain : bool
-        Whether all are written as a computer would.
+        Whether all are in ISO format.
     doubtful : bool
-        Whether the other order makes as many dates.
+        Whether the other order gives as many dates.
     """
 
     values: NDArray[np.float64]
@@ -65,16 +66,16 @@ class ParsedDates:
 
 
 def may_be_dates(texts: Any) -> NDArray[np.bool_]:
-    """Which texts may be dates, at a glance."""
+    """Which texts may be dates, by one regular expression."""
     import pyarrow.compute as pc
 
     return flags(pc.match_substring_regex(texts, _LIKELY))
 
 
 def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> ParsedDates:
-    """Read dates; whether 1/2/2024 is in January or in February is decided for all texts together.
+    """Parse dates; whether 1/2/2024 is in January or February is decided for all texts together.
 
-    The day comes first where that makes dates of more entries (31/1/2024), else the month.
+    The day comes first if that makes dates of more entries (31/1/2024), else the month.
 
     Parameters
     ----------
@@ -83,12 +84,13 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Pa
     counts : ndarray of int
         How often each occurs.
     order : {"", "day first", "month first"}
-        What to take where both are possible.
+        The order if both are possible.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> parse_dates(pa.array(["1970-01-02", "1970-01-01 12:00", "31.12.1969", "x"]), np.ones(4, dtype=int)).values
+    >>> texts = pa.array(["1970-01-02", "1970-01-01 12:00", "31.12.1969", "x"])
+    >>> parse_dates(texts, np.ones(4, dtype=int)).values
     array([ 1. ,  0.5, -1. ,  nan])
     """
     import pyarrow as pa
@@ -130,14 +132,14 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Pa
 
 
 def _days(stamps: Any) -> NDArray[np.float64]:
-    """Timestamps of microseconds as days, to the millisecond."""
+    """Microsecond timestamps as days, to the millisecond."""
     missing = ~flags(stamps.is_valid())
     microseconds = np.asarray(stamps.cast("int64").fill_null(0))
     return np.where(missing, np.nan, microseconds // 1000 / MILLISECONDS_PER_DAY)
 
 
 def _one(found: re.Match[str], year: str, month: str, day: str) -> float:
-    """Days since 1970; NaN where there is no such day or time."""
+    """Days since 1970; NaN if the day or time does not exist."""
     number = int(year)
     if len(year) == 2:
         number += 2000 if number < _PIVOT else 1900

@@ -1,4 +1,4 @@
-"""Numbers as people write them: with thousands separators, decimal commas, currencies, percent signs."""
+"""Numbers in text: thousands separators, decimal commas, currencies, percent signs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 EXACT = 2.0**53
-"""Up to here every whole number is a float64 of its own."""
+"""Up to here float64 holds every whole number exactly; beyond, neighbours become equal."""
 
 _PLAIN = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$"
 _SPACE = r"[ \x{a0}\x{2007}\x{2009}\x{202f}]"
@@ -27,9 +27,10 @@ _CURRENCY = (
 
 
 def _pattern(decimal: str, grouping: str) -> str:
-    """A number with a currency or a percent sign, in brackets where it is negative."""
+    """A number with an optional currency or percent sign, in brackets if negative."""
     first = r"[1-9]\d{0,2}"
-    whole = rf"(?:\d+|{first}(?:{grouping}\d{{3}})+|{first}(?:{_SPACE}\d{{3}})+|{first}(?:{_QUOTE}\d{{3}})+)"
+    grouped = "|".join(rf"{first}(?:{mark}\d{{3}})+" for mark in (grouping, _SPACE, _QUOTE))
+    whole = rf"(?:\d+|{grouped})"
     digits = rf"(?:{whole}(?:{decimal}\d*)?|{decimal}\d+)"
     front = rf"(?:{_SIGN}?{_SPACE}?{_CURRENCY}?|{_CURRENCY}{_SPACE}?{_SIGN}){_SPACE}?"
     written = rf"{front}{digits}{_SPACE}?(?:{_CURRENCY}|%)?"
@@ -39,28 +40,28 @@ def _pattern(decimal: str, grouping: str) -> str:
 _POINT = _pattern(r"\.", ",")
 _COMMA = _pattern(",", r"\.")
 _UNMARKED = r"[0-9.,'()+\-\x{2019}\x{2212}\s\x{a0}\x{2007}\x{2009}\x{202f}]+"
-_FEW = 0.1
-_THOUSANDS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"  # plain numbers that may have no fraction
+_FEW = 0.1  # commas in at most this share of entries are strays, not decimal commas
+_THOUSANDS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"  # 1.500 may mean 1500
 
 
 @dataclass(frozen=True)
 class ParsedNumbers:
-    """The numbers behind some texts.
+    """The numbers of some texts.
 
     Attributes
     ----------
     values : ndarray of shape (n,)
-        NaN where a text is no number.
+        NaN where a text is not a number.
     found : ndarray of bool of shape (n,)
         Which texts are numbers.
     marks : ndarray of str of shape (n,)
-        The currency or the percent sign that stands with each; empty for most.
+        The currency or percent sign of each; usually empty.
     notation : str
-        ``"decimal commas"`` or ``"thousands commas"`` where a comma stands in a number, else empty.
+        ``"decimal commas"`` or ``"thousands commas"`` if a number has a comma, else empty.
     plain : bool
-        Whether all are written as a computer would.
+        Whether all are written as Python writes numbers.
     doubtful : bool
-        Whether the other notation makes as many numbers.
+        Whether the other notation gives as many numbers.
     """
 
     values: NDArray[np.float64]
@@ -72,7 +73,7 @@ class ParsedNumbers:
 
 
 def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
-    """The numbers of a column that holds nothing else, as most do: a few calls, where the rule takes twenty.
+    """Fast path for columns that hold only numbers, as most do.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
     Returns
     -------
     ndarray or None
-        NaN for nulls; None where the rule must have a closer look.
+        NaN for nulls; None if the full rule must decide.
 
     Examples
     --------
@@ -103,11 +104,10 @@ def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
 
 
 def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") -> ParsedNumbers:
-    """Read numbers; whether a comma is a decimal comma is decided for all texts together.
+    """Parse numbers; whether commas are decimal commas is decided for all texts together.
 
-    It is one where more entries are numbers that way than with decimal points. ``1,234`` by itself
-    may be either: then ``commas`` decides, and without it commas group thousands. Plain numbers are
-    read as such where no entry says otherwise.
+    They are if that makes numbers of more entries than decimal points do. ``1,234`` alone is
+    ambiguous: then ``commas`` decides, and by default commas group thousands.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
     counts : ndarray of int
         How often each occurs.
     commas : {"", "decimal commas"}
-        What to take where both are possible.
+        The notation if both are possible.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
         pass
     plain = _matches(texts, _PLAIN)
     point, comma = (_matches(texts, form) & ~plain for form in (_POINT, _COMMA))
-    # plain numbers as decimal commas have it: 1.500 is 1500, and 1.5 is none
+    # with decimal commas, 1.500 is 1500 and 1.5 is not a number
     thousands = plain & _matches(texts, _THOUSANDS)
     fractions = plain & ~thousands & _matches(texts, "[.eEiI]")
     by_point, by_comma = counts[point].sum(), counts[comma].sum() - counts[fractions].sum()
@@ -142,9 +142,7 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
     decimal = by_comma > by_point or (
         by_comma == by_point and commas == "decimal commas" and with_comma.any()
     )
-    decimal = (
-        decimal and counts[comma].sum() > _FEW * counts[comma | thousands].sum()
-    )  # else the commas are strays
+    decimal = decimal and counts[comma].sum() > _FEW * counts[comma | thousands].sum()
     chosen = comma if decimal else point
     found = (plain & ~fractions if decimal else plain) | chosen
     values = _plain_values(texts, found & plain) + _marked_values(
@@ -153,9 +151,9 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
     if decimal:
         values[thousands] = np.round(1000.0 * values[thousands])
     marks, found = _one_mark(_marks(texts, chosen), found, counts)
-    notation = (
-        ("decimal commas" if decimal else "thousands commas") if (with_comma & chosen).any() else ""
-    )
+    notation = ""
+    if (with_comma & chosen).any():
+        notation = "decimal commas" if decimal else "thousands commas"
     values = np.where(found, values, np.nan)
     return ParsedNumbers(
         values, found, marks, notation, not chosen.any(), bool(by_point == by_comma)
@@ -197,7 +195,7 @@ def _marks(texts: Any, which: NDArray[np.bool_]) -> NDArray[Any]:
 def _one_mark(
     marks: NDArray[Any], found: NDArray[np.bool_], counts: NDArray[np.int64]
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Amounts in another currency than most are not numbers of the same column."""
+    """Amounts in another currency than most do not count as numbers."""
     different = {mark: int(counts[marks == mark].sum()) for mark in set(marks.tolist()) - {""}}
     if len(different) > 1:
         most = max(sorted(different), key=lambda mark: different[mark])
@@ -216,12 +214,12 @@ def _floats(array: Any) -> NDArray[np.float64]:
 
 
 def flags(array: Any) -> NDArray[np.bool_]:
-    """A pyarrow array of booleans, null being false."""
+    """A pyarrow array of booleans as numpy, with null as false."""
     return np.asarray(array.fill_null(fill_value=False).to_numpy(zero_copy_only=False), dtype=bool)
 
 
 def are_long(numbers: NDArray[np.float64]) -> bool:
-    """Whether some numbers are so large that whole ones lose their last digits.
+    """Whether some numbers are too large for float64 to hold every whole number.
 
     Examples
     --------
@@ -232,7 +230,7 @@ def are_long(numbers: NDArray[np.float64]) -> bool:
 
 
 def as_digits(items: Sequence[Any]) -> list[str | None]:
-    """Whole numbers of any length, or decimals, as text that has all their digits.
+    """Whole numbers of any length, or decimals, as text with all digits.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The rule by which a column of text is of one kind or another, a few strays notwithstanding."""
+"""The rule that decides what a column of text holds; a few stray entries do not change it."""
 
 from __future__ import annotations
 
@@ -16,48 +16,49 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Kind
 
 MISSING = (
-    "", "?", "NA", "N/A", "#N/A", "#NA", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "<NA>", "NaT",
+    "", "?", "NA", "N/A", "#N/A", "#NA", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null",
+    "<NA>", "NaT",
 )  # fmt: skip
-"""What counts as missing in every column, as it is written here."""
+"""Missing in every column, in exactly this spelling."""
 
 MISSING_AMONG_NUMBERS = (
-    "-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", ".", "..", "...", "na", "n/a", "n.a.", "n.a", "nan", "null", "#n/a",
-    "none", "nil", "empty", "(empty)", "blank", "(blank)", "missing", "unknown", "unk", "not available",
-    "not applicable", "not known", "no data", "0000-00-00", "0000-00-00 00:00:00",
+    "-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", ".", "..", "...", "na", "n/a", "n.a.", "n.a",
+    "nan", "null", "#n/a", "none", "nil", "empty", "(empty)", "blank", "(blank)", "missing",
+    "unknown", "unk", "not available", "not applicable", "not known", "no data", "0000-00-00",
+    "0000-00-00 00:00:00",
 )  # fmt: skip
-"""What else counts as missing in a column of numbers or dates, in any case of its letters."""
+"""Also missing in a column of numbers or dates, in any case."""
 
 MAX_STRAYS = 0.1
-"""The largest part of a column's entries that may be strays."""
+"""The largest share of entries that may be strays."""
 
 MIN_NUMBERS = 5
-"""Numbers or dates that it takes before an entry counts as a stray among them."""
+"""With fewer numbers or dates, no entry counts as a stray among them."""
 
 MAX_CODES = 20
-"""So many different whole numbers may be codes."""
+"""Up to this many different whole numbers may be codes."""
 
 CODE_REPEATS = 3
-"""Among codes, a text that occurs so often is a code too."""
+"""A text that occurs this often among codes is a code too."""
 
 
 @dataclass(frozen=True)
 class TextReading:
-    """What different texts stand for.
+    """What the distinct texts of a column stand for.
 
     Attributes
     ----------
     kind : str
     values : ndarray of shape (n,)
-        The number, or the days since 1970, behind each; NaN where it is missing or a stray. Of no
-        use for text.
+        The number or the days since 1970 of each; NaN where missing or a stray. Unused for text.
     strays : ndarray of bool of shape (n,)
         Texts that are neither missing nor of this kind.
     notation : str
-        How numbers or dates are written, where that had to be decided.
+        The notation of numbers or dates, where it had to be decided.
     remark : str
-        What else a user should know.
+        Anything else that the user should know.
     plain : bool
-        Whether all entries are written as a computer would.
+        Whether all entries are written as Python writes them.
     doubtful : bool
         Whether another notation is as likely.
     """
@@ -76,21 +77,20 @@ def read_texts(
 ) -> TextReading:
     """Decide what a column of text holds.
 
-    Numbers or dates, where at least nine tenths of the entries are; in small columns all but one of
-    six or more. The others are strays. Where the numbers are at most 20 different whole ones they
-    may be codes: a text that occurs three times or more is then one of them, and all are text.
+    It holds numbers or dates if at least 90 % of the entries are, or all but one of six or more;
+    the others are strays. At most 20 different whole numbers may be codes: if a text among them
+    occurs three times or more, it is a code too, and the column is text.
 
     Parameters
     ----------
     texts : pyarrow.StringArray
-        The different texts of the column, without space around them; null where one is missing.
+        The distinct texts of the column, trimmed; null where one is missing.
     counts : ndarray of int
         How often each occurs.
     kind : {None, "number", "date", "text"}
-        What the user says that it is.
+        The kind that the user set.
     notation : str
-        How another column, or the training table, writes its numbers or dates: decides where both
-        are possible.
+        The notation of another column or of the training table, used if both are possible.
 
     Examples
     --------
@@ -110,10 +110,8 @@ def read_texts(
     if kind == "text":
         return TextReading("category", nothing, none)
     lower = pc.utf8_lower(texts)
-    if (
-        kind is None
-        and flags(pc.is_in(lower, value_set=pa.array(["true", "false"])))[present].all()
-    ):
+    is_flag = flags(pc.is_in(lower, value_set=pa.array(["true", "false"])))
+    if kind is None and is_flag[present].all():
         return TextReading(
             "boolean", np.where(present, flags(pc.equal(lower, "true")), np.nan), none
         )
@@ -147,7 +145,7 @@ _KINDS: dict[str, Kind] = {"number": "number", "date": "date", "text": "category
 
 
 def _enough(likely: NDArray[np.bool_], given: NDArray[np.bool_], counts: NDArray[np.int64]) -> bool:
-    """Whether a closer look is worth while."""
+    """Whether enough entries look like dates to parse them."""
     n_likely, n_given = int(counts[likely].sum()), int(counts[given].sum())
     return 0 < n_likely >= n_given - max(1, MAX_STRAYS * n_given)
 
@@ -158,7 +156,7 @@ def _few(
     counts: NDArray[np.int64],
     numbers: NDArray[np.float64] | None,
 ) -> bool:
-    """Whether the strays are few enough to be strays."""
+    """Whether few enough entries are strays, and they are not codes."""
     regular = given & ~strays
     n_regular, n_strays = int(counts[regular].sum()), int(counts[strays].sum())
     if not n_strays:
@@ -174,9 +172,9 @@ def _few(
 def _remark_of_marks(
     marks: NDArray[Any], found: NDArray[np.bool_], counts: NDArray[np.int64]
 ) -> str:
-    """Say that only some numbers carry a currency or a percent sign."""
+    """A remark if only some numbers have a currency or percent sign."""
     marked = found & (marks != "")
     n_marked, n_found = int(counts[marked].sum()), int(counts[found].sum())
     if not 0 < n_marked < n_found:
         return ""
-    return f"{n_marked} of its {n_found} numbers carry {str(marks[marked][0])!r}, which is left out"
+    return f"{n_marked} of its {n_found} numbers have {str(marks[marked][0])!r}, which is ignored"

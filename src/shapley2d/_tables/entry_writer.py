@@ -1,4 +1,4 @@
-"""New entries of a column, written as the column writes its own."""
+"""New entries of a column, written in the column's own style."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _SLASHED = re.compile(r"^\s*(\d{1,4})([/.-])(\d{1,2})\2(\d{1,4})(\s|$)")
 
 
 @dataclass(frozen=True)
-class Wording:
-    """How a column writes its entries.
+class EntryWriter:
+    """Writes entries in the style of a column.
 
     Attributes
     ----------
     column : Column
     decimals : int or None
-        To how many decimals its numbers are rounded; None where it holds none.
+        Decimals of its numbers; None if it holds no numbers.
     known : dict of float to str
-        What stands for an entry that the column has, in the way that is most common there.
+        The most common text of each entry in the column.
     """
 
     column: Column
@@ -37,14 +37,14 @@ class Wording:
     known: dict[float, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, column: Column) -> Wording:
-        """Look at a column.
+    def of(cls, column: Column) -> EntryWriter:
+        """Learn the style of a column.
 
         Examples
         --------
         >>> from shapley2d._tables.convert import as_table
-        >>> wording = Wording.of(as_table({"price": ["1,5", "2,25", "3,0"]}).columns[0])
-        >>> wording.text(1.5), wording.text(2.4999)
+        >>> writer = EntryWriter.of(as_table({"price": ["1,5", "2,25", "3,0"]}).columns[0])
+        >>> writer.text(1.5), writer.text(2.4999)
         ('1,5', '2,5')
         """
         present = np.flatnonzero(~np.isnan(column.entries))
@@ -58,11 +58,11 @@ class Wording:
         return cls(column, _decimals(column.entries[present]) if numeric else None, known)
 
     def rounded(self, entries: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Numbers with as many decimals as the column has; other entries as they are."""
+        """Numbers rounded to the decimals of the column; other entries unchanged."""
         return entries if self.decimals is None else np.round(entries, self.decimals) + 0.0
 
     def text(self, entry: float) -> str | None:
-        """An entry as a person would write it into this column; None where nothing should stand there."""
+        """An entry as a person would write it into this column; None if it is missing."""
         if math.isnan(entry):
             return None
         if self.decimals is not None:
@@ -78,14 +78,14 @@ class Wording:
         return plain
 
     def texts(self, entries: NDArray[np.float64]) -> list[str | None]:
-        """Many entries as :meth:`text` writes them."""
+        """The text of many entries."""
         distinct, place = np.unique(self.rounded(entries), return_inverse=True)
         words = np.array([self.text(entry) for entry in distinct.tolist()], dtype=object)
         return list(words[place].tolist())
 
 
 def _decimals(entries: NDArray[np.float64]) -> int:
-    """Decimals that a column's numbers have; where they go on for ever, as many as make three or four digits."""
+    """Decimals of a column's numbers; with endless decimals, as many as give 3 or 4 digits."""
     distinct = np.unique(entries)
     for decimals in range(_MOST_DECIMALS + 1):
         if np.allclose(distinct, np.round(distinct, decimals), rtol=1e-12, atol=0):
@@ -95,7 +95,7 @@ def _decimals(entries: NDArray[np.float64]) -> int:
 
 
 def _dated(iso: str, example: str, notation: str) -> str:
-    """A date as an example has it: of day, month and year between slashes, dots or dashes; else as it is.
+    """A date in the style of an example with slashes, dots or dashes; else unchanged.
 
     Examples
     --------

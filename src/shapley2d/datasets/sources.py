@@ -1,0 +1,166 @@
+"""Where the tables come from: files in the package or in the user's folder, as typed frames.
+
+The package's own tables are CSV files packed with xz, which any tool can open; ``data/SOURCE.md``
+says where each comes from. Other files are in the folder that ``SHAPLEY2D_DATA`` names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import lzma
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d._base.words import one_of
+from shapley2d._tables.frames import FRAME_KINDS, frame_kind
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VARIABLE = "SHAPLEY2D_DATA"
+
+# of the unpacked CSV, so that a file packed again by another tool is still accepted
+CHECKSUMS = {
+    "breast_cancer_original": "d3c46f082ba1687840a2ebd2117450cd40c29edb13b968a0ed9525697203adf5",
+    "census": "9479f8b76861e48c66836d97937f2c5a469581672e12c795d770b297817ae3a1",
+    "credit": "dfb1570f223efb65c0084027570369bdff6cc291b8238b9adce17ab60da4ca83",
+}
+
+
+def bundled_csv(name: str) -> bytes:
+    """Unpack a bundled table and check its checksum.
+
+    Examples
+    --------
+    >>> bundled_csv("credit").splitlines()[1][:24]
+    b'20000,2,2,1,24,2,2,-1,-1'
+    """
+    file = f"{name}.csv.xz"
+    try:
+        content = lzma.decompress((files("shapley2d.datasets") / "data" / file).read_bytes())
+    except (OSError, lzma.LZMAError) as error:
+        raise RuntimeError(f"{file} is damaged: install shapley2d again") from error
+    if hashlib.sha256(content).hexdigest() != CHECKSUMS[name]:
+        raise RuntimeError(f"{file} is damaged: install shapley2d again")
+    return content
+
+
+def bundled_table(name: str) -> Any:
+    """A bundled table as a pyarrow table of whole numbers and text; null where missing.
+
+    Examples
+    --------
+    >>> bundled_table("census").shape
+    (48842, 15)
+    """
+    return read_csv(bundled_csv(name))
+
+
+def find_file(*names: str, title: str, origin: str) -> Path:
+    """Find a file in the user's folder.
+
+    Parameters
+    ----------
+    *names : str
+        Names that the file may have; messages use the first.
+    title, origin : str
+        What the file is and where to get it, for messages.
+
+    Raises
+    ------
+    InputError
+        If the variable is not set or the folder has none of the files.
+    """
+    folder = os.environ.get(VARIABLE)
+    advice = (
+        f"get {names[0]} from {origin} and set the environment variable {VARIABLE} to its folder"
+    )
+    if not folder:
+        raise InputError(f"{title} does not come with the package: {advice}")
+    for name in names:
+        path = Path(folder).expanduser() / name
+        if path.is_file():
+            return path
+    raise InputError(
+        f"{title} does not come with the package, and {folder} ({VARIABLE}) has no {names[0]}: "
+        f"{advice}"
+    )
+
+
+def read_csv(content: bytes) -> Any:
+    r"""Read a CSV file into a pyarrow table; an empty field is missing.
+
+    Examples
+    --------
+    >>> read_csv(b"a,b\n1,x\n2,\n").to_pydict()
+    {'a': [1, 2], 'b': ['x', None]}
+    """
+    from pyarrow import BufferReader, csv
+
+    options = csv.ConvertOptions(null_values=[""], strings_can_be_null=True)
+    return csv.read_csv(BufferReader(content), convert_options=options).combine_chunks()
+
+
+def as_categories(labels: Any) -> Any:
+    """Text as categories in alphabetical order.
+
+    Parameters
+    ----------
+    labels : sequence of str, or pyarrow array of text
+        None or null where missing.
+
+    Returns
+    -------
+    pyarrow.DictionaryArray
+
+    Examples
+    --------
+    >>> column = as_categories(["b", None, "a", "b"])
+    >>> column.dictionary.to_pylist(), column.indices.to_pylist()
+    (['a', 'b'], [1, None, 0, 1])
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if isinstance(labels, pa.ChunkedArray):
+        labels = labels.combine_chunks()
+    encoded = pa.array(labels, pa.string()).dictionary_encode()
+    order = compute.array_sort_indices(encoded.dictionary).to_numpy()
+    rank = pa.array(np.argsort(order).astype(np.int32))
+    return pa.DictionaryArray.from_arrays(
+        rank.take(encoded.indices), encoded.dictionary.take(pa.array(order))
+    )
+
+
+def name_codes(codes: Any, names: Mapping[int, str]) -> Any:
+    """A column of codes as named categories; a code without a name is missing.
+
+    Examples
+    --------
+    >>> name_codes([1, 0, 9], {0: "female", 1: "male"}).to_pylist()
+    ['male', 'female', None]
+    """
+    return as_categories([names.get(code) for code in np.asarray(codes).tolist()])
+
+
+def to_frame(table: Any, frame: str | None) -> Any:
+    """A pyarrow table as a frame of the caller's choice.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> to_frame(pa.table({"a": [1]}), "pyarrow").to_pydict()
+    {'a': [1]}
+    """
+    kind = frame or frame_kind(None)
+    if kind not in FRAME_KINDS:
+        raise InputError(Setting("frame", frame), f" must be {one_of(FRAME_KINDS)}")
+    if kind == "pyarrow":
+        return table
+    return nw.from_arrow(table, backend=cast("Any", kind)).to_native()
