@@ -111,7 +111,7 @@ def test_checkpoints_know_the_order(tmp_path):
     [
         ({"precedence": [1, 2]}, 'must be a dict of "rows", "columns" or both'),
         ({"precedence": {"row": [1]}}, 'must be a dict of "rows", "columns" or both'),
-        ({"precedence": {"rows": [1]}}, "precedence has 1 entries for 5 rows"),
+        ({"precedence": {"rows": [1]}}, "precedence has 1 entry for 5 rows"),
         ({"precedence": {"rows": {9: 1}}}, "there is no row 9 to order"),
         (
             {"precedence": {"columns": {"x0": "late"}}},

@@ -221,7 +221,7 @@ def test_positions_are_those_of_the_table_as_it_was_given():
         ({"time": GROUPS}, "time must hold a number or a date for every row"),
         ({"time": [1, np.nan] * 12}, "time is missing in 12 of 24 rows, first in row 1"),
         ({"time": ["1"] * 23 + ["soon"]}, "time must hold a number or a date for every row, but holds 'soon' in row 23"),
-        ({"time": [1, 2, 3] * 8}, "time has 3 different moments, too few for cv=5, which takes 6"),
+        ({"time": [1, 2, 3] * 8}, "time has 3 distinct moments, too few for cv=5, which takes 6"),
         ({"groups": [1] * N, "time": TIME}, "groups and time leave no rows to train on"),
     ],
 )  # fmt: skip

@@ -20,7 +20,7 @@ MAX_ROWS = 5_000
 """Larger tables are checked on a random sample of this many rows."""
 
 _NEIGHBOURS = 10
-_MOST_OTHERS = 9  # so many neighbours of one other class make a label suspicious
+_MOST_OTHERS = 9  # neighbours of one other class that make a label suspicious
 # Neighbours must predict this share of labels, averaged over classes; below it labels are too noisy
 # to suspect any.
 _PREDICTABLE = 0.8

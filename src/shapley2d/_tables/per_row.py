@@ -9,6 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import is_missing
+from shapley2d._base.words import counted
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import without_column
 from shapley2d._tables.target_entries import as_series
@@ -146,7 +147,8 @@ def _items(given: Any, option: str, n_rows: int) -> list[Any]:
             " must be the name of a column, or one entry per row in an array, list or series",
         )
     if len(items) != n_rows:
-        raise InputError(Setting(option), f" has {len(items)} entries for {n_rows} rows")
+        entries, rows = counted(len(items), "entry", "entries"), counted(n_rows, "row")
+        raise InputError(Setting(option), f" has {entries} for {rows}")
     return items
 
 

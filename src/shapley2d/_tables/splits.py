@@ -11,7 +11,7 @@ import numpy as np
 from shapley2d._base.checks import check_whole
 from shapley2d._base.streams import fold_state
 from shapley2d._base.warnings import warn
-from shapley2d._base.words import counted
+from shapley2d._base.words import counted, plural
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _counted(
 def _at_random(n_rows: int, target: Target, folds: int, seed: int) -> list[Part]:
     if n_rows < 2 * folds:
         raise InputError(
-            f"{n_rows} rows are too few for ",
+            f"{counted(n_rows, 'row')} {plural(n_rows, 'is', 'are')} too few for ",
             Setting("cv", folds),
             f" (n_samples={n_rows} must be at least {2 * folds}): "
             "pass a validation table or fewer folds",
@@ -202,7 +202,7 @@ def _in_time(time: NDArray[np.float64], folds: int) -> list[Part]:
     if moments.size <= folds:
         raise InputError(
             Setting("time"),
-            f" has {moments.size} different moments, too few for ",
+            f" has {counted(moments.size, 'distinct moment')}, too few for ",
             Setting("cv", folds),
             f", which takes {folds + 1}: ask for fewer folds",
         )

@@ -10,6 +10,7 @@ import numpy as np
 from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import is_missing, is_number
 from shapley2d._base.warnings import warn
+from shapley2d._base.words import counted
 from shapley2d._tables.table import Column, Table
 from shapley2d._tables.target_entries import (
     Labels,
@@ -89,7 +90,7 @@ def _check_present(y: NDArray[Any], row_names: NDArray[Any], name: str) -> None:
     if rows.size:
         raise InputError(
             Place(name),
-            f" is missing (NaN) in {rows.size} row(s), first in row {row_names[rows[0]]}: "
+            f" is missing (NaN) in {counted(rows.size, 'row')}, first in row {row_names[rows[0]]}: "
             "drop those rows or fill them",
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -220,7 +221,8 @@ def _check_length(y: NDArray[Any], table: Table, name: str) -> None:
     if y.size != table.n_rows:
         raise InputError(
             Place(name),
-            f" has {y.size} entries, but its table has {table.n_rows} rows: "
+            f" has {counted(y.size, 'entry', 'entries')}, but its table has "
+            f"{counted(table.n_rows, 'row')}: "
             "inconsistent numbers of samples",
         )
 

@@ -76,7 +76,7 @@ def check_ends(file: BinaryIO) -> int:
     if size < 12 or head != _MARK or tail[4:] != _MARK:
         raise ValueError("it does not begin and end as a Parquet file does")
     if int.from_bytes(tail[:4], "little") > size - 12:
-        raise ValueError("its end says that it is longer than it is")
+        raise ValueError("its metadata claims to be longer than the file")
     file.seek(0)
     return size
 
