@@ -106,8 +106,8 @@ def test_an_infinite_score_is_the_highest():
         (average_precision, ([0, np.nan], [True, False]), "must not be NaN"),
         (average_precision, ([0, 1], [False, False]), "no cell is an error"),
         (detection_scores, ([0, 1], [True, True]), "every cell is an error"),
-        (detection_curve, ([0, 1], [True, False], [3]), "between 0 and the 2 cells"),
-        (detection_curve, ([0, 1], [True, False], [-1]), "between 0 and the 2 cells"),
+        (detection_curve, ([0, 1], [True, False], [3]), "between 0 and 2, the number of cells"),
+        (detection_curve, ([0, 1], [True, False], [-1]), "between 0 and 2, the number of cells"),
     ],
 )
 def test_what_cannot_be_scored(score, arguments, message):
