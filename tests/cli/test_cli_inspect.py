@@ -52,10 +52,10 @@ def test_the_list_says_what_is_wrong_and_what_it_should_say(capsys):
     out = run(capsys, "inspect people.csv --target bought --id id --top 6").out
     assert "people.csv: 80 rows x 7 columns and the label 'bought'; about" in out
     columns, cells = out.split("Entries to check")
-    assert "'Brimingham' (1 x), a slip apart from 'Birmingham'" in columns
+    assert "'Brimingham' (1 x), likely a misspelling of 'Birmingham'" in columns
     line = next(line for line in cells.splitlines() if "Brimingham" in line)
     assert line.split()[:5] == ["K007", "9", "city", "Brimingham", "Birmingham"]
-    assert "far from what the row suggests: expected" in out
+    assert "far off for its row: expected" in out
     assert len([one for one in out.splitlines() if " % " in one]) >= 6
 
 

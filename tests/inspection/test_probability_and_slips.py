@@ -137,8 +137,8 @@ def test_a_rare_spelling_names_the_frequent_one():
     )
     words, new = explain_suspects(table.columns, [expected], np.full((n, 1), 0.5))
     assert words == {
-        (60, 0): "a rare spelling: 'Brimingham', 40 x 'Birmingham'",
-        (61, 0): "a rare spelling: 'Bostn', 20 x 'Boston'",
+        (60, 0): "a rare spelling of 'Birmingham' (40 x)",
+        (61, 0): "a rare spelling of 'Boston' (20 x)",
     }
     assert table.columns[0].categories[int(new[0].entries[60])] == "Birmingham"
 

@@ -43,7 +43,7 @@ def test_planted_errors_come_first_with_what_they_should_say(inspection):
     assert (line["entry"], line["expected"]) == ("Brimingham", "Birmingham")
     assert "Birmingham" in line["likely"]
     age = first.iloc[found.index((5, "age"))]
-    assert "far from what the row suggests: expected" in age["reasons"]
+    assert "far off for its row: expected" in age["reasons"]
     assert age["reasons"].count("%") >= 1
     assert age["expected"].isdecimal()  # whole numbers stay whole
     assert list(first["probability"]) == sorted(first["probability"], reverse=True)

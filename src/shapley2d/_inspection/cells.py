@@ -186,7 +186,7 @@ class ScoredCells:
     def _phrase(self, reason: str, i: int, j: int) -> str:
         if reason == "row":
             is_number = self.columns[j].kind in ("number", "date")
-            start = "far from what the row suggests" if is_number else "does not fit its row"
+            start = "far off for its row" if is_number else "does not fit its row"
             likely = self.likely_text(i, j)
             return f"{start}: expected {likely}" if likely else start
         if reason == "gain":
@@ -203,8 +203,8 @@ def reasons_text(reasons: list[tuple[str, float]]) -> str:
 
     Examples
     --------
-    >>> reasons_text([("far from what the row suggests: expected 34 to 41", 0.62), ("rare", 0.3)])
-    'far from what the row suggests: expected 34 to 41 (62 %); rare (30 %)'
+    >>> reasons_text([("far off for its row: expected 34 to 41", 0.62), ("rare", 0.3)])
+    'far off for its row: expected 34 to 41 (62 %); rare (30 %)'
     """
     return "; ".join(f"{words} ({percent(share)})" if share else words for words, share in reasons)
 

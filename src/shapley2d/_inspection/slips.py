@@ -136,8 +136,8 @@ class _Spellings:
             return None
         likely = [] if expected.alternatives is None else expected.alternatives[i].tolist()
         meant = next((one for one in likely if one in near), near[0])
-        right = f"{self._counts[meant]:,} x {self._words[meant]!r}"
-        return float(meant), f"a rare spelling: {self._words[code]!r}, {right}"
+        right = f"{self._words[meant]!r} ({self._counts[meant]:,} x)"
+        return float(meant), f"a rare spelling of {right}"
 
 
 def number_text(number: float) -> str:

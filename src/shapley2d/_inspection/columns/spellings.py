@@ -37,10 +37,10 @@ def find_spellings(written: WrittenColumn) -> list[ColumnFinding]:
     alike = {word: usual for word, usual in alike.items() if word not in likely}
     found = []
     if likely:
-        found.append(_finding(written, likely, "a slip apart from", LIKELY))
+        found.append(_finding(written, likely, "likely a misspelling of", LIKELY))
     if alike:
         found.append(
-            _finding(written, alike, "the same but for capitals, spaces and signs as", EVEN)
+            _finding(written, alike, "which differs only in capitals, spaces or signs from", EVEN)
         )
     return found
 
