@@ -13,6 +13,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+__all__ = [
+    "BackendWarning",
+    "CacheWarning",
+    "CheckpointWarning",
+    "InputError",
+    "InputWarning",
+    "LeakWarning",
+    "OptionError",
+    "PrecisionWarning",
+    "UnseenLabelWarning",
+    "UtilityError",
+]
+
 _NAME_ONLY: Any = object()
 _LONGEST = 200  # characters of a value in a message
 

@@ -149,7 +149,7 @@ def test_repairing_is_measured_on_rows_that_it_never_saw(monkeypatch):
 
     monkeypatch.setattr(measure, "inspect_cells", watched)
     inspection = inspect_cells(X, y, progress=False)
-    gain = measure_repair(inspection, X, y, n=24, cv=4, repeats=1, model="logistic", progress=False)
+    gain = measure_repair(inspection, X, y, n=24, cv=4, n_repeats=1, model="logistic", progress=False)
     assert len(seen) == 4 and all(rows.size == 90 for rows in seen)
     assert not set.intersection(*(set(rows) for rows in seen))  # every row was held out once
     assert gain.gain > 0.02 and gain.gain > gain.random_gain
@@ -168,7 +168,7 @@ def test_a_log_is_applied_to_training_rows_only():
     X, y = spoiled()
     inspection = inspect_cells(X, y, progress=False)
     _, log = inspection.repair(X, n=24)
-    options = {"cv": 4, "repeats": 1, "model": "knn", "progress": False}
+    options = {"cv": 4, "n_repeats": 1, "model": "knn", "progress": False}
     gain = measure_repair(log, X, y, **options)
     assert gain.changed.sum() == 3 * len(log)  # every row trains in three of four folds
     assert gain.gain > 0
@@ -184,7 +184,7 @@ def test_labels_of_a_log_and_mistakes():
     flipped = y.copy()
     flipped[:10] = np.where(y[:10] == "yes", "no", "yes")
     log = pd.DataFrame({"row": range(10), "column": "(label)", "after": y[:10]})
-    gain = measure_repair(log, X, flipped, cv=4, repeats=1, model="knn", progress=False)
+    gain = measure_repair(log, X, flipped, cv=4, n_repeats=1, model="knn", progress=False)
     assert gain.gain > 0
     with pytest.raises(InputError, match="repairs must be an Inspection, or the log"):
         measure_repair([1], X, y)

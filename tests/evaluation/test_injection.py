@@ -10,10 +10,10 @@ import pytest
 from scipy.stats import gaussian_kde
 
 from shapley2d import InputError
-from shapley2d.evaluation import AGE_TYPOS, KINDS, inject_errors, mistype_ages
+from shapley2d.evaluation import AGE_TYPOS, ERROR_KINDS, inject_errors, mistype_ages
 from shapley2d.evaluation.cell_errors import mistype_number
 
-CELL_KINDS = [kind for kind in KINDS if kind != "labels"]
+CELL_KINDS = [kind for kind in ERROR_KINDS if kind != "labels"]
 CONTINUOUS, POSITIVE, GRADES, WHOLE, CATEGORY = range(5)
 
 
@@ -56,7 +56,7 @@ def test_as_many_cells_as_asked_differ_and_no_other(kind, share):
     assert (corrupted.labels == labels).all() and not corrupted.rows.any()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ERROR_KINDS)
 def test_a_seed_decides_everything_and_the_input_stays(kind):
     numbers, labels, categorical = table()
     before = numbers.copy(), labels.copy()
@@ -88,7 +88,7 @@ BEFORE = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ERROR_KINDS)
 def test_a_seed_gives_the_table_that_it_always_gave(kind):
     _, _, corrupted = corrupt(kind, 0.1 if kind == "labels" else 0.02, seed=7, n=60)
     where, entries = BEFORE[kind]

@@ -50,7 +50,7 @@ def measure_repair(
     model: Any = "forest",
     scoring: Any = None,
     cv: int = 5,
-    repeats: int = 2,
+    n_repeats: int = 2,
     task: str = "auto",
     kinds: Any = None,
     random_state: Any = 0,
@@ -82,7 +82,7 @@ def measure_repair(
         As for :func:`~shapley2d.value_cells`.
     scoring : str, callable or None
         Any scikit-learn scoring; None takes accuracy, or R squared.
-    cv, repeats : int
+    cv, n_repeats : int
         Number of folds, and how often the rows are split into them.
     task, kinds, random_state, n_jobs, progress
         As for :func:`~shapley2d.inspect_cells`.
@@ -99,13 +99,13 @@ def measure_repair(
     >>> y = ["low" if k % 20 < 10 else "high" for k in range(60)]
     >>> X["b"][7] = 700.0
     >>> inspection = inspect_cells(X, y, progress=False)
-    >>> options = {"model": "tree", "cv": 3, "repeats": 1, "progress": False}
+    >>> options = {"model": "tree", "cv": 3, "n_repeats": 1, "progress": False}
     >>> measure_repair(inspection, X, y, n=1, **options).changed.tolist()
     [1, 1, 1]
     """
     run = Run.create(random_state, "shapley", n_jobs, progress)
     check_whole(cv, "cv", 2)
-    check_whole(repeats, "repeats", 1)
+    check_whole(n_repeats, "n_repeats", 1)
     given_frame = frame_kind(X)
     named = y if isinstance(y, str) else None
     X, y, _, _ = with_targets(X, y, None, None)
@@ -118,7 +118,7 @@ def measure_repair(
             Setting("n" if n is not None else "probability"),
             " goes with an inspection: the log lists the changes",
         )
-    parts = [part for k in range(repeats) for part in _folds(data, cv, run.seed + k)]
+    parts = [part for k in range(n_repeats) for part in _folds(data, cv, run.seed + k)]
     scores = np.zeros((3, len(parts)))
     changed = np.zeros(len(parts), dtype=np.intp)
     with reporting(progress, "measuring repairs") as report:

@@ -12,11 +12,11 @@
 
 from shapley2d.evaluation.cell_errors import AGE_TYPOS, mistype_ages
 from shapley2d.evaluation.detection import average_precision, detection_curve, detection_scores
-from shapley2d.evaluation.injection import KINDS, Corrupted, inject_errors
+from shapley2d.evaluation.injection import ERROR_KINDS, Corrupted, inject_errors
 
 __all__ = [
     "AGE_TYPOS",
-    "KINDS",
+    "ERROR_KINDS",
     "Corrupted",
     "average_precision",
     "detection_curve",

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-KINDS = (*CELL_ERRORS, "labels")
+ERROR_KINDS = (*CELL_ERRORS, "labels")
 """The kinds of errors of :func:`inject_errors`."""
 
 
@@ -119,7 +119,7 @@ def inject_errors(
     limits = (-np.inf, np.inf) if bounds is None else bounds
     present = ~np.isnan(entries)
     new, new_labels = entries.copy(), classes.copy()
-    kind_of = np.full(entries.shape, "", dtype=f"U{max(map(len, KINDS))}")
+    kind_of = np.full(entries.shape, "", dtype=f"U{max(map(len, ERROR_KINDS))}")
     for kind in named:
         wanted = _count(kind, share / len(named), entries.size, classes.size)
         if kind == "labels":
@@ -143,11 +143,11 @@ def inject_errors(
 
 def _check_kinds(kinds: str | Sequence[str]) -> list[str]:
     named = [kinds] if isinstance(kinds, str) else list(kinds)
-    known = ", ".join(map(repr, KINDS))
+    known = ", ".join(map(repr, ERROR_KINDS))
     if not named:
         raise InputError(f"kinds is empty: name one or more of {known}")
     for kind in named:
-        if kind not in KINDS:
+        if kind not in ERROR_KINDS:
             raise InputError(f"kind {kind!r} is not known: use one of {known}")
         if named.count(kind) > 1:
             raise InputError(f"kinds has {kind!r} more than once: name it once")

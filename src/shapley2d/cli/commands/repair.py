@@ -239,7 +239,7 @@ def _gain(
     repeats = 2 if given.X.n_rows <= _MANY_ROWS else 1
     try:
         return measure_repair(
-            log, X, given.y, model=model, repeats=repeats, random_state=seed, n_jobs=workers,
+            log, X, given.y, model=model, n_repeats=repeats, random_state=seed, n_jobs=workers,
             kinds=kinds or None, progress=progress(),
         )  # fmt: skip
     except (InputError, UtilityError) as error:
