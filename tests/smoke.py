@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import requires
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,8 @@ assert list(home.glob("_knn/cuda/*.cu")), "the CUDA sources are missing"
 assert list(home.glob("_results/**/*.jinja")), "the page templates are missing"
 assert (home / "py.typed").exists(), "the mark that the package has types is missing"
 assert not any("pytest" in line for line in requires("shapley2d") or [] if "extra" not in line)
+assert not find_spec("shapley2d_paper"), "the reproduction is not part of the wheel"
+assert not find_spec("matplotlib"), "plots are an extra: nothing below needs matplotlib"
 
 X, y = load_credit()
 names = list(getattr(X, "column_names", X.columns))[:6]  # of pyarrow, where there is no pandas

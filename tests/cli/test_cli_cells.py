@@ -194,7 +194,7 @@ def test_validation_rows_as_a_sample(capsys):
     out, _ = run(capsys, command)
     info = Valuation.load("v.parquet").info
     assert 0 < info["n_valid_used"] < info["n_valid"] == 300
-    assert f"evaluated on valid.csv ({info['n_valid_used']} random ones of 300 rows)" in out
+    assert f"evaluated on valid.csv (a random {info['n_valid_used']} of 300 rows)" in out
     other = command.replace(" --tolerance 0.2", " --method random")
     assert main(other.split()) == 2
     assert "--valid-rows goes with --method knn, not with random" in capsys.readouterr().err
@@ -240,7 +240,7 @@ def test_oob_needs_no_validation(capsys):
     out, _ = run(capsys, f"{command} -o values.parquet --report report.html")
     twin = expected(method="oob", n_trees=300, oob_score="distance")
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
-    assert "evaluated on no other rows" in out and "Lowest cells" in out
+    assert "without validation rows" in out and "Lowest cells" in out
     page = Path("report.html").read_text(encoding="utf-8")
     assert "mean scores of trees, not contributions" in page
     assert "the mean score of its row by trees" in page and "what it adds" not in page

@@ -72,12 +72,12 @@ def test_the_transcript(demo, tmp_path, capsys, monkeypatch):
     out = capsys.readouterr().out
     assert "126 of its 6291 cells were corrupted" in out
     assert "10% = 629 cells" in out
-    likely, harmful = out.split("The most harmful to a model first")
+    likely, harmful = out.split("Most harmful to a model first")
     for kind in KINDS:
         assert harmful.count(f"{kind}, was ") == 42
     assert 40 < likely.count(", was ") < 126  # the likeliest, right and wrong ones
     assert "shapley2d cells again/table.csv --target class" in out
     last = out.strip().splitlines()[-1]
     assert last.startswith(
-        "Repairing the first 2% as expected, 126 entries: share of right neighbours"
+        "Replacing the first 2%, 126 entries, by the expected ones: share of right neighbours"
     )

@@ -66,6 +66,13 @@ def test_makes_a_figure_without_axes(name):
     assert ax.figure in [plt.figure(number) for number in plt.get_fignums()]
 
 
+@pytest.mark.parametrize("name", DRAW)
+def test_without_matplotlib_the_message_names_the_extra(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(InputError, match=r"pip install 'shapley2d\[plots\]'"):
+        DRAW[name](make(error=0.1, history=[(1, 0.5)]))
+
+
 def test_heatmap_shows_every_value_around_zero():
     v = make()
     image = plots.heatmap(v).images[0]

@@ -51,9 +51,10 @@ Examples:
 
 app = typer.Typer(
     name="shapley2d",
-    help="What every cell of a training table, and every contributor's block of it, is worth to a model, and which "
-    "entries are wrong.",
-    epilog="\b\nExamples:\n  shapley2d demo\n  shapley2d cells patients.csv --target outcome --report report.html\n",
+    help="What every cell of a training table, and every contributor's block of it, is worth to a "
+    "model, and which entries are wrong.",
+    epilog="\b\nExamples:\n  shapley2d demo\n"
+    "  shapley2d cells patients.csv --target outcome --report report.html\n",
     context_settings={"help_option_names": ["--help", "-h"]},
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -75,7 +76,7 @@ def start(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
 ) -> None:
-    """What every cell of a training table, and every contributor's block of it, is worth to a model."""
+    """What every cell and every contributor's block of a table is worth to a model."""
     if version:
         typer.echo(f"shapley2d {__version__}")
         raise typer.Exit

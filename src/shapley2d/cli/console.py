@@ -20,13 +20,13 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_SILENT_S = 10.0  # work that ends sooner is not worth a word
+_SILENT_S = 10.0  # shorter work needs no note
 _PIPE_WIDTH = 200  # lines are not folded in a pipe
 _notes: list[str] = []
 
 
 def open_streams() -> None:
-    """See that there is somewhere to print to, and that any letter can be: one that the encoding lacks is escaped."""
+    """Make stdout and stderr usable: letters that their encoding lacks are escaped."""
     if sys.stderr is None:  # closed by the caller, as in ``2>&-``
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     if sys.stdout is None:
@@ -50,7 +50,7 @@ class ResultConsole(Console):
 
 
 def silence_stdout() -> None:
-    """Send what cannot be written to nowhere, so that the interpreter's last flush does not complain."""
+    """Discard what cannot be written, so that the interpreter's last flush does not complain."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -67,7 +67,7 @@ def say(line: str) -> None:
 
 
 class _NoteConsole(Console):
-    """stderr; that nobody reads it is no reason to stop."""
+    """stderr; the work goes on when nobody reads it."""
 
     def __init__(self) -> None:
         super().__init__(file=sys.stderr, highlight=False, soft_wrap=True)
@@ -77,14 +77,14 @@ class _NoteConsole(Console):
 
 
 def collect_notes() -> list[str]:
-    """A list that takes up the notes from now on, until the next one is asked for."""
+    """A new list that collects the notes of this command."""
     global _notes  # noqa: PLW0603  (one command to a process)
     _notes = []
     return _notes
 
 
 def note(message: object, names: Mapping[str, str] | None = None, *, keep: bool = True) -> None:
-    """Print something beside the results, on stderr; a message of the library in the words of the command line.
+    """Print a note on stderr, in the words of the command line.
 
     It is kept for the report, unless it is about the progress of the run.
     """
@@ -95,7 +95,7 @@ def note(message: object, names: Mapping[str, str] | None = None, *, keep: bool 
 
 
 class ProgressNotes:
-    """Long work without a terminal: a note on how long it takes, then one whenever the time has doubled."""
+    """Progress without a terminal: a note after 10 s, then one whenever the time has doubled."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()
@@ -103,11 +103,11 @@ class ProgressNotes:
         self._hinted = False
 
     def announce(self, words: str) -> None:
-        """Pass on what is said before the work."""
+        """Note the plan of a long run."""
         note(words, keep=False)
 
     def __call__(self, fraction: float, words: str) -> None:
-        """Hear of progress."""
+        """Take note of progress."""
         elapsed = time.monotonic() - self._start
         if elapsed < self._next or fraction >= 1:
             return
@@ -133,7 +133,7 @@ def progress() -> Any:
 
 @contextmanager
 def warnings_as_notes(names: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Show the library's warnings as notes, each once; those of other libraries are for developers."""
+    """Show the library's warnings as notes, each once, and hide those of other libraries."""
     seen: set[str] = set()
 
     def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:

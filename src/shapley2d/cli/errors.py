@@ -1,4 +1,4 @@
-"""What went wrong, as one line for a person and a number for a shell."""
+"""Errors as one line for a person and an exit code for a shell."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ INTERRUPTED = 130
 
 _DEBUG = "SHAPLEY2D_DEBUG"
 
-# typer has carried click inside since 0.27 and required it before; both make their errors from this
-# class
+# typer bundles click since 0.27 and required it before; both derive their errors from this class
 UsageError: Any = typer.BadParameter.__base__
 
 
@@ -52,7 +51,7 @@ class MissingFlagsError(InputError):
 
 @contextmanager
 def computing(names: dict[str, str], checkpoint: Path | None = None) -> Iterator[None]:
-    """Name files and columns in the library's messages, which call them ``X``, ``y`` and so on; mind Ctrl-C."""
+    """Replace ``X`` and ``y`` in the library's messages by files and columns; report Ctrl-C."""
     try:
         yield
     except MissingFlagsError:
@@ -74,7 +73,7 @@ def stop_if_partial(valuation: Valuation) -> None:
 
 
 def report_error(error: Exception, arguments: Sequence[str] = ()) -> int:
-    """Print one line on stderr, with the command that will do where there is one, and return the exit code."""
+    """Print one line on stderr, with a command that works if there is one; return the exit code."""
     code, line = _assess(error)
     if isinstance(error, MissingFlagsError) and arguments:
         command = shlex.join(["shapley2d", *arguments, *error.flags])
@@ -105,7 +104,10 @@ def _assess(error: Exception) -> tuple[int, str]:
 def _os_error(error: OSError) -> str:
     where = f"{error.filename}: " if error.filename else ""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"{where}the disk is full: free some space or write elsewhere; nothing was left half written"
+        return (
+            f"{where}the disk is full: free some space or write elsewhere; nothing was left half "
+            "written"
+        )
     if error.errno == errno.EACCES:
         return f"{where}permission denied: choose another place, or change the permissions"
     return f"{where}{error.strerror or error}"

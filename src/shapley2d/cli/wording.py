@@ -1,4 +1,4 @@
-"""The library's messages in the words of the command line: its flags for options, the user's files for tables."""
+"""The library's messages in the words of the command line: flags, and names of files."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def in_words(message: object, names: Mapping[str, str] | None = None) -> str:
     Examples
     --------
     >>> from shapley2d.exceptions import InputError
-    >>> in_words(InputError("too few rows for ", Setting("cv", 5), ": set ", Setting("task", "regression")))
-    'too few rows for --cv 5: set --task regression'
+    >>> in_words(InputError("too few rows for ", Setting("cv", 5)))
+    'too few rows for --cv 5'
     """
     if not isinstance(message, Worded):
         return str(message)

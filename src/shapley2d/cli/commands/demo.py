@@ -1,4 +1,4 @@
-"""``shapley2d demo``: errors injected into a bundled table, found by an inspection and by cell values, repaired."""
+"""``shapley2d demo``: errors injected into a bundled table, found, and repaired."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,25 +20,26 @@ KINDS = ("unlikely", "swapped", "typo")
 """The kinds of errors injected, a third of them each."""
 
 SHARE = 0.02
-"""How many of the cells are changed."""
+"""Share of the cells that are changed."""
 
 SEED = 2023
 
 _GRADES = (1, 10)  # the lowest and the highest entry of the table
 _PARTS = (0.01, 0.02, 0.05, 0.10)
 _SHOWN = 10
+_TEXTS = ("column", "class", "error")  # headings of columns aligned to the left
 
 Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write the files.")]
 
 
 def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
-    """Inject errors into a bundled table, look for them in two ways, and see what repairing them gains.
+    """Inject errors into a bundled table, find them in two ways, and measure what a repair gains.
 
     The table is Breast Cancer Wisconsin (Original): 699 patients, 9 gradings from 1 to 10. The
     errors are values unlikely for the patient's diagnosis, entries swapped between patients, and
-    typos. An inspection says which entries are likely wrong, cell values say which harm a model. It
-    takes some seconds and writes the table, the values, a report with the injected errors marked,
-    and the page on which to decide about the likeliest errors.
+    typos. An inspection finds the entries that are likely wrong, cell values those that harm a
+    model. It takes some seconds and writes the table, the values, a report with the injected errors
+    marked, and the page on which to decide about the likeliest errors.
     """
     from shapley2d import inspect_cells, measure_repair, value_cells
     from shapley2d._results.inspection_page import write_inspection
@@ -122,22 +123,21 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     )
     console.print(
         Text(
-            f"Of the {total} injected errors, how many are among the first cells to look at?",
+            f"How many of the {total} injected errors are among the first cells inspected?",
             style="italic",
         )
     )
     console.print(_found_table(inspected))
     console.print(
         Text(
-            "\nThe likeliest wrong first, with what was expected instead",
+            "\nMost likely wrong first, with the expected entry",
             style="italic",
         )
     )
     console.print(_suspects(inspection, entries, corrupted.kinds))
     console.print(
         Text(
-            "\nThe most harmful to a model first, errors only: between them are entries as they "
-            "came",
+            "\nMost harmful to a model first, injected errors only; the gaps are original entries",
             style="italic",
         )
     )
@@ -147,8 +147,8 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     console.print(
         Text(
             printable(
-                f"The same by hand: shapley2d inspect {files['table']} --target class --report "
-                f"page.html\n                  shapley2d cells {files['table']} --target class",
+                f"Run it yourself: shapley2d inspect {files['table']} --target class --report "
+                f"page.html\n                 shapley2d cells {files['table']} --target class",
                 keep="\n",
             )
         ),
@@ -156,7 +156,8 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     )
     console.print(
         Text(
-            f"Repairing the first {SHARE:.0%} as expected, {len(log)} entries: {gain.in_words()}",
+            f"Replacing the first {SHARE:.0%}, {len(log)} entries, by the expected ones: "
+            f"{gain.in_words()}",
             style="bold",
         ),
         soft_wrap=True,
@@ -206,15 +207,18 @@ def _found_table(inspected: list[dict[str, Any]]) -> Table:
 
 
 def _suspects(inspection: Any, original: Any, kinds: Any) -> Table:
-    """The entries likeliest wrong, with what they were."""
+    """The entries that are most likely wrong, with what they were."""
     table = Table(box=None, pad_edge=False)
-    for heading, side in (("row", "right"), ("column", "left"), ("content", "right"), ("expected", "right"),
-                          ("wrong", "right"), ("error", "left")):  # fmt: skip
-        table.add_column(heading, justify=side)  # type: ignore[arg-type]
+    for heading in ("row", "column", "content", "expected", "wrong", "error"):
+        table.add_column(heading, justify="left" if heading in _TEXTS else "right")
     _, m = inspection.shape
     places = rank_cells(inspection)
     for i, j in [(i, j) for i, j in places if j < m][:_SHOWN]:
-        injected = f"{kinds[i, j]}, was {original[i, j]:.0f}" if kinds[i, j] else "original value (not injected)"
+        injected = (
+            f"{kinds[i, j]}, was {original[i, j]:.0f}"
+            if kinds[i, j]
+            else "original value (not injected)"
+        )
         table.add_row(
             str(i),
             shown(inspection.cells.names[j]),
@@ -229,9 +233,8 @@ def _suspects(inspection: Any, original: Any, kinds: Any) -> Table:
 def _first_errors(valuation: Any, original: Any, kinds: Any) -> Table:
     """The injected errors of lowest value."""
     table = Table(box=None, pad_edge=False)
-    for heading, side in (("place", "right"), ("row", "right"), ("column", "left"), ("content", "right"),
-                          ("class", "left"), ("value", "right"), ("error", "left")):  # fmt: skip
-        table.add_column(heading, justify=side)  # type: ignore[arg-type]
+    for heading in ("place", "row", "column", "content", "class", "value", "error"):
+        table.add_column(heading, justify="left" if heading in _TEXTS else "right")
     order = np.argsort(valuation.values, axis=None, kind="stable")
     places = np.flatnonzero(kinds.ravel()[order] != "")[:_SHOWN]
     for place, i, j in zip(places, *np.unravel_index(order[places], valuation.shape), strict=True):

@@ -1,4 +1,4 @@
-"""From files to what the library values: features, target, validation table, each checked by name."""
+"""From files to the library's arguments: features, target and validation table, checked."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _read(path: str, file: FileOptions) -> Source:
 def _without_keys(
     source: Source, X: Table, missing: NDArray[np.intp], target: str, *, drop_keys: bool
 ) -> Table:
-    """The table without keys, where that was asked for; everything that a flag can take care of in one message."""
+    """The table without keys, if asked for; names all flags that are missing in one message."""
     keys = find_keys(X)
     if drop_keys and keys:
         names = {key.name for key in keys}

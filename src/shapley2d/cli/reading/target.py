@@ -40,7 +40,7 @@ class TargetColumn:
 
 
 def read_target(source: Source, target: str, *, kind: str | None, task: str) -> TargetColumn:
-    """Read the target; rows whose entry is no number where the others are get left out, with a note."""
+    """Read the target; rows whose entry does not match its type are left out, with a note."""
     import pyarrow as pa
 
     column = source.table[target]
@@ -96,7 +96,7 @@ def _as_vector(column: Any) -> NDArray[Any]:
         return np.asarray(column.to_numpy())
     try:
         items = column.to_pylist()
-    except (OverflowError, ValueError, KeyError) as error:  # the last: a zone that nobody knows
+    except (OverflowError, ValueError, KeyError) as error:  # KeyError: an unknown time zone
         raise InputError(
             Place("y"),
             f" holds {column.type} entries that cannot be read ({error}): correct or drop them",
@@ -119,7 +119,7 @@ def _missing(entries: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _entries(entries: NDArray[Any]) -> Any:
-    """Numbers and the like as they are; labels of text so that nobody reads them as numbers again."""
+    """Numbers unchanged; text as categories, so that it is never read as numbers again."""
     import pyarrow as pa
 
     items = entries.tolist()

@@ -29,7 +29,7 @@ _FORMULA = re.compile(
 def check_outputs(
     values: Path | None, report: Path | None, inputs: Sequence[str], checkpoint: Path | None = None
 ) -> None:
-    """Refuse files that could not be written after the work, or that would overwrite each other or an input."""
+    """Refuse files that cannot be written, or that would overwrite each other or an input."""
     if values is not None:
         if values.suffix.lower() not in _VALUES:
             raise InputError(f"--output {values}: the name must end in .parquet or .csv")
@@ -65,7 +65,7 @@ def check_file(path: Path, option: str, inputs: Sequence[str] = ()) -> None:
 
 
 def check_distinct(outputs: Sequence[tuple[str, Path | None]]) -> None:
-    """Refuse outputs that are one file: by the same name, by a link, or by a folder that takes A for a."""
+    """Refuse outputs that are one file: by name, by a link, or by a folder that ignores case."""
     there = [(option, path, real_path(path)) for option, path in outputs if path is not None]
     for k, (option, path, target) in enumerate(there):
         for other, _, second in there[:k]:
@@ -89,7 +89,7 @@ def _same(path: Path, other: str) -> bool:
 
 
 def _ignores_case(folder: Path) -> bool:
-    """Whether a folder takes a small letter for a capital one, as on macOS and Windows."""
+    """Whether a folder ignores case, as on macOS and Windows."""
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".case-", suffix=".part") as probe:
         return Path(probe.name).with_name(Path(probe.name).name.swapcase()).exists()
 
@@ -97,7 +97,7 @@ def _ignores_case(folder: Path) -> bool:
 def write_outputs(
     valuation: Valuation, values: Path | None, report: Path | None, **options: Any
 ) -> tuple[dict[str, Path], list[Exception]]:
-    """Write what was asked for, and return the files with what went wrong: one full disk must not cost the rest."""
+    """Write values and report; return the files and the errors, so that one failure is not all."""
     files: dict[str, Path] = {}
     failed: list[Exception] = []
     for what, path, write in (
@@ -115,7 +115,7 @@ def write_outputs(
 
 
 def report_facts(inputs: Inputs) -> dict[str, str]:
-    """What the report says of where its numbers come from: the files, the target, the command."""
+    """Facts for the report: the files, the target, the command."""
     facts = {"table": Path(inputs.train.path).name, "target": inputs.target}
     if inputs.valid is not None:
         facts["validated on"] = Path(inputs.valid.path).name
@@ -129,7 +129,7 @@ def stop_if_unwritten(failed: list[Exception]) -> None:
 
 
 def write_values(valuation: Valuation, path: Path) -> None:
-    """Write all values, as the file's name asks: Parquet with the record of the run, or a tidy CSV."""
+    """Write all values, by the file's suffix: Parquet with the record of the run, or CSV."""
     if path.suffix.lower() != ".csv":
         with naming(path):
             valuation.save(path)

@@ -26,8 +26,8 @@ def parse_within(text: str | None, *, planned: bool) -> float | None:
 
     Examples
     --------
-    >>> parse_within("90", planned=True), parse_within("1h30m", planned=True), parse_within(None, planned=False)
-    (90.0, 5400.0, None)
+    >>> parse_within("90", planned=True), parse_within("1h30m", planned=True)
+    (90.0, 5400.0)
     """
     if text is None:
         return None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[str, Any]]:
-    """The cells of least value, with what a person needs to find them."""
+    """The cells of lowest value, and where to find them."""
     order = np.argsort(valuation.values, axis=None, kind="stable")[:top]
     contents, labels = valuation.contents, valuation.labels
     cells = []
@@ -45,7 +45,7 @@ def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[st
 
 
 def stray_cells(valuation: Valuation, inputs: Inputs) -> list[dict[str, Any]]:
-    """The entries that are not what their columns hold, with what a person needs to find them."""
+    """The entries that do not match the type of their column, and where to find them."""
     labels = valuation.labels
     return [
         {
@@ -72,7 +72,7 @@ def as_json(
     files: dict[str, Path],
     **more: Any,
 ) -> dict[str, Any]:
-    """Everything that a machine may want to know of a run."""
+    """The result of a run for machines."""
     n, m = valuation.shape
     return {
         "command": command,
@@ -105,13 +105,13 @@ def print_json(summary: dict[str, Any]) -> None:
     text = json_text(summary)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
-    except UnicodeEncodeError:  # escaped by the stream it would be no JSON any more
+    except UnicodeEncodeError:  # escapes of the stream would not be JSON
         text = json_text(summary, only_ascii=True)
     ResultConsole().out(text, highlight=False)
 
 
 def json_text(summary: dict[str, Any], *, only_ascii: bool = False) -> str:
-    r"""JSON that a terminal can show: what JSON itself lets through, such as DEL and C1, is escaped as well.
+    r"""JSON that a terminal can show: also escapes what JSON lets through, such as DEL and C1.
 
     Examples
     --------
@@ -144,29 +144,31 @@ def print_summary(
 
 
 def headline(valuation: Valuation, inputs: Inputs, players: str = "cells") -> str:
-    """What was valued, against what, and how certain it is."""
+    """The table, the validation rows, the method with its precision, and what the values sum to."""
     n, m = inputs.X.shape
     info = valuation.info
     certain = "no sampling error" if valuation.exact else valuation.describe()
     below = share_text(int((valuation.values < 0).sum()), valuation.values.size)
     total = total_words(valuation, lambda number: f"{number:.4g}")
     sums = " ".join(filter(None, (f"{certain}.", total, f"{below} of {players} are negative.")))
+    took = took_words(info)
     return (
         f"{printable(inputs.train.path)}: {n} rows x {m} columns, predicting {inputs.target!r} "
-        f"({info.get('task')}), {_evaluated(inputs, info)}\nmethod {info.get('method')}: "
-        f"{_about(valuation).get('caution') or sums}\n"
-        + (f"took {took}\n" if (took := took_words(info)) else "")
+        f"({info.get('task')}), {_evaluated(inputs, info)}\n"
+        f"method {info.get('method')}: {_about(valuation).get('caution') or sums}\n"
+        + (f"took {took}\n" if took else "")
     )
 
 
 def _evaluated(inputs: Inputs, info: dict[str, Any]) -> str:
     if not info.get("n_valid"):
-        return "evaluated on no other rows"
+        return "without validation rows"
     used, there = info.get("n_valid_used", info["n_valid"]), info["n_valid"]
-    some = "" if used == there else f"{used} random ones of "
+    rows = f"{there} rows" if used == there else f"a random {used} of {there} rows"
     if inputs.valid:
-        return f"evaluated on {printable(inputs.valid.path)} ({some}{there} rows)"
-    return f"evaluated on each of {info.get('folds')} folds in turn{f' ({some}{there} rows)' if some else ''}"
+        return f"evaluated on {printable(inputs.valid.path)} ({rows})"
+    sampled = "" if used == there else f" ({rows})"
+    return f"evaluated on each of {info.get('folds')} folds in turn{sampled}"
 
 
 def _about(valuation: Valuation) -> dict[str, str]:
@@ -175,7 +177,7 @@ def _about(valuation: Valuation) -> dict[str, str]:
 
 def _stray_table(strays: list[dict[str, Any]], title: str) -> Table:
     table = _start_table(strays, title)
-    table.add_column("is no", style="dim")
+    table.add_column("expected type", style="dim")
     for cell in strays:
         table.add_row(*_place(cell), cell["kind"])
     return table
