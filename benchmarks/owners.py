@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from shapley2d import value_cells
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import Target
+from shapley2d._knn.columns.estimators import ColumnSemivalue
 from shapley2d._knn.columns.sampling import estimate_columns
 from shapley2d._methods.pairs.sampling import estimate_pairs
 
@@ -152,7 +152,7 @@ def by_permutations(game, budget, seed):
 
 def by_strata(game, budget, seed):
     """Complement pairs, every size by itself, nothing fitted (maximum sample reuse)."""
-    target = Target(game.n, "shapley")
+    target = ColumnSemivalue(game.n, "shapley")
     pairs = PairSequence(game.n, np.random.SeedSequence(seed)).take((budget - 2) // 2)
     odd = (game.utilities(pairs) - game.utilities(~pairs)) / 2
     size = pairs.sum(axis=1)

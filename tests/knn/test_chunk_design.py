@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shapley2d._knn.columns.chunk_design import chunk_design
-from shapley2d._knn.columns.estimators import Target
+from shapley2d._knn.columns.estimators import ColumnSemivalue
 from shapley2d._knn.columns.sampling import estimate_columns
 
 M = 8
@@ -41,7 +41,7 @@ def exact(phi, semivalue):
 @pytest.mark.parametrize("semivalue", SEMIVALUES)
 def test_all_coalitions_give_the_exact_values(semivalue):
     phi = game(0)
-    design = chunk_design(Target(M, semivalue), 2**M, np.random.SeedSequence(0))
+    design = chunk_design(ColumnSemivalue(M, semivalue), 2**M, np.random.SeedSequence(0))
     assert design.left_out == design.probes == 0
     assert pytest.approx(exact(phi, semivalue)) == (design.weights @ phi(design.coalitions)).T
 
@@ -50,7 +50,7 @@ def test_all_coalitions_give_the_exact_values(semivalue):
 def test_the_values_are_those_of_estimator_b(semivalue):
     """The same pairs, the same weights: keeping the row values would give nothing else."""
     phi, seed = game(1), np.random.SeedSequence(3)
-    design = chunk_design(Target(M, semivalue), 66, seed, left_out=10)
+    design = chunk_design(ColumnSemivalue(M, semivalue), 66, seed, left_out=10)
     kept = estimate_columns(phi, M, n_subsets=66, semivalue=semivalue, random_state=seed)
     lines = design.weights @ phi(design.coalitions)
     assert pytest.approx(kept.values) == lines[:M].T
@@ -65,7 +65,7 @@ def test_the_values_are_those_of_estimator_b(semivalue):
 
 
 def test_projections_have_the_scale_of_a_game_as_their_mean_square():
-    phi, target = game(2), Target(M, "shapley")
+    phi, target = game(2), ColumnSemivalue(M, "shapley")
     design = chunk_design(target, 50, np.random.SeedSequence(0), probes=4000)
     scale = np.square((design.weights @ phi(design.coalitions))[-4000:]).sum(axis=0)
     from shapley2d._knn.columns.estimators import OddKernel
@@ -76,7 +76,7 @@ def test_projections_have_the_scale_of_a_game_as_their_mean_square():
 
 
 def test_chunks_have_coalitions_of_their_own_and_empty_may_count_nothing():
-    target = Target(M, "shapley")
+    target = ColumnSemivalue(M, "shapley")
     one, other = (
         chunk_design(target, 34, np.random.SeedSequence(0, spawn_key=(k,))) for k in range(2)
     )

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import OddKernel, Target
+from shapley2d._knn.columns.estimators import ColumnSemivalue, OddKernel
 from shapley2d._knn.columns.expected_error import expected_error
 from shapley2d._knn.columns.kernel import KERNEL_NOISE, kernel_profile
 from shapley2d._knn.columns.sampling import estimate_columns, few_coalitions
@@ -129,7 +129,7 @@ def test_a_column_that_matters_most_is_missed_with_few_coalitions(games):
 def test_expected_errors_are_those_of_the_random_game(semivalue):
     """By brute force: the covariance over all pairs, and the weights of the value less those of the estimate."""
     m = 7
-    target = Target(m, check_semivalue(semivalue))
+    target = ColumnSemivalue(m, check_semivalue(semivalue))
     everything = PairSequence(m, np.random.SeedSequence(1)).take(10**6)
     sampled = np.arange(len(everything)) < 12
     profile, amplitude = kernel_profile(m)

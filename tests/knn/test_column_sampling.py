@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from shapley2d._base.precision import convergence_ratio, interval_factor
 from shapley2d._knn.columns import sampling as column_sampling
 from shapley2d._knn.columns.design import ENUMERATE_UP_TO, PairSequence, pair_counts
-from shapley2d._knn.columns.estimators import OddKernel, PairRidge, Target
+from shapley2d._knn.columns.estimators import ColumnSemivalue, OddKernel, PairRidge
 from shapley2d._knn.columns.jackknife import jackknife_groups
 from shapley2d._knn.columns.kernel import kernel_profile, kernel_semivalues
 from shapley2d._knn.columns.sampling import estimate_columns
@@ -230,7 +230,7 @@ def test_kernel_semivalue_in_closed_form(m, semivalue):
     profile, amplitude = kernel_profile(m)
     np.testing.assert_allclose(profile, -profile[::-1], atol=1e-12)
     inside, outside = kernel_semivalues(
-        Target(m, check_semivalue(semivalue)).joins, profile, amplitude
+        ColumnSemivalue(m, check_semivalue(semivalue)).joins, profile, amplitude
     )
     for size in range(1, m // 2 + 1):
         T = np.random.default_rng(size).permutation(m) < size
@@ -248,7 +248,7 @@ def test_kernel_matrix_is_positive_definite():
 
 
 def test_leaving_pairs_out_equals_a_fit_without_them():
-    target = Target(9, "shapley")
+    target = ColumnSemivalue(9, "shapley")
     pairs = PairSequence(9, np.random.SeedSequence(3)).take(70)
     keep = np.arange(70) % 7 != 2
     whole, part = OddKernel(target, pairs), OddKernel(target, pairs[keep])
@@ -259,7 +259,7 @@ def test_leaving_pairs_out_equals_a_fit_without_them():
 
 
 def test_ridge_shrinks_noise_and_keeps_signal():
-    target = Target(20, "shapley")
+    target = ColumnSemivalue(20, "shapley")
     pairs = PairSequence(20, np.random.SeedSequence(0)).take(60)
     rng = np.random.default_rng(0)
     signal = (pairs - 0.5) @ rng.normal(size=(20, 50))
@@ -406,7 +406,7 @@ def test_hundreds_of_columns(semivalue, bound):
         return coalitions @ worth.T + (coalitions[:, first] & coalitions[:, second]) @ bonus.T
 
     # A player meets its partner with the chance that a member of its coalition was there before.
-    joins = Target(m, check_semivalue(semivalue)).joins
+    joins = ColumnSemivalue(m, check_semivalue(semivalue)).joins
     exact = worth.copy()
     meets = joins @ np.arange(m) / (m - 1)
     exact[:, first] += meets * bonus

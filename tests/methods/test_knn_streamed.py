@@ -13,7 +13,7 @@ from shapley2d import value_blocks, value_cells
 from shapley2d._estimation import checkpoint
 from shapley2d._knn.columns import sampling
 from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
-from shapley2d._knn.columns.estimators import Target
+from shapley2d._knn.columns.estimators import ColumnSemivalue
 from shapley2d._knn.row_values import RowValues
 from shapley2d._methods.knn.stream_sums import StreamSums
 from shapley2d._methods.knn.valid_chunks import deal_rows
@@ -320,7 +320,9 @@ def test_where_all_validation_rows_are_needed_they_share_their_coalitions(tmp_pa
 
 def test_squares_of_changes_do_as_well_as_the_changes():
     rng = np.random.default_rng(0)
-    design = chunk_design(Target(6, "shapley"), 30, np.random.SeedSequence(0), left_out=3, probes=2)
+    design = chunk_design(
+        ColumnSemivalue(6, "shapley"), 30, np.random.SeedSequence(0), left_out=3, probes=2
+    )
     whole, squared = StreamSums(9, (11, 6)), StreamSums(9, (11, 6))
     for size in (4, 5):
         lines = ChunkLines.split(rng.normal(size=(len(design.weights), 11)), design)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shapley2d import InputError, value_cells
-from shapley2d._knn.columns.estimators import Target
+from shapley2d._knn.columns.estimators import ColumnSemivalue
 from shapley2d._methods.knn.choices import MAX_SAMPLED_COLUMNS
 
 
@@ -41,4 +41,4 @@ def test_constant_columns_do_not_count():
 
 
 def test_numbers_of_coalitions_beyond_float64():
-    assert np.isfinite(Target(1500, "shapley").counts).all()
+    assert np.isfinite(ColumnSemivalue(1500, "shapley").counts).all()

@@ -10,7 +10,7 @@ from knn.cuda.games import make_game, some_coalitions
 from knn.cuda.subset_twin import tall_values
 from shapley2d._knn import row_values as rows_module
 from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
-from shapley2d._knn.columns.estimators import Target
+from shapley2d._knn.columns.estimators import ColumnSemivalue
 from shapley2d._knn.cuda import binned, subsets, tall
 from shapley2d._knn.cuda.binned import BinnedRows
 from shapley2d._knn.cuda.device import DeviceError
@@ -130,7 +130,7 @@ def test_squares_are_added_up_on_the_device(folder, monkeypatch, left_out):
     )  # fmt: skip
     assert part.can_square and part.squares_at_most == 16 and part.rows_at_a_time == tall.MOST_VALID
     design = chunk_design(
-        Target(5, "shapley"), 16, np.random.SeedSequence(0), left_out=left_out, probes=3
+        ColumnSemivalue(5, "shapley"), 16, np.random.SeedSequence(0), left_out=left_out, probes=3
     )
     assert design.left_out == left_out
     found = part.contract_squares(design)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._knn.columns.estimators import Target
+    from shapley2d._knn.columns.estimators import ColumnSemivalue
 
     Floats = NDArray[np.float64]
 
@@ -105,7 +105,7 @@ class ChunkLines:
 
 
 def chunk_design(
-    target: Target,
+    target: ColumnSemivalue,
     n_subsets: int,
     seed: np.random.SeedSequence,
     *,
@@ -118,7 +118,7 @@ def chunk_design(
 
     Parameters
     ----------
-    target : Target
+    target : ColumnSemivalue
     n_subsets : int
         No columns, all columns, and complement pairs. If that is all there are, the values are
         exact.
@@ -135,8 +135,9 @@ def chunk_design(
 
     Examples
     --------
-    >>> from shapley2d._knn.columns.estimators import Target
-    >>> design = chunk_design(Target(6, "shapley"), 34, np.random.SeedSequence(0), left_out=2)
+    >>> from shapley2d._knn.columns.estimators import ColumnSemivalue
+    >>> semivalue = ColumnSemivalue(6, "shapley")
+    >>> design = chunk_design(semivalue, 34, np.random.SeedSequence(0), left_out=2)
     >>> design.coalitions.shape, design.weights.shape
     ((34, 6), (20, 34))
     >>> worth = np.arange(6.0)
@@ -172,7 +173,7 @@ def chunk_design(
 
 
 def _sampled(
-    target: Target,
+    target: ColumnSemivalue,
     pairs: NDArray[np.bool_],
     seed: np.random.SeedSequence,
     left_out: int,
@@ -210,7 +211,7 @@ def _sampled(
 _PROBES = 2**31  # beyond the keys of sizes of coalitions
 
 
-def _on_coalitions(target: Target, lines: list[list[Floats]], *, ends: int) -> Floats:
+def _on_coalitions(target: ColumnSemivalue, lines: list[list[Floats]], *, ends: int) -> Floats:
     """Weights of the odd (and even) parts as weights of no columns, all columns, the pairs and their complements."""
     found = []
     for parts in lines:

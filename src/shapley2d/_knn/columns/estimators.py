@@ -16,7 +16,7 @@ all, whatever the game.
 Every estimator here is linear in the sampled ``D`` and ``E``: it returns its weights, one line per
 column, which serve all rows of the table. None forces the fit through ``phi({})`` and
 ``phi(everything)``, where the game of the nearest neighbours jumps; these two enter by
-:attr:`Target.ends` alone.
+:attr:`ColumnSemivalue.ends` alone.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _PENALTIES = np.concatenate([[0.0], np.logspace(-6, 1, 36)])
 _COUNTLESS = 10**300  # pairs: more than float64 can count
 
 
-class Target:
+class ColumnSemivalue:
     """A semivalue of ``n_columns`` players, as the estimators need it.
 
     Attributes
@@ -65,7 +65,7 @@ class Target:
 
     Examples
     --------
-    >>> target = Target(4, "shapley")
+    >>> target = ColumnSemivalue(4, "shapley")
     >>> target.ends, target.symmetric
     ((-0.25, 0.25), True)
     """
@@ -178,7 +178,7 @@ class _Ridge:
         return float(0.04 * (m / n_pairs) ** 2 * self.spectrum.mean())
 
 
-def _odd_ridge(target: Target, coalitions: NDArray[np.bool_]) -> _Ridge:
+def _odd_ridge(target: ColumnSemivalue, coalitions: NDArray[np.bool_]) -> _Ridge:
     m, sizes = target.n_columns, np.arange(len(target.counts))
     mass = target.odd_slope / np.maximum(sizes * (m - sizes), 1)
     fitted = np.full(m, target.odd_level @ (sizes / m - 0.5))
@@ -192,7 +192,7 @@ def _odd_ridge(target: Target, coalitions: NDArray[np.bool_]) -> _Ridge:
     )
 
 
-def _even_ridge(target: Target, coalitions: NDArray[np.bool_]) -> _Ridge:
+def _even_ridge(target: ColumnSemivalue, coalitions: NDArray[np.bool_]) -> _Ridge:
     """Ridge of the even part on the members, whose slope changes its sign between a size and its complement.
 
     The features are free of the sizes' sampled means, so that the even part's course over sizes
@@ -224,7 +224,7 @@ def _without_means(lines: Floats, size: NDArray[np.intp]) -> Floats:
 class _PairEstimator:
     """One part of a game from a sample of its pairs; subclasses say how."""
 
-    def __init__(self, target: Target, coalitions: NDArray[np.bool_]) -> None:
+    def __init__(self, target: ColumnSemivalue, coalitions: NDArray[np.bool_]) -> None:
         self._target, self._coalitions = target, coalitions
 
     def weights(self, keep: NDArray[np.bool_]) -> Floats:
@@ -242,7 +242,7 @@ class PairRidge(_PairEstimator):
 
     Parameters
     ----------
-    target : Target
+    target : ColumnSemivalue
     coalitions : ndarray of shape (pairs, m)
     odd : iterable of ndarray, optional
         The table's odd parts on these pairs, in chunks of shape (pairs, some rows). Without them
@@ -250,7 +250,10 @@ class PairRidge(_PairEstimator):
     """
 
     def __init__(
-        self, target: Target, coalitions: NDArray[np.bool_], odd: Iterable[Floats] | None = None
+        self,
+        target: ColumnSemivalue,
+        coalitions: NDArray[np.bool_],
+        odd: Iterable[Floats] | None = None,
     ) -> None:
         super().__init__(target, coalitions)
         ridge = _odd_ridge(target, coalitions)
@@ -269,11 +272,11 @@ class OddKernel(_PairEstimator):
 
     Parameters
     ----------
-    target : Target
+    target : ColumnSemivalue
     coalitions : ndarray of shape (pairs, m)
     """
 
-    def __init__(self, target: Target, coalitions: NDArray[np.bool_]) -> None:
+    def __init__(self, target: ColumnSemivalue, coalitions: NDArray[np.bool_]) -> None:
         super().__init__(target, coalitions)
         size = coalitions.sum(axis=1)
         profile, amplitude = kernel_profile(target.n_columns)
@@ -328,11 +331,11 @@ class EvenRidge(_PairEstimator):
 
     Parameters
     ----------
-    target : Target
+    target : ColumnSemivalue
     coalitions : ndarray of shape (pairs, m)
     """
 
-    def __init__(self, target: Target, coalitions: NDArray[np.bool_]) -> None:
+    def __init__(self, target: ColumnSemivalue, coalitions: NDArray[np.bool_]) -> None:
         super().__init__(target, coalitions)
         self._penalty = _even_ridge(target, coalitions).slight_penalty()
 

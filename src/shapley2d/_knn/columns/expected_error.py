@@ -28,7 +28,7 @@ from shapley2d._knn.columns.kernel import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._knn.columns.estimators import Target
+    from shapley2d._knn.columns.estimators import ColumnSemivalue
 
     Floats = NDArray[np.float64]
 
@@ -40,12 +40,14 @@ class ExpectedError(NamedTuple):
     row_sum: float
 
 
-def expected_error(target: Target, coalitions: NDArray[np.bool_], weights: Floats) -> ExpectedError:
+def expected_error(
+    target: ColumnSemivalue, coalitions: NDArray[np.bool_], weights: Floats
+) -> ExpectedError:
     """Expected squared errors of linear estimates of the odd part, for a game of scale 1.
 
     Parameters
     ----------
-    target : Target
+    target : ColumnSemivalue
     coalitions : ndarray of shape (pairs, m)
         The sampled pairs by their smaller halves.
     weights : ndarray of shape (m, pairs)
@@ -54,8 +56,8 @@ def expected_error(target: Target, coalitions: NDArray[np.bool_], weights: Float
     Examples
     --------
     >>> from shapley2d._knn.columns.design import PairSequence
-    >>> from shapley2d._knn.columns.estimators import Target
-    >>> target, pairs = Target(4, "shapley"), PairSequence(4, np.random.SeedSequence(0)).take(7)
+    >>> from shapley2d._knn.columns.estimators import ColumnSemivalue
+    >>> target, pairs = ColumnSemivalue(4, "shapley"), PairSequence(4, np.random.SeedSequence(0)).take(7)
     >>> nothing, everything = np.zeros((4, 7)), target.exact_weights(pairs)[0]
     >>> expected_error(target, pairs, nothing).columns.round(1).tolist()
     [17.4, 17.4, 17.4, 17.4]
@@ -91,7 +93,7 @@ def expected_error(target: Target, coalitions: NDArray[np.bool_], weights: Float
     return ExpectedError(squared[:m], float(squared[m]))
 
 
-def _noise_of_all_pairs(target: Target, amplitude: Floats) -> Floats:
+def _noise_of_all_pairs(target: ColumnSemivalue, amplitude: Floats) -> Floats:
     """Squared weights of all pairs, sampled or not, in every column and in the sum of all, times ``a^2``."""
     m = target.n_columns
     size = np.arange(1, len(target.counts))

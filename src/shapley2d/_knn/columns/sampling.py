@@ -11,7 +11,7 @@ import numpy as np
 from shapley2d._base.defaults import MIN_COALITIONS, TOLERANCE
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import EvenRidge, OddKernel, PairRidge, Target
+from shapley2d._knn.columns.estimators import ColumnSemivalue, EvenRidge, OddKernel, PairRidge
 from shapley2d._knn.columns.expected_error import expected_error
 from shapley2d._knn.columns.jackknife import GROUPS, Replicated, jackknife, jackknife_groups
 from shapley2d._theory.semivalues import check_semivalue
@@ -178,7 +178,7 @@ def estimate_columns(
     """
     if n_columns < 1:
         raise ValueError(f"n_columns={n_columns}: there must be at least one column")
-    target = Target(n_columns, check_semivalue(semivalue))
+    target = ColumnSemivalue(n_columns, check_semivalue(semivalue))
     seed = random_state
     if not isinstance(seed, np.random.SeedSequence):
         seed = np.random.SeedSequence(seed)
@@ -232,13 +232,13 @@ def few_coalitions(n_subsets: int, n_columns: int) -> bool:
 
 
 def coalitions_of_rounds(
-    target: Target, n_rows: int, max_coalitions: int | None = None
+    target: ColumnSemivalue, n_rows: int, max_coalitions: int | None = None
 ) -> list[int]:
     """How many coalitions have been evaluated by every look at the error, as long as it is far from the tolerance.
 
     Examples
     --------
-    >>> coalitions_of_rounds(Target(12, "shapley"), 1000, 500)
+    >>> coalitions_of_rounds(ColumnSemivalue(12, "shapley"), 1000, 500)
     [50, 98, 194, 386, 500]
     """
     sequence = PairSequence(
@@ -277,7 +277,7 @@ def fits_store(n_rows: int, n_columns: int, n_subsets: int | None = None) -> boo
 def _limits(
     sequence: PairSequence,
     n_rows: int,
-    target: Target,
+    target: ColumnSemivalue,
     n_subsets: int | None,
     max_coalitions: int | None,
 ) -> tuple[int, int]:
@@ -321,7 +321,7 @@ class _Evaluations:
 
     def __init__(
         self,
-        target: Target,
+        target: ColumnSemivalue,
         phi: Callable[[NDArray[np.bool_]], Floats],
         base: Floats,
         planned: int,

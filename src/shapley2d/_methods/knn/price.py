@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from joblib import effective_n_jobs
 
 from shapley2d._base.cost import Cost
-from shapley2d._knn.columns.estimators import Target
+from shapley2d._knn.columns.estimators import ColumnSemivalue
 from shapley2d._knn.columns.sampling import (
     DEFAULT_MAX_COALITIONS,
     coalitions_of_rounds,
@@ -116,7 +116,7 @@ def price_knn(
             return job.streamed(counts) if streams else job.sampled(counts, [counts[0]])
         fall = pilot_fall(problem, run, tolerance, small=small, **settings)
         rounds = coalitions_of_rounds(
-            Target(n_columns, run.semivalues[1]), problem.table.n_rows, limit
+            ColumnSemivalue(n_columns, run.semivalues[1]), problem.table.n_rows, limit
         )
         fewest = rounds[0]
         if streams:
@@ -258,7 +258,7 @@ class _Job:
                 )
             )
         amount = (counts[0] + walks[0], counts[1] + walks[1])
-        parts = 1 if Target(self.n_columns, self._run.semivalues[1]).symmetric else 2
+        parts = 1 if ColumnSemivalue(self.n_columns, self._run.semivalues[1]).symmetric else 2
         memory = self._memory.sampled(counts[1], parts=parts, keeps=self._keeps)
         return self._price(costs[0], costs[1], pace, amount, memory, "sampled", notes=notes)
 

@@ -21,7 +21,7 @@ from shapley2d._base.streams import seed_sequence
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._knn.columns.chunk_design import ChunkDesign, ChunkLines, chunk_design
 from shapley2d._knn.columns.design import pair_counts
-from shapley2d._knn.columns.estimators import Target
+from shapley2d._knn.columns.estimators import ColumnSemivalue
 from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS, few_coalitions, first_round
 from shapley2d._methods.knn.memory import PROBES, changes_of_values
 from shapley2d._methods.knn.split_means import mean_of_splits
@@ -92,7 +92,7 @@ class StreamWork:
         self,
         parts: list[RowValues],
         chunks: Chunks,
-        target: Target,
+        target: ColumnSemivalue,
         plan: Plan,
         seed: int,
         *,
@@ -211,7 +211,7 @@ class Streamed:
         self._all_rows_apart = all_rows_apart and sample and n_subsets is None
         self.takes_all_rows = False
         self._most, self._falls_back = most or DEFAULT_MAX_COALITIONS, most is not None
-        self._target = Target(game.n_columns, game.column_semivalue)
+        self._target = ColumnSemivalue(game.n_columns, game.column_semivalue)
         least = max(part.rows_at_a_time for part in game.parts)
         self._chunks = game.valid_chunks(
             lambda part: chunk_rows(part.n_rows, part.n_valid, part.n_columns, least)

@@ -24,7 +24,7 @@ import numpy as np
 from shapley2d._base.defaults import MIN_COALITIONS, TOLERANCE
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import EvenRidge, OddKernel, PairRidge, Target
+from shapley2d._knn.columns.estimators import ColumnSemivalue, EvenRidge, OddKernel, PairRidge
 from shapley2d._knn.columns.expected_error import expected_error
 from shapley2d._knn.columns.jackknife import jackknife_groups
 from shapley2d._knn.columns.sampling import KERNEL_MAX_PAIRS, MANY_PER_COLUMN
@@ -117,7 +117,7 @@ def estimate_pairs(
     >>> found.values.round(6).max(), found.n_subsets
     (np.float64(20.0), 200)
     """
-    target = Target(n_players, semivalue)
+    target = ColumnSemivalue(n_players, semivalue)
     sequence = PairSequence(
         n_players, np.random.SeedSequence(seed), None if target.efficient else target.shares
     )
@@ -192,7 +192,9 @@ class _Fit(NamedTuple):
 class _Sample:
     """The evaluated pairs, and the values that follow from them."""
 
-    def __init__(self, target: Target, semivalue: Semivalue, ends: Floats, seed: int) -> None:
+    def __init__(
+        self, target: ColumnSemivalue, semivalue: Semivalue, ends: Floats, seed: int
+    ) -> None:
         self._target, self._semivalue, self._ends, self._seed = target, semivalue, ends, seed
         self._coalitions: list[NDArray[np.bool_]] = []
         self._halves: list[tuple[Floats, Floats]] = []
