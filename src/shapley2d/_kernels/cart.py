@@ -148,10 +148,12 @@ def grow_tree(
         for i in range(position, order.size):
             goes_left[order[i]] = 0
         for k in range(active.size):
+            if k == best:
+                continue
             # a column that is constant here stays so below and is never split, so that its rows
             # need no order; but the first column's also stand for the node's rows
-            varies = values[active[k], work[k, start]] != values[active[k], work[k, stop - 1]]
-            if k != best and (k == 0 or varies):
+            other = active[k]
+            if k == 0 or values[other, work[k, start]] != values[other, work[k, stop - 1]]:
                 part_rows(work[k, start:stop], goes_left, spare, left_ends, right_ends)
         if not left_ends:
             stack[depth, 0], stack[depth, 1] = start, start + position
