@@ -188,14 +188,14 @@ def test_nothing_is_loaded_from_elsewhere():
     ("info", "words"),
     [
         ({"method": "knn", "task": "classification", "folds": 5}, "classifies the table's own rows in 5 folds"),
-        ({"about": {"how": "the 3 nearest neighbours"}, "n_valid": 1200}, "1,200 validation rows, by the 3 nearest"),
-        ({"n_valid": 1200, "n_valid_used": 300}, "1,200 validation rows, of which 300 random ones were used, by"),
-        ({"about": {"how": "random orders"}, "model": "Ridge()", "task": "regression"}, "by random orders with Ridge()"),
-        ({"method": "own"}, "by own"),
-        ({}, "by an unknown method"),
+        ({"about": {"how": "the 3 nearest neighbours"}, "n_valid": 1200}, "1,200 validation rows. Method: the 3 nearest"),
+        ({"n_valid": 1200, "n_valid_used": 300}, "1,200 validation rows, of which 300 random ones were used. Method:"),
+        ({"about": {"how": "random orders"}, "model": "Ridge()", "task": "regression"}, "Method: random orders with Ridge()"),
+        ({"method": "own"}, "Method: own."),
+        ({}, "Method: an unknown method"),
     ],
 )  # fmt: skip
-def test_summary_says_against_what(info, words):
+def test_summary_says_how_it_was_measured(info, words):
     assert words in page_of(make(**info)).text
 
 

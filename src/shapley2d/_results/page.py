@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # entries of a record that pages show in places of their own
-_ELSEWHERE = ("versions", "settings", "about", "call", "block_owners", "date", "planned_s")
+_ELSEWHERE = (
+    "versions", "settings", "about", "call", "block_owners", "audit", "date", "planned_s",
+)  # fmt: skip
 
 
 def render_page(

@@ -55,7 +55,7 @@ class Summary:
     valued: str
     meaning: str
     sums: str
-    against: str
+    measured: str
     certainty: str
     harmful: str
     kept: str
@@ -99,7 +99,7 @@ def summarise(
         valued=f"{counted(n * m, noun)}, {counted(n, *parts[0])} by {counted(m, *parts[1])}",
         meaning=_about(valuation).get("meaning") or "what it adds to the performance",
         sums=total_words(valuation, partial(number_text, digits=4)),
-        against=_against(valuation.info),
+        measured=_measured(valuation.info),
         certainty=_certainty(valuation, noun),
         harmful=_harmful(valuation, negative, sure, noun),
         kept=kept,
@@ -125,24 +125,25 @@ def number_text(number: float, digits: int = 3) -> str:
     return mantissa.replace("-", _MINUS) + (f" {_TIMES} 10{power}" if exponent else "")
 
 
-def _against(info: dict[str, Any]) -> str:
-    measure = {
+def _measured(info: dict[str, Any]) -> str:
+    """What was measured, on which rows, and by which method."""
+    measures = {
         "classification": "how well a model classifies",
         "regression": "how well a model predicts",
     }
-    task = measure.get(str(info.get("task")), "the performance that was measured")
+    measure = measures.get(str(info.get("task")), "the performance that was measured")
     scoring = (info.get("settings") or {}).get("scoring")
-    task += f", by {scoring}," if isinstance(scoring, str) and scoring.isidentifier() else ""
+    measure += f" ({scoring})" if isinstance(scoring, str) and scoring.isidentifier() else ""
     rows = ""
     if info.get("folds"):
         how = f" ({info['splits']})" if info.get("splits") else ""
-        rows = f" the table's own rows in {info['folds']} folds, by models not trained on them{how}"
+        rows = f" the table's own rows in {info['folds']} folds{how}, by models not trained on them"
     elif info.get("n_valid"):
-        rows = f" {info['n_valid']:,} validation rows"
+        rows = f" {counted(info['n_valid'], 'validation row')}"
     used = info.get("n_valid_used", info.get("n_valid"))
     if rows and used != info.get("n_valid"):
         rows += f", of which {used:,} random ones were used"
-    return f"{task}{rows}, by {_method(info)}"
+    return f"By {measure}{rows}. Method: {_method(info)}."
 
 
 def _method(info: dict[str, Any]) -> str:
