@@ -1,24 +1,24 @@
-"""How well an inspection finds planted errors: the detection benchmark's tables, and what else there is to compare with.
+"""How well an inspection finds planted errors and real ones.
 
 Run: SHAPLEY2D_DATA=folder python benchmarks/detection.py [found] [chances] [suggested] [ages]
 [dirty] [--seeds 3] [--quick]
 
-found      the spoiled tables of the reproduction's detection benchmark (six kinds of errors, five datasets): AUROC,
-           average precision and the share found in the first 1, 2 and 5 % of the cells, for the
-           inspection alone
-chances    errors of all kinds at .5, 1, 2 and 5 % in the same five datasets and in four of scikit-learn's: how many
-           cells were said to be wrong, and how many were, in ten bins; the expected calibration
-           error
-suggested  what the suggested entries are worth, by kind: categories right beside the column's mode, the error of
-           numbers in interquartile ranges beside the column's median, and how many are nearer the
-           truth than the entry
-ages       the paper's mistyped ages: cells to look at until 80 % of 15 are found, five samples of 14,000 cells
-dirty      four real dirty tables (folder dirty/): the same figures, with and without the findings about columns, and of
-           other detectors (ECOD and DDC need the extra baselines)
+found      the spoiled tables of the reproduction's detection benchmark (six kinds of errors, five
+           datasets): AUROC, average precision and the share found in the first 1, 2 and 5 % of the
+           cells, for the inspection alone
+chances    errors of all kinds at .5, 1, 2 and 5 % in the same five datasets and in three of
+           scikit-learn's: stated and true share of wrong cells in ten bins, and the expected
+           calibration error
+suggested  quality of the suggested entries, by kind: share of right categories beside the column's
+           mode, error of numbers in interquartile ranges beside the column's median, and how many
+           are nearer the truth than the entry
+ages       the paper's mistyped ages: cells to look at until 80 % of 15 are found, five samples of
+           14,000 cells
+dirty      four real dirty tables (folder dirty/): the same figures, with and without the findings
+           about columns, and of other detectors (ECOD and DDC need the extra baselines)
 
-All by default. The constants of the chances were fitted on these tables and two more: chances are
-those of the tables used, and the figures for tables left out are in the documentation. --quick has
-one seed and two datasets.
+All by default. The constants of the probabilities were fitted on these tables and two more; the
+figures for left-out tables are in docs/find-and-fix.md. --quick has one seed and two datasets.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def found(given) -> None:
 
 
 def tables(given):
-    """The benchmark's datasets, at most 800 rows of each, and four of scikit-learn's."""
+    """The benchmark's datasets, at most 800 rows of each, and three of scikit-learn's."""
     rng = np.random.default_rng(0)
     for name in given.datasets:
         table = whole_table(name)
@@ -136,7 +136,7 @@ def chances(given) -> None:
                 rng = np.random.default_rng([seed, round(1000 * share)])
                 try:
                     spoiled = inject_errors(CELL_KINDS, numbers, classes, categorical, share, rng)
-                except InputError:  # too small for so few errors of five kinds
+                except InputError:  # the table is too small for this share of five kinds
                     continue
                 target, wrong = labels, np.zeros(0, dtype=bool)
                 if task == "classification":
@@ -150,7 +150,7 @@ def chances(given) -> None:
                 true["cells", share].append(spoiled.cells.ravel())
                 said["labels", share].append(chance[: wrong.size, m])
                 true["labels", share].append(wrong)
-    print("\nchances: said > true (cells) in ten bins")
+    print("\nchances: stated > true (cells) in ten bins")
     for key in said:
         p, t = np.concatenate(said[key]), np.concatenate(true[key])
         bins, error, line = np.minimum((10 * p).astype(int), 9), 0.0, []
@@ -223,9 +223,8 @@ def dirty(given) -> None:  # noqa: ARG001
     for name in ("hospital", "flights", "beers", "rayyan"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about notations, which the table is full of
-            table = as_table(
-                read_table(str(folder / f"{name}-dirty.csv.gz")).table
-            )  # with its texts
+            # from the file, so that the columns keep their texts
+            table = as_table(read_table(str(folder / f"{name}-dirty.csv.gz")).table)
         texts = []
         for which in ("dirty", "clean"):
             with gzip.open(
@@ -254,15 +253,12 @@ def dirty(given) -> None:  # noqa: ARG001
             show("  " + title, [[result[figure] for figure in FIGURES]])
 
 
-RIVALS = (
-    "z-score",
-    "ECOD",
-    "DDC",
-)  # the column predictor takes hours for columns of a thousand categories
+# The column predictor takes hours for columns of a thousand categories.
+RIVALS = ("z-score", "ECOD", "DDC")
 
 
 def rival(name, table):
-    """A detector that knows numbers and categories, all rows of one class; gaps are told by none of them."""
+    """Scores of another detector, with all rows in one class; missing entries score 0."""
     numbers = np.column_stack([column.entries for column in table.columns])
     categorical = np.array([column.kind in ("category", "boolean") for column in table.columns])
     labels = np.zeros(table.n_rows, dtype=np.intp)

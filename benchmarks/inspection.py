@@ -2,10 +2,11 @@
 
 Run: SHAPLEY2D_DATA=folder python benchmarks/inspection.py [--quick] [--jobs 2] [--million]
 
-Made tables: half of the columns numbers, half categories of eight, all of them noisy copies of
-three hidden numbers. With the data also Census: 32,561 rows, 14 columns and the label. --quick has
-smaller tables and leaves Census out; --million adds a million rows of 14 columns. Every figure is
-that of a process of its own, compiled code included in the memory and left out of the seconds.
+Synthetic tables: half of the columns are numbers, half categories of eight, all of them noisy
+copies of three hidden numbers. With the data also Census: 32,561 rows, 14 columns and the label.
+--quick uses smaller tables and leaves Census out; --million adds a million rows of 14 columns.
+Every table is inspected in a process of its own; the memory includes compiled code, the seconds do
+not.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ def show(title: str, tables: list[str], sizes: list[int], jobs: int) -> None:
     found = [measure(table, jobs) for table in tables]
     for table, one_found in zip(tables, found, strict=True):
         print(
-            f"{title:<8} {table:>12}  {one_found['seconds']:7.1f} s  {one_found['cpu']:7.1f} s of processors  "
-            f"{one_found['gigabytes']:.2f} GiB"
+            f"{title:<8} {table:>12}  {one_found['seconds']:7.1f} s  {one_found['cpu']:7.1f} s of "
+            f"processors  {one_found['gigabytes']:.2f} GiB"
         )
     if len(found) > 1:
         power = np.log(found[-1]["cpu"] / found[-2]["cpu"]) / np.log(sizes[-1] / sizes[-2])

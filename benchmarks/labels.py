@@ -1,8 +1,9 @@
-"""Ten per cent of flipped labels, found by the lowest cells of the label column: AUROC over five choices of them.
+"""AUROC of finding 10 % flipped labels by the values of the label column, over five seeds.
 
-Run: python benchmarks/labels.py Cross-valued, so the labels that validate are as dirty as those
-that are valued. The peer is the sum of the row's other cells. The paper's breast-cancer table needs
-SHAPLEY2D_DATA.
+Run: python benchmarks/labels.py
+
+Cross-valued, so the labels that validate are as dirty as those that are valued. For comparison, the
+sum of the row's other cells. The paper's breast-cancer table needs SHAPLEY2D_DATA.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def measure(name, X, y, **options):
         )
     label, features = np.array(found).T
     print(
-        f"{name:45} label cells {label.mean():.3f}, least {label.min():.3f}   other cells {features.mean():.3f}"
+        f"{name:45} label cells {label.mean():.3f}, least {label.min():.3f}   "
+        f"other cells {features.mean():.3f}"
     )
 
 
@@ -59,7 +61,8 @@ def against_clean_rows(X, y) -> None:
         ).values
         found.append(roc_auc_score(injected, -values[:, -1]))
     print(
-        f"{'wine, a clean third validates':45} label cells {np.mean(found):.3f}, least {np.min(found):.3f}"
+        f"{'wine, a clean third validates':45} label cells {np.mean(found):.3f}, "
+        f"least {np.min(found):.3f}"
     )
 
 

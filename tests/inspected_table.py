@@ -1,4 +1,4 @@
-"""A table in which every column follows from the others, with errors planted where tests look for them."""
+"""A table in which every column follows from the others, with planted errors."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inspected_table import people
@@ -32,6 +33,18 @@ def test_the_estimator_equals_the_function():
     assert fitted.feature_names_in_.tolist() == list(TABLE.columns)
     assert fitted.n_features_in_ == TABLE.shape[1]
     assert CellInspector().fit(TABLE).label_scores_ is None
+
+
+def test_can_be_subclassed():
+    class Seeded(CellInspector):
+        def __init__(self, *, seed=3, n_jobs=None):
+            super().__init__(random_state=seed, n_jobs=n_jobs)
+            self.seed = seed
+
+    fitted = clone(Seeded(seed=3)).fit(TABLE, LABEL)
+    assert fitted.get_params() == {"seed": 3, "n_jobs": None}
+    plain = CellInspector(random_state=3).fit(TABLE, LABEL)
+    np.testing.assert_array_equal(fitted.scores_, plain.scores_)
 
 
 def test_any_kind_of_table_gives_the_same(tmp_path):
@@ -149,7 +162,9 @@ def test_repairing_is_measured_on_rows_that_it_never_saw(monkeypatch):
 
     monkeypatch.setattr(measure, "inspect_cells", watched)
     inspection = inspect_cells(X, y, progress=False)
-    gain = measure_repair(inspection, X, y, n=24, cv=4, n_repeats=1, model="logistic", progress=False)
+    gain = measure_repair(
+        inspection, X, y, n=24, cv=4, n_repeats=1, model="logistic", progress=False
+    )
     assert len(seen) == 4 and all(rows.size == 90 for rows in seen)
     assert not set.intersection(*(set(rows) for rows in seen))  # every row was held out once
     assert gain.gain > 0.02 and gain.gain > gain.random_gain

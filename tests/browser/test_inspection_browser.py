@@ -1,4 +1,4 @@
-"""The page on which a person decides, and the whole loop: plant, inspect, decide by keyboard, repair, see the gain."""
+"""The page on which a person decides, and the whole loop from planted errors to the gain."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ def test_many_suspects_are_loaded_as_one_goes(open_inspection):
 
 
 def test_the_whole_loop(open_file, tmp_path, monkeypatch, capsys):
-    """Thirty errors of one's own are found, accepted by keyboard, repaired, and the model is the better for it."""
+    """Thirty planted errors are found, accepted by keyboard and repaired, and the model gains."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(5)
     n = 160

@@ -1,4 +1,4 @@
-"""``shapley2d inspect`` and ``repair``: the list, the files, decisions applied byte for byte, and what is refused."""
+"""``shapley2d inspect`` and ``repair``: lists, files, decisions applied byte for byte, refusals."""
 
 from __future__ import annotations
 
@@ -88,13 +88,14 @@ def test_harm_beside_it(capsys):
     assert " value " in out
     run(
         capsys,
-        "inspect people.csv -t bought --drop id --text code --report page.html --valuation values.parquet",
+        "inspect people.csv -t bought --drop id --text code --report page.html "
+        "--valuation values.parquet",
     )
     page = Path("page.html").read_text(encoding="utf-8")
     assert 'id="scatter"' in page
     assert (
-        "shapley2d repair people.csv decisions.csv -o people-clean.csv --report after.html --drop id --text code"
-        in page
+        "shapley2d repair people.csv decisions.csv -o people-clean.csv --report after.html "
+        "--drop id --text code" in page
     )
     assert "shapley2d inspect people-clean.csv --target bought --decisions decisions.csv" in page
     error = run(capsys, "inspect people.csv --by gain", code=2).err
@@ -105,7 +106,8 @@ def test_decisions_are_applied_and_nothing_else_changes(capsys):
     decide()
     out = run(
         capsys,
-        "repair people.csv decisions.csv -o clean.csv --drop id --text code --model sklearn_tree --report after.html",
+        "repair people.csv decisions.csv -o clean.csv --drop id --text code --model sklearn_tree "
+        "--report after.html",
     ).out
     before, after = (
         Path(name).read_bytes().decode().split("\n") for name in ("people.csv", "clean.csv")

@@ -1,4 +1,4 @@
-"""What an inspection may be relied on for: planted errors found, the same answer every time, any table taken."""
+"""What users may rely on: planted errors are found, results repeat, any table is taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings about whole columns: each kind is found where it was put, with the right rows, and clean tables raise none."""
+"""Findings about whole columns: each kind in the right rows, and none in clean tables."""
 
 from __future__ import annotations
 

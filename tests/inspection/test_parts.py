@@ -300,7 +300,7 @@ def test_odd_writing_stands_out_and_usual_writing_does_not():
 
 
 def test_a_column_that_nothing_predicts_is_judged_by_its_shares():
-    """The short way against the long one, which holds the chances of every category in every row."""
+    """The short way against the long one, with the chances of every category in every row."""
     from shapley2d._inspection.deviation import _judge
 
     coded = bin_column(numbers([0, 1, 1, 2, np.nan, 2, 2], "category", categories=("a", "b", "c")))

@@ -78,7 +78,7 @@ def digits(number):
 
 @pytest.mark.parametrize("meant", [17.0, 123.0, 40.5, 3.25, 208.0, 99.0])
 def test_every_slip_is_undone(meant):
-    """Each slip that a benchmark plants leads back to what was meant, but for digits that were dropped."""
+    """Each slip of a benchmark leads back to the right entry, except for dropped digits."""
     for typed in mistype_number(meant, whole=False):
         if digits(typed) >= digits(meant):
             back = [number for _, number in meant_numbers(typed)]

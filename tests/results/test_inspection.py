@@ -270,7 +270,7 @@ def test_planted_errors_are_where_they_should_be():
 
 
 def test_crafted_records_are_refused_or_usable(tmp_path):
-    """Whatever stands in the record under a valid checksum: one line, or an inspection like any other."""
+    """Any record under a valid checksum gives one line, or an inspection like any other."""
     import json
 
     from shapley2d._results import sealed

@@ -1,11 +1,11 @@
-// What the person has decided: kept in the browser where it allows it, undone step by step, and as a file.
+// The decisions: kept in the browser if its settings allow it, undone step by step, and as a file.
 
 const FIELDS = ["row", "name", "column", "entry", "decision", "new", "probability", "why", "target", "table"];
 const FORMULA = /^'*([\t\r\n]|[\s\u0000-\u0020\u007f\ufeff\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d])/;
 const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const VERDICTS = { accept: "accepted", edit: "edited", right: "right" };
 
-/** A field of the file. A spreadsheet must not take text for a formula; the apostrophe goes when the file is read. */
+/** A field of the file. An apostrophe keeps spreadsheets from running text as a formula; it is removed on reading. */
 function decisionField(value) {
   let text = value === null || value === undefined ? "" : String(value);
   if (FORMULA.test(text) && !PLAIN_NUMBER.test(text)) text = "'" + text;
@@ -35,7 +35,7 @@ class Decisions {
     return counts;
   }
 
-  /** Decide on some cells: `text(cell)` is what shall stand there, null for nothing; a verdict of null clears. */
+  /** Decide on some cells: `text(cell)` is the new entry, null for an empty cell; a verdict of null clears. */
   set(cells, verdict, text = () => null) {
     if (!cells.length) return;
     this.past.push(cells.map((cell) => [keyOf(cell), this.get(cell)]));

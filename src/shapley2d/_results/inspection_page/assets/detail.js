@@ -1,4 +1,4 @@
-// One entry in detail: what stands there, what was expected, why, and the row around it.
+// One entry in detail: the expected entry, the reasons, and the row around it.
 
 /** Text for a cell that may be empty. */
 function emptyOr(text, most = 60) {
@@ -20,7 +20,7 @@ function startDetail(data, { chosen, decide, leave }) {
     const many = chosen().length;
     const title = make("h3", { id: "detail-title" }, quoted(cell.columnName), make("span", { className: "muted" }, " in row "), quoted(cell.name));
     const parts = [title];
-    if (many > 1) parts.push(make("p", { className: "selection", textContent: `${many} entries are selected: what you decide holds for all of them.` }));
+    if (many > 1) parts.push(make("p", { className: "selection", textContent: `${many} entries are selected: your decision applies to all of them.` }));
     const change = make("p", { className: "change" }, make("span", { className: "entry" }, emptyOr(cell.entry, 200)), make("span", { className: "arrow", textContent: " → " }),
       make("span", { className: "suggestion" }, emptyOr(cell.expected, 200)));
     parts.push(change);
@@ -47,9 +47,9 @@ function startDetail(data, { chosen, decide, leave }) {
       return one;
     };
     const line = make("div", { className: "verdicts", role: "group", "aria-label": "Decide" },
-      button("Accept", "take the expected entry (a)", () => decide("accept"), made?.verdict === "accept" ? "on" : ""),
-      button("This is right", "leave it, and do not ask again (r)", () => decide("right"), made?.verdict === "right" ? "on" : ""),
-      button("Clear", "take the decision back (c)", () => decide(null)));
+      button("Accept", "use the expected entry (a)", () => decide("accept"), made?.verdict === "accept" ? "on" : ""),
+      button("This is right", "keep the entry, and do not list it again (r)", () => decide("right"), made?.verdict === "right" ? "on" : ""),
+      button("Clear", "undo the decision (c)", () => decide(null)));
     line.querySelectorAll("button").forEach((one) => one.setAttribute("aria-pressed", String(one.className === "on")));
     const label = make("label", { htmlFor: "new-entry", textContent: many ? "Another entry for all of them" : "Another entry" });
     const edit = make("div", { className: "edit" }, label, make("div", { className: "edit-line" }, input,
@@ -57,11 +57,11 @@ function startDetail(data, { chosen, decide, leave }) {
     const choices = make("div", { className: "choices" });
     for (const [text, chance] of cell.alternatives) {
       if (text === cell.entry) continue;
-      const one = button("", "take this one", () => decide("edit", text ?? ""));
+      const one = button("", "use this entry", () => decide("edit", text ?? ""));
       one.append(emptyOr(text, 40), make("span", { className: "muted", textContent: ` ${percent(chance)}` }));
       choices.append(one);
     }
-    const empty = button("leave it empty", "nothing should stand there", () => decide("edit", ""));
+    const empty = button("leave it empty", "the cell should be empty", () => decide("edit", ""));
     if (cell.entry !== null) choices.append(empty);
     return make("div", { className: "decide" }, line, edit, choices);
   }

@@ -1,4 +1,4 @@
-// Findings about whole columns, each with a button for all that it suggests.
+// Findings about whole columns, each with a button that accepts all its suggestions.
 
 const FIRST_FINDINGS = 6;
 
@@ -26,7 +26,7 @@ function startFindings(data, decisions) {
     const done = cells.filter((cell) => decisions.get(cell)?.verdict === "accept" && decisions.get(cell).text === cell.suggested.get(finding)).length;
     const taken = done === cells.length;
     const count = cells.length.toLocaleString("en");
-    const button = make("button", { type: "button", textContent: taken ? `Take back (${count})` : `Accept ${cells.length === 1 ? "its suggestion" : `its ${count} suggestions`}` });
+    const button = make("button", { type: "button", textContent: taken ? `Undo (${count})` : `Accept ${cells.length === 1 ? "its suggestion" : `its ${count} suggestions`}` });
     button.addEventListener("click", () => {
       const place = data.findings.indexOf(finding);
       if (taken) decisions.set(cells, null);
