@@ -77,7 +77,7 @@ CASES = [
     ("cells rowless.parquet -t a", "rowless.parquet has no rows"),
     ("cells ragged.csv -t y", "ragged.csv, line 3: 2 fields, but the header has 3: fix the line"),
     ("cells twice.csv -t y", "twice.csv, line 1: the column name 'a' occurs twice: rename one of them"),
-    ("cells single.csv -t y", "single.csv has a single column ('a b y'): if it has more, set their --separator"),
+    ("cells single.csv -t y", "single.csv has a single column ('a b y'): if it has more, set --separator"),
     ("cells not.parquet -t y", "not.parquet is not a readable Parquet file: rename it if it is CSV"),
     ("cells zip.xlsx -t y", "zip.xlsx is a spreadsheet or an archive, not a table: save it as CSV or Parquet"),
     ("cells binary.csv -t y", "binary.csv is not a text file: save the table as CSV or Parquet"),
@@ -112,7 +112,7 @@ CASES = [
     ("cells some.csv -t y", ("some.csv: the target 'y' is empty in 1 of 3 rows, first in line 3: run shapley2d cells "
      "some.csv -t y --drop-missing-target (or fill it)")),
     ("cells dates.csv -t day", ("dates.csv: column 'day' holds dates, which are neither numbers nor classes: predict a "
-     "number (the days since the first one, say) or a class (the year, say), or set --task classification")),
+     "number (such as days since the first date) or a class (such as the year), or set --task classification")),
     ("cells records.jsonl -t y", "records.jsonl, line 2 is not a JSON record"),
     ("cells few.csv -t y", "4 rows are too few for --cv 5"),
     (GOOD + "--task regression", ("good.csv: column 'outcome' holds text, which regression cannot use: set --task "

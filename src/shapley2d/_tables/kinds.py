@@ -22,6 +22,7 @@ KINDS = ("number", "date", "text")
 KIND_PLURALS = {"number": "numbers", "category": "text", "boolean": "booleans", "date": "dates"}
 """What columns of each kind hold, for messages."""
 
+_SHOWN = 5  # names in a message
 _KINDS = "'number', 'date' or 'text'"
 
 
@@ -141,6 +142,6 @@ def _recode(column: Column, train: Column, name: str) -> Column:
     return Column(train.name, "category", entries, (*train.categories, *unseen))
 
 
-def _quoted(names: Sequence[str], most: int = 5) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+def _quoted(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:_SHOWN])
+    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")

@@ -30,7 +30,7 @@ _RARE = 2  # a class of at most this many rows may be a misspelling
 _COMMON = 8  # of a class of at least this many rows
 
 
-def disagreeing_rows(table: Table, target: Target, seed: int = 0) -> NDArray[np.intp]:
+def disagreeing_rows(table: Table, target: Target) -> NDArray[np.intp]:
     """Rows of a classification whose ten nearest others nearly all have one other label.
 
     Nothing is suspected where neighbours predict labels badly, since disagreement is normal there.
@@ -39,8 +39,6 @@ def disagreeing_rows(table: Table, target: Target, seed: int = 0) -> NDArray[np.
     ----------
     table : Table
     target : Target
-    seed : int
-        Of the random sample of a large table.
 
     Returns
     -------
@@ -63,7 +61,7 @@ def disagreeing_rows(table: Table, target: Target, seed: int = 0) -> NDArray[np.
         return none
     rows = np.arange(table.n_rows)
     if rows.size > MAX_ROWS:
-        rows = np.sort(np.random.default_rng(seed).permutation(rows)[:MAX_ROWS])
+        rows = np.sort(np.random.default_rng(0).permutation(rows)[:MAX_ROWS])
     matrix = _scaled(table.take_rows(rows))
     if not 0 < matrix.shape[1] <= _MAX_CODES:
         return none

@@ -56,7 +56,7 @@ def _without(X: Any, name: str) -> Any:
     return frame.drop(name).to_native() if has else X
 
 
-def read_groups(given: Any, row_names: NDArray[Any], option: str = "groups") -> NDArray[np.intp]:
+def read_groups(given: Any, row_names: NDArray[Any]) -> NDArray[np.intp]:
     """The group of every row as a number, in the order of the labels, as scikit-learn sorts them.
 
     Examples
@@ -64,13 +64,13 @@ def read_groups(given: Any, row_names: NDArray[Any], option: str = "groups") -> 
     >>> read_groups(["b", "a", "b"], np.arange(3))
     array([1, 0, 1])
     """
-    items = _items(given, option, row_names.size)
-    _refuse_missing([is_missing(item) for item in items], row_names, option)
+    items = _items(given, "groups", row_names.size)
+    _refuse_missing([is_missing(item) for item in items], row_names, "groups")
     try:
         labels = list(dict.fromkeys(items))
     except TypeError:
         raise InputError(
-            Setting(option), " must hold one label per row: text, numbers or dates"
+            Setting("groups"), " must hold one label per row: text, numbers or dates"
         ) from None
     with suppress(TypeError):  # labels of several types have no order
         labels.sort()
@@ -89,9 +89,7 @@ def read_times(given: Any, row_names: NDArray[Any], option: str = "time") -> NDA
     return _numbers(given, option, row_names, ("number", "date", "boolean"), "a number or a date")
 
 
-def read_weights(
-    given: Any, row_names: NDArray[Any], option: str = "valid_weight"
-) -> NDArray[np.float64]:
+def read_weights(given: Any, row_names: NDArray[Any]) -> NDArray[np.float64]:
     """The weight of every row.
 
     Examples
@@ -99,6 +97,7 @@ def read_weights(
     >>> read_weights([1, 0.5], np.arange(2))
     array([1. , 0.5])
     """
+    option = "valid_weight"
     weights = _numbers(given, option, row_names, ("number", "boolean"), "a number")
     wrong = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
     if wrong.size:
