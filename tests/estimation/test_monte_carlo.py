@@ -306,8 +306,8 @@ def test_moments_are_those_of_numpy():
         moments.add(draw)
     np.testing.assert_allclose(moments.mean(), draws.mean(axis=0))
     np.testing.assert_allclose(moments.stderr(), draws.std(axis=0, ddof=1) / 3)
-    np.testing.assert_allclose(moments.stderr(1), draws.sum(axis=2).std(axis=0, ddof=1) / 3)
-    np.testing.assert_allclose(moments.stderr(2), draws.sum(axis=1).std(axis=0, ddof=1) / 3)
+    np.testing.assert_allclose(moments.stderr("rows"), draws.sum(axis=2).std(axis=0, ddof=1) / 3)
+    np.testing.assert_allclose(moments.stderr("columns"), draws.sum(axis=1).std(axis=0, ddof=1) / 3)
 
 
 def test_convergence_ratio_of_a_flat_estimate():

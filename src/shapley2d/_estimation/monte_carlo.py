@@ -198,8 +198,8 @@ class MonteCarloState:
         return Estimate(
             moments.mean(),
             moments.stderr(),
-            moments.stderr(1),
-            moments.stderr(2),
+            moments.stderr("rows"),
+            moments.stderr("columns"),
             info,
             history,
             moments.covariance(),
@@ -214,13 +214,10 @@ def _worth_noting(count: int) -> bool:
 
 @dataclass(frozen=True)
 class _State:
-    """The sums behind means and errors; replaced whole, so that Ctrl-C never halves an update."""
+    """What draws have left behind; replaced whole, so that Ctrl-C never halves an update."""
 
     count: int
-    means: tuple[NDArray[np.float64], ...]
-    squares: tuple[NDArray[np.float64], ...]
-    sums_mean: NDArray[np.float64]
-    products: NDArray[np.float64]
+    arrays: dict[str, NDArray[np.float64]]
 
 
 class Moments:
@@ -243,7 +240,7 @@ class Moments:
     def __init__(self, sums: BlockSums | None = None) -> None:
         self._sums = sums
         size = 0 if sums is None else len(sums)
-        self._state = _State(0, (), (), np.zeros(size), np.zeros((size, size)))
+        self._state = _State(0, {"sums_mean": np.zeros(size), "products": np.zeros((size, size))})
 
     @property
     def count(self) -> int:
@@ -252,41 +249,40 @@ class Moments:
 
     def add(self, values: NDArray[np.float64]) -> None:
         """Take in one draw: wholly, or not at all."""
-        old = self._state
-        count = old.count + 1
-        means, squares = [], []
-        for k, part in enumerate((values, values.sum(axis=1), values.sum(axis=0))):
-            mean = old.means[k] if old.count else np.zeros_like(part)
+        old, count = self._state.arrays, self._state.count + 1
+        new = {"sums_mean": old["sums_mean"], "products": old["products"]}
+        parts = dict(zip(_PARTS, (values, values.sum(axis=1), values.sum(axis=0)), strict=True))
+        for name, part in parts.items():
+            mean = old[f"{name}_mean"] if count > 1 else np.zeros_like(part)
             off = part - mean
             mean = mean + off / count
             off *= part - mean
-            means.append(mean)
-            squares.append(old.squares[k] + off if old.count else off)
-        sums_mean, products = old.sums_mean, old.products
+            new[f"{name}_mean"] = mean
+            new[f"{name}_squares"] = old[f"{name}_squares"] + off if count > 1 else off
         if self._sums is not None:
             sums = self._sums.of(values)
-            apart = sums - sums_mean
-            sums_mean = sums_mean + apart / count
-            products = products + np.outer(apart, sums - sums_mean)
-        self._state = _State(count, tuple(means), tuple(squares), sums_mean, products)
+            apart = sums - old["sums_mean"]
+            new["sums_mean"] = old["sums_mean"] + apart / count
+            new["products"] = old["products"] + np.outer(apart, sums - new["sums_mean"])
+        self._state = _State(count, new)
 
     def mean(self) -> NDArray[np.float64]:
         """Mean of the draws."""
-        return self._state.means[0]
+        return self._state.arrays["cells_mean"]
 
-    def stderr(self, part: int = 0) -> NDArray[np.float64]:
-        """Standard error of the mean: of the cells (0), the row sums (1) or the column sums (2).
+    def stderr(self, part: str = "cells") -> NDArray[np.float64]:
+        """Standard error of the mean of ``"cells"``, or of the sums of ``"rows"`` or ``"columns"``.
 
         A cell that was the same in all draws may differ in other orders. Its error is that of one
         draw which is off by as much as draws of the other cells usually are, or by the largest
         value where nothing varied at all. Sums can be the same in all orders by construction, so
         their errors may be 0.
         """
-        squares = self._state.squares[part]
+        squares = self._state.arrays[f"{part}_squares"]
         if self.count < 2:
             return np.full_like(squares, np.inf)
         stderr = np.sqrt(squares / (self.count * (self.count - 1)))
-        if part == 0:
+        if part == "cells":
             varied = self._varied()
             if not varied.all():
                 stderr[~varied] = self._usual_deviation(varied) / self.count
@@ -295,11 +291,12 @@ class Moments:
     def _usual_deviation(self, varied: NDArray[np.bool_]) -> float:
         if not varied.any():
             return float(np.abs(self.mean()).max(initial=0.0))
-        return float(np.sqrt(np.mean(self._state.squares[0][varied]) / (self.count - 1)))
+        squares = self._state.arrays["cells_squares"][varied]
+        return float(np.sqrt(np.mean(squares) / (self.count - 1)))
 
     def _varied(self) -> NDArray[np.bool_]:
         """Which cells differed between draws, by more than rounding."""
-        squares = self._state.squares[0]
+        squares = self._state.arrays["cells_squares"]
         least = _ROUNDING * float(np.abs(self.mean()).max(initial=0.0))
         return np.asarray(squares > (self.count - 1) * least**2)
 
@@ -329,16 +326,13 @@ class Moments:
             return None
         if self.count < 2:
             return np.diag(np.full(len(self._sums), np.inf))
-        both = self._state.products + self._state.products.T  # equal except for rounding
+        products = self._state.arrays["products"]
+        both = products + products.T  # equal except for rounding
         return np.asarray(both / (2 * self.count * (self.count - 1)))
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:
         """The state by name, for a file; :meth:`restore` takes it back."""
-        state = self._state
-        named = {"sums_mean": state.sums_mean, "products": state.products}
-        for part, mean, squares in zip(_PARTS, state.means, state.squares, strict=True):
-            named[f"{part}_mean"], named[f"{part}_squares"] = mean, squares
-        return named
+        return dict(self._state.arrays)
 
     def restore(self, saved: Saved, shape: tuple[int, int] | None) -> None:
         """Go on from a checkpoint; a ValueError says in a phrase why it is not sound."""
@@ -348,7 +342,7 @@ class Moments:
         n, m = cells.shape if shape is None else shape
         if self._sums is not None and self._sums.shape != (n, m):
             raise ValueError(f"its values have the shape {(n, m)}, which does not fit")
-        k = self._state.sums_mean.size
+        k = self._state.arrays["sums_mean"].size
         shapes: dict[str, tuple[int, ...]] = {"sums_mean": (k,), "products": (k, k)}
         for part, of_part in zip(_PARTS, ((n, m), (n,), (m,)), strict=True):
             shapes |= {f"{part}_mean": of_part, f"{part}_squares": of_part}
@@ -357,10 +351,4 @@ class Moments:
         for part in _PARTS:
             if (arrays[f"{part}_squares"] < 0).any():
                 raise ValueError(f"its {part}_squares has entries below 0")
-        self._state = _State(
-            saved.count,
-            tuple(arrays[f"{part}_mean"] for part in _PARTS),
-            tuple(arrays[f"{part}_squares"] for part in _PARTS),
-            arrays["sums_mean"],
-            arrays["products"],
-        )
+        self._state = _State(saved.count, dict(arrays))
