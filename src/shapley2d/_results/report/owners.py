@@ -39,9 +39,9 @@ def owner_words(info: dict[str, Any]) -> str:
     players, copies = _PLAYERS.get(str(info.get("players"))), info.get("copies") or {}
     if players is None:
         return ""
-    repeated, counts = copies.get("n_rows") or 0, _COUNTED.get(str(copies.get("rule")))
+    repeated, counts = copies.get("n_rows"), _COUNTED.get(str(copies.get("rule")))
     also = ""
-    if repeated and counts:
+    if isinstance(repeated, int) and repeated and counts:  # a file may hold anything
         what = counted(repeated, "row that repeats another", "rows that repeat others")
         also = f"; {what} {plural(repeated, *counts)}"
     about = f" The intervals include {info['intervals']}." if info.get("intervals") else ""
