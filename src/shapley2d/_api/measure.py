@@ -18,7 +18,7 @@ from shapley2d._methods.run import Run
 from shapley2d._results.inspection import Inspection
 from shapley2d._results.ranking import rank_cells
 from shapley2d._results.repair_gain import RepairGain
-from shapley2d._tables.changes import change_cells, change_vector
+from shapley2d._tables.changes import Changes, change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.frames import frame_kind
@@ -33,9 +33,6 @@ from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-Changes = dict[str, dict[int, str | None]]
-"""New entries as text, by column and row."""
 
 _PROBABILITY = 0.5
 

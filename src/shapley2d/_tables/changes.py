@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+Changes = dict[str, dict[int, str | None]]
+"""New entries as text, by column and row; None for a missing one."""
+
 _WIDER = {
     "integer": "float",
     "float": "text",

@@ -1,4 +1,10 @@
-"""All findings about the columns of a table."""
+"""All findings about the columns of a table.
+
+To add one, write a function from a :class:`WrittenColumn` to a :class:`ColumnFinding` or None in
+``shapes.py`` (how entries are written), ``codes_and_dates.py`` (what they mean), ``spellings.py``
+or ``rules.py`` (several columns), and call it from that file's ``find_...`` function, which is
+called here. The page, the command line and ``repair`` show and apply it like the others.
+"""
 
 from __future__ import annotations
 

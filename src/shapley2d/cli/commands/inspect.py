@@ -142,9 +142,7 @@ def inspect(
                 f"--by {by} needs cell values: give --target, or for a large table --valuation "
                 "with the file that shapley2d cells -o wrote"
             )
-        inspection = given.inspect(
-            valuation=saved, task=task, random_state=seed, n_jobs=workers, progress=progress()
-        )
+        inspection = given.inspect(saved, task=task, seed=seed, workers=workers)
     remembered: list[Decision] = []
     if earlier is not None:
         settled, remembered, stale = known_decisions(earlier, inspection)

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 from rich.text import Text
@@ -33,7 +33,6 @@ from shapley2d.cli.reading.inspected import (
 )
 from shapley2d.cli.writing.outputs import check_distinct, check_file, check_report_path, naming
 from shapley2d.cli.writing.rewrite import (
-    Changes,
     as_written,
     check_format,
     file_format,
@@ -42,6 +41,9 @@ from shapley2d.cli.writing.rewrite import (
 from shapley2d.cli.writing.summary import print_files, print_json
 from shapley2d.cli.writing.suspects import inspection_json, suspect_cells
 from shapley2d.exceptions import InputError, UtilityError
+
+if TYPE_CHECKING:
+    from shapley2d._tables.changes import Changes
 
 _MANY_ROWS = 5000  # above this the folds are drawn once, below it twice
 
@@ -154,9 +156,7 @@ def repair(
         gain = None if model == "none" else _gain(before, chosen, model, seed, workers)
         after = read_inspected(str(output), wanted, file)
         values = quick_values(after, "auto", seed, workers, wanted=report is not None)
-        left = after.inspect(
-            valuation=values, random_state=seed, n_jobs=workers, progress=progress()
-        )
+        left = after.inspect(values, seed=seed, workers=workers)
     settled, remembered, _ = known_decisions(made, left)
     left = left.settle(settled)
     files = {"table": output}
@@ -227,9 +227,10 @@ def _gain(
     concerned = [one for one in chosen if one.column in known]
     if given.y is None or not kept or not concerned:
         return None
+    names = given.row_names.tolist()
     log = make_frame(
         {
-            "row": [given.row_names.tolist()[one.row] for one in concerned],
+            "row": [names[one.row] for one in concerned],
             "column": [one.column for one in concerned],
             "after": [one.new for one in concerned],
         },

@@ -12,6 +12,7 @@ import numpy as np
 from shapley2d._results.decisions import same_entry
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest, file_digest, table_digest
+from shapley2d.cli.console import progress
 from shapley2d.cli.errors import computing
 from shapley2d.cli.reading.inputs import (
     asked_kinds,
@@ -91,11 +92,22 @@ class InspectedFile:
         """The line of a row, in files with one row per line."""
         return row + 2 if self.source.lined else None
 
-    def inspect(self, **settings: Any) -> Inspection:
+    def inspect(
+        self, valuation: Any, *, seed: int, workers: int | None, task: str = "auto"
+    ) -> Inspection:
         """Inspect the file; the result carries its fingerprint."""
         from shapley2d import inspect_cells
 
-        inspection = inspect_cells(self.X, self.y, kinds=self.kinds or None, **settings)
+        inspection = inspect_cells(
+            self.X,
+            self.y,
+            valuation=valuation,
+            task=task,
+            kinds=self.kinds or None,
+            random_state=seed,
+            n_jobs=workers,
+            progress=progress(),
+        )
         return replace(inspection, fingerprint=self.fingerprint)
 
 

@@ -17,11 +17,9 @@ from shapley2d.cli.writing.outputs import naming
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
-Changes = dict[str, dict[int, str | None]]
-"""New entries as text, by column and row."""
+    from shapley2d._tables.changes import Changes
 
 _DECIMAL = re.compile(r"-?\d+(?:\.(\d*))?")
 _FORMATS = {
@@ -100,9 +98,7 @@ def write_changed(
         temporary.write_bytes(written)
 
 
-def changed_csv(
-    text: str, separator: str, names: list[str], changes: Mapping[str, Mapping[int, str | None]]
-) -> str:
+def changed_csv(text: str, separator: str, names: list[str], changes: Changes) -> str:
     r"""The text of a CSV file with some fields replaced.
 
     Examples
@@ -155,7 +151,7 @@ def as_written(new: str | None, column: Any) -> str | None:
     return f"{float(new):.{only}f}"
 
 
-def changed_json(text: str, changes: Mapping[str, Mapping[int, str | None]]) -> str:
+def changed_json(text: str, changes: Changes) -> str:
     r"""The text of a file of JSON records with some fields replaced; other lines stay the same.
 
     Examples
