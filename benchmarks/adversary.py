@@ -1,10 +1,10 @@
-"""What an owner can gain by gaming a payment: splitting up, copying, stealing, adding noise; before and after.
+"""What an owner can gain by splitting up, copying, stealing or adding noise; before and after.
 
 Run: python benchmarks/adversary.py [rows that validate], or python benchmarks/adversary.py noise
 Credit-card clients, three owners of 200 rows each, 100,000 to divide, nearest neighbours. "Before"
-is what payments were once counted by: groups of rows and columns as players, every copy counts, no
-columns are worth 0, and intervals that know of sampling alone. "After" are the defaults. Prints the
-table of docs/blocks.md and draws docs/figures/adversary.png.
+has groups of rows and columns as players, counts every copy, uses baseline="zero", and its intervals
+include sampling alone. "After" are the defaults. Prints the table of docs/blocks.md and draws
+docs/figures/adversary.png.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def shuffled(X, y, seed=1):
 
 
 def scenarios(X, y, X_valid, y_valid):
-    """What happens, who is watched (every name that starts so), the tables, the owners, and other settings of "after"."""
+    """Case, watched owner (a prefix of its names), tables, owners, other settings of "after"."""
     a, labels = X[:200], y[:200]
 
     def owners(parts):
@@ -115,7 +115,7 @@ def worst_rows(X, y, X_valid, y_valid):
 
 
 def paid(watched, v, negative=None):
-    """What the watched owner is paid, all its names together, and the interval of that where it has one name."""
+    """Payment of the watched owner over all its names, and its interval where it has one name."""
     payments = v.payments(AMOUNT, negative=negative)
     mine = payments[payments["owner"].str.startswith(watched)]
     alone = mine.iloc[0] if len(mine) == 1 else None
@@ -156,9 +156,15 @@ def several_noises(n_valid, seeds=(1, 2, 3, 4)):
             more, labels = shuffled(X[:200], y[:200], seed)
             with warnings.catch_warnings(action="ignore"):
                 v = value_blocks(
-                    pd.concat([X, more], ignore_index=True), np.append(y, labels), X_valid, y_valid, owners=owners,
-                    progress=False, scoring=scoring, n_subsets=128,
-                )  # fmt: skip
+                    pd.concat([X, more], ignore_index=True),
+                    np.append(y, labels),
+                    X_valid,
+                    y_valid,
+                    owners=owners,
+                    progress=False,
+                    scoring=scoring,
+                    n_subsets=128,
+                )
                 amount, ends = paid("Noise", v)
             print(f"| {scoring} | {seed} | {amount:,.0f} | {interval(ends)} |", flush=True)
 

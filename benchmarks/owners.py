@@ -1,4 +1,4 @@
-"""Error against utilities for samplers of one axis with many owners, on games whose Shapley values are known.
+"""Error by number of utilities, of samplers of one axis with many owners, on known games.
 
     python benchmarks/owners.py                     # 20, 50 and 200 owners
     python benchmarks/owners.py --owners 20 --seeds 10
@@ -46,7 +46,7 @@ def airport(n, rng):
 
 
 def of_sums(name, n, rng, worth):
-    """``worth`` of the sum of whole-numbered weights: votes, or a learning curve; exact by counting."""
+    """``worth`` of a sum of integer weights: votes, or a learning curve; exact by counting."""
     weights = rng.integers(1, 11, n)
     total = int(weights.sum())
     exact_of = {}
@@ -113,8 +113,17 @@ def neighbours(n, rng):
     rows = rng.permutation(len(y))
     train, valid = rows[:n], rows[n : n + 100]
     k = 5
-    v = value_cells(X[train], y[train], X[valid], y[valid], n_neighbors=k, metric="sqeuclidean", subsets="sampled",
-                    n_subsets=256, progress=False)  # fmt: skip
+    v = value_cells(
+        X[train],
+        y[train],
+        X[valid],
+        y[valid],
+        n_neighbors=k,
+        metric="sqeuclidean",
+        subsets="sampled",
+        n_subsets=256,
+        progress=False,
+    )
     far = ((X[valid][:, None] - X[train][None]) ** 2).sum(axis=2)
     order = np.argsort(far, axis=1)
     right = np.take_along_axis((y[valid][:, None] == y[train][None]).astype(float), order, axis=1)

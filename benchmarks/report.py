@@ -1,4 +1,4 @@
-"""Size of the report and its speed in headless Chromium, for a table of 32,561 x 14 cells like a census.
+"""Size and speed of the report in headless Chromium, for a table of 32,561 x 14 cells.
 
 Run: python benchmarks/report.py [--rows 32561] [--repeats 5]. Needs Chromium and the package
 playwright.
@@ -28,7 +28,7 @@ _NUMBERS = (73, 1_200_000, 16, 100_000, 4000, 99)
 
 
 def census_like(n_rows: int, seed: int = 0) -> Valuation:
-    """Values with heavy tails and sampling errors, which compress worst, over eight text and six number columns."""
+    """Heavy-tailed values with errors, which compress worst; eight text and six number columns."""
     rng = np.random.default_rng(seed)
     columns = [
         Column(f"text_{k}", "category", rng.integers(levels, size=n_rows).astype(float),
@@ -64,7 +64,7 @@ def text_bytes(valuation: Valuation) -> int:
 
 
 def measure(path: Path, repeats: int) -> dict[str, list[float]]:
-    """Milliseconds from navigation to ready, and of each sort (with its redraw) and each redraw by zooming."""
+    """Milliseconds from navigation to ready, of each sort with its redraw, and of each zoom."""
     times: dict[str, list[float]] = {"ready": [], "sort and redraw": [], "redraw": []}
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     with sync_playwright() as playwright:

@@ -52,16 +52,28 @@ def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
     assert audit.payments == amounts(value_blocks(X, y, X_valid, y_valid, owners=OWNERS, **plain))
     twice = np.append(np.arange(40), np.arange(20))
     again = [{"owner": "A", "row": "0-19;40-59"}, OWNERS[1]]
-    listed = value_blocks(X.iloc[twice].reset_index(drop=True), y.iloc[twice].to_numpy(), X_valid, y_valid,
-                          owners=again, **plain)  # fmt: skip
+    listed = value_blocks(
+        X.iloc[twice].reset_index(drop=True),
+        y.iloc[twice].to_numpy(),
+        X_valid,
+        y_valid,
+        owners=again,
+        **plain,
+    )
     assert after(audit, "A", "twice") == pytest.approx(amounts(listed)["A"], abs=0.011)
     assert (
         after(audit, "A", "twice") > audit.payments["A"] + 1000
     )  # every copy counts, so that it pays
     rows = value_blocks(X, y, X_valid, y_valid, rows=range(40), players="cells", n_neighbors=3)
     kept = np.setdiff1d(np.arange(40), np.argsort(rows.rows[:20], kind="stable")[:2])
-    left = value_blocks(X.iloc[kept].reset_index(drop=True), y.iloc[kept].to_numpy(), X_valid, y_valid,
-                        owners=[{"owner": "A", "row": "0-17"}, {"owner": "B", "row": "18-37"}], **plain)  # fmt: skip
+    left = value_blocks(
+        X.iloc[kept].reset_index(drop=True),
+        y.iloc[kept].to_numpy(),
+        X_valid,
+        y_valid,
+        owners=[{"owner": "A", "row": "0-17"}, {"owner": "B", "row": "18-37"}],
+        **plain,
+    )
     assert after(audit, "A", "withhold") == pytest.approx(amounts(left)["A"], abs=0.011)
     more = value_blocks(X, y, X_valid, y_valid, owners=OWNERS, **{**plain, "n_neighbors": 6})
     found = next(one["payments"] for one in audit.settings if one["setting"] == "with 6 neighbours")

@@ -150,11 +150,21 @@ def test_auto_is_exact_for_few_groups_and_samples_many():
         and few.shape == (1, 3)
         and few.row_names.tolist() == ["all rows"]
     )
-    many = value_blocks(X, y, X_valid, y_valid, rows=np.arange(24), columns=COLUMNS, max_permutations=2,
-                        tolerance=0)  # fmt: skip
+    many = value_blocks(
+        X, y, X_valid, y_valid, rows=np.arange(24), columns=COLUMNS, max_permutations=2, tolerance=0
+    )
     assert many.info["method"] == "pairs"  # one axis is short
-    wide = value_blocks(X, y, X_valid, y_valid, rows=np.arange(24), columns=COLUMNS, method="mc", max_permutations=2,
-                        tolerance=0)  # fmt: skip
+    wide = value_blocks(
+        X,
+        y,
+        X_valid,
+        y_valid,
+        rows=np.arange(24),
+        columns=COLUMNS,
+        method="mc",
+        max_permutations=2,
+        tolerance=0,
+    )
     assert wide.info["n_permutations"] == 2
 
 
@@ -227,8 +237,16 @@ def test_method_knn_is_short_for_the_knn_model():
     long = value_blocks(*data, rows=ROWS, columns=COLUMNS, model="knn", n_neighbors=3)
     np.testing.assert_array_equal(short.values, long.values)
     assert short.info["model"] == "knn" and short.info["n_neighbors"] == 3
-    sampled = value_blocks(*data, rows=ROWS, columns=COLUMNS, method="mc", model="knn", n_neighbors=3,
-                           max_permutations=200, tolerance=0)  # fmt: skip
+    sampled = value_blocks(
+        *data,
+        rows=ROWS,
+        columns=COLUMNS,
+        method="mc",
+        model="knn",
+        n_neighbors=3,
+        max_permutations=200,
+        tolerance=0,
+    )
     assert (np.abs(sampled.values - short.values) < 4.5 * sampled.stderr + 1e-12).all()
 
 
@@ -282,8 +300,15 @@ def test_the_cache_trains_nothing_twice_and_changes_nothing():
 def test_a_block_valuation_survives_its_file(tmp_path):
     data = small_table()
     owners = [{"owner": "A", "row": 0}, {"owner": "B", "row": "1;2", "column": "x0"}]
-    v = value_blocks(*data, owners=owners, rows=ROWS, method="mc", players="groups", max_permutations=15,
-                     tolerance=0)  # fmt: skip
+    v = value_blocks(
+        *data,
+        owners=owners,
+        rows=ROWS,
+        method="mc",
+        players="groups",
+        max_permutations=15,
+        tolerance=0,
+    )
     path = tmp_path / "blocks.parquet"
     v.save(path)
     back = Valuation.load(path)

@@ -105,8 +105,15 @@ def test_values_of_the_same_table_come_along():
     found = inspect_cells(TABLE, LABEL, valuation=v, progress=False)
     np.testing.assert_array_equal(found.values[:, :-1], v.values)
     assert np.isnan(found.values[:, -1]).all()
-    some = dataclasses.replace(v, values=v.values[5:], stderr=v.stderr[5:], row_names=v.row_names[5:],
-                               row_stderr=v.row_stderr[5:], table=None, target=None)  # fmt: skip
+    some = dataclasses.replace(
+        v,
+        values=v.values[5:],
+        stderr=v.stderr[5:],
+        row_names=v.row_names[5:],
+        row_stderr=v.row_stderr[5:],
+        table=None,
+        target=None,
+    )
     assert np.isnan(inspect_cells(TABLE, LABEL, valuation=some, progress=False).values[:5]).all()
     labelled = value_cells(TABLE, LABEL, method="random", include_label=True)
     assert np.isfinite(inspect_cells(TABLE, LABEL, valuation=labelled, progress=False).values).all()
@@ -138,7 +145,7 @@ def test_seeds_and_progress():
 
 
 def spoiled():
-    """Two columns that tell the class, a fifth of their entries far off, and an inspection of them."""
+    """Two columns that determine the class, a fifth of the entries far off, and an inspection."""
     rng = np.random.default_rng(0)
     y = np.array(["no", "yes"])[np.arange(120) % 2]
     X = pd.DataFrame(

@@ -64,12 +64,25 @@ def test_owners_are_worth_the_sum_of_their_cells():
 def test_any_method_of_cells_values_owners(method):
     X, y, X_valid, y_valid = data(n=6, m=3, n_valid=9)
     y = np.array([0, 1] * 3)
-    options = {"mc": {"model": "gaussian_nb", "max_permutations": 3}, "exact": {"model": "gaussian_nb"},
-               "loo": {"model": "gaussian_nb"}, "flat": {"max_permutations": 3}, "oob": {"n_trees": 100},
-               "knn": {"n_neighbors": 2, "scoring": "accuracy"}}.get(method, {})  # fmt: skip
+    options = {
+        "mc": {"model": "gaussian_nb", "max_permutations": 3},
+        "exact": {"model": "gaussian_nb"},
+        "loo": {"model": "gaussian_nb"},
+        "flat": {"max_permutations": 3},
+        "oob": {"n_trees": 100},
+        "knn": {"n_neighbors": 2, "scoring": "accuracy"},
+    }.get(method, {})
     options |= {"tolerance": 0} if "max_permutations" in options else {}
-    v = value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "A", "row": "0-2"}, {"owner": "B", "row": "3-5"}],
-                     players="cells", method=method, **options)  # fmt: skip
+    v = value_blocks(
+        X,
+        y,
+        X_valid,
+        y_valid,
+        owners=[{"owner": "A", "row": "0-2"}, {"owner": "B", "row": "3-5"}],
+        players="cells",
+        method=method,
+        **options,
+    )
     cells = value_cells(X, y, X_valid, y_valid, method=method, **options)
     np.testing.assert_allclose(
         v.owners["value"], [cells.values[:3].sum(), cells.values[3:].sum()], atol=1e-12
@@ -126,8 +139,13 @@ def test_listing_rows_twice_changes_no_owners_total(seed, folded, again):
     ]
     held = () if folded else (X_valid, y_valid)
     before = by_owner(value_blocks(X, y, *held, owners=THREE, n_neighbors=3))
-    after = value_blocks(X.iloc[twice].reset_index(drop=True), y.iloc[twice].to_numpy(), *held, owners=owners,
-                         n_neighbors=3)  # fmt: skip
+    after = value_blocks(
+        X.iloc[twice].reset_index(drop=True),
+        y.iloc[twice].to_numpy(),
+        *held,
+        owners=owners,
+        n_neighbors=3,
+    )
     assert {name: by_owner(after)[name] - before[name] for name in "ABC"} == dict.fromkeys(
         "ABC", 0.0
     )
@@ -181,7 +199,7 @@ def test_the_joint_errors_of_monte_carlo_are_those_of_the_sums():
 
 @pytest.mark.parametrize("options", [{}, {"n_subsets": 40}, {"include_label": True}])
 def test_groups_of_validation_rows_valued_one_by_one_say_what_is_left_without_them(options):
-    """The jackknife from one more valuation is the one that values the table again without each group."""
+    """The jackknife from one more valuation equals the one that leaves out each group."""
     from shapley2d._api import blocks_job
 
     tables, options = (
@@ -272,8 +290,11 @@ def test_copies_by_column_are_shared_among_the_owners_of_that_column():
               {"owner": "U", "row": "30-39", "column": "a;b"}]  # fmt: skip
     with pytest.warns(InputWarning, match="copies"):
         v = value_blocks(X, y, X_valid, y_valid, owners=owners)
-    by_block = {(row, column): v.owner_shares[:, i, j].tolist()
-                for i, row in enumerate(v.row_names) for j, column in enumerate(v.column_names)}  # fmt: skip
+    by_block = {
+        (row, column): v.owner_shares[:, i, j].tolist()
+        for i, row in enumerate(v.row_names)
+        for j, column in enumerate(v.column_names)
+    }
     assert by_block["rows 0-9", "a"] == pytest.approx([1 / 3] * 3)
     assert by_block["rows 0-9", "b"] == [0.5, 0, 0.5] and by_block["rows 0-9", "c + d"] == [1, 0, 0]
 
@@ -290,8 +311,13 @@ def test_payments_within_chance_are_warned_of():
     X, y, X_valid, y_valid = data(n=40, n_valid=60)
     for part in (X, X_valid):
         part["dice"] = random.integers(1, 7, len(part))
-    v = value_blocks(X, y, X_valid, y_valid,
-                     owners=[{"owner": "data", "column": "a;b;c;d"}, {"owner": "dice", "column": "dice"}])  # fmt: skip
+    v = value_blocks(
+        X,
+        y,
+        X_valid,
+        y_valid,
+        owners=[{"owner": "data", "column": "a;b;c;d"}, {"owner": "dice", "column": "dice"}],
+    )
     value, error = v.owners["value"][1], v.owners["stderr"][1]
     assert abs(value) < v.owner_interval_factor * error
     if value > 0:
@@ -299,8 +325,15 @@ def test_payments_within_chance_are_warned_of():
             v.payments(100)
     shares = np.eye(3)[:, :, None]
     names = ["sure", "by chance", "(unowned)"]
-    made = BlockValuation(np.array([[0.5], [0.1], [0.1]]), np.zeros((3, 1)), np.arange(3), ["x"], owner_names=names,
-                          owner_shares=shares, covariance=np.diag([0.01, 0.01, 0.01]))  # fmt: skip
+    made = BlockValuation(
+        np.array([[0.5], [0.1], [0.1]]),
+        np.zeros((3, 1)),
+        np.arange(3),
+        ["x"],
+        owner_names=names,
+        owner_shares=shares,
+        covariance=np.diag([0.01, 0.01, 0.01]),
+    )
     with pytest.warns(
         PrecisionWarning, match="the 95 % interval of 'by chance' holds 0: what it is paid may be"
     ):
@@ -319,8 +352,16 @@ def test_columns_of_noise_earn_nothing_under_accuracy(model, players):
     sampling = (
         {} if players == "groups" or model == "knn" else {"max_permutations": 40, "tolerance": 0}
     )
-    v = value_blocks(X, y, X_valid, y_valid, players=players, model=model, **sampling,
-                     owners=[{"owner": "data", "column": "a;b;c;d"}, {"owner": "dice", "column": "dice"}])  # fmt: skip
+    v = value_blocks(
+        X,
+        y,
+        X_valid,
+        y_valid,
+        players=players,
+        model=model,
+        **sampling,
+        owners=[{"owner": "data", "column": "a;b;c;d"}, {"owner": "dice", "column": "dice"}],
+    )
     data_value, dice = v.owners["value"]
     assert data_value > 0.1 and abs(dice) < 0.05
 
@@ -386,7 +427,7 @@ def test_copies_are_left_out_of_splits_of_ones_own():
 
 
 def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
-    """Classes count the same, and an owner is paid the same whether what harms is in a shell of its own or not."""
+    """Classes count the same, and moving harmful rows into a shell changes no payment."""
     X, y, X_valid, y_valid = data(1)
     y = y.copy()
     y.iloc[:4] = 1 - y.iloc[:4]

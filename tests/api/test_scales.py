@@ -1,4 +1,4 @@
-"""Numbers of any size: the same values where the scale means nothing, one clear line where they cannot be squared."""
+"""Numbers of any size: scale does not change values; numbers too large to square are refused."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_column_too_small_to_have_a_variance_among_others():
 
 @pytest.mark.parametrize("classifies", [True, False])
 def test_ridge_stands_numbers_beside_which_its_penalty_is_lost(classifies):
-    """It then is what least squares of least norm are, coalitions with fewer rows than columns included."""
+    """It equals least squares of least norm, also for subsets with fewer rows than columns."""
     y, y_valid = (CLASSES, CLASSES_VALID) if classifies else (Y, Y_VALID)
     rows, columns = np.random.default_rng(1).permutation(20), np.array([2, 0, 1])
     orders = NestedCoalitions(rows.tolist()), NestedCoalitions(columns.tolist())
@@ -153,7 +153,7 @@ def test_values_that_overflow_are_no_result():
 @pytest.mark.parametrize("semivalue", ["shapley", "banzhaf", ("beta", 4, 1)])
 @pytest.mark.filterwarnings("ignore:baseline='zero' counts from a score of 0")
 def test_columns_are_worth_nothing_where_all_rows_vote(task, semivalue):
-    """With as many neighbours as rows distances decide nothing: 0 to the bit, in any order of the columns."""
+    """With as many neighbours as rows, distances do not matter: 0 to the bit, in any order."""
     y, y_valid = (
         (CLASSES, CLASSES_VALID) if task == "classification" else (Y * 1e60, Y_VALID * 1e60)
     )

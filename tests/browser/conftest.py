@@ -1,4 +1,4 @@
-"""Debian's Chromium under Playwright; everything here is skipped, with the reason, where either is missing."""
+"""Debian's Chromium under Playwright; skipped, with the reason, where either is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that a screen reader and a keyboard can use: axe finds nothing serious, in light and in dark, wide and narrow."""
+"""Pages work with a screen reader and a keyboard: axe finds nothing serious."""
 
 from __future__ import annotations
 

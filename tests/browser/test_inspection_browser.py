@@ -17,9 +17,17 @@ from shapley2d._tables.reading.files import read_table
 from shapley2d.cli import main
 
 HOSTILE = [
-    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", '"><b>', "</script>", "=cmd|' /C calc'!A0",
-    "\u202eevil", 'line\nbreak, "quote"', "'=1+1", "\u2028", "{{7*7}}",
-]  # fmt: skip
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><b>',
+    "</script>",
+    "=cmd|' /C calc'!A0",
+    "\u202eevil",
+    'line\nbreak, "quote"',
+    "'=1+1",
+    "\u2028",
+    "{{7*7}}",
+]
 
 
 def inspected(n=120, **options):
@@ -118,8 +126,9 @@ def test_keys_decide_move_select_and_undo(open_inspection, inspection, tmp_path)
     assert page.evaluate("document.activeElement.dataset.place") == "2"
     made = downloaded(page, tmp_path, "d").made
     assert [(one.row, one.column, one.verdict) for one in made] == [
-        (ranked["row"][0], ranked["column"][0], "accept"), (ranked["row"][1], ranked["column"][1], "right"),
-    ]  # fmt: skip
+        (ranked["row"][0], ranked["column"][0], "accept"),
+        (ranked["row"][1], ranked["column"][1], "right"),
+    ]
     assert made[0].new == ranked["expected"][0] and made[0].entry == ranked["entry"][0]
     assert made[0].probability == pytest.approx(ranked["probability"][0], abs=1e-4)
 

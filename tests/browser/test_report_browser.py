@@ -1,4 +1,4 @@
-"""The report in a real browser: it loads quietly, sorts, filters, zooms, shows the right values, keeps text text."""
+"""The report in a real browser: it loads, sorts, filters, zooms and shows the right values."""
 
 from __future__ import annotations
 
@@ -257,9 +257,15 @@ def test_downloads_the_cells(open_report):
     lines = download(open_report(v))
     i, j = divmod(int(v.values.argmin()), M)
     assert lines[0] == {
-        "row": str(i), "column": f"column {j}", "entry": v.contents[j][i], "value": str(v.values[i, j]),
-        "stderr": "0.01", "label": v.labels[i], "typical": lines[0]["typical"], "marked": "",
-    }  # fmt: skip
+        "row": str(i),
+        "column": f"column {j}",
+        "entry": v.contents[j][i],
+        "value": str(v.values[i, j]),
+        "stderr": "0.01",
+        "label": v.labels[i],
+        "typical": lines[0]["typical"],
+        "marked": "",
+    }
     assert [float(line["value"]) for line in lines] == sorted(v.values[v.values < 0])[:200]
 
 
@@ -284,9 +290,14 @@ def test_hostile_text_stays_text(open_report):
     values = -np.arange(1.0, 2 * n + 1).reshape(n, 2)
     table = as_table(np.array([[text, text[::-1]] for text in HOSTILE], dtype=object))
     v = Valuation(
-        values, np.zeros((n, 2)), np.array(HOSTILE, dtype=object), HOSTILE[:2],
-        info={"method": HOSTILE[0], "settings": {"a": HOSTILE[1]}}, table=table, target=np.array(HOSTILE, dtype=object),
-    )  # fmt: skip
+        values,
+        np.zeros((n, 2)),
+        np.array(HOSTILE, dtype=object),
+        HOSTILE[:2],
+        info={"method": HOSTILE[0], "settings": {"a": HOSTILE[1]}},
+        table=table,
+        target=np.array(HOSTILE, dtype=object),
+    )
     page = open_report(v, title=HOSTILE[1])
     assert page.title() == HOSTILE[1]
     assert page.locator("img").count() == 0
@@ -350,9 +361,14 @@ def test_controls_and_regions_have_names(open_report):
 
 def test_blocks_and_payments(open_report):
     v = BlockValuation(
-        np.array([[0.5, 0.1], [-0.2, 0.3]]), np.full((2, 2), 0.01), np.array(["north", "south"]), ["a", "b"],
-        info={"kind": "blocks"}, owner_names=["Ann", "Bob"], owner_shares=np.array([np.eye(2), 1 - np.eye(2)]),
-    )  # fmt: skip
+        np.array([[0.5, 0.1], [-0.2, 0.3]]),
+        np.full((2, 2), 0.01),
+        np.array(["north", "south"]),
+        ["a", "b"],
+        info={"kind": "blocks"},
+        owner_names=["Ann", "Bob"],
+        owner_shares=np.array([np.eye(2), 1 - np.eye(2)]),
+    )
     payments = [
         {"owner": "Ann", "value": 0.5, "amount": 750.0, "low": 700.0, "high": 800.0},
         {"owner": "Bob", "value": -0.1, "amount": -150.0, "low": -180.0, "high": -120.0},

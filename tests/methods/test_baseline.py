@@ -1,4 +1,4 @@
-"""What nothing is worth: values count from what the labels alone predict, so a column that changes nothing gets 0."""
+"""The baseline: values count from the labels alone, so a column without effect gets 0."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def small(task, n=5, T=7, m=3, seed=0, n_classes=3, *, repeats=True):
 
 
 def votes(members, distances, y, target, k, task):
-    """The utility of the K nearest members, from the definition: the mean over all orders of tied rows."""
+    """The utility of the K nearest members by definition: the mean over all orders of ties."""
     centre, rows = (0.0 if task == "classification" else float(np.mean(y))), sorted(members)
     worth = []
     for order in itertools.permutations(rows):
@@ -118,7 +118,7 @@ def test_nearest_neighbours_with_labels_are_the_definition(task):
 
 
 def model_game(model, X, y, X_valid, y_valid, task):
-    """h(S, F) by the definition: the model on the columns that vary in S, else the best constant of S.
+    """h(S, F) by definition: the model on the columns that vary in S, else the best constant.
 
     The built-in tree, which decides between equally good splits in its own way, is asked itself.
     """
@@ -198,8 +198,13 @@ def test_leave_one_out_of_a_single_column_counts_from_the_constant():
     X, y, X_valid, y_valid = small("classification", n_classes=2)
     h = model_game("tree", X[:, :1], y, X_valid[:, :1], y_valid, "classification")
     everyone, column, none = frozenset(range(5)), frozenset({0}), frozenset()
-    expected = [h(everyone, column) + h(everyone - {i}, none) - h(everyone - {i}, column) - h(everyone, none)
-                for i in range(5)]  # fmt: skip
+    expected = [
+        h(everyone, column)
+        + h(everyone - {i}, none)
+        - h(everyone - {i}, column)
+        - h(everyone, none)
+        for i in range(5)
+    ]
     v = value_cells(
         X[:, :1], y, X_valid[:, :1], y_valid, method="loo", model="tree", progress=False
     )
@@ -232,10 +237,18 @@ def test_any_score_counts_from_its_own_constant(scoring):
 
 
 def with_idle_columns(task, n=24, T=20, seed=0):
-    """Two columns that matter; one of one number, one of one category, one all missing, one that validates otherwise."""
+    """Two useful columns; a constant number, a constant category, one missing, one only in X_valid."""
     rng = np.random.default_rng(seed)
-    X = pd.DataFrame({"a": rng.normal(size=n + T), "idle number": 5.0, "b": rng.integers(0, 3, n + T),
-                      "idle category": "red", "missing": np.nan, "moves later": 2.0})  # fmt: skip
+    X = pd.DataFrame(
+        {
+            "a": rng.normal(size=n + T),
+            "idle number": 5.0,
+            "b": rng.integers(0, 3, n + T),
+            "idle category": "red",
+            "missing": np.nan,
+            "moves later": 2.0,
+        }
+    )
     X.loc[n:, "moves later"] = rng.normal(size=T)
     X.loc[3, "a"] = np.nan
     signal = X["a"].fillna(0) + X["b"] + rng.normal(size=n + T)
@@ -340,7 +353,7 @@ def test_a_model_that_draws_columns_draws_none_that_say_nothing():
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.slow
 def test_noise_is_worth_nothing_to_nearest_neighbours(task):
-    """Columns of noise: over many tables their value is 0 within its error, where it was a share of chance before."""
+    """Columns of noise: over many tables their value is 0 within its error."""
     worth, from_zero = [], []
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -360,15 +373,24 @@ def test_noise_is_worth_nothing_to_nearest_neighbours(task):
 
 @pytest.mark.parametrize(("model", "task"), BUILT_IN)
 def test_noise_is_never_credited_by_models(model, task):
-    """Classes balance, so that guessing by noise is no worse than guessing; a tree of numbers does worse than the mean."""
+    """Classes balance, so noise is no worse than guessing; a regression tree is worse."""
     worth = []
     for seed in range(25):
         rng = np.random.default_rng(seed)
         X, X_valid = rng.normal(size=(16, 2)), rng.normal(size=(30, 2))
         y, y_valid = (rng.normal(size=16), rng.normal(size=30)) if task == "regression" else (
             rng.permutation(np.arange(16) % 2), rng.permutation(np.arange(30) % 2))  # fmt: skip
-        v = value_cells(X, y, X_valid, y_valid, method="mc", model=model, max_permutations=20, tolerance=0,
-                        progress=False)  # fmt: skip
+        v = value_cells(
+            X,
+            y,
+            X_valid,
+            y_valid,
+            method="mc",
+            model=model,
+            max_permutations=20,
+            tolerance=0,
+            progress=False,
+        )
         worth.append(v.columns)
     mean, error = np.mean(worth, axis=0), np.std(worth, axis=0, ddof=1) / np.sqrt(25)
     assert (mean <= 3.5 * error).all()

@@ -1,4 +1,4 @@
-"""The flat baseline: every cell a player of one game, absent cells filled; values by the definition, and what users rely on."""
+"""The method flat: every cell a player, absent cells filled; values by definition."""
 
 from __future__ import annotations
 
@@ -41,9 +41,11 @@ SMALL_VALID = np.array([[0.2, 5.0], [0.9, 3.0], [2.5, 4.1], [3.0, 4.0], [1.5, 4.
 SMALL_Y_VALID = np.array([0, 0, 1, 1, 0])
 SMALL = SMALL_X, SMALL_Y, SMALL_VALID, SMALL_Y_VALID
 ONE_COLUMN = (  # in which no splits of different columns can tie
-    np.array([[0.0], [1.3], [2.1], [2.6], [4.0], [4.4]]), np.array([0, 0, 1, 0, 1, 1]), SMALL_VALID[:, :1],
+    np.array([[0.0], [1.3], [2.1], [2.6], [4.0], [4.4]]),
+    np.array([0, 0, 1, 0, 1, 1]),
+    SMALL_VALID[:, :1],
     SMALL_Y_VALID,
-)  # fmt: skip
+)
 
 
 def utility_by_hand(estimator, X, y, X_valid, y_valid):

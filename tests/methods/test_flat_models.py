@@ -1,4 +1,4 @@
-"""Models in the game of all cells: at every cell that joins, the score is that of a model trained on the filled table."""
+"""Models in the game of all cells: each score is that of a model trained on the filled table."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from shapley2d._theory.coalitions import MaskCoalitions
 
 
 def mixed_split(seed, n_classes=2, n=24, T=40):
-    """A table of numbers, small integers, a category, a constant and a boolean, with missing entries on both sides."""
+    """Numbers, small integers, a category, a constant and a boolean, with missing entries."""
     rng = np.random.default_rng(seed)
     size = n + T
     X = pd.DataFrame({"a": rng.normal(size=size), "b": rng.normal(2, 3, size=size).round()})
@@ -52,7 +52,7 @@ def mixed_split(seed, n_classes=2, n=24, T=40):
 
 
 def encoded_by_hand(split):
-    """Encoded tables without missing entries, owners, and the numbers of an empty row: means, or modes."""
+    """Encoded tables without missing entries, owners, and the fill values: means or modes."""
     encoded = encode_tables(split.train, split.valid)
     absent = np.empty(encoded.owners.size)
     for j, column in enumerate(split.train.columns):

@@ -1,4 +1,4 @@
-"""Exact values, leave-one-out, trees and blocks in pieces: killed and resumed, or on a cluster, the same bits."""
+"""Exact, loo, oob and blocks in pieces: killed and resumed, or on a cluster, the same bits."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def grow_sklearn(X, y, X_all):
 
 
 def grow_by_hand(X, y, X_all):
-    """A CART from its definition: of equally good splits the first column's, then the lowest threshold."""
+    """A CART by definition: of equal splits the first column's, then the lowest threshold."""
 
     def gini(part):
         return part.size - sum(np.sum(part == c) ** 2 for c in np.unique(part)) / part.size
@@ -289,7 +289,7 @@ def test_equal_shares_of_right_trees_are_equal_numbers():
 
 
 def test_rows_that_are_all_equally_far_are_all_close():
-    """A column that is the class, and one that never varies: all rows sit on the mean of their class."""
+    """A column equal to the class, and a constant one: all rows are at their class mean."""
     y = np.repeat([0, 1], [20, 21])
     known = value(2.0 * y[:, None] + 1, y, n_trees=200, oob_score="distance").values
     np.testing.assert_allclose(known, 2.0)
@@ -360,7 +360,7 @@ def test_too_few_trees_are_refused_and_the_advice_holds():
 
 
 def test_cells_with_too_few_trees_get_more_of_them():
-    """Work is not thrown away for a few cells; the values are those of as many trees from the start."""
+    """Work is kept when a few cells need more; the values equal those of all trees from the start."""
     X, y = make_data(0)
     with pytest.warns(
         InputWarning, match="n_trees=70 left 2 of 160 cells .* so 70 more were grown"

@@ -1,4 +1,4 @@
-"""Many players on one axis: pairs of coalitions, the trees that stand in, and the errors that are stated."""
+"""Many players on one axis: pairs of subsets, surrogate trees, and stated errors."""
 
 from __future__ import annotations
 

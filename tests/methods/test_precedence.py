@@ -51,7 +51,7 @@ def test_names_numbers_and_dates_order_players():
 
 
 def test_who_comes_first_is_paid_for_what_others_only_repeat():
-    """Two copies of the same rows: together each gets half, in order of arrival the first gets it all."""
+    """Two copies of the same rows: each gets half, or with precedence the first gets all."""
     X = np.array([[0.0], [9.0], [0.0], [9.0]])
     y = ["low", "high", "low", "high"]
     options = {"rows": ["A", "A", "B", "B"], "model": "tree", "progress": False}
@@ -148,8 +148,15 @@ def test_what_cannot_be_is_said(options, message):
     with pytest.raises(InputError, match=message):
         value_cells(X, y, X_valid, y_valid, progress=False, **options)
     with pytest.raises(InputError, match="set players='groups'"):
-        value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "A", "row": "0-2"}, {"owner": "B", "row": "3-4"}],
-                     players="cells", precedence={"rows": {"B": 1}})  # fmt: skip
+        value_blocks(
+            X,
+            y,
+            X_valid,
+            y_valid,
+            owners=[{"owner": "A", "row": "0-2"}, {"owner": "B", "row": "3-4"}],
+            players="cells",
+            precedence={"rows": {"B": 1}},
+        )
 
 
 LEVELS = [[0, 1, 1, 0, 2, 1], [2, 1, 0, 1, 0, 0], [0, 1, 2, 3, 4, 5], None]

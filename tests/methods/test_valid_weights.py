@@ -1,4 +1,4 @@
-"""Validation rows that count differently, and balanced accuracy: by the definition, in every method that can."""
+"""Weighted validation rows, and balanced accuracy: by definition, in every method that can."""
 
 from __future__ import annotations
 
@@ -199,8 +199,17 @@ def test_cross_valuation_weighs_within_every_fold():
 def test_balanced_accuracy_is_that_of_scikit_learn_for_one_neighbour():
     x, x_valid = RNG.normal(size=(40, 3)), RNG.normal(size=(30, 3))
     y, y_valid = (x[:, 0] > 0.8).astype(int), (x_valid[:, 0] > 0.8).astype(int)
-    v = value_cells(x, y, x_valid, y_valid, n_neighbors=1, scoring="balanced_accuracy", metric="sqeuclidean", baseline="zero",
-                    progress=False)  # fmt: skip
+    v = value_cells(
+        x,
+        y,
+        x_valid,
+        y_valid,
+        n_neighbors=1,
+        scoring="balanced_accuracy",
+        metric="sqeuclidean",
+        baseline="zero",
+        progress=False,
+    )
     nearest = ((x_valid[:, None] - x[None]) ** 2).sum(axis=2).argmin(axis=1)
     assert v.total == pytest.approx(balanced_accuracy_score(y_valid, y[nearest]), abs=1e-12)
 
@@ -268,19 +277,46 @@ def test_names_estimator_and_score():
     ("options", "message"),
     [
         ({"scoring": "f1_macro"}, "has no closed form: it is not a mean over validation rows"),
-        ({"scoring": "balanced"}, "scoring='balanced' is not one of scikit-learn's scores: did you mean 'balanced_acc"),
-        ({"scoring": make_scorer(max_error)}, "no closed form: .* validation rows: use 'accuracy' or 'balanced_accuracy'"),
-        ({"method": "mc", "model": "knn", "scoring": "f1"}, "no closed form: .* validation rows: use 'accuracy' or 'balanced_accuracy'"),
-        ({"method": "mc", "model": "tree", "valid_weight": WEIGHTS}, "does not go with the built-in model='tree'.*sklearn_"),
-        ({"method": "flat", "valid_weight": WEIGHTS}, "valid_weight does not go with the built-in model='tree'"),
-        ({"method": "oob", "valid_weight": WEIGHTS}, "valid_weight weighs validation rows, but this method evaluates no"),
-        ({"valid_weight": 0 * WEIGHTS}, "valid_weight is 0 in every row: give some row a positive weight"),
-        ({"valid_weight": -WEIGHTS}, "valid_weight is -0.5 in row 0: weights must be finite and not negative"),
+        (
+            {"scoring": "balanced"},
+            "scoring='balanced' is not one of scikit-learn's scores: did you mean 'balanced_acc",
+        ),
+        (
+            {"scoring": make_scorer(max_error)},
+            "no closed form: .* validation rows: use 'accuracy' or 'balanced_accuracy'",
+        ),
+        (
+            {"method": "mc", "model": "knn", "scoring": "f1"},
+            "no closed form: .* validation rows: use 'accuracy' or 'balanced_accuracy'",
+        ),
+        (
+            {"method": "mc", "model": "tree", "valid_weight": WEIGHTS},
+            "does not go with the built-in model='tree'.*sklearn_",
+        ),
+        (
+            {"method": "flat", "valid_weight": WEIGHTS},
+            "valid_weight does not go with the built-in model='tree'",
+        ),
+        (
+            {"method": "oob", "valid_weight": WEIGHTS},
+            "valid_weight weighs validation rows, but this method evaluates no",
+        ),
+        (
+            {"valid_weight": 0 * WEIGHTS},
+            "valid_weight is 0 in every row: give some row a positive weight",
+        ),
+        (
+            {"valid_weight": -WEIGHTS},
+            "valid_weight is -0.5 in row 0: weights must be finite and not negative",
+        ),
         ({"valid_weight": WEIGHTS[:3]}, "valid_weight has 3 entries for 7 rows"),
         ({"valid_weight": list("abcdefg")}, "valid_weight must hold a number for every row"),
-        ({"method": "loo", "scoring": lambda model, X, y: 0.0, "valid_weight": WEIGHTS}, "takes no sample_weight, so"),
+        (
+            {"method": "loo", "scoring": lambda model, X, y: 0.0, "valid_weight": WEIGHTS},
+            "takes no sample_weight, so",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_is_said(options, message):
     with pytest.raises(InputError, match=message):
         value_cells(X, Y, X_VALID, Y_VALID, progress=False, **options)

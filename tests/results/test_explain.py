@@ -71,7 +71,7 @@ def test_candidates_are_the_closest_rows_by_default():
 
 
 def test_an_extreme_row_has_no_rows_of_nearly_the_same_value():
-    """Rows worth -0.0014 to +0.0010 are no match for one that is worth -0.0106, however few are closer."""
+    """A row worth -0.0106 has no match among rows worth -0.0014 to +0.0010."""
     random = np.random.default_rng(1)
     values = random.normal(size=(100, 3)) * 2e-4
     values[4] = [-0.01, -0.0003, -0.0003]

@@ -41,7 +41,8 @@ def test_words():
     ]
     assert "workers" not in repr(PLAN)
     assert PLAN.headline() == (
-        "planned: 15 min 0 s to 30 min 5 s and 3.2 GB of memory (402 to 802 column subsets; 1.9 cores at a time)"
+        "planned: 15 min 0 s to 30 min 5 s and 3.2 GB of memory "
+        "(402 to 802 column subsets; 1.9 cores at a time)"
     )
     assert (
         UNKNOWN.summary(60)

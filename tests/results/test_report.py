@@ -1,4 +1,4 @@
-"""What the report's file holds, without a browser: words, numbers, text made inert, clear errors."""
+"""The report's file without a browser: words, numbers, inert text, clear errors."""
 
 from __future__ import annotations
 
@@ -187,14 +187,26 @@ def test_nothing_is_loaded_from_elsewhere():
 @pytest.mark.parametrize(
     ("info", "words"),
     [
-        ({"method": "knn", "task": "classification", "folds": 5}, "classifies the table's own rows in 5 folds"),
-        ({"about": {"how": "the 3 nearest neighbours"}, "n_valid": 1200}, "1,200 validation rows. Method: the 3 nearest"),
-        ({"n_valid": 1200, "n_valid_used": 300}, "1,200 validation rows, of which 300 random ones were used. Method:"),
-        ({"about": {"how": "random orders"}, "model": "Ridge()", "task": "regression"}, "Method: random orders with Ridge()"),
+        (
+            {"method": "knn", "task": "classification", "folds": 5},
+            "classifies the table's own rows in 5 folds",
+        ),
+        (
+            {"about": {"how": "the 3 nearest neighbours"}, "n_valid": 1200},
+            "1,200 validation rows. Method: the 3 nearest",
+        ),
+        (
+            {"n_valid": 1200, "n_valid_used": 300},
+            "1,200 validation rows, of which 300 random ones were used. Method:",
+        ),
+        (
+            {"about": {"how": "random orders"}, "model": "Ridge()", "task": "regression"},
+            "Method: random orders with Ridge()",
+        ),
         ({"method": "own"}, "Method: own."),
         ({}, "Method: an unknown method"),
     ],
-)  # fmt: skip
+)
 def test_summary_says_how_it_was_measured(info, words):
     assert words in page_of(make(**info)).text
 
@@ -246,8 +258,8 @@ def test_the_page_says_what_it_is_about():
     ]
     text = page_of(make(**info), facts=facts, notes=notes).text
     assert (
-        "table <b>houses</b>.csv target price task regression made 2026-05-01 12:30 UTC by shapley2d 9.9"
-        in text
+        "table <b>houses</b>.csv target price task regression made 2026-05-01 12:30 UTC "
+        "by shapley2d 9.9" in text
     )
     assert text.count("looks like a key") == 1
     assert "What the run noted" in text and "3 rows <i>left out</i>" in text

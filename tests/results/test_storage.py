@@ -56,7 +56,7 @@ def test_a_file_that_another_program_wrote_again_is_told_from_a_good_one(tmp_pat
 
 
 def test_what_is_saved_can_be_loaded_however_dense(tmp_path, monkeypatch):
-    """Values that are all the same shrink to next to nothing, as files do that somebody made to fill the memory."""
+    """Constant values compress to almost nothing, as a decompression bomb does."""
     path = tmp_path / "v.parquet"
     v = Valuation(
         np.zeros((500, 40)), np.zeros((500, 40)), np.arange(500), [f"c{k}" for k in range(40)]
