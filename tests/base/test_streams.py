@@ -1,0 +1,42 @@
+"""Random streams that never meet."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+import shapley2d
+from shapley2d._base import streams
+from shapley2d._base.streams import fold_seeds, generator, seed_sequence
+
+
+def test_no_two_streams_of_a_run_share_a_key():
+    """Draws are numbered from 0, and so they may share keys with streams of KNN, which draws none."""
+    of_knn = ["validation chunks", "column pairs", "label coalitions", "form sample"]
+    keys = [seed_sequence(0, name).spawn_key for name in of_knn]
+    keys += [seed_sequence(0, "validation groups", split).spawn_key for split in range(3)]
+    keys += [seed_sequence(0, "random values").spawn_key]
+    assert len(set(keys)) == len(keys)
+
+
+def test_streams_are_named_and_not_numbered_by_hand():
+    """Only one module makes seed sequences from keys."""
+    package = Path(shapley2d.__file__).parent
+    rest = [path for path in package.rglob("*.py") if path != Path(streams.__file__)]
+    by_hand = [
+        path.name for path in rest if re.search(r"spawn_key=\((\d|number)", path.read_text())
+    ]
+    assert by_hand == []
+
+
+def test_a_seed_means_the_same_numbers_as_ever():
+    assert generator(7, "draw", 3).integers(1000, size=3).tolist() == (
+        np.random.default_rng(np.random.SeedSequence(7, spawn_key=(3,)))
+        .integers(1000, size=3)
+        .tolist()
+    )
+    assert fold_seeds(1, 2) == [
+        int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(1).spawn(2)
+    ]
