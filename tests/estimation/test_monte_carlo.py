@@ -80,7 +80,7 @@ def test_draws_that_are_all_alike_are_no_convergence():
     held = np.abs(v.values - exact) <= v.interval_factor * v.stderr
     assert held.mean() >= 0.9
     with pytest.warns(
-        PrecisionWarning, match=r"no variation seen in 10 draws, so that up to 0.26 of all orders"
+        PrecisionWarning, match=r"no variation seen in 10 draws, so up to 0.26 of all orders"
     ):
         few = value_game(rare, 9, 7, "mc", max_permutations=10, progress=False)
     assert not few.values.any()
