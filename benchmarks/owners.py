@@ -22,7 +22,7 @@ from shapley2d import value_cells
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.estimators import ColumnSemivalue
-from shapley2d._knn.columns.sampling import estimate_columns
+from shapley2d._knn.columns.pair_fit import fit_pairs, pair_parts
 from shapley2d._methods.pairs.sampling import estimate_pairs
 
 
@@ -173,29 +173,20 @@ def by_strata(game, budget, seed):
 
 def by_estimator(name):
     def run(game, budget, seed):
-        result = estimate_columns(
-            lambda masks: game.utilities(masks)[:, None],
-            game.n,
-            n_subsets=budget,
-            random_state=seed,
-            estimator=name,
-        )
-        return result.values[0]
+        target = ColumnSemivalue(game.n, "shapley")
+        pairs = PairSequence(game.n, np.random.SeedSequence(seed)).take((budget - 2) // 2)
+        ends = np.array([[False] * game.n, [True] * game.n])
+        small, large, ends = (game.utilities(masks)[:, None] for masks in (pairs, ~pairs, ends))
+        parts = pair_parts(target, small, large)
+        return fit_pairs(target, pairs, parts, ends, estimator=name, penalised=True).values[0]
 
     return run
 
 
-def by_pairs(stand_in):
-    def run(game, budget, seed):
-        return estimate_pairs(
-            lambda masks: game.utilities(masks)[:, None],
-            game.n,
-            n_subsets=budget,
-            seed=seed,
-            stand_in=stand_in,
-        )
-
-    return run
+def chosen(game, budget, seed):
+    return estimate_pairs(
+        lambda masks: game.utilities(masks)[:, None], game.n, n_subsets=budget, seed=seed
+    )
 
 
 SAMPLERS = {
@@ -203,8 +194,7 @@ SAMPLERS = {
     "pairs by size": by_strata,
     "A": by_estimator("A"),
     "B": by_estimator("B"),
-    "trees + B": by_pairs("trees"),
-    "chosen": by_pairs("auto"),
+    "chosen": chosen,
 }
 
 

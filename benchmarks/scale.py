@@ -33,9 +33,8 @@ from shapley2d._base.cost import Cost
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.row_values import RowValues, row_values
-from shapley2d._methods.knn.pieces import WalkWork
+from shapley2d._methods.knn.pieces import FIRST_PER_COLUMN, AllSubsetPieces, chunk_rows
 from shapley2d._methods.knn.price import SENT_BYTES_S
-from shapley2d._methods.knn.streamed import FIRST_PER_COLUMN, chunk_rows
 from shapley2d._methods.price import HANDOVER_S
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.semivalues import marginal_weights
@@ -185,7 +184,7 @@ def workers(n: int = 10_000, m: int = 11, n_valid: int = 32, in_all: int = 2048)
     ends = np.append(0.0, weights), np.append(weights, 0.0)
     size = 4
     chunks = [(0, np.arange(first, first + size)) for first in range(0, n_valid, size)]
-    work = WalkWork([part], chunks, ends)
+    work = AllSubsetPieces([part], chunks, ends)
     times = [cpu_s(lambda number=number: work(number), 1) for number in range(len(chunks))]
     clock = {1: np.inf, 2: np.inf}
     for _ in range(2):
@@ -231,11 +230,11 @@ def workers(n: int = 10_000, m: int = 11, n_valid: int = 32, in_all: int = 2048)
 
 PLANS = {
     "5,000 x 12, 40 validation rows, all subsets": ((5_000, 12, 40), {"subsets": "all"}),
-    "30,000 x 20, 120 validation rows, 162 coalitions": (
+    "30,000 x 20, 120 validation rows, 162 subsets": (
         (30_000, 20, 120),
         {"n_subsets": 162, "form": "fast"},
     ),
-    "200,000 x 30, 24 validation rows, 122 coalitions": (
+    "200,000 x 30, 24 validation rows, 122 subsets": (
         (200_000, 30, 24),
         {"n_subsets": 122, "form": "fast"},
     ),
@@ -273,7 +272,7 @@ def billion(lines: list[dict]) -> dict:
     n, m, n_valid, n_workers = 20_000_000, 50, 1_000, 100
     count = FIRST_PER_COLUMN * m
     core_s = n / 1e6 * per_pair * n_valid * count
-    pieces = -(-n_valid // chunk_rows(n, n_valid, m))
+    pieces = -(-n_valid // chunk_rows(n, n_valid, m, count))
     back = 16.0 * n * m  # bytes of the results of a piece: values, and what their errors take
     cost = Cost(0.0, core_s, pieces, 1, HANDOVER_S + back / SENT_BYTES_S)
     both = cost.seconds(n_workers)

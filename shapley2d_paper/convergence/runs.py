@@ -12,7 +12,9 @@ from shapley2d._base.precision import convergence_ratio, interval_factor
 from shapley2d._estimation.draws import PermutationDraws
 from shapley2d._estimation.monte_carlo import Moments
 from shapley2d._games.sweeps import sweep_game
-from shapley2d._knn.columns.sampling import estimate_columns
+from shapley2d._knn.columns.design import PairSequence
+from shapley2d._knn.columns.estimators import ColumnSemivalue
+from shapley2d._knn.columns.pair_fit import fit_pairs, pair_parts
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.row_values import row_values
 from shapley2d._tables.problem import make_problem
@@ -64,12 +66,14 @@ def _columns(*, budgets: list[int], n_train: int, n_valid: int, seed: int) -> li
     for budget in budgets:
         if 2 * budget > 2**n_columns:  # most of all subsets: nothing is left to estimate
             continue
+        target = ColumnSemivalue(n_columns, "shapley")
+        pairs = PairSequence(n_columns, np.random.SeedSequence(seed)).take((budget - 2) // 2)
+        parts = pair_parts(target, phi(pairs), phi(~pairs))
+        ends = phi(np.array([[False] * n_columns, [True] * n_columns]))
         for method in ESTIMATORS:
-            found = estimate_columns(
-                phi, n_columns, n_subsets=budget, random_state=seed, estimator=method
-            )
+            found = fit_pairs(target, pairs, parts, ends, estimator=method, penalised=True)
             summary = compare(found.values, found.stderr, exact, found.dof)
-            rows.append({**facts, "method": method, "evaluations": found.n_subsets, **summary})
+            rows.append({**facts, "method": method, "evaluations": 2 + 2 * len(pairs), **summary})
     return rows
 
 

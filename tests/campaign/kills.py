@@ -31,7 +31,6 @@ from shapley2d._estimation import checkpoint, exact
 from shapley2d._knn.small_table import SmallTable
 from shapley2d._knn.threads import Threads
 from shapley2d._methods import blocks
-from shapley2d._methods.knn import pieces
 from shapley2d._methods.oob import trees
 
 from .common import main
@@ -103,7 +102,6 @@ if __name__ == "__main__":
 def small_pieces():
     """A state after nearly every piece of work, and many pieces even of small tables."""
     checkpoint.EVERY_S, checkpoint._SHARE = 0.0, 1e9
-    pieces.BLOCK = 4
     for axis in (SmallTable, Threads):
         axis.walk_rows = lambda _: 2
     exact._MIN_UTILITIES = 4

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from column_samples import estimate_columns
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.estimators import ColumnSemivalue, OddKernel
 from shapley2d._knn.columns.expected_error import expected_error
 from shapley2d._knn.columns.kernel import KERNEL_NOISE, kernel_profile
-from shapley2d._knn.columns.sampling import estimate_columns, few_coalitions
+from shapley2d._knn.columns.pair_fit import few_subsets
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.row_values import row_values
 from shapley2d._tables.problem import make_problem
@@ -111,18 +112,18 @@ def test_intervals_cover_at_three_evaluations_to_a_column(games, task, semivalue
 
 @pytest.mark.parametrize("n_subsets", [8, 20, 60])
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_errors_include_that_few_coalitions_lean_to_the_mean(games, task, n_subsets):
+def test_errors_include_that_few_subsets_lean_to_the_mean(games, task, n_subsets):
     """A jackknife alone covers 70 % of the values from 8 coalitions, and 91 % from 20."""
     cells, columns, _, _ = coverage(games[task], "shapley", n_subsets, 20)
     assert 0.93 <= cells.mean() <= 0.99
     assert columns.mean() >= 0.92
 
 
-def test_a_column_that_matters_most_is_missed_with_few_coalitions(games):
+def test_a_column_that_matters_most_is_missed_with_few_subsets(games):
     """Why fewer than three to a column are marked: the mean over cells does not tell."""
     cells, _, _, _ = coverage(games["classification"], "shapley", 8, 30)
     assert np.quantile(cells, 0.01) < 0.8
-    assert few_coalitions(8, M) and few_coalitions(3 * M - 1, M) and not few_coalitions(3 * M, M)
+    assert few_subsets(8, M) and few_subsets(3 * M - 1, M) and not few_subsets(3 * M, M)
 
 
 @pytest.mark.parametrize("semivalue", ["shapley", "banzhaf", ("beta", 4, 1)])

@@ -261,21 +261,14 @@ def test_progress_reaches_the_end(wine):
     assert reports[-1] == (1.0, "72 of 72 validation rows")
 
 
-def test_progress_of_a_sample_looks_at_the_next_doublings(wine):
-    from shapley2d._methods.knn.cells import _column_progress
-
-    reports = []
-    update = _column_progress(lambda *report: reports.append(report), 0.025)
-    for done, ratio in ((50, np.inf), (64, 0.1), (100, 0.1), (128, 0.04), (256, 0.024)):
-        update(done, 4096, ratio)
-    fractions = [fraction for fraction, _ in reports]
-    assert fractions == [0, 64 / 256, 100 / 256, 128 / 256, 1]
-    fixed = []
+def test_progress_of_a_sample_says_how_far_it_is(wine):
     X, X_valid, y, y_valid = wine
-    value_cells(
-        X, y, X_valid, y_valid, n_subsets=100, progress=lambda *report: fixed.append(report)
-    )
-    assert fixed[-1] == (1.0, "100 of 100 column coalitions")
+    reports = []
+    options = {"progress": lambda *report: reports.append(report)}
+    value_cells(X, y, X_valid, y_valid, n_subsets=100, **options)
+    assert reports[-1] == (1.0, "72 of 72 validation rows, 100 column subsets each")
+    fractions = [fraction for fraction, _ in reports]
+    assert fractions == sorted(fractions) and len(fractions) > 4
 
 
 @pytest.mark.parametrize(
@@ -300,7 +293,7 @@ def test_bad_options_are_named(options, message):
 
 def test_exact_axis_of_many_columns_is_refused():
     with pytest.raises(
-        InputError, match=r"needs 2\^30 column coalitions for 30 columns: use subsets='sampled'"
+        InputError, match=r"needs 2\^30 column subsets for 30 columns: use subsets='sampled'"
     ):
         value_cells(np.eye(30), [0, 1] * 15, subsets="all", progress=False)
 

@@ -62,7 +62,6 @@ def small_pieces(monkeypatch):
     """A file after every piece, and several chunks of validation rows even of small tables."""
     monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
-    monkeypatch.setattr("shapley2d._methods.knn.pieces.BLOCK", 4)
     for axis in (SmallTable, Threads):
         monkeypatch.setattr(axis, "walk_rows", lambda _: 4)
 
@@ -70,7 +69,7 @@ def small_pieces(monkeypatch):
 def crash_after(monkeypatch, calls):
     """Let row values be computed a few times, and count how often they are."""
     counted = {"values": 0}
-    for name in ("values", "walk"):
+    for name in ("contract", "walk"):
         real = getattr(RowValues, name)
 
         def limited(self, *arguments, real=real, **options):
@@ -89,7 +88,7 @@ def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeyp
     plain = value_cells(*data, **options, **OPTIONS)
     path = tmp_path / "run.npz"
     with monkeypatch.context() as patch:
-        crash_after(patch, 4)
+        crash_after(patch, 2)
         with pytest.raises(CrashError):
             value_cells(*data, checkpoint=path, **options, **OPTIONS)
     assert path.exists()
@@ -111,17 +110,7 @@ def test_what_is_done_is_not_done_again(options, small_pieces, monkeypatch, tmp_
     assert counted["values"] == 0
 
 
-def test_a_finer_tolerance_goes_on_from_what_is_there(small_pieces, tmp_path):
-    data, path = table(m=11), tmp_path / "run.npz"
-    options = {"subsets": "sampled", **OPTIONS}
-    coarse = value_cells(*data, tolerance=0.2, checkpoint=path, **options)
-    finer = value_cells(*data, tolerance=0.1, checkpoint=path, **options)
-    assert finer.info["resumed_at"] == coarse.info["n_subsets"] < finer.info["n_subsets"]
-    assert same_bits(finer, value_cells(*data, tolerance=0.1, **options))
-
-
 def test_sampling_in_vain_goes_on_with_all_columns(small_pieces, monkeypatch, tmp_path):
-    monkeypatch.setattr("shapley2d._methods.knn.pieces.BLOCK", 256)
     data, path = table(40, 11, 16), tmp_path / "run.npz"
     options = {"tolerance": 1e-6, **OPTIONS}
     plain = value_cells(*data, **options)
@@ -311,25 +300,23 @@ def test_orders_of_arrival_have_neither(option, tmp_path):
         )
 
 
+FACTS = {"n_subsets": 8, "attempt": 0, "asked": {}, "history": [], "half_error": None}
+
+
 @pytest.mark.parametrize(
-    ("arrays", "count", "words"),
+    ("facts", "arrays", "words"),
     [
-        ({"sums": np.array([np.nan])}, 1, "not all of its numbers are finite"),
-        ({"sums": np.zeros((1, 1))}, 1, "its sums are not a list of numbers"),
-        ({"other": np.zeros(1)}, 1, "it has neither sums nor row values"),
-        (
-            {"lines": np.zeros((2, 3)), "coalitions": np.zeros((2, 3))},
-            1,
-            "its row values do not fit its count",
-        ),
+        ({}, {"values": np.array([np.nan])}, "not all of its numbers are finite"),
+        ({"n_subsets": None}, {}, "its number of subsets is not a whole number from 1 on"),
+        ({"attempt": 2}, {}, "its attempt is not a whole number"),
+        ({"asked": 0}, {}, "it does not say what it was asked"),
+        ({"history": 1}, {}, "history"),
+        ({"half_error": "x"}, {}, "its error is not a number"),
     ],
 )
-def test_what_a_checkpoint_must_hold(arrays, count, words):
-    from shapley2d._methods.knn import pieces
+def test_what_a_checkpoint_must_hold(facts, arrays, words):
+    from shapley2d._methods.knn import resume
 
-    names = {"sums": pieces._SUMS, "lines": pieces._LINES, "coalitions": pieces._COALITIONS}
-    saved = SimpleNamespace(
-        arrays={names.get(name, name): array for name, array in arrays.items()}, count=count
-    )
+    resume._check(SimpleNamespace(facts=FACTS, arrays={}))
     with pytest.raises(ValueError, match=words):
-        pieces._check(saved)
+        resume._check(SimpleNamespace(facts={**FACTS, **facts}, arrays=arrays))

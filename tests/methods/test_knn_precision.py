@@ -31,8 +31,7 @@ def test_few_coalitions_are_warned_of_and_marked(tmp_path):
         few = value_cells(*data, subsets="sampled", n_subsets=20, **OPTIONS)
     assert len(seen) == 1
     assert (
-        few.info["caveat"]
-        == "20 column coalitions are too few for 8 columns to trust the intervals"
+        few.info["caveat"] == "20 column subsets are too few for 8 columns to trust the intervals"
     )
     assert few.describe().endswith(f", but {few.info['caveat']}") and few.describe() in repr(few)
     few.save(tmp_path / "few.parquet")

@@ -1,6 +1,7 @@
 """Prices: they fit what the run then does, and cost nothing that the run would not."""
 
 import tracemalloc
+from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,13 +14,13 @@ from shapley2d._api.question import Question
 from shapley2d._base.cost import Cost
 from shapley2d._estimation.monte_carlo import Moments, MonteCarloState
 from shapley2d._methods import price
-from shapley2d._methods.knn import calibration, pilot
 from shapley2d._methods.knn.price import TYPICAL_NS
 from shapley2d._methods.price import Measured, Price, measure
 from shapley2d._methods.registry import METHODS
 from shapley2d._methods.work_price import expected_draws
 from shapley2d.exceptions import InputError
 
+knn_price = import_module("shapley2d._methods.knn.price")
 RNG = np.random.default_rng(0)
 N, T, M = 40, 16, 12
 X = RNG.normal(size=(N + T, M)).round(1)
@@ -29,7 +30,7 @@ SPLIT = (X[:N], Y[:N], X[N:], Y[N:])
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(calibration, "CALIBRATION_S", 1e-3)
+    monkeypatch.setattr(knn_price, "CALIBRATION_S", 1e-3)
     monkeypatch.setattr(price, "CALIBRATION_S", 1e-3)
 
 
@@ -70,17 +71,6 @@ def test_coalitions_are_those_of_the_run(options):
     assert 0 < plan.seconds[0] <= plan.seconds[1] < 3600
 
 
-@pytest.mark.parametrize(
-    "options", [{"n_subsets": 100}, {"tolerance": 0.1}, {"tolerance": 0.03}], ids=str
-)
-def test_tables_that_are_too_large_to_keep_row_values(options, monkeypatch):
-    monkeypatch.setattr("shapley2d._knn.columns.sampling.STORE_BYTES", 1000)
-    plan = plan_cells(*SPLIT, progress=False, subsets="sampled", **options)
-    v = value_cells(*SPLIT, progress=False, subsets="sampled", **options)
-    assert v.info["n_chunks"] >= plan.high.pieces == 4
-    assert within(plan.amounts["column subsets"], v.info["n_subsets"])
-
-
 def test_columns_that_never_vary_and_folds_cost_what_they_cost_the_run():
     table = np.column_stack([X[:N, :5], np.ones((N, 9))])
     plan = plan_cells(table, Y[:N], progress=False, cv=3)
@@ -91,8 +81,7 @@ def test_columns_that_never_vary_and_folds_cost_what_they_cost_the_run():
 
 
 def test_the_form_is_the_one_that_the_run_chooses(monkeypatch):
-    for module in ("cells", "price"):
-        monkeypatch.setattr(f"shapley2d._methods.knn.{module}.is_small", lambda work, form: False)
+    monkeypatch.setattr("shapley2d._methods.knn.cells.is_small", lambda work, form: False)
     monkeypatch.setattr("shapley2d._methods.knn.choices.SMALL_WORK", 2.0**20)
     monkeypatch.setattr("shapley2d._methods.knn.choices.FEW_PAIRS", 0.5)
     rng = np.random.default_rng(1)
@@ -126,7 +115,7 @@ def test_the_run_has_the_same_bits_with_a_plan_before_it(monkeypatch):
 
 
 def test_short_runs_are_not_priced(monkeypatch):
-    monkeypatch.setattr(calibration, "set_up", None)  # would fail
+    monkeypatch.setattr(knn_price, "price_knn", None)  # would fail
     assert "planned_s" not in value_cells(*SPLIT, progress=lambda *_: None, tolerance=0.1).info
 
 
@@ -140,14 +129,14 @@ def test_runs_that_turn_out_short_say_nothing(monkeypatch):
 
 def test_arithmetic_on_known_paces(monkeypatch):
     pace = Measured(clock_s=5e-9, core_s=1e-8)  # two cores at a time
-    monkeypatch.setattr(calibration, "pace_of_sample", lambda *_, **__: pace)
-    monkeypatch.setattr(calibration, "pace_of_walk", lambda *_, **__: pace)
-    monkeypatch.setattr(calibration, "rounding_s", lambda *_: 0.0)
+    monkeypatch.setattr(knn_price, "pace_of_sample", lambda *_, **__: pace)
+    monkeypatch.setattr(knn_price, "pace_of_walk", lambda *_, **__: pace)
+    monkeypatch.setattr(knn_price, "timed", lambda do: 0.0 * bool(do() is None))
     plan = plan_cells(*SPLIT, progress=False, subsets="sampled", n_subsets=100)
     assert plan.high.shared_s == pytest.approx(N * T * 100 * 1e-8)
     assert plan.cores == pytest.approx(2.0)
     assert plan.seconds[1] == pytest.approx(plan.high.alone_s + plan.high.shared_s / 2)
-    assert (plan.high.pieces, plan.high.waves) == (25, 2)
+    assert (plan.high.pieces, plan.high.waves) == (4, 1)
     exact = plan_cells(*SPLIT, progress=False, subsets="all")
     assert exact.high.shared_s == pytest.approx(N * T * 2**M * 1e-8)
     folds = plan_cells(X[:N], Y[:N], progress=False, subsets="all", cv=5)
@@ -182,8 +171,7 @@ def test_a_first_guess_goes_with_the_work():
 @pytest.mark.parametrize("small", [True, False])
 @pytest.mark.parametrize("subsets", ["all", "sampled"])
 def test_memory_is_of_the_right_order(subsets, small, monkeypatch):
-    for module in ("cells", "price"):
-        monkeypatch.setattr(f"shapley2d._methods.knn.{module}.is_small", lambda work, form: small)
+    monkeypatch.setattr("shapley2d._methods.knn.cells.is_small", lambda work, form: small)
     rng = np.random.default_rng(2)
     n, m = (600 if small else 4000), (10 if subsets == "sampled" else 4)
     table = rng.normal(size=(n + 16, m)).round(1)
@@ -206,12 +194,11 @@ def test_memory_is_of_the_right_order(subsets, small, monkeypatch):
 
 def test_tolerances_that_cannot_be_met_are_said(monkeypatch):
     wide = RNG.normal(size=(40, 30))
-    monkeypatch.setattr(pilot, "PILOT_COALITIONS", 130)
     plan = plan_cells(wide, Y[:40], wide, Y[:40], progress=False, tolerance=1e-6)
     assert "hardly be met" in plan.notes[0]
     assert plan.amounts["column subsets"] == (8192, 8192)
     falls = plan_cells(*SPLIT, progress=False, tolerance=1e-6)
-    assert falls.amounts["column subsets"][1] == 2 ** (M - 2) + 2**M
+    assert falls.amounts["column subsets"][1] == 2**M
     assert "all column subsets" in falls.notes[0]
 
 
@@ -302,10 +289,9 @@ def test_measuring_doubles_until_it_is_long_enough():
 
 
 def test_on_a_gpu_the_clock_counts():
-    game = SimpleNamespace(device=object())
-    assert calibration._by_device(SimpleNamespace(game=game), Measured(2.0, 0.1)) == (2.0, 2.0)
-    game.device = None
-    assert calibration._by_device(SimpleNamespace(game=game), Measured(2.0, 0.1)) == (2.0, 0.1)
+    gpu, processor = SimpleNamespace(device=object()), SimpleNamespace(device=None)
+    assert knn_price._by_device(gpu, Measured(2.0, 0.1)) == (2.0, 2.0)
+    assert knn_price._by_device(processor, Measured(2.0, 0.1)) == (2.0, 0.1)
 
 
 def test_a_price_here_is_by_the_cores_that_work():

@@ -9,7 +9,7 @@ import numpy as np
 from shapley2d._estimation.exact import DesignBlocks
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._games.wrapped import CachedGame, GroupedGame
-from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS
+from shapley2d._knn.columns.pair_fit import MAX_SUBSETS
 from shapley2d._methods.exact import check_exact, exact_utilities
 from shapley2d._methods.fixed_designs import value_designs
 from shapley2d._methods.identity import open_checkpoint
@@ -209,7 +209,7 @@ def _by_pairs(
 ) -> Estimate:
     """Pairs of subsets of the longer axis, at most as many as the permutations would look at."""
     longer = max(n_groups, blocks[0].n_columns)
-    most, limit = DEFAULT_MAX_COALITIONS, None
+    most, limit = MAX_SUBSETS, None
     if max_permutations is not None and max_permutations * longer < most:
         most, limit = max_permutations * longer, ("max_permutations", max_permutations)
     return solve_pairs(

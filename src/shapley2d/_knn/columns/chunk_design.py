@@ -20,14 +20,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import EvenRidge, OddKernel
+from shapley2d._knn.columns.estimators import OddKernel
 from shapley2d._knn.columns.expected_error import expected_error
 from shapley2d._knn.columns.jackknife import jackknife_groups
-from shapley2d._knn.columns.sampling import MANY_PER_COLUMN
+from shapley2d._knn.columns.pair_fit import expected_share, pair_estimators
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from shapley2d._knn.columns.estimators import ColumnSemivalue
@@ -49,7 +47,7 @@ class ChunkDesign:
     left_out, probes : int
     share : float
         What part of a variance the expected one has, see
-        :func:`~shapley2d._knn.columns.sampling.estimate_columns`.
+        :mod:`~shapley2d._knn.columns.pair_fit`.
     expected : ndarray of shape (m,)
         Expected squared errors of the columns for a game of scale 1.
     response : ndarray of shape (m, m)
@@ -120,8 +118,7 @@ def chunk_design(
     ----------
     target : ColumnSemivalue
     n_subsets : int
-        No columns, all columns, and complement pairs. If that is all there are, the values are
-        exact.
+        No columns, all columns, and complement pairs.
     seed : SeedSequence
         Of this chunk alone.
     left_out : int
@@ -148,20 +145,13 @@ def chunk_design(
     m = target.n_columns
     sequence = PairSequence(m, seed, None if target.efficient else target.shares)
     pairs = sequence.take(max((n_subsets - 2) // 2, 1))
-    if len(pairs) == sequence.n_pairs:
-        parts, share, expected = target.exact_weights(pairs), 0.0, np.zeros(m)
-        lines = [_on_coalitions(target, [parts], ends=1)]
-        left_out = probes = 0
-    else:
-        parts, changes, share, expected, scales = _sampled(
-            target, pairs, seed, left_out, probes, first
-        )
-        lines = [
-            _on_coalitions(target, [parts], ends=1),
-            _on_coalitions(target, changes, ends=0),
-            _on_coalitions(target, [[scales, *([0.0 * scales] * (len(parts) - 1))]], ends=0),
-        ]
-        left_out, probes = len(changes), len(scales)
+    parts, changes, share, expected, scales = _sampled(target, pairs, seed, left_out, probes, first)
+    lines = [
+        _on_coalitions(target, [parts], ends=1),
+        _on_coalitions(target, changes, ends=0),
+        _on_coalitions(target, [[scales, *([0.0 * scales] * (len(parts) - 1))]], ends=0),
+    ]
+    left_out, probes = len(changes), len(scales)
     weights = np.concatenate(lines)
     coalitions = np.concatenate(
         [np.zeros((1, m), dtype=np.bool_), np.ones((1, m), dtype=np.bool_), pairs, ~pairs]
@@ -181,26 +171,24 @@ def _sampled(
     first: int,
 ) -> tuple[list[Floats], list[list[Floats]], float, Floats, Floats]:
     """Weights of the parts of the game in the values, in their changes, and in projections; and what is expected."""
-    odd = OddKernel(target, pairs)
-    estimators: list[Callable[[NDArray[np.bool_]], Floats]] = [odd.weights]
-    if not target.symmetric:
-        estimators.append(EvenRidge(target, pairs).weights)
-    everything = np.ones(len(pairs), dtype=np.bool_)
-    parts = [weights(everything) for weights in estimators]
+    estimators = pair_estimators(target, pairs)
+    odd, everything = estimators[0], np.ones(len(pairs), dtype=np.bool_)
+    parts = [one.weights(everything) for one in estimators]
     group = jackknife_groups(pairs.sum(axis=1), target.counts)
     n_groups = int(group.max()) + 1
     left_out = min(left_out, n_groups)
     scale = math.sqrt((n_groups - 1) / left_out)
     changes = [
         [
-            scale * (weights(group != (first + k) % n_groups) - whole)
-            for weights, whole in zip(estimators, parts, strict=True)
+            scale * (one.weights(group != (first + k) % n_groups) - whole)
+            for one, whole in zip(estimators, parts, strict=True)
         ]
         for k in range(left_out)
     ]
-    if not target.symmetric:  # the kernel knows the odd part alone, and a jackknife both
+    # the kernel knows the odd part alone, and a jackknife both
+    if not target.symmetric or not isinstance(odd, OddKernel):
         return parts, changes, 0.0, np.zeros(target.n_columns), np.zeros((0, len(pairs)))
-    share = 0.5 * min(1.0, MANY_PER_COLUMN * target.n_columns / (2 * len(pairs)))
+    share = expected_share(target.n_columns, len(pairs))
     random = np.random.default_rng(
         np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, _PROBES))
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import lapack  # here, before anyone limits the threads of loaded libraries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,8 +113,6 @@ def inverse_kernel(coalitions: NDArray[np.bool_], profile: Floats) -> Floats:
     for block, lines in kernel_matrix_blocks(coalitions, profile):
         matrix[:, block] = lines
     matrix[np.diag_indices(n_pairs)] += KERNEL_NOISE
-    from scipy.linalg import lapack
-
     factor, failed = lapack.dpotrf(matrix, lower=True, overwrite_a=True)
     inverse, failed_too = lapack.dpotri(factor, lower=True, overwrite_c=True)
     if (

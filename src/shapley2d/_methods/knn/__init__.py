@@ -37,6 +37,7 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     from shapley2d._knn.metric import check_metric
     from shapley2d._methods.baseline_utility import knn_baseline
     from shapley2d._methods.knn.cells import value_knn
+    from shapley2d._methods.knn.choices import KnnOptions
     from shapley2d._methods.knn.label import value_knn_label
     from shapley2d._methods.knn.precedence import value_with_precedence
     from shapley2d._methods.knn.varying import take_columns, varying_columns, with_zeros
@@ -49,6 +50,7 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     check_metric(options["metric"], problem.table)
     value = value_knn if problem.label is None else value_knn_label
     facts = knn_baseline(problem, options["baseline"], options["n_neighbors"])
+    asked = KnnOptions(**options)
     if run.precedence.is_set:
         for name in ("checkpoint", "cluster"):
             if options[name] is not None:
@@ -57,21 +59,25 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
                 )
         return value_with_precedence(problem, run, **options).noting(**facts)
     if options["baseline"] == "zero":
-        return value(problem, run, **options).noting(**facts)
+        return value(problem, run, asked).noting(**facts)
     kept, n_columns = varying_columns(problem.table), problem.table.n_columns
     part = problem if kept.size == n_columns else take_columns(problem, kept)
     if run.sums is not None:
         beside = np.arange(n_columns, run.sums.columns.size)  # the label
         run = replace(run, sums=run.sums.take_columns(np.append(kept, beside)))
-    return with_zeros(value(part, run, **options), kept, n_columns).noting(**facts)
+    return with_zeros(value(part, run, asked), kept, n_columns).noting(**facts)
 
 
 def price(problem: Problem, run: Run, **options: Any) -> Price:
     """What a run will take."""
+    from dataclasses import replace
+
     from shapley2d._knn.metric import check_metric
+    from shapley2d._methods.knn.choices import KnnOptions
     from shapley2d._methods.knn.price import price_knn
     from shapley2d._methods.knn.varying import take_columns, varying_columns
     from shapley2d._methods.price import PriceError
+    from shapley2d._theory.semivalues import feature_semivalue
 
     check_knn_scoring(options.pop("scoring", None), problem.target.task)
     check_metric(options["metric"], problem.table)
@@ -80,14 +86,19 @@ def price(problem: Problem, run: Run, **options: Any) -> Price:
     kept = varying_columns(problem.table)
     if options["baseline"] != "zero" and kept.size < problem.table.n_columns:
         problem = take_columns(problem, kept)
-    return price_knn(problem, run, **options)
+    if problem.label is not None:  # what is long is the features
+        features = feature_semivalue(run.semivalues[1])[1]
+        run = replace(run, semivalues=(run.semivalues[0], features), sums=None)
+    return price_knn(problem, run, KnnOptions(**options))
 
 
 def guess(problem: Problem, run: Run, **options: Any) -> float:
     """About how many seconds a run takes, at no cost."""
+    from shapley2d._methods.knn.choices import KnnOptions
     from shapley2d._methods.knn.price import guess_knn
 
-    return guess_knn(problem, run, options)
+    options.pop("scoring", None)
+    return guess_knn(problem, run, KnnOptions(**options))
 
 
 METHOD = Method(

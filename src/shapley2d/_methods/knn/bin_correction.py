@@ -24,9 +24,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from shapley2d._base.defaults import TOLERANCE
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._base.precision import convergence_ratio
+from shapley2d._base.progress import reporting
 from shapley2d._base.streams import generator
+from shapley2d._base.warnings import warn
+from shapley2d._methods.knn.choices import SAMPLE, SAMPLE_ROWS
+from shapley2d.exceptions import PrecisionWarning, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,17 +40,12 @@ if TYPE_CHECKING:
 
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._knn.row_values import RowValues
+    from shapley2d._methods.knn.game import SplitGame
 
     Weights = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-SAMPLE = 64
-"""Column coalitions of the sample, before it grows."""
-
 MAX_SAMPLE = 1024
 """Where doubling the sample ends, if it is not too large for the memory before."""
-
-SAMPLE_ROWS = 8
-"""Validation rows for each of them."""
 
 FINER_ROWS = 128
 """The same where near rows are ranked, which takes less time; fewer in large tables."""
@@ -53,8 +53,67 @@ FINER_ROWS = 128
 _FINER_WORK = 2**24  # rows times validation rows
 _FEW = 2  # exact ranks are so many times fewer where near rows are ranked first
 
+SPREAD_SHARE = 1e-3
+"""An error of this part of the spread of the values is never worth more work."""
+
+SAMPLE_COST = 4.0
+"""Ranking a subset exactly takes four to five times as long (``benchmarks/knn.py kernel``)."""
+
+FORM_SHARE = 0.25
+"""Errors of bins that are wanted at most, as a share of those of sampled subsets: together 3 % larger."""
+
 _STORE_BYTES = 2**28
 _BLOCK = 2**16  # rows whose cells are taken at a time
+
+
+def corrected(estimate: Estimate, game: SplitGame, tolerance: float = TOLERANCE) -> Estimate:
+    """The estimate without the errors of bins, as far as a sample of exact rankings knows them."""
+    if not game.is_binned:
+        return estimate
+    run, sampled = game.run, estimate.stderr
+    spread = float(np.ptp(estimate.values))
+    wanted = max(SPREAD_SHARE * spread, FORM_SHARE * float(estimate.stderr.max()))
+    most = 0  # on a GPU no more subsets than at first
+    if game.device is None:
+        n_valid, n_splits = game.problem.n_valid, len(game.parts)
+        most = most_ranked_exactly(n_valid, estimate.info["n_subsets"], n_splits)
+    with reporting(run.progress, "ranking a sample exactly") as report:
+        estimate = correct_bins(
+            estimate,
+            game.parts,
+            [part.ranked() for part in game.parts],
+            game.rows,
+            game.column_weights(),
+            run.seed,
+            report,
+            wanted=wanted,
+            most=most,
+        )
+    if run.sums is not None and estimate.covariance is not None:
+        # as if bins erred apart
+        left_over = np.diag(run.sums.squared(estimate.stderr**2 - sampled**2))
+        estimate = replace(estimate, covariance=estimate.covariance + left_over)
+    left, spread = estimate.info["form_stderr"], float(np.ptp(estimate.values))
+    if left > max(tolerance, SPREAD_SHARE) * spread:
+        warn(
+            PrecisionWarning(
+                f"bins leave a standard error of up to {left / max(spread, 1e-300):.3g} of the "
+                "spread of the values, more than wanted: use ",
+                Setting("form", "exact"),
+                *([] if game.device is None else [" or ", Setting("backend", "cpu")]),
+            )
+        )
+    return estimate
+
+
+def left_for_sampling(game: SplitGame, tolerance: float) -> float:
+    """The tolerance less what bins may have of it."""
+    return tolerance / math.hypot(1.0, FORM_SHARE) if game.is_binned else tolerance
+
+
+def most_ranked_exactly(n_valid: int, n_subsets: int, n_splits: int) -> int:
+    """Subsets that may be ranked exactly, to judge bins, without taking much of the time."""
+    return int(n_valid * n_subsets / (SAMPLE_COST * SAMPLE_ROWS * n_splits))
 
 
 def correct_bins(

@@ -1,48 +1,148 @@
-"""What a run chooses by how much there is to do, before it starts: so a plan can say what a run will."""
+"""What a run chooses before it starts, by its options and by how much there is to do.
+
+How much there is to do decides, not a clock: the same call has the same result on a busy machine,
+and a plan says what the run will do.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from shapley2d._knn.row_values import FAST_ROWS
 from shapley2d._knn.small_table import SMALL_GAME
-from shapley2d._methods.knn.bin_correction import SAMPLE, SAMPLE_ROWS
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem
 
 FEW_COLUMNS = 10
-"""Up to here all column coalitions (at most 1,024) are evaluated without asking whether sampling is cheaper."""
+"""Up to here all column subsets (at most 1,024) are evaluated: a sample saves little."""
 
-MAX_EXACT_COLUMNS = 24
-"""Beyond here the exact column axis is refused: it would take 2^25 evaluations and more."""
+MAX_ALL_COLUMNS = 24
+"""Beyond here all subsets are refused: they would be 2^25 and more."""
 
 MAX_SAMPLED_COLUMNS = 1024
-"""Beyond here the sampled column axis is refused, too: its regressions take the third power of their number."""
+"""Beyond here a sample is refused, too: its regressions take the third power of their number."""
 
 SMALL_WORK = 2.0**31
 """Triples of row, validation row and column subset that the exact form does in seconds."""
 
 FEW_PAIRS = 16.0
-"""The fast form pays from this many pairs of validation row and column subset for each of its sample on."""
+"""The fast form pays from this many pairs of validation row and subset for each of its sample."""
 
-SAMPLE_COST = 4.0
-"""The same for the largest sample: the exact form takes four to five times as long (``benchmarks/knn.py kernel``)."""
+SAMPLE = 64
+"""Column subsets of the sample that bins are judged by, before it grows."""
 
-TYPICAL_COALITIONS = 512
+SAMPLE_ROWS = 8
+"""Validation rows for each of them."""
+
+TYPICAL_SUBSETS = 512
 """What sampling to the default tolerance takes, give or take a doubling."""
 
 
-def amount_of_work(
-    problem: Problem, subsets: str, n_subsets: int | None, tolerance: float
-) -> float:
-    """About how many triples of row, validation row and column coalition there are to evaluate."""
-    n_columns = problem.table.n_columns
-    everything = takes_all_subsets(subsets, n_columns, n_subsets, tolerance)
-    evaluated = 2.0**n_columns if everything else float(n_subsets or TYPICAL_COALITIONS)
-    return evaluated * sum(
-        float(split.train.n_rows) * split.valid.n_rows for split in problem.splits
-    )
+@dataclass(frozen=True)
+class KnnOptions:
+    """Options of the method.
+
+    Attributes
+    ----------
+    n_neighbors : int
+        K, the number of neighbours that vote.
+    metric : {"auto", "sqeuclidean"}
+        See :mod:`shapley2d._knn.metric`.
+    subsets : {"auto", "all", "sampled"}
+        All column subsets, a sample of them, or whichever is cheaper for the tolerance.
+    n_subsets : int or None
+        Column subsets to evaluate when sampled; None for as many as the tolerance takes. With
+        fewer than three to a column the result says that its intervals are not to be trusted
+        (``info["caveat"]``), and a :class:`~shapley2d.exceptions.PrecisionWarning` does.
+    tolerance : float
+        Largest standard error that is good enough, relative to the spread of the values.
+    baseline : {"labels", "zero"}
+        What no columns are worth: a vote among all rows, which all tie, or 0.
+    backend : {"auto", "cpu", "cuda"}
+        Where to compute: on the processor, on a GPU, or on a GPU where there is one and the work
+        pays for it (``info["backend"]``).
+    form : {"auto", "exact", "fast"}
+        Rank all rows; or the near ones only, with far rows binned; or the fast form where there is
+        enough to do for it to pay (``info["form"]``). What bins change is estimated from a sample
+        of exact rankings, taken out as far as it is known, and part of all standard errors
+        (``info["form_stderr"]``). ``info["metric_bound"]`` says how far off a value can be because
+        distances are rounded: 0 where the numbers of all columns lie on grids.
+    valid_rows : {"all", "auto"}
+        All validation rows; or random ones of them, stratified by their labels, until the
+        tolerance is met, with what the others would change in all standard errors
+        (``info["n_valid_used"]``).
+    checkpoint : path-like or None
+        Where to keep what is done, and to go on from, to the same bits.
+    cluster : str, distributed.Client or None
+        A Dask cluster to work on; its workers have processors only.
+    """
+
+    n_neighbors: int
+    metric: str
+    subsets: str
+    n_subsets: int | None
+    tolerance: float
+    baseline: str
+    backend: str
+    form: str
+    valid_rows: str = "all"
+    checkpoint: Any = None
+    cluster: Any = None
+
+    def takes_all_subsets(self, n_columns: int) -> bool:
+        """Whether all column subsets are evaluated without asking whether a sample would do."""
+        if self.subsets == "all":
+            return True
+        if self.n_subsets is not None:
+            return bool(2**n_columns <= self.n_subsets) and n_columns <= MAX_ALL_COLUMNS
+        no_sample_will_do = self.tolerance == 0 and n_columns <= MAX_ALL_COLUMNS
+        return self.subsets == "auto" and (n_columns <= FEW_COLUMNS or no_sample_will_do)
+
+    def all_subsets_from(self, n_columns: int) -> int | None:
+        """Sampled subsets beyond which all of them cost less; None where they are never taken."""
+        chooses = self.subsets == "auto" and self.n_subsets is None
+        return 2 ** (n_columns - 2) if chooses and n_columns <= MAX_ALL_COLUMNS else None
+
+    def first_subsets(self, n_columns: int) -> int:
+        """Column subsets to expect before anything is known: all, those asked for, or a typical number."""
+        if self.takes_all_subsets(n_columns):
+            return int(2**n_columns)
+        return self.n_subsets or TYPICAL_SUBSETS
+
+    def check(self, n_columns: int) -> None:
+        """Refuse, before anything long is done, more columns than can be valued."""
+        if n_columns > MAX_SAMPLED_COLUMNS:
+            raise InputError(
+                f"{n_columns:,} columns are more than the {MAX_SAMPLED_COLUMNS:,} that ",
+                Setting("method", "knn"),
+                " can take: use ",
+                Setting("method", "mc"),
+                " with ",
+                Setting("model", "knn"),
+                ", value groups of columns as blocks, or drop columns",
+            )
+        if self.subsets == "all" and n_columns > MAX_ALL_COLUMNS:
+            raise InputError(
+                Setting("subsets", "all"),
+                f" needs 2^{n_columns} column subsets for {n_columns} columns: use ",
+                Setting("subsets", "sampled"),
+            )
+        if self.cluster is not None and self.backend == "cuda":
+            raise InputError(
+                Setting("cluster"),
+                " works on processors: leave ",
+                Setting("backend", "cuda"),
+                " out",
+            )
+
+
+def amount_of_work(problem: Problem, options: KnnOptions) -> float:
+    """About how many triples of row, validation row and column subset there are to evaluate."""
+    pairs = sum(float(split.train.n_rows) * split.valid.n_rows for split in problem.splits)
+    return options.first_subsets(problem.table.n_columns) * pairs
 
 
 def is_small(work: float, form: str) -> bool:
@@ -50,53 +150,17 @@ def is_small(work: float, form: str) -> bool:
     return form != "fast" and work <= SMALL_GAME
 
 
-def sampling_limit(subsets: str, n_columns: int, n_subsets: int | None) -> int | None:
-    """Where sampling ends and all subsets are evaluated instead; None where they never are."""
-    may_fall_back = subsets == "auto" and n_subsets is None and n_columns <= MAX_EXACT_COLUMNS
-    return 2 ** (n_columns - 2) if may_fall_back else None
+def choose_form(problem: Problem, form: str, n_subsets: int, *, on_gpu: bool) -> str:
+    """The form that ``"auto"`` stands for.
 
-
-def refuse_all_subsets(subsets: str, n_columns: int) -> None:
-    """Refuse all subsets of more columns than anyone can wait for."""
-    if subsets == "all" and n_columns > MAX_EXACT_COLUMNS:
-        raise InputError(
-            Setting("subsets", "all"),
-            f" needs 2^{n_columns} column coalitions for {n_columns} columns: use ",
-            Setting("subsets", "sampled"),
-        )
-
-
-def refuse_wide(n_columns: int) -> None:
-    """Refuse, before anything long is done, more columns than the regression over coalitions of them can take."""
-    if n_columns > MAX_SAMPLED_COLUMNS:
-        raise InputError(
-            f"{n_columns:,} columns are more than the {MAX_SAMPLED_COLUMNS:,} that ",
-            Setting("method", "knn"),
-            " can take: use ",
-            Setting("method", "mc"),
-            " with ",
-            Setting("model", "knn"),
-            ", value groups of columns as blocks, or drop columns",
-        )
-
-
-def fast_pays(n_rows: int, n_valid: int, n_splits: int, n_subsets: int) -> bool:
-    """Whether there is enough to do for the fast form to pay for the sample that is ranked exactly."""
-    pairs = float(n_valid) * n_subsets
-    return pairs >= FEW_PAIRS * SAMPLE * SAMPLE_ROWS * n_splits and n_rows * pairs >= SMALL_WORK
-
-
-def takes_all_subsets(
-    subsets: str, n_columns: int, n_subsets: int | None, tolerance: float
-) -> bool:
-    """Whether all column coalitions are evaluated without asking whether a sample would do."""
-    if subsets != "auto":
-        return subsets == "all"
-    if n_subsets is not None:
-        return bool(2**n_columns <= n_subsets)
-    return n_columns <= FEW_COLUMNS or (tolerance == 0 and n_columns <= MAX_EXACT_COLUMNS)
-
-
-def most_sampled_exactly(n_valid: int, n_subsets: int, n_splits: int) -> int:
-    """Coalitions that may be ranked exactly, to judge bins, without taking much of the time."""
-    return int(n_valid * n_subsets / (SAMPLE_COST * SAMPLE_ROWS * n_splits))
+    The fast form is another one in large tables only, and has to pay for the sample that is ranked
+    exactly; on a GPU it always does.
+    """
+    if form != "auto":
+        return form
+    if any(split.rows.size < FAST_ROWS for split in problem.splits):
+        return "exact"
+    pairs = float(problem.n_valid) * n_subsets
+    pays = pairs >= FEW_PAIRS * SAMPLE * SAMPLE_ROWS * len(problem.splits)
+    enough = problem.table.n_rows * pairs >= SMALL_WORK
+    return "fast" if on_gpu or (pays and enough) else "exact"

@@ -11,18 +11,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from shapley2d._base.streams import generator
 from shapley2d._estimation.estimate import Estimate
-from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.row_values import row_values
-from shapley2d._methods.knn.backend import device_named
 from shapley2d._methods.knn.bin_correction import correct_bins
-from shapley2d._methods.knn.cells import value_knn
-from shapley2d._methods.knn.choices import amount_of_work, is_small
+from shapley2d._methods.knn.cells import value_game, value_somewhere
 from shapley2d._tables.per_row import weighted_mean
 from shapley2d._theory.semivalues import (
     Semivalue,
@@ -35,33 +31,35 @@ from shapley2d._theory.sums import BlockSums
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._methods.knn.choices import KnnOptions
+    from shapley2d._methods.knn.game import SplitGame
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
 _BATCH = 64
 
 
-def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
-    """Values of the cells under the K-nearest-neighbour utility, those of the label in the last column.
-
-    Parameters
-    ----------
-    problem : Problem
-    run : Run
-    **options
-        Of :func:`shapley2d._methods.knn.cells.value_knn`.
-    """
+def value_knn_label(problem: Problem, run: Run, options: KnnOptions) -> Estimate:
+    """Values of the cells, those of the label in the last column."""
     row_semivalue, column_semivalue = run.semivalues
     factor, beside = feature_semivalue(column_semivalue)
     sums = _sums_of_features(run) if column_semivalue == "shapley" else None
-    features = value_knn(
-        problem, replace(run, semivalues=(row_semivalue, beside), sums=sums), **options
-    )
+    of_features = replace(run, semivalues=(row_semivalue, beside), sums=sums)
+
+    def value(game: SplitGame) -> Estimate:
+        return _with_label(value_game(game), game, column_semivalue, factor)
+
+    return value_somewhere(problem, of_features, options, value)
+
+
+def _with_label(
+    features: Estimate, coded: SplitGame, column_semivalue: Semivalue, factor: float
+) -> Estimate:
+    """The values of the features times a factor, and those of the label in the last column."""
     values, stderr = factor * features.values, factor * features.stderr
     row_stderr, column_stderr = factor * features.row_stderr, factor * features.column_stderr
-    game = _RowGame(problem, run, options, features.info["backend"])
+    game, m = _RowGame(coded), coded.n_columns
     dof = features.dof
-    m = problem.table.n_columns
     if column_semivalue == "shapley":
         alone = game.corrected(game.values(np.ones((1, m), dtype=bool))[0], np.eye(m + 1)[m])
         label, label_stderr = alone.values - values.sum(axis=1), np.hypot(row_stderr, alone.stderr)
@@ -79,7 +77,7 @@ def value_knn_label(problem: Problem, run: Run, **options: Any) -> Estimate:
         else:
             count = features.info["n_subsets"]
             label, label_stderr, label_sum_stderr = _sampled_mean(
-                game, column_semivalue, count, run.seed
+                game, column_semivalue, count, coded.seed
             )
             dof = min(dof, float(count - 1))
         alone = game.corrected(label, label_weights)
@@ -116,60 +114,38 @@ class _Corrected(NamedTuple):
 
 
 class _RowGame:
-    """phi(F), the mean over the splits."""
+    """phi(F), the mean over the splits; on a processor all rows are ranked."""
 
-    def __init__(self, problem: Problem, run: Run, options: dict[str, Any], backend: str) -> None:
-        self.n_rows, self.n_columns = problem.table.n_rows, problem.table.n_columns
-        self._seed = run.seed
-        self._baseline = options["baseline"]
+    def __init__(self, game: SplitGame) -> None:
+        problem, options = game.problem, game.options
+        self.n_rows, self.n_columns = game.n_rows, game.n_columns
+        self._seed = game.seed
+        self._zero_baseline = options.baseline == "zero"
         self._joining = np.zeros(self.n_rows)
-        if self._baseline == "labels" and problem.target.task == "regression":
+        if not self._zero_baseline and problem.target.task == "regression":
             # a row that joins none is measured from the mean of all targets, not from an error of 0
             for split in problem.splits:
                 off = split.y_valid.codes - split.y.codes.mean()
-                alone = marginal_weights(run.semivalues[0], split.rows.size)[0]
+                alone = marginal_weights(game.run.semivalues[0], split.rows.size)[0]
                 error = weighted_mean(off**2, split.valid_weights)
                 self._joining[split.rows] += alone * error / len(problem.splits)
-        device = device_named(backend)
-        work = amount_of_work(
-            problem, options["subsets"], options["n_subsets"], options["tolerance"]
-        )
-        small = device is None and is_small(work, options["form"])
-        coded = [
-            integer_columns(split.train, split.valid, options["metric"]) for split in problem.splits
-        ]
-
-        parts = [
-            row_values(
-                columns,
-                split.y.codes,
-                split.y_valid.codes,
-                task=problem.target.task,
-                n_neighbors=int(options["n_neighbors"]),
-                semivalue=run.semivalues[0],
-                form="fast" if device is not None and options["form"] != "exact" else "exact",
-                n_jobs=run.n_jobs,
-                valid_weights=split.valid_weights,
-                device=device,
-                small=small,
-            )
-            for columns, split in zip(coded, problem.splits, strict=True)
-        ]
-        self._rows = [split.rows for split in problem.splits]
+        may_bin = game.device is not None and options.form != "exact"
+        parts = game.in_form("fast" if may_bin else "exact").parts
+        self._rows = game.rows
         self._parts = list(zip(self._rows, parts, strict=True))
 
     def values(self, coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
         mean = np.zeros((len(coalitions), self.n_rows))
         for rows, part in self._parts:
             mean[:, rows] += part.values(coalitions) / len(self._parts)
-        if self._baseline == "zero":
+        if self._zero_baseline:
             mean[~coalitions.any(axis=1)] = 0.0
         return mean + self._joining
 
     def mean(self, semivalue: Semivalue) -> NDArray[np.float64]:
         """Mean over all coalitions of columns, as the label meets them: one walk that weighs in and out alike."""
         weights = marginal_weights(semivalue, self.n_columns + 1)
-        if self._baseline == "zero":
+        if self._zero_baseline:
             weights[0] = 0.0
         mean = self._joining.copy()
         for rows, part in self._parts:
@@ -181,9 +157,7 @@ class _RowGame:
         binned = [part for _, part in self._parts]
         if not any(part.is_binned for part in binned):
             return _Corrected(values, np.zeros(self.n_rows), 0.0)
-        weights = np.where(
-            (np.arange(weights.size) == 0) & (self._baseline == "zero"), 0.0, weights
-        )
+        weights = np.where((np.arange(weights.size) == 0) & (self._zero_baseline), 0.0, weights)
         m = self.n_columns
         # All columns alike: what counts for those in a coalition counts for the others too.
         alike = Estimate(

@@ -1,401 +1,304 @@
-"""The work of a valuation by nearest neighbours in numbered pieces, kept in a file and done on a cluster.
+"""Lists of pieces of work: some validation rows under some column subsets, by number.
 
-With sampled columns a piece is a block of column coalitions, whose row values do not depend on what
-is evaluated beside them. With all columns it is a chunk of validation rows, and chunks are added up
-in their order; likewise where every chunk has column coalitions of its own. So a run that was
-killed and goes on, or that a cluster did, has the same bits as any other.
+A run with all subsets and a run with a sample of them differ in their list alone. With all subsets
+a piece walks through all of them for a chunk of validation rows. With a sample every chunk has
+subsets of its own, so that nothing of it has to be kept but its estimate, and later numbers use the
+validation rows again with new subsets. A piece is known by its number and may be computed anywhere.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
+from shapley2d._base.streams import seed_sequence
 from shapley2d._estimation.workers import ordered_results
-from shapley2d._knn.columns.chunk_design import ChunkLines
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Generator
 
     from numpy.typing import NDArray
 
-    from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._knn.columns.chunk_design import ChunkDesign
+    from shapley2d._knn.columns.estimators import ColumnSemivalue
     from shapley2d._knn.row_values import RowValues
-    from shapley2d._methods.knn.chunk_sums import ChunkSums
-    from shapley2d._methods.knn.stream_sums import StreamSums
 
-    Phi = Callable[[NDArray[np.bool_]], NDArray[np.float64]]
-    Chunks = Sequence[tuple[int, NDArray[np.intp]]]
+    Floats = NDArray[np.float64]
+    Chunks = list[tuple[int, NDArray[np.intp]]]
 
-BLOCK = 16
-"""Coalitions of a piece here, between two looks at whether to write a file."""
+FIRST_PER_COLUMN = 8
+"""Subsets to a column that a sampled run begins with."""
 
-CLUSTER_BLOCK = 4
-"""Coalitions of a piece on a cluster."""
+MANY_CHUNKS = 32
+"""Chunks that the validation rows of a split are cut into, where there are enough rows."""
 
-_LINES, _COALITIONS, _SUMS, _PLAN = "lines", "coalitions", "sums", "plan"
+PROBES = 8
+"""Random projections of a row's game in every piece, which its expected error is read off."""
 
+_CHUNK_WORK = 2**35
+"""Triples of row, validation row and subset of a piece, at most: minutes on one core."""
 
-class ChunkWork(Protocol):
-    """Numbered chunks of validation rows that have coalitions of their own."""
+_LEAST_ROWS = 4  # validation rows of a chunk: with fewer, adding up costs as much as computing
+_SQUARES = 24  # behind the variance of a split by its subsets, at least
+_CHANGES = 2**24  # numbers that the changes of a piece's values are, if they are many
+_MANY_CHANGES = 6  # of every value
+_SOME_BYTES = 2.7e8  # of row values that are in memory at a time
+_ALGEBRA_ROWS = 140
+"""Inverting a matrix of p pairs takes as long as ranking p^2 / 140 rows under 2 p subsets.
 
-    def __call__(self, number: int) -> NDArray[np.float64]:
-        """The design's weights times the row values of a chunk."""
-        ...
-
-    def lines(self, number: int) -> ChunkLines:
-        """The same, where this process asks."""
-        ...
-
-    def design(self, number: int) -> ChunkDesign:
-        """Its coalitions and weights."""
-        ...
-
-    @property
-    def is_elsewhere(self) -> bool:
-        """Whether it is not this machine's processor that works."""
-        ...
+1e-10 s a flop (p^3 of them) against 7 ns a row: with fewer rows to a piece the algebra would take
+most of the time.
+"""
 
 
-class Keeper:
-    """What is done of a run, in a checkpoint if there is one.
+@dataclass(frozen=True)
+class PieceResult:
+    """What a piece of work has given.
 
-    Parameters
+    Attributes
     ----------
-    checkpoint : Checkpoint, optional
-    cluster : str or distributed.Client, optional
-        Where to work instead of here.
+    lines : ChunkLines
+        Values, what they change by where some subsets are left out, and projections of the rows'
+        games.
+    n_valid : int
+        Validation rows of the piece.
+    left_out : int
+        Groups of subsets that were left out in turn.
+    share : float
+        What part of a variance the expected one has.
+    expected : ndarray of shape (m,)
+        Expected squared errors of the columns for a game of scale 1.
+    response : ndarray of shape (m, m)
+        What the estimator makes of a game in which columns only add their values.
     """
 
-    def __init__(self, checkpoint: Checkpoint | None, cluster: Any = None) -> None:
-        self._checkpoint, self._cluster = checkpoint, cluster
-        self._known: dict[bytes, NDArray[np.float64]] = {}
-        self._saved: Saved | None = None
-        self._new = 0
-        self.resumed_at = 0
-        if checkpoint is not None:
-            self._saved = checkpoint.load(_check)
+    lines: ChunkLines
+    n_valid: int
+    left_out: int
+    share: float
+    expected: Floats
+    response: Floats
 
     @property
-    def is_plain(self) -> bool:
-        """Whether nothing is kept, and all is done here."""
-        return self._checkpoint is None and self._cluster is None
-
-    @property
-    def has_chunks(self) -> bool:
-        """Whether an earlier run has come to all coalitions of columns."""
-        return self._saved is not None and _SUMS in self._saved.arrays
-
-    @property
-    def has_lines(self) -> bool:
-        """Whether an earlier run has kept row values."""
-        return self._saved is not None and _LINES in self._saved.arrays
-
-    def keep_lines(self, phi: Phi, n_rows: int) -> Phi:
-        """Row values by column coalition that look up what an earlier run has evaluated, and keep what is new."""
-        if self._saved is not None and _LINES in self._saved.arrays:
-            masks, lines = self._saved.arrays[_COALITIONS] > 0, self._saved.arrays[_LINES]
-            if lines.shape[1] == n_rows:
-                self._known = {
-                    mask.tobytes(): line for mask, line in zip(masks, lines, strict=True)
-                }
-                self.resumed_at = len(lines)
-
-        def kept(coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
-            coalitions = np.ascontiguousarray(coalitions, dtype=np.bool_)
-            missing = [
-                k
-                for k, mask in enumerate(coalitions)
-                if not self._keeps or mask.tobytes() not in self._known
-            ]
-            values = np.empty((len(coalitions), n_rows))
-            size = BLOCK if self._cluster is None else CLUSTER_BLOCK
-            blocks = [missing[start : start + size] for start in range(0, len(missing), size)]
-            results = self._evaluate(phi, [coalitions[block] for block in blocks])
-            try:
-                for block, lines in zip(blocks, results, strict=True):
-                    values[block] = lines
-                    self._note(coalitions[block], lines)
-            finally:
-                results.close()
-            for k in set(range(len(coalitions))).difference(missing):
-                values[k] = self._known[coalitions[k].tobytes()]
-            return values
-
-        return kept
-
-    def _evaluate(
-        self, phi: Phi, blocks: list[NDArray[np.bool_]]
-    ) -> Generator[NDArray[np.float64], None, None]:
-        if self._cluster is None:
-            for block in blocks:
-                yield phi(block)
-        elif blocks:
-            yield from ordered_results(
-                LinesWork(phi, blocks), 0, len(blocks), cluster=self._cluster
-            )
-
-    @property
-    def _keeps(self) -> bool:
-        return self._checkpoint is not None
-
-    def _note(self, coalitions: NDArray[np.bool_], lines: NDArray[np.float64]) -> None:
-        if self._checkpoint is None:
-            return
-        self._known.update(
-            (mask.tobytes(), line) for mask, line in zip(coalitions, lines, strict=True)
-        )
-        self._new += len(lines)
-        if self._checkpoint.due():
-            self.save_lines()
-
-    def save_lines(self) -> None:
-        """Write what is new of the lines."""
-        if self._checkpoint is None or not self._new:
-            return
-        masks = np.array(
-            [np.frombuffer(mask, dtype=np.bool_) for mask in self._known], dtype=np.float64
-        )
-        arrays = {_COALITIONS: masks, _LINES: np.stack(list(self._known.values()))}
-        self._checkpoint.save(len(masks), arrays)
-        self._new = 0
-
-    def walk(
-        self,
-        parts: list[RowValues],
-        chunks: Chunks,
-        weights: tuple[NDArray[np.float64], NDArray[np.float64]],
-        sums: list[ChunkSums],
-    ) -> Generator[int, None, None]:
-        """Add the chunks up, and yield how many are done after each; begin where an earlier run has ended."""
-        self._known.clear()
-        done = 0
-        if self._saved is not None and _SUMS in self._saved.arrays:
-            _restore_all(sums, self._saved, len(chunks))
-            done = self.resumed_at = self._saved.count
-            yield done
-        work = WalkWork(parts, chunks, weights)
-        started = done
-        results = (
-            (work(number) for number in range(done, len(chunks)))
-            if self._cluster is None
-            else ordered_results(work, done, len(chunks), cluster=self._cluster)
-        )
-        try:
-            for mean in results:
-                k, chunk = chunks[done]
-                sums[k].add(mean, chunk.size)
-                done += 1
-                if self._checkpoint is not None and self._checkpoint.due():
-                    self._checkpoint.save(done, {_SUMS: _all_states(sums)})
-                    started = done
-                yield done
-        finally:
-            results.close()
-            if self._checkpoint is not None and done > started:
-                self._checkpoint.save(done, {_SUMS: _all_states(sums)})
-
-    @property
-    def saved_plan(self) -> NDArray[np.float64] | None:
-        """What an earlier run with coalitions of its own for every chunk has planned."""
-        return None if self._saved is None else self._saved.arrays.get(_PLAN)
-
-    def forget_stream(self) -> None:
-        """Leave what such a run has done, because it was asked something else."""
-        if self.saved_plan is not None:
-            self._saved = None
-
-    def restore_stream(self, sums: Sequence[StreamSums], plan: list[int]) -> int:
-        """Chunks that such a run has added up, if it had the same plan."""
-        saved = self.saved_plan
-        if self._saved is None or saved is None or saved[3:5].tolist() != plan:
-            return 0
-        sizes = np.array(
-            [[array.size for array in part.state()] for part in sums]
-        )  # by split and array
-        found = [self._saved.arrays.get(_name(i)) for i in range(sizes.shape[1])]
-        known = [
-            array
-            for array, size in zip(found, sizes.sum(axis=0), strict=True)
-            if array is not None and array.size == size
-        ]
-        if len(known) < len(found):
-            raise _does_not_fit()
-        cut = [np.split(array.ravel(), np.cumsum(sizes[:-1, i])) for i, array in enumerate(known)]
-        for k, part in enumerate(sums):
-            part.restore([pieces[k] for pieces in cut])
-        if sum(part.chunks for part in sums) != self._saved.count:
-            raise _does_not_fit()
-        self.resumed_at = self._saved.count
-        return self._saved.count
-
-    def stream(
-        self,
-        work: ChunkWork,
-        chunks: Chunks,
-        numbers: tuple[int, int],
-        sums: Sequence[StreamSums],
-        plan: Callable[[], NDArray[np.float64]],
-    ) -> Generator[int, None, None]:
-        """Add chunks with coalitions of their own up, from one number to another, and yield how many are done.
-
-        Where another machine or a GPU has the work, this one adds up meanwhile.
-        """
-        done, stop = numbers
-        results: Generator[ChunkLines | NDArray[np.float64], None, None]
-        if self._cluster is not None:
-            results = ordered_results(work, done, stop, cluster=self._cluster)
-        elif work.is_elsewhere:
-            results = map_in_threads(work.lines, range(done, stop), 1)
-        else:
-            results = (work.lines(number) for number in range(done, stop))
-        started = done
-        try:
-            for found in results:
-                k, chunk = chunks[done % len(chunks)]
-                design = work.design(done)
-                lines = found if isinstance(found, ChunkLines) else ChunkLines.split(found, design)
-                _whole(partial(sums[k].add, lines, design, chunk.size))
-                del found, lines  # while others look at the sums
-                done += 1
-                yield done
-                if self._checkpoint is not None and self._checkpoint.due():
-                    self._save_stream(done, sums, plan())
-                    started = done
-        finally:
-            results.close()
-            done = sum(part.chunks for part in sums)
-            if self._checkpoint is not None and done > started:
-                self._save_stream(done, sums, plan())
-
-    def _save_stream(
-        self, done: int, sums: Sequence[StreamSums], plan: NDArray[np.float64]
-    ) -> None:
-        assert self._checkpoint is not None
-        states = zip(
-            *(part.state() for part in sums), strict=True
-        )  # a file has few arrays, however many splits
-        arrays = {
-            _name(i): of_splits[0]
-            if len(of_splits) == 1
-            else np.concatenate([one.ravel() for one in of_splits])
-            for i, of_splits in enumerate(states)
-        }
-        self._checkpoint.save(done, {_PLAN: plan, **arrays})
+    def nbytes(self) -> int:
+        """Its size, for whoever sends it."""
+        lines = self.lines
+        parts = (lines.values, lines.probes, lines.changes, lines.squares)
+        return sum(part.nbytes for part in parts if part is not None)
 
 
-def _name(i: int) -> str:
-    return f"array {i}"
+@dataclass(frozen=True)
+class AllSubsetPieces:
+    """Chunks of validation rows, each under all column subsets.
 
-
-def _whole(task: Callable[[], None]) -> None:
-    """Do something in full, although Ctrl-C may come meanwhile: that is raised when it is done."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(task).result()
-
-
-class MeanValues:
-    """Row values by column coalition, the mean over the splits; nothing else, so that a cluster gets no more.
-
-    Parameters
+    Attributes
     ----------
     parts : list of RowValues
         One per split.
-    rows : list of ndarray
-        The rows of the table that are in each split; the others get 0.
-    n_rows : int
-    empty_is_zero : bool
+    chunks : list of (int, ndarray)
+        The split and the validation rows of every piece.
+    weights : tuple of two ndarrays of shape (m + 1,)
+        What subsets of every size count for the columns in them, and for the others.
+    """
+
+    parts: list[RowValues]
+    chunks: Chunks
+    weights: tuple[Floats, Floats]
+    takes_all = True
+    is_pilot = False
+    left_out = 0
+
+    @property
+    def n_subsets(self) -> int:
+        """Subsets of a piece."""
+        return int(2 ** (len(self.weights[0]) - 1))
+
+    @property
+    def bytes_at_once(self) -> float:
+        """Memory of one piece, beside the sums: its values, and those that every thread adds up."""
+        part = self.parts[0]
+        return 8.0 * part.n_rows * part.n_columns * (1 + part.n_threads)
+
+    def __call__(self, number: int) -> PieceResult:
+        k, rows = self.chunks[number]
+        values = self.parts[k].walk(*self.weights, valid=rows).T
+        m, n = values.shape
+        lines = ChunkLines(values, np.zeros((0, n)), np.zeros((0, m, n)))
+        return PieceResult(lines, rows.size, 0, 0.0, np.zeros(m), np.eye(m))
+
+
+@dataclass(frozen=True)
+class SampledPieces:
+    """Chunks of validation rows, each under column subsets of its own.
+
+    Attributes
+    ----------
+    parts : list of RowValues
+    chunks : list of (int, ndarray)
+        As of :class:`AllSubsetPieces`; numbers beyond go through them again.
+    target : ColumnSemivalue
+    n_subsets : int
+    left_out : int
+        Groups of subsets left out in turn, to see how much the values change.
+    squared : bool
+        Whether a GPU adds up the squares of these changes, in place of the changes.
+    seed : int
+    attempt : int
+        0 in the list that a run begins with, 1 in the list with as many subsets as it takes.
+    is_pilot : bool
+        Whether the first pieces say how many subsets it takes.
+    zero_baseline : bool
         Whether no columns are worth 0.
     """
 
-    def __init__(
-        self,
-        parts: list[RowValues],
-        rows: list[NDArray[np.intp]],
-        n_rows: int,
-        *,
-        empty_is_zero: bool,
-    ) -> None:
-        self._parts, self._rows, self._n_rows = parts, rows, n_rows
-        self._empty_is_zero = empty_is_zero
+    parts: list[RowValues]
+    chunks: Chunks
+    target: ColumnSemivalue
+    n_subsets: int
+    left_out: int
+    squared: bool
+    seed: int
+    attempt: int
+    is_pilot: bool
+    zero_baseline: bool
+    takes_all = False
 
-    def __call__(self, coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
-        if len(self._parts) == 1 and np.array_equal(self._rows[0], np.arange(self._n_rows)):
-            mean = self._parts[0].values(coalitions)
+    @property
+    def bytes_at_once(self) -> float:
+        """Memory of one piece, beside the sums: its lines, and the row values they are made of."""
+        part = self.parts[0]
+        lines = self.target.n_columns * (1 + self.left_out) + PROBES
+        return 8.0 * part.n_rows * lines + min(8.0 * part.n_rows * self.n_subsets, _SOME_BYTES)
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether a GPU computes, while this process can do something else."""
+        return any(part.rows_at_a_time > 1 for part in self.parts)
+
+    def design(self, number: int) -> ChunkDesign:
+        """The subsets of a piece, and the weights of their row values in its lines."""
+        return chunk_design(
+            self.target,
+            self.n_subsets,
+            seed_sequence(self.seed, "chunk pairs", self.attempt, number),
+            left_out=self.left_out,
+            probes=PROBES,
+            first=number * self.left_out,
+            empty_is_zero=self.zero_baseline,
+        )
+
+    def __call__(self, number: int) -> PieceResult:
+        return self.under(number, self.design(number))
+
+    def under(self, number: int, design: ChunkDesign) -> PieceResult:
+        """What a piece gives under the subsets of its design."""
+        k, rows = self.chunks[number % len(self.chunks)]
+        if self.squared and design.left_out:
+            lines = self.parts[k].contract_squares(design, valid=rows)
         else:
-            mean = np.zeros((len(coalitions), self._n_rows))
-            for part, rows in zip(self._parts, self._rows, strict=True):
-                mean[:, rows] += part.values(coalitions) / len(self._parts)
-        if self._empty_is_zero:
-            mean[~coalitions.any(axis=1)] = 0.0
-        return mean
+            found = self.parts[k].contract(design.coalitions, design.weights, valid=rows)
+            lines = ChunkLines.split(found, design)
+        return PieceResult(
+            lines, rows.size, design.left_out, design.share, design.expected, design.response
+        )
 
 
-class LinesWork:
-    """Row values of numbered blocks of coalitions."""
-
-    def __init__(self, phi: Phi, blocks: list[NDArray[np.bool_]]) -> None:
-        self._phi, self._blocks = phi, blocks
-
-    def __call__(self, number: int) -> NDArray[np.float64]:
-        return self._phi(self._blocks[number])
+Pieces = AllSubsetPieces | SampledPieces
 
 
-class WalkWork:
-    """Values of all column coalitions for numbered chunks of validation rows."""
-
-    def __init__(
-        self,
-        parts: list[RowValues],
-        chunks: Chunks,
-        weights: tuple[NDArray[np.float64], NDArray[np.float64]],
-    ) -> None:
-        self._parts, self._chunks, self._weights = parts, chunks, weights
-
-    def __call__(self, number: int) -> NDArray[np.float64]:
-        k, chunk = self._chunks[number]
-        return self._parts[k].walk(*self._weights, valid=chunk)
-
-
-def _check(saved: Saved) -> None:
-    arrays = saved.arrays
-    if not all(np.isfinite(array).all() for array in arrays.values()):
-        raise ValueError("not all of its numbers are finite")
-    if _PLAN in arrays:
-        return
-    if _SUMS in arrays:
-        if arrays[_SUMS].ndim != 1:
-            raise ValueError("its sums are not a list of numbers")
-        return
-    lines, masks = arrays.get(_LINES), arrays.get(_COALITIONS)
-    if lines is None or masks is None or lines.ndim != 2 or masks.ndim != 2:
-        raise ValueError("it has neither sums nor row values")
-    if not len(lines) == len(masks) == saved.count:
-        raise ValueError("its row values do not fit its count")
+def results_in_order(
+    pieces: Pieces, start: int, stop: int, cluster: Any = None
+) -> Generator[PieceResult, None, None]:
+    """Results of pieces ``start .. stop - 1`` in order, wherever they are computed."""
+    numbers = range(start, stop)
+    if cluster is not None:
+        work: Any = pieces  # its results are more than an array, which workers do not mind
+        results: Any = ordered_results(work, start, stop, cluster=cluster)
+        return cast("Generator[PieceResult, None, None]", results)
+    if isinstance(pieces, SampledPieces) and pieces.on_gpu:
+        # a design is made while the GPU works on the piece before it, whose result is added up
+        # while the GPU works on the next
+        designs = map_in_threads(lambda number: (number, pieces.design(number)), numbers, 1)
+        return map_in_threads(lambda piece: pieces.under(*piece), designs, 1)
+    return (pieces(number) for number in numbers)
 
 
-def _all_states(sums: list[ChunkSums]) -> NDArray[np.float64]:
-    return np.concatenate([part.state() for part in sums])
+def chunk_rows(n_rows: int, n_valid: int, n_columns: int, n_subsets: int, at_least: int = 1) -> int:
+    """Validation rows of a sampled piece.
+
+    Many chunks make for good errors; with some rows each, adding up and algebra cost little beside.
+
+    Examples
+    --------
+    >>> chunk_rows(32_561, 1_000, 14, 112), chunk_rows(1_000_000, 10_000, 50, 400)
+    (32, 42)
+    >>> chunk_rows(100, 50, 5, 40), chunk_rows(100, 500, 30, 2_000)
+    (4, 72)
+    >>> chunk_rows(1_000_000, 10_000, 50, 400, at_least=32)
+    640
+    """
+    by_work = max(_CHUNK_WORK // (n_rows * n_columns * 2 * FIRST_PER_COLUMN), _LEAST_ROWS)
+    by_algebra = math.ceil((n_subsets / 2) ** 2 / (_ALGEBRA_ROWS * n_rows))
+    rows = int(np.clip(-(-n_valid // MANY_CHUNKS), max(_LEAST_ROWS, by_algebra), by_work))
+    if at_least > 1:  # on a GPU, which takes them beside one another
+        rows = -(-2 * n_valid // (MANY_CHUNKS * at_least)) * at_least
+    return max(min(rows, n_valid), 1)
 
 
-def _restore_all(sums: list[ChunkSums], saved: Saved, n_chunks: int) -> None:
-    state, sizes = saved.arrays[_SUMS], [part.state().size for part in sums]
-    if state.size == sum(sizes) and saved.count <= n_chunks:
-        for part, size in zip(sums, sizes, strict=True):
-            part.restore(state[:size])
-            state = state[size:]
-        if sum(part.chunks for part in sums) == saved.count:
-            return
-    raise _does_not_fit()
+def n_changes(n_cells: float, n_chunks: int) -> int:
+    """How many changes of every value a piece gives: more where they take little memory.
+
+    A cell's value may come from one chunk alone, and what is known of its error then does too.
+
+    Examples
+    --------
+    >>> n_changes(200_000, 32), n_changes(5e7, 32), n_changes(5e7, 8)
+    (6, 1, 3)
+    """
+    least = -(-_SQUARES // max(n_chunks, 1))
+    return int(max(least, min(_CHANGES // max(n_cells, 1), _MANY_CHANGES), 1))
 
 
-def _does_not_fit() -> InputError:
-    return InputError(
-        Setting("checkpoint"), " does not fit this run: delete the file to start again"
-    )
+def deal_rows(y: NDArray[Any], size: int, random: np.random.Generator) -> list[NDArray[np.intp]]:
+    """Random chunks of rows, of nearly equal sizes.
+
+    Rows in the order of their labels, those of one label in random order, are dealt out to the
+    chunks in rounds, every round in an order of its own. So the first chunks are a stratified
+    random sample of all rows.
+
+    Parameters
+    ----------
+    y : ndarray of shape (T,)
+        Labels, or targets.
+    size : int
+        Rows of a chunk, at most.
+    random : Generator
+
+    Examples
+    --------
+    >>> labels = np.array([0, 0, 1, 1, 0, 1])
+    >>> [labels[chunk].tolist() for chunk in deal_rows(labels, 2, np.random.default_rng(0))]
+    [[0, 1], [0, 1], [0, 1]]
+    """
+    count = -(-len(y) // max(size, 1))
+    order = random.permutation(len(y))
+    order = order[np.argsort(y[order], kind="stable")]
+    rounds = random.permuted(np.tile(np.arange(count), (-(-len(y) // count), 1)), axis=1).ravel()[
+        : len(y)
+    ]
+    if len(y) % count:  # the last round is for some of the chunks only
+        rounds[-(len(y) % count) :] = random.permutation(count)[: len(y) % count]
+    return [np.sort(order[rounds == k]) for k in range(count)]
+
+
+def in_turn(parts: list[list[NDArray[np.intp]]]) -> list[tuple[int, NDArray[np.intp]]]:
+    """The chunks of several splits, one of each in turn, so that the first ones cover all splits alike."""
+    numbered = [
+        (place, k, chunk) for k, chunks in enumerate(parts) for place, chunk in enumerate(chunks)
+    ]
+    return [(k, chunk) for _, k, chunk in sorted(numbered, key=lambda entry: entry[:2])]

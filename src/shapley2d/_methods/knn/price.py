@@ -1,344 +1,332 @@
-"""What a run of nearest neighbours will take: triples of row, validation row and coalition, at a measured pace."""
+"""What a run will take: its own list of pieces, a little of which is done and timed.
+
+The game is set up as the run does it. A few validation rows of the first piece under a few of its
+subsets say what a triple of row, validation row and subset takes, and the arrays of the list how
+much memory. Where a tolerance decides how many subsets there are, a run on few rows says how far
+its error has come down, and the number is a range.
+"""
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from joblib import effective_n_jobs
+import numpy as np
 
 from shapley2d._base.cost import Cost
-from shapley2d._knn.columns.estimators import ColumnSemivalue
-from shapley2d._knn.columns.sampling import (
-    DEFAULT_MAX_COALITIONS,
-    coalitions_of_rounds,
-    fits_store,
-)
-from shapley2d._knn.rounding import sample_size
-from shapley2d._knn.row_values import FAST_ROWS
-from shapley2d._methods.knn import calibration
+from shapley2d._base.in_threads import count_threads
+from shapley2d._base.precision import convergence_ratio
+from shapley2d._base.streams import generator, seed_sequence
+from shapley2d._base.warnings import without_warnings
+from shapley2d._estimation.batches import single_threaded
+from shapley2d._knn.columns.design import PairSequence
+from shapley2d._knn.rounding import average_rounding, sample_size
+from shapley2d._knn.small_table import ROWS as SMALL_ROWS
+from shapley2d._knn.threads import coalitions_at_a_time
 from shapley2d._methods.knn.backend import backend_name, may_use_gpu, on_backend
-from shapley2d._methods.knn.bin_correction import MAX_SAMPLE, SAMPLE, SAMPLE_ROWS
-from shapley2d._methods.knn.choices import (
-    TYPICAL_COALITIONS,
-    amount_of_work,
-    fast_pays,
-    is_small,
-    most_sampled_exactly,
-    refuse_all_subsets,
-    refuse_wide,
-    sampling_limit,
-    takes_all_subsets,
+from shapley2d._methods.knn.bin_correction import (
+    MAX_SAMPLE,
+    SAMPLE,
+    SAMPLE_ROWS,
+    most_ranked_exactly,
 )
-from shapley2d._methods.knn.memory import Memory
-from shapley2d._methods.knn.pieces import CLUSTER_BLOCK
-from shapley2d._methods.knn.pilot import pilot_fall
-from shapley2d._methods.knn.streamed import (
-    FIRST_PER_COLUMN,
-    LEAST_CHUNKS,
-    MANY_CHUNKS,
-    chunk_rows,
-    may_sample_rows,
+from shapley2d._methods.knn.cells import (
+    first_list,
+    in_form_of,
+    list_pieces,
+    make_game,
+    make_rule,
+    value_game,
 )
-from shapley2d._methods.price import CALIBRATION_S, HANDOVER_S, Measured, Price
+from shapley2d._methods.knn.choices import amount_of_work
+from shapley2d._methods.knn.game import SplitGame
+from shapley2d._methods.knn.pieces import SampledPieces
+from shapley2d._methods.knn.resume import ListName
+from shapley2d._methods.knn.rule import LEAST_CHUNKS
+from shapley2d._methods.knn.varying import take_columns
+from shapley2d._methods.price import CALIBRATION_S, HANDOVER_S, Measured, Price, measure, timed
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from shapley2d._knn.cuda.device import Device
+    from shapley2d._knn.row_values import RowValues
+    from shapley2d._methods.knn.choices import KnnOptions
+    from shapley2d._methods.knn.pieces import AllSubsetPieces, Pieces
+    from shapley2d._methods.knn.rule import Rule
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
 TYPICAL_NS = 7.0
-"""Nanoseconds per row, validation row and coalition of a core, for a first guess."""
+"""Nanoseconds per row, validation row and subset of a core, for a first guess."""
 
-_CELL_S = 4e-7  # what a cell of the result takes apart from that: means, errors, checks, the answer's own arrays
 SENT_BYTES_S = 5e8
 """Bytes a second that come back from workers."""
 
-_COALITIONS_PER_CALL = 64
-_PRODUCT_S = 3e-10  # of a weight and a row value, where these are contracted
+PILOT_ROWS, PILOT_VALID = 1000, 128
+"""Rows and validation rows of the run that says how far errors have come down."""
+
+_CELL_S = 4e-7  # for a cell of the result: means, errors, checks, the answer's own arrays
+_ADD_S = 1e-8  # for a cell of a piece that is added up
+_TIMED_SUBSETS = 16  # that share the distances of a validation row
+_MOST_TIMED = 4096  # times these
+_WALK_TRIPLES = 2**26  # of a validation row: walks over more subsets are timed with fewer columns
+
+# How the error of the pilot and of the run may differ: the number of subsets follows from it.
+_BETTER, _WORSE = 0.8, 2.0
 
 
-def guess_knn(problem: Problem, run: Run, options: dict[str, Any]) -> float:
-    """About how many seconds a run takes, without a look at the machine beyond its number of cores.
+def guess_knn(problem: Problem, run: Run, options: KnnOptions) -> float:
+    """About how many seconds a run takes, by the number of triples alone.
 
     On a GPU next to nothing: to start it for a price would take as long as many a run.
     """
-    names = ("subsets", "n_subsets", "tolerance")
-    work = amount_of_work(problem, **{name: options[name] for name in names})
-    if options["cluster"] is None and may_use_gpu(options["backend"], work):
+    work = amount_of_work(problem, options)
+    if options.cluster is None and may_use_gpu(options.backend, work):
         return 0.0
-    return work * TYPICAL_NS * 1e-9 / _threads(run)
+    return work * TYPICAL_NS * 1e-9 / count_threads(run.n_jobs)
 
 
-def price_knn(
-    problem: Problem,
-    run: Run,
-    *,
-    n_neighbors: int,
-    metric: str,
-    subsets: str,
-    n_subsets: int | None,
-    tolerance: float,
-    baseline: str,
-    backend: str,
-    form: str,
-    valid_rows: str = "all",
-    checkpoint: Any = None,
-    cluster: Any = None,
-) -> Price:
+def price_knn(problem: Problem, run: Run, options: KnnOptions) -> Price:
     """What :func:`~shapley2d._methods.knn.cells.value_knn` with the same options will take.
 
     Nothing is compiled for it that the run does not need, and no bit of the result depends on it.
     """
-    n_columns = problem.table.n_columns
-    refuse_wide(n_columns)
-    refuse_all_subsets(subsets, n_columns)
-    work = amount_of_work(problem, subsets, n_subsets, tolerance)
-    exact = takes_all_subsets(subsets, n_columns, n_subsets, tolerance)
-    settings = {"n_neighbors": n_neighbors, "metric": metric, "baseline": baseline}
+    options.check(problem.table.n_columns)
 
     def compute(device: Device | None) -> Price:
-        small = device is None and is_small(work, form)
-        used = _form_used(
-            problem, form, device, 2**n_columns if exact else n_subsets or TYPICAL_COALITIONS
-        )
-        bench = calibration.set_up(problem, run, used, device, small=small, **settings)
-        samples = may_sample_rows(
-            valid_rows, tolerance, min(split.valid.n_rows for split in problem.splits)
-        )
-        job = _Job(problem, run, bench, keeps=checkpoint is not None, samples=samples)
-        if exact:
-            return job.all_subsets()
-        limit = sampling_limit(subsets, n_columns, n_subsets)
-        streams = samples or not fits_store(problem.table.n_rows, n_columns, n_subsets)
-        if n_subsets is not None:
-            counts = _even(n_subsets, n_columns), _even(n_subsets, n_columns)
-            return job.streamed(counts) if streams else job.sampled(counts, [counts[0]])
-        fall = pilot_fall(problem, run, tolerance, small=small, **settings)
-        rounds = coalitions_of_rounds(
-            ColumnSemivalue(n_columns, run.semivalues[1]), problem.table.n_rows, limit
-        )
-        fewest = rounds[0]
-        if streams:
-            rounds = [FIRST_PER_COLUMN * n_columns, limit or DEFAULT_MAX_COALITIONS]
-        ends = rounds[0], rounds[-1]
-        found = [fall.reaches(tolerance, *ends, lucky=lucky) for lucky in (True, False)]
-        counts, missed = _counts(found, ends[1])
-        notes = _notes(missed, ends[1], falls_back=limit is not None)
-        walks = tuple(2**n_columns if limit is not None and not_met else 0 for not_met in missed)
-        if streams:
-            # where a sample of validation rows does not pay, all of them share coalitions, of which
-            # fewer may do
-            return job.streamed((fewest if samples else min(ends[0], counts[0]), counts[1]), notes)
-        return job.sampled(counts, rounds, notes, (walks[0], walks[1]))
+        made: list[SplitGame] = []
+        setup_s = timed(lambda: made.append(make_game(problem, run, options, device)))
+        rule = make_rule(made[0])
+        low, high, notes = _subsets_needed(made[0], rule)
+        prices = [_price_list(made[0], rule, count, setup_s) for count in sorted({low, high})]
+        return _together(prices[0], prices[-1], rule, notes)
 
-    return on_backend(backend if cluster is None else "cpu", work, compute)
+    backend = options.backend if options.cluster is None else "cpu"
+    return on_backend(backend, amount_of_work(problem, options), compute)
 
 
-def _threads(run: Run) -> int:
-    """Threads that the kernels use."""
-    return int(effective_n_jobs(-1 if run.n_jobs is None else run.n_jobs))
-
-
-def _form_used(problem: Problem, form: str, device: Device | None, n_subsets: int) -> str:
-    """The form that the run will choose."""
-    is_large = all(split.rows.size >= FAST_ROWS for split in problem.splits)
-    if form != "auto":
-        return form
-    if device is not None:
-        return "fast" if is_large else "exact"
-    pays = fast_pays(problem.table.n_rows, problem.n_valid, len(problem.splits), n_subsets)
-    return "fast" if pays and is_large else "exact"
-
-
-def _even(n_subsets: int, n_columns: int) -> int:
-    """What becomes of a number of coalitions that was asked for: complement pairs, and no more than there are."""
-    return int(min(2 * (n_subsets // 2), 2**n_columns))
-
-
-def _counts(found: list[int | None], most: int) -> tuple[tuple[int, int], tuple[bool, bool]]:
-    """Coalitions at best and at worst, and whether the tolerance is missed by as many as there can be."""
-    low, high = (most if count is None else count for count in found)
-    return (low, max(low, high)), (found[0] is None, found[1] is None)
-
-
-def _notes(missed: tuple[bool, bool], most: int, *, falls_back: bool) -> list[str]:
-    """What to say where the tolerance may take more coalitions than are evaluated."""
-    if not missed[1]:
-        return []
-    if falls_back:
-        return ["Should sampling not do, all column subsets are evaluated."]
-    if missed[0]:
-        return [
-            f"The tolerance will hardly be met by the {most:,} column coalitions that are evaluated at most."
-        ]
-    return ["The tolerance may not be met."]
-
-
-class _Job:
-    """The work of a problem, with its bench."""
-
-    def __init__(
-        self, problem: Problem, run: Run, bench: calibration.Bench, *, keeps: bool, samples: bool
-    ) -> None:
-        self._problem, self._run, self._bench, self._keeps = problem, run, bench, keeps
-        self._samples = samples
-        self.n_rows, self.n_columns = problem.table.n_rows, problem.table.n_columns
-        self.n_valid, self.n_splits = problem.n_valid, len(problem.splits)
-        self._memory = Memory(
-            self.n_rows,
-            self.n_columns,
-            self.n_splits,
-            _threads(run),
-            small=bench.game.is_small,
-            binned=bench.part.is_binned,
-        )
-        self._pairs = float(
-            sum(split.train.n_rows * split.valid.n_rows for split in problem.splits)
-        )
-
-    def _used(self, chunk: int) -> tuple[float, float]:
-        """The part of the validation rows that is used, at least and at most."""
-        if not self._samples:
-            return 1.0, 1.0
-        least = min(split.valid.n_rows for split in self._problem.splits)
-        return min(LEAST_CHUNKS * min(chunk, -(-least // MANY_CHUNKS)) / least, 1.0), 1.0
-
-    def all_subsets(self) -> Price:
-        """All column coalitions, in chunks of validation rows."""
-        pace = calibration.pace_of_walk(self._bench, self._run)
-        coalitions = 2**self.n_columns
-        size = self._bench.part.walk_rows()
-        back = 8.0 * self.n_rows * self.n_columns / SENT_BYTES_S
-        alone = self._alone_s + self.n_splits * 2 * back
-        low, high = (
-            Cost(
-                alone + self._correction_s(pace, coalitions, most=share == 1.0 and k == 1),
-                pace.core_s * self._pairs * coalitions * share,
-                max(round(self._n_chunks(size) * share), 1),
-                1,
-                HANDOVER_S + back,
+def _subsets_needed(game: SplitGame, rule: Rule) -> tuple[int, int, list[str]]:
+    """Column subsets at best and at worst, and what to say of them."""
+    first = first_list(rule).n_subsets
+    if rule.takes_all or rule.n_asked is not None:
+        return first, first, []
+    few = few_rows(game.problem, PILOT_ROWS, PILOT_VALID, game.seed)
+    options = replace(
+        game.options, subsets="sampled", n_subsets=first, checkpoint=None, cluster=None,
+        valid_rows="all", form="exact", backend="cpu",
+    )  # fmt: skip
+    with without_warnings(), single_threaded():
+        pilot = value_game(
+            SplitGame.make(
+                few,
+                replace(game.run, progress=False, sums=None),
+                options,
+                "exact",
+                small=game.small,
             )
-            for k, share in enumerate(self._used(size))
         )
-        return self._price(
-            low, high, pace, (coalitions, coalitions), self._memory.walked(), "all", size
+    ratio = convergence_ratio(pilot.values, pilot.stderr, pilot.dof)
+    # subsets are drawn anew for other validation rows, so that errors may fall with their number
+    share = math.sqrt(min(few.n_valid / game.problem.n_valid * len(game.parts), 1.0))
+    short = ratio / max(rule.tolerance, 1e-300)
+    low, high = (
+        math.ceil(first * min(max(factor * short, 1.0), 1e9))
+        for factor in (_BETTER * share, _WORSE)
+    )
+    if rule.samples_rows:
+        low = first
+    if high <= rule.most:
+        return low, high, []
+    if rule.all_from is not None:
+        every = 2**rule.n_columns
+        note = "Should sampling not do, all column subsets are evaluated."
+        return min(low, every), every, [note]
+    if low > rule.most:
+        note = f"The {rule.most:,} column subsets evaluated at most will hardly meet the tolerance."
+        return rule.most, rule.most, [note]
+    return low, rule.most, ["The tolerance may not be met."]
+
+
+def few_rows(problem: Problem, n_rows: int | None, n_valid: int, seed: int) -> Problem:
+    """The problem of the largest split, with at most so many random rows and validation rows."""
+    split = max(problem.splits, key=lambda one: one.train.n_rows)
+    random = generator(seed, "plan")
+    part = split.take_valid(np.sort(random.permutation(split.valid.n_rows)[:n_valid]))
+    if n_rows is not None and split.train.n_rows > n_rows:
+        rows = np.sort(random.permutation(split.train.n_rows)[:n_rows])
+        part = replace(
+            part, rows=split.rows[rows], train=part.train.take_rows(rows), y=part.y.take(rows)
         )
+    part = replace(part, rows=np.arange(part.train.n_rows))
+    return replace(problem, table=part.train, target=part.y, splits=[part])
 
-    def sampled(
-        self,
-        counts: tuple[int, int],
-        rounds: list[int],
-        notes: list[str] | None = None,
-        walks: tuple[int, int] = (0, 0),
-    ) -> Price:
-        """A sample of column coalitions that all validation rows share.
 
-        ``rounds`` are sizes after which its error is looked at, and ``walks`` what is evaluated
-        where it did not do.
-        """
-        pace = calibration.pace_of_sample(self._bench, self._run.seed)
-        back = 8.0 * self.n_rows * CLUSTER_BLOCK / SENT_BYTES_S
-        costs = []
-        for count, walk, most in zip(counts, walks, (False, True), strict=True):
-            looks = [*(one for one in rounds if one < count), count]
-            alone = self._alone_s + self._correction_s(pace, count, most=most)
-            alone += sum(
-                calibration.estimator_s(self.n_rows, self.n_columns, one // 2) for one in looks
-            )
-            pieces = -(-(count + walk) // CLUSTER_BLOCK)
-            waves = -(-(count + walk) // _COALITIONS_PER_CALL)
-            costs.append(
-                Cost(
-                    alone,
-                    pace.core_s * self._pairs * (count + walk),
-                    pieces,
-                    waves,
-                    HANDOVER_S + back,
-                )
-            )
-        amount = (counts[0] + walks[0], counts[1] + walks[1])
-        parts = 1 if ColumnSemivalue(self.n_columns, self._run.semivalues[1]).symmetric else 2
-        memory = self._memory.sampled(counts[1], parts=parts, keeps=self._keeps)
-        return self._price(costs[0], costs[1], pace, amount, memory, "sampled", notes=notes)
+@dataclass(frozen=True)
+class _ListPrice:
+    """What one list of pieces takes; ``more_s`` is what it may take beyond."""
 
-    def streamed(self, counts: tuple[int, int], notes: list[str] | None = None) -> Price:
-        """A sample of column coalitions for every chunk of validation rows."""
-        pace = calibration.pace_of_sample(self._bench, self._run.seed)
-        split = max(self._problem.splits, key=lambda one: one.train.n_rows)
-        size = chunk_rows(split.train.n_rows, split.valid.n_rows, self.n_columns)
-        chunks = self._n_chunks(size)
-        cells = float(self.n_rows) * self.n_columns
-        back = 16.0 * cells / SENT_BYTES_S
-        costs = []
-        for k, (count, share) in enumerate(zip(counts, self._used(size), strict=True)):
-            # a quarter of the chunks may find out that more coalitions are needed
-            evaluated = count * share + (counts[0] / 4 if k and count > counts[0] else 0.0)
-            triples = self._pairs * evaluated
-            contracted = 2 * self.n_columns * self.n_rows * evaluated * chunks / self.n_splits
-            alone = (
-                self._alone_s
-                + self._correction_s(pace, count, most=bool(k))
-                + 1e-8 * cells * chunks
-            )
-            shared = pace.core_s * triples + _PRODUCT_S * contracted
-            costs.append(Cost(alone, shared, max(round(chunks * share), 1), 1, HANDOVER_S + back))
-        memory = self._memory.streamed(counts[1], chunks)
-        return self._price(costs[0], costs[1], pace, counts, memory, "sampled", size, notes)
+    game: SplitGame
+    pieces: Pieces
+    pace: Measured
+    cost: Cost
+    more_s: float
+    memory: float
 
-    def _n_chunks(self, size: int) -> int:
-        """Chunks of so many validation rows, over all splits."""
-        return sum(-(-split.valid.n_rows // size) for split in self._problem.splits)
 
-    def _price(
-        self,
-        low: Cost,
-        high: Cost,
-        pace: Measured,
-        coalitions: tuple[int, int],
-        memory: float,
-        subsets: str,
-        chunk: int = 0,
-        notes: list[str] | None = None,
-    ) -> Price:
-        facts = {
-            "subsets": subsets,
-            "form": self._bench.game.form,
-            "backend": backend_name(self._bench.game.device),
-            "ns_per_triple": round(1e9 * pace.core_s, 3),
-        }
-        amounts = {"column subsets": coalitions}
-        if self._samples:
-            least, most = (round(share * self.n_valid) for share in self._used(chunk))
-            amounts["validation rows"] = (least, most)
-        return Price(low, high, pace.cores, memory, amounts, facts, notes or [])
+def _price_list(game: SplitGame, rule: Rule, n_subsets: int, setup_s: float) -> _ListPrice:
+    """Time a little of a list of pieces, and multiply."""
+    name = ListName(n_subsets, attempt=0 if n_subsets == first_list(rule).n_subsets else 1)
+    game = in_form_of(game, name)
+    pieces = list_pieces(game, rule, name)
+    splits, n, m = game.problem.splits, game.n_rows, game.n_columns
+    pairs = sum(float(part.n_rows) * part.n_valid for part in game.parts)
+    cells = float(n) * m
+    k, rows = pieces.chunks[0]
+    if isinstance(pieces, SampledPieces):
+        pace = pace_of_sample(game, game.parts[k], rows)
+        design = pieces.design(0)  # the first one takes longer
+        design_s = timed(lambda: pieces.design(0))
+        product_s = _product_s(design.weights, n)
+        each_s = design_s + product_s
+        lines = len(design.weights)
+    else:
+        pace, each_s, lines = pace_of_walk(game, pieces), 0.0, m
+    count = len(pieces.chunks)
+    shared_s = pace.core_s * pairs * n_subsets + each_s * count
+    if name.attempt == 1 and isinstance(pieces, SampledPieces):
+        # a quarter of the first list has said that it takes more
+        shared_s += pace.core_s * pairs * first_list(rule).n_subsets / 4
+    looks = sum(sample_size(part.n_rows, part.n_valid, len(splits)) for part in game.parts)
+    alone_s = setup_s + looks * _rounding_s(game) + _CELL_S * cells * len(splits)
+    alone_s += _ADD_S * cells * count
+    least_s, most_s = _correction_s(game, pieces, pace)
+    back_s = 8.0 * n * lines / SENT_BYTES_S
+    cost = Cost(alone_s + least_s, shared_s, count, 1, HANDOVER_S + back_s)
+    return _ListPrice(game, pieces, pace, cost, most_s - least_s, _memory(game, pieces))
 
-    @cached_property
-    def _alone_s(self) -> float:
-        """What is done once, whatever the number of coalitions: coding the tables, rounding, the result."""
-        bench = self._bench
-        entries = sum(split.train.n_rows + split.valid.n_rows for split in self._problem.splits)
-        setup = bench.setup_s * entries / (bench.problem.table.n_rows + bench.problem.n_valid)
-        looks = sum(
-            sample_size(split.train.n_rows, split.valid.n_rows, self.n_splits)
-            for split in self._problem.splits
+
+def _together(low: _ListPrice, high: _ListPrice, rule: Rule, notes: list[str]) -> Price:
+    """The price of a run, from those of the shortest and the longest list that it may take."""
+    game, pieces, n_valid = high.game, high.pieces, high.game.problem.n_valid
+    best, worst = low.cost, replace(high.cost, alone_s=high.cost.alone_s + high.more_s)
+    amounts = {"column subsets": (low.pieces.n_subsets, pieces.n_subsets)}
+    if rule.samples_rows:
+        chunks = low.pieces.chunks[: LEAST_CHUNKS * len(game.parts)]
+        fewest = sum(rows.size for _, rows in chunks)
+        share = fewest / n_valid
+        count = max(round(best.pieces * share), 1)
+        best = replace(best, shared_s=best.shared_s * share, pieces=count)
+        amounts["validation rows"] = (fewest, n_valid)
+    facts = {
+        "subsets": "all" if pieces.takes_all else "sampled",
+        "form": game.form,
+        "backend": backend_name(game.device),
+        "ns_per_triple": round(1e9 * high.pace.core_s, 3),
+    }
+    return Price(best, worst, high.pace.cores, high.memory, amounts, facts, notes)
+
+
+def pace_of_sample(
+    game: SplitGame, part: RowValues, rows: NDArray[np.intp], seconds: float = CALIBRATION_S
+) -> Measured:
+    """Seconds per row, validation row and sampled subset, on some of these validation rows."""
+    smaller = PairSequence(part.n_columns, seed_sequence(game.seed, "plan")).take(
+        _TIMED_SUBSETS // 2
+    )
+    pairs = np.stack([smaller, ~smaller], axis=1)  # which share a sum of columns
+    subsets = np.resize(pairs.reshape(-1, part.n_columns), (_TIMED_SUBSETS, part.n_columns))
+
+    def evaluate(count: int) -> float:
+        some = rows[: min(count, rows.size)]
+        calls = max(count // some.size, 1)
+        for _ in range(calls):
+            part.values(subsets, valid=some)
+        return float(calls * some.size * len(subsets) * part.n_rows)
+
+    return _by_device(game, measure(evaluate, _MOST_TIMED, seconds))
+
+
+def pace_of_walk(
+    game: SplitGame, pieces: AllSubsetPieces, seconds: float = CALIBRATION_S
+) -> Measured:
+    """Seconds per row, validation row and subset, where all subsets are walked through.
+
+    A step of the walk takes the same time however many columns there are, so that few are enough.
+    """
+    fewer, chunk = game.n_columns, pieces.chunks[0][1]
+    while fewer > 4 and game.n_rows << fewer > _WALK_TRIPLES:
+        fewer -= 1
+    if fewer < game.n_columns:
+        few = few_rows(game.problem, None, chunk.size, game.seed)
+        columns = np.linspace(0, game.n_columns - 1, fewer).round().astype(np.intp)
+        game = SplitGame.make(
+            take_columns(few, columns),
+            game.run,
+            game.options,
+            game.form,
+            device=game.device,
+            small=game.small,
         )
-        rounding = looks * calibration.rounding_s(bench, self._run.seed)
-        return setup + rounding + _CELL_S * self.n_rows * self.n_columns * self.n_splits
+        chunk = np.arange(few.n_valid)
+    part, weights = game.parts[0], game.column_weights()
 
-    @cached_property
-    def _exact_pace(self) -> Measured:
-        """Of ranking all rows, where the run ranks the near ones only."""
-        return calibration.pace_of_sample(self._bench, self._run.seed, "exact", CALIBRATION_S / 4)
+    def walk(count: int) -> float:
+        some = chunk[: min(count, chunk.size)]
+        calls = max(count // some.size, 1)
+        for _ in range(calls):
+            part.walk(*weights, valid=some)
+        return float(calls * some.size * part.n_rows << fewer)
 
-    def _correction_s(self, pace: Measured, n_subsets: int, *, most: bool) -> float:
-        """What ranking a sample exactly takes, where rows are in bins."""
-        if not self._bench.part.is_binned:
-            return 0.0
-        exact = self._exact_pace
-        count = SAMPLE
-        if most and self._bench.game.device is None:
-            room = most_sampled_exactly(self.n_valid, n_subsets, self.n_splits)
-            count = max(SAMPLE, min(room, MAX_SAMPLE))
-        triples = count * SAMPLE_ROWS * sum(split.train.n_rows for split in self._problem.splits)
-        return float(triples * (exact.core_s + pace.core_s) / max(pace.cores, 1.0))
+    return _by_device(game, measure(walk, _MOST_TIMED, seconds))
+
+
+def _by_device(game: SplitGame, measured: Measured) -> Measured:
+    """On a GPU the clock counts: what the processor does meanwhile says nothing."""
+    on_gpu = game.device is not None
+    return Measured(measured.clock_s, measured.clock_s) if on_gpu else measured
+
+
+def _product_s(weights: NDArray[np.float64], n_rows: int) -> float:
+    """Seconds to contract the row values of a piece with its weights, from some of its rows."""
+    some = min(n_rows, 1024)
+    values = np.ones((weights.shape[1], some))
+    with single_threaded():
+        return timed(lambda: weights @ values) * n_rows / some
+
+
+def _rounding_s(game: SplitGame) -> float:
+    """Seconds to say what rounded distances change, for one validation row under all columns."""
+    if not game.coded[0].unrounded:
+        return 0.0
+    everything = np.ones(game.n_columns, dtype=np.bool_)
+    return timed(lambda: average_rounding(game.parts[0], game.coded[0], [(0, everything)]))
+
+
+def _correction_s(game: SplitGame, pieces: Pieces, pace: Measured) -> tuple[float, float]:
+    """What ranking a sample exactly takes where rows are in bins, at best and at worst."""
+    if not game.is_binned:
+        return 0.0, 0.0
+    k, rows = pieces.chunks[0]
+    exact = pace_of_sample(game, game.parts[k].ranked(), rows, CALIBRATION_S / 4)
+    rows_in_all = sum(part.n_rows for part in game.parts)
+    each_s = SAMPLE_ROWS * rows_in_all * (exact.core_s + pace.core_s) / max(pace.cores, 1.0)
+    most = SAMPLE
+    if game.device is None:
+        room = most_ranked_exactly(game.problem.n_valid, pieces.n_subsets, len(game.parts))
+        most = max(SAMPLE, min(room, MAX_SAMPLE))
+    return SAMPLE * each_s, most * each_s
+
+
+def _memory(game: SplitGame, pieces: Pieces) -> float:
+    """Bytes beside the table: its code, the result, the sums, one piece, and what threads need."""
+    cells, n = float(game.n_rows) * game.n_columns, game.n_rows
+    code = 2.0 * sum(coded.train.nbytes + coded.valid.nbytes for coded in game.coded)
+    result = 24.0 * cells
+    per_thread = 250.0 + 16.0 * coalitions_at_a_time(n)
+    if game.small:
+        per_thread = 40.0 * game.n_columns * SMALL_ROWS
+    threads = count_threads(game.run.n_jobs) * per_thread * n
+    judging = 16.0 * cells + 800.0 * n if game.is_binned else 0.0
+    return code + result + threads + judging + game.empty_sums().n_bytes + pieces.bytes_at_once

@@ -11,7 +11,7 @@ from shapley2d._base.progress import reporting
 from shapley2d._base.streams import seed_sequence
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
-from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS, few_coalitions
+from shapley2d._knn.columns.pair_fit import MAX_SUBSETS, few_subsets
 from shapley2d._methods.pairs.sampling import PairEstimate, estimate_pairs
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d._theory.designs import AllSubsets
@@ -46,7 +46,7 @@ def solve_pairs(
     *,
     n_subsets: int | None = None,
     tolerance: float,
-    max_coalitions: int = DEFAULT_MAX_COALITIONS,
+    max_coalitions: int = MAX_SUBSETS,
     n_jobs: int | None = None,
     sums: BlockSums | None = None,
     limit: tuple[str, int] | None = None,
@@ -135,7 +135,7 @@ def _estimate(
         "interrupted": found.interrupted,
         "ratio": found.history[-1][1],
     }
-    if found.estimator != "all" and few_coalitions(found.n_subsets, axis.n_players):
+    if few_subsets(found.n_subsets, axis.n_players):
         info["caveat"] = (
             f"{found.n_subsets} coalitions are too few for {axis.n_players} players to trust the intervals"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shapley2d._knn.columns.sampling import DEFAULT_MAX_COALITIONS
+from shapley2d._knn.columns.pair_fit import MAX_SUBSETS
 from shapley2d._methods.pairs.games import check_pairs
 from shapley2d._methods.pairs.sampling import coalitions_of_rounds
 from shapley2d._methods.price import Price
@@ -25,7 +25,7 @@ def price_pairs(
     """What utilities take, for as many coalitions as were asked for, or as the tolerance may need."""
     n_columns = games[0].n_columns
     check_pairs(n_rows, n_columns)
-    rounds = coalitions_of_rounds(max(n_rows, n_columns), n_subsets, DEFAULT_MAX_COALITIONS)
+    rounds = coalitions_of_rounds(max(n_rows, n_columns), n_subsets, MAX_SUBSETS)
     low, high = (
         (rounds[-1] if n_subsets is not None or tolerance == 0 else rounds[0]),
         rounds[-1],

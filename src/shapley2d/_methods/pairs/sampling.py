@@ -17,17 +17,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from shapley2d._base.defaults import MIN_COALITIONS, TOLERANCE
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import ColumnSemivalue, EvenRidge, OddKernel, PairRidge
-from shapley2d._knn.columns.expected_error import expected_error
-from shapley2d._knn.columns.jackknife import jackknife_groups
-from shapley2d._knn.columns.sampling import KERNEL_MAX_PAIRS, MANY_PER_COLUMN
+from shapley2d._knn.columns.estimators import ColumnSemivalue
+from shapley2d._knn.columns.pair_fit import MAX_SUBSETS, PairFit, fit_pairs, pair_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
 FOLDS = 5
 """Parts of the pairs, each of which is judged by trees that grew on the others."""
 
-_DEGREES = (1, 3, 5)  # of the course over sizes
 _PAIRS_PER_CALL = 32
 _MIN_PAIRS = (MIN_COALITIONS - 2) // 2
 _MIN_TREE_PAIRS = 32
@@ -83,11 +80,10 @@ def estimate_pairs(
     n_players: int,
     *,
     n_subsets: int | None = None,
-    max_coalitions: int = 8192,
+    max_coalitions: int = MAX_SUBSETS,
     tolerance: float = TOLERANCE,
     semivalue: Semivalue = "shapley",
     seed: int = 0,
-    stand_in: str = "auto",
     progress: Callable[[int, int, float], None] | None = None,
 ) -> PairEstimate:
     """Estimate the values of the players of some games from complement pairs of coalitions.
@@ -106,8 +102,6 @@ def estimate_pairs(
         Stop when the largest standard error is this small beside the spread of the values.
     semivalue : Semivalue
     seed : int
-    stand_in : {"auto", "none", "trees"}
-        ``"auto"`` takes trees where they make the errors smaller.
     progress : callable, optional
         ``progress(done, planned, ratio)``.
 
@@ -138,11 +132,8 @@ def estimate_pairs(
                         2 + 2 * schedule[-1],
                         history[-1][1] if history else math.inf,
                     )
-            best = (
-                sample.exact()
-                if n_pairs == sequence.n_pairs
-                else sample.estimate(stand_in, tolerance)
-            )
+            everything = n_pairs == sequence.n_pairs
+            best = sample.exact() if everything else sample.estimate(tolerance)
             ratio = convergence_ratio(best.values, best.stderr, best.dof)
             history.append((best.n_subsets, ratio))
             if ratio <= tolerance:
@@ -150,7 +141,7 @@ def estimate_pairs(
     except KeyboardInterrupt:
         if sample.n_pairs < _MIN_PAIRS:
             raise
-        best = replace(sample.estimate(stand_in, tolerance), interrupted=True)
+        best = replace(sample.estimate(tolerance), interrupted=True)
         history.append((best.n_subsets, convergence_ratio(best.values, best.stderr, best.dof)))
     assert best is not None
     return replace(best, history=tuple(history))
@@ -180,15 +171,6 @@ def _schedule(total: int, n_players: int, n_subsets: int | None, max_coalitions:
     return [*rounds, most]
 
 
-class _Fit(NamedTuple):
-    """Values (g, m), their standard errors, what they are without each group of pairs, and how they were found."""
-
-    values: Floats
-    stderr: Floats
-    replicates: Floats
-    name: str
-
-
 class _Sample:
     """The evaluated pairs, and the values that follow from them."""
 
@@ -215,7 +197,7 @@ class _Sample:
         coalitions, small, large = self._everything()
         weights = self._target.exact_weights(coalitions)
         base = self._ends.T @ np.array(self._target.ends)
-        parts = _parts(small, large, len(weights))
+        parts = pair_parts(self._target, small, large)
         values = base[:, None] + sum(
             (part.T @ w.T for part, w in zip(parts, weights, strict=True)), np.zeros(())
         )
@@ -224,96 +206,40 @@ class _Sample:
             values, nothing[0], nothing, math.inf, 2 + 2 * self.n_pairs, "all", converged=True
         )
 
-    def estimate(self, stand_in: str, tolerance: float) -> PairEstimate:
+    def estimate(self, tolerance: float) -> PairEstimate:
         """Values from the pairs so far; trees are grown where the tolerance is not met without."""
-        coalitions, small, large = self._everything()
-        group = jackknife_groups(coalitions.sum(axis=1), self._target.counts)
-        parts = _parts(small, large, self._n_parts)
-        plain = self._fit(coalitions, parts, self._ends, group)
-        if stand_in == "auto" and self.n_pairs >= 2 * self._target.n_columns and plain.name == "B":
+        pairs, small, large = self._everything()
+        best = self._fit(pairs, small, large, self._ends)
+        if self.n_pairs >= 2 * self._target.n_columns and best.estimator == "B":
             # where players add up, or matter in twos, a regression alone is nearly exact
-            additive = self._fit(coalitions, parts, self._ends, group, smooth=False)
-            plain = min(plain, additive, key=lambda fit: float((fit.stderr**2).sum()))
-        best = plain
-        dof = float(len(plain.replicates) - 1)
-        precise = convergence_ratio(plain.values, plain.stderr, dof) <= tolerance
-        if stand_in == "trees" or (stand_in == "auto" and not precise and self._may_grow(small)):
-            after = self._after_trees(coalitions, small, large, group)
-            if stand_in == "trees" or (after.stderr**2).sum() < (plain.stderr**2).sum():
-                best = after
+            additive = self._fit(pairs, small, large, self._ends, "A")
+            best = min(best, additive, key=_squared_error)
+        precise = convergence_ratio(best.values, best.stderr, best.dof) <= tolerance
+        if not precise and self._may_grow(small):
+            best = min(best, self._after_trees(pairs, small, large), key=_squared_error)
         groups = len(best.replicates)
         spread = math.sqrt((groups - 1) / groups) * (best.replicates - best.replicates.mean(axis=0))
         found = np.sqrt(np.square(spread).sum(axis=0))
         spread *= np.divide(best.stderr, found, out=np.ones_like(found), where=found > 0)
-        return PairEstimate(
-            best.values, best.stderr, spread, float(groups - 1), 2 + 2 * self.n_pairs, best.name
-        )
-
-    @property
-    def _n_parts(self) -> int:
-        return 1 if self._target.symmetric else 2
+        n_subsets = 2 + 2 * self.n_pairs
+        return PairEstimate(best.values, best.stderr, spread, best.dof, n_subsets, best.estimator)
 
     def _may_grow(self, small: Floats) -> bool:
-        return (
-            self.n_pairs >= _MIN_TREE_PAIRS
-            and small.size * self._target.n_columns <= _MAX_TREE_WORK
-        )
+        work = small.size * self._target.n_columns
+        return self.n_pairs >= _MIN_TREE_PAIRS and work <= _MAX_TREE_WORK
 
     def _fit(
         self,
-        coalitions: NDArray[np.bool_],
-        parts: list[Floats],
+        pairs: NDArray[np.bool_],
+        small: Floats,
+        large: Floats,
         ends: Floats,
-        group: NDArray[np.intp],
-        *,
-        smooth: bool = True,
-    ) -> _Fit:
-        """Estimator B (A for very many pairs, or not smooth) of games given by parts (pairs, g) and ends (2, g)."""
-        target = self._target
-        smooth = smooth and len(coalitions) <= KERNEL_MAX_PAIRS
-        odd = OddKernel(target, coalitions) if smooth else PairRidge(target, coalitions)
-        estimators = [odd] if target.symmetric else [odd, EvenRidge(target, coalitions)]
-        keeps = [
-            np.ones(len(group), dtype=bool),
-            *(group != k for k in range(int(group.max()) + 1)),
-        ]
-        base = ends.T @ np.array(target.ends)
-        found, size = [], coalitions.sum(axis=1)
-        centres = (
-            target.efficient and smooth
-        )  # a regression alone is exact on players who add up, if left alone
-        for keep in keeps:
-            given = [without_sizes(parts[0], size, target.n_columns, keep)] if centres else parts
-            lines = (
-                part.T @ one.weights(keep).T for part, one in zip(given, estimators, strict=True)
-            )
-            found.append(base[:, None] + sum(lines, np.zeros(())))
-        if centres:
-            parts = [without_sizes(parts[0], size, target.n_columns, keeps[0])]
-        values, replicates = found[0], np.array(found[1:])
-        groups = len(replicates)
-        variance = (
-            (groups - 1) / groups * np.square(replicates - replicates.mean(axis=0)).sum(axis=0)
-        )
-        if isinstance(odd, OddKernel):
-            expected = (
-                odd.scale(parts[0])[:, None]
-                * expected_error(target, coalitions, odd.weights(keeps[0])).columns
-            )
-            if not target.symmetric:  # the kernel knows the odd part alone
-                even = np.array([parts[1].T @ estimators[1].weights(keep).T for keep in keeps[1:]])
-                expected = expected + (groups - 1) / groups * np.square(
-                    even - even.mean(axis=0)
-                ).sum(axis=0)
-            share = 0.5 * min(1.0, MANY_PER_COLUMN * target.n_columns / (2 * len(coalitions)))
-            variance = (1 - share) * variance + share * expected
-        return _Fit(
-            values, np.sqrt(variance), replicates, "B" if isinstance(odd, OddKernel) else "A"
-        )
+        estimator: Literal["A", "B"] = "B",
+    ) -> PairFit:
+        parts = pair_parts(self._target, small, large)
+        return fit_pairs(self._target, pairs, parts, ends, estimator=estimator, centred=True)
 
-    def _after_trees(
-        self, coalitions: NDArray[np.bool_], small: Floats, large: Floats, group: NDArray[np.intp]
-    ) -> _Fit:
+    def _after_trees(self, coalitions: NDArray[np.bool_], small: Floats, large: Floats) -> PairFit:
         """The same of what trees leave, and their own values."""
         from shapley2d._methods.pairs.trees import TreeGame
 
@@ -335,34 +261,13 @@ class _Sample:
                 left_large[out, game] -= trees(~coalitions[out])
                 left_ends[:, game] -= share * trees(all_ends)
                 known[game] += share * trees.values
-        fit = self._fit(coalitions, _parts(left_small, left_large, self._n_parts), left_ends, group)
+        fit = self._fit(coalitions, left_small, left_large, left_ends)
         return fit._replace(
             values=fit.values + known,
             replicates=fit.replicates + known,
-            name=f"{fit.name} after trees",
+            estimator=f"{fit.estimator} after trees",
         )
 
 
-def without_sizes(
-    odd: Floats, size: NDArray[np.intp], n_players: int, keep: NDArray[np.bool_]
-) -> Floats:
-    """The odd part less its course over sizes, which adds to all Shapley values alike and is noise to a regression.
-
-    The course is an odd polynomial, fitted to the pairs to keep.
-
-    Examples
-    --------
-    >>> size = np.array([1, 2, 3, 3, 4])
-    >>> left = without_sizes(((size - 5.0) ** 3)[:, None], size, 10, np.ones(5, dtype=bool))
-    >>> bool(np.abs(left).max() < 1e-9)
-    True
-    """
-    tilt = 1 - 2 * size / n_players
-    courses = np.stack([tilt**degree for degree in _DEGREES], axis=1)
-    fitted, *_ = np.linalg.lstsq(courses[keep], odd[keep], rcond=None)
-    return np.asarray(odd - courses @ fitted)
-
-
-def _parts(small: Floats, large: Floats, count: int) -> list[Floats]:
-    """The odd and the even part of the games, as many as are needed."""
-    return [(small - large) / 2, (small + large) / 2][:count]
+def _squared_error(fit: PairFit) -> float:
+    return float((fit.stderr**2).sum())

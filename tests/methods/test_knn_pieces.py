@@ -11,12 +11,11 @@ import pytest
 
 from shapley2d import value_blocks, value_cells
 from shapley2d._estimation import checkpoint
-from shapley2d._knn.columns import sampling
 from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
 from shapley2d._knn.columns.estimators import ColumnSemivalue
 from shapley2d._knn.row_values import RowValues
-from shapley2d._methods.knn.stream_sums import StreamSums
-from shapley2d._methods.knn.valid_chunks import deal_rows
+from shapley2d._methods.knn.pieces import PieceResult, SampledPieces, deal_rows
+from shapley2d._methods.knn.sums import SplitSums
 from shapley2d.exceptions import InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionWarning")
@@ -32,12 +31,6 @@ def table(n=40, m=8, n_valid=64, task="classification", seed=0):
     return X[:n], y[:n], X[n:], y[n:]
 
 
-@pytest.fixture
-def no_store(monkeypatch):
-    """Row values of coalitions cannot be kept, however small the table is."""
-    monkeypatch.setattr(sampling, "STORE_BYTES", 0)
-
-
 def covered(found, exact):
     low, high = found.interval()
     return np.mean((low <= exact.values) & (exact.values <= high))
@@ -49,7 +42,7 @@ def same_bits(one, other):
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_intervals_hold_the_exact_values(no_store, task):
+def test_intervals_hold_the_exact_values(task):
     data = table(task=task)
     exact = value_cells(*data, subsets="all", **OPTIONS)
     runs = [value_cells(*data, n_subsets=80, random_state=seed, **SAMPLED) for seed in range(6)]
@@ -97,7 +90,7 @@ def test_few_validation_rows_are_all_used():
     assert run.exact and run.info["n_valid_used"] == 15
 
 
-def test_the_tolerance_is_met_by_as_many_coalitions_as_it_takes(no_store):
+def test_the_tolerance_is_met_by_as_many_coalitions_as_it_takes():
     data = table(60, 11)
     few = value_cells(*data, tolerance=0.1, **SAMPLED)
     many = value_cells(*data, tolerance=0.03, **SAMPLED)
@@ -108,21 +101,21 @@ def test_the_tolerance_is_met_by_as_many_coalitions_as_it_takes(no_store):
         assert np.sqrt(np.mean((run.values - exact.values) ** 2)) <= wanted * np.ptp(exact.values)
 
 
-def test_auto_takes_all_columns_where_that_is_less(no_store):
+def test_auto_takes_all_columns_where_that_is_less():
     assert value_cells(*table(30, 11), tolerance=1e-4, **OPTIONS).info["subsets"] == "all"
 
 
-def test_all_coalitions_are_exact_for_the_rows_used(no_store):
+def test_all_coalitions_are_exact_for_the_rows_used():
     data = table(m=4)
     run = value_cells(*data, n_subsets=16, **SAMPLED)
-    assert run.info["estimator"] == "all"
+    assert run.info["subsets"] == "all"
     assert run.values == pytest.approx(value_cells(*data, subsets="all", **OPTIONS).values)
 
 
 @pytest.mark.parametrize(
     "options", [{"semivalue": ("beta", 4, 1)}, {"baseline": "zero"}, {"include_label": True}]
 )
-def test_other_values_come_near_the_exact_ones(no_store, options):
+def test_other_values_come_near_the_exact_ones(options):
     data = table()
     run, exact = (
         value_cells(*data, **kind, **options, **OPTIONS)
@@ -132,7 +125,7 @@ def test_other_values_come_near_the_exact_ones(no_store, options):
     assert np.sqrt(np.mean((run.values - exact.values) ** 2)) <= 0.03 * np.ptp(exact.values)
 
 
-def test_weights_of_validation_rows_and_cross_valuation(no_store):
+def test_weights_of_validation_rows_and_cross_valuation():
     X, y, X_valid, y_valid = table()
     weights = np.arange(1.0, 65.0)
     run, exact = (
@@ -151,7 +144,7 @@ def test_weights_of_validation_rows_and_cross_valuation(no_store):
 
 
 @pytest.mark.slow
-def test_owners_have_joint_errors(no_store):
+def test_owners_have_joint_errors():
     owners = {"rows": np.repeat(["a", "b"], 12), "columns": np.repeat(["c", "d"], 4)}
     data, options = table(24, 8), {"method": "knn", "players": "cells", **owners, **OPTIONS}
     exact = value_blocks(*data, **options)
@@ -183,7 +176,7 @@ class CrashError(Exception):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_threads_pools_and_crashes_change_no_bit(no_store, monkeypatch, tmp_path, kind):
+def test_threads_pools_and_crashes_change_no_bit(monkeypatch, tmp_path, kind):
     monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
     data, options = table(m=11), {**SAMPLED, **KINDS[kind]}
@@ -223,7 +216,7 @@ def test_a_file_holds_any_number_of_splits(tmp_path):
     assert same_bits(again, plain)
 
 
-def test_another_question_is_answered_from_the_start(no_store, tmp_path):
+def test_another_question_is_answered_from_the_start(tmp_path):
     data, path = table(m=11), tmp_path / "run.npz"
     value_cells(*data, checkpoint=path, tolerance=0.2, **SAMPLED)
     finer = value_cells(*data, checkpoint=path, tolerance=0.05, **SAMPLED)
@@ -232,7 +225,7 @@ def test_another_question_is_answered_from_the_start(no_store, tmp_path):
         value_cells(*data, checkpoint=path, tolerance=0.05, valid_rows="auto", **SAMPLED)
 
 
-def test_ctrl_c_keeps_the_chunks_done(no_store, monkeypatch):
+def test_ctrl_c_keeps_the_chunks_done(monkeypatch):
     data, real, calls = table(), RowValues.contract, []
 
     def interrupted(self, *arguments, **given):
@@ -270,52 +263,48 @@ from pathlib import Path
 import numpy as np
 from shapley2d import value_cells
 from shapley2d._knn import row_axis
-from shapley2d._knn.columns import sampling
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30_000, 12)).round(1)
 y = (X[:, 0] + X[:, 1] > 0).astype(int)
 data = X[:-2], y[:-2], X[-2:], y[-2:]
 options = dict(subsets="sampled", form="fast", progress=False, n_jobs=1, n_neighbors=3)
-sampling.STORE_BYTES, row_axis._BLOCK_NUMBERS = int(sys.argv[1]), 2**20
+row_axis._BLOCK_NUMBERS = 2**20
 value_cells(*data, n_subsets=48, **options)
 status = Path("/proc/self/status").read_text().split()
 used = 1024 * int(status[status.index("VmData:") + 1])
-resource.setrlimit(resource.RLIMIT_DATA, (used + int(sys.argv[2]), -1))
+resource.setrlimit(resource.RLIMIT_DATA, (used + int(sys.argv[1]), -1))
 value_cells(*data, n_subsets=800, **options)
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize(
-    ("store", "fits"), [(0, True), pytest.param(2**40, False, marks=pytest.mark.slow)]
-)
-def test_memory_does_not_grow_with_coalitions(store, fits):
-    """The odd parts of 30,000 x 800 row values are 96 MB, and as much again is needed to use them."""
-    command = [sys.executable, "-W", "ignore", "-c", MEMORY, str(store), str(100 * 2**20)]
+def test_memory_does_not_grow_with_subsets():
+    """The odd parts of 30,000 x 800 row values would be 96 MB, and using them as much again."""
+    command = [sys.executable, "-W", "ignore", "-c", MEMORY, str(100 * 2**20)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert (done.returncode == 0) == fits, done.stderr
-    assert fits or "MemoryError" in done.stderr
+    assert done.returncode == 0, done.stderr
 
 
-def test_where_the_store_runs_out_chunks_go_on(monkeypatch):
-    data = table(60, 11)
+def test_all_validation_rows_are_used_where_a_sample_of_them_does_not_do():
+    run = value_cells(*table(60, 11), tolerance=0.02, valid_rows="auto", **SAMPLED)
+    assert run.info["n_valid_used"] == 64 and run.info["converged"]
+
+
+def test_work_on_a_gpu_goes_one_piece_ahead_and_changes_no_bit(monkeypatch):
+    data, options = table(m=11), {"n_subsets": 40, **SAMPLED}
+    plain = value_cells(*data, **options)
+    begun, design = [], SampledPieces.design
+    monkeypatch.setattr(SampledPieces, "on_gpu", True)
     monkeypatch.setattr(
-        sampling, "STORE_BYTES", 60 * 88 * 4
-    )  # 16 coalitions to a column, not enough for the tolerance
-    run = value_cells(*data, tolerance=0.004, **SAMPLED)
-    assert run.info["n_chunks"] > 0 and run.info["converged"]
-    assert run.info["n_subsets"] > 176
-
-
-def test_where_all_validation_rows_are_needed_they_share_their_coalitions(tmp_path):
-    data, path = table(60, 11), tmp_path / "run.npz"
-    every = value_cells(*data, tolerance=0.05, **SAMPLED)
-    assert every.info["n_valid_used"] == 64 and "n_chunks" not in every.info
-    some = value_cells(*data, tolerance=0.05, valid_rows="auto", checkpoint=path, **SAMPLED)
-    assert same_bits(some, every)
-    again = value_cells(*data, tolerance=0.05, valid_rows="auto", checkpoint=path, **SAMPLED)
-    assert again.info["resumed_at"] == every.info["n_subsets"] and same_bits(again, every)
+        SampledPieces, "design", lambda self, number: begun.append(number) or design(self, number)
+    )
+    ahead = []
+    found = value_cells(
+        *data, **{**options, "progress": lambda *_: ahead.append(len(begun) - len(ahead))}
+    )
+    assert same_bits(found, plain)
+    assert begun == list(range(plain.info["n_chunks"])) and max(ahead) > 1
 
 
 def test_squares_of_changes_do_as_well_as_the_changes():
@@ -323,23 +312,21 @@ def test_squares_of_changes_do_as_well_as_the_changes():
     design = chunk_design(
         ColumnSemivalue(6, "shapley"), 30, np.random.SeedSequence(0), left_out=3, probes=2
     )
-    whole, squared = StreamSums(9, (11, 6)), StreamSums(9, (11, 6))
+    whole, squared = SplitSums(9, (11, 6)), SplitSums(9, (11, 6))
     for size in (4, 5):
         lines = ChunkLines.split(rng.normal(size=(len(design.weights), 11)), design)
-        whole.add(lines, design, size)
         squares = np.square(lines.changes).sum(axis=0)
-        squared.add(
-            ChunkLines(lines.values, lines.probes, None, squares, lines.changes.sum(axis=2)),
-            design,
-            size,
-        )
+        alike = ChunkLines(lines.values, lines.probes, None, squares, lines.changes.sum(axis=2))
+        facts = (size, design.left_out, design.share, design.expected, design.response)
+        whole.add(PieceResult(lines, *facts))
+        squared.add(PieceResult(alike, *facts))
     assert np.array_equal(whole.mean(), squared.mean())
-    for part in range(4):
+    for part in ("values", "rows", "columns", "total"):
         assert np.allclose(whole.variance(part), squared.variance(part), rtol=1e-6)
 
 
 @pytest.mark.slow
-def test_errors_of_cells_that_one_chunk_decides_come_from_several_squares(no_store):
+def test_errors_of_cells_that_one_chunk_decides_come_from_several_squares():
     data = table(n=40, m=8, n_valid=64)
     runs = [value_cells(*data, n_subsets=80, random_state=seed, **SAMPLED) for seed in range(8)]
     spread = np.std([run.values for run in runs], axis=0, ddof=1)

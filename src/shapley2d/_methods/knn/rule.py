@@ -1,0 +1,226 @@
+"""When a run is done: the one rule for all lists of pieces.
+
+It looks at the sums after every piece and says whether they are enough, whether there are more
+pieces to add, or whether to start again with more column subsets. It depends on the sums alone, so
+that a run that goes on from a file decides the same.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._base.precision import convergence_ratio, interval_factor
+from shapley2d._knn.columns.pair_fit import MAX_SUBSETS
+
+if TYPE_CHECKING:
+    from shapley2d._estimation.estimate import Estimate
+    from shapley2d._methods.knn.pieces import Pieces
+    from shapley2d._methods.knn.sums import TableSums
+
+MAX_PASSES = 4
+"""Times that validation rows are used, at most, where the error is larger than was expected."""
+
+LEAST_CHUNKS = 8
+"""Pieces of a split before a run may end that has not used all validation rows."""
+
+_PILOT = 0.25  # of the pieces say how many subsets it takes: more would cost more than they save
+_MARGIN = 1.25  # on that number: a second pass costs as much as twice the subsets
+_STEP = 1.1  # between two looks at the error: a look costs about as much as adding a piece
+_UNKNOWN_POWER = 0.25  # of the number of pieces that errors fall by, before it is seen
+
+
+@dataclass(frozen=True)
+class Enough:
+    """The run is done."""
+
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class More:
+    """There are pieces left to add."""
+
+
+@dataclass(frozen=True)
+class Again:
+    """Start again with so many column subsets in a piece."""
+
+    n_subsets: int
+
+
+Verdict = Enough | More | Again
+
+
+@dataclass
+class Looks:
+    """What was seen of the error on the way.
+
+    Attributes
+    ----------
+    history : list of (int, float)
+        Subsets that a validation row has been asked about, on average, and the largest standard
+        error by then, relative to the spread of the values.
+    half_error : float or None
+        Error by subsets alone after half of the pilot.
+    """
+
+    history: list[tuple[int, float]] = field(default_factory=list)
+    half_error: float | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a run is asked for.
+
+    Attributes
+    ----------
+    tolerance : float
+        Largest standard error that is good enough, relative to the spread of the values.
+    n_asked : int or None
+        Subsets that the caller wants; None for as many as the tolerance takes.
+    n_columns : int
+    takes_all : bool
+        Whether all subsets are evaluated from the start.
+    all_from : int or None
+        With more subsets than that, all of them cost less; None where all are too many.
+    samples_rows : bool
+        Whether the run may end before all validation rows were used.
+    """
+
+    tolerance: float
+    n_asked: int | None
+    n_columns: int
+    takes_all: bool
+    all_from: int | None
+    samples_rows: bool
+
+    @property
+    def most(self) -> int:
+        """Subsets of a sampled piece, at most."""
+        most = MAX_SUBSETS if self.all_from is None else self.all_from
+        return int(min(most, 2**self.n_columns))
+
+    def verdict(self, pieces: Pieces, sums: TableSums, looks: Looks) -> Verdict:
+        """What to do after the pieces that were added."""
+        done, per_pass = sums.pieces, len(pieces.chunks)
+        if self.samples_rows and done in check_points(LEAST_CHUNKS * len(sums.splits), per_pass):
+            estimate, ratio = look(pieces, sums, looks)
+            if ratio <= self.tolerance:
+                return Enough(estimate)
+        if pieces.is_pilot and done:
+            pilot = self._pilot(len(sums.splits), per_pass)
+            if done == pilot // 2:
+                looks.half_error = subset_error(sums)
+            needed = self._needed(pieces, sums, looks) if done == pilot else 0
+            if needed > pieces.n_subsets:
+                return self._again(needed)
+        if not done or done % per_pass:
+            return More()
+        estimate, ratio = look(pieces, sums, looks)
+        if ratio <= self.tolerance or self.n_asked is not None:
+            return Enough(estimate)
+        takes = done // per_pass * (ratio / max(self.tolerance, 1e-300)) ** 2
+        if takes <= MAX_PASSES:
+            return More()
+        return Enough(estimate) if self.all_from is None else self._again(self.all_from + 1)
+
+    def _again(self, n_subsets: int) -> Again:
+        """More subsets: all of them where that costs less, and at most as many as algebra can take."""
+        if self.all_from is not None and n_subsets > self.all_from:
+            return Again(2**self.n_columns)
+        return Again(even(min(n_subsets, self.most)))
+
+    def _pilot(self, n_splits: int, per_pass: int) -> int:
+        """Pieces that say how many subsets it takes."""
+        if self.samples_rows:
+            return LEAST_CHUNKS * n_splits
+        return max(int(_PILOT * per_pass), min(2 * n_splits, per_pass))
+
+    def _needed(self, pieces: Pieces, sums: TableSums, looks: Looks) -> int:
+        """Subsets of a piece that the tolerance takes."""
+        if self.tolerance == 0:
+            return self.most
+        now, per_split = subset_error(sums), len(pieces.chunks) // len(sums.splits)
+        if now == 0:
+            return pieces.n_subsets
+        if self.samples_rows:
+            return self._needed_of_a_sample(pieces.n_subsets, per_split, sums)
+        # Rows that few validation rows are near to have values, and errors, that come from few
+        # pieces: their errors hardly fall as pieces are added.
+        power = _UNKNOWN_POWER
+        if looks.half_error is not None:
+            power = float(np.clip(math.log2(max(looks.half_error, 1e-300) / now), 0.0, 0.5))
+        dof = per_split * max(pieces.left_out, 1)
+        ratio = now * (sums.fewest_pieces / per_split) ** power
+        ratio *= interval_factor(dof) / interval_factor()
+        return math.ceil(pieces.n_subsets * float(max(_MARGIN * ratio / self.tolerance, 1.0)))
+
+    def _needed_of_a_sample(self, n_subsets: int, per_split: int, sums: TableSums) -> int:
+        """Subsets that make subsets times validation rows the least, for errors by both together."""
+        parts = zip(*(split.piece_variances() for split in sums.splits), strict=True)
+        between, within = (max(part) for part in parts)
+        wanted = (self.tolerance * sums.spread) ** 2 * max(len(sums.splits) - 1, 1)
+        by_rows, best = max(between - within, 0.0), (math.inf, n_subsets)
+        for doubling in range(8):
+            count, by_subsets = n_subsets << doubling, within / 4**doubling
+            takes = max((by_rows + by_subsets) / (wanted + by_rows / per_split), 1.0)
+            if takes > per_split:  # all rows, several times
+                takes = max(by_subsets / max(wanted, 1e-300), per_split)
+            best = min(best, (takes * count, count))
+        return best[1]
+
+
+def even(n_subsets: int) -> int:
+    """Subsets in complement pairs: one less where the number is odd."""
+    return n_subsets - n_subsets % 2
+
+
+def look(pieces: Pieces, sums: TableSums, looks: Looks) -> tuple[Estimate, float]:
+    """The estimate by now and its convergence ratio, which the history keeps."""
+    estimate = sums.estimate()
+    ratio = convergence_ratio(estimate.values, estimate.stderr, estimate.dof)
+    count = max(round(pieces.n_subsets * sums.pieces / len(pieces.chunks)), 1)
+    if looks.history and looks.history[-1][0] >= count:
+        looks.history.pop()
+    looks.history.append((count, ratio))
+    return estimate, ratio
+
+
+def subset_error(sums: TableSums) -> float:
+    """Error that subsets alone leave, relative to the spread, with as many pieces as were added."""
+    if sums.spread == 0:
+        return 0.0
+    errors = [split.piece_variances()[1] / max(split.pieces, 1) for split in sums.splits]
+    return math.sqrt(max(errors)) / sums.spread / math.sqrt(max(len(errors) - 1, 1))
+
+
+def check_points(first: int, last: int) -> set[int]:
+    """Numbers of pieces after which the error is looked at.
+
+    Examples
+    --------
+    >>> sorted(check_points(8, 13))
+    [8, 9, 10, 11]
+    """
+    found = set()
+    while first < last:
+        found.add(first)
+        first = math.ceil(_STEP * first)
+    return found
+
+
+def may_sample_rows(valid_rows: str, tolerance: float, fewest_valid: int) -> bool:
+    """Whether a run may end before all validation rows were used.
+
+    Parameters
+    ----------
+    valid_rows : {"all", "auto"}
+    tolerance : float
+    fewest_valid : int
+        Validation rows of the split with the fewest.
+    """
+    return valid_rows == "auto" and tolerance > 0 and fewest_valid >= 2 * LEAST_CHUNKS

@@ -1,0 +1,327 @@
+"""Sums over pieces of work: the values so far, and how far off they can be.
+
+Pieces differ because their validation rows do, and, where subsets are sampled, because each has
+subsets of its own; the jackknife within a piece sees the subsets alone. With the share f of all
+validation rows used, the variance of the mean is ``(1 - f)`` times that of pieces that differ, plus
+``f`` times that of subsets: at the end there are no other validation rows. The same holds later,
+where some rows were used once more than others, with what these rows weigh.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._base.in_threads import map_columns
+from shapley2d._estimation.estimate import Estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._methods.knn.pieces import PieceResult
+    from shapley2d._theory.sums import BlockSums
+
+    Floats = NDArray[np.float64]
+
+LEAST_RESPONSE = 0.5
+"""A response with a smaller singular value comes from too few subsets to be inverted."""
+
+_ALIKE = 1.15
+"""Squared errors by subsets are larger than the jackknife's by what all pieces get wrong alike.
+
+Measured on tables of 8 to 14 columns with 8 to 16 subsets to a column: a tenth to an eighth.
+"""
+
+_COUNTS = 3  # validation rows, pieces, squares behind the variances within
+
+
+class SplitSums:
+    """Sums over the pieces of one split.
+
+    Parameters
+    ----------
+    n_valid : int
+        Number of validation rows.
+    shape : (int, int)
+        Rows and columns.
+    blocks : BlockSums, optional
+        Further sums of the cells, whose joint errors are kept too.
+    efficient : bool
+        Whether subsets change nothing in the sum of a row.
+    """
+
+    def __init__(
+        self,
+        n_valid: int,
+        shape: tuple[int, int],
+        blocks: BlockSums | None = None,
+        *,
+        efficient: bool = True,
+    ) -> None:
+        n, m = shape
+        self._n_valid, self._blocks, self._efficient = n_valid, blocks, efficient
+        count = 0 if blocks is None else len(blocks)
+        # One line per column. Variances are in single precision, which is far finer than they are
+        # known. ``between`` sums squared differences from the mean, ``within`` those of a jackknife.
+        self._arrays: dict[str, NDArray[np.floating]] = {
+            "values": np.zeros((m, n)),
+            "between": np.zeros((m, n), dtype=np.float32),
+            "within": np.zeros((m, n), dtype=np.float32),
+            "rows": np.zeros((3, n)),
+            "columns": np.zeros((3, m)),
+            "total": np.zeros(3),
+            "blocks": np.zeros(count),
+            "blocks_between": np.zeros((count, count)),
+            "blocks_within": np.zeros((count, count)),
+            "response": np.zeros((m, m)),
+            "counts": np.zeros(_COUNTS),
+        }
+
+    @property
+    def arrays(self) -> Mapping[str, NDArray[np.floating]]:
+        """Everything that was added up, by name."""
+        return self._arrays
+
+    @property
+    def pieces(self) -> int:
+        """Pieces that were added."""
+        return int(self._arrays["counts"][1])
+
+    @property
+    def used(self) -> int:
+        """Validation rows that were used."""
+        return int(min(self._arrays["counts"][0], self._n_valid))
+
+    def add(self, result: PieceResult) -> None:
+        """Add what a piece has given."""
+        arrays, size, lines = self._arrays, result.n_valid, result.lines
+        sums, between, within = arrays["values"], arrays["between"], arrays["within"]
+        before = arrays["counts"][0]
+        arrays["counts"] += (size, 1, max(result.left_out, 1))
+        seen = arrays["counts"][0]
+        jump = size * before / seen
+        jackknife = size**2 * (1 - result.share)
+        expected = size**2 * result.share * result.expected
+        scale = np.square(lines.probes).sum(axis=0)
+
+        def add_column(j: int) -> Floats:
+            values = lines.values[j]
+            if before:
+                off = values - sums[j] / before
+                between[j] += (jump * off) * off
+            sums[j] += size * values
+            squares, of_column = lines.squared(j)
+            if result.left_out:
+                within[j] += jackknife * squares + expected[j] * scale
+            return of_column
+
+        change_columns = np.array(map_columns(add_column, range(len(sums)), sums.shape[1])).T
+        of_columns = lines.values.sum(axis=1)
+        _add_moments(arrays["rows"], lines.values.sum(axis=0), size, jump, seen)
+        _add_moments(arrays["columns"], of_columns, size, jump, seen)
+        _add_moments(arrays["total"], of_columns.sum(), size, jump, seen)
+        if not self._efficient and lines.changes is not None:
+            change_rows = lines.changes.sum(axis=1)
+            arrays["rows"][2] += size**2 * np.square(change_rows).sum(axis=0)
+            arrays["total"][2] += size**2 * np.square(change_rows.sum(axis=1)).sum()
+        whole = np.square(lines.probes.sum(axis=1)).sum()
+        arrays["columns"][2] += jackknife * np.square(change_columns).sum(axis=0) + expected * whole
+        arrays["response"] += size / seen * (result.response - arrays["response"])
+        if self._blocks is not None:
+            self._add_blocks(self._blocks, result, jump)
+
+    def _add_blocks(self, blocks: BlockSums, result: PieceResult, jump: float) -> None:
+        arrays, size, lines = self._arrays, result.n_valid, result.lines
+        seen = arrays["counts"][0]
+        off = blocks.of(lines.values.T) - arrays["blocks"]
+        arrays["blocks"] += size / seen * off
+        arrays["blocks_between"] += jump * np.outer(off, off)
+        for change in [] if lines.changes is None else lines.changes:
+            of_sums = blocks.of(change.T)
+            arrays["blocks_within"] += size**2 * (1 - result.share) * np.outer(of_sums, of_sums)
+        if result.share > 0 and len(lines.probes):
+            by_column = np.matmul(
+                blocks.by_row_group(lines.probes.T).T, blocks.weights[:, :, blocks.columns]
+            )
+            m = by_column.shape[2]
+            if self._efficient and m > 1:  # the errors of a row sum to 0
+                by_column -= by_column.mean(axis=2, keepdims=True)
+                by_column *= math.sqrt(m / (m - 1))
+            spread = (by_column * np.sqrt(result.expected)).reshape(len(by_column), -1)
+            arrays["blocks_within"] += size**2 * result.share * spread @ spread.T
+
+    def mean(self) -> Floats:
+        """The values: means over the pieces, without the lean that all sampled subsets share."""
+        mean = self._arrays["values"] / self._arrays["counts"][0]
+        inverse = self._inverse_response()
+        return np.ascontiguousarray((mean if inverse is None else inverse @ mean).T)
+
+    def variance(self, part: str) -> Floats:
+        """Variances of the ``"values"``, of the sums of ``"rows"`` or ``"columns"``, or of the ``"total"``."""
+        arrays = self._arrays
+        if part == "values":
+            return self._mixed(arrays["between"].T, arrays["within"].T)
+        return self._mixed(arrays[part][1], arrays[part][2])
+
+    def covariance(self) -> Floats:
+        """Covariance of the errors of the further sums."""
+        return self._mixed(self._arrays["blocks_between"], self._arrays["blocks_within"])
+
+    @property
+    def dof(self) -> float:
+        """Degrees of freedom behind the variances, those of both kinds as they weigh."""
+        between, within = self._factors()
+        parts = (
+            between * float(self._arrays["between"].mean()),
+            within * float(self._arrays["within"].mean()),
+        )
+        _, pieces, squares = self._arrays["counts"]
+        freedom = (max(pieces - 1, 1), max(squares, 1))
+        spread = sum(part**2 / own for part, own in zip(parts, freedom, strict=True))
+        return sum(parts) ** 2 / spread if spread > 0 else math.inf
+
+    def piece_variances(self) -> tuple[float, float]:
+        """The largest variances of a piece: by validation rows and subsets, and by subsets alone."""
+        seen, pieces = self._arrays["counts"][0], max(self.pieces, 2)
+        between = float(self._arrays["between"].max(initial=0.0)) / seen * pieces / (pieces - 1)
+        return between, float(self._arrays["within"].max(initial=0.0)) / seen**2 * pieces
+
+    def _factors(self) -> tuple[float, float]:
+        """What ``between`` and ``within`` are multiplied by to be variances of the mean."""
+        seen, pieces, _ = self._arrays["counts"]
+        lean = self._inverse_response()
+        # a lean that is taken out takes errors with it
+        square = 1.0 if lean is None else max(float(np.trace(lean)) / len(lean), 1.0) ** 2
+        # rows that some but not all pieces of a pass have used: none once all were used equally often
+        partial = float(seen) % self._n_valid
+        still_open = partial * (1 - partial / self._n_valid) / max(float(seen), 1.0)
+        between = still_open / (seen * (pieces - 1)) if pieces > 1 else 0.0
+        return square * between, _ALIKE * square * (1 - still_open) / max(seen, 1.0) ** 2
+
+    def _mixed(self, between: NDArray[np.floating], within: NDArray[np.floating]) -> Floats:
+        factors = self._factors()
+        return np.asarray(factors[0] * between + factors[1] * within, dtype=np.float64)
+
+    def _inverse_response(self) -> Floats | None:
+        response = self._arrays["response"]
+        if np.array_equal(response, np.eye(len(response))):
+            return None
+        if np.linalg.svd(response, compute_uv=False).min(initial=1.0) < LEAST_RESPONSE:
+            return None
+        return np.asarray(np.linalg.inv(response), dtype=np.float64)
+
+
+def _add_moments(
+    moments: NDArray[np.floating], values: Floats, size: int, jump: float, seen: float
+) -> None:
+    """Update a mean, and squared differences from it, by one more piece."""
+    off = values - moments[0]
+    moments[0] += size / seen * off
+    moments[1] += jump * off * off
+
+
+class TableSums:
+    """Sums over the pieces of all splits, as one estimate of the whole table.
+
+    Parameters
+    ----------
+    splits : sequence of SplitSums
+    rows : sequence of ndarray
+        The rows of the table that are in each split; a row has 0 in the others.
+    shape : (int, int)
+        Of the table.
+    with_blocks : bool
+        Whether the joint errors of further sums are wanted.
+    """
+
+    def __init__(
+        self,
+        splits: Sequence[SplitSums],
+        rows: Sequence[NDArray[np.intp]],
+        shape: tuple[int, int],
+        *,
+        with_blocks: bool,
+    ) -> None:
+        self.splits, self._rows, self._shape = splits, rows, shape
+        self._with_blocks = with_blocks
+
+    @property
+    def pieces(self) -> int:
+        """Pieces that were added."""
+        return sum(split.pieces for split in self.splits)
+
+    @property
+    def fewest_pieces(self) -> int:
+        """Pieces that were added to the split with the fewest."""
+        return min(split.pieces for split in self.splits)
+
+    @property
+    def used(self) -> int:
+        """Validation rows that were used."""
+        return sum(split.used for split in self.splits)
+
+    @property
+    def spread(self) -> float:
+        """The largest spread of the values of a split."""
+        return max(float(np.ptp(split.mean())) for split in self.splits)
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of all sums."""
+        return sum(array.nbytes for split in self.splits for array in split.arrays.values())
+
+    def state(self) -> dict[str, NDArray[np.floating]]:
+        """The sums by name, those of all splits in one array each: a file has few, however many splits."""
+        found = {}
+        for name, first in self.splits[0].arrays.items():
+            found[name] = first
+            if len(self.splits) > 1:
+                found[name] = np.concatenate([split.arrays[name].ravel() for split in self.splits])
+        return found
+
+    def restore(self, state: Mapping[str, NDArray[np.floating]]) -> None:
+        """Go on from such a state; a ValueError where it is of another table."""
+        for name, own in self.state().items():
+            if name not in state or state[name].size != own.size:
+                raise ValueError(f"its sums {name!r} are not those of this table")
+            sizes = [split.arrays[name].size for split in self.splits]
+            saved = np.split(state[name].ravel(), np.cumsum(sizes)[:-1])
+            for split, part in zip(self.splits, saved, strict=True):
+                split.arrays[name][...] = part.reshape(split.arrays[name].shape)
+
+    def estimate(self) -> Estimate:
+        """The values of the table with their errors: the mean over the splits."""
+        share = 1 / len(self.splits)
+        dof = min(split.dof for split in self.splits)
+        covariance = None
+        if self._with_blocks:
+            parts = [split.covariance() for split in self.splits]
+            covariance = np.sum(parts, axis=0) * share**2
+        if len(self.splits) == 1 and self._rows[0].size == self._shape[0]:
+            (split,) = self.splits
+            values, variance = split.mean(), split.variance("values")
+            row_variance, column_variance = split.variance("rows"), split.variance("columns")
+            total = float(split.variance("total"))
+        else:
+            values, variance = np.zeros(self._shape), np.zeros(self._shape)
+            row_variance, column_variance = np.zeros(self._shape[0]), np.zeros(self._shape[1])
+            total = 0.0
+            for split, own in zip(self.splits, self._rows, strict=True):
+                values[own] += split.mean() * share
+                variance[own] += split.variance("values") * share**2
+                row_variance[own] += split.variance("rows") * share**2
+                column_variance += split.variance("columns") * share**2
+                total += float(split.variance("total")) * share**2
+        return Estimate(
+            values,
+            np.sqrt(variance, out=variance),
+            np.sqrt(row_variance),
+            np.sqrt(column_variance),
+            covariance=covariance,
+            dof=dof,
+            total_stderr=math.sqrt(total),
+        )

@@ -1,0 +1,51 @@
+"""Column values of plain games from one sample of pairs, as the estimators of the package give them."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from shapley2d._knn.columns.design import PairSequence
+from shapley2d._knn.columns.estimators import ColumnSemivalue
+from shapley2d._knn.columns.pair_fit import fit_pairs, pair_parts
+from shapley2d._theory.semivalues import check_semivalue
+
+
+def estimate_columns(
+    phi, n_columns, *, n_subsets, semivalue="shapley", random_state=0, estimator="B"
+):
+    """Values (n, m) with their standard errors, and those of the sums of rows and columns.
+
+    ``phi`` takes masks (B, m) to row values (B, n). All subsets give exact values.
+    """
+    seed = random_state
+    if not isinstance(seed, np.random.SeedSequence):
+        seed = np.random.SeedSequence(seed)
+    target = ColumnSemivalue(n_columns, check_semivalue(semivalue))
+    sequence = PairSequence(n_columns, seed, None if target.efficient else target.shares)
+    pairs = sequence.take((n_subsets - 2) // 2)
+    ends = phi(np.array([[False] * n_columns, [True] * n_columns]))
+    games = [with_sum(phi(masks)) for masks in (pairs, ~pairs)] if len(pairs) else [ends[:0]] * 2
+    parts, ends = pair_parts(target, *games), with_sum(ends)
+    if len(pairs) == sequence.n_pairs:
+        values = (ends.T @ np.array(target.ends))[:, None] + sum(
+            part.T @ weights.T
+            for part, weights in zip(parts, target.exact_weights(pairs), strict=True)
+        )
+        return SimpleNamespace(values=values[:-1], stderr=np.zeros_like(values[:-1]))
+    fit = fit_pairs(target, pairs, parts, ends, estimator=estimator, penalised=True)
+    of_rows = fit.replicates[:, :-1].sum(axis=2)
+    groups = len(of_rows)
+    row_stderr = np.sqrt((groups - 1) / groups * np.square(of_rows - of_rows.mean(axis=0)).sum(0))
+    return SimpleNamespace(
+        values=fit.values[:-1],
+        stderr=fit.stderr[:-1],
+        column_stderr=fit.stderr[-1],  # of the game that is the sum over all rows
+        row_stderr=0 * row_stderr if target.efficient else row_stderr,
+        dof=fit.dof,
+        estimator=fit.estimator,
+        n_subsets=2 + 2 * len(pairs),
+    )
+
+
+def with_sum(lines):
+    return np.column_stack([lines, lines.sum(axis=1)])
