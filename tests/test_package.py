@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 
@@ -36,3 +37,18 @@ def test_public_names_resolve():
     assert set(shapley2d.__all__) <= set(dir(shapley2d))
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         _ = shapley2d.nonsense
+
+
+def test_signatures_are_written_out():
+    """Tools that read the code see the same keywords as those that run it."""
+    for name in shapley2d.__all__:
+        public = getattr(shapley2d, name)
+        if not callable(public):
+            continue
+        own = public.__init__ if inspect.isclass(public) else public
+        assert not hasattr(own, "__signature__"), name
+        kinds = {one.kind for one in inspect.signature(public).parameters.values()}
+        if name != "InputError":  # a message in parts
+            assert inspect.Parameter.VAR_POSITIONAL not in kinds, name
+        if inspect.isclass(public):
+            assert inspect.Parameter.VAR_KEYWORD not in kinds, name

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from shapley2d._results.blocks import BlockValuation
     from shapley2d._results.inspection import Inspection
     from shapley2d._results.plan import Plan
+    from shapley2d._results.repair_gain import RepairGain
     from shapley2d._results.valuation import Valuation
     from shapley2d.exceptions import InputError
 
@@ -37,6 +38,7 @@ __all__ = [
     "InputError",
     "Inspection",
     "Plan",
+    "RepairGain",
     "Valuation",
     "__version__",
     "audit_owners",
@@ -58,6 +60,7 @@ _HOMES = {
     "InputError": "shapley2d.exceptions",
     "Inspection": "shapley2d._results.inspection",
     "Plan": "shapley2d._results.plan",
+    "RepairGain": "shapley2d._results.repair_gain",
     "Valuation": "shapley2d._results.valuation",
     "audit_owners": "shapley2d._api.audit",
     "inspect_cells": "shapley2d._api.inspect",

@@ -78,7 +78,7 @@ METHOD = Method(
         ),
         TOLERANCE,
     ),
-    how="complement pairs of coalitions",
+    how="complement pairs of subsets",
     solve_games=solve_games,
     score=score_model,
     price=price,
