@@ -141,9 +141,10 @@ def judge_growth(records: Records) -> Judgement | None:
         for measure, link in found.items()
     )
     why = (
-        f"Rule: the rank correlation within a split is {STRONG} or more on average and its 95 % "
-        "interval, over splits, lies above 0. It does so for "
-        f"{' and '.join(passed) if passed else 'neither measure'}; both make it hold, one in part. "
+        f"Rule: the mean rank correlation within a split is {STRONG} or more, and its 95 % "
+        "interval over splits is above 0. True for "
+        f"{' and '.join(passed) if passed else 'neither measure'}; the claim holds if both pass, "
+        "in part if one does. "
         f"{_in_pairs(found)} {_not_judged(records)}"
     )
     return Judgement(verdict, figures, why.strip())
@@ -156,7 +157,7 @@ def _in_pairs(links: dict[str, Link]) -> str:
     shares = [link.in_order for link in links.values()]
     if min(shares) == 1:
         return f"{text}, without exception."
-    what = "a tendency and no law" if min(shares) >= TENDENCY else "no more than a weak tendency"
+    what = "a tendency, not a law" if min(shares) >= TENDENCY else "at most a weak tendency"
     return f"{text}: {what}, for a block also earns by what it adds to others."
 
 

@@ -42,9 +42,10 @@ def judge_convergence(records: Records) -> Judgement | None:
         else "does not hold"
     )
     why = (
-        f"Rule: converged is a largest standard error of at most {LIMIT} of the range of the "
-        f"values, as it is for {', '.join(converged) if converged else 'none of them'}; all make "
-        f"it hold, some in part. {_more(ratios)}Two independent runs of {PERMUTATIONS} "
+        f"Rule: converged means that the largest standard error is at most {LIMIT} of the range "
+        f"of the values. True for {', '.join(converged) if converged else 'none of them'}; the "
+        "claim holds if it is true for all, in part if for some. "
+        f"{_more(ratios)}Two independent runs of {PERMUTATIONS} "
         f"permutations of 2D-MC correlate at {span_text(tables.numbers('agreement').tolist())}; "
         f"the true squared error of 2D-KNN after {PERMUTATIONS} column permutations is "
         f"{knn.mean('error'):.1%} of the squared values (correlation with the exact values "

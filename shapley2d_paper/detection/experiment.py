@@ -56,8 +56,8 @@ def judge_harm(records: Records) -> Judgement | None:
             _text(records, kind, min(made[kind], key=lambda one: one.lead)) for kind in kinds
         ),
         f"2D-KNN is ahead by more than {_MARGIN} of mean AUROC in {n_ahead} of {n_made} "
-        f"comparisons with deviation detectors ({names}). To be ahead in all makes it hold, in "
-        "half of them in part. Repairing what 2D-KNN finds first brings "
+        f"comparisons with deviation detectors ({names}). The statement holds if it is "
+        "ahead in all, in part if in half of them. Repairing what 2D-KNN finds first brings "
         f"{repaired}.{_not_run(records)}",
     )
 
@@ -77,9 +77,9 @@ def judge_deviation(records: Records) -> Judgement | None:
         verdict,
         "; ".join(_text(records, kind, comparison) for kind, comparison in made.items()),
         f"The best deviation detector is ahead of the best cell value by more than {_MARGIN} of "
-        f"mean AUROC on {' and '.join(KIND_TITLES[kind] for kind in ahead) or 'neither'}; both "
-        "make it hold, one in part. 2D-OOB with its distance term counts as a cell value, though "
-        "the term measures deviation." + _not_run(records),
+        f"mean AUROC on {' and '.join(KIND_TITLES[kind] for kind in ahead) or 'neither'}. The "
+        "statement holds if on both, in part if on one. 2D-OOB with its distance term counts as a "
+        "cell value, though the term measures deviation." + _not_run(records),
     )
 
 

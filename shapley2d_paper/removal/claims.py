@@ -39,7 +39,7 @@ TWO_D = ("2D-KNN", "2D-MC")
 BY_CHANCE = 0.025
 """How often the 95 % interval of a gap that is really 0 lies above 0."""
 
-_ALL_OR_NONE = "All cases make it hold, some of them in part."
+_ALL_OR_NONE = "The claim holds if all cases pass, in part if some do."
 
 GAIN = 0.02
 """The gain that the paper speaks of: 2 %, read as points of accuracy."""
@@ -71,12 +71,12 @@ def judge_gain(records: Records) -> Judgement | None:
             words.append(f"{TITLES[dataset]} {ours} (random {100 * gains['random']:+.1f})")
         texts.append(f"{evaluated_on} rows: {', '.join(words)}")
     why = (
-        f"The rule: at the best share of the mean curve, the same for all seeds, {100 * GAIN:.0f} "
-        "points or more above the whole table, and ahead of random removal at its own best share "
-        "by more than the standard error of that lead over seeds; for 2D-KNN and 2D-MC, on the "
-        f"validation rows and on the test rows. {reached} of {2 * len(MAIN) * len(TWO_D)} cases "
-        f"reach it.{_exceptions(failed)} {_ALL_OR_NONE} Choosing the best share flatters every "
-        "curve, random's too."
+        "Rule: at its best share (the same for all seeds), the mean curve is at least "
+        f"{100 * GAIN:.0f} points above the whole table, and leads random removal at its own best "
+        "share by more than the standard error of that lead over seeds; for 2D-KNN and 2D-MC, on "
+        f"validation rows and on test rows. {reached} of {2 * len(MAIN) * len(TWO_D)} cases "
+        f"pass.{_exceptions(failed)} {_ALL_OR_NONE} Choosing the best share favours every curve, "
+        "random's too."
     )
     return Judgement(
         _verdict(reached, 2 * len(MAIN) * len(TWO_D)),
@@ -105,8 +105,8 @@ def judge_dip(records: Records) -> Judgement | None:
             words.append(f"{TITLES[dataset]} {', '.join(map(_share, dips.values()))}")
         texts.append(f"{evaluated_on} rows: {'; '.join(words)}")
     why = (
-        f"The rule: a curve dips where its mean is first {100 * DIP:.0f} point below the whole "
-        f"table, and is so at the next share too. 1D dips before 2D in {earlier} of "
+        f"Rule: a curve dips where its mean is first {100 * DIP:.0f} point below the whole table, "
+        f"and still is at the next share. 1D dips before 2D in {earlier} of "
         f"{2 * len(MAIN) * len(TWO_D)} cases.{_exceptions(failed)} {_ALL_OR_NONE}"
     )
     return Judgement(
@@ -147,12 +147,12 @@ def judge_drop(records: Records) -> Judgement | None:
         texts.append(f"{evaluated_on} rows: {'; '.join(words)}")
     cases = 2 * len(datasets)
     why = (
-        f"The rule: the mean gap to random's curve up to {100 * AREA_END:.0f} % of the cells, "
+        f"Rule: the mean gap to random's curve up to {100 * AREA_END:.0f} % of the cells, "
         f"paired by seed. 2D drops fast where the 95 % interval is above 0: {fast} of {2 * cases} "
         f"cases.{_exceptions(slow)} 1D is near random where its gap is at most {100 * NEAR:.0f} "
         "point, or its interval holds 0 and the gap is less than half of either 2D method's: "
-        f"{near} of {cases} cases.{_exceptions(not_near)} All cases of both make it hold, and no "
-        "fast drop at all makes it fail."
+        f"{near} of {cases} cases.{_exceptions(not_near)} The claim holds if all cases of both "
+        "pass, and fails if 2D never drops fast."
     )
     return Judgement(
         _verdict(fast + near, 3 * cases, none=not fast),
@@ -185,11 +185,11 @@ def judge_loo(records: Records) -> Judgement | None:
         for dataset, direction, evaluated_on in better
     )
     why = (
-        f"The rule: better is a mean gap to random's curve up to {100 * AREA_END:.0f} % of the "
-        "cells, in the wanted direction, whose 95 % interval over seeds is above 0. Chance alone "
-        f"makes {100 * BY_CHANCE:.1f} % of the cases look better; taken as independent, it "
-        f"explains up to {allowed} of {len(gaps)} (binomial, at 5 %). Up to {allowed} make it "
-        "hold, more than half of all make it fail, and what is between is in part. "
+        f"Rule: 2D-LOO is better where its mean gap to random's curve up to {100 * AREA_END:.0f} % "
+        "of the cells, in the right direction, has a 95 % interval over seeds above 0. Chance "
+        f"alone makes {100 * BY_CHANCE:.1f} % of the cases look better; if they are independent, "
+        f"it explains up to {allowed} of {len(gaps)} (binomial, at 5 %). The claim holds for up to "
+        f"{allowed} such cases, fails for more than half of all, and holds in part in between. "
         f"{f'Better: {named}. ' if named else ''}The paper shows {_titles(LEAVE_ONE_OUT)}: "
         f"{_paper_part(gaps)}."
     )
@@ -240,7 +240,7 @@ def _exceptions(cases: list[tuple[str, str, str]]) -> str:
             for dataset in dict.fromkeys(dataset for dataset, _ in here)
         ]
         parts.append(f"on {evaluated_on} rows {', '.join(words)}")
-    return f" Not so: {'; '.join(parts)}." if parts else ""
+    return f" Exceptions: {'; '.join(parts)}." if parts else ""
 
 
 def _share(share: float) -> str:

@@ -150,9 +150,9 @@ def _gains(records: Records) -> Table:
         rows.append(row)
     caption = (
         "Removing the lowest cells first: the tree's best gain in points of accuracy over the "
-        "seeds' mean curve, with the 95 % interval at that share. The best of many shares "
-        "flatters; the last column takes the share that is best on the validation rows and is "
-        "free of that."
+        "seeds' mean curve, with the 95 % interval at that share. Choosing the best of "
+        "many shares is optimistic; the last column takes the share that is best on the "
+        "validation rows, which is not."
     )
     return caption, rows
 

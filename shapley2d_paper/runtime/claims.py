@@ -96,10 +96,10 @@ def judge_speed(records: Records) -> Judgement | None:
     ]
     why = (
         "Rule: our ratio is at least the paper's at every number of cells: it holds; at some: in "
-        "part; at none, or a ratio of 1 or less anywhere: it does not hold. It is at "
+        "part; at none, or a ratio of 1 or less anywhere: it does not hold. It is reached at "
         f"{_list(reached)} cells, of {_list(list(ours))}; the least ratio is "
-        f"{number_text(min(ours.values()))}. Beside the paper's times, on other hardware, our "
-        f"2D-KNN is {number_text(faster[0][0])} times as fast and our 2D-MC with the built-in "
+        f"{number_text(min(ours.values()))}. Compared with the paper's times, on other hardware, "
+        f"our 2D-KNN is {number_text(faster[0][0])} times as fast and our 2D-MC with the built-in "
         f"decision tree {number_text(faster[0][1])} times at {few:,} cells, "
         f"{number_text(faster[1][0])} and {number_text(faster[1][1])} times at {many:,}."
     )

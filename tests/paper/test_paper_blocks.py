@@ -177,8 +177,8 @@ def test_verdicts(slopes, verdict):
     ("noise", "words"),
     [
         (0.0, "without exception"),
-        (0.1, "a tendency and no law"),
-        (50.0, "no more than a weak tendency"),
+        (0.1, "a tendency, not a law"),
+        (50.0, "at most a weak tendency"),
     ],
 )
 def test_how_strict_the_order_is_comes_from_the_figures(noise, words):

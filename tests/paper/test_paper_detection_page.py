@@ -159,7 +159,7 @@ def test_methods_are_compared_on_the_tables_that_both_have():
     judgement = judge_harm(records)
     assert judgement.verdict == "holds"
     assert "swapped: 2D-KNN 0.90, column predictor† 0.80" in judgement.ours
-    assert "(†), and compared on those that both have: column predictor." in judgement.why
+    assert "(†), and compared on shared ones: column predictor." in judgement.why
     assert best(records, "swapped", METHODS) == ("2D-KNN", pytest.approx(0.75))
     assert "swapped: 2D-KNN 0.90 against column predictor† 0.80" in detection.EXPERIMENT.headline(
         records

@@ -56,7 +56,13 @@ Task = Annotated[
 ]
 Total = Annotated[
     float | None,
-    _option(_PAYMENTS, "An amount to split among the owners.", "--pay", metavar="AMOUNT", min=0.0),
+    _option(
+        _PAYMENTS,
+        "An amount to split among the owners of blocks.",
+        "--pay",
+        metavar="AMOUNT",
+        min=0.0,
+    ),
 ]
 
 

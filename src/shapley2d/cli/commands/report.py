@@ -1,10 +1,11 @@
 """``shapley2d report``: a report from saved values."""
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
+from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, warnings_as_notes
 from shapley2d.cli.writing.outputs import check_report_path, write_html
 from shapley2d.cli.writing.summary import print_files
@@ -17,7 +18,7 @@ Values = Annotated[
     ),
 ]
 ReportPath = Annotated[
-    Optional[Path],  # noqa: UP045  (typer reads it at run time)
+    Path | None,
     typer.Option(
         "--output",
         "-o",
@@ -26,22 +27,12 @@ ReportPath = Annotated[
         show_default=False,
     ),
 ]
-Title = Annotated[Optional[str], typer.Option("--title", help="Its title.", show_default=False)]  # noqa: UP045
+Title = Annotated[str | None, typer.Option("--title", help="Its title.", show_default=False)]
 
 
-Pay = Annotated[
-    Optional[float],  # noqa: UP045
-    typer.Option(
-        "--pay",
-        metavar="AMOUNT",
-        min=0.0,
-        help="For blocks: an amount to split among the owners.",
-        show_default=False,
-    ),
-]
-
-
-def report(values: Values, output: ReportPath = None, title: Title = None, pay: Pay = None) -> None:
+def report(
+    values: Values, output: ReportPath = None, title: Title = None, pay: o.Total = None
+) -> None:
     """Write a report from saved values: one HTML file that opens in any browser, offline."""
     from shapley2d._results.valuation import Valuation
 
