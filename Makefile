@@ -19,17 +19,17 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(READY)
 	$(BIN)/shapley2d demo
 
-# both workers would compile the same code at the same time otherwise
+# without the warm-up both workers would compile the same code at the same time
 test: $(READY)
 	$(BIN)/python tests/warm_up.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-# what takes long: coverage of intervals over many runs, faults on purpose, the paper's published values
+# slow tests: coverage of intervals over many runs, deliberate faults, the paper's published values
 test-slow: $(READY)
 	$(BIN)/python tests/warm_up.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
-# faults on purpose, the long form; SEED=1 makes other ones
+# deliberate faults, the long form; another SEED makes others
 SEED ?= 0
 campaign: $(READY)
 	$(BIN)/python -m tests.campaign.kills --count 1000 --seed $(SEED)
@@ -40,29 +40,29 @@ campaign: $(READY)
 	$(BIN)/python -m tests.campaign.strings --count 2000 --seed $(SEED)
 	$(BIN)/python -m tests.campaign.environments --count 120 --seed $(SEED)
 
-# the comparisons with other detectors, in an environment of their own: robpy wants an older scikit-learn
+# comparisons with other detectors, in a separate environment: robpy needs an older scikit-learn
 test-baselines: $(BASELINES_READY)
 	$(BASELINES)/bin/python -m pytest -n 2 --dist worksteal tests/paper/test_paper_deviation.py tests/paper/test_paper_detection.py tests/paper/test_paper_detection_page.py
 
-# the pages for users of other libraries, against those libraries, which want older packages
+# the pages for users of other libraries, tested against those libraries, which need older packages
 test-elsewhere: $(ELSEWHERE)/.ready
 	$(ELSEWHERE)/bin/python -m pytest --noconftest -o addopts="" -W ignore tests/elsewhere.py
 
-# work on a real Ray and in a pool of MPI, which are large
+# runs on a real Ray cluster and in an MPI pool, both large installations
 test-ray: $(RAY)/.ready
 	$(RAY)/bin/python -m pytest --noconftest -o addopts="" -W ignore tests/ray_engine.py
 
-# the oldest versions of everything that pyproject.toml allows
+# the oldest versions that pyproject.toml allows
 test-lowest: $(LOWEST)/.ready
 	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -W default tests/theory tests/tables tests/knn tests/results tests/api tests/ownership
 
-# the CUDA sources, by NVIDIA's own compiler (90 MB), which needs no GPU and no driver; left out, saying so, where it cannot be had
+# compiles the CUDA sources by NVIDIA's own compiler (90 MB, no GPU or driver needed); skipped with a message if it cannot be installed
 test-nvrtc: $(READY)
 	@if test -d .nvrtc || $(BIN)/python -m pip install --quiet --target .nvrtc nvidia-cuda-nvrtc-cu12; then \
 		PYTHONPATH=.nvrtc SHAPLEY2D_NVRTC=1 $(BIN)/python -m pytest -n 2 tests/knn/cuda/test_cuda_device.py -k compile_for_real; \
 	else rm -rf .nvrtc; echo "NVRTC could not be installed: the CUDA sources are compiled by g++ alone"; fi
 
-# wheel and source archive; the wheel is installed where nothing else is, and tried in an empty folder
+# wheel and source archive; the wheel is tried in an empty environment and an empty folder
 dist: $(READY)
 	rm -rf dist build/wheel build/empty
 	$(BIN)/python -m pip install --quiet build
@@ -73,20 +73,20 @@ dist: $(READY)
 	cd build/empty && ../wheel/bin/python -I ../../tests/smoke.py && ../wheel/bin/shapley2d demo
 	@ls -l dist
 
-# how much of the package the tests run
+# share of the package that the tests run
 coverage: $(READY)
 	$(BIN)/python -m pip install --quiet pytest-cov
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov=shapley2d --cov-report=term:skip-covered
 
-# every number of docs/reproduction.md; what is there is not computed again, unless its code has changed
+# every number of docs/reproduction.md; finished pieces are kept unless their code has changed
 paper: $(BASELINES_READY)
 	$(BASELINES)/bin/python -m shapley2d_paper --out docs/reproduction --page docs/reproduction.md
 
-# all experiments once, small
+# all experiments once, small tables
 paper-quick: $(BASELINES_READY)
 	$(BASELINES)/bin/python -m shapley2d_paper --quick --again --out shapley2d-paper
 
-# the page and the figures again from the CSV files beside them; computes nothing
+# writes the page and the figures again from the CSV files; computes nothing
 paper-pages: $(READY)
 	$(BIN)/python -m shapley2d_paper --pages-only --out docs/reproduction --page docs/reproduction.md
 

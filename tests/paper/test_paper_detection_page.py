@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shapley2d_paper.detection import experiment as detection
-from shapley2d_paper.detection import tables as detection_tables
+from shapley2d_paper.detection import page as detection_page
 from shapley2d_paper.detection import work as detection_work
 from shapley2d_paper.detection.experiment import judge_deviation, judge_harm
 from shapley2d_paper.detection.means import (
@@ -118,7 +118,7 @@ def test_no_verdict_without_the_records(judge):
 
 def test_tables_mark_the_best_and_average_over_kinds():
     aurocs = all_methods(tail={"ECOD": 0.9, "DDC": 0.898, "random": 0.5})
-    table = {row["method"]: row for row in detection_tables.by_kind(made_up(aurocs), "auroc")}
+    table = {row["method"]: row for row in detection_page.by_kind(made_up(aurocs), "auroc")}
     assert list(table) == list(METHODS)
     assert table["ECOD"]["tail"] == table["DDC"]["tail"] == "**0.90**"
     assert table["random"]["tail"] == "0.50"
@@ -128,7 +128,7 @@ def test_tables_mark_the_best_and_average_over_kinds():
 
 def test_tables_of_methods_that_were_not_run_have_no_row():
     records = made_up(all_methods()).where(lambda row: row["method"] not in {"ECOD", "DDC"})
-    for caption, table in detection_tables.tables(records):
+    for caption, table in detection_page.tables(records):
         assert caption
         assert {"ECOD", "DDC"}.isdisjoint({row.get("method") for row in table})
 
@@ -137,10 +137,10 @@ def test_a_kind_that_a_method_was_not_run_on_is_a_gap():
     records = made_up(all_methods()).where(
         lambda row: (row["method"], row["kind"]) != ("DDC", "tail")
     )
-    table = {row["method"]: row for row in detection_tables.by_kind(records, "auroc")}
+    table = {row["method"]: row for row in detection_page.by_kind(records, "auroc")}
     assert table["DDC†"]["tail"] == table["DDC†"]["mean"] == "-"
     assert table["DDC†"]["units"] == "**0.60**"
-    repairs = {row["method"]: row for row in detection_tables.repairs(records)}
+    repairs = {row["method"]: row for row in detection_page.repairs(records)}
     assert repairs["DDC†"]["tail"] == "-"
     assert repairs["DDC†"]["units"] == "+1.20"
     detection.EXPERIMENT.draw(records)
@@ -165,13 +165,13 @@ def test_methods_are_compared_on_the_tables_that_both_have():
         records
     )
 
-    (caption, table), *_ = detection_tables.tables(records)
+    (caption, table), *_ = detection_page.tables(records)
     assert "†: not run on every table" in caption
     rows = {row["method"]: row for row in table}
     assert rows["column predictor†"]["swapped"] == "0.80 †"
     assert rows["2D-KNN"]["swapped"] == "**0.75**"
     whole = made_up(easy)
-    assert "†" not in str(detection_tables.tables(whole)) + detection.EXPERIMENT.headline(whole)
+    assert "†" not in str(detection_page.tables(whole)) + detection.EXPERIMENT.headline(whole)
 
     heatmap, _, cost, repairs = detection.EXPERIMENT.draw(records).axes
     assert "0.80†" in [text.get_text() for text in heatmap.texts]
@@ -186,7 +186,7 @@ def test_a_share_of_what_could_be_gained_is_of_the_tables_that_a_method_has():
             *made_up({("1D", kind): 0.6 for kind in KINDS}, datasets=("census",), tree_ceiling=1.0, knn_ceiling=1.0),
         ]
     )  # fmt: skip
-    table = {row["method"]: row["all, 5 % (25 %)"] for row in detection_tables.repairs(records)}
+    table = {row["method"]: row["all, 5 % (25 %)"] for row in detection_page.repairs(records)}
     assert table["DDC†"] == "+1.20 ± 0.00, 30 %"  # of 4 points
     assert table["1D"] == "+1.20 ± 0.00, 10 %"  # of 4 and 20 points
 
@@ -207,7 +207,7 @@ def test_the_way_down_leaves_labels_out():
     records = made_up(all_methods(labels=dict.fromkeys(METHODS, 0.0), tail={"1D": 0.9}))
     for row in records.where(method="1D"):
         row["found_10"] = 0.5
-    table = {row["method"]: row for row in detection_tables.depths(records)}
+    table = {row["method"]: row for row in detection_page.depths(records)}
     assert table["2D-KNN"] == {
         "method": "2D-KNN",
         "first 1 %": "20 %",
@@ -221,8 +221,8 @@ def test_the_way_down_leaves_labels_out():
 
 def test_tables_bear_few_records():
     few = made_up({("2D-KNN", "labels"): 0.9}, datasets=("wine",), seeds=(0,))
-    tables = detection_tables.tables(few)
-    assert detection_tables.repairs(few)[0]["all, 5 % (25 %)"] == "+1.80, 45 %"
+    tables = detection_page.tables(few)
+    assert detection_page.repairs(few)[0]["all, 5 % (25 %)"] == "+1.80, 45 %"
     assert [row["labels"] for row in tables[0][1]] == ["**0.90**"]
 
 
@@ -233,7 +233,7 @@ def test_winners_are_given_by_dataset():
             *made_up(all_methods(typo={"DDC": 0.85}), datasets=("census",)),
         ]
     )
-    wine, census = detection_tables.winners(records)
+    wine, census = detection_page.winners(records)
     assert wine["dataset"] == "Wine"
     assert wine["typo"] == "2D-KNN 0.75"
     assert census["typo"] == "DDC 0.85"
@@ -241,7 +241,7 @@ def test_winners_are_given_by_dataset():
 
 def test_repairs_are_points_of_accuracy_and_shares_of_the_possible():
     records = made_up(all_methods(units={"1D": 1.2}))
-    table = {row["method"]: row for row in detection_tables.repairs(records)}
+    table = {row["method"]: row for row in detection_page.repairs(records)}
     assert table["1D"]["units"] == "+2.40"  # 1.2 / 50
     # (5 * 0.6 + 1.2) / 6 / 50, the same for every dataset and seed
     assert table["1D"]["all, 5 % (25 %)"] == "+1.40 ± 0.00, 35 %"
@@ -249,7 +249,7 @@ def test_repairs_are_points_of_accuracy_and_shares_of_the_possible():
     assert table["every error repaired"]["units"] == "+4.00"
     assert table["every error repaired"]["all, 5 % (25 %)"] == "+4.00 ± 0.00, 100 %"
     nothing_lost = made_up(all_methods(), **{f"{model}_ceiling": 0.8 for model in MODELS})
-    assert detection_tables.repairs(nothing_lost)[0]["all, 5 % (25 %)"] == "+1.20 ± 0.00"
+    assert detection_page.repairs(nothing_lost)[0]["all, 5 % (25 %)"] == "+1.20 ± 0.00"
 
 
 def test_errors_of_repairs_are_over_datasets_and_seeds():
@@ -274,7 +274,7 @@ def test_what_could_be_gained_counts_every_corrupted_table_once():
             ),
         ]
     )
-    assert detection_tables.repairs(records)[-1]["all, 5 % (25 %)"].startswith(
+    assert detection_page.repairs(records)[-1]["all, 5 % (25 %)"].startswith(
         "+7.00 "
     )  # the mean of 4 and 10
 
