@@ -81,8 +81,7 @@ def test_strays_are_noted_and_listed_first(capsys):
     out, err = capsys.readouterr()
     assert (
         "note: dirty.csv: 3 entries do not match their column's type and are treated as missing: "
-        "column 'amount' has 1 that is not a number"
-        in err
+        "column 'amount' has 1 that is not a number" in err
     )
     assert "read the column as text with --text amount --text size --text day" in err
     assert "column 'weight': read with decimal commas" in err
