@@ -1,4 +1,4 @@
-"""Nanoseconds per training row, validation row and column coalition of the K-nearest-neighbour kernels."""
+"""Nanoseconds per training row, validation row and column subset of the KNN kernels."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def kernel_nanoseconds(
     n_threads: int = 1,
     repeats: int = 3,
 ) -> dict[str, float]:
-    """Time ``values`` on random pairs of complements, and ``walk`` on as many columns as make ``n_subsets`` subsets."""
+    """Time ``values`` on random pairs of complements, and ``walk`` on log2(n_subsets) columns."""
     columns, y, y_valid = census_like(n_rows, n_valid)
     n_columns = columns.n_columns
     options = {"task": "classification", "n_neighbors": 10, "form": form, "n_jobs": n_threads}
@@ -109,7 +109,7 @@ def main() -> None:
     for form in options.forms:
         for threads in options.threads:
             times = kernel_nanoseconds(
-                form, options.rows, options.valid, options.coalitions, threads
+                form, options.rows, options.valid, options.n_subsets, threads
             )
             print(f"{form:8}{threads:>8}{times['values']:>12.2f}{times['walk']:>12.2f}")
 

@@ -5,10 +5,10 @@ Run: python benchmarks/knn.py [authors] [pydvl] [kernel] [census] [all-subsets] 
 authors      the algorithm of the paper's scripts (a rendition of ours in numpy and Python: one pass of Jia et al.'s
              recursion per column of a permutation, test row by test row), 1,000 permutations, timed
              on a few
-pydvl        pyDVL's KNNShapleyValuation, per evaluation of one column coalition. It wants an older numpy, so it lives in
+pydvl        pyDVL's KNNShapleyValuation, per evaluation of one column subset. It wants an older numpy, so it lives in
              an environment of its own: python -m venv .venv-pydvl && .venv-pydvl/bin/pip install
              pydvl
-kernel       nanoseconds per training row, validation row and column coalition; two threads against one
+kernel       nanoseconds per training row, validation row and column subset; two threads against one
 census       all 455,854 cells of Census against 1,000 validation rows at the default tolerance; a slice of the exact
              column axis on the same, extrapolated (needs SHAPLEY2D_DATA)
 all-subsets  that exact column axis in full, in the fast form: about half an hour
@@ -152,7 +152,7 @@ def pydvl() -> None:
     columns = integer_columns(split.train, split.valid)
     coalitions = rng.random((64, m)) < 0.5
     print(
-        f"{n:,} x {n_test}, {m} features, K = 10, one evaluation of one column coalition, one core"
+        f"{n:,} x {n_test}, {m} features, K = 10, one evaluation of one column subset, one core"
     )
     print(
         f"  pyDVL KNNShapleyValuation     {theirs:8.3f} s   {theirs / n / n_test * 1e9:8.0f} ns per pair of rows"
@@ -168,7 +168,7 @@ def pydvl() -> None:
 
 def kernel() -> None:
     print(
-        "nanoseconds per training row, validation row and column coalition, 32,561 rows x 14 columns"
+        "nanoseconds per training row, validation row and column subset, 32,561 rows x 14 columns"
     )
     print(
         f"  {'form':8}{'sampled, 1 thread':>20}{'2 threads':>12}{'speed-up':>10}{'all subsets, 1':>17}{'2 threads':>12}{'speed-up':>10}"
@@ -206,10 +206,10 @@ def census() -> None:
     seconds = time.perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"census, {v.values.size:,} cells, 1,000 validation rows, default tolerance")
-    print(f"  {seconds:.0f} s, {memory:.2f} GB at most; {v.info['columns']} column axis, {v.info['n_subsets']} coalitions, "
+    print(f"  {seconds:.0f} s, {memory:.2f} GB at most; {v.info['subsets']} column subsets ({v.info['n_subsets']}), "
           f"estimator {v.info.get('estimator')}, {v.info['form']} form, error {v.info['ratio']:.4f} of the spread, total {v.total:.4f}")  # fmt: skip
     slice_seconds = exact_slice(data, 4)
-    print(f"  exact column axis, 16,384 coalitions: {slice_seconds:.1f} s for 4 validation rows, "
+    print(f"  exact column axis, 16,384 subsets: {slice_seconds:.1f} s for 4 validation rows, "
           f"so {slice_seconds / 4 * 1000 / 60:.0f} min for 1,000")  # fmt: skip
 
 

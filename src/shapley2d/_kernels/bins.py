@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LANES = 4
-MANTISSA_BITS = 7
+MANTISSA_BITS = 7  # 128 bins to an octave: with fewer, more rows have to be ranked
 _SHIFT = np.int32(23 - MANTISSA_BITS)
 _SMALL = np.int32((1 << MANTISSA_BITS) - 1)
 _OFFSET = np.float32(_SMALL).view(np.int32) >> _SHIFT
@@ -36,11 +36,10 @@ MOST_UP = 16
 
 # Where rounded columns reach less far, a coalition has leading digits of its own.
 _COARSE = 2**20
-# A bin with more than one in so many rows is large.
+# A bin with more than one row in 32 is large: worth a look at whether all of its rows tie.
 LARGE = 32
-_CHUNK = 128
-# Up to this many rows the simplest sort is the fastest.
-_INSERTION = 24
+_CHUNK = 128  # rows between two looks at whether work is done
+_INSERTION = 24  # up to this many rows the simplest sort is the fastest
 
 LANE = np.uint64(0xFFFF)
 LANE_1, LANE_2, LANE_3 = np.uint64(16), np.uint64(32), np.uint64(48)
@@ -56,7 +55,7 @@ class LeadingDigits(NamedTuple):
 
 
 class BinScratch(NamedTuple):
-    """Room for the bins of four coalitions; the first axis of 2-D and 3-D arrays is the lane unless said otherwise."""
+    """Room for the bins of four coalitions; the first axis is the lane unless a comment differs."""
 
     bins: NDArray[np.uint16]  # the lanes of each row
     words: NDArray[np.uint64]  # the same memory, one word per row
@@ -121,7 +120,7 @@ def bin_of(leading):  # type: ignore[no-untyped-def]
 
 @numba.njit(nogil=True, cache=CACHE, inline="always")
 def _changed_bits(leading, slack):  # type: ignore[no-untyped-def]
-    """The bits in which leading digits, as a float, differ from the largest number that they may stand for."""
+    """The bits in which leading digits differ, as floats, from the most that they may stand for."""
     return _bits(leading) ^ _bits(np.int32(leading + slack))
 
 
@@ -178,7 +177,7 @@ def fill_bins(table, t, coalitions, distances, digits, scratch):  # type: ignore
 
 @numba.njit(nogil=True, cache=CACHE)
 def _sharpen(table, t, coalition, scratch, leading):  # type: ignore[no-untyped-def]
-    """Write leading digits of exact distances, with as few bits left out as the farthest row allows."""
+    """Write leading digits of exact distances, with as many bits as the farthest row allows."""
     train, valid, measures = table
     distances = scratch.packed
     distances_of_rows(train, valid[t], measures, coalition, scratch.every, distances)
@@ -192,7 +191,7 @@ def _sharpen(table, t, coalition, scratch, leading):  # type: ignore[no-untyped-
 
 @numba.njit(nogil=True, cache=CACHE)
 def find_ends(distances, slack, ends):  # type: ignore[no-untyped-def]
-    """Write the first and the last bin of every coalition: those between are all that have to be cleared and valued."""
+    """Write the first and the last bin of every coalition: only those between are in use."""
     for lane in range(LANES):
         line = distances[lane]
         nearest, farthest = line[0], line[0]
@@ -271,7 +270,7 @@ def _settle(table, t, coalition, leading, chunks, shift, lane, scratch):  # type
 
 @numba.njit(nogil=True, cache=CACHE)
 def count_rows(words, counts):  # type: ignore[no-untyped-def]
-    """Count rows by lane and bin; four histograms at a time keep repeated bins from waiting for each other."""
+    """Count rows by lane and bin; with four histograms, repeated bins do not stall each other."""
     h0, h1, h2, h3 = counts[0], counts[1], counts[2], counts[3]
     one = np.int32(1)
     for i in range(words.size):
@@ -309,7 +308,7 @@ def all_tied(table, t, coalition, leading, code, lane, scratch):  # type: ignore
 
 @numba.njit(nogil=True, cache=CACHE)
 def _alike_rows(words, leading, code, lane, slack, rows):  # type: ignore[no-untyped-def]
-    """List the rows of a bin; return their number, or -1 where leading digits differ by more than the slack.
+    """List the rows of a bin and return their number; -1 if they differ by more than the slack.
 
     ``rows`` has room for one row more than there can be.
     """
@@ -349,7 +348,7 @@ def find_near(scratch):  # type: ignore[no-untyped-def]
 
 @numba.njit(nogil=True, cache=CACHE)
 def sort_near(table, t, coalition, lane, scratch):  # type: ignore[no-untyped-def]
-    """Sort the near rows of one lane by exact distance, to the front of the scratch; return how many there are.
+    """Sort the near rows of one lane by exact distance into the scratch; return their number.
 
     Parameters
     ----------

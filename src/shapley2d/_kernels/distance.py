@@ -1,4 +1,4 @@
-"""Distances of all training rows from one validation row, as exact integers, or by their leading digits.
+"""Distances of training rows from one validation row: exact integers, or their leading digits.
 
 Distances have 64 bits, of which bins need few. The *leading digits* of a dissimilarity are what is
 left of it, in 32 bits, without its last ``shift`` bits (or with as many zeros more, where it is
@@ -16,7 +16,7 @@ from shapley2d._kernels.cache import CACHE
 
 @numba.njit(nogil=True, cache=CACHE)
 def column_dissimilarities(train, valid, measures, shift, used, begin, end, out):  # type: ignore[no-untyped-def]
-    """Write the dissimilarities of some columns and of the training rows ``begin .. end - 1`` from one validation row.
+    """Write by how much the rows ``begin .. end - 1`` differ from one validation row, by column.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def distances_of_rows(train, valid, measures, coalition, rows, out):  # type: ig
 
 @numba.njit(nogil=True, cache=CACHE)
 def coalition_distances(dissimilarities, coalitions, begin, end, out):  # type: ignore[no-untyped-def]
-    """Add up the dissimilarities of the columns in each of some coalitions, for the rows ``begin .. end - 1``.
+    """Add up the columns of each of some coalitions, for the rows ``begin .. end - 1``.
 
     Of a coalition and the one behind it, where that has all other columns, the smaller is added up
     and taken from the sum of all columns: exact, as all numbers are whole.
@@ -184,7 +184,7 @@ _TILE = 1024
 
 @numba.njit(nogil=True, cache=CACHE)
 def distances_from(train, valid, measures, shift, coalitions, out):  # type: ignore[no-untyped-def]
-    """Distances of all training rows from one validation row, over the columns in each of some coalitions.
+    """Distances of all training rows from one validation row, under each of some coalitions.
 
     Dissimilarities live for a tile of rows only: they stay in the cache, and memory does not grow
     with the columns.

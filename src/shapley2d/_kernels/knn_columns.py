@@ -1,4 +1,4 @@
-"""The column axis of some validation rows: chosen coalitions, or a walk over all of them, four at a time."""
+"""The column axis: listed coalitions, or a walk over all of them, four at a time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def walk_weights(
     Examples
     --------
     >>> third, sixth = 1 / 3, 1 / 6
-    >>> walk_weights(np.array([0, third, sixth, third]), np.array([third, sixth, third, 0]))[1].round(4)
+    >>> joining, leaving = [0, third, sixth, third], [third, sixth, third, 0]
+    >>> walk_weights(np.array(joining), np.array(leaving))[1].round(4)
     array([ 0.3333,  0.    ,  0.    , -0.3333,  0.    ,  0.    ])
     """
     n_columns = len(weights_in) - 1
@@ -66,7 +67,7 @@ _TILE = 512
 
 @numba.njit(nogil=True, cache=CACHE)
 def add_values(train, valid, measures, game, factors, chosen, coalitions, sums, lines, stop):  # type: ignore[no-untyped-def]
-    """Add the row values under each of the coalitions to its line of ``sums``, for one validation row after another.
+    """Add the row values under each of the coalitions to its line of ``sums``.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def add_values(train, valid, measures, game, factors, chosen, coalitions, sums, 
 
 @numba.njit(nogil=True, cache=CACHE)
 def add_walk(train, valid, measures, game, factors, chosen, weights, sums, stop):  # type: ignore[no-untyped-def]
-    """Add the weighted sums over all column coalitions to ``sums``, of shape (m, n), for ``m >= 1``.
+    """Add the weighted sums over all column coalitions to ``sums``, for one column or more.
 
     The walk follows a reflected Gray code: one column comes or goes at every step, and integers
     make that exactly reversible. A column's share is the sum of ``w(|F|) values(F)`` over the
@@ -225,7 +226,7 @@ def _spread(base, one, two, distances):  # type: ignore[no-untyped-def]
 
 @numba.njit(nogil=True, cache=CACHE)
 def _add_four(tile, w, running, share_one, share_two):  # type: ignore[no-untyped-def]
-    """Add the values of a tile, under the four subsets of the first two columns, to the sums of the walk."""
+    """Add the values of a tile under the four subsets of the first two columns to the sums."""
     v0, v1, v2, v3 = tile[0], tile[1], tile[2], tile[3]
     w0, w1, w2 = w[0], w[1], w[2]
     for i in range(running.size):

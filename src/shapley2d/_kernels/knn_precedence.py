@@ -1,13 +1,13 @@
 """Row values of nearest neighbours under precedence, in closed form.
 
-For the players L of one precedence, with the rows B of all lower ones always there, a row r votes in the
-coalition B + T if it is there and has fewer than K rows nearer: with ``a`` players and ``b`` others
-nearer, if at most ``c = K - 1 - b`` of the ``a`` have joined. Where r is a player its Shapley value
-in that game is ``min(1, (c + 1) / (a + 1))``, and each of the a gets an equal part of what is left;
-where r is one of B, each of the a gets ``-1 / a`` if they can outvote it at all. Rows at the same
-distance are averaged over all their orders: ``x`` of the tied rows of B and ``y`` of the tied
-players come before r, which is a hypergeometric matter; only ``x <= c`` counts, so that the sums
-are short.
+For the players L of one precedence, with the rows B of all lower ones always there, a row r votes
+in the coalition B + T if it is there and has fewer than K rows nearer: with ``a`` players and ``b``
+others nearer, if at most ``c = K - 1 - b`` of the ``a`` have joined. Where r is a player its
+Shapley value in that game is ``min(1, (c + 1) / (a + 1))``, and each of the a gets an equal part of
+what is left; where r is one of B, each of the a gets ``-1 / a`` if they can outvote it at all. Rows
+at the same distance are averaged over all their orders: ``x`` of the tied rows of B and ``y`` of
+the tied players come before r, which is a hypergeometric matter; only ``x <= c`` counts, so that
+the sums are short.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def outvoted(bases, players, nearer, room, log_factorial):  # type: ignore[no-un
 
 @numba.njit(nogil=True, cache=CACHE)
 def joined(bases, players, nearer, room, log_factorial):  # type: ignore[no-untyped-def]
-    """What a player that votes gets, and what it costs each player that is nearer, and each that ties with it."""
+    """What a voting player gets, and what it costs each player that is nearer or ties with it."""
     own, near, tied = 0.0, 0.0, 0.0
     for x in range(min(room, bases) + 1):
         left = room - x
@@ -161,7 +161,7 @@ def joined(bases, players, nearer, room, log_factorial):  # type: ignore[no-unty
 
 @numba.njit(nogil=True, cache=CACHE)
 def _chance(bases, players, x, y, log_factorial):  # type: ignore[no-untyped-def]
-    """How likely a row has ``x`` of some and ``y`` of other rows before it, in a random order of all."""
+    """Chance that ``x`` of some and ``y`` of other rows come before a row in a random order."""
     if bases + players == 0:
         return 1.0
     others = bases + players

@@ -17,23 +17,21 @@ from numba.extending import overload
 
 from shapley2d._kernels.bins import LANES, LeadingDigits, bin_scratch
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.knn_classification import (
-    exact_classification,
+from shapley2d._kernels.knn_far_bins import (
     gather_fast_classification,
-    prepare_fast_classification,
-)
-from shapley2d._kernels.knn_regression import (
-    exact_regression,
     gather_fast_regression,
+    prepare_fast_classification,
     prepare_fast_regression,
 )
+from shapley2d._kernels.knn_tie_groups import ranked_classification, ranked_regression
+from shapley2d._kernels.sort import rank_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 class ExactClassification(NamedTuple):
-    """The first and the last row (exclusive) with the label of each validation row, and the tables of RankWeights."""
+    """The run of rows with the label of each validation row, and the tables of RankWeights."""
 
     runs: NDArray[np.int64]
     single: NDArray[np.float64]
@@ -42,7 +40,7 @@ class ExactClassification(NamedTuple):
 
 
 class FastClassification(NamedTuple):
-    """The same, with what the error of unranked bins is bounded by, see :mod:`shapley2d._knn.far_bins`."""
+    """The same, with what bounds the error of bins, see :mod:`shapley2d._knn.far_bins`."""
 
     runs: NDArray[np.int64]
     single: NDArray[np.float64]
@@ -56,7 +54,7 @@ class FastClassification(NamedTuple):
 
 
 class ExactRegression(NamedTuple):
-    """Centred targets of the rows and of the validation rows; the tables are those of RankWeights."""
+    """Centred targets of training and validation rows, and the tables of RankWeights."""
 
     z: NDArray[np.float64]
     targets: NDArray[np.float64]
@@ -66,7 +64,7 @@ class ExactRegression(NamedTuple):
 
 
 class FastRegression(NamedTuple):
-    """The same, with what the error of unranked bins is bounded by, see :mod:`shapley2d._knn.far_bins`."""
+    """The same, with what bounds the error of bins, see :mod:`shapley2d._knn.far_bins`."""
 
     z: NDArray[np.float64]
     targets: NDArray[np.float64]
@@ -92,8 +90,29 @@ def _exact_scratch(n_rows):  # type: ignore[no-untyped-def]
     return sorting, np.zeros((LANES, n_rows))
 
 
+@numba.njit(nogil=True, cache=CACHE)
+def exact_classification(distances, game, t, sorting, values):  # type: ignore[no-untyped-def]
+    """Write the values of all rows under one coalition, by exact rank."""
+    keys, rows, packed, spare = sorting
+    rank_rows(distances, keys, rows, packed, spare)
+    ranked_classification(
+        keys, rows, 0.0, game.runs[t], game.single, game.beyond, game.inverse, values
+    )
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def exact_regression(distances, game, t, sorting, values):  # type: ignore[no-untyped-def]
+    """Write the values of all rows under one coalition, by exact rank."""
+    keys, rows, packed, spare = sorting
+    rank_rows(distances, keys, rows, packed, spare)
+    ranked_regression(
+        keys, rows, (0.0, 0.0, 0.0), game.z, game.targets[t], game.k, game.alone, game.tables,
+        np.empty((2, keys.size)), values,
+    )  # fmt: skip
+
+
 def make_lines(game: Any, count: int, n_rows: int) -> Any:
-    """Allocate distances under some coalitions, and say how many of their last bits are left out."""
+    """Allocate distances under some coalitions; return how many last bits are left out, too."""
     return _make_lines_for(type(game))(game, count, n_rows)
 
 
@@ -103,12 +122,12 @@ def make_scratch(game: Any, n_rows: int) -> Any:
 
 
 def prepare(game: Any, table: Any, t: int, coalitions: Any, distances: Any, scratch: Any) -> None:
-    """Digest the distances of all rows from validation row ``t`` of a table under up to four coalitions."""
+    """Rank or bin all rows by their distance from validation row ``t``, for four coalitions."""
     _prepare_for(type(game))(game, table, t, coalitions, distances, scratch)
 
 
 def gather(game: Any, t: int, begin: int, end: int, scratch: Any, tile: Any) -> None:
-    """Write the values of the rows ``begin .. end - 1`` to the front of the tile, of shape (4, any)."""
+    """Write the values of the rows ``begin .. end - 1`` to the tile, of shape (4, any)."""
     _gather_for(type(game))(game, t, begin, end, scratch, tile)
 
 

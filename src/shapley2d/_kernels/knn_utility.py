@@ -79,18 +79,22 @@ def add_utilities(table, nearest, groups, masks, sums):  # type: ignore[no-untyp
                     near_y[r] = 1.0 if near_y[r] == y_valid[t] else 0.0
             for a in range(row_masks.shape[0]):
                 if row_masks[a].any():
-                    total, variance = nearest_sum(keys, near_groups, near_y, row_masks[a], k)
-                    if nearest.classifies:
-                        sums[a, b] += factor * (total / k)
-                    else:
-                        sums[a, b] -= factor * ((total / k - y_valid[t]) ** 2 + variance / (k * k))
+                    votes = nearest_votes(keys, near_groups, near_y, row_masks[a], k)
+                    utility = utility_of_votes(votes, y_valid[t], k, nearest.classifies)
+                    sums[a, b] += factor * utility
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def nearest_sum(keys, groups, y, mask, k):  # type: ignore[no-untyped-def]
-    """Mean and variance, over tie orders, of the sum of ``y`` over the ``k`` nearest members of a coalition.
+def nearest_votes(keys, groups, y, mask, k):  # type: ignore[no-untyped-def]
+    """The votes of the ``k`` nearest members of a coalition.
 
-    Only the last tie group that is reached can be divided: a random part of it counts.
+    Returns
+    -------
+    count, total : int, float
+        Members that surely vote, and the sum of their ``y``.
+    size, part, squares : int, float, float
+        Tied members of whom ``k - count`` vote, and the sums of ``y`` and of its squares; 0 where
+        no group is divided. Only the last tie group that is reached can be.
     """
     total = 0.0
     count = 0
@@ -105,10 +109,26 @@ def nearest_sum(keys, groups, y, mask, k):  # type: ignore[no-untyped-def]
                 squares += y[r] * y[r]
             r += 1
         if count + size > k:
-            taken = k - count
-            mean = part / size
-            spread = max(squares / size - mean * mean, 0.0)
-            return total + taken * mean, taken * (size - taken) / (size - 1) * spread
+            return count, total, size, part, squares
         count += size
         total += part
-    return total, 0.0
+    return count, total, 0, 0.0, 0.0
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def utility_of_votes(votes, target, k, classifies):  # type: ignore[no-untyped-def]
+    """The utility of neighbours, mean over the orders of tied ones.
+
+    In classification ``y`` is 1 for a match; in regression the utility is minus the squared error
+    of the mean, whose part that is left to chance counts by its variance.
+    """
+    count, total, size, part, squares = votes
+    variance = 0.0
+    if size > 0:
+        mean, taken = part / size, k - count
+        total += taken * mean
+        if size > taken:
+            variance = taken * (size - taken) / (size - 1) * max(squares / size - mean * mean, 0.0)
+    if classifies:
+        return total / k
+    return -((total / k - target) ** 2) - variance / (k * k)

@@ -96,7 +96,7 @@ def sort_packed_rows(keys, rows, packed, spare):  # type: ignore[no-untyped-def]
 
 @numba.njit(nogil=True, cache=CACHE)
 def rank_rows(distances, keys, rows, packed, spare):  # type: ignore[no-untyped-def]
-    """Write the distances in order, smallest first, into ``keys``, and the rows they belong to into ``rows``.
+    """Write the distances in order, smallest first, to ``keys``, and their rows to ``rows``.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _sort_digits(packed, spare, low, n_digits, bits):  # type: ignore[no-untyped
 
 @numba.njit(nogil=True, cache=CACHE)
 def _sort_runs(keys, rows, low):  # type: ignore[no-untyped-def]
-    """Sort by all bits what is sorted by those from ``low`` on: the runs in which a neighbour is out of order."""
+    """Sort by all bits what is sorted by the bits from ``low`` on."""
     n_rows = keys.size
     i = 1
     while i < n_rows:

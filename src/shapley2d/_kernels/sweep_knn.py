@@ -1,4 +1,7 @@
-"""Nearest neighbours for all prefixes of rows and columns: distances grow by columns, the nearest are kept by rows."""
+"""Nearest neighbours for all prefixes of rows and columns.
+
+Distances grow column by column; the nearest are kept while rows join.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 
 from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.distance import column_dissimilarities
+from shapley2d._kernels.knn_utility import utility_of_votes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +28,7 @@ def fill_grid(
     classifies: bool,
     sums: NDArray[np.float64],
 ) -> None:
-    """Add up the utilities of all prefixes over the validation rows, each times its factor, (columns, rows)."""
+    """Add up the utilities of all prefixes over the weighted validation rows: (columns, rows)."""
     train, valid, measures = table
     width, n_rows = train.shape
     apart = np.empty_like(train)
@@ -90,28 +94,6 @@ def _sweep_rows(
                         part += worth[count]
                         squares += worth[count] * worth[count]
                         total -= worth[count]
-            utility = _utility(target, k, classifies, count, total, size, part, squares)
+            votes = count, total, size, part, squares
+            utility = utility_of_votes(votes, target, k, classifies)
         sums[i] += factor * utility
-
-
-@numba.njit(nogil=True, cache=CACHE)
-def _utility(
-    target: float,
-    k: int,
-    classifies: bool,
-    count: int,
-    total: float,
-    size: int,
-    part: float,
-    squares: float,
-) -> float:
-    """Utility of ``count`` sure neighbours and k - count of ``size`` tied ones."""
-    variance = 0.0
-    if size > 0:
-        mean, taken = part / size, k - count
-        total += taken * mean
-        if size > taken:
-            variance = taken * (size - taken) / (size - 1) * max(squares / size - mean * mean, 0.0)
-    if classifies:
-        return total / k
-    return -((total / k - target) ** 2) - variance / (k * k)

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 
 def find_copies(table: Table, target: Target, distance: float = 0.0) -> NDArray[np.intp]:
-    """The cluster of every row: rows of a cluster have the same label, and say the same in every column or nearly so.
+    """The cluster of every row: its rows have one label and equal or nearly equal entries.
 
-    A missing entry says the same as another missing one. A row with another label is no copy: it
-    says something else.
+    Two missing entries are equal. A row with another label is not a copy.
 
     Parameters
     ----------
@@ -54,7 +53,7 @@ def find_copies(table: Table, target: Target, distance: float = 0.0) -> NDArray[
 
 
 def _equal(table: Table, target: Target) -> NDArray[np.intp]:
-    """Clusters of rows that say exactly the same."""
+    """Clusters of rows with equal entries and labels."""
     lines = [column.entries for column in table.columns] + [
         np.asarray(target.codes, dtype=np.float64)
     ]

@@ -27,7 +27,7 @@ class CodedColumn:
 
 @dataclass(frozen=True)
 class IntegerColumns:
-    """A training and a validation table, coded so that the distance of two rows is a sum of integers.
+    """Two tables, coded so that the distance of a training and a validation row is an integer.
 
     The dissimilarity of a training entry ``u`` and a validation entry ``v`` of column ``j`` is
 

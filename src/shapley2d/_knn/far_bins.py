@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 TOLERANCE_SHARE = 0.03
 """Of the most that one of K neighbours can be worth: the error that bins may leave in a value.
 
-It holds for the worst validation row; the mean over validation rows is off by a tenth of it or less.
+It holds for the worst validation row; means over validation rows are off by a tenth of it or less.
 Larger is faster and leaves more to the sample that :mod:`shapley2d._methods.knn.bin_correction`
 ranks exactly.
 """
@@ -57,7 +57,7 @@ ranks exactly.
 def largest_bin_error(game: RowGame, share: float = TOLERANCE_SHARE) -> float:
     """The largest error of a value for one validation row, in regression for targets of at most 1.
 
-    A match among the K nearest is worth 1 / K; a neighbour changes the squared error by up to 4 / K.
+    A match among the K nearest is worth 1 / K; a neighbour changes a squared error by up to 4 / K.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def drop_variation(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def leading_digits(game: RowGame) -> LeadingDigits:
-    """The bits to leave out of every dissimilarity, so that what is left adds up to 31 bits at most over all columns.
+    """The bits to leave out of dissimilarities, so that the sum of all columns has 31 at most.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def leading_digits(game: RowGame) -> LeadingDigits:
 
 
 class _Span(NamedTuple):
-    """The weight of a column, what a missing entry counts, and the largest dissimilarity that there can be."""
+    """The weight of a column, that of a missing entry, and the largest dissimilarity."""
 
     weight: int
     missing: int  # 0 where no entry is missing

@@ -26,13 +26,13 @@ _ULP = 2.0**-52
 # Rounding errors, relative to the largest entry, that numbers may carry which were computed from
 # numbers on a grid.
 _NOISE = (2 * _ULP, 2048 * _ULP)
-# With so many entries, numbers that fit a grid to the larger noise do not do so by chance.
+# From eight entries on, numbers that fit a grid to the larger noise do not do so by chance.
 _MANY = 8
 _MAX_ROUNDS = 64
 
 
 class GridNumbers:
-    """A column of numbers, counted from the smallest one in steps of their grid; of their range if there is none.
+    """A column of numbers, in steps of its grid from the smallest; in ranges if it has no grid.
 
     Attributes
     ----------
@@ -94,12 +94,12 @@ class GridNumbers:
 
 
 def present(entries: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The entries that are there, sorted: sums over them have the same bits for any order of the rows."""
+    """Entries that are not missing, sorted: their sums do not depend on the order of rows."""
     return np.sort(entries[~np.isnan(entries)])
 
 
 def find_grid(entries: NDArray[np.float64], most_steps: float) -> float | None:
-    """The step of the coarsest grid on which all numbers lie, up to the rounding of floating-point numbers.
+    """The step of the coarsest grid on which all numbers lie, up to floating-point rounding.
 
     Decimal numbers are recognised by their digits. Others may be multiples of any step, such as
     whole numbers that were standardised; those are accepted only if the grid takes no two different
@@ -168,7 +168,7 @@ def _places(number: float) -> int:
 def common_step(
     entries: NDArray[np.float64], noise: float = _NOISE[0], most_steps: float = 2.0**20
 ) -> float | None:
-    """The greatest common divisor of all differences, by Euclid's algorithm on numbers that are not quite exact.
+    """The greatest common divisor of all differences, by Euclid's algorithm on rounded numbers.
 
     Parameters
     ----------

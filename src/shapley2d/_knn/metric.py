@@ -117,7 +117,7 @@ class Metric(NamedTuple):
 
 
 class _Robust(GridNumbers):
-    """Numbers cut at three units, and what a squared step counts so that two random rows are 1 apart."""
+    """Numbers cut at three units, and the scale at which two random rows are 1 apart."""
 
     def __init__(self, train: Column, valid: Column) -> None:
         self.scale = 0.0
@@ -159,7 +159,7 @@ def _auto(train: Table, valid: Table) -> IntegerColumns:
         pairs,
         train.n_rows,
     )
-    # the farthest that two entries of each column are apart decides the unit that there is room for
+    # the largest distances of all columns decide how large a unit fits
     most = math.fsum(1.0 if c is None else max(1.0, c.extent**2 * c.scale) for c in robust)
     unit = 2.0 ** math.floor(math.log2(ROOM / max(most, 1.0)) - 0.05)
     coded = []
@@ -190,9 +190,9 @@ def _tell_of_lost_digits(train: Table, columns: IntegerColumns) -> None:
         if numbers.size - np.unique(np.rint(numbers)).size > _NOTICED * numbers.size:
             warn(
                 InputWarning(
-                    f"column {train.columns[j].name!r} has numbers that differ by less than distances can resolve, "
-                    "next to others that are far apart: those count as equal. Round it, or transform it (its "
-                    "logarithm, its ranks)"
+                    f"column {train.columns[j].name!r} has numbers that differ by less than "
+                    "distances can resolve, next to others that are far apart: those count as "
+                    "equal. Round it, or transform it (its logarithm, its ranks)"
                 )
             )
 
@@ -283,9 +283,11 @@ def _divide(columns: list[GridNumbers]) -> list[list[GridNumbers]]:
     names = ", ".join(repr(c.name) for c in starved)
     warn(
         InputWarning(
-            f"differences in {names} are too small to count beside those in {largest.name!r} under ",
+            f"differences in {names} are too small to count beside those in "
+            f"{largest.name!r} under ",
             Setting("metric", "sqeuclidean"),
-            ": they decide only between rows that are equally far otherwise. Rescale the columns, or use ",
+            ": they decide only between rows that are equally far otherwise. Rescale the columns, "
+            "or use ",
             Setting("metric", "auto"),
             ", under which all count alike",
         )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class RankWeights(NamedTuple):
-    """Weights by rank and their sums, for ``n`` rows; index 0 repeats rank 1 so that ``rank - 1`` is always valid.
+    """Weights by rank and their sums, for ``n`` rows; index 0 repeats rank 1.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ def _beta_binomial_cdf(
 
 
 def _sums_beyond(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``weights[r+1] + ... + weights[n]`` for every ``r``, in extended precision where the platform has it."""
+    """``weights[r+1] + ... + weights[n]`` for every ``r``, in long double precision."""
     sums = np.zeros(len(weights))
     sums[:-1] = np.cumsum(weights[:0:-1], dtype=np.longdouble)[::-1]
     return sums

@@ -32,7 +32,7 @@ _MOST_THREADS = 6  # each holds some arrays as long as a column
 
 
 def rounding_bound(parts: list[RowValues], references: list[IntegerColumns], seed: int) -> float:
-    """How far off a value can be because distances are rounded, by a sample of validation rows and coalitions.
+    """How far off a value can be because distances are rounded, estimated from a sample.
 
     A value is a weighted sum of row values whose weights add up to 2 in size, so it is off by at
     most twice what the row values are. 0 where nothing is rounded: distances are those of exact
@@ -77,7 +77,7 @@ def _sample_rows(n_rows: int, n_valid: int, n_splits: int) -> int:
 
 
 def sample_size(n_rows: int, n_valid: int, n_splits: int) -> int:
-    """How many pairs of validation row and coalition bounds are averaged over, in a split of so many.
+    """Pairs of validation row and column subset that bounds of a split are averaged over.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def regression_bounds(
 def _blocks(
     rounded: NDArray[np.integer], true: NDArray[np.floating]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
-    """The block of every row; where blocks start and end in the ranking; whether their order is in doubt."""
+    """The block of every row; where blocks start and end; whether their order is in doubt."""
     order = np.argsort(rounded, kind="stable")
     near, far = rounded[order], true[order]
     nearest = np.minimum.accumulate(far[::-1])[::-1]

@@ -94,8 +94,9 @@ class RowGame:
 
     @property
     def value_bound(self) -> float:
-        """No value is larger, for targets of at most 1: one of K neighbours, the error of no rows."""
+        """No value is larger, for targets of at most 1."""
         k = self.n_neighbors
+        # what one of K neighbours can change, and in regression the error of no rows
         return 1.0 / k if self.classifies else 8.0 / k + 2 * abs(self.weights.alone)
 
     @property
@@ -131,8 +132,7 @@ class RowAxis(ABC):
     finer : RowAxis or None
         The same with near rows ranked, where this one has all rows in bins.
     squares_at_most : int
-        Changes of every value that :meth:`contracted_squares` has room for; 0 where there is no
-        such method.
+        Changes of every value that :meth:`contracted_squares` has room for; 0 if it cannot.
     """
 
     is_binned: bool = False

@@ -1,4 +1,4 @@
-"""Row values of small tables, by kernels that take seconds to compile: the first result is there at once."""
+"""Row values of small tables, by kernels that take seconds to compile."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from shapley2d._knn.row_axis import RowGame
 
 SMALL_GAME = 2.0**29
-"""Triples of row, validation row and coalition that these kernels do in the time that others take to compile."""
+"""Triples of row, validation row and column subset of the largest game that is called small.
+
+These kernels compute as many in the time that the kernels of large tables take to compile.
+"""
 
 _COALITIONS = 32  # of a piece, at least: they share the dissimilarities of its validation rows
-_PIECE = 1 << 20  # such triples between two looks at whether to stop
+_PIECE = 1 << 20  # such triples between two looks at whether to stop: some 20 ms
 ROWS = 16
 """Validation rows of a piece, at most."""
 
@@ -97,7 +100,7 @@ class SmallTable(RowAxis):
     def _pieces(
         self, n_subsets: int, chosen: NDArray[np.integer]
     ) -> list[tuple[slice, NDArray[np.integer]]]:
-        """Coalitions and validation rows to do at a time: their sizes depend on the table alone, so do the bits."""
+        """Column subsets and validation rows of each piece, whatever the number of threads."""
         rows = int(np.clip(_PIECE // (self.n_rows * _COALITIONS), 1, ROWS))
         block = int(np.clip(_PIECE // (self.n_rows * rows), 1, n_subsets))
         return [

@@ -154,7 +154,7 @@ class Threads(RowAxis):
 
 
 class OrderedSum:
-    """Some lines of a table, as a sum of summands that threads have in any order, added in the order of their numbers.
+    """A sum of numbered tables that threads finish in any order, added in order of their numbers.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class OrderedSum:
         self._lock = Lock()
 
     def room(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Zeros for a summand, with their lines; the first one is added up where the sum will be."""
+        """Zeros for a summand, with their lines; the first is added up where the sum will be."""
         if number == 0:
             return self._total, self._lines
         return np.zeros((len(self._lines), self._total.shape[1])), np.arange(len(self._lines))
@@ -199,12 +199,12 @@ class OrderedSum:
 
 
 def coalitions_at_a_time(n_rows: int) -> int:
-    """How many coalitions a thread takes at a time, at most; their sums and distances are in memory."""
+    """Column subsets that a thread takes at a time at most: their sums are in memory."""
     return int(np.clip(_BLOCK_WORK // n_rows, LANES, _BLOCK))
 
 
 def complements_together(coalitions: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """The order in which every coalition is followed by the one of all other columns, where that is among them.
+    """The order in which every column subset is followed by its complement, if it is listed.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def complements_together(coalitions: NDArray[np.bool_]) -> NDArray[np.intp]:
 
 
 def _even(count: int, most: int, shares: int) -> int:
-    """The size of blocks, at most ``most`` and in whole lanes, that ``shares`` threads have equal parts of.
+    """The size of blocks, at most ``most`` and in whole lanes, that share the work evenly.
 
     Examples
     --------

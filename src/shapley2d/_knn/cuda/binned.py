@@ -216,7 +216,7 @@ class BinnedRows(RowAxis):
         weights_out: NDArray[np.float64],
         chosen: NDArray[np.integer],
     ) -> NDArray[np.float64]:
-        """The walk with all rows in bins, but near ones ranked under the subsets that count most."""
+        """The walk with all rows in bins; near ones are ranked under subsets that count most."""
         m = self.n_columns
         heavy = np.isin(np.arange(m + 1), (0, 1, m - 1, m))
         light_in, light_out = (

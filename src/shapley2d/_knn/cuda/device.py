@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _INSTALL = "pip install 'shapley2d[cuda13]', or 'shapley2d[cuda12]' for drivers before version 580"
 
 _LARGE = 2**26
-"""Bytes from which on copies go to page-locked memory, which CuPy keeps for the next: many times as fast."""
+"""Larger copies go to page-locked memory, which CuPy keeps: many times as fast. In bytes."""
 
 
 class DeviceError(RuntimeError):
@@ -87,14 +87,14 @@ class Device:
         self._cupy.cuda.get_current_stream().synchronize()
 
     def sort_lines(self, keys: Any, rows: Any) -> None:
-        """Sort every line of keys in place, and write which places they came from, equal keys in their order."""
+        """Sort every line of keys in place, and write the places they came from; stable."""
         for line, row in zip(keys, rows, strict=True):
             order = self._allocated(partial(self._cupy.argsort, line))
             line[:] = line[order]
             row[:] = order
 
     def free_bytes(self) -> int:
-        """Memory that can still be had."""
+        """Bytes of the GPU that are free."""
         free, _ = self._cupy.cuda.runtime.memGetInfo()
         return int(free) + int(self._cupy.get_default_memory_pool().free_bytes())
 
@@ -137,7 +137,8 @@ class Device:
         except self._cupy.cuda.compiler.CompileException as error:
             line = next((line for line in str(error).splitlines() if "error" in line), str(error))
             raise DeviceError(
-                f"the kernels do not compile for {self.name} ({line.strip()}); update CuPy and the driver"
+                f"the kernels do not compile for {self.name} ({line.strip()}); "
+                "update CuPy and the driver"
             ) from error
         except self._cupy.cuda.driver.CUDADriverError as error:
             raise DeviceError(
@@ -154,7 +155,7 @@ class Device:
 
 
 def source_text(source: str) -> str:
-    """One of the CUDA sources of this room, with those that it includes: the compiler gets no files."""
+    """A CUDA source of this room, with those that it includes: the compiler sees no files."""
     text = (Path(__file__).parent / source).read_text(encoding="utf-8")
     return re.sub(
         r'^#include "(\w+\.cu)"$', lambda found: source_text(found[1]), text, flags=re.MULTILINE
@@ -200,8 +201,9 @@ def _what_is_missing(runtime: Any, error: str) -> str:
     if driver == 0:
         return "there is no NVIDIA driver; install it, or look whether nvidia-smi finds the GPU"
     return (
-        f"the NVIDIA driver is too old: it knows CUDA {_version(driver)}, CuPy needs {_version(wanted)}; "
-        "update the driver, or install a CuPy for an older CUDA (shapley2d[cuda12])"
+        f"the NVIDIA driver is too old: it knows CUDA {_version(driver)}, CuPy needs "
+        f"{_version(wanted)}; update the driver, or install a CuPy for an older CUDA "
+        "(shapley2d[cuda12])"
     )
 
 

@@ -14,26 +14,22 @@ if TYPE_CHECKING:
     from shapley2d._knn.row_axis import RowGame
 
 BINS = 1024
-"""How many there are."""
+"""Bins where near rows are ranked: two blocks of eight column subsets fill an H200's chip."""
 
 NEAR = 512
 """Rows that can be ranked exactly: those of the nearest bins that together hold no more."""
 
-# Bins of an octave, as a power of two, by the size of the coalition. With few columns the near rows
-# are many octaves
-# nearer than the others, with many columns they are not, and ranks grow fast with the distance.
+# Bins of an octave, as a power of two: 32 for up to two columns, 64 for more. With few columns the
+# near rows are many octaves nearer than the others; with many they are not, and ranks grow fast
+# with the distance.
 _MANTISSA = ((2, 5),)
 _MOST = 6
-
-
 _MARGIN = 1.0002  # above the largest sum, which floats may exceed by rounding
-
-
 _INFINITE = 0x7C00  # as a half float
 
 
 class HalfBins(NamedTuple):
-    """Bins of half floats, where all rows are in bins: 1024 >> shift to an octave, and so many octaves."""
+    """Bins of half floats, for all rows: 1024 >> shift to an octave, in ``upper`` octaves."""
 
     shift: int
     upper: int
@@ -56,14 +52,14 @@ class HalfBins(NamedTuple):
 
 
 class BinLayout(NamedTuple):
-    """How distances become bins: the bits of a float, shifted right, less the offset; at least 0."""
+    """How distances become bins: a float's bits, shifted right, less the offset; at least 0."""
 
     shift: int
     offset: int
 
 
 def make_layout(top: float, smallest: int) -> BinLayout:
-    """The layout for coalitions whose distances are at most ``top``, the smallest of so many columns.
+    """The layout for distances up to ``top`` and column subsets of ``smallest`` columns or more.
 
     Examples
     --------
@@ -150,7 +146,7 @@ def largest_dissimilarities(game: RowGame) -> NDArray[np.int64]:
 
 
 def mean_dissimilarities(game: RowGame) -> NDArray[np.float64]:
-    """What two training rows differ by in each column, on average; in columns of categories at most."""
+    """By how much two training rows differ on average in each column; categories: at most."""
     nominal, weight, _ = game.measures
     absent = np.iinfo(game.train.dtype).min
 

@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from shapley2d._knn.row_axis import RowGame
 
 _SPARE_BYTES = 1024  # on the chip, beside what a launch asks for
-_COLUMN_BYTES = 24  # on the chip, beside four for each coalition
+_COLUMN_BYTES = 24  # on the chip, beside four for each column subset
 _LINE = BINS + BINS // 32  # words of a line of bins
-_COUNT, _EDGES, _LIST, _WORTH, _ADD = 1, 2, 4, 8, 16
+_COUNT, _EDGES, _LIST, _WORTH, _ADD = 1, 2, 4, 8, 16  # phases of a kernel, as in binned.cu
 _ALL = 31
-_TILE_ROWS = 65536
+_TILE_ROWS = 65536  # training rows of a launch, where not all of them fit the cache
 _BATCH = 1024  # validation rows whose bins are kept between the phases
-_WALK_WORK = 2**41  # row-coalition pairs that a walk should be given at a time
+_WALK_WORK = 2**41  # row values that a walk should be given at a time: 3 to 30 s on an H200
 _QUEUE = 16  # launches after which Ctrl-C is looked for
 _NOWHERE = np.uint64(0)
 
 
 class NearShape(NamedTuple):
-    """How work is cut up: coalitions and threads of a block, blocks that a processor takes, entries loaded ahead."""
+    """Column subsets and threads of a block, blocks of a processor, entries loaded ahead."""
 
     group: int
     threads: int
@@ -51,8 +51,8 @@ class NearShape(NamedTuple):
     ahead: int = 4
 
 
-# Measured on an H200, the fastest first: many columns are shared by more coalitions, few leave room
-# for two blocks.
+# Measured on an H200, the fastest first. From 25 columns on, reading them takes most of the time,
+# and 16 column subsets share it; with fewer there is room for two blocks.
 _WIDE = 24
 _SHAPES = (
     NearShape(16, 1024, 1, 8),
@@ -65,7 +65,7 @@ _REGRESSION_SHAPES = (NearShape(4, 1024, 1), NearShape(2, 1024, 1))
 
 
 class _Walk(NamedTuple):
-    """Memory of a walk: values of all columns, sums of a step, and parts of distances that phases share."""
+    """Memory of a walk: values of all columns, sums of a step, distances that phases share."""
 
     values: Any
     sums: Any
@@ -218,7 +218,7 @@ class NearRanked(RowAxis, ListedSums):
         chosen: NDArray[np.integer],
         buffers: _Walk,
     ) -> None:
-        """Add all subsets of the first few columns, with a set of others (by its bits) in all of them."""
+        """Add all subsets of the first few columns, each with the same others (by their bits)."""
         device, m = self._device, self.n_columns
         low = self.group.bit_length() - 1
         high = low + np.flatnonzero([others >> j & 1 for j in range(m - low)])
@@ -280,7 +280,7 @@ class NearRanked(RowAxis, ListedSums):
         last: tuple[Any, ...],
         kept: Any = _NOWHERE,
     ) -> None:
-        """Launch a kernel on the chosen validation rows: all phases at once, or one by one over tiles of rows."""
+        """Launch a kernel: all phases at once, or one by one over tiles of training rows."""
         device = self._device
         bins = (np.int32(layout.shift), np.int32(layout.offset))
         n_listed = int(listed[2])
@@ -291,8 +291,8 @@ class NearRanked(RowAxis, ListedSums):
             grid: tuple[int, int], part: Any, count: int, phases: int, state: Any, limits: Any
         ) -> None:
             arguments = (
-                *self._arguments, part, np.int32(count), *listed, *bins, np.int32(phases), np.int32(self._tile_rows),
-                kept, state, limits, fixed, *last,
+                *self._arguments, part, np.int32(count), *listed, *bins, np.int32(phases),
+                np.int32(self._tile_rows), kept, state, limits, fixed, *last,
             )  # fmt: skip
             self._launch(kernel, grid, self._shape.threads, arguments, on_chip)
 

@@ -24,7 +24,7 @@ _NOWHERE = np.uint64(0)
 
 
 class Ranking:
-    """All rows in order of their exact distance, for any pairs of a validation row and a column coalition.
+    """All rows in order of their exact distance, by validation row and column subset.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Ranking:
         use: Callable[[Any, Any, Any, Any, int], None],
         progress: Callable[[float], None] | None = None,
     ) -> None:
-        """Call ``use(keys, rows, pair_valid, pair_coalition, count)`` on the rankings of all pairs, some at a time."""
+        """Call ``use(keys, rows, valid, coalition, count)`` on all rankings, some at a time."""
         device = self.device
         count = len(coalitions) * chosen.size
         masks = device.upload(np.ascontiguousarray(coalitions))
@@ -139,7 +139,8 @@ class RankedRows(RowAxis):
         def add(keys: Any, rows: Any, valid: Any, coalition: Any, count: int) -> None:
             before = device.empty((count, scratch), np.float64)
             arguments = (
-                keys, rows, np.int32(self.n_rows), valid, coalition, *self._arguments, np.float64(fixed), before, sums,
+                keys, rows, np.int32(self.n_rows), valid, coalition, *self._arguments,
+                np.float64(fixed), before, sums,
             )  # fmt: skip
             ranking.launch("add_ranked", (count,), THREADS, arguments)
 
@@ -161,7 +162,7 @@ class RankedRows(RowAxis):
 
 
 class Utilities:
-    """Utilities of row coalitions under column coalitions, as in :class:`shapley2d._games.nearest.KnnGame`.
+    """Utilities of row and column coalitions, for :class:`shapley2d._games.nearest.KnnGame`.
 
     Parameters
     ----------
@@ -230,7 +231,7 @@ class Utilities:
 
 
 def fixed_point(bound: float, count: int) -> float:
-    """Whole numbers of this part of 1 hold the sum of so many values of that size.
+    """The factor with which ``count`` values of at most ``bound`` add up to 62 bits.
 
     Examples
     --------

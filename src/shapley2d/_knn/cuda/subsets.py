@@ -25,13 +25,13 @@ MOST_ROWS = 2**16 - 1
 """Beyond here bins have to be wide: counts do not fit half a word."""
 
 MOST_ENTRIES = 2**31 - 1
-"""Of a table."""
+"""Of a table: kernels count them in 32 bits."""
 
 LEAST_ROWS = 2**13
-"""Below here there is time to rank near rows."""
+"""With fewer rows, ranking near ones takes little time and leaves a smaller error."""
 
 FEW = 64
-"""The bulk of the rows in a column is all but one in so many."""
+"""The bulk of the rows in a column is all but one in 64: see docs/gpu.md."""
 
 _LARGEST_HALF = 65000.0
 _LARGEST_VALUE = 65000.0  # of 16 bits, less what rounding may add
@@ -44,7 +44,7 @@ _QUEUE = 16  # launches after which Ctrl-C is looked for
 
 
 class SubsetShape(NamedTuple):
-    """How work is cut up: columns whose subsets share a launch, threads and blocks of a processor, and the bins.
+    """Columns whose subsets share a launch, threads of a block, blocks of a processor, bins.
 
     ``shift`` leaves 1024 >> shift bins to an octave, ``upper`` is the number of octaves, and
     ``wide`` bins hold more than 65,535 rows.
@@ -157,8 +157,8 @@ class SubsetSums(ListedSums):
         shape = self._shape
         self._launch("add_listed", (self._blocks(chosen),), shape.threads, (
             *rows, *self.prepared(chosen), np.int32(self.n_columns), self._gaps, *columns,
-            device.upload(self._labels[chosen]), ends_there, np.int32(chosen.size), *self._given, factors, sums, totals,
-            masks, self._distances(chosen),
+            device.upload(self._labels[chosen]), ends_there, np.int32(chosen.size), *self._given,
+            factors, sums, totals, masks, self._distances(chosen),
         ), shape.on_chip(self.n_columns))  # fmt: skip
         values = device.empty((self.group, n), np.float64)
         self._launch(
@@ -170,7 +170,7 @@ class SubsetSums(ListedSums):
         return values
 
     def _distances(self, chosen: NDArray[np.integer]) -> Any:
-        """Memory for the distances of all rows to the validation rows that are taken at a time, if there is enough."""
+        """Room for the distances of the validation rows that are taken at a time, if it fits."""
         half = -(-self.n_rows // 2)
         shape = (self._blocks(chosen), self.group, half)
         if math.prod(shape) * 4 > _KEPT_SHARE * self._device.free_bytes():
@@ -181,7 +181,7 @@ class SubsetSums(ListedSums):
         return max(min(chosen.size, self._shape.blocks * self._device.processors), 1)
 
     def prepared(self, chosen: NDArray[np.integer]) -> tuple[Any, Any]:
-        """The entries of the chosen validation rows, and where the bulk of the rows begins in every column."""
+        """The entries of chosen validation rows, and where the bulk of rows begins by column."""
         # a walk asks for the same rows again and again
         found: tuple[Any, Any] = self._prepared(chosen.astype(np.int32).tobytes())
         return found
@@ -193,7 +193,8 @@ class SubsetSums(ListedSums):
         bulks = device.empty((chosen.size, m), np.float32)
         self._launch("find_bulks", (chosen.size, m), 256, (
             self._train, np.int32(self.n_rows), np.int32(m), device.upload(chosen),
-            np.float32(self._scale), np.int32(self.n_rows // FEW), self._least, self._entries, entries, bulks,
+            np.float32(self._scale), np.int32(self.n_rows // FEW), self._least, self._entries,
+            entries, bulks,
         ))  # fmt: skip
         return entries, bulks
 
@@ -229,7 +230,7 @@ class SubsetSums(ListedSums):
     def sums(
         self, weights: NDArray[np.float64], chosen: NDArray[np.integer]
     ) -> NDArray[np.float64]:
-        """The sum over column subsets F of ``weights[|F|] phi(F)``, and over the chosen validation rows.
+        """The sum of ``weights[|F|] phi(F)`` over column subsets F and chosen validation rows.
 
         Parameters
         ----------
@@ -288,16 +289,17 @@ class SubsetSums(ListedSums):
             )
             stride, n_listed = np.int32(2 * pairs), np.int32(listed.size)
             self._launch("gather_rows", (-(-2 * pairs // 256),), 256, (
-                self._train, np.int32(self.n_rows), columns, n_listed, first, np.int32(distinct), stride, codes,
-                np.int32(shape.low + 1), sums, np.int32(self.group), totals,
+                self._train, np.int32(self.n_rows), columns, n_listed, first, np.int32(distinct),
+                stride, codes, np.int32(shape.low + 1), sums, np.int32(self.group), totals,
             ))  # fmt: skip
             self._launch("add_subsets", (blocks,), shape.threads, (
-                codes, stride, np.int32(pairs), *self.prepared(chosen), np.int32(m), self._gaps, columns, n_listed,
-                labels, ends_there, np.int32(chosen.size), *self._given, factors, sums, totals, members, kept,
+                codes, stride, np.int32(pairs), *self.prepared(chosen), np.int32(m), self._gaps,
+                columns, n_listed, labels, ends_there, np.int32(chosen.size), *self._given,
+                factors, sums, totals, members, kept,
             ), shape.on_chip(m))  # fmt: skip
             self._launch("fold_subsets", (-(-self.n_rows // 256),), 256, (
-                sums, stride, np.int32(self.n_rows), places, roles_there, np.int32(m), factors, totals,
-                np.float64(self._bound * most / _LARGEST_VALUE), values,
+                sums, stride, np.int32(self.n_rows), places, roles_there, np.int32(m), factors,
+                totals, np.float64(self._bound * most / _LARGEST_VALUE), values,
             ))  # fmt: skip
             if number % _QUEUE == 0:
                 device.wait()
@@ -343,7 +345,7 @@ def can_take(weights_in: NDArray[np.float64], weights_out: NDArray[np.float64]) 
 def fitting_shape(
     game: RowGame, device: Device, shapes: tuple[SubsetShape, ...]
 ) -> SubsetShape | None:
-    """The first of the shapes that the GPU has room for, or None where near rows are better ranked."""
+    """The first shape that the GPU has room for; None where near rows are better ranked."""
     if game.task != "classification" or game.n_rows < LEAST_ROWS or game.train.size > MOST_ENTRIES:
         return None
     for shape in shapes:

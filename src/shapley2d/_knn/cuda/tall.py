@@ -120,7 +120,8 @@ class TallSums(ListedSums):
                 bulks[start:], np.int32(m), inside_there, *sizes, np.int32(taken), begins,
             ))  # fmt: skip
             self._launch("bin_rows", (blocks, 1), _BIN_THREADS, (
-                self._train, *rows, np.int32(m), entries[start:], np.int32(taken), subsets, begins, *sizes, bins,
+                self._train, *rows, np.int32(m), entries[start:], np.int32(taken), subsets, begins,
+                *sizes, bins,
             ))  # fmt: skip
             self._launch("value_bins", (count, taken), shape.threads, (
                 bins, *rows, *sizes, *of_these, *self._ranks, worth,
@@ -134,7 +135,7 @@ class TallSums(ListedSums):
 
 
 def fragments(inside: NDArray[np.uint8]) -> NDArray[np.uint32]:
-    """Zeros and ones as a multiplication of 16 subsets by 16 columns wants them: four words for every thread of a warp.
+    """Zeros and ones in the order of a 16 x 16 product: four words for each thread of a warp.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_LEVELS = 64
-"""Different weights that are worth a sum each; balanced accuracy has as many as there are classes."""
+"""Different weights that are worth a sum each; balanced accuracy has one per class."""
 
 
 def weight_levels(weights: NDArray[np.float64]) -> Iterator[tuple[float, NDArray[np.intp]]]:
@@ -38,8 +38,8 @@ def check_levels(weights: NDArray[np.float64]) -> None:
     count = np.unique(weights).size
     if count > MAX_LEVELS:
         raise DeviceError(
-            f"its validation rows have {count:,} different weights, more than the {MAX_LEVELS} that "
-            "a GPU takes"
+            f"its validation rows have {count:,} different weights, "
+            f"more than the {MAX_LEVELS} that a GPU takes"
         )
 
 

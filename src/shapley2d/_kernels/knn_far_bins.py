@@ -1,10 +1,9 @@
-"""Row values of the K-nearest-neighbour regression for one validation row, four column coalitions at a time.
+"""The fast form: near rows are ranked, far ones stay in bins, four column subsets at a time.
 
-The utility is ``-(A / K - target)^2``, with ``A`` the sum of the centred targets ``z`` of the K
-nearest rows that are present. Expanded, it is a linear part, which is the classification game with
-targets for matches, and ``A^2``: the squares of single rows and the products of pairs. Averaged
-over the orders of its tie group, the value of a row with target ``z`` is a quadratic ``alpha + beta
-z + gamma z^2`` with coefficients of the group.
+The bins of far rows are tie groups whose members differ a little; how much that may change is in
+:mod:`shapley2d._knn.far_bins`. ``prepare_...`` values the bins and ranks the near rows, for all
+rows, one validation row and up to four column subsets; ``gather_...`` writes the values of a tile
+of rows.
 """
 
 from __future__ import annotations
@@ -27,134 +26,132 @@ from shapley2d._kernels.bins import (
     sort_near,
 )
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.sort import rank_rows
+from shapley2d._kernels.knn_tie_groups import (
+    group_quadratic,
+    group_values,
+    ranked_classification,
+    ranked_regression,
+)
 
 
-@numba.njit(nogil=True, cache=CACHE, inline="always")
-def group_quadratic(start, end, nearer, total, squares, tails, target, k, tables):  # type: ignore[no-untyped-def]
-    """Coefficients of one tie group, which holds the ranks ``start + 1 .. end``.
+@numba.njit(nogil=True, cache=CACHE)
+def bin_classification(table, t, coalition, leading, lane, game, scratch):  # type: ignore[no-untyped-def]
+    """Value bins as tie groups, from the far end up to the first one that has to be ranked.
 
     Parameters
     ----------
-    start, end : int
-        Number of rows nearer than the group, and that plus its size.
-    nearer, total, squares : float
-        Sum of ``z`` over all nearer rows; sums of ``z`` and of ``z^2`` over the group.
-    tails : tuple of 3 floats
-        What farther groups contribute to every nearer row: to the linear part, to the factor of
-        ``z`` and to the constant of the squared part.
-    target, k : float
-        The centred target of the validation row and the number of neighbours.
-    tables : tuple
-        ``single, single_beyond, pair, pair_beyond, ranked_pair_beyond, inverse``.
+    table, t, coalition, leading, lane
+        As in :func:`~shapley2d._kernels.bins.all_tied`.
+    game : FastClassification
+        See :mod:`shapley2d._knn.far_bins` for its tolerance.
+    scratch : BinScratch
+        With the number of rows without and with the label in each bin. Its tables receive the
+        values of such rows.
 
     Returns
     -------
-    alpha, beta, gamma : float
-    tails : tuple of 3 floats
-        For the nearer groups.
+    edge : int
+        The last bin whose members have to be ranked, or -1; so have all before it.
+    tail : float
+        What the rows beyond the edge take from those before it.
     """
-    single, single_beyond, pair, pair_beyond, ranked_pair_beyond, inverse = tables
-    linear_tail, product_tail, square_tail = tails
-    size = end - start
-    share = inverse[size]
-    # Chance of an ordered pair, or triple, of members to be two, or three, given ones; 0 where
-    # there are too few.
-    share_pair = share * inverse[size - 1]
-    share_triple = share_pair * inverse[max(size - 2, 0)]
-    last = single[end]
-    weight = single_beyond[start] - single_beyond[end]
-    drop = (weight - size * last) * share_pair
-
-    last_pair = pair[end]
-    weight_pair = pair_beyond[start] - pair_beyond[end]
-    # Sum over the group of (position - 1) c2, from which the sums of e2 = c2(r-1) - c2(r) follow by
-    # parts.
-    placed_pair = ranked_pair_beyond[start] - ranked_pair_beyond[end] - (start + 1) * weight_pair
-    drop_pair = (weight_pair - size * last_pair) * share_pair
-    mixed = placed_pair * share_pair
-    drop_triple = (2.0 * placed_pair - size * (size - 1.0) * last_pair) * share_triple
-    products = total * total - squares
-
-    # A: the classification form with z in place of the match.
-    linear_alpha = -total * drop - linear_tail
-    linear_beta = weight * share + drop
-    # A^2: own square and what companions' squares take; pairs with nearer rows, companions and
-    # farther rows;
-    # what pairs of companions, or of a companion and a nearer row, take.
-    alpha = (
-        -k * squares * drop
-        - 2.0 * (total * nearer * drop_pair + drop_triple * products)
-        - square_tail
-    )
-    beta = (
-        2.0 * nearer * (weight_pair * share + drop_pair)
-        + 4.0 * total * (mixed + drop_triple)
-        + 2.0 * product_tail
-    )
-    gamma = k * (weight * share + drop) - 4.0 * (mixed + drop_triple)
-
-    step = single[start] - last
-    step_pair = pair[start] - last_pair
-    mean = total * share
-    tails = (
-        linear_tail + mean * step,
-        product_tail + mean * (weight_pair + step_pair),
-        square_tail
-        + k * squares * share * step
-        + 2.0 * (mean * nearer * step_pair + products * drop_pair),
-    )
-    scale = 1.0 / (k * k)
-    return (
-        2.0 * target * linear_alpha - alpha * scale,
-        2.0 * target * linear_beta - beta * scale,
-        -gamma * scale,
-        tails,
-    )
-
-
-@numba.njit(nogil=True, cache=CACHE)
-def ranked_regression(keys, rows, tails, game, t, values):  # type: ignore[no-untyped-def]
-    """Write the values of rows sorted by distance, to which farther rows contribute ``tails``."""
-    z, target, tables = game.z, game.targets[t], game.tables
-    n_rows = keys.size
-    nearer = np.empty(n_rows)
-    running = 0.0
-    for rank in range(n_rows):
-        nearer[rank] = running
-        running += z[rows[rank]]
-    jump = -game.alone * target * target
-    end = n_rows
-    while end > 0:
-        start = end
-        total = 0.0
-        squares = 0.0
-        key = keys[end - 1]
-        while start > 0 and keys[start - 1] == key:
-            start -= 1
-            member = z[rows[start]]
-            total += member
-            squares += member * member
-        alpha, beta, gamma, tails = group_quadratic(
-            start, end, nearer[start], total, squares, tails, target, game.k, tables
+    ranks, inverse = game.ranks, game.inverse
+    others, matches = scratch.counts[0, lane], scratch.counts[1, lane]
+    tables = scratch.tables[lane]
+    bottom, top = scratch.ends[lane]
+    tail, error = 0.0, 0.0
+    end = leading.size
+    last, beyond, variation = ranks[end, 0], ranks[end, 1], ranks[end, 2]
+    for code in range(top, bottom - 1, -1):
+        other, match = np.int64(others[code]), np.int64(matches[code])
+        size = other + match
+        if size == 0:
+            continue
+        start = end - size
+        first = ranks[start, 0]
+        # Members of one label have one value, whatever their order.
+        if other > 0 and match > 0:
+            own = ranks[start + 1, 0] - last
+            mixed = match * other * inverse[size]
+            taken = min(first - last, mixed * (variation - ranks[start + 1, 2]))
+            if error + max(own, taken) > game.tolerance:
+                # A look at all rows pays for a large bin: heavy ties are common.
+                if LARGE * size < leading.size or not all_tied(
+                    table, t, coalition, leading, code, lane, scratch
+                ):
+                    return code, tail
+                taken = 0.0
+            error += taken
+        tables[0, code], tables[1, code], tail = group_values(
+            size, match, tail, first, last, ranks[start, 1] - beyond, inverse
         )
-        for rank in range(start, end):
-            row = rows[rank]
-            values[row] = jump + alpha + z[row] * (beta + gamma * z[row])
-        end = start
+        end, last, beyond, variation = start, first, ranks[start, 1], ranks[start, 2]
+    return -1, tail
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def exact_regression(distances, game, t, sorting, values):  # type: ignore[no-untyped-def]
-    """Write the values of all rows under one coalition, by exact rank."""
-    keys, rows, packed, spare = sorting
-    rank_rows(distances, keys, rows, packed, spare)
-    ranked_regression(keys, rows, (0.0, 0.0, 0.0), game, t, values)
+def prepare_fast_classification(table, t, coalitions, distances, game, scratch):  # type: ignore[no-untyped-def]
+    """Fill the tables, and the values of near rows, of up to four coalitions.
+
+    Parameters
+    ----------
+    table, t, coalitions, distances, scratch
+        As in :func:`~shapley2d._kernels.bins.fill_bins`.
+    game : FastClassification
+    """
+    words, counts, ends = scratch.words, scratch.counts, scratch.ends
+    first, last = game.runs[t]
+    fill_bins(table, t, coalitions, distances, game.digits, scratch)
+    for lane in range(LANES):
+        counts[:, lane, ends[lane, 0] : ends[lane, 1] + 1] = 0
+    count_rows(words[:first], counts[0])
+    count_rows(words[first:last], counts[1])
+    count_rows(words[last:], counts[0])
+    scratch.edges.fill(-1)
+    tails = np.zeros(LANES)
+    for lane in range(len(coalitions)):
+        scratch.edges[lane], tails[lane] = bin_classification(
+            table, t, coalitions[lane], distances[lane], lane, game, scratch
+        )
+    find_near(scratch)
+    for lane in range(len(coalitions)):
+        if scratch.edges[lane] >= 0:
+            size = sort_near(table, t, coalitions[lane], lane, scratch)
+            keys, rows = scratch.keys[:size], scratch.rows[:size]
+            ranked_classification(
+                keys, rows, tails[lane], game.runs[t], game.single, game.beyond, game.inverse,
+                scratch.near_values[lane],
+            )  # fmt: skip
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def gather_fast_classification(begin, end, game, t, scratch, tile):  # type: ignore[no-untyped-def]
+    """Write the values of the rows ``begin .. end - 1`` under four coalitions to the tile."""
+    first, last = game.runs[t]
+    first, last = min(max(first, begin), end), min(max(last, begin), end)
+    words, tables = scratch.words, scratch.tables
+    _look_up(words[begin:first], tables, 0, 0, tile)
+    _look_up(words[first:last], tables, 1, first - begin, tile)
+    _look_up(words[last:end], tables, 0, last - begin, tile)
+    patch_near(begin, end, scratch, tile)
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _look_up(words, tables, label, offset, tile):  # type: ignore[no-untyped-def]
+    """Look the values of rows of one label up under four coalitions; write from an offset on."""
+    t0, t1, t2, t3 = tables[0, label], tables[1, label], tables[2, label], tables[3, label]
+    v0, v1, v2, v3 = tile[0, offset:], tile[1, offset:], tile[2, offset:], tile[3, offset:]
+    for i in range(words.size):
+        word = words[i]
+        v0[i] = t0[word & LANE]
+        v1[i] = t1[(word >> LANE_1) & LANE]
+        v2[i] = t2[(word >> LANE_2) & LANE]
+        v3[i] = t3[word >> LANE_3]
 
 
 @numba.njit(nogil=True, cache=CACHE)
 def bin_regression(table, t, coalition, leading, lane, game, scratch):  # type: ignore[no-untyped-def]
-    """Value the bins of one coalition as tie groups, from the far end to the last bin that has to be ranked.
+    """Value bins as tie groups, from the far end up to the first one that has to be ranked.
 
     Parameters
     ----------
@@ -254,7 +251,10 @@ def prepare_fast_regression(table, t, coalitions, distances, game, scratch):  # 
             size = sort_near(table, t, coalitions[lane], lane, scratch)
             keys, rows = scratch.keys[:size], scratch.rows[:size]
             parts = (tails[lane, 0], tails[lane, 1], tails[lane, 2])
-            ranked_regression(keys, rows, parts, game, t, scratch.near_values[lane])
+            ranked_regression(
+                keys, rows, parts, game.z, game.targets[t], game.k, game.alone, game.tables,
+                np.empty((2, size)), scratch.near_values[lane],
+            )  # fmt: skip
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -283,7 +283,7 @@ def _add_targets(words, z, sums):  # type: ignore[no-untyped-def]
 
 @numba.njit(nogil=True, cache=CACHE)
 def gather_fast_regression(begin, end, game, scratch, tile):  # type: ignore[no-untyped-def]
-    """Write the values of the rows ``begin .. end - 1`` under four coalitions to the front of the tile."""
+    """Write the values of the rows ``begin .. end - 1`` under four coalitions to the tile."""
     words, z, tables = scratch.words[begin:end], game.z[begin:end], scratch.tables
     for lane in range(LANES):
         alpha, beta, gamma = tables[lane, 0], tables[lane, 1], tables[lane, 2]
