@@ -210,7 +210,7 @@ def plan_cells(
     >>> X, y = load_wine(return_X_y=True)
     >>> plan = plan_cells(X[::2, :5], y[::2], X[1::2, :5], y[1::2])
     >>> plan.n_valid, plan.amounts
-    (89, {'column coalitions': (32, 32)})
+    (89, {'column subsets': (32, 32)})
     >>> plan.seconds[1] < 60, plan.workers(3600)
     (True, 1)
     """
