@@ -182,7 +182,7 @@ def test_guessing_the_task():
         ([1, 1, 1], "auto", "y holds a single class"),
         ([0.5, 0.5, 0.5], "auto", "the same number in every row"),
         ([1, 2], "auto", "y has 2 entries, but its table has 3 rows"),
-        (["a", None, "b"], "auto", r"missing \(NaN\) in 1 row\(s\), first in row 1"),
+        (["a", None, "b"], "auto", r"missing \(NaN\) in 1 row, first in row 1"),
         ([1.0, np.nan, 2.0], "regression", "first in row 1"),
         ([1.0, np.inf, 2.0], "regression", r"infinity \(inf\) in row 1"),
         (["a", "b", "a"], "regression", "holds text, which regression cannot use"),

@@ -405,7 +405,7 @@ def test_dates_are_no_target(y):
 def test_labels_that_mean_missing_are_missing_unless_categorical():
     X = np.arange(48.0).reshape(24, 2)
     y = ["NA", "EU"] * 12
-    with pytest.raises(InputError, match=r"y is missing \(NaN\) in 12 row\(s\)"):
+    with pytest.raises(InputError, match=r"y is missing \(NaN\) in 12 rows"):
         make_problem(X, y)
     assert make_problem(X, pd.Categorical(y)).target.classes.tolist() == ["EU", "NA"]
 

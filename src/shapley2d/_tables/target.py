@@ -10,7 +10,7 @@ import numpy as np
 from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import is_missing, is_number
 from shapley2d._base.warnings import warn
-from shapley2d._base.words import counted
+from shapley2d._base.words import counted, plural
 from shapley2d._tables.table import Column, Table
 from shapley2d._tables.target_entries import (
     Labels,
@@ -91,7 +91,7 @@ def _check_present(y: NDArray[Any], row_names: NDArray[Any], name: str) -> None:
         raise InputError(
             Place(name),
             f" is missing (NaN) in {counted(rows.size, 'row')}, first in row {row_names[rows[0]]}: "
-            "drop those rows or fill them",
+            f"drop {plural(rows.size, 'that row or fill it', 'those rows or fill them')}",
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         first = row_names[np.flatnonzero(~np.isfinite(y))[0]]
