@@ -65,7 +65,7 @@ def tables(records: Records) -> list[tuple[str, list[dict[str, str]]]]:
     precision = [
         {
             "cells": f"{cells:,}",
-            "2D-KNN": _precise(part.where(what="knn"), "n_coalitions", "column subsets"),
+            "2D-KNN": _precise(part.where(what="knn"), "n_subsets", "column subsets"),
             **(
                 {
                     f"2D-KNN, exact ({2**N_COLUMNS:,} column subsets)": time_text(

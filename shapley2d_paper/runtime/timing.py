@@ -72,7 +72,7 @@ def _knn(parts: Parts, *, columns: str, repeats: int, seed: int) -> Row:
         "what": "knn" if columns == "auto" else "knn exact",
         "seconds": float(np.median(seconds)),
         "ratio": valuation.info.get("ratio", 0.0),
-        "n_coalitions": valuation.info["n_subsets"],
+        "n_subsets": valuation.info["n_subsets"],
     }
 
 
