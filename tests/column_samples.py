@@ -23,9 +23,9 @@ def estimate_columns(
     target = ColumnSemivalue(n_columns, check_semivalue(semivalue))
     sequence = PairSequence(n_columns, seed, None if target.efficient else target.shares)
     pairs = sequence.take((n_subsets - 2) // 2)
-    ends = phi(np.array([[False] * n_columns, [True] * n_columns]))
-    games = [with_sum(phi(masks)) for masks in (pairs, ~pairs)] if len(pairs) else [ends[:0]] * 2
-    parts, ends = pair_parts(target, *games), with_sum(ends)
+    ends = with_sum(phi(np.array([[False] * n_columns, [True] * n_columns])))
+    halves = [with_sum(phi(masks)) if len(masks) else ends[:0] for masks in (pairs, ~pairs)]
+    parts = pair_parts(target, *halves)
     if len(pairs) == sequence.n_pairs:
         values = (ends.T @ np.array(target.ends))[:, None] + sum(
             part.T @ weights.T

@@ -13,8 +13,8 @@ from column_samples import estimate_columns
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import ENUMERATE_UP_TO, PairSequence, pair_counts
 from shapley2d._knn.columns.estimators import ColumnSemivalue, OddKernel, PairRidge
-from shapley2d._knn.columns.jackknife import jackknife_groups
 from shapley2d._knn.columns.kernel import kernel_profile, kernel_semivalues
+from shapley2d._knn.columns.pair_fit import jackknife_groups
 from shapley2d._theory.semivalues import check_semivalue, marginal_weights
 
 SEMIVALUES = [

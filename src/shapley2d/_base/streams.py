@@ -10,7 +10,6 @@ stream              key                used for
 draw                (number)           row and column orders of one draw; one tree of 2D-OOB
 cell order          (number, fold)     order of all cells in one draw of ``"flat"``
 validation chunks   (0)                order of validation rows, exact KNN
-column pairs        (1)                sampled column subsets of KNN
 label coalitions    (2)                subsets that the label's value is averaged over
 validation groups   (3, split)         groups of validation rows that are left out in turn
 form sample         (4)                validation rows and subsets that test the fast form
@@ -34,7 +33,6 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "draw": (),
     "cell order": (),
     "validation chunks": (0,),
-    "column pairs": (1,),
     "label coalitions": (2,),
     "validation groups": (3,),
     "form sample": (4,),
@@ -54,8 +52,8 @@ def seed_sequence(seed: int, stream: str, *numbers: int) -> np.random.SeedSequen
 
     Examples
     --------
-    >>> seed_sequence(7, "column pairs").spawn_key, seed_sequence(7, "draw", 12).spawn_key
-    ((1,), (12,))
+    >>> seed_sequence(7, "owner pairs").spawn_key, seed_sequence(7, "draw", 12).spawn_key
+    ((6,), (12,))
     """
     return np.random.SeedSequence(seed, spawn_key=(*_KEYS[stream], *numbers))
 

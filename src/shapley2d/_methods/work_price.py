@@ -108,7 +108,6 @@ def price_designs(
     shape: tuple[int, int],
     *,
     n_jobs: int | None,
-    threads: int = 1,
 ) -> Price:
     """What it takes to evaluate every utility of some designs, from a few of them.
 
@@ -119,8 +118,6 @@ def price_designs(
         Of the rows and the columns of each game.
     shape : (int, int)
     n_jobs : int or None
-    threads : int
-        That a game uses by itself.
     """
     counts = [len(rows.coalitions) * len(columns.coalitions) for rows, columns in designs]
     pace = pace_of_utilities(games[0], *designs[0])
@@ -135,7 +132,7 @@ def price_designs(
     return Price(
         cost,
         cost,
-        pace.cores * jobs / max(threads, 1),
+        pace.cores * jobs,
         memory,
         amounts,
         {"s_per_utility": pace.core_s},

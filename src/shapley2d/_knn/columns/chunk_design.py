@@ -22,8 +22,11 @@ import numpy as np
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.estimators import OddKernel
 from shapley2d._knn.columns.expected_error import expected_error
-from shapley2d._knn.columns.jackknife import jackknife_groups
-from shapley2d._knn.columns.pair_fit import expected_share, pair_estimators
+from shapley2d._knn.columns.pair_fit import (
+    expected_share,
+    jackknife_groups,
+    pair_estimators,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -110,13 +111,19 @@ def _child(seed: np.random.SeedSequence, key: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(entropy=seed.entropy, spawn_key=(*seed.spawn_key, key))
 
 
+@lru_cache(maxsize=16)  # every chunk of validation rows has a sequence of its own
+def _members(n_columns: int, size: int) -> NDArray[np.int16]:
+    """All subsets of a size by their members."""
+    return np.array(list(combinations(range(n_columns), size)), dtype=np.int16)
+
+
 def _pairs_of_size(
     n_columns: int, size: int, n_pairs: int, seed: np.random.SeedSequence
 ) -> Iterator[NDArray[np.bool_]]:
     """All pairs whose smaller half has ``size`` members, in random order, none of them twice."""
     rng = np.random.default_rng(seed)
     if n_pairs <= ENUMERATE_UP_TO:
-        members = np.array(list(combinations(range(n_columns), size)))[:n_pairs]
+        members = _members(n_columns, size)
         for which in rng.permutation(n_pairs):
             pair = np.zeros(n_columns, dtype=np.bool_)
             pair[members[which]] = True

@@ -320,11 +320,6 @@ class OddKernel(_PairEstimator):
         root = np.linalg.cholesky(self._inverse)
         return np.asarray(noise @ root.T / self._amplitude / np.sqrt(noise.shape[1]))
 
-    def products(self, odd: Floats) -> Floats:
-        """How alike the games of some rows are: a matrix whose diagonal holds their scales."""
-        smooth = odd / self._amplitude[:, None]
-        return np.asarray(smooth.T @ (self._inverse @ smooth) / len(odd))
-
 
 class EvenRidge(_PairEstimator):
     """What the even part adds to a semivalue that distinguishes a coalition from its complement: a ridge as in A.

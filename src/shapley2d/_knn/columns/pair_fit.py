@@ -19,7 +19,6 @@ import numpy as np
 
 from shapley2d._knn.columns.estimators import EvenRidge, OddKernel, PairRidge
 from shapley2d._knn.columns.expected_error import expected_error
-from shapley2d._knn.columns.jackknife import jackknife_groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,6 +39,9 @@ FEW_PER_PLAYER = 3
 
 MANY_PER_PLAYER = 10
 """Subsets to a player up to which expected errors count as much as the jackknife's."""
+
+GROUPS = 10
+"""Parts of the pairs that a jackknife leaves out in turn."""
 
 _DEGREES = (1, 3, 5)  # of the course over sizes
 
@@ -187,6 +189,48 @@ def fit_pairs(
         share = expected_share(target.n_columns, len(pairs))
         variance = (1 - share) * variance + share * expected
     return PairFit(values, np.sqrt(variance), replicates, "B" if smooth else "A")
+
+
+def jackknife_groups(
+    size: NDArray[np.intp], counts: Floats, n_groups: int = GROUPS
+) -> NDArray[np.intp]:
+    """Group in which each sampled pair is left out, or -1 for pairs that always stay.
+
+    Of ``n`` sampled pairs out of ``N`` of a size, the mean varies by ``(1 - f) var / n`` with ``f =
+    n / N``. Leaving out ``d`` of them at a time in ``G`` groups finds ``(G - 1) d / (n - d) var /
+    n``. So ``d = n (1 - f) / (G - f)`` puts the finite-population factor into the groups
+    themselves, size by size: an enumerated size stays whole.
+
+    Parameters
+    ----------
+    size : ndarray of shape (pairs,)
+        Size of each sampled pair; within a size they are in random order.
+    counts : ndarray
+        How many pairs of each size there are.
+    n_groups : int
+
+    Returns
+    -------
+    ndarray of shape (pairs,)
+
+    Examples
+    --------
+    >>> jackknife_groups(np.array([1, 2, 1, 2, 1, 2]), np.array([1.0, 3.0, 1e9]), n_groups=3)
+    array([-1,  0, -1,  1, -1,  2])
+    """
+    fraction = np.bincount(size, minlength=len(counts)) / counts
+    share = n_groups * (1 - fraction) / (n_groups - fraction)
+    by_size = np.argsort(size, kind="stable")
+    # Systematic sampling in the order of sizes: each size gives its share, rounded up or down.
+    steps = np.floor(np.cumsum(share[size[by_size]]) + 0.5)
+    left_out = by_size[np.diff(steps, prepend=0.0) > 0]
+    if len(left_out) < 2:  # nearly all were evaluated: errors that are too large rather than none
+        left_out = by_size[-2:]
+    group = np.full(len(size), -1)
+    # Dealt out size by size, so that every group has its part of every size (of neighbouring ones
+    # if few).
+    group[left_out] = np.arange(len(left_out)) % n_groups
+    return group
 
 
 def _jackknife_variance(replicates: Floats) -> Floats:

@@ -74,17 +74,6 @@ def _as_input_error() -> Iterator[None]:
         ) from error
 
 
-def device_named(backend: str) -> Device | None:
-    """The device of ``info["backend"]``.
-
-    Examples
-    --------
-    >>> device_named("cpu") is None
-    True
-    """
-    return None if backend == "cpu" else find_device()
-
-
 def backend_name(device: Device | None) -> str:
     """What ``info["backend"]`` says.
 

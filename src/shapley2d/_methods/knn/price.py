@@ -25,12 +25,7 @@ from shapley2d._knn.rounding import average_rounding, sample_size
 from shapley2d._knn.small_table import ROWS as SMALL_ROWS
 from shapley2d._knn.threads import coalitions_at_a_time
 from shapley2d._methods.knn.backend import backend_name, may_use_gpu, on_backend
-from shapley2d._methods.knn.bin_correction import (
-    MAX_SAMPLE,
-    SAMPLE,
-    SAMPLE_ROWS,
-    most_ranked_exactly,
-)
+from shapley2d._methods.knn.bin_correction import MAX_SAMPLE, most_ranked_exactly
 from shapley2d._methods.knn.cells import (
     first_list,
     in_form_of,
@@ -39,7 +34,7 @@ from shapley2d._methods.knn.cells import (
     make_rule,
     value_game,
 )
-from shapley2d._methods.knn.choices import amount_of_work
+from shapley2d._methods.knn.choices import SAMPLE, SAMPLE_ROWS, amount_of_work
 from shapley2d._methods.knn.game import SplitGame
 from shapley2d._methods.knn.pieces import SampledPieces
 from shapley2d._methods.knn.resume import ListName
