@@ -4,7 +4,7 @@ Run: python benchmarks/scale.py [--out docs/figures/scale.json] [--only growth] 
      python benchmarks/scale.py --only million   (five more, with up to 8 GB; kept by the others)
 Then: python docs/make_scale.py   (the figure and the tables of docs/scale.md)
 
-growth     CPU time against rows (10^3 to 10^6), validation rows, columns and coalitions, each with its fitted exponent beside
+growth     CPU time against rows (10^3 to 10^6), validation rows, columns and subsets, each with its fitted exponent beside
            the theory's. Made-up tables; the kernels of a run, one thread, the best of some repeats.
 workers    one and two worker processes by the clock; 4 to 1,024 by simulation from the times of single pieces and of
            handing them over, both measured
@@ -41,7 +41,7 @@ from shapley2d._theory.semivalues import marginal_weights
 
 OUT = Path(__file__).parent.parent / "docs" / "figures" / "scale.json"
 K = 10
-COALITIONS = 16
+SUBSETS = 16
 
 
 def table(n: int, m: int, n_valid: int, seed: int = 0):
@@ -67,7 +67,7 @@ def some_row_values(n: int, m: int, n_valid: int, form: str) -> RowValues:
     )
 
 
-def coalitions(count: int, m: int) -> np.ndarray:
+def subsets(count: int, m: int) -> np.ndarray:
     """Random subsets, of all sizes alike."""
     random = np.random.default_rng(1)
     size = random.integers(1, m + 1, count)
@@ -106,20 +106,20 @@ def growth() -> list[dict]:
     def by_rows(form: str):
         def cost(n: int) -> float:
             n_valid = max(2, 400_000 // n)
-            part, some = some_row_values(n, 10, n_valid, form), coalitions(COALITIONS, 10)
+            part, some = some_row_values(n, 10, n_valid, form), subsets(SUBSETS, 10)
             part.values(some[:4], valid=np.arange(1))
-            return cpu_s(lambda: part.values(some), 2 if n >= 10**6 else 3) / (n_valid * COALITIONS)
+            return cpu_s(lambda: part.values(some), 2 if n >= 10**6 else 3) / (n_valid * SUBSETS)
 
         return cost
 
     def by_valid(n_valid: int) -> float:
         return cpu_s(lambda: middle.values(some, valid=np.arange(n_valid)))
 
-    def by_coalitions(count: int) -> float:
-        return cpu_s(lambda: middle.values(coalitions(count, 10), valid=np.arange(4)))
+    def by_subsets(count: int) -> float:
+        return cpu_s(lambda: middle.values(subsets(count, 10), valid=np.arange(4)))
 
     def by_columns(m: int) -> float:
-        part, few = some_row_values(20_000, m, 8, "fast"), coalitions(COALITIONS, m)
+        part, few = some_row_values(20_000, m, 8, "fast"), subsets(SUBSETS, m)
         return cpu_s(lambda: part.values(few))
 
     def by_subsets(m: int) -> float:
@@ -129,16 +129,16 @@ def growth() -> list[dict]:
         return cpu_s(lambda: part.walk(*ends))
 
     for form in ("exact", "fast"):
-        row_values(2_000, 4, 2, form).values(coalitions(4, 4))  # compiles
+        row_values(2_000, 4, 2, form).values(subsets(4, 4))  # compiles
     row_values(2_000, 4, 2, "fast").walk(np.ones(5), np.ones(5))
-    middle, some = some_row_values(20_000, 10, 256, "fast"), coalitions(COALITIONS, 10)
+    middle, some = some_row_values(20_000, 10, 256, "fast"), subsets(SUBSETS, 10)
     rows = (10**3, 10**4, 10**5, 10**6)
     return [
         line("rows, exact form", "1 and a logarithm", rows, by_rows("exact"), unit="rows"),
         line("rows, fast form", "1", rows, by_rows("fast"), unit="rows"),
         line("validation rows", "1", (16, 32, 64, 128, 256), by_valid, unit="validation rows"),
-        line("column coalitions", "1", (16, 32, 64, 128), by_coalitions, unit="coalitions"),
-        line("columns, same coalitions", "0 to 1", (5, 10, 20, 40, 80), by_columns, unit="columns"),
+        line("column subsets", "1", (16, 32, 64, 128), by_subsets, unit="subsets"),
+        line("columns, same subsets", "0 to 1", (5, 10, 20, 40, 80), by_columns, unit="columns"),
         _of_subsets(
             line("columns, all 2^m subsets", "", (6, 8, 10, 12), by_subsets, unit="columns")
         ),
@@ -266,9 +266,7 @@ def plans() -> list[dict]:
 
 def billion(lines: list[dict]) -> dict:
     """10^9 cells: 20 million rows of 50 columns, in chunks of validation rows that 100 workers share."""
-    per_pair = lines[1]["seconds"][
-        -1
-    ]  # fast form: a million rows, one validation row, one coalition
+    per_pair = lines[1]["seconds"][-1]  # fast form: a million rows, one validation row, one subset
     n, m, n_valid, n_workers = 20_000_000, 50, 1_000, 100
     count = FIRST_PER_COLUMN * m
     core_s = n / 1e6 * per_pair * n_valid * count
@@ -277,12 +275,12 @@ def billion(lines: list[dict]) -> dict:
     cost = Cost(0.0, core_s, pieces, 1, HANDOVER_S + back / SENT_BYTES_S)
     both = cost.seconds(n_workers)
     print(
-        f"  {n:,} rows x {m} columns = 10^9 cells, {n_valid:,} validation rows, {count} coalitions: "
+        f"  {n:,} rows x {m} columns = 10^9 cells, {n_valid:,} validation rows, {count} subsets: "
         f"{n * n_valid * count:.3g} triples x {1e3 * per_pair:.1f} ns = {core_s / 3600:.1f} core hours; "
         f"{pieces} pieces with results of {back / 1e9:.0f} GB; {both / 3600:.1f} h on {n_workers} workers"
     )
     return {
-        "rows": n, "columns": m, "valid": n_valid, "coalitions": count, "workers": n_workers, "pieces": pieces,
+        "rows": n, "columns": m, "valid": n_valid, "subsets": count, "workers": n_workers, "pieces": pieces,
         "ns_per_triple": 1e3 * per_pair, "core_s": core_s, "back_bytes": back, "back_s": pieces * cost.handover_s,
         "seconds": both,
     }  # fmt: skip
@@ -305,7 +303,7 @@ def _million() -> dict:
     started = time.perf_counter()
     values = value_cells(*data, progress=False, **settings)
     return {
-        "rows": 1_000_000, "columns": 50, "valid": values.info["n_valid_used"], "coalitions": values.info["n_subsets"],
+        "rows": 1_000_000, "columns": 50, "valid": values.info["n_valid_used"], "subsets": values.info["n_subsets"],
         "form": values.info["form"], "cores": cores, "planned": [plan.low.seconds(cores), plan.high.seconds(cores)],
         "planned_gb": plan.memory / 2**30, "seconds": time.perf_counter() - started,
         "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,

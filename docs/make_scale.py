@@ -59,13 +59,13 @@ def plans_table(record: dict[str, Any]) -> str:
 def billion_words(record: dict[str, Any]) -> str:
     """What 10^9 cells would take, with the arithmetic."""
     one = record["billion"]
-    triples = one["rows"] * one["valid"] * one["coalitions"]
+    triples = one["rows"] * one["valid"] * one["subsets"]
     rounds = -(-one["pieces"] // one["workers"])
     minutes = rounds * one["core_s"] / one["pieces"] / 60
     gigabytes = one["back_bytes"] / 1e9
     return (
-        f"- {one['rows']:,} rows x {one['columns']} columns, {one['valid']:,} validation rows, {one['coalitions']} column "
-        f"coalitions for each: {triples:,} triples.\n"
+        f"- {one['rows']:,} rows x {one['columns']} columns, {one['valid']:,} validation rows, {one['subsets']} column "
+        f"subsets for each: {triples:,} triples.\n"
         f"- At {one['ns_per_triple']:.1f} ns, the pace of the fast form at a million rows: {one['core_s'] / 3600:.0f} core "
         "hours.\n"
         f"- {one['pieces']} pieces on {one['workers']} workers: {rounds} rounds, {minutes:.0f} minutes.\n"
@@ -84,8 +84,8 @@ def million_words(record: dict[str, Any]) -> str:
     low, high = (seconds / 60 for seconds in one["planned"])
     planned = f"{high:.1f}" if high < 1.1 * low else f"{low:.1f} to {high:.1f}"
     return (
-        f"{one['rows']:,} rows of {one['columns']} made-up columns against {one['valid']} validation rows under {one['coalitions']} "
-        f"coalitions, {one['form']} form, on {one['cores']} cores, in a process that cannot have more than 8 GB: "
+        f"{one['rows']:,} rows of {one['columns']} made-up columns against {one['valid']} validation rows under {one['subsets']} "
+        f"subsets, {one['form']} form, on {one['cores']} cores, in a process that cannot have more than 8 GB: "
         f"{one['seconds'] / 60:.1f} minutes and {one['gigabytes']:.1f} GB, the table included. The plan was {planned} minutes and "
         f"{one['planned_gb']:.1f} GB beside the table.\n"
     )

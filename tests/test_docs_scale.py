@@ -31,11 +31,11 @@ def test_costs_grow_as_the_theory_says():
     for name in (
         "rows, fast form",
         "validation rows",
-        "column coalitions",
+        "column subsets",
         "columns, all 2^m subsets",
     ):
         assert exponents[name] == pytest.approx(1.0, abs=0.15), name
-    assert 0 <= exponents["columns, same coalitions"] <= 1
+    assert 0 <= exponents["columns, same subsets"] <= 1
 
 
 def test_plans_were_within_a_quarter():
