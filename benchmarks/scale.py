@@ -122,7 +122,7 @@ def growth() -> list[dict]:
         part, few = some_row_values(20_000, m, 8, "fast"), subsets(SUBSETS, m)
         return cpu_s(lambda: part.values(few))
 
-    def by_subsets(m: int) -> float:
+    def by_all_subsets(m: int) -> float:
         part = some_row_values(5_000, m, 2, "fast")
         weights = marginal_weights("shapley", m)
         ends = np.append(0.0, weights), np.append(weights, 0.0)
@@ -140,7 +140,7 @@ def growth() -> list[dict]:
         line("column subsets", "1", (16, 32, 64, 128), by_subsets, unit="subsets"),
         line("columns, same subsets", "0 to 1", (5, 10, 20, 40, 80), by_columns, unit="columns"),
         _of_subsets(
-            line("columns, all 2^m subsets", "", (6, 8, 10, 12), by_subsets, unit="columns")
+            line("columns, all 2^m subsets", "", (6, 8, 10, 12), by_all_subsets, unit="columns")
         ),
     ]
 
