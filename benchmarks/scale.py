@@ -129,8 +129,8 @@ def growth() -> list[dict]:
         return cpu_s(lambda: part.walk(*ends))
 
     for form in ("exact", "fast"):
-        row_values(2_000, 4, 2, form).values(subsets(4, 4))  # compiles
-    row_values(2_000, 4, 2, "fast").walk(np.ones(5), np.ones(5))
+        some_row_values(2_000, 4, 2, form).values(subsets(4, 4))  # compiles
+    some_row_values(2_000, 4, 2, "fast").walk(np.ones(5), np.ones(5))
     middle, some = some_row_values(20_000, 10, 256, "fast"), subsets(SUBSETS, 10)
     rows = (10**3, 10**4, 10**5, 10**6)
     return [
