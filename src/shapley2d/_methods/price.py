@@ -20,7 +20,7 @@ CALIBRATION_S = 0.4
 """Seconds of work that a pace is measured on."""
 
 HANDOVER_S = 2e-3
-"""What handing a piece to a worker process, and its result back, takes the process that does it (measured)."""
+"""Seconds to hand a piece to a worker process and its result back (measured)."""
 
 _PATIENCE = 4.0
 
@@ -68,7 +68,7 @@ class Price:
 
 
 def here(cost: Cost, cores: float) -> float:
-    """Seconds on one machine whose cores share the work; where others use them too, all of it takes longer.
+    """Seconds on one machine whose cores share the work, and are perhaps busy otherwise.
 
     Examples
     --------
@@ -89,12 +89,12 @@ class Measured(NamedTuple):
 
     @property
     def cores(self) -> float:
-        """How many cores' work was done at a time: less than one where others use the machine too."""
+        """Cores' work done at a time: less than one where others use the machine too."""
         return max(self.core_s / self.clock_s, 0.01) if self.clock_s > 0 else 1.0
 
 
 def measure(do: Callable[[int], float], most: int, seconds: float = CALIBRATION_S) -> Measured:
-    """The pace of some work: ``do(count)`` does that much of it, at most ``most``, and says how many units it was.
+    """The pace of some work: ``do(count)`` does that much and returns how many units it was.
 
     The first call is not counted: it compiles, or loads what was compiled. Then the work is doubled
     until it takes long enough to be measured.

@@ -1,4 +1,4 @@
-"""What methods of numbered work will take: Monte Carlo draws, designs whose utilities are all evaluated, trees."""
+"""What methods of numbered work will take: Monte Carlo draws, designs, trees."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def price_draws(
     n_jobs: int | None,
     guessed_s: float = 0.0,
 ) -> Price:
-    """What draws take, and about how many there will be: errors shrink with the root of their number.
+    """What draws take, and about how many: errors shrink with the root of their number.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def price_designs(
 
 
 def pace_of_utilities(game: Game, rows: AxisDesign, columns: AxisDesign) -> Measured:
-    """Seconds of a utility: some coalitions of rows, from all over the design, under some of columns."""
+    """Seconds of a utility: some row subsets of the design under some column subsets."""
     random = np.random.default_rng(0)
 
     def evaluate(count: int) -> float:
@@ -175,7 +175,7 @@ def price_pieces(
     memory: float,
     n_jobs: int | None,
 ) -> Price:
-    """What a known amount of work takes: ``do(count)`` does a part of it and says how much that was."""
+    """What a known amount of work takes: ``do(count)`` does a part and returns how much."""
     with single_threaded():
         pace = measure(do, most, CALIBRATION_S)
     cost = Cost(0.0, pace.core_s * total, pieces, 1, HANDOVER_S)

@@ -1,4 +1,4 @@
-r"""The column coalitions of one chunk of validation rows, and all that is read off them as one product of matrices.
+r"""The column subsets of one chunk of validation rows, and one matrix that gives its results.
 
 Where every chunk of validation rows has coalitions of its own, nothing of a chunk has to be kept
 but its estimate: the estimators are linear in the row values, with weights that the coalitions
@@ -96,7 +96,7 @@ class ChunkLines:
         return cls(lines[:m], lines[ends:], changes)
 
     def squared(self, j: int) -> tuple[Floats, Floats]:
-        """The sums of squared changes of a column's values, and the sums of its changes over the rows."""
+        """Sums of a column's squared changes, and the sums of its changes over the rows."""
         if self.changes is not None:
             own = self.changes[:, j]
             return np.square(own).sum(axis=0), own.sum(axis=1)
@@ -173,7 +173,7 @@ def _sampled(
     probes: int,
     first: int,
 ) -> tuple[list[Floats], list[list[Floats]], float, Floats, Floats]:
-    """Weights of the parts of the game in the values, in their changes, and in projections; and what is expected."""
+    """Weights in values, changes and projections; the share and size of expected errors."""
     estimators = pair_estimators(target, pairs)
     odd, everything = estimators[0], np.ones(len(pairs), dtype=np.bool_)
     parts = [one.weights(everything) for one in estimators]
@@ -203,7 +203,7 @@ _PROBES = 2**31  # beyond the keys of sizes of coalitions
 
 
 def _on_coalitions(target: ColumnSemivalue, lines: list[list[Floats]], *, ends: int) -> Floats:
-    """Weights of the odd (and even) parts as weights of no columns, all columns, the pairs and their complements."""
+    """Weights of parts as weights of no columns, all columns, the pairs and their complements."""
     found = []
     for parts in lines:
         odd, even = parts[0] / 2, (parts[1] / 2 if len(parts) > 1 else 0.0)

@@ -5,7 +5,7 @@ come as one endless sequence, every prefix of which is a valid design, so that a
 doubled without losing an evaluation and an interrupted run is just a shorter one:
 
 - within a size the pairs come in a uniformly random order without repetition;
-- between sizes they alternate, in a random order, so that the numbers per size are as even as can be
+- between sizes they alternate, in a random order, so that all sizes get nearly the same number
   (a size that runs out is enumerated, and the rest of the budget goes to the larger ones).
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ENUMERATE_UP_TO = 100_000
-"""Sizes with at most so many pairs are listed and shuffled; larger ones are drawn and checked for repetition."""
+"""Sizes with more pairs are not listed and shuffled but drawn and checked for repetition."""
 
 _DRAWS_AT_ONCE = 256
 
@@ -94,7 +94,7 @@ class PairSequence:
         self._taken: list[NDArray[np.bool_]] = []
 
     def take(self, n_pairs: int) -> NDArray[np.bool_]:
-        """The first ``n_pairs`` pairs (or all there are) by their smaller halves: a (n_pairs, n_columns) array."""
+        """The first ``n_pairs`` pairs, or all, by their smaller halves: (n_pairs, n_columns)."""
         while len(self._taken) < n_pairs and self._due:
             _, size, rank = heapq.heappop(self._due)
             pair = next(self._pairs[size], None)
@@ -107,7 +107,7 @@ class PairSequence:
 
 
 def _child(seed: np.random.SeedSequence, key: int) -> np.random.SeedSequence:
-    """The seed's child of that key, without counting it as spawned: a second call gives the same child."""
+    """The seed's child of that key, not counted as spawned: always the same child."""
     return np.random.SeedSequence(entropy=seed.entropy, spawn_key=(*seed.spawn_key, key))
 
 

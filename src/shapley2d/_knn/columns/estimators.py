@@ -1,4 +1,4 @@
-r"""From sampled complement pairs to column values: a ridge over pairs (A), and an odd kernel before it (B).
+r"""From sampled pairs to column values: a ridge over pairs (A), and an odd kernel before it (B).
 
 Split a game into its odd part ``D(S) = (phi(S) - phi(S^c)) / 2`` and its even part ``E(S) = phi(S)
 - D(S)``. With ``q(s)`` the probability that a player joins a coalition of ``s`` others, ``mean_s``
@@ -97,11 +97,11 @@ class ColumnSemivalue:
 
     @property
     def shares(self) -> Floats:
-        """How many pairs of each size to sample, relative to one another: as many as the size's slope counts."""
+        """Relative numbers of pairs to sample of each size: as much as its slope counts."""
         return np.asarray(np.maximum(self.odd_slope / self.odd_slope.max(initial=1e-300), 0.02))
 
     def exact_weights(self, coalitions: NDArray[np.bool_]) -> list[Floats]:
-        """Weights (m, pairs) of the odd (and even) parts in the semivalue: all pairs together give it exactly."""
+        """Weights (m, pairs) of the parts with which all pairs give the exact semivalue."""
         m, size = self.n_columns, coalitions.sum(axis=1)
         contrast = (coalitions.T - size / m) * (m**2 / (size * (m - size)))
         odd = (self.odd_slope[size] * contrast + self.odd_level[size]) / self.counts[size]
@@ -111,7 +111,9 @@ class ColumnSemivalue:
 
 
 class _Ridge:
-    """Weighted ridge regression on the members of a pair; ``weights`` maps the sampled values to column values.
+    """Weighted ridge regression on the members of a pair.
+
+    ``weights`` maps the sampled values to column values.
 
     Parameters
     ----------
@@ -159,7 +161,7 @@ class _Ridge:
         return np.asarray(values + self._level + self._missed @ coefficients)
 
     def best_penalty(self, chunks: Iterable[Floats]) -> float:
-        """The penalty of least generalised cross-validation error, one for all rows of the table."""
+        """The penalty of least generalised cross-validation error, one for all rows."""
         project = self.basis.T @ (self.features.T * self.weight)
         power, total = np.zeros(len(project)), 0.0
         for chunk in chunks:
@@ -193,7 +195,7 @@ def _odd_ridge(target: ColumnSemivalue, coalitions: NDArray[np.bool_]) -> _Ridge
 
 
 def _even_ridge(target: ColumnSemivalue, coalitions: NDArray[np.bool_]) -> _Ridge:
-    """Ridge of the even part on the members, whose slope changes its sign between a size and its complement.
+    """Ridge of the even part on the members; a size and its complement have opposite slopes.
 
     The features are free of the sizes' sampled means, so that the even part's course over sizes
     cancels out.
@@ -228,7 +230,7 @@ class _PairEstimator:
         self._target, self._coalitions = target, coalitions
 
     def weights(self, keep: NDArray[np.bool_]) -> Floats:
-        """Weights (m, pairs) of all pairs in the values estimated from those to keep (0 for the others)."""
+        """Weights (m, pairs) in the values estimated from the pairs to keep; 0 for others."""
         weights = np.zeros(self._coalitions.T.shape)
         weights[:, keep] = self._kept_weights(keep)
         return weights
@@ -238,7 +240,7 @@ class _PairEstimator:
 
 
 class PairRidge(_PairEstimator):
-    """Estimator A: weighted ridge of the odd part on the members, its penalty chosen by cross-validation.
+    """Estimator A: weighted ridge of the odd part, its penalty chosen by cross-validation.
 
     Parameters
     ----------
@@ -264,7 +266,7 @@ class PairRidge(_PairEstimator):
 
 
 class OddKernel(_PairEstimator):
-    """Estimator B: smooth the odd part by a kernel whose semivalue is known, then A on what the kernel left.
+    """Estimator B: smooth the odd part by a kernel of known semivalue, then A on the residuals.
 
     The kernel is ``a(|S|) a(|T|) g(d)`` with the Hamming distance ``d`` and noise ``0.1 a^2``. The
     ridge over the residuals makes up for what the kernel misses; its penalty vanishes faster than
@@ -303,14 +305,14 @@ class OddKernel(_PairEstimator):
         return np.asarray((weights / self._amplitude)[:, keep])
 
     def scale(self, odd: Floats) -> Floats:
-        """The scale of the games of some rows, as likely as can be, from their odd parts (pairs, rows)."""
+        """The most likely scale of the games of some rows, from their odd parts (pairs, rows)."""
         smooth = odd / self._amplitude[:, None]
         return np.asarray(
             np.maximum((smooth * (self._inverse @ smooth)).sum(axis=0) / len(odd), 0.0)
         )
 
     def projections(self, noise: Floats) -> Floats:
-        """Weights (lines, pairs) under which a row's odd parts have the scale of its game as their mean square.
+        """Weights (lines, pairs) that give lines whose mean square is the scale of a game.
 
         Parameters
         ----------
@@ -322,7 +324,7 @@ class OddKernel(_PairEstimator):
 
 
 class EvenRidge(_PairEstimator):
-    """What the even part adds to a semivalue that distinguishes a coalition from its complement: a ridge as in A.
+    """What the even part adds to a semivalue that treats complements differently: a ridge as in A.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""How far off an estimate is expected to be, if games are as varied as the odd kernel takes them to be.
+r"""The expected error of an estimate, if games are as varied as the odd kernel assumes.
 
 A jackknife sees how an estimate varies with the sample. It cannot see what every sample of that
 size gets wrong alike: few coalitions say little about a column, and the estimate then leans towards
@@ -57,7 +57,8 @@ def expected_error(
     --------
     >>> from shapley2d._knn.columns.design import PairSequence
     >>> from shapley2d._knn.columns.estimators import ColumnSemivalue
-    >>> target, pairs = ColumnSemivalue(4, "shapley"), PairSequence(4, np.random.SeedSequence(0)).take(7)
+    >>> target = ColumnSemivalue(4, "shapley")
+    >>> pairs = PairSequence(4, np.random.SeedSequence(0)).take(7)
     >>> nothing, everything = np.zeros((4, 7)), target.exact_weights(pairs)[0]
     >>> expected_error(target, pairs, nothing).columns.round(1).tolist()
     [17.4, 17.4, 17.4, 17.4]
@@ -94,7 +95,7 @@ def expected_error(
 
 
 def _noise_of_all_pairs(target: ColumnSemivalue, amplitude: Floats) -> Floats:
-    """Squared weights of all pairs, sampled or not, in every column and in the sum of all, times ``a^2``."""
+    """Squared weights of all pairs times ``a^2``, in every column and in the sum of all."""
     m = target.n_columns
     size = np.arange(1, len(target.counts))
     slope, level = target.odd_slope[1:], target.odd_level[1:]

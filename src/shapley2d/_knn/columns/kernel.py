@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 KERNEL_NOISE = 0.1
-"""Noise added to the profile ``g(d)`` on the diagonal: how far the smoothed game may pass by the sample."""
+"""Noise on the diagonal of ``g(d)``: how far the smoothed game may be from the sample."""
 
 _DEGREE_WEIGHTS = ((1, 20.0), (3, 1.0), (5, 0.25), (7, 0.0625), (9, 0.015625))
 _BLOCK = 256
 
 
 def kernel_profile(n_columns: int) -> tuple[Floats, Floats]:
-    """Profile ``g(d)`` and amplitude ``a(s)`` of the odd kernel, for ``d`` and ``s`` from 0 to ``n_columns``.
+    """Profile ``g(d)`` and amplitude ``a(s)`` of the odd kernel, from 0 to ``n_columns``.
 
     ``g = 20 K1 + K3 + 0.25 K5 + ...`` in the normalised Krawtchouk polynomials of odd degree up to
     9: a game's main effects, and interactions that fade with their order. The amplitude grows
@@ -107,7 +107,7 @@ def kernel_matrix_blocks(
 
 
 def inverse_kernel(coalitions: NDArray[np.bool_], profile: Floats) -> Floats:
-    """Inverse of ``g(d) + noise`` over the pairs, in the memory of one matrix of that size and a little more."""
+    """Inverse of ``g(d) + noise`` over the pairs, in the memory of about one such matrix."""
     n_pairs = len(coalitions)
     matrix = np.empty((n_pairs, n_pairs), order="F")
     for block, lines in kernel_matrix_blocks(coalitions, profile):

@@ -159,7 +159,7 @@ def fit_pairs(
     >>> pairs = PairSequence(8, np.random.SeedSequence(0)).take(30)
     >>> ends = np.array([[0.0], worth.sum(axis=0)])
     >>> fit = fit_pairs(target, pairs, pair_parts(target, pairs @ worth, ~pairs @ worth), ends)
-    >>> fit.estimator, bool(np.abs(fit.values - worth.T).max() < 0.1)
+    >>> fit.estimator, bool(np.abs(fit.values - worth.T).max() < 2 * fit.stderr.max())
     ('B', True)
     """
     estimators = pair_estimators(

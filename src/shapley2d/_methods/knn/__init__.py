@@ -127,14 +127,14 @@ METHOD = Method(
         choice(
             "form",
             ("auto", "exact", "fast"),
-            "rank all rows, or the near ones only with far rows binned, whose error is estimated and part of the "
-            "standard errors",
+            "rank all rows, or the near ones only with far rows binned, whose error is estimated "
+            "and part of the standard errors",
         ),
         choice(
             "valid_rows",
             ("all", "auto"),
-            "all validation rows; or random ones, of every class alike, until the tolerance is met, with what the rest "
-            "would change in the standard errors",
+            "all validation rows; or random ones, of every class alike, until the tolerance is "
+            "met, with what the rest would change in the standard errors",
         ),
         CHECKPOINT,
         CLUSTER,

@@ -1,4 +1,4 @@
-"""Where nearest neighbours are computed: on the processor, or on a GPU where there is one and the work pays for it."""
+"""Where nearest neighbours are computed: on the processor, or on a GPU where that pays."""
 
 from __future__ import annotations
 

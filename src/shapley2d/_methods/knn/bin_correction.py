@@ -60,7 +60,7 @@ SAMPLE_COST = 4.0
 """Ranking a subset exactly takes four to five times as long (``benchmarks/knn.py kernel``)."""
 
 FORM_SHARE = 0.25
-"""Errors of bins that are wanted at most, as a share of those of sampled subsets: together 3 % larger."""
+"""Errors of bins may be this share of those of sampled subsets: together 3 % larger."""
 
 _STORE_BYTES = 2**28
 _BLOCK = 2**16  # rows whose cells are taken at a time
@@ -128,7 +128,7 @@ def correct_bins(
     wanted: float = math.inf,
     most: int = SAMPLE,
 ) -> Estimate:
-    """Take the errors of bins out of an estimate as far as a sample knows them, and add the rest to its errors.
+    """Take the errors of bins out of an estimate as far as known, and add the rest to its errors.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def correct_bins(
 
 
 def like_squares(values: NDArray[np.float64], rows: NDArray[np.intp]) -> tuple[float, float, float]:
-    """What numbers of mean 1 are, one half of it even and the other like the squares of the values of some rows.
+    """Numbers of mean 1: one half even, the other like the squares of the values of some rows.
 
     Returns
     -------
@@ -237,7 +237,7 @@ def _report_part(
 
 
 class _Sample(NamedTuple):
-    """What coalitions count for every column, differences of rows under them, and variances of the means of both.
+    """What subsets count for every column, differences of rows under them, and variances.
 
     Those of cells and of row sums are means over all of them.
     """
@@ -268,7 +268,7 @@ def _grown(
     most: int,
     wanted: float,
 ) -> _Sample:
-    """A sample that is doubled until it leaves the wanted variance of a cell, or is as large as it may be.
+    """A sample, doubled until it leaves the wanted variance of a cell or is as large as allowed.
 
     It starts with so many column coalitions, and has so many validation rows for each.
     """
@@ -295,7 +295,7 @@ def _draw(
     count: int,
     report: Callable[[float], None],
 ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-    """What random coalitions count for every column, and the differences of all rows on validation rows of each."""
+    """What random subsets count for every column, and the differences of all rows under each."""
     m = binned.n_columns
     probabilities = size_probabilities(*weights)
     sizes = random.choice(m + 1, count, p=probabilities)
@@ -383,7 +383,7 @@ def size_probabilities(
 
 
 def shrinkage(products: NDArray[np.float64]) -> tuple[float, float]:
-    """What part of the mean of independent noisy lines to take, and what part of its variance is then left.
+    """What part of the mean of noisy lines to take, and what part of its variance is then left.
 
     Parameters
     ----------

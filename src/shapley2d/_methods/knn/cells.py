@@ -254,8 +254,8 @@ def _warn_of_few(n_subsets: int, n_columns: int) -> None:
     warn(
         PrecisionWarning(
             Setting("n_subsets", n_subsets),
-            f" is few for {n_columns} columns: the values of columns that matter most come out too "
-            "near to the others, and their 95 % intervals hold the truth less often than that; use ",
+            f" is few for {n_columns} columns: the values of columns that matter most come out "
+            "too near to the others, and their 95 % intervals hold the truth less often; use ",
             Setting("n_subsets", FEW_PER_PLAYER * n_columns),
             " or more",
         )

@@ -107,7 +107,7 @@ class KnnOptions:
         return 2 ** (n_columns - 2) if chooses and n_columns <= MAX_ALL_COLUMNS else None
 
     def first_subsets(self, n_columns: int) -> int:
-        """Column subsets to expect before anything is known: all, those asked for, or a typical number."""
+        """Column subsets to expect at first: all, those asked for, or a typical number."""
         if self.takes_all_subsets(n_columns):
             return int(2**n_columns)
         return self.n_subsets or TYPICAL_SUBSETS

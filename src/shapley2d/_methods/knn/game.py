@@ -1,4 +1,4 @@
-"""The K-nearest-neighbour game of every split of a problem: what pieces of work are computed from."""
+"""The K-nearest-neighbour game of every split of a problem, and its lists of pieces."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def _with_label(
 
 
 def _sums_of_features(run: Run) -> BlockSums | None:
-    """The sums as those of features: the error of a label's cell is minus those of the other cells of its row."""
+    """Sums of features: the error of a label's cell is minus those of the others of its row."""
     if run.sums is None:
         return None
     sums = run.sums
@@ -143,7 +143,7 @@ class _RowGame:
         return mean + self._joining
 
     def mean(self, semivalue: Semivalue) -> NDArray[np.float64]:
-        """Mean over all coalitions of columns, as the label meets them: one walk that weighs in and out alike."""
+        """Mean over all column subsets, as the label meets them: a walk of equal weights."""
         weights = marginal_weights(semivalue, self.n_columns + 1)
         if self._zero_baseline:
             weights[0] = 0.0
@@ -153,7 +153,7 @@ class _RowGame:
         return mean
 
     def corrected(self, values: NDArray[np.float64], weights: NDArray[np.float64]) -> _Corrected:
-        """Means over column coalitions, weighted by their size, without the errors of a GPU's bins as far as known."""
+        """Means over subsets weighted by size, less the known errors of a GPU's bins."""
         binned = [part for _, part in self._parts]
         if not any(part.is_binned for part in binned):
             return _Corrected(values, np.zeros(self.n_rows), 0.0)
@@ -182,7 +182,7 @@ class _RowGame:
 def _sampled_mean(
     game: _RowGame, semivalue: Semivalue, count: int, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """The label's values, their standard errors and that of their sum: a mean over random coalitions."""
+    """The label's values, their errors and that of their sum: a mean over random subsets."""
     m = game.n_columns
     random = generator(seed, "label coalitions")
     size = random.choice(m + 1, count, p=size_probabilities(semivalue, m + 1))

@@ -297,7 +297,7 @@ def deal_rows(y: NDArray[Any], size: int, random: np.random.Generator) -> list[N
 
 
 def in_turn(parts: list[list[NDArray[np.intp]]]) -> list[tuple[int, NDArray[np.intp]]]:
-    """The chunks of several splits, one of each in turn, so that the first ones cover all splits alike."""
+    """The chunks of several splits in turn: the first ones cover all splits alike."""
     numbered = [
         (place, k, chunk) for k, chunks in enumerate(parts) for place, chunk in enumerate(chunks)
     ]

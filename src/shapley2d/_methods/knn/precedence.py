@@ -40,7 +40,7 @@ def value_with_precedence(
     backend: str,
     **_: Any,
 ) -> Estimate:
-    """Values of the cells, in closed form for rows and by all coalitions that can occur for columns.
+    """Values of the cells: rows in closed form, columns by all subsets that can occur.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ class Rule:
         return Enough(estimate) if self.all_from is None else self._again(self.all_from + 1)
 
     def _again(self, n_subsets: int) -> Again:
-        """More subsets: all of them where that costs less, and at most as many as algebra can take."""
+        """More subsets: all of them where that costs less, or as many as algebra can take."""
         if self.all_from is not None and n_subsets > self.all_from:
             return Again(2**self.n_columns)
         return Again(even(min(n_subsets, self.most)))
@@ -160,7 +160,7 @@ class Rule:
         return math.ceil(pieces.n_subsets * float(max(_MARGIN * ratio / self.tolerance, 1.0)))
 
     def _needed_of_a_sample(self, n_subsets: int, per_split: int, sums: TableSums) -> int:
-        """Subsets that make subsets times validation rows the least, for errors by both together."""
+        """Subsets that make subsets times validation rows the least for the wanted error."""
         parts = zip(*(split.piece_variances() for split in sums.splits), strict=True)
         between, within = (max(part) for part in parts)
         wanted = (self.tolerance * sums.spread) ** 2 * max(len(sums.splits) - 1, 1)

@@ -66,7 +66,7 @@ class SplitSums:
         self._n_valid, self._blocks, self._efficient = n_valid, blocks, efficient
         count = 0 if blocks is None else len(blocks)
         # One line per column. Variances are in single precision, which is far finer than they are
-        # known. ``between`` sums squared differences from the mean, ``within`` those of a jackknife.
+        # known. ``between`` sums squared differences from the mean, ``within`` the jackknife's.
         self._arrays: dict[str, NDArray[np.floating]] = {
             "values": np.zeros((m, n)),
             "between": np.zeros((m, n), dtype=np.float32),
@@ -161,7 +161,7 @@ class SplitSums:
         return np.ascontiguousarray((mean if inverse is None else inverse @ mean).T)
 
     def variance(self, part: str) -> Floats:
-        """Variances of the ``"values"``, of the sums of ``"rows"`` or ``"columns"``, or of the ``"total"``."""
+        """Variances of ``"values"``, of sums of ``"rows"`` or ``"columns"``, or of ``"total"``."""
         arrays = self._arrays
         if part == "values":
             return self._mixed(arrays["between"].T, arrays["within"].T)
@@ -185,7 +185,7 @@ class SplitSums:
         return sum(parts) ** 2 / spread if spread > 0 else math.inf
 
     def piece_variances(self) -> tuple[float, float]:
-        """The largest variances of a piece: by validation rows and subsets, and by subsets alone."""
+        """The largest variances of a piece: by rows and subsets, and by subsets alone."""
         seen, pieces = self._arrays["counts"][0], max(self.pieces, 2)
         between = float(self._arrays["between"].max(initial=0.0)) / seen * pieces / (pieces - 1)
         return between, float(self._arrays["within"].max(initial=0.0)) / seen**2 * pieces
@@ -196,7 +196,7 @@ class SplitSums:
         lean = self._inverse_response()
         # a lean that is taken out takes errors with it
         square = 1.0 if lean is None else max(float(np.trace(lean)) / len(lean), 1.0) ** 2
-        # rows that some but not all pieces of a pass have used: none once all were used equally often
+        # rows of an unfinished pass: none once all rows were used equally often
         partial = float(seen) % self._n_valid
         still_open = partial * (1 - partial / self._n_valid) / max(float(seen), 1.0)
         between = still_open / (seen * (pieces - 1)) if pieces > 1 else 0.0
@@ -275,7 +275,7 @@ class TableSums:
         return sum(array.nbytes for split in self.splits for array in split.arrays.values())
 
     def state(self) -> dict[str, NDArray[np.floating]]:
-        """The sums by name, those of all splits in one array each: a file has few, however many splits."""
+        """The sums by name, those of all splits in one array: a file has few arrays."""
         found = {}
         for name, first in self.splits[0].arrays.items():
             found[name] = first

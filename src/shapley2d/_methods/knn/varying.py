@@ -1,4 +1,4 @@
-"""Columns that say the same in every row: where no columns are worth a vote among all rows, they are worth exactly 0.
+"""Constant columns, which are worth exactly 0 where no columns are worth a vote among all rows.
 
 Such a column moves all rows alike, so it changes no rank and no tie. It is left out before anything
 is computed, which makes its zeros exact where coalitions are sampled too, and takes half of the
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def varying_columns(table: Table) -> NDArray[np.intp]:
-    """Positions of the columns that are not the same in every row; the first column where there are none.
+    """Positions of the columns that are not constant; the first column where all are.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def take_columns(problem: Problem, columns: NDArray[np.intp]) -> Problem:
 
 
 def with_zeros(estimate: Estimate, columns: NDArray[np.intp], n_columns: int) -> Estimate:
-    """The estimate of some of the columns as one of all; further columns, such as the label's, come last."""
+    """The estimate of some columns as one of all; further ones (the label) come last."""
     values = estimate.values
     if columns.size == n_columns:
         return estimate

@@ -1,4 +1,4 @@
-"""Method ``"pairs"``: the axis with more players by complement pairs of coalitions, the other one exact."""
+"""Method ``"pairs"``: the longer axis by complement pairs of subsets, the other one exact."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ def price(
 
 METHOD = Method(
     name="pairs",
-    summary="any model with few columns or few rows, which are exact; the others sampled: far fewer utilities than mc",
+    summary="any model with few columns or few rows, which are exact; the others sampled: "
+    "far fewer utilities than mc",
     solve=solve,
     options=(
         *TRAINING,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MAX_EXACT = 10
-"""Players of the axis that is exact: all their coalitions are evaluated with each of the others'."""
+"""Players of the exact axis, at most: all their subsets are evaluated with each of the others'."""
 
 MAX_SAMPLED = 1024
 """Players of the axis that is sampled: its regressions take the third power of their number."""
@@ -105,8 +105,9 @@ def check_pairs(n_rows: int, n_columns: int) -> None:
     if few > MAX_EXACT or many > MAX_SAMPLED:
         raise InputError(
             Setting("method", "pairs"),
-            f" evaluates all coalitions of the shorter axis and samples the longer one: {n_rows} rows x {n_columns} "
-            f"columns are more than the {MAX_EXACT} and {MAX_SAMPLED:,} that it can take: use ",
+            " evaluates all subsets of the shorter axis and samples the longer one: "
+            f"{n_rows} rows x {n_columns} columns are more than the {MAX_EXACT} and "
+            f"{MAX_SAMPLED:,} that it can take: use ",
             Setting("method", "mc"),
         )
 
@@ -137,7 +138,8 @@ def _estimate(
     }
     if few_subsets(found.n_subsets, axis.n_players):
         info["caveat"] = (
-            f"{found.n_subsets} coalitions are too few for {axis.n_players} players to trust the intervals"
+            f"{found.n_subsets} subsets are too few for {axis.n_players} players "
+            "to trust the intervals"
         )
     covariance = None
     if sums is not None:

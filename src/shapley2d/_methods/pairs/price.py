@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def price_pairs(
     games: Sequence[Game], n_rows: int, run: Run, *, n_subsets: int | None, tolerance: float
 ) -> Price:
-    """What utilities take, for as many coalitions as were asked for, or as the tolerance may need."""
+    """What utilities take, for as many subsets as asked for, or as the tolerance may need."""
     n_columns = games[0].n_columns
     check_pairs(n_rows, n_columns)
     rounds = coalitions_of_rounds(max(n_rows, n_columns), n_subsets, MAX_SUBSETS)

@@ -1,4 +1,4 @@
-"""Values of many players from complement pairs of coalitions, with a stand-in where one helps, and their joint errors.
+"""Values of many players from complement pairs of subsets, and their joint errors.
 
 Pairs and estimators are those of the column axis of nearest neighbours
 (:mod:`shapley2d._knn.columns`): the Shapley value sees the odd part of a game alone, ``D(S) = (u(S)
@@ -107,7 +107,9 @@ def estimate_pairs(
 
     Examples
     --------
-    >>> found = estimate_pairs(lambda masks: masks.sum(axis=1, keepdims=True) ** 2.0, 20, n_subsets=200)
+    >>> def phi(masks):
+    ...     return masks.sum(axis=1, keepdims=True) ** 2.0
+    >>> found = estimate_pairs(phi, 20, n_subsets=200)
     >>> found.values.round(6).max(), found.n_subsets
     (np.float64(20.0), 200)
     """
@@ -183,7 +185,7 @@ class _Sample:
         self.n_pairs = 0
 
     def add(self, pairs: NDArray[np.bool_], utilities: Floats) -> None:
-        """Take in pairs, with the utilities of their smaller halves and then of their complements."""
+        """Take in pairs, with utilities of their smaller halves, then of their complements."""
         self._coalitions.append(pairs)
         self._halves.append((utilities[: len(pairs)], utilities[len(pairs) :]))
         self.n_pairs += len(pairs)

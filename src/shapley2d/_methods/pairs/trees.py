@@ -88,7 +88,7 @@ def tree_values(model: GradientBoostingRegressor, n_players: int, semivalue: Sem
 
 
 def leaf_weights(n_players: int, most: int, semivalue: Semivalue) -> tuple[Floats, Floats]:
-    """What a leaf that has ``a`` players and lacks ``b`` is worth to each of the former, and takes from the latter.
+    """What a leaf with ``a`` players and without ``b`` gives to the former, takes from the latter.
 
     A player who joins a coalition of ``s`` others makes it reach the leaf if these are the other
     ``a - 1``, none of the ``b``, and any of the rest.
@@ -96,7 +96,8 @@ def leaf_weights(n_players: int, most: int, semivalue: Semivalue) -> tuple[Float
     Examples
     --------
     >>> member, absent = leaf_weights(5, 2, "shapley")
-    >>> [float(share.round(9)) for share in (member[1, 0], member[2, 0], absent[1, 1])]  # alone, in twos, before one
+    >>> alone, in_twos, before_one = member[1, 0], member[2, 0], absent[1, 1]
+    >>> [float(share.round(9)) for share in (alone, in_twos, before_one)]
     [1.0, 0.5, 0.5]
     """
     m = n_players
