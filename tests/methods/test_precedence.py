@@ -239,7 +239,7 @@ def test_what_nearest_neighbours_cannot_do_in_order(options, message):
 def test_in_order_no_more_coalitions_of_columns_than_are_affordable():
     X = np.random.default_rng(4).normal(size=(6, 15))
     with pytest.raises(
-        InputError, match="takes all of 32,768 coalitions of columns, more than 16,384: use method"
+        InputError, match="takes all of 32,768 column subsets, more than 16,384: use method"
     ):
         value_cells(
             X, [0, 1] * 3, X, [0, 1] * 3, precedence={"rows": [0, 0, 0, 1, 1, 1]}, progress=False

@@ -45,7 +45,7 @@ class Price:
     memory : float
         Bytes that the run needs here beside the table, at worst.
     amounts : dict of str to (int, int)
-        How many of what there are, at least and at most: ``"column coalitions"``,
+        How many of what there are, at least and at most: ``"column subsets"``,
         ``"permutations"``, ``"trees"``.
     facts : dict
         How it would be computed, in the words of the record of a run.

@@ -88,7 +88,7 @@ def price_draws(
 
 
 def expected_draws(state: MonteCarloState, tolerance: float, max_draws: int) -> tuple[int, int]:
-    """At least and at most so many draws, by what a pilot has seen."""
+    """The least and the most draws to expect, by what a pilot has seen."""
     least, made = min(MIN_DRAWS, max_draws), state.moments.count
     if tolerance == 0:
         return max_draws, max_draws

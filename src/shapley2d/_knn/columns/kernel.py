@@ -75,7 +75,7 @@ def kernel_semivalues(joins: Floats, profile: Floats, amplitude: Floats) -> tupl
     inside, outside = np.zeros(m // 2 + 1), np.zeros(m // 2 + 1)
     joined = np.arange(m)[:, None]
     for among in range(m // 2 + 1):  # members of T among the m-1 other players
-        common = np.arange(among + 1)  # of which the coalition has so many
+        common = np.arange(among + 1)  # members that the subset has of these
         rest = joined - common
         possible = (rest >= 0) & (rest <= m - 1 - among)
         rest = np.where(possible, rest, 0)

@@ -69,7 +69,7 @@ class PairFit(NamedTuple):
 
 
 def few_subsets(n_subsets: int, n_players: int) -> bool:
-    """Whether intervals from so many sampled subsets cannot be trusted for every player.
+    """Whether sampled subsets are too few to trust the intervals of every player.
 
     Examples
     --------

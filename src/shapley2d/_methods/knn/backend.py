@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 LEAST_WORK = 2.0**30
-"""Triples of row, validation row and coalition from which on a GPU pays, its start included.
+"""Triples of row, validation row and subset from which on a GPU pays, its start included.
 
 Measured on an H200 beside 16 cores, which take as long for 2^29 of them as the GPU takes to start
 and to set up.

@@ -1,7 +1,7 @@
 """What bins change in the values, estimated and taken out by exact ranks on a sample.
 
 In the fast form near rows are ranked and all others binned. The difference from ranking all rows is
-a mean over all validation rows and column coalitions, so that its mean over a random sample of both
+a mean over all validation rows and column subsets, so that its mean over a random sample of both
 estimates it without bias, with a standard error. Bins are good: mostly that mean is noise, far
 above the difference itself, and adding it would only do harm. How large the differences of all
 cells are together, though, is known well, from products of the sample's independent parts. So the
@@ -51,7 +51,7 @@ FINER_ROWS = 128
 """The same where near rows are ranked, which takes less time; fewer in large tables."""
 
 _FINER_WORK = 2**24  # rows times validation rows
-_FEW = 2  # exact ranks are so many times fewer where near rows are ranked first
+_FEW = 2  # times fewer exact ranks where near rows are ranked first
 
 SPREAD_SHARE = 1e-3
 """An error of this part of the spread of the values is never worth more work."""
@@ -270,7 +270,7 @@ def _grown(
 ) -> _Sample:
     """A sample, doubled until it leaves the wanted variance of a cell or is as large as allowed.
 
-    It starts with so many column coalitions, and has so many validation rows for each.
+    ``start``: column subsets at first, and validation rows for each.
     """
     count, rows_each = start
     most = min(most, MAX_SAMPLE, _STORE_BYTES // (binned.n_rows * np.dtype(np.float32).itemsize))

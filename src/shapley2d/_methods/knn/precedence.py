@@ -97,7 +97,7 @@ def _check(problem: Problem, run: Run, backend: str) -> None:
     if needed > MAX_COALITIONS:
         raise InputError(
             Setting("precedence"),
-            f" takes all of {needed:,} coalitions of columns, more than {MAX_COALITIONS:,}",
+            f" takes all of {needed:,} column subsets, more than {MAX_COALITIONS:,}",
             *instead,
         )
     if backend == "cuda":

@@ -145,7 +145,7 @@ def _subsets_needed(game: SplitGame, rule: Rule) -> tuple[int, int, list[str]]:
 
 
 def few_rows(problem: Problem, n_rows: int | None, n_valid: int, seed: int) -> Problem:
-    """The problem of the largest split, with at most so many random rows and validation rows."""
+    """The problem of the largest split, cut to some random rows and validation rows."""
     split = max(problem.splits, key=lambda one: one.train.n_rows)
     random = generator(seed, "plan")
     part = split.take_valid(np.sort(random.permutation(split.valid.n_rows)[:n_valid]))

@@ -47,7 +47,7 @@ class More:
 
 @dataclass(frozen=True)
 class Again:
-    """Start again with so many column subsets in a piece."""
+    """Start again with this number of column subsets in a piece."""
 
     n_subsets: int
 

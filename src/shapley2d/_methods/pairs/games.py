@@ -76,11 +76,11 @@ def solve_pairs(
         list(games), rows, n_rows, run.semivalues, run.n_jobs if n_jobs is None else n_jobs
     )
     check_pairs(n_rows, games[0].n_columns)
-    with reporting(run.progress, "pairs of coalitions") as report:
+    with reporting(run.progress, "pairs of subsets") as report:
 
         def update(done: int, planned: int, ratio: float) -> None:
             known = "" if not np.isfinite(ratio) else f"error {ratio:.3f} of the spread; "
-            report(done / planned, f"{known}{done:,} coalitions")
+            report(done / planned, f"{known}{done:,} subsets")
 
         found = estimate_pairs(
             axis.utilities,

@@ -52,9 +52,7 @@ def price_pairs(
                 one.low.handover_s,
             )
         )
-    notes = (
-        [] if low == high else ["How many coalitions the tolerance takes is not known beforehand."]
-    )
+    notes = [] if low == high else ["How many subsets the tolerance takes is not known beforehand."]
     return Price(
-        costs[0], costs[1], one.cores, one.memory, {"coalitions": (low, high)}, one.facts, notes
+        costs[0], costs[1], one.cores, one.memory, {"subsets": (low, high)}, one.facts, notes
     )

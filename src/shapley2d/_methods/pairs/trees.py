@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 DEPTH = 3
-"""Questions on the way to a leaf: players who matter together, up to so many."""
+"""Questions on the way to a leaf: the most players who matter together."""
 
 ROUNDS = 100
 RATE = 0.1
