@@ -207,7 +207,8 @@ class _PieceRun:
         """The estimate without the errors of bins, with what its record says and warnings."""
         game, options, pieces = self._game, self._game.options, self._pieces
         estimate.info.update(self._facts(estimate))
-        estimate.history.extend(self._looks.history)
+        if not pieces.takes_all:
+            estimate.history.extend(self._looks.history)
         wants_tolerance = options.n_subsets is None and not pieces.takes_all
         estimate = corrected(estimate, game, options.tolerance if wants_tolerance else TOLERANCE)
         if wants_tolerance and game.is_binned and not self._interrupted:
