@@ -151,9 +151,7 @@ def pydvl() -> None:
     (split,) = make_problem(X, y, X_test, y_test).splits
     columns = integer_columns(split.train, split.valid)
     coalitions = rng.random((64, m)) < 0.5
-    print(
-        f"{n:,} x {n_test}, {m} features, K = 10, one evaluation of one column subset, one core"
-    )
+    print(f"{n:,} x {n_test}, {m} features, K = 10, one evaluation of one column subset, one core")
     print(
         f"  pyDVL KNNShapleyValuation     {theirs:8.3f} s   {theirs / n / n_test * 1e9:8.0f} ns per pair of rows"
     )

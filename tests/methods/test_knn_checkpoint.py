@@ -300,7 +300,7 @@ def test_orders_of_arrival_have_neither(option, tmp_path):
         )
 
 
-FACTS = {"n_subsets": 8, "attempt": 0, "asked": {}, "history": [], "half_error": None}
+FACTS = {"n_subsets": 8, "attempt": 0, "asked": {}, "history": []}
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,6 @@ FACTS = {"n_subsets": 8, "attempt": 0, "asked": {}, "history": [], "half_error":
         ({"attempt": 2}, {}, "its attempt is not a whole number"),
         ({"asked": 0}, {}, "it does not say what it was asked"),
         ({"history": 1}, {}, "history"),
-        ({"half_error": "x"}, {}, "its error is not a number"),
     ],
 )
 def test_what_a_checkpoint_must_hold(facts, arrays, words):

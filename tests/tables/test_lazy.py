@@ -153,7 +153,8 @@ def test_a_large_one_is_announced(engine, monkeypatch):
 def test_two_queries_may_be_in_two_orders():
     X, y = of_duckdb(FRAME[["age", "job"]]), of_duckdb(FRAME[["y"]])
     with pytest.warns(
-        InputWarning, match="^X and y are two duckdb queries, which may return their rows in different orders"
+        InputWarning,
+        match="^X and y are two duckdb queries, which may return their rows in different orders",
     ):
         value_cells(X, y, **OPTIONS)
 

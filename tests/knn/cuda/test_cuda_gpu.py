@@ -132,6 +132,9 @@ def test_values_agree_with_the_processor_within_their_errors(device, task, optio
     here = value_cells(*data, backend="cpu", form="exact", progress=False, **options)
     assert there.info["backend"] == "cuda" and there.info["form"] == "fast"
     off = np.abs(there.values - here.values)
-    assert off.max() < 6 * there.info["form_stderr"] + 1e-3 * np.ptp(here.values)
+    # a GPU takes more validation rows at a time, which have other subsets where these are sampled
+    sampled = 6 * np.hypot(there.stderr, here.stderr) if here.stderr.any() else 0.0
+    bins = 6 * there.info["form_stderr"] + 1e-3 * np.ptp(here.values)
+    assert (off < sampled + bins).all()
     again = value_cells(*data, backend="cuda", progress=False, **options)
     assert np.array_equal(there.values, again.values)

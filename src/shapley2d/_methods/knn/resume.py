@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shapley2d._base.json_record import history_pairs, real_number, whole_number
+from shapley2d._base.json_record import history_pairs, whole_number
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums
 from shapley2d.exceptions import InputError, Setting
 
@@ -84,7 +84,6 @@ class Resume:
         if sums.pieces != self._saved.count:
             raise _does_not_fit()
         looks.history.extend(history_pairs(self._saved.facts["history"]))
-        looks.half_error = self._saved.facts["half_error"]
         return self._saved.count
 
     def due(self) -> bool:
@@ -99,7 +98,6 @@ class Resume:
             **name._asdict(),
             "asked": self._asked,
             "history": looks.history,
-            "half_error": looks.half_error,
         }
         self._checkpoint.save(sums.pieces, sums.state(), facts)
 
@@ -135,8 +133,6 @@ def _check(saved: Saved) -> None:
     if not isinstance(facts.get("asked"), dict):
         raise ValueError("it does not say what it was asked")  # noqa: TRY004
     history_pairs(facts.get("history"))
-    if facts.get("half_error") is not None:
-        real_number(facts["half_error"], "its error")
     if not all(np.isfinite(array).all() for array in saved.arrays.values()):
         raise ValueError("not all of its numbers are finite")
 
