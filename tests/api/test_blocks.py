@@ -352,7 +352,9 @@ def test_options_of_other_methods_are_refused():
         value_blocks(*small_table(), rows=ROWS, method="mc", max_permutation=3)
     with pytest.raises(TypeError, match="method 'exact' has no option 'tolerance'"):
         value_blocks(*small_table(), rows=ROWS, method="exact", tolerance=0.1)
-    with pytest.raises(InputError, match="how many neighbours are right, has no closed form"):
+    with pytest.raises(
+        InputError, match="'f1_macro' has no closed form: it is not a mean over validation rows"
+    ):
         value_blocks(*small_table(), rows=ROWS, model="knn", scoring="f1_macro")
 
 

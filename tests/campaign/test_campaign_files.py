@@ -89,9 +89,8 @@ def test_crafted_checkpoints_of_pieces_are_refused(kind, tmp_path):
         crafted += [(record, {**arrays, name: infinite}), (record, {**arrays, name: array[:-1]})]
         crafted.append((record, {key: part for key, part in arrays.items() if key != name}))
     if kind == "knn exact":
-        crafted.append(
-            (record, {"sums": np.append(1e300, arrays["sums"][1:])})
-        )  # validation rows seen
+        seen = np.append(1e300, arrays["counts"][1:])  # validation rows
+        crafted.append((record, {**arrays, "counts": seen}))
     for number, (written, parts) in enumerate(crafted):
         path = tmp_path / f"{number}.npz"
         path.write_bytes(checkpoint_bytes(written, parts))

@@ -360,7 +360,7 @@ def test_truncation_trains_less_and_keeps_the_total():
         ({"model": "perceptron"}, "use one of 'tree', 'gaussian_nb', 'ridge', 'knn'"),
         (
             {"model": "ridge", "scoring": "neg_log_loss"},
-            "which has accuracy, balanced_accuracy, f1, roc_auc: use one of",
+            "use accuracy, balanced_accuracy, f1, roc_auc, or a model of scikit-learn",
         ),
         (
             {"model": "tree", "scoring": "r2"},
@@ -368,7 +368,7 @@ def test_truncation_trains_less_and_keeps_the_total():
         ),
         (
             {"model": "knn", "scoring": "f1"},
-            "how many neighbours are right, has no closed form: use 'accuracy' or 'balanced_accuracy'",
+            "has no closed form: it is not a mean over validation rows: use 'accuracy' or 'balanced_accuracy'",
         ),
         (
             {"model": "ridge", "preprocess": "none"},

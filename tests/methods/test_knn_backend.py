@@ -100,8 +100,11 @@ def test_values_agree_within_the_stated_errors(emulated, task, options):
         "cpu",
     )
     off, spread = np.abs(there.values - here.values), np.ptp(here.values)
-    assert off.max() < 0.01 * spread
-    assert np.sqrt(np.mean(off**2)) < 3 * there.info["form_stderr"]
+    if options:  # a GPU takes more validation rows at a time, which have subsets of their own
+        assert (off < 6 * np.hypot(there.stderr, here.stderr)).all()
+    else:
+        assert off.max() < 0.01 * spread
+        assert np.sqrt(np.mean(off**2)) < 3 * there.info["form_stderr"]
     assert there.stderr.max() >= there.info["form_stderr"] > 0
 
 

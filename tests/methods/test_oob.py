@@ -343,7 +343,7 @@ def test_ctrl_c_keeps_what_suffices(after):
         with pytest.raises(KeyboardInterrupt):
             value(X, y, progress=interrupt, **options)
         return
-    with pytest.warns(PrecisionWarning, match="interrupted after 150 of 5000 trees"):
+    with pytest.warns(PrecisionWarning, match="interrupted after 150 of 5,000 trees"):
         estimate = value(X, y, progress=interrupt, **options)
     assert estimate.info["interrupted"] is True
     np.testing.assert_array_equal(estimate.values, value(X, y, n_trees=150, column_share=1).values)

@@ -96,6 +96,12 @@ class SplitSums:
         """Validation rows that were used."""
         return int(min(self._arrays["counts"][0], self._n_valid))
 
+    @property
+    def counts_fit(self) -> bool:
+        """Whether this many pieces can have had this many validation rows."""
+        seen, pieces, _ = self._arrays["counts"].tolist()
+        return bool(0 <= pieces <= seen <= pieces * self._n_valid)
+
     def add(self, result: PieceResult) -> None:
         """Add what a piece has given."""
         arrays, size, lines = self._arrays, result.n_valid, result.lines
@@ -292,6 +298,8 @@ class TableSums:
             saved = np.split(state[name].ravel(), np.cumsum(sizes)[:-1])
             for split, part in zip(self.splits, saved, strict=True):
                 split.arrays[name][...] = part.reshape(split.arrays[name].shape)
+        if not all(split.counts_fit for split in self.splits):
+            raise ValueError("its counts of pieces and validation rows do not fit each other")
 
     def estimate(self) -> Estimate:
         """The values of the table with their errors: the mean over the splits."""
