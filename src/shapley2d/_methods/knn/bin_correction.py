@@ -236,7 +236,7 @@ def _report_part(
     report(before + done / count, "")
 
 
-class _Sample(NamedTuple):
+class _BinSample(NamedTuple):
     """What subsets count for every column, differences of rows under them, and variances.
 
     Those of cells and of row sums are means over all of them.
@@ -267,7 +267,7 @@ def _grown(
     report: Callable[[float], None],
     most: int,
     wanted: float,
-) -> _Sample:
+) -> _BinSample:
     """A sample, doubled until it leaves the wanted variance of a cell or is as large as allowed.
 
     ``start``: column subsets at first, and validation rows for each.
@@ -324,7 +324,7 @@ def _draw(
     return counted, differences
 
 
-def _judge(counted: NDArray[np.float64], differences: NDArray[np.float32]) -> _Sample:
+def _judge(counted: NDArray[np.float64], differences: NDArray[np.float32]) -> _BinSample:
     """The variances of a sample's means, and how far to believe them."""
     together, of_all = counted.sum(axis=1), differences.sum(axis=1, dtype=np.float64)
     count, n = differences.shape
@@ -333,7 +333,7 @@ def _judge(counted: NDArray[np.float64], differences: NDArray[np.float32]) -> _S
     of_rows = (differences @ differences.T).astype(np.float64)
     products = of_rows * (counted @ counted.T)
     columns = of_all[:, None] * counted
-    return _Sample(
+    return _BinSample(
         counted,
         differences,
         noise_of_mean(products) / (n * counted.shape[1]),
