@@ -63,7 +63,7 @@ def test_coalitions_are_those_of_the_run(options):
     assert plan.n_valid == v.info["n_valid"] == T
     assert (plan.n_rows, plan.n_columns) == v.shape
     assert plan.facts["form"] == v.info["form"]
-    if "valid" in options:
+    if "valid_rows" in options:
         assert within(plan.amounts["validation rows"], v.info["n_valid_used"])
     if "tolerance" not in options:
         assert plan.amounts["column subsets"] == (v.info["n_subsets"],) * 2

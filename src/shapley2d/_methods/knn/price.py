@@ -40,7 +40,15 @@ from shapley2d._methods.knn.pieces import SampledPieces
 from shapley2d._methods.knn.resume import ListName
 from shapley2d._methods.knn.rule import LEAST_CHUNKS
 from shapley2d._methods.knn.varying import take_columns
-from shapley2d._methods.price import CALIBRATION_S, HANDOVER_S, Measured, Price, measure, timed
+from shapley2d._methods.price import (
+    CALIBRATION_S,
+    HANDOVER_S,
+    Measured,
+    Price,
+    here,
+    measure,
+    timed,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -206,7 +214,9 @@ def _price_list(game: SplitGame, rule: Rule, n_subsets: int, setup_s: float) -> 
 def _together(low: _ListPrice, high: _ListPrice, rule: Rule, notes: list[str]) -> Price:
     """The price of a run, from those of the shortest and the longest list that it may take."""
     game, pieces, n_valid = high.game, high.pieces, high.game.problem.n_valid
-    best, worst = low.cost, replace(high.cost, alone_s=high.cost.alone_s + high.more_s)
+    costs = low.cost, replace(high.cost, alone_s=high.cost.alone_s + high.more_s)
+    # the two lists are timed one after the other: on a busy machine the shorter may look longer
+    best, worst = sorted(costs, key=lambda cost: here(cost, high.pace.cores))
     amounts = {"column subsets": (low.pieces.n_subsets, pieces.n_subsets)}
     if rule.samples_rows:
         chunks = low.pieces.chunks[: LEAST_CHUNKS * len(game.parts)]
