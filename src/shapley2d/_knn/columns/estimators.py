@@ -21,6 +21,7 @@ column, which serve all rows of the table. None forces the fit through ``phi({})
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,9 +29,8 @@ import numpy as np
 from shapley2d._knn.columns.design import pair_counts
 from shapley2d._knn.columns.kernel import (
     KERNEL_NOISE,
+    OddGames,
     inverse_kernel,
-    kernel_profile,
-    kernel_semivalues,
 )
 from shapley2d._theory.semivalues import size_probabilities
 
@@ -94,6 +94,11 @@ class ColumnSemivalue:
         self.even_level = twice * (level + level[::-1])[half] / 2
         for ends_apart in (self.odd_slope, self.odd_level, self.even_slope, self.even_level):
             ends_apart[0] = 0.0
+
+    @cached_property
+    def odd_games(self) -> OddGames:
+        """The kernel of estimator B with its semivalues, made once for all chunks of a run."""
+        return OddGames(self.joins)
 
     @property
     def shares(self) -> Floats:
@@ -281,11 +286,10 @@ class OddKernel(_PairEstimator):
     def __init__(self, target: ColumnSemivalue, coalitions: NDArray[np.bool_]) -> None:
         super().__init__(target, coalitions)
         size = coalitions.sum(axis=1)
-        profile, amplitude = kernel_profile(target.n_columns)
-        inside, outside = kernel_semivalues(target.joins, profile, amplitude)
-        self._surrogate = np.where(coalitions.T, inside[size], outside[size])
-        self._amplitude = amplitude[size]
-        self._inverse = inverse_kernel(coalitions, profile)
+        games = target.odd_games
+        self._surrogate = np.where(coalitions.T, games.inside[size], games.outside[size])
+        self._amplitude = games.amplitude[size]
+        self._inverse = inverse_kernel(coalitions, games.profile)
         self._penalty = _odd_ridge(target, coalitions).slight_penalty()
 
     def _kept_weights(self, keep: NDArray[np.bool_]) -> Floats:

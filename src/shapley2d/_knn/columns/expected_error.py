@@ -18,12 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shapley2d._knn.columns.kernel import (
-    KERNEL_NOISE,
-    kernel_matrix_blocks,
-    kernel_profile,
-    kernel_semivalues,
-)
+from shapley2d._knn.columns.kernel import KERNEL_NOISE, kernel_matrix_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,8 +61,13 @@ def expected_error(
     True
     """
     m, size = target.n_columns, coalitions.sum(axis=1)
-    profile, amplitude = kernel_profile(m)
-    inside, outside = kernel_semivalues(target.joins, profile, amplitude)
+    games = target.odd_games
+    profile, amplitude, inside, outside = (
+        games.profile,
+        games.amplitude,
+        games.inside,
+        games.outside,
+    )
     # The game of a complement is minus that of the coalition, whose members are its non-members.
     rest = slice(m - len(inside), None, -1)
     inside, outside = np.append(inside, -outside[rest]), np.append(outside, -inside[rest])

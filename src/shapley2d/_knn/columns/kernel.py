@@ -95,6 +95,25 @@ def kernel_semivalues(joins: Floats, profile: Floats, amplitude: Floats) -> tupl
     return inside, outside
 
 
+class OddGames:
+    """The odd kernel over the subsets of m columns, and its semivalues.
+
+    Parameters
+    ----------
+    joins : ndarray of shape (m,)
+        As of :func:`kernel_semivalues`.
+
+    Attributes
+    ----------
+    profile, amplitude : ndarray of shape (m + 1,)
+    inside, outside : ndarray of shape (m // 2 + 1,)
+    """
+
+    def __init__(self, joins: Floats) -> None:
+        self.profile, self.amplitude = kernel_profile(len(joins))
+        self.inside, self.outside = kernel_semivalues(joins, self.profile, self.amplitude)
+
+
 def kernel_matrix_blocks(
     coalitions: NDArray[np.bool_], profile: Floats
 ) -> Iterator[tuple[slice, Floats]]:
