@@ -1,16 +1,17 @@
 """How the cost of nearest neighbours grows, how workers share it, and how well a plan foretells it: one run, ratios.
 
 Run: python benchmarks/scale.py [--out docs/figures/scale.json] [--only growth]   (five minutes on two quiet cores)
-     python benchmarks/scale.py --only million   (five more, with up to 8 GB; kept by the others)
+     python benchmarks/scale.py --only million   (five more, with up to 6 GB and 0.4 for every core; kept by the others)
 Then: python docs/make_scale.py   (the figure and the tables of docs/scale.md)
 
 growth     CPU time against rows (10^3 to 10^6), validation rows, columns and subsets, each with its fitted exponent beside
            the theory's. Made-up tables; the kernels of a run, one thread, the best of some repeats.
 workers    one and two worker processes by the clock; 4 to 1,024 by simulation from the times of single pieces and of
            handing them over, both measured
-plans      what plan_cells says beside the CPU time that the run then takes, at three sizes that nothing was fitted on
+plans      what plan_cells says beside the CPU time and the memory that the run then takes, at three sizes that nothing was
+           fitted on
 billion    what 10^9 cells would take 100 workers at the pace of a million rows
-million    a million rows of 50 columns on all cores of this machine, in a process that cannot have more than 8 GB
+million    a million rows of 50 columns on all cores of this machine: time by the clock, and memory
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ import heapq
 import json
 import os
 import platform
-import resource
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -245,7 +245,7 @@ def plans() -> list[dict]:
     found = []
     for name, (shape, options) in PLANS.items():
         data = table(*shape, seed=3)
-        settings = {"n_jobs": 1, "progress": False, **options}
+        settings = {"n_jobs": 1, "progress": False, "backend": "cpu", **options}
         found_plans, seconds = [], []
         for _ in range(2):  # in turn, so that both meet the same machine
             found_plans.append(plan_cells(*data, **settings))
@@ -256,12 +256,51 @@ def plans() -> list[dict]:
         planned = (plan.low.seconds(1), plan.high.seconds(1))
         nearest = float(np.clip(actual, *planned))
         off = nearest / actual - 1
+        needed = in_new_process(peak_bytes, shape, settings)["bytes"]
         print(
-            f"  {name:<52} planned {planned[0]:.1f} to {planned[1]:.1f} s, took {actual:.1f} s of CPU: {off:+.0%}",
+            f"  {name:<52} planned {planned[0]:.1f} to {planned[1]:.1f} s, took {actual:.1f} s of CPU: {off:+.0%}; "
+            f"planned {plan.memory / 1e6:.0f} MB, took {needed / 1e6:.0f} MB: {plan.memory / needed:.2f} times",
             flush=True,
         )
-        found.append({"name": name, "planned": planned, "actual": actual, "off": off})
+        found.append(
+            {
+                "name": name,
+                "planned": planned,
+                "actual": actual,
+                "off": off,
+                "planned_bytes": plan.memory,
+                "bytes": needed,
+            }
+        )
     return found
+
+
+def in_new_process(work, *given):
+    """What a function returns in a process of its own, whose memory nothing else has used."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(work, *given).result()
+
+
+def peak_bytes(shape: tuple[int, int, int], settings: dict, seed: int = 3) -> dict:
+    """The most memory that a run had beside the table, and its seconds by the clock (Linux)."""
+    small = table(1_100, shape[1], 8)
+    value_cells(*small, **settings)  # compiles, or loads what was compiled
+    data = table(*shape, seed)
+    before = _status("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the peak so far
+    started = time.perf_counter()
+    values = value_cells(*data, **settings)
+    seconds = time.perf_counter() - started
+    facts = {name: values.info[name] for name in ("n_valid_used", "n_subsets", "form")}
+    peak = _status("VmHWM")
+    return {"bytes": peak - before, "process_bytes": peak, "seconds": seconds, **facts}
+
+
+def _status(name: str) -> int:
+    """Bytes of this process, as Linux counts them."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    (line,) = (line for line in lines if line.startswith(f"{name}:"))
+    return 1024 * int(line.split()[1])
 
 
 def billion(lines: list[dict]) -> dict:
@@ -287,27 +326,23 @@ def billion(lines: list[dict]) -> dict:
 
 
 def million() -> dict:
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        found = pool.submit(_million).result()
-    print(f"  planned {found['planned'][0]:.0f} to {found['planned'][1]:.0f} s and {found['planned_gb']:.1f} GB beside the table, "
-          f"took {found['seconds']:.0f} s and {found['gigabytes']:.1f} GB with the table")  # fmt: skip
+    shape, settings = (1_000_000, 50, 32), {"n_subsets": 202, "progress": False, "backend": "cpu"}
+    cores = os.cpu_count() or 1
+    plan = in_new_process(_plan_of, shape, settings)
+    took = in_new_process(peak_bytes, shape, settings)
+    found = {
+        "rows": shape[0], "columns": shape[1], "valid": took["n_valid_used"], "subsets": took["n_subsets"],
+        "form": took["form"], "cores": cores, "planned": list(plan.seconds), "planned_gb": plan.memory / 2**30,
+        "seconds": took["seconds"], "gigabytes": took["process_bytes"] / 2**30,
+        "bytes": took["bytes"],
+    }  # fmt: skip
+    print(f"  planned {found['planned'][0]:.0f} to {found['planned'][1]:.0f} s and {plan.memory / 1e9:.2f} GB, "
+          f"took {found['seconds']:.0f} s and {took['bytes'] / 1e9:.2f} GB, beside the table")  # fmt: skip
     return found
 
 
-def _million() -> dict:
-    data = table(1_000_000, 50, 32)
-    settings = {"n_subsets": 202}
-    plan = plan_cells(*data, **settings)
-    cores = os.cpu_count() or 1
-    resource.setrlimit(resource.RLIMIT_DATA, (8 * 2**30, 8 * 2**30))
-    started = time.perf_counter()
-    values = value_cells(*data, progress=False, **settings)
-    return {
-        "rows": 1_000_000, "columns": 50, "valid": values.info["n_valid_used"], "subsets": values.info["n_subsets"],
-        "form": values.info["form"], "cores": cores, "planned": [plan.low.seconds(cores), plan.high.seconds(cores)],
-        "planned_gb": plan.memory / 2**30, "seconds": time.perf_counter() - started,
-        "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
-    }  # fmt: skip
+def _plan_of(shape: tuple[int, int, int], settings: dict):
+    return plan_cells(*table(*shape, 3), **settings)
 
 
 def main() -> None:
@@ -317,8 +352,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument(
         "--only",
+        nargs="+",
         choices=("growth", "workers", "plans", "million"),
-        help="measure this again, keep the rest of the file",
+        help="measure these again, keep the rest of the file",
     )
     given = parser.parse_args()
     record = json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists() else {}
@@ -333,16 +369,15 @@ def main() -> None:
         "plans": plans,
         "million": million,
     }.items():
-        if name == given.only or (given.only is None and name != "million"):
+        if name in (given.only or ("growth", "workers", "plans")):
             print(name, flush=True)
             record[name] = measure()
-    print("billion")
-    record["billion"] = billion(record["growth"])
-    seconds = round(time.perf_counter() - started)
-    if given.only is None:
-        record |= {"machine": machine, "seconds": seconds}
-    given.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    print(f"{seconds} s; written: {given.out}")
+            record.setdefault("machines", {})[name] = machine
+            if name == "growth":
+                print("billion")
+                record["billion"] = billion(record["growth"])
+            given.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print(f"{time.perf_counter() - started:.0f} s; written: {given.out}")
 
 
 if __name__ == "__main__":

@@ -85,9 +85,8 @@ def million_words(record: dict[str, Any]) -> str:
     planned = f"{high:.1f}" if high < 1.1 * low else f"{low:.1f} to {high:.1f}"
     return (
         f"{one['rows']:,} rows of {one['columns']} made-up columns against {one['valid']} validation rows under {one['subsets']} "
-        f"subsets, {one['form']} form, on {one['cores']} cores, in a process that cannot have more than 8 GB: "
-        f"{one['seconds'] / 60:.1f} minutes and {one['gigabytes']:.1f} GB, the table included. The plan was {planned} minutes and "
-        f"{one['planned_gb']:.1f} GB beside the table.\n"
+        f"subsets, {one['form']} form, on {one['cores']} cores: {one['seconds'] / 60:.1f} minutes and {one['gigabytes']:.1f} GB, "
+        f"the table included. The plan was {planned} minutes and {one['planned_gb']:.1f} GB beside the table.\n"
     )
 
 
