@@ -10,7 +10,7 @@ order, and a rule says when it is enough. The lists of pieces are in
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.defaults import TOLERANCE
 from shapley2d._base.precision import convergence_ratio
@@ -30,36 +30,42 @@ from shapley2d.exceptions import PrecisionWarning, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._knn.cuda.device import Device
     from shapley2d._methods.knn.choices import KnnOptions
     from shapley2d._methods.knn.pieces import Pieces
     from shapley2d._methods.knn.resume import Resume
-    from shapley2d._methods.knn.rule import Again, Verdict
+    from shapley2d._methods.knn.rule import Verdict
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
-
-R = TypeVar("R")
 
 _LEAST_SUBSETS = 32  # of the list that a run begins with
 
 
-def value_knn(problem: Problem, run: Run, options: KnnOptions) -> Estimate:
-    """Values under the K-nearest-neighbour utility, mean over the splits of the problem."""
-    return value_somewhere(problem, run, options, value_game)
-
-
-def value_somewhere(
-    problem: Problem, run: Run, options: KnnOptions, value: Callable[[SplitGame], Estimate]
+def value_knn(
+    problem: Problem,
+    run: Run,
+    options: KnnOptions,
+    value: Callable[[SplitGame], Estimate] | None = None,
 ) -> Estimate:
-    """Value the game of a problem on the processor or on a GPU."""
+    """Values under the K-nearest-neighbour utility, mean over the splits of the problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    run : Run
+    options : KnnOptions
+    value : callable, optional
+        What values the game, on the processor or on a GPU; default :func:`value_game`.
+    """
     options.check(problem.table.n_columns)
     if options.checkpoint is not None:
         check_place(options.checkpoint)  # before anything long is done
 
     def compute(device: Device | None) -> Estimate:
-        return value(make_game(problem, run, options, device))
+        return (value or value_game)(make_game(problem, run, options, device))
 
     backend = options.backend if options.cluster is None else "cpu"
     return on_backend(backend, amount_of_work(problem, options), compute)
@@ -104,10 +110,13 @@ def value_game(game: SplitGame) -> Estimate:
     name = resume.list_name or first_list(rule)
     while True:
         game = in_form_of(game, name)
-        run = _PieceRun(game, rule, resume, name)
-        verdict = run.verdict()
+        pieces = _PieceRun(game, rule, resume, name)
+        with pieces.reporting() as report, single_threaded():
+            verdict = pieces.look()
+            while isinstance(verdict, More):
+                verdict = pieces.add_pass(report)
         if isinstance(verdict, Enough):
-            return run.finish(verdict.estimate)
+            return pieces.finish(verdict.estimate)
         name = ListName(verdict.n_subsets, attempt=1)
 
 
@@ -143,53 +152,48 @@ class _PieceRun:
         self._resumed_at = resume.restore(name, self._sums, self._looks)
         self._interrupted = False
 
-    def verdict(self) -> Enough | Again:
-        """Add pieces until the rule has enough of them, or Ctrl-C ends it."""
+    def reporting(self) -> AbstractContextManager[Callable[[float, str], None]]:
+        """A progress bar for the run."""
         title = "exact KNN values" if self._pieces.takes_all else "sampled KNN values"
-        with (
-            reporting(self._game.run.progress, title) as report,
-            single_threaded(),
-            ThreadPoolExecutor(1) as meanwhile,
-        ):
-            if self._game.device is not None:
-                meanwhile.submit(lambda: self._game.rounding_bound)  # for the record at the end
-            try:
-                verdict = self._look()
-                while isinstance(verdict, More):
-                    verdict = self._go_on(report)
-            except KeyboardInterrupt:
-                if self._sums.fewest_pieces < 2:  # nothing to compare
-                    raise
-                self._interrupted = True
-                return Enough(self._sums.estimate())
-        return verdict
+        return reporting(self._game.run.progress, title)
 
-    def _look(self) -> Verdict:
+    def look(self) -> Verdict:
+        """What the rule says of the sums."""
         return self._rule.verdict(self._pieces, self._sums, self._looks)
 
-    def _go_on(self, report: Callable[[float, str], None]) -> Verdict:
-        """Add pieces up to the end of a pass through the validation rows, or until it is enough."""
+    def add_pass(self, report: Callable[[float, str], None]) -> Verdict:
+        """Add pieces to the end of a pass through the validation rows, until enough, or Ctrl-C."""
         pieces, sums, looks, resume = self._pieces, self._sums, self._looks, self._resume
         start = written = sums.pieces
         until = (start // len(pieces.chunks) + 1) * len(pieces.chunks)
         results = results_in_order(pieces, start, until, self._game.options.cluster)
         verdict: Verdict = More()
-        try:
-            for result in results:
-                split, _ = pieces.chunks[sums.pieces % len(pieces.chunks)]
-                _uninterrupted(sums.splits[split].add, result)
-                del result  # its memory, while the sums are looked at
-                report(sums.pieces / until, self._words())
-                verdict = self._look()
-                if not isinstance(verdict, More):
-                    break
-                if resume.due():
+        with ThreadPoolExecutor(2) as beside:
+            if self._game.device is not None:
+                beside.submit(lambda: self._game.rounding_bound)  # for the record at the end
+            try:
+                for result in results:
+                    split, _ = pieces.chunks[sums.pieces % len(pieces.chunks)]
+                    # in a thread: Ctrl-C cannot leave half of it added
+                    beside.submit(sums.splits[split].add, result).result()
+                    del result  # its memory, while the sums are looked at
+                    report(sums.pieces / until, self._words())
+                    verdict = self.look()
+                    if not isinstance(verdict, More):
+                        break
+                    if resume.due():
+                        resume.save(self._name, sums, looks)
+                        written = sums.pieces
+            except KeyboardInterrupt:
+                beside.shutdown()  # what is being added is added in full
+                if sums.fewest_pieces < 2:  # nothing to compare
+                    raise
+                self._interrupted = True
+                return Enough(sums.estimate())
+            finally:
+                results.close()
+                if sums.pieces > written:
                     resume.save(self._name, sums, looks)
-                    written = sums.pieces
-        finally:
-            results.close()
-            if sums.pieces > written:
-                resume.save(self._name, sums, looks)
         return verdict
 
     def _words(self) -> str:
@@ -261,9 +265,3 @@ def _warn_of_few(n_subsets: int, n_columns: int) -> None:
             " or more",
         )
     )
-
-
-def _uninterrupted(task: Callable[[R], None], given: R) -> None:
-    """Do something in full, although Ctrl-C may come meanwhile: that is raised when it is done."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(task, given).result()

@@ -18,7 +18,7 @@ import numpy as np
 from shapley2d._base.streams import generator
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._methods.knn.bin_correction import correct_bins
-from shapley2d._methods.knn.cells import value_game, value_somewhere
+from shapley2d._methods.knn.cells import value_game, value_knn
 from shapley2d._tables.per_row import weighted_mean
 from shapley2d._theory.semivalues import (
     Semivalue,
@@ -49,7 +49,7 @@ def value_knn_label(problem: Problem, run: Run, options: KnnOptions) -> Estimate
     def value(game: SplitGame) -> Estimate:
         return _with_label(value_game(game), game, column_semivalue, factor)
 
-    return value_somewhere(problem, of_features, options, value)
+    return value_knn(problem, of_features, options, value)
 
 
 def _with_label(

@@ -220,12 +220,13 @@ def results_in_order(
         work: Any = pieces  # its results are more than an array, which workers do not mind
         results: Any = ordered_results(work, start, stop, cluster=cluster)
         return cast("Generator[PieceResult, None, None]", results)
-    if isinstance(pieces, SampledPieces) and pieces.on_gpu:
-        # a design is made while the GPU works on the piece before it, whose result is added up
-        # while the GPU works on the next
-        designs = map_in_threads(lambda number: (number, pieces.design(number)), numbers, 1)
+    if isinstance(pieces, AllSubsetPieces):
+        return (pieces(number) for number in numbers)
+    # the design of a piece is made while the one before it is computed
+    designs = map_in_threads(lambda number: (number, pieces.design(number)), numbers, 1)
+    if pieces.on_gpu:  # a result is added up while the GPU works on the next
         return map_in_threads(lambda piece: pieces.under(*piece), designs, 1)
-    return (pieces(number) for number in numbers)
+    return (pieces.under(*piece) for piece in designs)
 
 
 def chunk_rows(n_rows: int, n_valid: int, n_columns: int, n_subsets: int, at_least: int = 1) -> int:
