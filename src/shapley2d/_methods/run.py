@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +85,6 @@ class Run:
     def record(self, **facts: Any) -> dict[str, Any]:
         """The record for the result: facts, settings, time and versions, as JSON values."""
         _warn_of_cache()
-        packages = ("numpy", "numba", "scikit-learn", "scipy")
         record = {
             **facts,
             "semivalue": [list(one) if isinstance(one, tuple) else one for one in self.semivalues],
@@ -94,10 +94,16 @@ class Run:
             "versions": {
                 "shapley2d": __version__,
                 "python": platform.python_version(),
-                **{name: version(name) for name in packages},
+                **_versions(),
             },
         }
         return {key: _plain(value) for key, value in record.items()}
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Versions of the packages that bits of a result can depend on; reading them takes a while."""
+    return {name: version(name) for name in ("numpy", "numba", "scikit-learn", "scipy")}
 
 
 _said: set[str] = set()
