@@ -1,4 +1,4 @@
-"""The drawings of the guide: the four corners of the counterfactual, and the heatmap of a table with injected errors.
+"""The drawings of the guide: the four corners of the counterfactual, one leaf, and the heatmap of a table with injected errors.
 
 Run: make figures
 """
@@ -59,6 +59,36 @@ def four_corners() -> None:
     plt.close(figure)
 
 
+def one_leaf() -> None:
+    """A leaf as a box: the rows that fit it in both of its columns, in one of them, and in none."""
+    random = np.random.default_rng(4)
+    points = random.random((46, 2))
+    right = points[:, 0] + 0.5 * points[:, 1] + random.normal(0, 0.2, 46) < 0.7
+    (low, high), top = (0.18, 0.58), 0.55
+    fits = ((low < points[:, 0]) & (points[:, 0] <= high), points[:, 1] <= top)
+    figure, axes = plt.subplots(1, 4, figsize=(11, 3.1))
+    subsets = [("no columns", ()), ("age", (0,)), ("pay", (1,)), ("age and pay", (0, 1))]
+    for ax, (name, columns) in zip(axes, subsets, strict=True):
+        x, width = (low, high - low) if 0 in columns else (0, 1)
+        ax.add_patch(Rectangle((x, 0), width, top if 1 in columns else 1, fc=PALE, ec=BLUE, lw=1.2))
+        votes = np.logical_and.reduce([np.ones(46, dtype=bool), *(fits[j] for j in columns)])
+        for label, colour in ((True, BLUE), (False, RED)):
+            for voting, alpha in ((True, 1.0), (False, 0.15)):
+                chosen = points[(right == label) & (votes == voting)]
+                ax.scatter(*chosen.T, s=18, color=colour, alpha=alpha, lw=0)
+        ax.plot(0.4, 0.3, marker="*", color="black", ms=11)
+        share = right[votes].mean()
+        ax.set_title(f"{name}: {right[votes].sum()} of {votes.sum()}, {share:.2f}", fontsize=11)
+        ax.set_xlim(-0.02, 1.02)
+        ax.set_ylim(-0.02, 1.02)
+        ax.set_xticks([])
+        ax.set_yticks([])
+        ax.set_xlabel("age")
+    axes[0].set_ylabel("pay")
+    figure.savefig(FIGURES / "one-leaf.png", dpi=150, bbox_inches="tight")
+    plt.close(figure)
+
+
 def heatmap() -> None:
     """Wine with twelve entries swapped in from another class: the values of its cells."""
     from sklearn.datasets import load_wine
@@ -84,4 +114,5 @@ if __name__ == "__main__":
     mpl.use("Agg")
     FIGURES.mkdir(exist_ok=True)
     four_corners()
+    one_leaf()
     heatmap()

@@ -83,6 +83,7 @@ TASKS = [
     *((cells, (task,), {"method": "flat", "model": "tree", **SAMPLES}) for task in TARGETS),
     *((cells, ("classification",), {"method": method, "model": "gaussian_nb", **SAMPLES}) for method in ("mc", "flat")),
     *((cells, (task,), {"method": "oob", "n_trees": 60}) for task in TARGETS),
+    *((cells, (task,), {"method": "forest", "max_trees": 2, "tolerance": 0}) for task in TARGETS),
     *((blocks, (task,), {}) for task in TARGETS),
     *((cells, (task,), {"n_neighbors": 3}) for task in TARGETS),
     (cells, ("classification",), {"n_neighbors": 3, "scoring": "balanced_accuracy"}),

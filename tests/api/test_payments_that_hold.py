@@ -60,7 +60,7 @@ def test_owners_are_worth_the_sum_of_their_cells():
     assert sum(by_owner(v).values()) == pytest.approx(v.total)
 
 
-@pytest.mark.parametrize("method", ["knn", "mc", "exact", "loo", "flat", "oob", "random"])
+@pytest.mark.parametrize("method", ["knn", "forest", "mc", "exact", "loo", "flat", "oob", "random"])
 def test_any_method_of_cells_values_owners(method):
     X, y, X_valid, y_valid = data(n=6, m=3, n_valid=9)
     y = np.array([0, 1] * 3)
@@ -71,6 +71,7 @@ def test_any_method_of_cells_values_owners(method):
         "flat": {"max_permutations": 3},
         "oob": {"n_trees": 100},
         "knn": {"n_neighbors": 2, "scoring": "accuracy"},
+        "forest": {"max_trees": 12, "tolerance": 0, "scoring": "accuracy"},
     }.get(method, {})
     options |= {"tolerance": 0} if "max_permutations" in options else {}
     v = value_blocks(

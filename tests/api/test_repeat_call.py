@@ -43,6 +43,7 @@ NAMES = {
     "value_blocks": value_blocks,
     "value_game": value_game,
     "DecisionTreeClassifier": DecisionTreeClassifier,
+    "model": DecisionTreeClassifier(max_depth=3).fit(X, y),
     "GaussianNB": GaussianNB,
     "accuracy": lambda model, X, y: float((model.predict(X) == y).mean()),
 }
@@ -75,6 +76,10 @@ RUNS = {
     ),
     "flat": lambda: value_cells(X, y, X_valid, y_valid, "flat", truncation=0.1, **MC),
     "oob": lambda: value_cells(X, y, method="oob", n_trees=300, oob_score="distance"),
+    "forest": lambda: value_cells(X, y, method="forest", max_trees=12, tolerance=0),
+    "forest, fitted": lambda: value_cells(
+        X, y, X_valid, y_valid, method="forest", model=NAMES["model"]
+    ),
     "loo": lambda: value_cells(X, y, method="loo", model="ridge", cv=2),
     "blocks": lambda: value_blocks(X, y, X_valid, y_valid, rows=rows, columns=columns),
     "blocks, knn": lambda: value_blocks(

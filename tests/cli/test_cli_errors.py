@@ -137,12 +137,12 @@ CASES = [
     (GOOD + "--time age --number age", "--number age is left out by --drop, --time or --id: give one of them"),
     (GOOD + "--time age --method oob", "--time says which rows validate, but this method evaluates no model"),
     # options
-    (GOOD + "--method best", "'best' is not one of 'knn', 'mc', 'exact', 'pairs', 'loo', 'flat', 'oob', 'random'"),
+    (GOOD + "--method best", "'best' is not one of 'knn', 'mc', 'exact', 'pairs', 'loo', 'flat', 'forest', 'oob', 'random'"),
     (GOOD + "--bogus 3", "No such option: --bogus"),
     (GOOD + "--cv 1", "--cv"),
     ("cells good.csv", "Missing option '--target'"),
     ("bogus", "No such command 'bogus'"),
-    (GOOD + "--model tree", ("--model goes with --method mc or exact or pairs or loo or flat, not with knn: set --method mc "
+    (GOOD + "--model tree", ("--model goes with --method mc or exact or pairs or loo or flat or forest, not with knn: set --method mc "
                               "or leave")),
     (GOOD + "--method random --max-permutations 3", "--max-permutations goes with --method mc or flat, not with random"),
     (GOOD + "--method random --semivalue banzhaf", "--method random has no semivalue"),

@@ -6,12 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from sklearn.ensemble import ExtraTreesClassifier
 
 from shapley2d import value_blocks, value_cells, value_game
 from shapley2d._estimation import checkpoint
 from shapley2d._estimation.checkpoint import Saved
 from shapley2d._estimation.exact import DesignBlocks, _Sums
 from shapley2d._games.function import FunctionGame
+from shapley2d._methods.forest.fixed import TreePieces
+from shapley2d._methods.forest.grow import TreeDraws
 from shapley2d._methods.oob.trees import GrownTrees, Trees
 from shapley2d._theory.designs import AllSubsets
 from shapley2d.exceptions import InputError
@@ -21,6 +24,7 @@ X, X_VALID = random.normal(size=(8, 3)).round(2), random.normal(size=(10, 3)).ro
 Y, Y_VALID = np.array(["no", "yes"] * 4), (X_VALID[:, 0] > 0).astype(int).astype(str)
 Y_VALID = np.where(Y_VALID == "1", "yes", "no")
 MODEL = {"model": "gaussian_nb"}
+FOREST = ExtraTreesClassifier(18, max_depth=3, random_state=0)
 
 
 def game(S, F):
@@ -50,6 +54,10 @@ KINDS = {
     "oob": cells(*CROSSED, method="oob", n_trees=120),
     "oob of numbers": cells(X, X[:, 1] * 3, method="oob", n_trees=120),
     "oob with more trees": cells(*CROSSED, method="oob", n_trees=12, column_share=1),
+    "forest": cells(*VALID, method="forest", max_trees=12, tolerance=0),
+    "forest crossed": cells(*CROSSED, method="forest", max_trees=12, tolerance=0, cv=2, n_jobs=1),
+    "given forest": cells(*VALID, method="forest", model=FOREST),
+    "given forest crossed": cells(*CROSSED, method="forest", model=FOREST, cv=2),
     "blocks": blocks(*VALID, method="exact", **MODEL),
     "blocks by themselves": blocks(*VALID, **MODEL),
     "blocks of neighbours": blocks(*VALID, model="knn", n_neighbors=2),
@@ -75,7 +83,7 @@ def small_pieces(monkeypatch):
 def crash_after(monkeypatch, calls):
     """Let some pieces be done, and count how many are."""
     done = []
-    for kind in (DesignBlocks, Trees):
+    for kind in (DesignBlocks, Trees, TreePieces, TreeDraws):
 
         def limited(self, number, real=kind.__call__):
             if len(done) >= calls:
@@ -102,14 +110,25 @@ def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeyp
             value(checkpoint=path)
     assert len(done) == 3
     resumed = value(checkpoint=path)
-    assert resumed.info["resumed_at"] == (9 if "oob" in kind else 3)
+    # three trees are one draw and a half where each of two folds has its own
+    assert resumed.info["resumed_at"] == {"oob": 9, "forest crossed": 1}.get(
+        "oob" if "oob" in kind else kind, 3
+    )
     assert bits(resumed) == bits(plain)
     crash_after(monkeypatch, 0)
     assert bits(value(checkpoint=path)) == bits(plain)  # nothing is done again
 
 
 @pytest.mark.parametrize(
-    "kind", ["exact crossed", "loo crossed", "oob", "blocks of neighbours crossed"]
+    "kind",
+    [
+        "exact crossed",
+        "loo crossed",
+        "oob",
+        "forest",
+        "given forest crossed",
+        "blocks of neighbours crossed",
+    ],
 )
 def test_many_places_to_crash_at(kind, small_pieces, monkeypatch, tmp_path):
     value = KINDS[kind]
@@ -130,7 +149,15 @@ def test_many_places_to_crash_at(kind, small_pieces, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "kind", ["exact crossed", "loo", "oob with more trees", "blocks of neighbours"]
+    "kind",
+    [
+        "exact crossed",
+        "loo",
+        "oob with more trees",
+        "forest",
+        "given forest",
+        "blocks of neighbours",
+    ],
 )
 def test_workers_and_pools_do_the_same_bits(kind, small_pieces, tmp_path):
     value = KINDS[kind]

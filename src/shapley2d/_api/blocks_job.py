@@ -201,7 +201,7 @@ class BlocksJob:
         By accuracy, rows of noise with the label of a frequent class are worth something: they are
         right more often than not.
         """
-        unsaid = method == "knn" and options.get("scoring") is None
+        unsaid = method in ("knn", "forest") and options.get("scoring") is None
         paid = self.players == "cells" and self.claims is not None
         return unsaid and paid and problem.target.task == "classification"
 
@@ -385,6 +385,8 @@ def _same_work(options: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
     fixed: dict[str, Any] = {}
     if "max_permutations" in options and "n_permutations" in info:
         fixed |= {"tolerance": 0, "max_permutations": info["n_permutations"]}
+    if "max_trees" in options and "n_trees" in info:
+        fixed |= {"tolerance": 0, "max_trees": info["n_trees"]}
     if "n_subsets" in options and "sampled" in info:
         fixed |= {"n_subsets": info["n_subsets"]}
     if "n_subsets" in options and info.get("subsets") in ("all", "sampled"):

@@ -99,8 +99,8 @@ def value_cells(
         The weights of subsets of different sizes; a pair sets rows and columns apart.
     random_state : int, numpy generator or None
     n_jobs : int or None
-        Workers; -1 for all cores. The values do not depend on it. ``"knn"`` uses all cores by
-        default, the others one.
+        Workers; -1 for all cores. The values do not depend on it. ``"knn"`` and ``"forest"`` use
+        all cores by default, the others one.
     progress : {"auto", True, False} or callable
         A bar on a terminal by default; a function is called with ``(fraction, note)``.
     **options
@@ -115,10 +115,10 @@ def value_cells(
     Notes
     -----
     Values measure what the columns add. Without any column a model can still predict from the
-    labels alone; this score is the baseline. Shapley values of ``"knn"``, ``"mc"`` and ``"exact"``
-    sum to the model's score less the baseline, ``info["baseline_utility"]``, and a column that
-    changes nothing gets 0. With ``baseline="zero"`` the values sum to the score itself, as in the
-    paper. Those of ``"flat"`` sum to the score less that of a table of means,
+    labels alone; this score is the baseline. Shapley values of ``"knn"``, ``"forest"``, ``"mc"``
+    and ``"exact"`` sum to the model's score less the baseline, ``info["baseline_utility"]``, and a
+    column that changes nothing gets 0. With ``baseline="zero"`` the values sum to the score itself,
+    as in the paper. Those of ``"flat"`` sum to the score less that of a table of means,
     ``info["utility_all"] - info["baseline_utility"]``. The sums of ``"loo"``, ``"oob"`` and
     ``"random"`` have no meaning. ``info["about"]["total"]`` says what the values sum to.
 

@@ -88,6 +88,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         baseline: str | None = None,
         truncation: float | None = None,
         max_permutations: int | None = None,
+        max_trees: int | None = None,
         n_trees: int | None = None,
         column_share: float | None = None,
         oob_score: str | None = None,
@@ -117,6 +118,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         self.baseline = baseline
         self.truncation = truncation
         self.max_permutations = max_permutations
+        self.max_trees = max_trees
         self.n_trees = n_trees
         self.column_share = column_share
         self.oob_score = oob_score

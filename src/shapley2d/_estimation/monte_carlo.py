@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.in_threads import map_in_threads
 from shapley2d._base.json_record import history_pairs
 from shapley2d._base.precision import LEVEL, convergence_ratio
 from shapley2d._base.progress import Pace, reporting
@@ -43,6 +44,8 @@ def monte_carlo(
     sums: BlockSums | None = None,
     checkpoint: Checkpoint | None = None,
     cluster: Any = None,
+    unit: str = "permutation",
+    n_threads: int | None = None,
 ) -> Estimate:
     """Mean of independent draws, until the errors are small enough.
 
@@ -66,20 +69,29 @@ def monte_carlo(
         Where to go on from, and where to keep what is done.
     cluster : str or distributed.Client, optional
         A Dask cluster to draw on.
+    unit : str
+        What a draw is, for messages and for the name of its count.
+    n_threads : int, optional
+        Draw in this many threads of this process, for draws that are compiled; otherwise in worker
+        processes.
 
     Returns
     -------
     Estimate
-        Its ``info`` has ``n_permutations``, ``converged`` and ``interrupted``: Ctrl-C ends the
-        work and keeps what was computed. It has a ``caveat`` where all draws were alike.
+        Its ``info`` has the number of draws (``n_permutations``, or of another ``unit``),
+        ``converged`` and ``interrupted``: Ctrl-C ends the work and keeps what was computed. It has
+        a ``caveat`` where all draws were alike.
     """
-    state = MonteCarloState(Moments(sums), tolerance, max_draws)
+    state = MonteCarloState(Moments(sums), tolerance, max_draws, unit)
     resumed = state.resume(checkpoint)
     interrupted = False
-    results = ordered_results(draws, resumed, max_draws, n_jobs=n_jobs, cluster=cluster)
+    if n_threads is None or cluster is not None:
+        results = ordered_results(draws, resumed, max_draws, n_jobs=n_jobs, cluster=cluster)
+    else:
+        results = map_in_threads(draws, range(resumed, max_draws), n_threads)
     with reporting(progress, title) as report:
         if resumed:
-            report(state.fraction(), f"resumed at {counted(resumed, 'permutation')}")
+            report(state.fraction(), f"resumed at {counted(resumed, unit)}")
         try:
             while not state.finished():
                 state.add(next(results))
@@ -100,8 +112,11 @@ def monte_carlo(
 class MonteCarloState:
     """The state of a Monte Carlo run: moments, history, and when to stop."""
 
-    def __init__(self, moments: Moments, tolerance: float, max_draws: int) -> None:
+    def __init__(
+        self, moments: Moments, tolerance: float, max_draws: int, unit: str = "permutation"
+    ) -> None:
         self.moments = moments
+        self._unit = unit
         self._tolerance = tolerance
         self._max_draws = max_draws
         self._history: list[tuple[int, float]] = []
@@ -170,13 +185,13 @@ class MonteCarloState:
         return pace * max(0.0, self.needed() - self.moments.count)
 
     def note(self) -> str:
-        count = counted(self.moments.count, "permutation")
+        count = counted(self.moments.count, self._unit)
         if not np.isfinite(self._ratio):
             return count
         if not self.moments.varied:
             return f"all alike so far; {count}"
         if self._tolerance == 0:
-            of_all = f"{self.moments.count:,} of {counted(self._max_draws, 'permutation')}"
+            of_all = f"{self.moments.count:,} of {counted(self._max_draws, self._unit)}"
             return f"error {self._ratio:.3f} of the spread; {of_all}"
         return f"error {self._ratio:.3f} of the spread, wanted {self._tolerance:g}; {count}"
 
@@ -186,7 +201,7 @@ class MonteCarloState:
         if not history or history[-1][0] != moments.count:
             history.append((moments.count, moments.ratio()))
         info: dict[str, Any] = {
-            "n_permutations": moments.count,
+            f"n_{self._unit}s": moments.count,
             "converged": bool(self._ratio <= self._tolerance),
             "interrupted": interrupted,
             "ratio": history[-1][1],

@@ -78,7 +78,7 @@ class Trainer:
         self._y_valid = y_valid.y
         self._classifies = y.task == "classification"
         self._constants: dict[bytes, float] = {}  # their utilities, by the counts of the classes
-        self.model = _prepared(model, y.task, random_state)
+        self.model = prepared_model(model, y.task, random_state)
         self.takes_missing = _takes_missing(self.model)
         self._score = None if scoring is None else check_scoring(self.model, scoring=scoring)
         self._weights = weights
@@ -215,15 +215,8 @@ def _check_weighing(scorer: Any, scoring: Any) -> None:
     )
 
 
-def _prepared(model: Any, task: str, random_state: int) -> Any:
-    """A clone of the model, of the right kind, with every open seed set."""
-    if model is None:
-        model = DecisionTreeClassifier() if task == "classification" else DecisionTreeRegressor()
-    if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
-        raise InputError(
-            Setting("model", model),
-            " is not a scikit-learn estimator: pass an instance with fit and predict",
-        )
+def check_task(model: Any, task: str) -> None:
+    """Refuse a classifier in regression, and a regressor in classification."""
     wanted = {"classification": "classifier", "regression": "regressor"}[task]
     kind = get_tags(model).estimator_type
     if kind is not None and kind != wanted:
@@ -232,6 +225,18 @@ def _prepared(model: Any, task: str, random_state: int) -> Any:
             f" is a {kind}, but the task is {task}: pass a {wanted}, or set ",
             Setting("task"),
         )
+
+
+def prepared_model(model: Any, task: str, random_state: int) -> Any:
+    """A clone of the model, of the right kind, with every open seed set."""
+    if model is None:
+        model = DecisionTreeClassifier() if task == "classification" else DecisionTreeRegressor()
+    if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
+        raise InputError(
+            Setting("model", model),
+            " is not a scikit-learn estimator: pass an instance with fit and predict",
+        )
+    check_task(model, task)
     model = clone(model)
     open_seeds = {
         name: random_state

@@ -55,6 +55,21 @@ def knn_baseline(problem: Problem, baseline: str, n_neighbors: int) -> dict[str,
     return {"baseline_utility": float(np.mean(utilities)), "baseline": MEAN_OF_ALL}
 
 
+def forest_baseline(problem: Problem, baseline: str) -> dict[str, Any]:
+    """The baseline of trees, in whose leaves all rows vote; see :func:`knn_baseline`."""
+    classifies = problem.target.task == "classification"
+    if baseline == "zero":
+        if not classifies:
+            _warn_of_perfect_zero("minus the squared error")
+        return {}
+    if problem.label is not None and classifies:  # without a label none is right
+        return {}
+    # the vote of all rows is that of as many neighbours
+    utilities = [labels_alone(split, split.y.codes.size) for split in problem.splits]
+    words = LABELS_ALONE if problem.label is None else MEAN_OF_ALL
+    return {"baseline_utility": float(np.mean(utilities)), "baseline": words}
+
+
 def labels_alone(split: Split, n_neighbors: int) -> float:
     """The utility of all rows without any column: all tie, so K of them vote at random."""
     y, y_valid = split.y.codes, split.y_valid.codes

@@ -20,6 +20,8 @@ PLAYERS = ("cells", "groups")
 def settle_players(players: Any, method: str, given: Mapping[str, Any], *, owned: bool) -> str:
     """The default of ``players``: cells for owners and nearest neighbours, else groups.
 
+    Methods that value nothing but cells take cells.
+
     Examples
     --------
     >>> settle_players(None, "auto", {}, owned=True)
@@ -32,7 +34,7 @@ def settle_players(players: Any, method: str, given: Mapping[str, Any], *, owned
     model = given.get("model")
     only_cells = method not in block_methods()
     near = method in ("auto", "knn") and (model is None or is_knn(model))
-    return "cells" if owned and (near or only_cells) else "groups"
+    return "cells" if only_cells or (owned and near) else "groups"
 
 
 def settle_method(

@@ -36,7 +36,8 @@ def repeat_call(function: str, arguments: Mapping[str, Any]) -> str:
     for name, value in arguments.items():
         if value is None or name in _NO_MATTER:
             continue
-        code = name if _is_data(name, value) else value_code(value, name)
+        is_model = arguments.get("method") == "forest" and name == "model" and _is_fitted(value)
+        code = name if is_model or _is_data(name, value) else value_code(value, name)
         parts.append(code if name in _POSITIONAL else f"{name}={code}")
     return f"{function}({', '.join(parts)})"
 
@@ -49,6 +50,11 @@ def _is_data(name: str, value: Any) -> bool:
     if isinstance(value, (str, os.PathLike)) or hasattr(value, "get_params"):
         return False
     return name in _POSITIONAL or (hasattr(value, "__len__") and name not in _WRITTEN_OUT)
+
+
+def _is_fitted(model: Any) -> bool:
+    """Whether a model has learned anything, which no code could write out."""
+    return any(name.endswith("_") for name in getattr(model, "__dict__", {}))
 
 
 def value_code(value: Any, name: str = "value") -> str:

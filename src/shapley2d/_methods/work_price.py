@@ -41,6 +41,7 @@ def price_draws(
     max_draws: int,
     n_jobs: int | None,
     guessed_s: float = 0.0,
+    unit: str = "permutation",
 ) -> Price:
     """What draws take, and about how many: errors shrink with the root of their number.
 
@@ -54,6 +55,8 @@ def price_draws(
     n_jobs : int or None
     guessed_s : float
         About what a draw takes, where that is known without making one.
+    unit : str
+        What a draw is.
     """
     if guessed_s > SLOW_S:
         pace = Measured(guessed_s, guessed_s)
@@ -83,7 +86,7 @@ def price_draws(
     )
     memory = 8 * cells * (8 + 3 * jobs)
     return Price(
-        low, high, pace.cores * jobs, memory, {"permutations": count}, {"s_per_draw": pace.core_s}
+        low, high, pace.cores * jobs, memory, {f"{unit}s": count}, {"s_per_draw": pace.core_s}
     )
 
 

@@ -1,0 +1,148 @@
+"""The game of a tree ensemble whose splits are held fixed.
+
+A tree sends a validation row to a leaf. Of the rows S, those that fit the leaf in all columns F on
+its path predict: the share of the row's label among them, or their mean target. Rows are all
+training rows, whichever the tree has learned from. Where no row fits, no label is right, and a
+number is taken to be the mean of all targets.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._forest.tree_values import MAX_COLUMNS, Features, add_tree_values
+from shapley2d._forest.weights import column_weights, error_weights, share_weights
+from shapley2d._theory.semivalues import feature_semivalue, marginal_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._forest.trees import SplitTree
+    from shapley2d._tables.target import Target
+    from shapley2d._theory.semivalues import Semivalue
+
+    Floats = NDArray[np.float64]
+
+
+class LeafGame:
+    """The cells of one split under single trees.
+
+    Parameters
+    ----------
+    features : Features
+    y, y_valid : Target
+    weights : ndarray, optional
+        Of the validation rows, in any unit.
+    semivalues : (Semivalue, Semivalue)
+        Of the rows and of the columns.
+    n_columns : int
+        Columns of the table.
+    labelled : bool
+        Whether the label is valued as one more column.
+    """
+
+    def __init__(
+        self,
+        features: Features,
+        y: Target,
+        y_valid: Target,
+        weights: Floats | None,
+        semivalues: tuple[Semivalue, Semivalue],
+        n_columns: int,
+        *,
+        labelled: bool = False,
+    ) -> None:
+        self.features, self._labelled = features, labelled
+        self.n_rows, self.n_columns = y.y.size, n_columns + labelled
+        count = y_valid.y.size
+        mass = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
+        self._weights = mass / mass.sum()
+        rows, columns = semivalues
+        self._semivalues, most = semivalues, min(n_columns, MAX_COLUMNS)
+        if y.task == "classification":
+            self._labels, self._targets = y.codes.astype(np.int32), np.zeros(0)
+            self._wanted, self._channels = y_valid.codes, int(y.classes.size)
+            self._row_weights = share_weights(rows, self.n_rows)
+        else:
+            mean = float(y.codes.mean())
+            self._labels, self._targets = np.zeros(0, dtype=np.int32), y.codes - mean
+            self._wanted, self._channels = y_valid.codes - mean, 2
+            self._row_weights = error_weights(rows, self.n_rows)
+        factor, beside = feature_semivalue(columns) if labelled else (1.0, columns)
+        self._joins = column_weights(beside, most, factor)
+        self._beside = column_weights(columns, most + 1) if labelled else np.zeros((0, 0))
+
+    @property
+    def classifies(self) -> bool:
+        """Whether targets are classes."""
+        return bool(self._labels.size)
+
+    def leaf_weights(self, tree: SplitTree) -> Floats:
+        """What the validation rows of a leaf weigh: by label; or all, and times their targets."""
+        from shapley2d._kernels.leaf_states import find_leaves
+
+        leaves = np.empty(self._weights.size, dtype=np.int32)
+        find_leaves(tree.arrays, self.features.valid, leaves)
+        if not self.classifies:
+            sums = (np.bincount(leaves, w, tree.n_nodes) for w in self._masses)
+            return np.ascontiguousarray(np.column_stack(list(sums)))
+        known = self._wanted >= 0  # no row has a label that training never shows
+        cells = leaves[known] * self._channels + self._wanted[known]
+        flat = np.bincount(cells, self._weights[known], tree.n_nodes * self._channels)
+        return np.asarray(flat.reshape(tree.n_nodes, self._channels))
+
+    @property
+    def _masses(self) -> tuple[Floats, Floats]:
+        return self._weights, self._weights * self._wanted
+
+    def add_values(self, tree: SplitTree, values: Floats) -> None:
+        """Add the values of the cells under a tree, the label's in the last column."""
+        add_tree_values(
+            tree,
+            self.features,
+            (self._labels, self._targets),
+            self.leaf_weights(tree),
+            (self._row_weights, self._joins, self._beside),
+            values,
+        )
+
+    def from_zero(self) -> Floats:
+        """What is added to every cell where values are counted from a score of 0, (n, columns).
+
+        Without any column nothing is then predicted, and without any row neither. Of the first
+        column to join, a row gets its value in the game of the labels alone.
+        """
+        alone, blind = self._labels_alone(), self._without_rows()
+        columns = self._semivalues[1]
+        m = self.n_columns - self._labelled
+        factor, beside = feature_semivalue(columns) if self._labelled else (1.0, columns)
+        added = np.empty((self.n_rows, self.n_columns))
+        first = marginal_weights(self._semivalues[0], self.n_rows)[0]
+        added[:, :m] = factor * marginal_weights(beside, m)[0] * (alone + first * blind)[:, None]
+        if self._labelled:
+            lone = marginal_weights(columns, m + 1)[0]
+            added[:, m] = (1.0 - lone) * first * blind - lone * alone
+        return added
+
+    def _without_rows(self) -> float:
+        """The score of no rows at all."""
+        return 0.0 if self.classifies else -float(self._weights @ self._wanted**2)
+
+    def _labels_alone(self) -> Floats:
+        """The values of the rows in the game without columns: all of them in one leaf."""
+        from shapley2d._kernels.leaf_tables import error_coefficients, share_coefficients
+
+        if self.classifies:
+            known = self._wanted >= 0
+            mass = np.bincount(self._wanted[known], self._weights[known], self._channels)
+            each = mass[self._labels]
+            counts, found = np.array([[self.n_rows, each.sum()]]), np.empty((1, 2))
+            share_coefficients(counts, self._row_weights, 1, found)
+            return np.asarray(found[0, 0] + found[0, 1] * each)
+        y = self._targets
+        counts, found = np.array([[self.n_rows, y.sum(), (y**2).sum()]]), np.empty((1, 3))
+        moments = np.array([part.sum() for part in self._masses])
+        error_coefficients(counts, self._row_weights, moments, 1, found)
+        return np.asarray(found[0, 0] + y * (found[0, 1] + y * found[0, 2]))

@@ -1,0 +1,118 @@
+"""Weights of subset sizes in a leaf: of the rows that fit it, and of the columns on its path.
+
+Every semivalue is a mixture over a probability t that another player has arrived, so that players
+who change nothing drop out: in a leaf only its c rows and d columns play. With
+``q(k) = E[(1 - t)^k]`` the weights of a row that joins s of the c - 1 others are sums of positive
+numbers:
+
+- P(s = 0) = q(c - 1), and E[1 / (s + 1)] = (q(0) + ... + q(c - 1)) / c;
+- E[1 / s; s >= 1] and E[1 / (s + 1)^2], which squared errors need, are convolutions with 1 / j.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._theory.semivalues import marginal_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._theory.semivalues import Semivalue
+
+    Floats = NDArray[np.float64]
+
+_DIRECT = 4096  # rows up to which a convolution is a plain sum; longer ones take Fourier's way
+
+
+def absent_moments(semivalue: Semivalue, count: int) -> Floats:
+    """``q(k)``, the probability that k given players are all absent, for k = 0 .. count - 1.
+
+    Examples
+    --------
+    >>> absent_moments("shapley", 3).round(4), absent_moments("banzhaf", 3)
+    (array([1.    , 0.5   , 0.3333]), array([1.  , 0.5 , 0.25]))
+    """
+    k = np.arange(count, dtype=np.float64)
+    if semivalue == "shapley":
+        return 1.0 / (k + 1.0)
+    if semivalue == "banzhaf":
+        return np.asarray(0.5**k)
+    from scipy.special import betaln
+
+    _, a, b = semivalue
+    return np.asarray(np.exp(betaln(b, a + k) - betaln(a, b)))
+
+
+def share_weights(semivalue: Semivalue, n_rows: int) -> Floats:
+    """Weights of a row in the share of a label, one line each, by the number c of rows in play.
+
+    Line 0 has P(s = 0), for a row that joins none; line 1 has E[1 / (s + 1); s >= 1], for one that
+    moves the share of s others. Column 0, no rows, is not used.
+
+    Examples
+    --------
+    >>> share_weights("shapley", 3).round(4).tolist()
+    [[0.0, 1.0, 0.5, 0.3333], [0.0, 0.0, 0.25, 0.2778]]
+    """
+    first = absent_moments(semivalue, n_rows)
+    weights = np.zeros((2, n_rows + 1))
+    weights[0, 1:] = first
+    weights[1, 1:] = np.cumsum(first) / np.arange(1, n_rows + 1) - first
+    weights[1, 1:2] = 0.0  # a lone row has none to move
+    return weights
+
+
+def error_weights(semivalue: Semivalue, n_rows: int) -> Floats:
+    """Weights of a row in a squared error, one line each, by the number c of rows in play.
+
+    Lines 0 and 1 are those of :func:`share_weights`; line 2 has E[1 / (s + 1)^2; s >= 1]. The mean
+    of s of the c - 1 others has the variance ``v (c - 1 - s) / (s (c - 2))``, where v is that of
+    the others, and line 3 is what v is multiplied by:
+    E[(c - 1 - s) / s (2 / (s + 1) - 1 / (s + 1)^2); s >= 1] / (c - 2).
+    """
+    q = absent_moments(semivalue, n_rows)
+    c = np.arange(1, n_rows + 1, dtype=np.float64)
+    weights = np.zeros((4, n_rows + 1))
+    weights[:2] = share_weights(semivalue, n_rows)
+    if semivalue == "shapley":
+        squares = np.cumsum(1.0 / c**2) / c
+        inverse = np.concatenate([[0.0], np.cumsum(1.0 / c)[:-1]]) / c
+    else:
+        harmonic = np.concatenate([[0.0], np.cumsum(1.0 / c)])
+        # sums over k < c of q(k) (H(c) - H(c - 1 - k)), and over j < c of (q(c-1-j) - q(c-1)) / j
+        squares = (harmonic[1:] * np.cumsum(q) - _convolve(q, harmonic[:-1])) / c
+        over_j = np.concatenate([[0.0], 1.0 / c[:-1]])
+        inverse = _convolve(q, over_j) - q * harmonic[:-1]
+    weights[2, 1:] = squares - q
+    later, later_squared = weights[1, 1:], weights[2, 1:]
+    spread = (c - 1) * inverse - (c + 1) * later + c * later_squared
+    weights[3, 3:] = spread[2:] / (c[2:] - 2)
+    weights[2:, 1:2] = 0.0
+    return weights
+
+
+def _convolve(left: Floats, right: Floats) -> Floats:
+    """The first terms of a convolution, as many as each has."""
+    size = left.size
+    if size <= _DIRECT:
+        return np.asarray(np.convolve(left, right)[:size])
+    from scipy.signal import fftconvolve
+
+    return np.asarray(fftconvolve(left, right)[:size])
+
+
+def column_weights(semivalue: Semivalue, most: int, factor: float = 1.0) -> Floats:
+    """Weights ``p(s; d)`` of a column that joins s of d - 1 others, line d, times a factor.
+
+    Examples
+    --------
+    >>> column_weights("shapley", 2).tolist()
+    [[0.0, 0.0], [1.0, 0.0], [0.5, 0.5]]
+    """
+    weights = np.zeros((most + 1, max(most, 1)))
+    for d in range(1, most + 1):
+        weights[d, :d] = factor * marginal_weights(semivalue, d)
+    return weights

@@ -1,0 +1,275 @@
+"""Values of cells under tree ensembles whose splits are held fixed.
+
+Where no model is given, trees are grown until their mean is precise: a tree is a draw. A given
+model has all its trees already, so that nothing is sampled and the values are exact.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.in_threads import count_threads, map_in_threads
+from shapley2d._base.progress import Pace, reporting
+from shapley2d._base.streams import draw_seeds
+from shapley2d._base.warnings import warn
+from shapley2d._base.words import counted
+from shapley2d._estimation.checkpoint import check_place
+from shapley2d._estimation.draws import MeanDraws
+from shapley2d._estimation.estimate import Estimate
+from shapley2d._estimation.fingerprint import hash_parts
+from shapley2d._estimation.monte_carlo import monte_carlo
+from shapley2d._estimation.workers import ordered_results
+from shapley2d._forest.ensemble import is_fitted
+from shapley2d._methods.baseline_utility import forest_baseline
+from shapley2d._methods.forest.fixed import TreePieces, read_model
+from shapley2d._methods.forest.grow import TreeDraws
+from shapley2d._methods.identity import checkpoint_of, identity_of_sums
+from shapley2d._tables.problem import weigh_problem
+from shapley2d.exceptions import InputError, InputWarning, Place, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._estimation.checkpoint import Checkpoint, Saved
+    from shapley2d._estimation.draws import Draws
+    from shapley2d._forest.ensemble import Ensemble
+    from shapley2d._forest.game import LeafGame
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
+
+SCORINGS = {
+    "classification": ("accuracy", "balanced_accuracy"),
+    "regression": ("neg_mean_squared_error",),
+}
+"""The scores with a closed form, by task."""
+
+
+def forest_cells(
+    problem: Problem,
+    run: Run,
+    *,
+    model: Any,
+    scoring: str | None,
+    max_trees: int,
+    tolerance: float,
+    baseline: str,
+    checkpoint: Any,
+    cluster: Any,
+) -> Estimate:
+    """Values of cells under a tree ensemble, the mean over the splits.
+
+    Parameters
+    ----------
+    problem : Problem
+    run : Run
+    model : estimator, str or None
+        A tree ensemble, fitted or not, or the name of one; None grows a forest.
+    scoring : str or None
+        One of :data:`SCORINGS`.
+    max_trees : int
+        Without a model, stop after this many trees.
+    tolerance : float
+        Without a model, stop when the largest standard error is at most this share of the spread.
+    baseline : {"labels", "zero"}
+    checkpoint : path-like or None
+        Where to keep the sums over the trees that are done, and to go on from.
+    cluster : str, distributed.Client, executor or None
+        Where to work instead of here.
+
+    Returns
+    -------
+    Estimate
+        Without a model the standard errors are those of the mean over trees; with one they are 0.
+    """
+    check_forest_scoring(scoring, problem.target.task)
+    if checkpoint is not None:
+        check_place(checkpoint)  # before anything is trained
+    problem = weigh_problem(problem, scoring)
+    facts = forest_baseline(problem, baseline)
+    from_zero = baseline == "zero"
+    if model is None:
+        draws, games = tree_draws(problem, run)
+        estimate = monte_carlo(
+            draws,
+            tolerance=tolerance,
+            max_draws=max_trees,
+            progress=run.progress,
+            title="forest",
+            sums=run.sums,
+            checkpoint=_checkpoint(checkpoint, problem, run, trees="grown"),
+            cluster=cluster,
+            unit="tree",
+            n_threads=count_threads(run.n_jobs),
+        )
+        estimate.stderr[:, _constant_columns(problem)] = 0.0  # no tree can split on them
+        run.warn_of_precision(estimate, tolerance, "max_trees", max_trees)
+        count = estimate.info["n_trees"]
+        facts["forest"] = f"a forest of {counted(count, 'tree')}"
+    else:
+        ensembles, fitted = read_model(model, problem, run)
+        _warn_of_seen_rows(model, problem)
+        pieces = TreePieces(ensembles, problem, run)
+        games = pieces.games
+        known = _checkpoint(checkpoint, problem, run, trees=_digest(ensembles))
+        values, resumed = _sum_pieces(pieces, ensembles, problem, run, known, cluster)
+        estimate = Estimate.exact(values)
+        facts |= {"model": repr(fitted), **_about_trees(fitted, ensembles)}
+        facts |= {"resumed_at": resumed} if resumed else {}
+    if from_zero:
+        added = np.zeros_like(estimate.values)
+        for split, game in zip(problem.splits, games, strict=True):
+            added[split.rows] += game.from_zero() / len(games)
+        estimate.values += added
+    return estimate.noting(**facts)
+
+
+def check_forest_scoring(scoring: Any, task: str) -> None:
+    """Refuse a score that has no closed form."""
+    known = SCORINGS[task]
+    if scoring is None or scoring in known:
+        return
+    raise InputError(
+        Setting("scoring", scoring),
+        f" has no closed form for the leaves of trees in {task}: use "
+        f"{' or '.join(map(repr, known))}, or ",
+        Setting("method", "mc"),
+        " with the same model",
+    )
+
+
+def tree_draws(problem: Problem, run: Run) -> tuple[Draws, list[LeafGame]]:
+    """Draws of trees, the mean over the splits, and the games of these."""
+    seeds = draw_seeds(run.seed, len(problem.splits))
+    draws = [
+        TreeDraws(split, run.semivalues, seed, labelled=problem.label is not None)
+        for split, seed in zip(problem.splits, seeds, strict=True)
+    ]
+    games = [one.game for one in draws]
+    whole = len(draws) == 1 and draws[0].game.n_rows == problem.table.n_rows
+    if whole:
+        return draws[0], games
+    rows = [split.rows for split in problem.splits]
+    return MeanDraws([*draws], rows, problem.table.n_rows), games
+
+
+def _constant_columns(problem: Problem) -> NDArray[np.intp]:
+    """Columns with one entry only in all rows that train."""
+    return np.array(
+        [
+            j
+            for j in range(problem.table.n_columns)
+            if all(_is_constant(split.train.columns[j].entries) for split in problem.splits)
+        ],
+        dtype=np.intp,
+    )
+
+
+def _is_constant(entries: NDArray[np.float64]) -> bool:
+    missing = np.isnan(entries)
+    return bool(missing.all() or (not missing.any() and (entries == entries[0]).all()))
+
+
+def _warn_of_seen_rows(model: Any, problem: Problem) -> None:
+    """Say that a fitted model has chosen its splits by the rows that validate."""
+    whole = problem.splits[0].train.n_rows == problem.table.n_rows
+    if isinstance(model, str) or not is_fitted(model) or (len(problem.splits) == 1 and whole):
+        return
+    warn(
+        InputWarning(
+            Setting("model"),
+            " is fitted, and without ",
+            Place("X_valid"),
+            " the rows that validate may be among those that chose its splits, so the score looks "
+            "better than it is: pass a validation table, or the model unfitted",
+        )
+    )
+
+
+def _about_trees(model: Any, ensembles: Sequence[Ensemble]) -> dict[str, Any]:
+    """What the record of a run says of the trees."""
+    count = round(float(np.mean([len(ensemble.trees) for ensemble in ensembles])))
+    name = type(model).__name__
+    forest = f"the {counted(count, 'tree')} of {name}"
+    if ensembles[0].boosted:
+        forest += ", whose leaves stand in for the boosted sum"
+    return {"n_trees": count, "forest": forest, "boosted": ensembles[0].boosted}
+
+
+def _digest(ensembles: Sequence[Ensemble]) -> str:
+    """A hash of all trees."""
+    return hash_parts(
+        np.ascontiguousarray(array).tobytes()
+        for ensemble in ensembles
+        for tree in ensemble.trees
+        for array in tree.arrays
+    )
+
+
+def _checkpoint(path: Any, problem: Problem, run: Run, *, trees: str) -> Checkpoint | None:
+    """The checkpoint at a path, for these trees only; None without a path."""
+    if path is None:
+        return None
+    return checkpoint_of(
+        path,
+        run,
+        {},
+        method="forest",
+        shape=_shape(problem),
+        problem=problem,
+        unit="trees",
+        trees=trees,
+        **identity_of_sums(run),
+    )
+
+
+def _shape(problem: Problem) -> tuple[int, int]:
+    return problem.table.n_rows, problem.table.n_columns + (problem.label is not None)
+
+
+def _sum_pieces(
+    pieces: TreePieces,
+    ensembles: Sequence[Ensemble],
+    problem: Problem,
+    run: Run,
+    checkpoint: Checkpoint | None,
+    cluster: Any,
+) -> tuple[NDArray[np.float64], int]:
+    """The values under all trees, and the number of pieces that a checkpoint had."""
+    shape, start = _shape(problem), 0
+    values = np.zeros(shape)
+
+    def check(saved: Saved) -> None:
+        saved.check_arrays({"values": shape})
+        if saved.count > len(pieces):
+            raise ValueError("it has more trees than the model")
+
+    if checkpoint is not None:
+        saved = checkpoint.load(check)
+        if saved is not None:
+            values, start = saved.arrays["values"].copy(), saved.count
+    results: Generator[NDArray[np.float64], None, None]
+    if cluster is not None:
+        results = ordered_results(pieces, start, len(pieces), cluster=cluster)
+    else:
+        results = map_in_threads(pieces, range(start, len(pieces)), count_threads(run.n_jobs))
+    done, pace = start, Pace()
+    with reporting(run.progress, "forest") as report, closing(results):
+        try:
+            for part in results:
+                k = pieces.split_of(done)
+                values[problem.splits[k].rows] += part / (len(ensembles) * len(ensembles[k].trees))
+                done += 1
+                pace.tick()
+                left = (len(pieces) - done) * (pace.seconds() or 0.0)
+                report(done / len(pieces), f"{done:,} of {len(pieces):,} pieces", left)
+                if checkpoint is not None and checkpoint.due():
+                    checkpoint.save(done, {"values": values})
+        finally:
+            if checkpoint is not None and done > start:
+                checkpoint.save(done, {"values": values})
+    return values, start

@@ -1,0 +1,121 @@
+"""A given model: its trees in numbered pieces, whose values are summed up in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._forest.ensemble import (
+    Ensemble,
+    check_forest,
+    encoded_matrices,
+    is_fitted,
+    read_fitted,
+)
+from shapley2d._forest.game import LeafGame
+from shapley2d._forest.read_sklearn import is_boosted, is_histogram, read_trees
+from shapley2d._games.fitting import check_task, prepared_model
+from shapley2d._methods.models import is_built_in, resolve_model
+from shapley2d.exceptions import InputError, Setting, UtilityError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem, Split
+
+PIECE_TREES = 4
+"""Trees of a piece: the values of a piece are added to the sum as a whole."""
+
+
+def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], Any]:
+    """The trees of a model for every split, and the model; one that is not fitted is fitted there.
+
+    Parameters
+    ----------
+    model : estimator or str
+    problem : Problem
+    run : Run
+        Its seed is that of an unfitted model without one.
+    """
+    task = problem.target.task
+    if isinstance(model, str):
+        if is_built_in(model):
+            raise InputError(
+                Setting("model", model),
+                " is not a tree ensemble of scikit-learn: use ",
+                Setting("model", "forest"),
+                " or ",
+                Setting("model", "hist_gradient_boosting"),
+            )
+        model = resolve_model(model, task, {})
+    check_forest(model)
+    if is_fitted(model):
+        check_task(model, task)
+        return [read_fitted(model, split) for split in problem.splits], model
+    model = prepared_model(model, task, run.seed % 2**32)
+    return [_fit(model, split) for split in problem.splits], model
+
+
+def _fit(model: Any, split: Split) -> Ensemble:
+    from sklearn.base import clone
+
+    by_position = getattr(model, "categorical_features", None) not in (None, "from_dtype")
+    table, features = encoded_matrices(split)
+    if is_histogram(model) and by_position:  # of columns of the user's table
+        table = split.train.native
+    try:
+        fitted = clone(model).fit(table, split.y.y)
+    except Exception as error:
+        raise UtilityError(f"{model!r} failed on {split.rows.size:,} rows: {error}") from error
+    if table is split.train.native:
+        return read_fitted(fitted, split)
+    return Ensemble(read_trees(fitted), features, is_boosted(fitted))
+
+
+class TreePieces:
+    """Numbered pieces of trees: the sums of the values under the trees of each.
+
+    Parameters
+    ----------
+    ensembles : list of Ensemble
+        One per split.
+    problem : Problem
+    run : Run
+    """
+
+    def __init__(self, ensembles: list[Ensemble], problem: Problem, run: Run) -> None:
+        self.games = [
+            LeafGame(
+                ensemble.features,
+                split.y,
+                split.y_valid,
+                split.valid_weights,
+                run.semivalues,
+                problem.table.n_columns,
+                labelled=problem.label is not None,
+            )
+            for ensemble, split in zip(ensembles, problem.splits, strict=True)
+        ]
+        self._trees = [ensemble.trees for ensemble in ensembles]
+        self._pieces = [
+            (k, start)
+            for k, trees in enumerate(self._trees)
+            for start in range(0, len(trees), PIECE_TREES)
+        ]
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    def split_of(self, number: int) -> int:
+        """The split that a piece belongs to."""
+        return self._pieces[number][0]
+
+    def __call__(self, number: int) -> NDArray[np.float64]:
+        k, start = self._pieces[number]
+        game = self.games[k]
+        values = np.zeros((game.n_rows, game.n_columns))
+        for tree in self._trees[k][start : start + PIECE_TREES]:
+            game.add_values(tree, values)
+        return values

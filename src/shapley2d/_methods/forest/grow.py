@@ -1,0 +1,87 @@
+"""The forest that is grown where no model is given: trees by number, until values are precise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.streams import generator
+from shapley2d._forest.ensemble import encoded_matrices
+from shapley2d._forest.game import LeafGame
+from shapley2d._forest.read_sklearn import read_tree
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._forest.trees import SplitTree
+    from shapley2d._tables.problem import Split
+    from shapley2d._theory.semivalues import Semivalue
+
+DEPTH, LEAF_ROWS = 6, 5
+"""Splits on a path at most, and rows of a leaf at least.
+
+Tried on 5 tables with 10 % wrong labels and 5 % wrong cells, 3 seeds, 100 trees. With the highest
+10 to 30 % of the cells replaced by means, boosted trees trained anew were right in .455, .451,
+.473, .469 and .478 of the cases for depths of 4, 6, 8, 10 and 12 (fewer is more faithful), and in
+.475 and .472 for depths of 6 and 8 with leaves of one row. Wrong labels, by the sums of their rows,
+had an average precision of .66 to .69 with leaves of 5 rows or more and of .70 to .72 with leaves
+of one.
+"""
+
+
+class TreeDraws:
+    """Values of the cells of a split under trees that are grown one by one.
+
+    A tree depends on its number: it learns from a bootstrap of the training rows and looks at the
+    root of the number of features for every split.
+
+    Parameters
+    ----------
+    split : Split
+    semivalues : (Semivalue, Semivalue)
+    seed : int
+    labelled : bool
+        Whether the label is valued as one more column.
+    """
+
+    def __init__(
+        self,
+        split: Split,
+        semivalues: tuple[Semivalue, Semivalue],
+        seed: int,
+        *,
+        labelled: bool,
+    ) -> None:
+        self._matrix, features = encoded_matrices(split)
+        self._y, self._task = split.y.codes, split.y.task
+        self._seed = seed
+        self.game = LeafGame(
+            features,
+            split.y,
+            split.y_valid,
+            split.valid_weights,
+            semivalues,
+            split.train.n_columns,
+            labelled=labelled,
+        )
+
+    def __call__(self, number: int) -> NDArray[np.float64]:
+        values = np.zeros((self.game.n_rows, self.game.n_columns))
+        self.game.add_values(self.grow(number), values)
+        return values
+
+    def grow(self, number: int) -> SplitTree:
+        """Tree ``number``."""
+        random = generator(self._seed, "draw", number)
+        n = self._y.size
+        counts = np.bincount(random.integers(n, size=n), minlength=n).astype(np.float64)
+        estimator = _estimator(self._task, int(random.integers(2**31)))
+        return read_tree(estimator.fit(self._matrix, self._y, sample_weight=counts))
+
+
+def _estimator(task: str, seed: int) -> Any:
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    kind = DecisionTreeClassifier if task == "classification" else DecisionTreeRegressor
+    return kind(max_depth=DEPTH, min_samples_leaf=LEAF_ROWS, max_features="sqrt", random_state=seed)

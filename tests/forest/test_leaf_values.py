@@ -1,0 +1,244 @@
+"""Cells in the leaves of trees against the definition: all subsets of rows and of columns."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shapley2d._forest import tree_values
+from shapley2d._forest.game import LeafGame
+from shapley2d._forest.tree_values import Features
+from shapley2d._forest.trees import SplitTree
+from shapley2d._forest.weights import error_weights, share_weights
+from shapley2d._kernels.leaf_states import find_leaves
+from shapley2d._tables.target import Target
+from shapley2d._theory.semivalues import size_probabilities
+
+from forest_oracle import forest_utility, goes_left, path_of, plain_values
+from oracles import brute_force
+
+SEMIVALUES = [
+    ("shapley", "shapley"),
+    ("banzhaf", ("beta", 2.0, 3.0)),
+    (("beta", 4.0, 1.0), "shapley"),
+]
+CLASSES = 3
+
+
+def random_tree(random, width, depth, n_words=1):
+    """A random tree: numbers, sets of categories, and missing entries to either side."""
+    rows = [[-1, -1, 0, 0.0, False, -1, 0]]
+    words = []
+
+    def grow(k, left):
+        if left == 0 or (left < depth and random.random() < 0.25):
+            return
+        by_category = random.random() < 0.3
+        rows[k][2:] = [
+            random.integers(width),
+            random.integers(0, 3) + 0.5,
+            bool(random.random() < 0.5),
+            len(words) if by_category else -1,
+            n_words if by_category else 0,
+        ]
+        if by_category:
+            words.extend(random.integers(0, 16, n_words).tolist())
+        for side in (0, 1):
+            rows.append([-1, -1, 0, 0.0, False, -1, 0])
+            rows[k][side] = len(rows) - 1
+            grow(len(rows) - 1, left - 1)
+
+    grow(0, depth)
+    left, right, feature, threshold, missing, start, count = zip(*rows, strict=True)
+    return SplitTree(
+        np.array(left, dtype=np.int32),
+        np.array(right, dtype=np.int32),
+        np.array(feature, dtype=np.int32),
+        np.array(threshold, dtype=float),
+        np.array(missing, dtype=bool),
+        np.array(start, dtype=np.int32),
+        np.array(count, dtype=np.int32),
+        np.array(words, dtype=np.uint32),
+    )
+
+
+def random_table(random, n, width):
+    """Small whole numbers with ties, gaps and repeated rows."""
+    X = random.integers(0, 4, (n, width)).astype(float)
+    X[random.random((n, width)) < 0.15] = np.nan
+    X[-1] = X[0]
+    return X
+
+
+def target(y, regression):
+    task = "regression" if regression else "classification"
+    return Target(task, y, y, np.array([]) if regression else np.arange(CLASSES))
+
+
+def lines(X):
+    return np.ascontiguousarray(X.T, dtype=float)
+
+
+def make_game(X, y, Xv, yv, *, weights=None, semivalues=SEMIVALUES[0], owners=None, **more):
+    owners = np.arange(X.shape[1]) if owners is None else owners
+    regression = y.dtype.kind == "f"
+    features = Features(lines(X), lines(Xv), np.asarray(owners, dtype=np.int32))
+    return LeafGame(
+        features,
+        target(y, regression),
+        target(yv, regression),
+        weights,
+        semivalues,
+        int(max(owners)) + 1,
+        **more,
+    )
+
+
+def values_of(game, trees):
+    values = np.zeros((game.n_rows, game.n_columns))
+    for tree in trees:
+        game.add_values(tree, values)
+    return values / len(trees)
+
+
+@pytest.mark.parametrize("semivalues", SEMIVALUES)
+@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize("label", [False, True])
+@pytest.mark.parametrize("baseline", ["labels", "zero"])
+def test_every_subset_of_rows_and_columns(semivalues, regression, label, baseline):
+    random = np.random.default_rng(len(str(semivalues)) + 2 * regression)
+    n, owners = 5, [0, 1, 1, 2]  # two features are one player
+    X, Xv = random_table(random, n, 4), random_table(random, 4, 4)
+    y, yv = (random.integers(0, CLASSES, k) for k in (n, 4))
+    if regression:
+        y, yv = random.normal(size=n), random.normal(size=4)
+    weights = random.random(4)
+    trees = [random_tree(random, 4, 4) for _ in range(3)]
+    game = make_game(
+        X, y, Xv, yv, weights=weights, semivalues=semivalues, owners=owners, labelled=label
+    )
+    values = values_of(game, trees)
+    if baseline == "zero":
+        values = values + game.from_zero()
+    h = forest_utility(
+        trees,
+        X,
+        y,
+        Xv,
+        yv,
+        owners=owners,
+        regression=regression,
+        weights=weights,
+        baseline=baseline,
+        label=3 if label else None,
+    )
+    expected = brute_force(h, n, game.n_columns, *semivalues)
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
+
+
+@given(seed=st.integers(0, 10**6), regression=st.booleans(), n=st.integers(1, 4))
+@settings(max_examples=25, deadline=None)
+def test_any_tree_on_any_small_table(seed, regression, n):
+    """One class only, leaves that no row fits, trees that are a single leaf, rows that are alike."""
+    random = np.random.default_rng(seed)
+    X, Xv = random_table(random, n, 3), random_table(random, 2, 3)
+    y, yv = random.integers(0, random.integers(1, CLASSES + 1), n), random.integers(0, CLASSES, 2)
+    if regression:
+        y, yv = y.astype(float), yv.astype(float)
+    trees = [random_tree(random, 3, int(random.integers(0, 5))) for _ in range(2)]
+    values = values_of(make_game(X, y, Xv, yv), trees)
+    h = forest_utility(trees, X, y, Xv, yv, regression=regression)
+    np.testing.assert_allclose(values, brute_force(h, n, 3), rtol=0, atol=1e-12)
+    if n > 1:
+        np.testing.assert_allclose(
+            values[0] - values[-1], 0 if y[0] == y[-1] else values[0] - values[-1], atol=1e-15
+        )
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_bundles_of_leaves(regression):
+    """Many rows: subtrees of several leaves share one state per row."""
+    random = np.random.default_rng(3)
+    X, Xv = random_table(random, 90, 5), random_table(random, 3, 5)
+    y, yv = random.integers(0, CLASSES, 90), random.integers(0, CLASSES, 3)
+    if regression:
+        y, yv = random.normal(size=90), random.normal(size=3)
+    trees = [random_tree(random, 5, 6) for _ in range(2)]
+    values = values_of(make_game(X, y, Xv, yv), trees)
+    expected = plain_values(trees, X, y, Xv, yv, regression=regression)
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("most", [1, 8, 64])
+def test_bundles_change_nothing(most, monkeypatch):
+    random = np.random.default_rng(4)
+    X, Xv = random_table(random, 3000, 6), random_table(random, 200, 6)
+    y, yv = random.integers(0, CLASSES, 3000), random.integers(0, CLASSES, 200)
+    trees = [random_tree(random, 6, 7) for _ in range(2)]
+    game = make_game(X, y, Xv, yv)
+    whole = values_of(game, trees)
+    monkeypatch.setattr(tree_values, "MAX_STATES", most)
+    monkeypatch.setattr(tree_values, "_AT_ONCE", 5 * 3000)  # few bundles are held at a time
+    np.testing.assert_allclose(values_of(game, trees), whole, rtol=0, atol=1e-15)
+
+
+def test_sum_is_the_score_less_the_base_rate():
+    random = np.random.default_rng(5)
+    X, Xv = random_table(random, 40, 4), random_table(random, 20, 4)
+    y, yv = random.integers(0, CLASSES, 40), random.integers(0, CLASSES, 20)
+    trees = [random_tree(random, 4, 5) for _ in range(3)]
+    h = forest_utility(trees, X, y, Xv, yv)
+    rows, columns = frozenset(range(40)), frozenset(range(4))
+    total = values_of(make_game(X, y, Xv, yv), trees).sum()
+    assert total == pytest.approx(h(rows, columns) - h(rows, frozenset()), abs=1e-13)
+
+
+def test_columns_that_no_split_names_get_exactly_zero():
+    random = np.random.default_rng(6)
+    X, Xv = random_table(random, 50, 5), random_table(random, 9, 5)
+    y, yv = random.integers(0, CLASSES, 50), random.integers(0, CLASSES, 9)
+    values = values_of(make_game(X, y, Xv, yv), [random_tree(random, 3, 5)])
+    assert not values[:, 3:].any()
+    assert values[:, :3].any()
+
+
+def test_leaves_of_rows():
+    random = np.random.default_rng(7)
+    X = random_table(random, 200, 4)
+    for _ in range(5):
+        tree = random_tree(random, 4, 6)
+        found = np.empty(200, dtype=np.int32)
+        find_leaves(tree.arrays, lines(X), found)
+        for i, x in enumerate(X):
+            path = path_of(tree, x)
+            k = 0
+            for _, node, left in path:
+                assert left == goes_left(tree, node, x[tree.feature[node]])
+                k = tree.left[node] if left else tree.right[node]
+            assert found[i] == k
+
+
+@pytest.mark.parametrize(
+    "semivalue", ["shapley", "banzhaf", ("beta", 16.0, 1.0), ("beta", 1.5, 4.0)]
+)
+def test_row_weights_are_means_over_sizes(semivalue):
+    shares, errors = share_weights(semivalue, 60), error_weights(semivalue, 60)
+    for c in (1, 2, 3, 7, 60):
+        p, s = size_probabilities(semivalue, c)[1:], np.arange(1, c)
+        spread = (c - 1 - s) / s * (2 / (s + 1) - 1 / (s + 1) ** 2) / max(c - 2, 1)
+        expected = [
+            size_probabilities(semivalue, c)[0],
+            p @ (1 / (s + 1)),
+            p @ (1 / (s + 1) ** 2),
+            p @ spread,
+        ]
+        np.testing.assert_allclose(errors[:, c], expected, rtol=1e-10, atol=1e-15)
+        np.testing.assert_allclose(shares[:, c], expected[:2], rtol=1e-12, atol=1e-16)
+
+
+def test_long_tables_convolve_by_fourier(monkeypatch):
+    from shapley2d._forest import weights
+
+    direct = error_weights("banzhaf", 300)
+    monkeypatch.setattr(weights, "_DIRECT", 10)
+    np.testing.assert_allclose(error_weights("banzhaf", 300), direct, rtol=1e-9, atol=1e-15)

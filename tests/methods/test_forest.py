@@ -1,0 +1,437 @@
+"""Method ``"forest"``: fitted, unfitted and grown ensembles against the definition, and what it refuses."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
+
+from shapley2d import CellValuer, audit_owners, plan_cells, value_blocks, value_cells
+from shapley2d._forest.ensemble import read_fitted
+from shapley2d._forest.read_sklearn import read_trees
+from shapley2d._kernels.leaf_states import find_leaves
+from shapley2d._tables.problem import make_problem
+from shapley2d.exceptions import InputError, InputWarning, PrecisionWarning, UnseenLabelWarning
+
+from forest_oracle import forest_utility
+from oracles import brute_force
+
+FEW = {"max_depth": 3, "random_state": 0}
+HIST = {"max_iter": 4, "min_samples_leaf": 3, "max_leaf_nodes": 6, "random_state": 0}
+CLASSIFIERS = [
+    RandomForestClassifier(4, **FEW),
+    ExtraTreesClassifier(4, **FEW),
+    GradientBoostingClassifier(n_estimators=3, **FEW),
+    HistGradientBoostingClassifier(**HIST),
+    DecisionTreeClassifier(**FEW),
+    ExtraTreeClassifier(**FEW),
+]
+REGRESSORS = [
+    RandomForestRegressor(4, **FEW),
+    ExtraTreesRegressor(4, **FEW),
+    GradientBoostingRegressor(n_estimators=3, **FEW),
+    HistGradientBoostingRegressor(**HIST),
+    DecisionTreeRegressor(**FEW),
+]
+
+
+def name(model):
+    return type(model).__name__
+
+
+def tables(n=6, m=3, n_valid=5, seed=0, *, regression=False, gaps=False):
+    """Small tables with ties, and a longer one of the same kind to fit models on."""
+    random = np.random.default_rng(seed)
+    parts = []
+    for count in (n, n_valid, 60):
+        X = random.integers(0, 5, (count, m)).astype(float)
+        y = X[:, 0] + random.normal(size=count)
+        X[random.random((count, m)) < (0.1 if gaps else 0)] = np.nan
+        parts += [X, y if regression else (y > 2).astype(int) + (y > 3.5)]
+    if not regression:
+        parts[1][:3] = [0, 1, 2]
+    return parts
+
+
+def leaves_of(model, X):
+    """The leaf of every row in every tree, as scikit-learn has it."""
+    if hasattr(model, "apply"):
+        found = np.asarray(model.apply(X))
+        return found.reshape(len(X), -1).T
+    return None
+
+
+@pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS], ids=name)
+@pytest.mark.parametrize("gaps", [False, True])
+def test_leaves_are_the_librarys(model, gaps):
+    regression = "Regressor" in name(model)
+    _, _, _, _, X, y = tables(regression=regression, gaps=gaps, seed=3)
+    if gaps and isinstance(model, (GradientBoostingClassifier, GradientBoostingRegressor)):
+        pytest.skip("takes no missing entries")
+    fitted = type(model)(**model.get_params()).fit(X, y)
+    (split,) = make_problem(X, y, X, y).splits
+    ensemble = read_fitted(fitted, split)
+    found = np.empty((len(ensemble.trees), len(X)), dtype=np.int32)
+    for tree, line in zip(ensemble.trees, found, strict=True):
+        find_leaves(tree.arrays, ensemble.features.valid, line)
+    expected = leaves_of(fitted, X)
+    if expected is not None:
+        np.testing.assert_array_equal(found, expected)
+        return
+    # histogram gradient boosting tells no leaves: the values of ours must sum to its prediction
+    predictors = [one for step in fitted._predictors for one in step]
+    raw = np.array([one.nodes["value"][line] for one, line in zip(predictors, found, strict=True)])
+    per_step = len(fitted._predictors[0])
+    summed = raw.reshape(-1, per_step, len(X)).sum(axis=0).T + fitted._baseline_prediction
+    score = fitted.predict(X)[:, None] if regression else fitted.decision_function(X)
+    np.testing.assert_allclose(summed, np.reshape(score, summed.shape), atol=1e-12)
+
+
+def test_leaves_of_categories_are_the_librarys():
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "size": random.normal(size=300),
+            "town": pd.Categorical(random.choice(list("abcdefgh"), 300)),
+            "kind": pd.Categorical(np.where(random.random(300) < 0.1, None, "x")),
+        }
+    )
+    y = frame["town"].isin(["a", "c", "h"]).to_numpy() ^ (random.random(300) < 0.1)
+    fitted = HistGradientBoostingClassifier(
+        max_iter=5, min_samples_leaf=5, categorical_features="from_dtype"
+    ).fit(frame, y)
+    (split,) = make_problem(frame, y, frame, y).splits
+    ensemble = read_fitted(fitted, split)
+    assert any((tree.categories >= 0).any() for tree in ensemble.trees)
+    assert ensemble.features.owners.tolist() == [1, 2, 0]
+    summed = np.full(300, float(np.ravel(fitted._baseline_prediction)[0]))
+    for tree, (predictor,) in zip(ensemble.trees, fitted._predictors, strict=True):
+        line = np.empty(300, dtype=np.int32)
+        find_leaves(tree.arrays, ensemble.features.valid, line)
+        summed += predictor.nodes["value"][line]
+    np.testing.assert_allclose(summed, fitted.decision_function(frame), atol=1e-12)
+    v = value_cells(frame, y, frame[:50], y[:50], method="forest", model=fitted, progress=False)
+    assert v.column_names == ["size", "town", "kind"]
+    assert v.columns[1] == max(v.columns)
+
+
+@pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS], ids=name)
+def test_a_fitted_model_against_every_subset(model):
+    regression = "Regressor" in name(model)
+    X, y, Xv, yv, more, more_y = tables(5, regression=regression)
+    fitted = type(model)(**model.get_params()).fit(more, more_y)
+    task = "regression" if regression else "classification"
+    v = value_cells(X, y, Xv, yv, method="forest", model=fitted, task=task, progress=False)
+    h = forest_utility(read_trees(fitted), X, y, Xv, yv, regression=regression)
+    np.testing.assert_allclose(v.values, brute_force(h, 5, 3), rtol=0, atol=1e-12)
+    assert v.exact and v.info["n_trees"] == len(read_trees(fitted))
+    everything, columns = frozenset(range(5)), frozenset(range(3))
+    assert v.total == pytest.approx(h(everything, columns) - v.info["baseline_utility"], abs=1e-12)
+    stand_in = "whose leaves stand in for the boosted sum" in v.info["about"]["how"]
+    assert stand_in == ("Boosting" in name(model))
+    assert "what its row does to the splits is not valued" in v.info["about"]["meaning"]
+
+
+def test_the_score_is_the_mean_probability_of_the_right_label():
+    """Of a forest whose trees learn from all rows, as here."""
+    _, _, Xv, yv, X, y = tables(n_valid=30)
+    fitted = ExtraTreesClassifier(10, max_depth=4, random_state=0).fit(X, y)
+    v = value_cells(X, y, Xv, yv, method="forest", model=fitted, progress=False)
+    probability = fitted.predict_proba(Xv)[np.arange(30), yv].mean()
+    assert v.total + v.info["baseline_utility"] == pytest.approx(probability, abs=1e-12)
+
+
+@pytest.mark.parametrize("scoring", [None, "balanced_accuracy"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_weights_of_validation_rows(scoring, weighted):
+    X, y, Xv, yv, more, more_y = tables(4, n_valid=7)
+    weights = np.arange(1.0, 8.0) if weighted else None
+    fitted = DecisionTreeClassifier(**FEW).fit(more, more_y)
+    v = value_cells(
+        X, y, Xv, yv, method="forest", model=fitted, scoring=scoring, valid_weight=weights
+    )
+    mass = np.ones(7) if weights is None else weights
+    if scoring is not None:
+        mass = mass / np.bincount(yv, mass, minlength=3)[yv]
+    h = forest_utility(read_trees(fitted), X, y, Xv, yv, weights=mass)
+    np.testing.assert_allclose(v.values, brute_force(h, 4, 3), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.filterwarnings("ignore:baseline='zero' counts")
+def test_from_zero_and_with_the_label(regression):
+    X, y, Xv, yv, more, more_y = tables(4, regression=regression)
+    kind = DecisionTreeRegressor if regression else DecisionTreeClassifier
+    fitted = kind(**FEW).fit(more, more_y)
+    task = "regression" if regression else "classification"
+    for baseline in ("labels", "zero"):
+        for label in (None, 3):
+            v = value_cells(
+                X,
+                y,
+                Xv,
+                yv,
+                method="forest",
+                model=fitted,
+                baseline=baseline,
+                include_label=label is not None,
+                task=task,
+            )
+            h = forest_utility(
+                read_trees(fitted),
+                X,
+                y,
+                Xv,
+                yv,
+                regression=regression,
+                baseline=baseline,
+                label=label,
+            )
+            expected = brute_force(h, 4, 3 + (label is not None))
+            np.testing.assert_allclose(v.values, expected, rtol=0, atol=1e-12)
+            about = v.info["about"]["total"]
+            assert ("less" in about) == (v.info.get("baseline_utility") is not None)
+            score = h(frozenset(range(4)), frozenset(range(4)) if label else frozenset(range(3)))
+            assert v.total == pytest.approx(
+                score - (v.info.get("baseline_utility") or 0.0), abs=1e-12
+            )
+
+
+def test_labels_that_training_never_shows():
+    X, y, Xv, yv, more, more_y = tables(4)
+    fitted = DecisionTreeClassifier(**FEW).fit(more, more_y)
+    yv = np.array([9, *yv[1:]])
+    with pytest.warns(UnseenLabelWarning, match="labels that training never shows"):
+        v = value_cells(X, y, Xv, yv, method="forest", model=fitted)
+    h = forest_utility(read_trees(fitted), X, y, Xv, yv)
+    np.testing.assert_allclose(v.values, brute_force(h, 4, 3), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options", [{"cv": 3}, {"groups": np.arange(30) % 6}, {"time": np.arange(30)}]
+)
+@pytest.mark.filterwarnings("ignore:5 of 30 rows train in no fold")
+def test_a_forest_for_every_fold(options):
+    """Each fold's model is fitted on the rows that train there; the values are the mean."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(30, 3))
+    y = (X[:, 0] > 0).astype(int)
+    model = DecisionTreeClassifier(max_depth=2, random_state=0)
+    v = value_cells(X, y, method="forest", model=model, **options)
+    splits = make_problem(X, y, **options).splits
+    expected = np.zeros((30, 3))
+    for split in splits:
+        held = [np.flatnonzero((row == X).all(axis=1))[0] for row in split.valid.native]
+        fitted = DecisionTreeClassifier(max_depth=2, random_state=0)
+        fitted.fit(X[split.rows], y[split.rows])
+        part = value_cells(
+            X[split.rows], y[split.rows], X[held], y[held], method="forest", model=fitted
+        )
+        expected[split.rows] += part.values / len(splits)
+    np.testing.assert_allclose(v.values, expected, rtol=0, atol=1e-14)
+
+
+def mixed(n=80, seed=0):
+    """A table as it comes: numbers with gaps, text, booleans and dates."""
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "size": random.normal(size=n),
+            "town": random.choice(["Ulm", "Bonn", "Kiel"], n),
+            "new": random.random(n) < 0.5,
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(random.integers(0, 99, n), "D"),
+            "same": 1.0,
+        }
+    )
+    y = (frame["size"] + (frame["town"] == "Ulm") > 0.3).map({True: "yes", False: "no"})
+    frame.loc[::9, "size"] = np.nan
+    frame.loc[::11, "town"] = None
+    return frame, y
+
+
+def test_the_default_forest_takes_a_table_as_it_comes():
+    frame, y = mixed()
+    with pytest.warns(PrecisionWarning, match="stopped at max_trees=60"):
+        v = value_cells(frame, y, method="forest", cv=2, max_trees=60, tolerance=1e-3)
+    assert v.column_names == ["size", "town", "new", "day", "same"]
+    assert not v.exact and v.info["n_trees"] == 60
+    assert not v.values[:, 4].any() and not v.stderr[:, 4].any()  # never varies
+    assert v.columns[:2].min() > 3 * abs(v.columns[2:]).max()
+    assert (v.stderr[:, :4] > 0).all()
+
+
+def test_errors_are_those_of_a_mean_over_trees():
+    """Forests with other seeds differ as their standard errors say; more trees differ less."""
+    X, y, Xv, yv, *_ = tables(30, n_valid=20)
+    options = {"method": "forest", "tolerance": 0}
+    runs = [value_cells(X, y, Xv, yv, max_trees=30, random_state=s, **options) for s in range(20)]
+    spread = np.std([v.values for v in runs], axis=0, ddof=1)
+    said = np.sqrt(np.mean([v.stderr**2 for v in runs], axis=0))
+    assert 0.9 < np.sqrt((spread**2).mean() / (said**2).mean()) < 1.1
+    assert v_total_error(runs) < 1.6
+    long = value_cells(X, y, Xv, yv, max_trees=480, **options)
+    assert long.stderr.mean() == pytest.approx(said.mean() / 4, rel=0.15)
+    until = value_cells(X, y, Xv, yv, method="forest", tolerance=0.1)
+    assert until.info["converged"] and until.info["ratio"] <= 0.1
+    assert until.info["n_trees"] == until.history[-1][0]
+
+
+def v_total_error(runs):
+    """How far column sums spread, in their own standard errors."""
+    sums = np.array([v.columns for v in runs])
+    said = np.sqrt(np.mean([v.column_stderr**2 for v in runs], axis=0))
+    return (sums.std(axis=0, ddof=1) / said).max()
+
+
+@pytest.mark.parametrize("model", [None, RandomForestClassifier(9, max_depth=4, random_state=1)])
+def test_the_same_bits_for_any_number_of_threads(model):
+    X, y, Xv, yv, *_ = tables(40, n_valid=20)
+    options = {"method": "forest", "model": model, "max_trees": 20, "tolerance": 0}
+    first, *others = (
+        value_cells(X, y, Xv, yv, n_jobs=jobs, **options).values.tobytes() for jobs in (1, 2, 3)
+    )
+    assert others == [first, first]
+
+
+@pytest.mark.filterwarnings("ignore:the 95 % interval of")
+def test_payments_and_audits():
+    X, y, Xv, yv, *_ = tables(30, n_valid=40)
+    X = X + np.arange(30)[:, None] / 100  # no copies
+    owners = [{"owner": "A", "row": "0-14"}, {"owner": "B", "row": "15-29"}]
+    options = {"method": "forest", "max_trees": 40, "tolerance": 0}
+    v = value_blocks(X, y, Xv, yv, owners=owners, **options)
+    assert v.info["players"] == "cells"
+    cells = value_cells(X, y, Xv, yv, scoring="balanced_accuracy", **options)
+    np.testing.assert_allclose(
+        v.owners["value"], [cells.values[:15].sum(), cells.values[15:].sum()], atol=1e-12
+    )
+    assert v.info["validation_groups"] > 1
+    paid = v.payments(100.0)
+    assert sum(paid["amount"]) == pytest.approx(100.0)
+    assert (paid["low"] <= paid["amount"]).all() and (paid["amount"] <= paid["high"]).all()
+    audit = audit_owners(X, y, Xv, yv, owners=owners, **options)
+    assert "A" in str(audit)
+    blocks = value_blocks(X, y, Xv, yv, rows=["a", "b"] * 15, columns=[0, 0, 1], **options)
+    assert blocks.values.shape == (2, 2)
+    plain = value_cells(X, y, Xv, yv, **options)
+    assert blocks.total == pytest.approx(plain.total)
+
+
+def test_replicates_without_validation_rows_use_the_same_trees():
+    """Values are means over validation rows: those of two groups of them, weighted, give the whole."""
+    X, y, Xv, yv, *_ = tables(20, n_valid=30)
+    options = {"method": "forest", "max_trees": 15, "tolerance": 0}
+    whole = value_cells(X, y, Xv, yv, **options).values
+    parts = [value_cells(X, y, Xv[k], yv[k], **options).values for k in (slice(10), slice(10, 30))]
+    np.testing.assert_allclose(whole, parts[0] / 3 + 2 * parts[1] / 3, rtol=0, atol=1e-15)
+
+
+def test_plans():
+    X, y, Xv, yv, *_ = tables(40, n_valid=20)
+    plan = plan_cells(X, y, Xv, yv, method="forest", max_trees=30, tolerance=0)
+    assert plan.amounts == {"trees": (30, 30)} and plan.seconds[1] < 60
+    model = RandomForestClassifier(9, max_depth=4, random_state=1)
+    assert plan_cells(X, y, Xv, yv, method="forest", model=model).amounts == {"trees": (9, 9)}
+
+
+def test_an_estimator_with_a_score():
+    X, y, Xv, yv, *_ = tables(40, n_valid=20)
+    model = DecisionTreeClassifier(**FEW).fit(X, y)
+    valuer = CellValuer("forest", model=model).fit(X, y, Xv, yv)
+    assert valuer.score(Xv, yv) == pytest.approx(valuer.valuation_.total, abs=1e-12)
+
+
+def test_a_model_by_name():
+    X, y, Xv, yv, *_ = tables(40, n_valid=20)
+    v = value_cells(X, y, Xv, yv, method="forest", model="hist_gradient_boosting")
+    assert v.info["n_trees"] == 150 and v.info["boosted"]
+
+
+def test_a_fitted_model_has_seen_the_rows_of_the_folds():
+    X, y, *_ = tables(40)
+    model = DecisionTreeClassifier(**FEW).fit(X, y)
+    with pytest.warns(InputWarning, match="may be among those that chose its splits"):
+        value_cells(X, y, method="forest", model=model, cv=2)
+
+
+def test_boosted_trees_by_categories_of_the_users_table():
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.integers(0, 6, 120), random.normal(size=120)]).astype(float)
+    y = np.isin(X[:, 0], [1, 4]).astype(int)
+    model = HistGradientBoostingClassifier(categorical_features=[0], **HIST)
+    v = value_cells(X[:80], y[:80], X[80:], y[80:], method="forest", model=model)
+    assert v.columns[0] > 10 * abs(v.columns[1])
+
+
+def other_columns():
+    return pd.DataFrame({"b": [0.0, 1, 2, 3], "a": [1.0, 0, 1, 0]})
+
+
+def fitted_on_names():
+    return DecisionTreeClassifier().fit(other_columns()[["a", "b"]], [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"model": LogisticRegression()},
+            "is not a tree ensemble that can be read: pass RandomForest",
+        ),
+        (
+            {"model": "gaussian_nb"},
+            "model='gaussian_nb' is not a tree ensemble of scikit-learn: use",
+        ),
+        ({"model": "oak"}, "is not a scikit-learn estimator and not the name of a model"),
+        ({"model": DecisionTreeRegressor()}, "is a regressor, but the task is classification"),
+        (
+            {"model": DecisionTreeRegressor().fit([[0.0, 1], [1, 0]], [0, 1])},
+            "is a regressor, but the task is classification",
+        ),
+        (
+            {"model": DecisionTreeClassifier().fit([[0.0], [1]], [0, 1])},
+            "was fitted on 1 column, but the table has 2",
+        ),
+        ({"model": fitted_on_names()}, "was fitted on 'a' where the table has 'b'"),
+        ({"scoring": "f1"}, "scoring='f1' has no closed form for the leaves of trees in classif"),
+        ({"precedence": {"rows": [0, 0, 1, 1]}}, "precedence"),
+        ({"max_trees": 0}, "max_trees=0 must be"),
+    ],
+)
+def test_refusals(options, message):
+    X, y = other_columns(), [0, 0, 1, 1]
+    with pytest.raises(InputError, match=message.replace("(", r"\(")):
+        value_cells(X, y, X, y, method="forest", **options)
+
+
+def test_text_that_a_fitted_model_cannot_have_seen():
+    frame, y = mixed()
+    model = DecisionTreeClassifier().fit(np.zeros((2, 5)), ["no", "yes"])
+    with pytest.raises(InputError, match="fitted on numbers, but column 'town' holds categories"):
+        value_cells(frame, y, frame, y, method="forest", model=model)
+
+
+def test_a_version_that_keeps_its_trees_otherwise(monkeypatch):
+    X, y, Xv, yv, *_ = tables(40, n_valid=20)
+    model = HistGradientBoostingClassifier(**HIST).fit(X, y)
+    model._predictors = [["no nodes"]]
+    with pytest.raises(InputError, match=r"scikit-learn is .*, and 1\.6 to 1\.9 are known to work"):
+        value_cells(X, y, Xv, yv, method="forest", model=model)
+
+
+def test_deep_leaves_are_refused():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(400, 20))
+    y = random.integers(0, 2, 400)
+    with pytest.raises(InputError, match="columns on its path, and values are exact for up to 12"):
+        value_cells(X, y, X, y, method="forest", model=DecisionTreeClassifier(max_features=1))
