@@ -272,6 +272,7 @@ def test_kernels_take_many_validation_rows_at_a_time(monkeypatch):
         *random_labels(rng, "classification", 300, 150),
         task="classification",
         n_neighbors=4,
+        n_jobs=2,
     )
     calls = []
 
