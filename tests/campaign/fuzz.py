@@ -29,7 +29,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shapley2d import value_blocks, value_cells
+from shapley2d import Inspection, Valuation, inspect_cells, value_blocks, value_cells
 from shapley2d.cli import main as command
 from shapley2d.exceptions import InputError
 
@@ -37,7 +37,7 @@ from .common import main
 
 COUNT = 10_000
 LETTERS = ["a", "b", "é", "ß", "日", "😀", "\u202e", "\x1b[31m", "\x00", "\n", '"', ",", ";", "'", "<b>", "=1+1", " ", "\t", "\x7f", "\x9b",
-           "\ufeff", "{", "}", "[red]", "%s", "\\", "$", "&amp;"]  # fmt: skip
+           "\ufeff", "{", "}", "[red]", "%s", "\\", "$", "&amp;", "\ud800", "\udce9"]  # fmt: skip
 STRAYS = ["x", "?", "NA", "n/a", "-", "1,5", "1.000,5", "$3", "12%", "1e5", "0x10", "\u0661", "l0", "inf", "nan", "TRUE", "2024-01-01",
           "", " ", "1 2", "(5)", "#REF!", "1e999", "--1"]  # fmt: skip
 BAD = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -210,6 +210,8 @@ class Fuzz:
             return self.through_command(random, columns, target)
         if kind < 0.35:
             return self.as_blocks(random, columns, target)
+        if kind < 0.45:
+            return self.inspected(random, columns, target)
         return self.through_python(random, columns, target)
 
     def through_python(self, random, columns, target):
@@ -233,6 +235,8 @@ class Fuzz:
         except InputError as error:
             return one_line(error)
         check(v)
+        if random.random() < 0.1:
+            self.keep(v)
         if valid and method == "knn" and len(v.row_names) == n:
             self.compare(random, X, columns, target, some, tables[1], v, options)
             return "valued and compared"
@@ -278,6 +282,40 @@ class Fuzz:
             assert close(one, two, max(abs(one), abs(two), abs(v.info["baseline_utility"]))), (
                 f"totals differ: {one} and {two}"
             )
+
+    def keep(self, valuation):
+        """What was saved is what is loaded; a page, a frame and a plot can be made."""
+        path = self.folder / "kept.parquet"
+        valuation.save(path)
+        again = quiet(Valuation.load, path)
+        assert np.array_equal(again.values, valuation.values)
+        assert again.column_names == valuation.column_names
+        assert again.contents == valuation.contents and again.labels == valuation.labels
+        quiet(valuation.to_html, self.folder / "kept.html")
+        str(valuation).encode()
+        str(valuation.to_frame()).encode()
+
+    def inspected(self, random, columns, target):
+        """Scores go with rows and columns wherever they are moved."""
+        rows, order = random.permutation(len(target)), random.permutation(len(columns))
+        names = list(columns)
+        y = target if random.random() < 0.5 else None
+        moved = {names[j]: [columns[names[j]][i] for i in rows] for j in order}
+        try:
+            one = quiet(inspect_cells, columns, y, progress=False, n_jobs=1)
+        except InputError as error:
+            return one_line(error)
+        turned = None if y is None else [y[i] for i in rows]
+        two = quiet(inspect_cells, moved, turned, progress=False, n_jobs=1)
+        scores = one.scores[np.ix_(rows, order)]
+        assert np.allclose(two.scores, scores, rtol=0, atol=1e-9), (
+            "the scores depend on the order of rows or columns"
+        )
+        one.save(self.folder / "inspected.parquet")
+        again = Inspection.load(self.folder / "inspected.parquet")
+        assert np.array_equal(again.scores, one.scores)
+        one.to_html(self.folder / "inspected.html")
+        return "inspected"
 
     def as_blocks(self, random, columns, target):
         groups = [f"g{k}" for k in random.integers(0, 3, len(target))]

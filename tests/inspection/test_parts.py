@@ -43,7 +43,7 @@ def small():
     table = as_table({"x": x, "y": y, "z": np.where(x > 0, "up", "down").tolist()})
     coded = [bin_column(column) for column in table.columns]
     codes = np.column_stack([one.codes_of(one.values) for one in coded])
-    bags = Bags.draw(120, 0)
+    bags = Bags.draw(np.arange(120), 0)
     return coded, codes, bags, [grow(coded, codes, bags, j, 0) for j in range(3)]
 
 
@@ -106,7 +106,7 @@ def test_columns_that_cannot_be_predicted():
     ("n", "trees", "size"), [(1, 100, 0), (100, 100, 60), (60_000, 83, 4000), (400_000, 32, 4000)]
 )
 def test_large_tables_have_fewer_trees_of_as_many_rows(n, trees, size):
-    bags = Bags.draw(n, 0)
+    bags = Bags.draw(np.arange(n), 0)
     assert bags.rows.shape == (trees, size)
     assert bags.seen.shape == (n, 2 if trees > 64 else 1)
 
@@ -193,7 +193,7 @@ def test_expected_numbers_are_quantiles_of_what_is_predicted():
     entries = rng.permutation(1000).astype(float)
     coded = bin_column(numbers(entries))
     codes = np.zeros((1000, 1), dtype=np.uint8)
-    expected = deviation(coded, None, codes, Bags.draw(1000, 0)).expected
+    expected = deviation(coded, None, codes, Bags.draw(np.arange(1000), 0)).expected
     assert expected.entries == pytest.approx(np.full(1000, 499.5), abs=3)
     assert expected.low == pytest.approx(np.full(1000, 100), abs=6)
     assert expected.high == pytest.approx(np.full(1000, 900), abs=6)
@@ -304,7 +304,7 @@ def test_a_column_that_nothing_predicts_is_judged_by_its_shares():
     from shapley2d._inspection.deviation import _judge
 
     coded = bin_column(numbers([0, 1, 1, 2, np.nan, 2, 2], "category", categories=("a", "b", "c")))
-    codes, bags = np.zeros((7, 1), dtype=np.uint8), Bags.draw(7, 0)
+    codes, bags = np.zeros((7, 1), dtype=np.uint8), Bags.draw(np.arange(7), 0)
     short = deviation(coded, None, codes, bags)
     predicted = chances(coded, None, codes, bags.seen)
     predicted /= predicted.sum(axis=1, keepdims=True)

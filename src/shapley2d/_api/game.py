@@ -9,6 +9,7 @@ import numpy as np
 from shapley2d._api.method_docs import methods_list, with_method_docs
 from shapley2d._base.checks import check_whole
 from shapley2d._base.defaults import SEMIVALUE
+from shapley2d._base.entries import as_text, with_texts
 from shapley2d._games.function import FunctionGame
 from shapley2d._methods.precedence import check_precedence, check_takes_precedence, with_precedence
 from shapley2d._methods.registry import find_game_method, game_methods
@@ -142,5 +143,5 @@ def _names(names: Sequence[Any] | None, count: int, option: str) -> NDArray[Any]
     if len(names) != count:
         raise InputError(Setting(option), f" has {len(names)} entries for {count} players")
     if all(isinstance(name, (str, int, float, np.generic)) for name in names):
-        return np.asarray(names)
-    return np.array([str(name) for name in names], dtype=object)
+        return np.asarray(with_texts(names))
+    return np.array([as_text(name) for name in names], dtype=object)

@@ -42,7 +42,8 @@ def inspect_cells(
     """Find the entries of a table that are likely wrong, and what they should say.
 
     Every entry is predicted from the rest of its row and its label. Entries are ranked by how
-    unlikely they are, how far off, and how much better their row fits once they are replaced.
+    unlikely they are, how far off, and how much better their row fits once they are replaced. The
+    order of rows or columns and the direction of numbers change no score.
 
     Parameters
     ----------

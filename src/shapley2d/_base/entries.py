@@ -1,12 +1,15 @@
-"""Single entries of a user's table as Python objects: missing, a number, or something else."""
+"""Single entries and names of a user's table: missing, a number, or text that files can hold."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def is_number(item: Any) -> bool:
@@ -18,6 +21,25 @@ def is_number(item: Any) -> bool:
     (True, False, False)
     """
     return isinstance(item, (Real, Decimal)) and not isinstance(item, (bool, np.bool_))
+
+
+def as_text(item: Any) -> str:
+    r"""An entry or a name as text that can be written: lone surrogates become their escapes.
+
+    Python reads them from files in an unknown encoding and from cut JSON, but no file, page or
+    terminal takes them. All text of a user's table passes through here.
+
+    Examples
+    --------
+    >>> as_text("caf\udce9"), as_text("café"), as_text(7)
+    ('caf\\udce9', 'café', '7')
+    """
+    return str(item).encode("utf-8", "backslashreplace").decode()
+
+
+def with_texts(items: Iterable[Any]) -> list[Any]:
+    """The items, those that are text by :func:`as_text`."""
+    return [as_text(item) if isinstance(item, str) else item for item in items]
 
 
 def is_missing(item: Any) -> bool:

@@ -20,7 +20,8 @@ random values       ("random")         order of the values of ``"random"``
 plan                ("plan")           rows and validation rows that a run is priced on
 inspection bags     ("bags")           rows that the trees of an inspection learn from
 audit               ("audit", owner)   rows of an owner's shells, and noise, in an audit
-inspection trees    ("trees", column)  columns and random targets of the forest of one column
+inspection trees    ("trees", column)  columns and random targets of the forest of one column, by
+                                       its place in the table's own order
 folds               no key             rows of the folds, whose own seeds are spawned from it
 =================== ================== =============================================================
 """

@@ -46,18 +46,28 @@ class Bags:
     ----------
     rows : ndarray of shape (trees, size)
     seen : ndarray of shape (n, words)
-        One bit per tree.
+        One bit per tree: whether it has seen the row.
     """
 
     rows: NDArray[np.int32]
     seen: NDArray[np.uint64]
 
     @classmethod
-    def draw(cls, n_rows: int, seed: int) -> Bags:
-        """Draw them without replacement."""
+    def draw(cls, alike: NDArray[np.intp], seed: int) -> Bags:
+        """Draw them without replacement.
+
+        Parameters
+        ----------
+        alike : ndarray of shape (n,)
+            For every row the first one that holds the same: trees that have not seen that one are
+            asked about both, so that both get the same answer.
+        seed : int
+        """
+        n_rows = alike.size
         size = int(min(MOST_BAG_ROWS, BAG_SHARE * n_rows))
         trees = int(np.clip(TREES * ROWS_OF_ALL_TREES / n_rows, FEWEST_TREES, TREES))
-        return cls(*draw_bags(n_rows, size, trees, _word(seed, "inspection bags")))
+        rows, seen = draw_bags(n_rows, size, trees, _word(seed, "inspection bags"))
+        return cls(rows, seen[alike])
 
 
 def _word(seed: int, stream: str, *numbers: int) -> np.uint64:

@@ -14,6 +14,7 @@ from shapley2d._inspection.cells import ScoredCells
 from shapley2d._inspection.column_alone import class_distance, odd_writing, standing_alone
 from shapley2d._inspection.deviation import deviation
 from shapley2d._inspection.forests import Bags, grow, repair_gains, row_chunks
+from shapley2d._inspection.own_order import OwnOrder
 from shapley2d._inspection.probability import cell_and_label_probability
 from shapley2d._inspection.recipe import LABEL_WEIGHT, WEIGHTS
 from shapley2d._inspection.slips import explain_suspects
@@ -78,16 +79,16 @@ def inspect_table(
         threads, n_columns = count_threads(n_jobs), len(columns)
         forests, expected = [], []
         grown = map_in_threads(work.column, range(n_columns), threads)
-        for j, (forest, of_column) in enumerate(grown):
+        for k, (forest, of_column) in enumerate(grown):
             forests.append(forest)
             expected.append(of_column)
-            report(_GROWN * (j + 1) / n_columns, f"predicting {columns[j].name!r}")
+            report(_GROWN * (k + 1) / n_columns, f"predicting {work.order.columns[k].name!r}")
         _note_gains(work, expected, forests, threads, report)
         scores = np.zeros(work.codes.shape)
         for part in work.parts.values():
             scores += part
         probability = cell_and_label_probability(scores, columns, work.label)
-        notes, suggested = explain_suspects(columns, expected, probability)
+        notes, suggested = explain_suspects(columns, work.order.given(expected), probability)
         report(1.0, "")
     return ScoredCells(
         columns=columns,
@@ -107,40 +108,48 @@ def inspect_table(
 
 
 class _Work:
-    """The work that is done column by column, and its results."""
+    """The work that is done column by column, in the table's own order, and its results.
+
+    The results are in the order of the given table.
+    """
 
     def __init__(self, columns: tuple[Column, ...], target: Target | None, seed: int) -> None:
-        self.columns, self.seed = columns, seed
-        self.binned = [bin_column(column) for column in columns]
-        self.codes = np.column_stack([binned.codes_of(binned.values) for binned in self.binned])
-        n_rows = len(self.codes)
-        self.bags = Bags.draw(n_rows, seed)
+        self.given, self.seed = columns, seed
         # class labels are scored apart, and the other columns by class
-        self.label, self.groups = len(columns), np.zeros(n_rows, dtype=np.intp)
-        if target is not None and target.task == "classification":
-            self.label, self.groups = len(columns) - 1, target.codes.astype(np.intp)
+        has_classes = target is not None and target.task == "classification"
+        self.label = len(columns) - has_classes
+        self.order = OwnOrder.of(columns, self.label)
+        self.binned = [bin_column(column) for column in self.order.columns]
+        self.codes = np.column_stack([binned.codes_of(binned.values) for binned in self.binned])
+        self.bags = Bags.draw(self.order.alike, seed)
+        self.groups = np.zeros(len(self.codes), dtype=np.intp)
+        if target is not None and has_classes:
+            self.groups = target.codes.astype(np.intp)[self.order.row_places]
         self.parts = {name: np.zeros(self.codes.shape, dtype=np.float32) for name in WEIGHTS}
 
-    def column(self, j: int) -> tuple[Forest | None, Expected]:
+    def column(self, k: int) -> tuple[Forest | None, Expected]:
         """Score the entries of a column; return its forest, and what was expected."""
-        binned = self.binned[j]
+        binned, j = self.binned[k], int(self.order.column_places[k])
         is_label = j == self.label
-        forest = grow(self.binned, self.codes, self.bags, j, self.seed)
+        forest = grow(self.binned, self.codes, self.bags, k, self.seed)
         off = deviation(binned, forest, self.codes, self.bags, plain=is_label)
         if is_label:
-            self.parts["surprise"][:, j] = LABEL_WEIGHT * off.surprise
+            self.note("surprise", j, off.surprise, LABEL_WEIGHT)
         else:
             self.note("surprise", j, off.surprise)
             self.note("stories", j, off.stories)
             self.note("distance", j, off.distance)
             self.note("class", j, class_distance(binned, self.groups))
             self.note("repeat", j, standing_alone(binned))
-            self.note("text", j, odd_writing(self.columns[j]))
+            self.parts["text"][:, j] = WEIGHTS["text"] * odd_writing(self.given[j])
         return forest, off.expected
 
-    def note(self, reason: str, j: int, against: NDArray[np.float64]) -> None:
+    def note(
+        self, reason: str, j: int, against: NDArray[np.float64], weight: float | None = None
+    ) -> None:
         """Add weighted evidence against the entries of a column."""
-        self.parts[reason][:, j] = WEIGHTS[reason] * against
+        weight = WEIGHTS[reason] if weight is None else weight
+        self.parts[reason][self.order.row_places, j] = weight * against
 
 
 def _note_gains(
@@ -155,13 +164,13 @@ def _note_gains(
         [binned.codes_of(one.entries) for binned, one in zip(work.binned, expected, strict=True)]
     )
     chunks = row_chunks(len(new))
+    scored = np.flatnonzero(work.order.column_places != work.label)
 
     def gain(rows: slice) -> NDArray[np.float64]:
         return repair_gains(work.binned, forests, work.codes, new, work.bags, rows)
 
     of_chunks = map_in_threads(gain, chunks, threads)
     for k, (rows, gains) in enumerate(zip(chunks, of_chunks, strict=True)):
-        work.parts["gain"][rows, : work.label] = WEIGHTS["gain"] * np.arcsinh(
-            gains[:, : work.label]
-        )
+        cells = np.ix_(work.order.row_places[rows], work.order.column_places[scored])
+        work.parts["gain"][cells] = WEIGHTS["gain"] * np.arcsinh(gains[:, scored])
         report(_GROWN + (1 - _GROWN) * (k + 1) / len(chunks), "trying repairs")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from shapley2d._kernels.cache import CACHE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -19,19 +21,21 @@ _LOW = np.uint64(0xFFFF)
 _UNIT = 2.0**-53
 
 
-@numba.njit(nogil=True, cache=CACHE)
-def scramble(word: np.uint64) -> np.uint64:
-    """Another word, every bit of which depends on every bit of this one."""
+def scrambled(word: Any) -> Any:
+    """Another word, every bit of which depends on every bit of this one; or of each of an array."""
     word = (word ^ (word >> _S30)) * _FIRST
     word = (word ^ (word >> _S27)) * _SECOND
     return word ^ (word >> _S31)
+
+
+_scramble: Callable[[np.uint64], np.uint64] = numba.njit(nogil=True, cache=CACHE)(scrambled)
 
 
 @numba.njit(nogil=True, cache=CACHE)
 def next_word(state: NDArray[np.uint64]) -> np.uint64:
     """The next random word; ``state`` holds one and moves on."""
     state[0] += _STEP
-    return scramble(state[0])
+    return _scramble(state[0])
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -43,7 +47,7 @@ def next_below(state: NDArray[np.uint64], stop: int) -> int:
 @numba.njit(nogil=True, cache=CACHE)
 def bell(word: np.uint64, code: int) -> float:
     """A nearly normal number (mean 0, variance 1) for a code: the sum of four uniform ones."""
-    bits = scramble(word + _STEP * np.uint64(code + 1))
+    bits = _scramble(word + _STEP * np.uint64(code + 1))
     total = 0.0
     for _ in range(4):
         total += np.float64(bits & _LOW)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.entries import is_missing
+from shapley2d._base.entries import as_text, is_missing, with_texts
 from shapley2d._base.words import counted
 from shapley2d.exceptions import InputError, Setting
 
@@ -82,8 +82,8 @@ def label_groups(labels: Any, names: Sequence[Any], option: str) -> Groups:
     """
     kind = option.removesuffix("s")
     if isinstance(labels, Mapping):
-        labels = {str(name): label for name, label in labels.items()}
-        names = [str(name) for name in names]
+        labels = {as_text(name): label for name, label in labels.items()}
+        names = [as_text(name) for name in names]
         absent = [name for name in names if name not in labels]
         if absent:
             raise InputError(
@@ -106,7 +106,7 @@ def label_groups(labels: Any, names: Sequence[Any], option: str) -> Groups:
             )
     numbers: dict[Any, int] = {}
     codes = np.empty(len(items), dtype=np.intp)
-    for k, item in enumerate(items):
+    for k, item in enumerate(with_texts(items)):
         if is_empty(item):
             raise InputError(
                 Setting(option), f" has no label for {kind} {names[k]!r}: name a group"

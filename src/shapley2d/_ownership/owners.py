@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.entries import as_text
 from shapley2d._ownership.grid import is_empty
 from shapley2d.exceptions import InputError, Setting
 
@@ -133,7 +134,7 @@ def read_claims(
         owner = record.get("owner")
         if is_empty(owner):
             raise InputError(f"{place}: the owner is empty: name one")
-        name = str(owner).strip()
+        name = as_text(owner).strip()
         if name == UNOWNED:
             raise InputError(
                 f"{place}: an owner cannot be called {UNOWNED!r}, which means blocks without owner"
@@ -193,4 +194,4 @@ def _text(entry: Any) -> str:
     """An entry for comparison: 3, "3" and 3.0 (3 in a frame with gaps) are the same."""
     if isinstance(entry, (float, np.floating)) and float(entry).is_integer():
         return str(int(entry))
-    return str(entry).strip()
+    return as_text(entry).strip()

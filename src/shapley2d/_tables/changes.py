@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.entries import is_missing, is_number
+from shapley2d._base.entries import as_text, is_missing, is_number
 from shapley2d._tables.table import Table
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _in_pandas(series: Any, rows: list[int], values: list[Any], kind: str, neede
 
     gone = any(value is None for value in values)
     if isinstance(series.dtype, pd.CategoricalDtype):
-        names = {str(name): name for name in series.cat.categories}
+        names = {as_text(name): name for name in series.cat.categories}
         values = [None if value is None else names.get(value, value) for value in values]
         new = [
             value

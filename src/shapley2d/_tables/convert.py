@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.entries import is_missing, is_number
+from shapley2d._base.entries import as_text, is_missing, is_number, with_texts
 from shapley2d._tables.intake import as_frame, is_path, read_path
 from shapley2d._tables.kinds import as_category, as_kind, check_kinds
 from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
-from shapley2d._tables.texts.column import as_texts, text_column
+from shapley2d._tables.texts.column import as_texts, series_texts, text_column
 from shapley2d._tables.texts.numbers import are_long, as_digits
 from shapley2d.exceptions import InputError, Place
 
@@ -124,7 +124,8 @@ def _twins(names: list[str], like: Table | None, *, named: bool) -> dict[str, Co
 def _from_frame(frame: nw.DataFrame[Any], name: str) -> tuple[dict[str, Maker], NDArray[Any], Any]:
     _check_shape(frame.shape[0], frame.shape[1], name)
     makers: dict[str, Maker] = {
-        str(key): partial(_readable, frame.get_column(key), str(key), name) for key in frame.columns
+        as_text(key): partial(_readable, frame.get_column(key), as_text(key), name)
+        for key in frame.columns
     }
     return makers, _row_names(frame), frame.to_native()
 
@@ -139,6 +140,9 @@ def _row_names(frame: nw.DataFrame[Any]) -> NDArray[Any]:
         names = np.array([str(label) for label in names], dtype=object)
     if names.dtype.kind in "mM":
         names = names.astype("datetime64[us]" if names.dtype.kind == "M" else "timedelta64[us]")
+    if names.dtype.kind == "O":
+        names = names.copy()
+        names[:] = with_texts(names)
     return positions if np.array_equal(names, positions) else names
 
 
@@ -159,7 +163,7 @@ def _readable(series: nw.Series[Any], key: str, name: str, read: Reader) -> Colu
 def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> Column:
     dtype = series.dtype
     if dtype == nw.String:
-        return read(series.alias("entries").to_arrow())  # polars panics at some names
+        return read(series_texts(series))
     if dtype.is_nested() or dtype == nw.Binary:
         raise InputError(
             Place(name), f": column {key!r} holds {dtype}, not plain entries: drop it or unpack it"

@@ -8,6 +8,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.entries import with_texts
 from shapley2d._tables.table import Table
 
 FRAME_KINDS = ("pandas", "polars", "pyarrow")
@@ -46,6 +47,16 @@ def make_frame(columns: dict[str, Any], kind: str) -> Any:
         for key, part in columns.items()
     }
     return nw.from_dict(plain, backend=cast("Any", kind)).to_native()
+
+
+def with_names(frame: Any) -> Any:
+    """A frame whose names of columns can be written; only pandas takes others."""
+    names = list(nw.from_native(frame, eager_only=True).columns)
+    written = with_texts(names)
+    if written != names:
+        frame = frame.copy(deep=False)
+        frame.columns = written
+    return frame
 
 
 def plain_types(table: Any) -> Any:

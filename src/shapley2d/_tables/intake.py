@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.entries import as_text, with_texts
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, did_you_mean
-from shapley2d._tables.frames import frame_kind, make_frame, plain_types
+from shapley2d._tables.frames import frame_kind, make_frame, plain_types, with_names
 from shapley2d.exceptions import InputError, InputWarning, Place, Setting
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def as_frame(data: Any, name: str = "X") -> Any:
         data = plain_types(data)
     _check_unique_names(data, name)
     if isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame):
-        return data
+        return with_names(data)
     if isinstance(data, dict):
         return _from_columns(data, name)
     is_list = isinstance(data, (list, tuple)) and bool(data)
@@ -115,6 +116,7 @@ def without_column(data: Any, key: str, name: str, option: str = "y") -> tuple[A
             Place(name),
             " has no names: pass the entries",
         )
+    key = as_text(key)
     if key not in frame.columns:
         hint = did_you_mean(key, frame.columns)
         use = ("to predict",) if option == "y" else ("for ", Setting(option))
@@ -142,7 +144,7 @@ def _from_arrow(data: Any) -> Any:
 
 
 def _from_columns(columns: Mapping[Any, Any], name: str) -> Any:
-    plain = {str(key): _as_list(part, str(key), name) for key, part in columns.items()}
+    plain = {as_text(key): _as_list(part, as_text(key), name) for key, part in columns.items()}
     lengths = {key: len(part) for key, part in plain.items()}
     if len(set(lengths.values())) > 1:
         one = next(iter(lengths))
@@ -174,11 +176,18 @@ def _from_records(records: Sequence[Mapping[Any, Any]], name: str) -> Any:
     keys = dict.fromkeys(key for record in records for key in record)
     if not keys:
         raise InputError(Place(name), " has no columns: its records are empty")
-    return _frame({str(key): [record.get(key) for record in records] for key in keys})
+    return _frame({as_text(key): [record.get(key) for record in records] for key in keys})
 
 
 def _frame(columns: dict[str, list[Any]]) -> Any:
     """A frame of the columns; one of mixed types counts as text."""
+    try:
+        return _make(columns)
+    except UnicodeEncodeError:
+        return _make({key: with_texts(part) for key, part in columns.items()})
+
+
+def _make(columns: dict[str, list[Any]]) -> Any:
     kind = frame_kind(None)
     if kind == "pandas":
         import pandas as pd

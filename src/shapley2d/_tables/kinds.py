@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.entries import is_missing
+from shapley2d._base.entries import as_text, is_missing
 from shapley2d._base.words import did_you_mean
 from shapley2d._tables.table import Column, FromText, Table, native_columns
 from shapley2d._tables.texts.column import text_column
@@ -43,14 +43,13 @@ def check_kinds(kinds: Mapping[Any, str] | None, names: Iterable[str]) -> dict[s
         raise InputError(Setting("kinds", kinds), f" must be a dict from columns to {_KINDS}")
     known = list(names)
     for key, kind in kinds.items():
-        if str(key) not in known:
-            hint = did_you_mean(str(key), known)
-            raise InputError(
-                Setting("kinds", {key: kind}), f": there is no column {str(key)!r}{hint}"
-            )
+        name = as_text(key)
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise InputError(Setting("kinds", {key: kind}), f": there is no column {name!r}{hint}")
         if kind not in KINDS:
             raise InputError(Setting("kinds", {key: kind}), f": a column holds {_KINDS}")
-    return {str(key): kind for key, kind in kinds.items()}
+    return {as_text(key): kind for key, kind in kinds.items()}
 
 
 def as_kind(column: Column, kind: str) -> Column:
@@ -74,7 +73,7 @@ def as_kind(column: Column, kind: str) -> Column:
 
 def as_category(items: Sequence[Any], key: str) -> Column:
     """A column of categories, whatever its entries are."""
-    labels = [None if is_missing(item) else str(item) for item in items]
+    labels = [None if is_missing(item) else as_text(item) for item in items]
     categories = tuple(sorted({label for label in labels if label is not None}))
     position = {label: float(code) for code, label in enumerate(categories)}
     entries = np.array([np.nan if label is None else position[label] for label in labels])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from shapley2d._base.checks import check_choice
-from shapley2d._base.entries import is_missing, is_number
+from shapley2d._base.entries import as_text, is_missing, is_number
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, plural
 from shapley2d._tables.table import Column, Table
@@ -310,7 +310,7 @@ def label_name(y: Any, column_names: Sequence[str]) -> str:
     '(label)'
     """
     name = y if isinstance(y, str) else getattr(as_series(y), "name", None)
-    wanted = LABEL if name is None or name == "" else str(name)
+    wanted = LABEL if name is None or name == "" else as_text(name)
     candidates = (wanted, LABEL, *(f"{LABEL} {k}" for k in range(2, len(column_names) + 3)))
     return next(candidate for candidate in candidates if candidate not in column_names)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.entries import is_missing, is_number
+from shapley2d._base.entries import as_text, is_missing, is_number, with_texts
 from shapley2d._base.warnings import warn
 from shapley2d._tables.intake import collected
 from shapley2d._tables.texts.column import as_texts, text_column
@@ -28,8 +28,8 @@ def as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
     """The entries, the name of the series, and whether its labels need no further reading."""
     series = as_series(y, name)
     if isinstance(series, nw.Series):
-        items = _items(series.to_list, series.dtype, name)
-        key = None if series.name is None else str(series.name)
+        items = with_texts(_items(series.to_list, series.dtype, name))
+        key = None if series.name is None else as_text(series.name)
         missing = np.array([is_missing(item) for item in items], dtype=bool)
         if not missing.any() and series.dtype.is_numeric():
             numbers = series.cast(nw.Float64) if series.dtype == nw.Decimal else series
@@ -55,8 +55,10 @@ def as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
         vector = vector.ravel()
     if vector.ndim != 1:
         raise InputError(Place(name), f" must be 1-D, got an array of shape {vector.shape}")
+    if vector.dtype.kind == "U":
+        vector = np.array(with_texts(vector.tolist()))
     return (
-        object_vector(vector.tolist()) if vector.dtype.kind == "O" else vector,
+        object_vector(with_texts(vector.tolist())) if vector.dtype.kind == "O" else vector,
         None,
         hasattr(y, "categories"),
     )

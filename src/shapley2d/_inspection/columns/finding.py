@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.words import counted
-from shapley2d._tables.texts.column import as_texts
+from shapley2d._tables.texts.column import as_texts, series_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,5 +165,5 @@ def _native_texts(table: Table, j: int) -> Any:
         return None
     series = frame.get_column(frame.columns[j])
     if series.dtype == nw.String:
-        return series.alias("entries").to_arrow()
+        return series_texts(series)
     return as_texts(series.to_list()) if series.dtype == nw.Object else None

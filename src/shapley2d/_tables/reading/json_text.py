@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from shapley2d._base.entries import as_text, with_texts
 from shapley2d.exceptions import InputError
 
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
@@ -98,7 +99,10 @@ def _table(records: list[dict[str, Any]], path: str) -> Any:
     if not keys:
         raise InputError(f"{path} has no records with fields")
     return pa.table(
-        {key: _column([record.get(key) for record in records], key, path) for key in keys}
+        {
+            as_text(key): _column(with_texts(record.get(key) for record in records), key, path)
+            for key in keys
+        }
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.entries import with_texts
 from shapley2d._tables.table import Column, FromText
 from shapley2d._tables.texts.numbers import are_long, plain_numbers
 from shapley2d._tables.texts.stray_rule import MISSING, TextReading, read_texts
@@ -15,6 +16,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import narwhals.stable.v2 as nw
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Kind
@@ -118,8 +120,18 @@ def as_texts(items: Sequence[Any]) -> Any:
 
     try:
         return pa.array(items, pa.string(), from_pandas=True)
+    except UnicodeEncodeError:
+        return as_texts(with_texts(items))
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return None
+
+
+def series_texts(series: nw.Series[Any]) -> Any:
+    """A pyarrow array of the text of a series."""
+    try:
+        return series.alias("entries").to_arrow()  # polars panics at some names
+    except UnicodeEncodeError:
+        return as_texts(series.to_list())
 
 
 def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64]]:

@@ -1,0 +1,167 @@
+"""The order in which a table is inspected: it follows from the entries, not from their positions.
+
+A random number of an inspection belongs to a position: of a row in the bags of the trees, of a
+column among the inputs. Ties go to the first, and bins are cut from below. So the entries decide
+the order of rows and columns, and which end of a column of numbers comes first. Then a table gives
+the same scores in any order of its rows and columns, and with any column mirrored. Categories stay
+in the order of their names: likely neighbours in it, such as times of day, help the forests.
+
+Every entry first gets a word that none of these change: a number by its rank's distance from the
+middle, a category by its code. They make the words of rows and columns, and the words of rows
+decide which way round numbers go. Where numbers repeat, as zeros do in many columns, the end that
+repeats most comes first: the recipe was tuned on such columns. All sums are of whole numbers modulo
+2^64, so they are exact in any order. Columns that hold the same go by name; rows that hold the same
+are judged alike. A table that is its own mirror image has no direction; it stays as given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._inspection.cells import Expected
+from shapley2d._kernels.random_words import scrambled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.table import Column
+
+_MISSING, _STRAY = 2**62, 2**62 + 1  # beyond ranks and codes
+_CATEGORY, _LABEL = 1, 2  # what tells columns apart beside their entries
+
+
+@dataclass(frozen=True)
+class OwnOrder:
+    """A table in its own order.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    column_places, row_places : ndarray of int
+        Where these columns and rows are in the given table.
+    alike : ndarray of shape (n,)
+        For every row the first one that holds the same.
+    signs : ndarray of shape (m,)
+        -1 where these columns are mirrored, 1 elsewhere.
+    """
+
+    columns: tuple[Column, ...]
+    column_places: NDArray[np.intp]
+    row_places: NDArray[np.intp]
+    alike: NDArray[np.intp]
+    signs: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], label: int) -> OwnOrder:
+        """The order of a table; the column at ``label``, if there is one, is set apart."""
+        with np.errstate(over="ignore"):  # words are sums modulo 2^64
+            read = [_Read.of(column, is_label=j == label) for j, column in enumerate(columns)]
+            rows = _row_words(read, [one.word for one in read])
+            keys = [scrambled(one.word ^ scrambled(rows ^ one.plain).sum()) for one in read]
+            rows = _row_words(read, keys)
+            order = sorted(range(len(columns)), key=lambda j: (int(keys[j]), columns[j].name))
+            signs = np.ones(len(columns), dtype=np.int64)
+            for place, j in enumerate(order):
+                signs[place] = read[j].sign(rows)
+                # the columns that follow are turned in view of this one
+                codes = np.where(read[j].there, signs[place] * read[j].codes, read[j].codes)
+                rows = rows + scrambled(codes.view(np.uint64) ^ scrambled(np.uint64(place)))
+        row_places = np.argsort(rows, kind="stable")
+        ordered = rows[row_places]
+        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        taken = [columns[j].take(row_places) for j in order]
+        return cls(
+            tuple(
+                replace(column, entries=sign * column.entries)
+                for column, sign in zip(taken, signs, strict=True)
+            ),
+            np.array(order, dtype=np.intp),
+            row_places,
+            np.repeat(starts, np.diff(np.append(starts, ordered.size))),
+            signs,
+        )
+
+    def given(self, expected: Sequence[Expected]) -> list[Expected]:
+        """What is expected in the columns of this order, as of the given table."""
+        rows = np.argsort(self.row_places)
+        found = []
+        for one, sign in zip(expected, self.signs, strict=True):
+            taken: dict[str, Any] = {
+                name: None if array is None else array[rows] for name, array in vars(one).items()
+            }
+            if sign < 0:
+                for name in ("entries", "low", "high"):
+                    taken[name] = 0.0 - taken[name]
+                taken["low"], taken["high"] = taken["high"], taken["low"]
+            found.append(Expected(**taken))
+        return [found[k] for k in np.argsort(self.column_places)]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A column before it is turned.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, shape (n,)
+        Twice the rank of a number, counted from the middle; the code of a category.
+    plain : ndarray of uint64, shape (n,)
+        A word of every entry that mirroring does not change.
+    there : ndarray of bool, shape (n,)
+        Which entries are not missing.
+    is_category : bool
+    lean : int
+        For numbers, below 0 where those that repeat most are the small ones.
+    word : uint64
+        A word of the column.
+    """
+
+    codes: NDArray[np.int64]
+    plain: NDArray[np.uint64]
+    there: NDArray[np.bool_]
+    is_category: bool
+    lean: np.int64
+    word: np.uint64
+
+    @classmethod
+    def of(cls, column: Column, *, is_label: bool) -> _Read:
+        """Read a column."""
+        there = ~np.isnan(column.entries)
+        entries = column.entries[there]
+        codes = np.full(there.size, _MISSING)
+        codes[[row for row in column.from_text.strays if not there[row]]] = _STRAY
+        plain = codes.copy()
+        is_category = column.kind in ("category", "boolean")
+        lean = np.int64(0)
+        if is_category:
+            codes[there] = plain[there] = entries.astype(np.int64)
+        else:
+            _, place, counts = np.unique(entries, return_inverse=True, return_counts=True)
+            ranks = (2 * np.cumsum(counts) - counts - place.size)[place]
+            codes[there], plain[there] = ranks, np.abs(ranks)
+            lean = (counts[place] * ranks).sum()
+        words = scrambled(plain.view(np.uint64))
+        role = np.uint64(_CATEGORY * is_category + _LABEL * is_label)
+        return cls(codes, words, there, is_category, lean, scrambled(words.sum() ^ scrambled(role)))
+
+    def sign(self, rows: NDArray[np.uint64]) -> int:
+        """Whether to mirror the column (-1) or not (1), by the words of the rows."""
+        if self.is_category:
+            return 1
+        # mirroring the column changes the sign of these sums, and nothing else does
+        known = self.codes[self.there]
+        lean = self.lean or -(known * rows[self.there].view(np.int64)).sum()
+        return -1 if lean > 0 else 1
+
+
+def _row_words(columns: Sequence[_Read], keys: Sequence[np.uint64]) -> NDArray[np.uint64]:
+    """A word of every row: the sum of its entries' words, each in view of its column's."""
+    words = np.zeros(columns[0].plain.size, dtype=np.uint64)
+    for column, key in zip(columns, keys, strict=True):
+        words += scrambled(column.plain ^ key)
+    return words
