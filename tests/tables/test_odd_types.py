@@ -5,11 +5,13 @@ from __future__ import annotations
 import decimal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from shapley2d import InputError, value_cells
+from shapley2d._tables.convert import as_table
 from shapley2d.cli import main
 
 N = 24
@@ -139,3 +141,25 @@ def test_times_whose_milliseconds_are_beyond_64_bits(kind):
 def test_python_lists_that_are_no_tables(X, y, message):
     with pytest.raises(InputError, match=message):
         value_cells(X, y, method="random")
+
+
+@pytest.mark.parametrize("number", [1.5, 3, None, "x"])
+def test_booleans_in_lists_are_booleans_as_in_a_frame(number):
+    rows = [[True, 1.5, number], [False, 2.0, 4], [True, 0.5, 2], [np.True_, 1.0, 7]]
+    as_lists, as_frame = as_table(rows), as_table(pd.DataFrame(rows))
+    assert [c.kind for c in as_lists.columns] == [c.kind for c in as_frame.columns]
+    assert as_lists.columns[0].kind == "boolean"
+
+
+def test_a_table_of_lists_with_booleans_has_the_values_of_the_frame():
+    rng = np.random.default_rng(0)
+    rows = [
+        [bool(rng.random() < 0.3), int(rng.integers(5)), float(rng.normal())] for _ in range(40)
+    ]
+    rows[3][1] = rows[7][1] = 9
+    y = rng.integers(0, 2, 40)
+    options = {"n_neighbors": 3, "progress": False}
+    lists = value_cells(rows[:30], y[:30], rows[30:], y[30:], **options)
+    frame = pd.DataFrame(rows)
+    frames = value_cells(frame[:30], y[:30], frame[30:], y[30:], **options)
+    np.testing.assert_array_equal(lists.values, frames.values)

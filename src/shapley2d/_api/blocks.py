@@ -92,7 +92,8 @@ def value_blocks(
         ``info["copies"]`` counts them, and a warning names owners who have copies of each other.
     copy_distance : float
         Rows within this distance are copies too: the mean over columns of their distance, where two
-        random rows are 1 apart.
+        random rows are 1 apart, and a missing entry counts as much beside any other. Two missing
+        entries are equal.
     include_label : bool
         Value the label too, as one more column group: without it nothing can be learned.
     validation_groups : int, optional

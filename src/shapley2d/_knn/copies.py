@@ -12,6 +12,7 @@ from shapley2d._knn.metric import integer_columns
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._knn.distances import IntegerColumns
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 def find_copies(table: Table, target: Target, distance: float = 0.0) -> NDArray[np.intp]:
     """The cluster of every row: its rows have one label and equal or nearly equal entries.
 
-    Two missing entries are equal. A row with another label is not a copy.
+    Two missing entries are equal; one is as far from any entry as two random rows are on average. A
+    row with another label is not a copy.
 
     Parameters
     ----------
@@ -67,39 +69,55 @@ def _near(table: Table, target: Target, distance: float) -> NDArray[np.intp]:
     """Clusters of rows within a distance of one another, or linked by such rows."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
+
+    columns = integer_columns(table, table.take_rows(np.arange(1)))
+    gone = (columns.train == columns.missing_code).T
+    # rows by which entries they miss: the others make them points
+    patterns, pattern = np.unique(gone, axis=0, return_inverse=True)
+    label = np.unique(target.codes, return_inverse=True)[1]
+    allowed = distance * table.n_columns * (1 + 1e-9)
+    links = []
+    for p in range(len(patterns)):
+        # a gap is as far from any entry as two random rows are; two gaps are equal
+        apart = (patterns != patterns[p]) @ (columns.missing / columns.unit)
+        for q in np.flatnonzero(apart <= allowed):
+            if q < p:
+                continue
+            places = _places(columns, ~(patterns[p] | patterns[q]))
+            for group in np.unique(label[pattern.ravel() == p]):
+                one, other = (
+                    np.flatnonzero((pattern.ravel() == k) & (label == group)) for k in (p, q)
+                )
+                links.extend(_links(places, one, other, math.sqrt(max(allowed - apart[q], 0.0))))
+    i, j = np.concatenate(links, axis=1) if links else np.empty((2, 0), dtype=np.intp)
+    n = table.n_rows
+    linked = coo_matrix((np.ones(i.size, dtype=bool), (i, j)), shape=(n, n))
+    return np.asarray(connected_components(linked, directed=False)[1])
+
+
+def _links(
+    places: NDArray[np.float64], one: NDArray[np.intp], other: NDArray[np.intp], radius: float
+) -> list[NDArray[np.intp]]:
+    """Pairs of a row of one list and one of the other within a radius."""
     from sklearn.neighbors import NearestNeighbors
 
-    places = _places(table)
-    n = table.n_rows
-    left, right = [], []
-    labels = np.unique(target.codes, return_inverse=True)[1]
-    for label in range(int(labels.max()) + 1):
-        rows = np.flatnonzero(labels == label)
-        finder = NearestNeighbors(radius=math.sqrt(distance * table.n_columns) * (1 + 1e-9))
-        near = finder.fit(places[rows]).radius_neighbors(places[rows], return_distance=False)
-        left.append(np.repeat(rows, [len(found) for found in near]))
-        right.append(rows[np.concatenate(near).astype(np.intp)])
-    i, j = np.concatenate(left), np.concatenate(right)
-    links = coo_matrix((np.ones(i.size, dtype=bool), (i, j)), shape=(n, n))
-    return np.asarray(connected_components(links, directed=False)[1])
+    if not other.size:
+        return []
+    finder = NearestNeighbors(radius=radius).fit(places[other])
+    near = finder.radius_neighbors(places[one], return_distance=False)
+    ends = other[np.concatenate(near).astype(np.intp)]
+    return [np.stack([np.repeat(one, [len(found) for found in near]), ends])]
 
 
-def _places(table: Table) -> NDArray[np.float64]:
-    """Rows as points: their squared distance is the sum of their columns' dissimilarities."""
-    coded = integer_columns(table, table.take_rows(np.arange(1)))
-    lines = []
-    for j in range(table.n_columns):
-        gone = coded.train[j] == coded.missing_code
-        if gone.any():
-            lines.append(
-                gone.astype(np.float64)
-            )  # as far from what is there as two random rows are
-        if coded.nominal[j]:
-            codes = np.unique(coded.train[j][~gone])
-            lines.extend(np.sqrt(0.5) * (coded.train[j] == code) for code in codes)
-            continue
-        scale = math.sqrt(float(coded.weight[j]) / coded.unit)
-        lines.append(np.where(gone, 0.0, coded.train[j] * scale))
+def _places(columns: IntegerColumns, there: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Rows as points whose squared distance is the sum of the columns' dissimilarities."""
+    lines = [np.zeros(columns.n_rows)]
+    for j in np.flatnonzero(there):
+        entries, scale = columns.train[j], float(columns.weight[j]) / columns.unit
+        if columns.nominal[j]:
+            lines.extend(np.sqrt(0.5 * scale) * (entries == code) for code in np.unique(entries))
+        else:
+            lines.append(entries * math.sqrt(scale))
     return np.column_stack(lines)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +11,55 @@ import numpy as np
 from shapley2d._base.in_threads import map_columns
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
+class TrueColumn:
+    """A column before anything was rounded: what its code stands for.
+
+    Attributes
+    ----------
+    train, valid : ndarray of float
+        Numbers, NaN where missing.
+    weight, missing : Fraction
+        What a squared difference of 1 counts, or one category instead of another; and how far a
+        missing entry is from any other.
+    nominal : bool
+    """
+
+    train: NDArray[np.float64]
+    valid: NDArray[np.float64]
+    weight: Fraction
+    missing: Fraction
+    nominal: bool = False
+
+
+@dataclass(frozen=True)
 class CodedColumn:
-    """A column in code: numbers, what a difference counts, and how far missing entries are."""
+    """A column in code: whole numbers (NaN where missing), what a difference counts, and the truth.
+
+    ``exact`` says whether ranks by the code are ranks by what it stands for.
+    """
 
     train: NDArray[np.float64]
     valid: NDArray[np.float64]
     weight: int
     missing: int
-    nominal: bool = False
-    rounded: bool = False  # whether the numbers are to be rounded
+    true: TrueColumn
+    exact: bool
+
+    @property
+    def is_true(self) -> bool:
+        """Whether the code is what it stands for."""
+        true = self.true
+        return (
+            self.exact
+            and self.weight == true.weight
+            and (self.missing == true.missing or not np.isnan(self.train).any())
+        )
 
 
 @dataclass(frozen=True)
@@ -46,9 +83,8 @@ class IntegerColumns:
         Distance of a missing entry from any other entry.
     unit : float
         The integer that stands for a dissimilarity of 1.
-    unrounded : dict of int to (ndarray, ndarray)
-        The codes before they were rounded, with NaN for missing entries, of the columns whose
-        numbers lie on no grid that integers can hold. Without any, distances are those of exact
+    unrounded : dict of int to TrueColumn
+        What the columns stand for whose code is rounded. Without any, rows rank as they do by exact
         arithmetic.
     """
 
@@ -58,9 +94,7 @@ class IntegerColumns:
     weight: NDArray[np.int64]
     missing: NDArray[np.int64]
     unit: float = 1.0
-    unrounded: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = field(
-        default_factory=dict
-    )
+    unrounded: dict[int, TrueColumn] = field(default_factory=dict)
 
     @property
     def missing_code(self) -> int:
@@ -101,32 +135,26 @@ class IntegerColumns:
         """
         total = np.zeros(self.n_rows, dtype=np.int64)
         for j in np.flatnonzero(coalition):
-            total += self._dissimilarities(int(j), t)
+            total += self.dissimilarities(int(j), slice(t, t + 1))[0]
         return total
 
-    def unrounded_distances(self, t: int, coalition: NDArray[np.bool_]) -> NDArray[np.longdouble]:
-        """The same before any entry was rounded."""
-        rounded = [j for j in self.unrounded if coalition[j]]
-        exact = coalition.copy()
-        exact[rounded] = False
-        total = self.distances(t, exact).astype(np.longdouble)
-        for j in rounded:
-            train, valid = self.unrounded[j]
-            apart = self.weight[j] * (train.astype(np.longdouble) - valid[t]) ** 2
-            total += np.where(np.isnan(apart), self.missing[j], apart)
-        return total
+    def dissimilarities(self, j: int, rows: slice = slice(None)) -> NDArray[np.int64]:
+        """Dissimilarity of every training row from validation rows in a column: (T, n).
 
-    def _dissimilarities(self, j: int, t: int) -> NDArray[np.int64]:
-        train, entry = self.train[j], int(self.valid[j, t])
-        gone = train == self.missing_code
-        if entry == self.missing_code:
-            return np.full(self.n_rows, self.missing[j])
-        apart = np.where(gone, 0, train) - entry
+        Parameters
+        ----------
+        j : int
+        rows : slice
+            The validation rows.
+        """
+        train, valid = self.train[j][None, :], self.valid[j, rows][:, None]
+        gone = (train == self.missing_code) | (valid == self.missing_code)
+        apart = np.where(gone, 0, train - valid)
         measure = (apart != 0).astype(np.int64) if self.nominal[j] else apart**2
         return np.where(gone, int(self.missing[j]), int(self.weight[j]) * measure)
 
 
-def pack(coded: list[CodedColumn], unit: float) -> IntegerColumns:
+def pack(coded: list[CodedColumn], unit: Fraction) -> IntegerColumns:
     """Put coded columns into arrays."""
     absent = np.iinfo(np.int64).min
 
@@ -135,7 +163,7 @@ def pack(coded: list[CodedColumn], unit: float) -> IntegerColumns:
 
         def fill(j: int) -> None:
             gone = np.isnan(tables[j])
-            found[j] = np.rint(np.where(gone, 0.0, tables[j]))
+            found[j] = np.where(gone, 0.0, tables[j])
             found[j, gone] = absent
 
         map_columns(fill, range(len(tables)), found.shape[1])
@@ -144,9 +172,21 @@ def pack(coded: list[CodedColumn], unit: float) -> IntegerColumns:
     return IntegerColumns(
         lines([column.train for column in coded]),
         lines([column.valid for column in coded]),
-        np.array([column.nominal for column in coded]),
+        np.array([column.true.nominal for column in coded]),
         np.array([column.weight for column in coded], dtype=np.int64),
         np.array([column.missing for column in coded], dtype=np.int64),
-        unit,
-        {j: (column.train, column.valid) for j, column in enumerate(coded) if column.rounded},
+        _as_float(unit),
+        # where some are rounded, so is what others count beside them
+        {
+            j: column.true
+            for j, column in enumerate(coded)
+            if not all(other.exact for other in coded) and not column.is_true
+        },
     )
+
+
+def _as_float(number: Fraction) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # of numbers like 1e-160, whose squares hardly are any
+        return math.inf

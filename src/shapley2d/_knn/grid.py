@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-
-from shapley2d._knn.distances import CodedColumn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._tables.table import Column
-
-ROOM = 2.0**62
-"""The largest distance: sums of 64-bit integers with a sign must not overflow."""
-
-LEAST_WEIGHT = 2.0**10
-"""Smaller whole weights would be too far from what they stand for."""
-
-_MOST_STEPS = 2.0**30  # of a column: squares of steps must leave room for weights
 _MAX_DECIMALS = 15
 _EXACT_WHOLE = 2.0**53
 _ULP = 2.0**-52
@@ -29,68 +19,60 @@ _NOISE = (2 * _ULP, 2048 * _ULP)
 # From eight entries on, numbers that fit a grid to the larger noise do not do so by chance.
 _MANY = 8
 _MAX_ROUNDS = 64
+_A_LITTLE = 1 + 1e-6  # a step is not known to the last digit
+# In steps: nothing farther from a place counts as being there, whatever the noise.
+_NEAR = 2.0**-6
 
 
-class GridNumbers:
-    """A column of numbers, in steps of its grid from the smallest; in ranges if it has no grid.
+class Grid(NamedTuple):
+    """Numbers that are whole multiples of a step from an origin, up to floating-point rounding.
 
     Attributes
     ----------
-    name : str
-    train, valid : ndarray of float
-        The entries; NaN where missing.
-    whole : bool
-        Whether they are whole numbers of steps.
-    step : float
-        How far apart in the table two entries are that differ by 1 here.
-    extent : float
-        The largest entry within bounds.
-
-    Parameters
-    ----------
-    train, valid : Column
-    lowest, highest : float
-        Entries beyond these do not matter for the grid and the range: they will be cut.
+    origin, step : float
+    exact_step : Fraction
+        The step; where it was found by rounding, the float.
+    finer : int
+        How many of the last decimal place make a step; 1 where the numbers are no decimals.
+    noise : float
+        By how much numbers may be off, in steps.
     """
 
-    def __init__(
-        self, train: Column, valid: Column, lowest: float = -np.inf, highest: float = np.inf
-    ) -> None:
-        self.name = train.name
-        self.train, self.valid = train.entries, valid.entries
-        self.whole, self.step, self.extent = True, 1.0, 0.0
-        both = np.unique(present(np.concatenate([self.train, self.valid])))
-        both = both[(both >= lowest) & (both <= highest)]
-        if not both.size:
-            return
-        # made smaller where differences might overflow
-        shrink = 0.25 if max(abs(both[0]), abs(both[-1])) > 2.0**1000 else 1.0
-        self.train, self.valid, both = self.train * shrink, self.valid * shrink, both * shrink
-        grid = find_grid(both, _MOST_STEPS)
-        self.whole, step = grid is not None, grid or float(both[-1] - both[0])
-        with np.errstate(over="ignore"):  # what is out of bounds may be any number of steps away
-            self.train, self.valid, both = (
-                np.rint(steps) if self.whole else steps
-                for steps in (
-                    (entries - both[0]) / step for entries in (self.train, self.valid, both)
-                )
-            )
-        self.step, self.extent = step / shrink, float(both[-1])
+    origin: float
+    step: float
+    exact_step: Fraction
+    finer: int
+    noise: float
 
-    def coded(self, root: float, missing: int, least: float = LEAST_WEIGHT) -> CodedColumn:
-        """Code the numbers so that a difference of a step counts ``root**2``.
+    def places(self, entries: NDArray[np.float64], fine: int = 1) -> NDArray[np.float64]:
+        """Where entries lie, in parts of a step: whole numbers if ``fine`` parts of it meet them.
 
         Parameters
         ----------
-        root : float
-        missing : int
-            Distance of a missing entry.
-        least : float
-            How small a weight may be before entries are rounded instead.
+        entries : ndarray of float
+            Any numbers; NaN stays NaN.
+        fine : int
+            The parts that a step has.
+
+        Examples
+        --------
+        >>> grid = find_grid(np.array([0.1, 0.3, 0.7]), 1e6)
+        >>> grid.places(np.array([0.7, 0.2, -0.1, 0.25]), 2).round(9).tolist()
+        [6.0, 1.0, -2.0, 1.5]
         """
-        if self.whole and (root == 0.0 or root**2 >= least):
-            return CodedColumn(self.train, self.valid, round(root**2), missing)
-        return CodedColumn(self.train * root, self.valid * root, 1, missing, rounded=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps = (entries - self.origin) / self.step
+            # far out numbers are known less well
+            noise = np.maximum(self.noise, np.abs(steps) * 8 * _ULP)
+            whole = np.rint(steps)
+            parts = steps * fine
+            there = np.abs(steps - whole) <= np.minimum(noise, _NEAR)
+            near = np.abs(parts - np.rint(parts)) <= np.minimum(noise * fine, _NEAR)
+            return np.where(there, whole * fine, np.where(near, np.rint(parts), parts))
+
+
+NO_GRID = Grid(0.0, 1.0, Fraction(1), 1, 0.0)
+"""Of a column without two different numbers."""
 
 
 def present(entries: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -98,8 +80,8 @@ def present(entries: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sort(entries[~np.isnan(entries)])
 
 
-def find_grid(entries: NDArray[np.float64], most_steps: float) -> float | None:
-    """The step of the coarsest grid on which all numbers lie, up to floating-point rounding.
+def find_grid(entries: NDArray[np.float64], most_steps: float) -> Grid | None:
+    """The coarsest grid on which all numbers lie, up to floating-point rounding.
 
     Decimal numbers are recognised by their digits. Others may be multiples of any step, such as
     whole numbers that were standardised; those are accepted only if the grid takes no two different
@@ -108,34 +90,41 @@ def find_grid(entries: NDArray[np.float64], most_steps: float) -> float | None:
     Parameters
     ----------
     entries : ndarray of float
-        Sorted, without repetition, without NaN, of a size far from overflow.
+        Sorted, without repetition, without NaN, of a size far from overflow; at least one.
     most_steps : float
         Grids with more steps from the smallest to the largest number are of no use.
 
     Returns
     -------
-    float or None
+    Grid or None
 
     Examples
     --------
-    >>> find_grid(np.array([0.1, 0.3, 0.7]), 1e6)
-    0.2
-    >>> round(find_grid((np.array([1, 4, 6, 8, 10, 12, 14, 16]) - 7.3) / 2.9, 1e6), 4)
+    >>> find_grid(np.array([0.1, 0.3, 0.7]), 1e6).exact_step
+    Fraction(1, 5)
+    >>> round(find_grid((np.array([1, 4, 6, 8, 10, 12, 14, 16]) - 7.3) / 2.9, 1e6).step, 4)
     0.3448
     >>> find_grid(np.sqrt(np.arange(20)), 1e6) is None
     True
     """
-    if entries.size < 2:
-        return 1.0
-    step = _decimal_step(entries)
-    if step is None:
+    origin, extent = float(entries[0]), float(entries[-1] - entries[0])
+    largest = float(np.abs(entries[[0, -1]]).max())
+    decimal = _decimal_step(entries)
+    if decimal is not None:
+        exact, finer = decimal
+        step = float(exact)
+        if extent <= most_steps * step:
+            return Grid(origin, step, exact, finer, 8 * _NOISE[0] * largest / step)
+    if entries.size > 1:
         for noise in _NOISE[: 2 if entries.size >= _MANY else 1]:
-            step = step or common_step(entries, noise, most_steps)
-    return None if step is None or entries[-1] - entries[0] > most_steps * step else step
+            found = common_step(entries, noise, most_steps)
+            if found is not None:
+                return Grid(origin, found, Fraction(found), 1, 8 * noise * largest / found)
+    return None
 
 
-def _decimal_step(entries: NDArray[np.float64]) -> float | None:
-    """The grid of numbers that are the nearest ones to decimals of a few places."""
+def _decimal_step(entries: NDArray[np.float64]) -> tuple[Fraction, int] | None:
+    """The step of decimals of a few places, and how many of the last place it has."""
     largest = max(abs(float(entries[0])), abs(float(entries[-1])))
     few = entries[:: max(1, entries.size // 256)]
     for places in range(max(_places(float(x)) for x in few[:3]), _MAX_DECIMALS + 1):
@@ -144,7 +133,8 @@ def _decimal_step(entries: NDArray[np.float64]) -> float | None:
             return None
         if _are_multiples(few, tens) and _are_multiples(entries, tens):
             whole = np.rint(entries * tens).astype(np.int64)
-            return int(np.gcd.reduce(np.diff(whole))) / tens
+            steps = int(np.gcd.reduce(np.diff(whole))) if whole.size > 1 else 1
+            return Fraction(steps, 10**places), steps
     return None
 
 
@@ -187,22 +177,40 @@ def common_step(
         few = entries[:: entries.size // 256]
         if common_step(few, noise, most_steps) is None:
             return None
-    gaps = np.diff(entries)
-    extent = float(entries[-1] - entries[0])
-    off = noise * float(np.abs(entries[[0, -1]]).max())
-    step = float(gaps.min())
+    offsets = entries[1:] - entries[0]
+    extent, off = float(offsets[-1]), noise * float(np.abs(entries[[0, -1]]).max())
+    parts, unsure = np.unique(np.diff(entries)), 2 * off
     for _ in range(_MAX_ROUNDS):
-        if step <= 16 * off or extent > most_steps * step:
+        step = float(parts[0])
+        if step <= 32 * unsure or extent > most_steps * step * _A_LITTLE:
             return None
-        multiples = np.rint(gaps / step)
-        slack = 4 * off * (1 + multiples)
-        if float(slack.max()) > step / 8:
-            return None
-        rest = np.abs(gaps - multiples * step)
-        if np.all(rest <= slack):
-            steps = np.cumsum(multiples)
-            step = extent / float(steps[-1])
-            error = np.abs(entries[1:] - entries[0] - step * steps)
-            return step if float(error.max()) <= 8 * off else None
-        step = float(rest[rest > slack].min())
+        counts = np.rint(parts / step)
+        slack = unsure * (1 + counts)
+        rest = np.abs(parts - counts * step)
+        # how often the step goes into long gaps is not known while it is not known well itself
+        sure = slack <= step / 16
+        new = sure & (rest > slack)
+        if new.any():
+            unsure = float(slack[new].max())
+            parts = np.unique(np.concatenate([[step], rest[new], parts[~sure]]))
+            continue
+        refined = _refined(step, unsure, offsets, off)
+        fits = refined is not None and extent <= most_steps * refined * _A_LITTLE
+        return refined if fits else None
     return None
+
+
+def _refined(step: float, unsure: float, offsets: NDArray[np.float64], off: float) -> float | None:
+    """The step that fits all offsets, found from the near ones on; None if none does."""
+    known = 0
+    while known < offsets.size:
+        # so far out the number of steps is certain
+        certain = step / (16 * unsure) * step if unsure else np.inf
+        reach = int(np.searchsorted(offsets, certain, side="right"))
+        if reach <= known:
+            return None
+        known = reach
+        count = float(np.rint(offsets[known - 1] / step))
+        step, unsure = float(offsets[known - 1]) / count, 2 * off / count
+    error = np.abs(offsets - step * np.rint(offsets / step))
+    return step if float(error.max()) <= 8 * off < step / 2 else None

@@ -13,22 +13,23 @@
     - *Missing entries*: as far from any entry, missing or not, as two random training rows are on
       average.
 
-    The scale and the median come from the training rows.
-
 ``metric="sqeuclidean"``
-    Squared differences of the raw numbers, as in the paper.
+    Squared differences of the raw numbers, as in the paper. A missing entry is twice the variance
+    of the column away from any other.
 
-    Columns on commensurable grids get weights that are whole squares, so nothing is rounded.
-    Otherwise all columns share one resolution, a part of the largest range. A column that is too
-    small for it would vanish; then columns are divided by scale, and the distance is a number with
-    a digit per scale: smaller columns decide between rows that are equally far in the larger ones,
-    which is all that they could do in floating point either, and where they are alone they count
-    in full.
+    Where columns of very different ranges lie on no common grid, they share one resolution, a part
+    of the largest range. A column that is too small for it would vanish; then columns are divided
+    by scale, and the distance is a number with a digit per scale: smaller columns decide between
+    rows that are equally far in the larger ones, which is all that they could do in floating point
+    either, and where they are alone they count in full.
 
-Either way a column whose numbers lie on a grid (whole numbers, cents, standardised counts: see
-:mod:`shapley2d._knn.grid`) is counted in steps of that grid, and its squared differences get a
-whole weight, so that distances that are equal tie and others keep their order. Where the cut of
-``"auto"`` falls between two numbers of the grid, it is at the outer one. Numbers on no grid are
+All of this comes from the training rows; a validation row is coded by itself.
+
+A column whose numbers lie on a grid (whole numbers, cents, standardised counts: see
+:mod:`shapley2d._knn.grid`) is counted in steps of that grid. What a step counts is a fraction, from
+sums of whole numbers, and :mod:`shapley2d._knn.whole_weights` finds whole numbers that compare as
+those fractions do, so that distances that are equal tie and others keep their order. Where the cut
+of ``"auto"`` falls between two numbers of the grid, it is at the outer one. Numbers on no grid are
 rounded as finely as 62 bits allow, and what that can change is bounded
 (:func:`shapley2d._knn.rounding.rounding_bound`).
 
@@ -39,6 +40,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -47,7 +49,8 @@ from shapley2d._base.in_threads import map_columns
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import one_of
 from shapley2d._knn.distances import CodedColumn, IntegerColumns, pack
-from shapley2d._knn.grid import LEAST_WEIGHT, ROOM, GridNumbers, common_step, present
+from shapley2d._knn.grid import Grid, find_grid, present
+from shapley2d._knn.measured import ROOM, NominalColumn, NumberColumn, Scale, find_scale
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
@@ -60,10 +63,17 @@ if TYPE_CHECKING:
 _CUT = 3.0  # robust standard deviations at which numbers are cut: 0.3 % of a normal column
 _NORMAL_IQR = 1.3489795003921634  # interquartile range of a standard normal
 _NOTICED = 1e-3  # share of distinct numbers that count as equal: warn beyond it
+_MOST_STEPS = 2.0**30  # of a column: squares of steps must leave room for weights
+_A_LITTLE = 1 + 1e-9  # so that rounding does not decide whether a number is within the window
+_FAR = 2.0**44  # steps; what is farther out will be cut
 
-# Of metric="sqeuclidean", where columns of very different ranges share 62 bits:
-_LEAST_OF_MANY = 2.0**6  # the smallest weight, where several scales share the bits
-_FEWEST_LEVELS = 2.0**12  # a column on no grid with fewer would nearly vanish
+# Of metric="sqeuclidean". Room is kept for validation entries up to a range beyond the training
+# entries; they are cut there if there is no more.
+_BEYOND = 1
+_SIMPLE = 1000  # largest denominator of the ratio of two steps
+_SAME_STEP = 2.0**-44  # relative error of a step that was found by rounding
+# Where columns of very different ranges share 62 bits:
+_FEWEST_LEVELS = 2.0**12  # a column with fewer places would nearly vanish
 _MOST_SCALES = 3  # 20 bits each
 _LARGE_RATIO = 2.0**12  # between the ranges of two columns, for a cut between scales
 
@@ -86,8 +96,8 @@ def integer_columns(train: Table, valid: Table, metric: str = "auto") -> Integer
     >>> from shapley2d._tables.convert import as_table
     >>> table = as_table([[1.5, 3], [2.0, 4]])
     >>> columns = integer_columns(table, table, "sqeuclidean")
-    >>> columns.train.tolist(), columns.weight.tolist(), columns.unit
-    ([[0, 1], [0, 1]], [1, 4], 4.0)
+    >>> (columns.distances(0, np.array([True, True])) / columns.unit).tolist()
+    [0.0, 1.25]
     """
     if metric not in METRICS:
         raise InputError(Setting("metric", metric), f" is not known: use {one_of(tuple(METRICS))}")
@@ -116,32 +126,75 @@ class Metric(NamedTuple):
     takes_text: bool
 
 
-class _Robust(GridNumbers):
-    """Numbers cut at three units, and the scale at which two random rows are 1 apart."""
+def _auto(train: Table, valid: Table) -> IntegerColumns:
+    """Code tables so that all columns count alike."""
+    pairs = list(zip(train.columns, valid.columns, strict=True))
+    measured = map_columns(
+        lambda pair: (_nominal if pair[0].kind in ("category", "boolean") else _robust)(*pair),
+        pairs,
+        train.n_rows,
+    )
+    scale = find_scale(measured)
+    columns = pack([column.coded(scale) for column in measured], scale.unit)
+    _tell_of_lost_digits(train, columns)
+    return columns
 
-    def __init__(self, train: Column, valid: Column) -> None:
-        self.scale = 0.0
-        there = present(train.entries)
-        if not there.size or there[0] == there[-1]:
-            super().__init__(train, valid)
-            return
-        centre, reach = _middle(there)
-        # one absurd number must not coarsen all others, so what lies well beyond the cut has no
-        # part in the grid
-        super().__init__(train, valid, centre - 2 * reach, centre + 2 * reach)
-        there = present(self.train)
-        centre, reach = _middle(there)
+
+def _nominal(train: Column, valid: Column) -> NominalColumn:
+    codes = train.entries[~np.isnan(train.entries)].astype(np.intp)
+    counts = np.bincount(codes) if codes.size else np.array([], dtype=np.intp)
+    # the chance that two random training rows differ
+    alike = sum(int(count) ** 2 for count in counts)
+    missing = 1 - Fraction(alike, codes.size**2) if codes.size else Fraction(1)
+    return NominalColumn(train.name, train.entries, valid.entries, missing)
+
+
+def _robust(train: Column, valid: Column) -> NumberColumn:
+    """Numbers cut at three units, at the scale at which two random rows are 1 apart."""
+    there = present(train.entries)
+    column = NumberColumn(train.name, train.entries, valid.entries, cuts=True)
+    if not there.size or there[0] == there[-1]:
+        return column
+    centre, reach = _middle(there)
+    # one absurd number must not coarsen all others, so what lies well beyond the cut has no part in
+    # the grid
+    window = (centre - 2 * reach * _A_LITTLE, centre + 2 * reach * _A_LITTLE)
+    grid = find_grid(np.unique(there[(there >= window[0]) & (there <= window[1])]), _MOST_STEPS)
+    if grid is None:
         lowest, highest = centre - reach, centre + reach
-        if self.whole:  # cut at a number of the grid
-            lowest, highest = math.floor(lowest + 1e-9), math.ceil(highest - 1e-9)
-        self.train, self.valid = (
-            np.clip(self.train, lowest, highest),
-            np.clip(self.valid, lowest, highest),
+        places = (np.clip(there, lowest, highest) - centre) / reach
+        mean = math.fsum(places) / places.size
+        variance = math.fsum((places - mean) ** 2) / places.size
+        return replace(
+            column,
+            grid=Grid(centre, reach, Fraction(reach), 1, 0.0),
+            is_whole=False,
+            weight=1 / (2 * Fraction(variance)),
+            missing=Fraction(1),
+            lowest=lowest,
+            highest=highest,
+            farthest=2.0,
         )
-        self.scale = 1 / (2 * float(np.var(np.clip(there, lowest, highest))))
-        both = present(np.concatenate([self.train, self.valid]))
-        self.train, self.valid = self.train - both[0], self.valid - both[0]
-        self.extent = float(both[-1] - both[0])
+    steps = np.clip(grid.places(there), -_FAR, _FAR).astype(np.int64)
+    # cut at the nearest numbers of the grid beyond three units
+    middle, unit = _exact_middle(steps)
+    lowest, highest = math.floor(middle - unit), math.ceil(middle + unit)
+    steps = np.clip(steps, lowest, highest)
+    return replace(
+        column,
+        grid=grid,
+        weight=1 / (2 * variance_of_whole(steps)),
+        missing=Fraction(1),
+        lowest=float(lowest),
+        highest=float(highest),
+        # validation entries reach up to the cut, if there is room; as far as a range beyond anyway
+        farthest=float(
+            max(
+                min(highest, 2 * steps[-1] - steps[0]) - steps[0],
+                steps[-1] - max(lowest, 2 * steps[0] - steps[-1]),
+            )
+        ),
+    )
 
 
 def _middle(entries: NDArray[np.float64]) -> tuple[float, float]:
@@ -151,43 +204,53 @@ def _middle(entries: NDArray[np.float64]) -> tuple[float, float]:
     return float(centre), _CUT * float((high - low) / _NORMAL_IQR or np.median(off[off > 0]))
 
 
-def _auto(train: Table, valid: Table) -> IntegerColumns:
-    """Code tables so that all columns count alike."""
-    pairs = list(zip(train.columns, valid.columns, strict=True))
-    robust = map_columns(
-        lambda pair: None if pair[0].kind in ("category", "boolean") else _Robust(*pair),
-        pairs,
-        train.n_rows,
-    )
-    # the largest distances of all columns decide how large a unit fits
-    most = math.fsum(1.0 if c is None else max(1.0, c.extent**2 * c.scale) for c in robust)
-    unit = 2.0 ** math.floor(math.log2(ROOM / max(most, 1.0)) - 0.05)
-    coded = []
-    for (t, v), numbers in zip(pairs, robust, strict=True):
-        if numbers is None:
-            missing = round(unit * _mean_mismatch(t.entries))
-            coded.append(CodedColumn(t.entries, v.entries, round(unit), missing, nominal=True))
-        else:
-            missing = round(unit) if numbers.scale else 0
-            coded.append(numbers.coded(math.sqrt(unit * numbers.scale), missing))
-    columns = pack(coded, unit)
-    _tell_of_lost_digits(train, columns)
-    return columns
+def _exact_middle(steps: NDArray[np.int64]) -> tuple[Fraction, Fraction]:
+    """The same of whole numbers, in fractions.
+
+    Examples
+    --------
+    >>> _exact_middle(np.array([0, 0, 0, 0, 0, 0, 0, 0, 1, 4]))
+    (Fraction(0, 1), Fraction(15, 2))
+    """
+
+    def quarter(k: int) -> Fraction:
+        place, rest = divmod((steps.size - 1) * k, 4)
+        here, there = int(steps[place]), int(steps[min(place + 1, steps.size - 1)])
+        return here + Fraction((there - here) * rest, 4)
+
+    low, centre, high = quarter(1), quarter(2), quarter(3)
+    if low != high:
+        return centre, int(_CUT) * (high - low) / Fraction(_NORMAL_IQR)
+    off = np.sort(np.abs(2 * steps - int(2 * centre)))
+    off = off[off > 0]
+    half = (off.size - 1) // 2, off.size // 2
+    return centre, int(_CUT) * Fraction(int(off[half[0]]) + int(off[half[1]]), 4)
 
 
-def _mean_mismatch(entries: NDArray[np.float64]) -> float:
-    """Chance that two random training rows differ."""
-    codes = entries[~np.isnan(entries)].astype(np.intp)
-    if not codes.size:
-        return 1.0
-    counts = np.sort(np.bincount(codes))
-    return 1.0 - float(np.sum((counts / codes.size) ** 2))
+def variance_of_whole(numbers: NDArray[np.int64]) -> Fraction:
+    """The variance of whole numbers below 2^45 in size, exactly.
+
+    Examples
+    --------
+    >>> variance_of_whole(np.array([0, 1, 1]))
+    Fraction(2, 9)
+    """
+    numbers = numbers - numbers.min()
+    # in two digits, whose products do not overflow when they are added up
+    high, low = numbers >> 23, numbers & (2**23 - 1)
+    size = numbers.size
+    total = int(numbers.sum())
+    squares = (int(high @ high) << 46) + (int(high @ low) << 24) + int(low @ low)
+    return Fraction(size * squares - total**2, size**2)
 
 
 def _tell_of_lost_digits(train: Table, columns: IntegerColumns) -> None:
-    for j, (entries, _) in columns.unrounded.items():
-        numbers = np.unique(present(entries))
-        if numbers.size - np.unique(np.rint(numbers)).size > _NOTICED * numbers.size:
+    for j, true in columns.unrounded.items():
+        if true.nominal:
+            continue
+        numbers = np.unique(present(true.train)).size
+        codes = np.unique(columns.train[j][columns.train[j] != columns.missing_code]).size
+        if numbers - codes > _NOTICED * numbers:
             warn(
                 InputWarning(
                     f"column {train.columns[j].name!r} has numbers that differ by less than "
@@ -199,88 +262,91 @@ def _tell_of_lost_digits(train: Table, columns: IntegerColumns) -> None:
 
 def _raw(train: Table, valid: Table) -> IntegerColumns:
     """Code tables of numbers for squared Euclidean distances."""
-    columns = [GridNumbers(t, v) for t, v in zip(train.columns, valid.columns, strict=True)]
-    scales = _divide(columns)
-    coded: dict[int, CodedColumn] = {}
-    below, unit = 1, 1.0
-    for part in scales:  # from the smallest on
-        resolution = _Resolution(part, ROOM ** (1 / len(scales)))
-        unit = resolution.unit
-        most = 0
-        for numbers in part:
-            code, farthest = resolution.code(
-                numbers, LEAST_WEIGHT if len(scales) == 1 else _LEAST_OF_MANY
+    columns = [_plain(t, v) for t, v in zip(train.columns, valid.columns, strict=True)]
+    columns = _with_common_steps(columns)
+    scale = find_scale(columns)
+    coded = [column.coded(scale) for column in columns]
+    starved = [
+        column
+        for column, code in zip(columns, coded, strict=True)
+        if column.weight and not code.exact and _levels(column, scale) < _FEWEST_LEVELS
+    ]
+    if starved:
+        coded = _by_scale(columns, starved, scale)
+    return pack(coded, scale.unit)
+
+
+def _plain(train: Column, valid: Column) -> NumberColumn:
+    """Numbers as they are."""
+    there = np.unique(present(train.entries))
+    column = NumberColumn(train.name, train.entries, valid.entries, cuts=False)
+    gaps = bool(np.isnan(train.entries).any())
+    if not there.size or (there.size == 1 and not gaps):
+        return column
+    grid = find_grid(there, _MOST_STEPS)
+    present_entries = present(train.entries)
+    if grid is None:
+        low, extent = float(there[0]), float(there[-1] - there[0]) or 1.0
+        grid = Grid(low + extent / 2, extent, Fraction(extent), 1, 0.0)
+        places = (present_entries - grid.origin) / extent
+        mean = math.fsum(places) / places.size
+        variance = Fraction(math.fsum((places - mean) ** 2) / places.size)
+        whole, steps = False, 1.0
+    else:
+        codes = grid.places(present_entries).astype(np.int64)
+        variance, whole, steps = variance_of_whole(codes), True, float(codes[-1]) or 1.0
+    weight = grid.exact_step**2
+    return replace(
+        column,
+        grid=grid,
+        is_whole=whole,
+        weight=weight,
+        missing=2 * variance * weight,
+        farthest=steps * (1 + _BEYOND),
+    )
+
+
+def _with_common_steps(columns: list[NumberColumn]) -> list[NumberColumn]:
+    """Steps found by rounding, as simple multiples of another column's if they are nearly that."""
+    known = [c for c in columns if c.is_whole and c.weight]
+    known.sort(key=lambda c: (Fraction(c.grid.step) == c.grid.exact_step, -c.grid.step))
+    if not known:
+        return columns
+    one = known[0].grid.exact_step
+    common = []
+    for column in columns:
+        step = column.grid.exact_step
+        ratio = step / one
+        simple = max(ratio, 1 / ratio).limit_denominator(_SIMPLE)
+        simple = simple if ratio >= 1 else 1 / simple
+        rounded = column.is_whole and column.weight and step == Fraction(column.grid.step)
+        if rounded and abs(simple / ratio - 1) < _SAME_STEP:
+            exact = one * simple
+            column = replace(  # noqa: PLW2901
+                column,
+                grid=column.grid._replace(exact_step=exact),
+                weight=exact**2,
+                missing=column.missing / column.weight * exact**2,
             )
-            coded[id(numbers)] = replace(
-                code, weight=code.weight * below, missing=code.missing * below
-            )
-            most += farthest
-        below *= most + 1
-    return pack([coded[id(numbers)] for numbers in columns], unit)
+        common.append(column)
+    return common
 
 
-class _Resolution:
-    """How finely the columns of one scale are coded, given the room that their distances have."""
-
-    def __init__(self, columns: list[GridNumbers], room: float) -> None:
-        moving = [c for c in columns if c.extent]
-        # measured by the largest range, so that nothing overflows
-        self._largest = largest = max((c.extent * c.step for c in moving), default=1.0)
-        # the sum of the largest squared differences, and of the missing entries', which are no
-        # larger than half
-        diagonal = 1.5 * math.fsum((c.extent * (c.step / largest)) ** 2 for c in moving) or 1.0
-        self._levels = math.sqrt(room / diagonal) * (1 - 2.0**-8)
-        self.exact = False
-        steps = sorted({0.0, *(c.step / largest for c in moving if c.whole)})
-        step = common_step(np.array(steps)) if len(steps) > 1 else None
-        if step is not None:
-            finest = 1 / step
-            # a whole power of two, so that weights of columns on the grid stay whole squares
-            spare = (
-                0 if all(c.whole for c in moving) else math.floor(math.log2(self._levels / finest))
-            )
-            if finest <= self._levels:
-                self.exact = True
-                self._levels = finest * 2.0**spare
-
-    @property
-    def unit(self) -> float:
-        """What a squared difference of 1 counts."""
-        per_number = self._levels / self._largest
-        return per_number * per_number
-
-    def starves(self, numbers: GridNumbers) -> bool:
-        """Whether a column would nearly vanish."""
-        if not numbers.extent or (self.exact and numbers.whole):
-            return False
-        return numbers.extent * self._root(numbers) < _FEWEST_LEVELS
-
-    def _root(self, numbers: GridNumbers) -> float:
-        return numbers.step / self._largest * self._levels if numbers.extent else 0.0
-
-    def code(self, numbers: GridNumbers, least: float) -> tuple[CodedColumn, int]:
-        """A coded column, and the farthest that two of its entries are apart."""
-        root = self._root(numbers)
-        there = present(numbers.train)
-        missing = round(2 * float(np.var(there)) * root**2) if there.size else 0
-        if self.exact and numbers.whole:
-            code = CodedColumn(numbers.train, numbers.valid, round(root) ** 2, missing)
-        else:
-            code = numbers.coded(root, missing, least)
-        extent = math.ceil(
-            max(np.nanmax(code.train, initial=0.0), np.nanmax(code.valid, initial=0.0))
-        )
-        return code, max(code.weight * extent**2, missing)
+def _levels(column: NumberColumn, scale: Scale) -> float:
+    """Between how many places the training entries of a column lie, in the code."""
+    return column.farthest / (1 + _BEYOND) * math.sqrt(scale.unit * column.weight)
 
 
-def _divide(columns: list[GridNumbers]) -> list[list[GridNumbers]]:
-    """Columns by scale, the smallest first; one scale where its resolution serves all."""
-    resolution = _Resolution(columns, ROOM)
-    starved = [c for c in columns if resolution.starves(c)]
-    if not starved:
-        return [columns]
-    largest = max(columns, key=lambda c: c.extent * c.step)
-    names = ", ".join(repr(c.name) for c in starved)
+def _by_scale(
+    columns: list[NumberColumn], starved: list[NumberColumn], scale: Scale
+) -> list[CodedColumn]:
+    """Code columns by the size of their numbers, so that small ones do not vanish.
+
+    The distance is a number with a digit for each size: smaller columns decide between rows that
+    are equally far in the larger ones.
+    """
+    largest = max(columns, key=_range)
+    names = ", ".join(repr(column.name) for column in starved)
     warn(
         InputWarning(
             f"differences in {names} are too small to count beside those in "
@@ -292,12 +358,39 @@ def _divide(columns: list[GridNumbers]) -> list[list[GridNumbers]]:
             ", under which all count alike",
         )
     )
-    ordered = sorted(columns, key=lambda c: c.extent * c.step)
-    ranges = [c.extent * c.step for c in ordered]
+    ordered = sorted(columns, key=_range)
+    ranges = [_range(column) for column in ordered]
     ratios = {k: ranges[k] / ranges[k - 1] for k in range(1, len(ranges)) if ranges[k - 1]}
     cuts = sorted(ratios, key=lambda k: ratios[k], reverse=True)[: _MOST_SCALES - 1]
     cuts = sorted(k for k in cuts if ratios[k] >= _LARGE_RATIO or k == cuts[0])
-    return [ordered[i:j] for i, j in zip([0, *cuts], [*cuts, len(ordered)], strict=True)]
+    parts = [ordered[i:j] for i, j in zip([0, *cuts], [*cuts, len(ordered)], strict=True)]
+    coded: dict[int, CodedColumn] = {}
+    below = 1
+    for part in parts:  # from the smallest on
+        room = int(ROOM ** (1 / len(parts)))
+        own = find_scale(part, room)
+        for column in part:
+            code = column.coded(own._replace(room=Fraction(0)))
+            # what it stands for, in the unit of all
+            factor = scale.unit / own.unit
+            true = replace(
+                code.true,
+                weight=code.true.weight * factor,
+                missing=code.true.missing * factor,
+            )
+            coded[id(column)] = replace(
+                code,
+                weight=code.weight * below,
+                missing=code.missing * below,
+                true=true,
+                exact=False,
+            )
+        below *= room
+    return [coded[id(column)] for column in columns]
+
+
+def _range(column: NumberColumn) -> Fraction:
+    return Fraction(column.farthest) * column.grid.exact_step if column.weight else Fraction(0)
 
 
 METRICS = {"auto": Metric(_auto, takes_text=True), "sqeuclidean": Metric(_raw, takes_text=False)}

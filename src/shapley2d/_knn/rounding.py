@@ -9,21 +9,29 @@ Blocks whose members tie either way are not in doubt.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from shapley2d._base.in_threads import LONG, map_in_threads
 from shapley2d._base.streams import generator
 from shapley2d._knn.far_bins import drop_variation
+from shapley2d._knn.true_distances import TrueDistances
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from shapley2d._knn.distances import IntegerColumns
     from shapley2d._knn.rank_weights import RankWeights
     from shapley2d._knn.row_values import RowValues
 
+# Validation rows times column subsets up to which all are looked at, and the same times training
+# rows: 0.1 s where rows seldom tie, and a second if there are doubts about all.
+_ALL_PAIRS = 2.0**13
+_ALL_WORK = 2.0**20
+_A_LITTLE = 1 + 1e-6  # for the rounding errors of floats
 _SAMPLE_ROWS = 32  # validation rows that bounds are averaged over, of all splits together
 _LEAST_SAMPLE_ROWS = 4
 _SAMPLE_WORK = 2**22  # training rows times validation rows: beyond it a split samples fewer
@@ -32,11 +40,12 @@ _MOST_THREADS = 6  # each holds some arrays as long as a column
 
 
 def rounding_bound(parts: list[RowValues], references: list[IntegerColumns], seed: int) -> float:
-    """How far off a value can be because distances are rounded, estimated from a sample.
+    """How far off a value can be because distances are rounded.
 
     A value is a weighted sum of row values whose weights add up to 2 in size, so it is off by at
-    most twice what the row values are. 0 where nothing is rounded: distances are those of exact
-    arithmetic on the numbers of the table.
+    most twice what the row values are under any column subset. In small tables all of them are
+    looked at, and that is a bound; else it is estimated from a sample. 0 where nothing is rounded:
+    rows rank as they do by exact arithmetic on the numbers of the table.
 
     Parameters
     ----------
@@ -48,8 +57,14 @@ def rounding_bound(parts: list[RowValues], references: list[IntegerColumns], see
     """
     bound = 0.0
     for part, reference, sample in zip(parts, references, _samples(parts, seed), strict=True):
-        if part.columns is not reference or reference.unrounded:
-            bound = max(bound, 2 * average_rounding(part, reference, sample))
+        if part.columns is reference and not reference.unrounded:
+            continue
+        pairs = part.n_valid * 2.0**part.n_columns
+        if pairs <= _ALL_PAIRS and pairs * part.n_rows <= _ALL_WORK:
+            off = _largest_rounding(part, reference)
+        else:
+            off = average_rounding(part, reference, sample)
+        bound = max(bound, 2 * off)
     return bound
 
 
@@ -87,6 +102,29 @@ def sample_size(n_rows: int, n_valid: int, n_splits: int) -> int:
     return _SAMPLE_COALITIONS * _sample_rows(n_rows, n_valid, n_splits)
 
 
+def _largest_rounding(part: RowValues, reference: IntegerColumns) -> float:
+    """How far off row values can be, under the column subset where they can be farthest."""
+    true = TrueDistances(reference)
+    every = np.arange(part.n_valid)
+    coded = np.stack([part.columns.dissimilarities(j) for j in range(part.n_columns)])
+    exact = true.by_column(every)
+    off = np.abs(coded - exact).max(axis=(1, 2)) + exact.max(axis=(1, 2)) * true.relative_error
+    # a column whose code is what it stands for adds no doubt
+    off = np.where([j in reference.unrounded for j in range(part.n_columns)], off, 0.0) * _A_LITTLE
+    largest = 0.0
+    for number in range(1, 2**part.n_columns):
+        coalition = (number >> np.arange(part.n_columns)) & 1 == 1
+        if not off[coalition].any():
+            continue
+        # rows whose rounded distances differ by more than all errors are in the right order
+        gaps = np.diff(np.sort(coded[coalition].sum(axis=0), axis=1), axis=1)
+        doubtful = every[(gaps <= 2 * off[coalition].sum() + 1).any(axis=1)]
+        if doubtful.size:
+            total = sum((pair_bounds(part, true, int(t), coalition) for t in doubtful), 0.0)
+            largest = max(largest, float(np.max(total)) / part.n_valid)
+    return largest
+
+
 def average_rounding(
     part: RowValues, reference: IntegerColumns, sample: list[tuple[int, NDArray[np.bool_]]]
 ) -> float:
@@ -100,41 +138,109 @@ def average_rounding(
     sample : list of (int, ndarray of bool)
         Validation rows with column subsets.
     """
-    game, rounded, order = part.axis.game, part.columns, part.order
-    magnitude = game.magnitude
-
-    def bounds_of(pair: tuple[int, NDArray[np.bool_]]) -> NDArray[np.float64] | float:
-        t, coalition = pair
-        near = rounded.distances(t, coalition)[order]
-        true = reference.unrounded_distances(t, coalition)[order]
-        factor = float(game.valid_weights[t])
-        if game.classifies:
-            matches = game.y == game.y_valid[t]
-            return factor * classification_bounds(near, true, matches, game.weights)
-        if magnitude == 0:
-            return 0.0
-        bounds = regression_bounds(near, true, game.y / magnitude, game.n_neighbors, game.weights)
-        return factor * bounds * magnitude**2
-
-    total = np.zeros(game.n_rows)
-    n_threads = 1 if game.n_rows < LONG else min(part.n_jobs, _MOST_THREADS)
-    for bounds in map_in_threads(bounds_of, sample, n_threads):
+    true = TrueDistances(reference)
+    total = np.zeros(part.n_rows)
+    n_threads = 1 if part.n_rows < LONG else min(part.n_jobs, _MOST_THREADS)
+    pieces = map_in_threads(lambda pair: pair_bounds(part, true, *pair), sample, n_threads)
+    for bounds in pieces:
         total += bounds
     return float(total.max() / max(len(sample), 1))
 
 
+def pair_bounds(
+    part: RowValues, true: TrueDistances, t: int, coalition: NDArray[np.bool_]
+) -> NDArray[np.float64] | float:
+    """How far off the value of every row can be, for one validation row and one column subset."""
+    game, order = part.axis.game, part.order
+    near = part.columns.distances(t, coalition)
+    far = true.of_rows(t, coalition)
+    blocks = find_blocks(
+        near, far, true.relative_error, lambda rows: true.rests(t, coalition, rows)
+    ).take(order)
+    factor = float(game.valid_weights[t])
+    if game.classifies:
+        return factor * classification_bounds(blocks, game.y == game.y_valid[t], game.weights)
+    magnitude = game.magnitude
+    if magnitude == 0:
+        return 0.0
+    bounds = regression_bounds(blocks, game.y / magnitude, game.n_neighbors, game.weights)
+    return factor * bounds * magnitude**2
+
+
+class Blocks(NamedTuple):
+    """Rows by distance, in parts between which the order is certain.
+
+    Attributes
+    ----------
+    place : ndarray of shape (n,)
+        The block of every row.
+    start, end : ndarray
+        Where blocks start and end in the ranking.
+    doubt : ndarray of bool
+        Whether the order of a block's rows is in doubt.
+    """
+
+    place: NDArray[np.intp]
+    start: NDArray[np.intp]
+    end: NDArray[np.intp]
+    doubt: NDArray[np.bool_]
+
+    def take(self, order: NDArray[np.intp]) -> Blocks:
+        """The same with the rows in another order."""
+        return self._replace(place=self.place[order])
+
+
+def find_blocks(
+    near: NDArray[np.integer],
+    far: NDArray[np.floating],
+    error: float,
+    rests: Callable[[NDArray[np.intp]], NDArray[np.int64]],
+) -> Blocks:
+    """Where the order of rows by rounded and by true distances is the same for certain.
+
+    Parameters
+    ----------
+    near, far : ndarray of shape (n,)
+        The distances that rows are ranked by, and those that they should be ranked by.
+    error : float
+        By how much the latter can be off, relatively.
+    rests : callable
+        Numbers of listed rows that are equal where true distances are.
+
+    Examples
+    --------
+    >>> near, far = np.array([0, 5, 5, 9]), np.array([0.0, 4.9, 5.1, 9.0])
+    >>> find_blocks(near, far, 0.0, lambda rows: rows).doubt
+    array([False,  True, False])
+    """
+    order = np.argsort(near, kind="stable")
+    near, far = near[order], far[order]
+    lowest = np.minimum.accumulate((far * (1 - error))[::-1])[::-1]
+    highest = np.maximum.accumulate(far * (1 + error))
+    cut = (near[:-1] < near[1:]) & (highest[:-1] < lowest[1:])
+    place = np.empty(order.size, dtype=np.intp)
+    place[order] = np.append(0, np.cumsum(cut))
+    start = np.append(0, np.flatnonzero(cut) + 1)
+    end = np.append(start[1:], order.size)
+    doubt = end - start > 1
+    if doubt.any():
+        members = doubt[place[order]]
+        found = np.zeros(order.size, dtype=np.int64)
+        found[members] = rests(order[members])
+        tied = near[start] == near[end - 1]
+        tied &= np.maximum.reduceat(found, start) == np.minimum.reduceat(found, start)
+        doubt &= ~tied
+    return Blocks(place, start, end, doubt)
+
+
 def classification_bounds(
-    rounded: NDArray[np.integer],
-    true: NDArray[np.floating],
-    matches: NDArray[np.bool_],
-    weights: RankWeights,
+    blocks: Blocks, matches: NDArray[np.bool_], weights: RankWeights
 ) -> NDArray[np.float64]:
     """How far off every row's value can be for one validation row and one coalition.
 
     Parameters
     ----------
-    rounded, true : ndarray of shape (n,)
-        The distances that rows are ranked by, and those that they should be ranked by.
+    blocks : Blocks
     matches : ndarray of shape (n,)
         Which rows have the label of the validation row.
     weights : RankWeights
@@ -147,15 +253,15 @@ def classification_bounds(
     --------
     >>> from shapley2d._knn.rank_weights import rank_weights
     >>> weights = rank_weights("shapley", 4, 1)
-    >>> rounded, true = np.array([0, 5, 5, 9]), np.array([0.0, 4.9, 5.1, 9.0])
-    >>> classification_bounds(rounded, true, np.array([True, False, True, True]), weights).round(3)
+    >>> near, far = np.array([0, 5, 5, 9]), np.array([0.0, 4.9, 5.1, 9.0])
+    >>> blocks = find_blocks(near, far, 0.0, lambda rows: rows)
+    >>> classification_bounds(blocks, np.array([True, False, True, True]), weights).round(3)
     array([0.167, 0.167, 0.167, 0.   ])
     """
-    place, start, end, doubt = _blocks(rounded, true)
+    place, start, end, doubt = blocks
     matching = np.bincount(place[matches], minlength=start.size)
-    doubt &= (matching > 0) & (
-        matching < end - start
-    )  # rows of one label have one value whatever their order
+    # rows of one label have one value whatever their order
+    doubt = doubt & (matching > 0) & (matching < end - start)
     single = weights.single
     variation = drop_variation(single)
     mixed = matching * (end - start - matching) / (end - start)
@@ -165,14 +271,10 @@ def classification_bounds(
 
 
 def regression_bounds(
-    rounded: NDArray[np.integer],
-    true: NDArray[np.floating],
-    targets: NDArray[np.float64],
-    n_neighbors: int,
-    weights: RankWeights,
+    blocks: Blocks, targets: NDArray[np.float64], n_neighbors: int, weights: RankWeights
 ) -> NDArray[np.float64]:
     """The same for regression, for centred targets of magnitude 1."""
-    place, start, end, doubt = _blocks(rounded, true)
+    place, start, end, doubt = blocks
     size = end - start
     single, pair = weights.single, weights.pair
     sums = np.cumsum(np.bincount(place, weights=targets, minlength=start.size))
@@ -191,23 +293,6 @@ def regression_bounds(
         + (size * drop_pair + (reach + size) * size * swing_pair) * scale
     )
     return _add_up(place, doubt, own, taken)
-
-
-def _blocks(
-    rounded: NDArray[np.integer], true: NDArray[np.floating]
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
-    """The block of every row; where blocks start and end; whether their order is in doubt."""
-    order = np.argsort(rounded, kind="stable")
-    near, far = rounded[order], true[order]
-    nearest = np.minimum.accumulate(far[::-1])[::-1]
-    cut = (near[:-1] < near[1:]) & (np.maximum.accumulate(far)[:-1] < nearest[1:])
-    place = np.empty(order.size, dtype=np.intp)
-    place[order] = np.append(0, np.cumsum(cut))
-    start = np.append(0, np.flatnonzero(cut) + 1)
-    end = np.append(start[1:], order.size)
-    tied = near[start] == near[end - 1]
-    tied &= np.maximum.reduceat(far, start) == np.minimum.reduceat(far, start)
-    return place, start, end, ~tied
 
 
 def _add_up(

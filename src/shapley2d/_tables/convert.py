@@ -233,8 +233,11 @@ def _from_array(data: Any, name: str) -> tuple[dict[str, Maker], NDArray[Any], A
         data = np.array(np.ma.getdata(data), dtype=np.float64 if numeric else object)
         data[hidden] = np.nan if numeric else None
     array = _as_array(data, name)
-    if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
-        array = np.asarray(data, dtype=object)  # a list of mixed entries: keep numbers numbers
+    if not isinstance(data, np.ndarray) and (
+        array.dtype.kind in "US" or _mixes_booleans(data, array)
+    ):
+        # lists of mixed entries: numbers stay numbers, and booleans booleans
+        array = np.asarray(data, dtype=object)
     if array.ndim != 2:
         raise InputError(
             Place(name),
@@ -275,6 +278,15 @@ def _as_array(data: Any, name: str) -> NDArray[Any]:
             " must be a 2-D table, but its rows have different lengths "
             f"({', '.join(map(str, widths[:5]))})",
         ) from None
+
+
+def _mixes_booleans(data: Any, array: NDArray[Any]) -> bool:
+    """Whether numpy has made numbers of the booleans in a list of rows."""
+    return (
+        array.dtype.kind in "iuf"
+        and array.ndim == 2
+        and any(bool in map(type, row) or np.bool_ in map(type, row) for row in data)
+    )
 
 
 def _days(stamps: NDArray[np.datetime64]) -> NDArray[np.float64]:

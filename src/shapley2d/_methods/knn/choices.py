@@ -69,7 +69,7 @@ class KnnOptions:
         enough to do for it to pay (``info["form"]``). What bins change is estimated from a sample
         of exact rankings, taken out as far as it is known, and part of all standard errors
         (``info["form_stderr"]``). ``info["metric_bound"]`` says how far off a value can be because
-        distances are rounded: 0 where the numbers of all columns lie on grids.
+        distances are rounded: 0 where none is, as in columns of few whole numbers, and categories.
     valid_rows : {"all", "auto"}
         All validation rows; or random ones of them, stratified by their labels, until the
         tolerance is met, with what the others would change in all standard errors

@@ -21,9 +21,10 @@ from shapley2d._base.streams import generator, seed_sequence
 from shapley2d._base.warnings import without_warnings
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.rounding import average_rounding, sample_size
+from shapley2d._knn.rounding import pair_bounds, sample_size
 from shapley2d._knn.small_table import ROWS as SMALL_ROWS
 from shapley2d._knn.threads import coalitions_at_a_time
+from shapley2d._knn.true_distances import TrueDistances
 from shapley2d._methods.knn.backend import backend_name, may_use_gpu, on_backend
 from shapley2d._methods.knn.bin_correction import MAX_SAMPLE, most_ranked_exactly
 from shapley2d._methods.knn.cells import (
@@ -307,7 +308,8 @@ def _rounding_s(game: SplitGame) -> float:
     if not game.coded[0].unrounded:
         return 0.0
     everything = np.ones(game.n_columns, dtype=np.bool_)
-    return timed(lambda: average_rounding(game.parts[0], game.coded[0], [(0, everything)]))
+    true = TrueDistances(game.coded[0])
+    return timed(lambda: pair_bounds(game.parts[0], true, 0, everything))
 
 
 def _correction_s(game: SplitGame, pieces: Pieces, pace: Measured) -> tuple[float, float]:

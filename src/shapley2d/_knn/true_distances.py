@@ -1,0 +1,118 @@
+"""Distances before anything was rounded: in what order they are, and which of them are equal."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._knn.distances import TrueColumn
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._knn.distances import IntegerColumns
+
+# Two sums of fractions are equal if they leave the same rest by a prime; others do so once in
+# 2^62 times by these two together. Products of rests fit 64 bits.
+_PRIMES = (2**31 - 1, 2**31 - 19)
+
+
+class TrueDistances:
+    """What the distances of a coded table stand for.
+
+    Parameters
+    ----------
+    columns : IntegerColumns
+
+    Attributes
+    ----------
+    relative_error : float
+        By how much the floats can be off.
+    """
+
+    def __init__(self, columns: IntegerColumns) -> None:
+        self._coded = columns
+        self.relative_error = float((columns.n_columns + 8) * np.finfo(np.longdouble).eps)
+
+    def _column(self, j: int) -> TrueColumn:
+        # not kept: a table of floats beside the code would take as much memory again
+        return self._coded.unrounded.get(j) or _as_true(self._coded, j)
+
+    def by_column(self, t: NDArray[np.integer]) -> NDArray[np.longdouble]:
+        """Dissimilarities of every training row from validation rows, by column: (m, T, n)."""
+        return np.stack([_dissimilarity(self._column(j), t) for j in range(self._coded.n_columns)])
+
+    def of_rows(self, t: int, coalition: NDArray[np.bool_]) -> NDArray[np.longdouble]:
+        """Distance of every training row from a validation row over the columns of a coalition."""
+        total = np.zeros(self._coded.n_rows, dtype=np.longdouble)
+        for j in np.flatnonzero(coalition):
+            total += _dissimilarity(self._column(int(j)), np.array([t]))[0]
+        return total
+
+    def rests(
+        self, t: int, coalition: NDArray[np.bool_], rows: NDArray[np.intp]
+    ) -> NDArray[np.int64]:
+        """Numbers that are equal where the distances of training rows are: one per row."""
+        found = np.zeros(rows.size, dtype=np.int64)
+        for prime in _PRIMES:
+            total = np.zeros(rows.size, dtype=np.int64)
+            for j in np.flatnonzero(coalition):
+                total += _rest_dissimilarity(self._column(int(j)), t, rows, prime)
+            found = (found << 31) | (total % prime)
+        return found
+
+
+def _rest_dissimilarity(
+    column: TrueColumn, t: int, rows: NDArray[np.intp], prime: int
+) -> NDArray[np.int64]:
+    """Dissimilarities modulo a prime."""
+    missing, train = _rest(column.missing, prime), column.train[rows]
+    if np.isnan(column.valid[t]):
+        return np.full(rows.size, missing, dtype=np.int64)
+    apart = np.abs(_rests(train, prime) - _rests(column.valid[t : t + 1], prime))
+    square = (apart != 0).astype(np.int64) if column.nominal else apart * apart % prime
+    return np.where(np.isnan(train), missing, square * _rest(column.weight, prime) % prime)
+
+
+def _rest(fraction: Fraction, prime: int) -> int:
+    return fraction.numerator * pow(fraction.denominator, -1, prime) % prime
+
+
+def _rests(numbers: NDArray[np.float64], prime: int) -> NDArray[np.int64]:
+    """Floats, which are whole multiples of powers of two, modulo a prime; 0 where missing."""
+    mantissas, exponents = np.frexp(np.nan_to_num(numbers, nan=0.0, posinf=0.0, neginf=0.0))
+    whole = (mantissas * 2.0**53).astype(np.int64) % prime
+    distinct, place = np.unique(exponents, return_inverse=True)
+    powers = np.array([pow(2, int(e) - 53, prime) for e in distinct], dtype=np.int64)
+    return np.asarray(whole * powers[place.ravel()] % prime)
+
+
+def _dissimilarity(column: TrueColumn, t: NDArray[np.integer]) -> NDArray[np.longdouble]:
+    train, valid = column.train.astype(np.longdouble), column.valid[t].astype(np.longdouble)
+    apart: NDArray[Any] = train[None, :] - valid[:, None]
+    gone = np.isnan(apart)
+    measure = apart != 0 if column.nominal else apart * apart
+    return np.where(gone, _as_float(column.missing), _as_float(column.weight) * measure)
+
+
+def _as_float(fraction: Fraction) -> np.longdouble:
+    """A fraction to the last digit of a long double, however small or large it is."""
+    if not fraction:
+        return np.longdouble(0)
+    exponent = fraction.numerator.bit_length() - fraction.denominator.bit_length()
+    scaled = fraction / Fraction(2) ** exponent
+    high = float(scaled)
+    both = np.longdouble(high) + np.longdouble(float(scaled - Fraction(high)))
+    return np.longdouble(np.ldexp(both, exponent))
+
+
+def _as_true(columns: IntegerColumns, j: int) -> TrueColumn:
+    """What a column stands for whose code is not rounded."""
+    train, valid = (
+        np.where(part == columns.missing_code, np.nan, part.astype(np.float64))
+        for part in (columns.train[j], columns.valid[j])
+    )
+    weight, missing = Fraction(int(columns.weight[j])), Fraction(int(columns.missing[j]))
+    return TrueColumn(train, valid, weight, missing, nominal=bool(columns.nominal[j]))
