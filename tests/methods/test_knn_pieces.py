@@ -14,8 +14,9 @@ from shapley2d._estimation import checkpoint
 from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
 from shapley2d._knn.columns.estimators import ColumnSemivalue
 from shapley2d._knn.row_values import RowValues
-from shapley2d._methods.knn.pieces import PieceResult, SampledPieces, deal_rows
-from shapley2d._methods.knn.sums import SplitSums
+from shapley2d._methods.knn.pieces import PieceResult, SampledPieces
+from shapley2d._methods.knn.strata import deal_rows
+from shapley2d._methods.knn.sums import StratumSums
 from shapley2d.exceptions import InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionWarning")
@@ -312,7 +313,7 @@ def test_squares_of_changes_do_as_well_as_the_changes():
     design = chunk_design(
         ColumnSemivalue(6, "shapley"), 30, np.random.SeedSequence(0), left_out=3, probes=2
     )
-    whole, squared = SplitSums(9, (11, 6)), SplitSums(9, (11, 6))
+    whole, squared = StratumSums(9, (11, 6)), StratumSums(9, (11, 6))
     for size in (4, 5):
         lines = ChunkLines.split(rng.normal(size=(len(design.weights), 11)), design)
         squares = np.square(lines.changes).sum(axis=0)

@@ -133,8 +133,8 @@ METHOD = Method(
         choice(
             "valid_rows",
             ("all", "auto"),
-            "all validation rows; or random ones, of every class alike, until the tolerance is "
-            "met, with what the rest would change in the standard errors",
+            "all validation rows; or random ones, those that can change most first, until the "
+            "tolerance is met, with what the rest would change in the standard errors",
         ),
         CHECKPOINT,
         CLUSTER,

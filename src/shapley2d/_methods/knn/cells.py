@@ -25,7 +25,7 @@ from shapley2d._methods.knn.choices import amount_of_work, choose_form, is_small
 from shapley2d._methods.knn.game import SplitGame
 from shapley2d._methods.knn.pieces import FIRST_PER_COLUMN, results_in_order
 from shapley2d._methods.knn.resume import ListName, open_resume
-from shapley2d._methods.knn.rule import Enough, Looks, More, Rule, even, may_sample_rows
+from shapley2d._methods.knn.rule import Enough, Looks, More, Rule, even
 from shapley2d.exceptions import PrecisionWarning, Setting
 
 if TYPE_CHECKING:
@@ -84,14 +84,13 @@ def make_game(
 def make_rule(game: SplitGame) -> Rule:
     """What the options of a game ask for."""
     options, m = game.options, game.n_columns
-    fewest = min(part.n_valid for part in game.parts)
     return Rule(
         tolerance=left_for_sampling(game, options.tolerance),
         n_asked=options.n_subsets,
         n_columns=m,
         takes_all=options.takes_all_subsets(m),
         all_from=options.all_subsets_from(m),
-        samples_rows=may_sample_rows(options.valid_rows, options.tolerance, fewest),
+        samples_rows=game.samples_rows,
     )
 
 
@@ -131,7 +130,7 @@ def in_form_of(game: SplitGame, name: ListName) -> SplitGame:
 def list_pieces(game: SplitGame, rule: Rule, name: ListName) -> Pieces:
     """The list of pieces of a name."""
     is_pilot = rule.n_asked is None and name.attempt == 0
-    return game.pieces(*name, samples_rows=rule.samples_rows, is_pilot=is_pilot)
+    return game.pieces(*name, is_pilot=is_pilot)
 
 
 class _PieceRun:
@@ -173,9 +172,9 @@ class _PieceRun:
                 beside.submit(lambda: self._game.rounding_bound)  # for the record at the end
             try:
                 for result in results:
-                    split, _ = pieces.chunks[sums.pieces % len(pieces.chunks)]
+                    stratum, _ = pieces.chunks[sums.pieces % len(pieces.chunks)]
                     # in a thread: Ctrl-C cannot leave half of it added
-                    beside.submit(sums.splits[split].add, result).result()
+                    beside.submit(sums.strata[stratum].add, result).result()
                     del result  # its memory, while the sums are looked at
                     report(sums.pieces / until, self._words())
                     verdict = self.look()
@@ -186,7 +185,7 @@ class _PieceRun:
                         written = sums.pieces
             except KeyboardInterrupt:
                 beside.shutdown()  # what is being added is added in full
-                if sums.fewest_pieces < 2:  # nothing to compare
+                if not sums.has_error:  # nothing to compare
                     raise
                 self._interrupted = True
                 return Enough(sums.estimate())

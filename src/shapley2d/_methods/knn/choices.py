@@ -71,9 +71,9 @@ class KnnOptions:
         (``info["form_stderr"]``). ``info["metric_bound"]`` says how far off a value can be because
         distances are rounded: 0 where none is, as in columns of few whole numbers, and categories.
     valid_rows : {"all", "auto"}
-        All validation rows; or random ones of them, stratified by their labels, until the
-        tolerance is met, with what the others would change in all standard errors
-        (``info["n_valid_used"]``).
+        All validation rows; or random ones of them, drawn about in proportion to what they can
+        change (:mod:`~shapley2d._methods.knn.strata`), until the tolerance is met, with what the
+        others would change in all standard errors (``info["n_valid_used"]``).
     checkpoint : path-like or None
         Where to keep what is done, and to go on from, to the same bits.
     cluster : str, distributed.Client or None

@@ -15,15 +15,22 @@ from shapley2d._knn.rounding import rounding_bound
 from shapley2d._knn.row_values import row_values
 from shapley2d._methods.knn.backend import backend_name
 from shapley2d._methods.knn.pieces import (
+    LEAST_ROWS,
     MANY_CHUNKS,
     AllSubsetPieces,
     SampledPieces,
     chunk_rows,
-    deal_rows,
-    in_turn,
     n_changes,
 )
-from shapley2d._methods.knn.sums import SplitSums, TableSums
+from shapley2d._methods.knn.strata import (
+    LEAST_ROUNDS,
+    Stratum,
+    deal_stratum,
+    in_turn,
+    make_strata,
+    what_rows_change,
+)
+from shapley2d._methods.knn.sums import StratumSums, TableSums
 from shapley2d._theory.semivalues import marginal_weights
 
 if TYPE_CHECKING:
@@ -137,6 +144,27 @@ class SplitGame:
         """Whether rows are in bins whose errors have to be estimated."""
         return any(part.is_binned for part in self.parts)
 
+    @property
+    def samples_rows(self) -> bool:
+        """Whether a run may end before all validation rows were used."""
+        fewest = min(part.n_valid for part in self.parts)
+        asked = self.options.valid_rows == "auto" and self.options.tolerance > 0
+        return asked and fewest >= 2 * LEAST_ROUNDS
+
+    @cached_property
+    def row_sizes(self) -> list[NDArray[np.float64]]:
+        """What every validation row of a split can change, where that decides who is drawn."""
+        if not self.samples_rows:
+            return [np.ones(part.n_valid) for part in self.parts]
+        return [what_rows_change(split, self.problem.target.task) for split in self.problem.splits]
+
+    @cached_property
+    def strata(self) -> list[Stratum]:
+        """The validation rows that are drawn alike; all of a split where all are used."""
+        if not self.samples_rows:
+            return [Stratum(k, np.arange(part.n_valid)) for k, part in enumerate(self.parts)]
+        return [one for k, sizes in enumerate(self.row_sizes) for one in make_strata(k, sizes)]
+
     @cached_property
     def target(self) -> ColumnSemivalue:
         """The semivalue of the columns."""
@@ -164,7 +192,7 @@ class SplitGame:
             weights_out[0] = 0.0
         return weights_in, weights_out
 
-    def pieces(self, n_subsets: int, attempt: int, *, samples_rows: bool, is_pilot: bool) -> Pieces:
+    def pieces(self, n_subsets: int, attempt: int, *, is_pilot: bool) -> Pieces:
         """A list of pieces of work: with all column subsets, or with a sample for every chunk.
 
         Parameters
@@ -173,37 +201,23 @@ class SplitGame:
             Subsets of a piece; 2^m are all of them.
         attempt : int
             See :class:`~shapley2d._methods.knn.pieces.SampledPieces`.
-        samples_rows : bool
-            Whether the run may end before all validation rows were used.
         is_pilot : bool
             Whether the first pieces say how many subsets it takes.
         """
         random = generator(self.seed, "validation chunks")
-        chunks = []
         takes_all = n_subsets >= 2**self.n_columns
-        for part, split in zip(self.parts, self.problem.splits, strict=True):
-            size, y = part.walk_rows(), split.y_valid.codes
-            if takes_all and not samples_rows:
-                order = random.permutation(part.n_valid)
-                starts = range(0, order.size, size)
-                chunks.append([np.sort(order[start : start + size]) for start in starts])
-                continue
-            size = min(size, -(-part.n_valid // MANY_CHUNKS))
-            if not takes_all:
-                shape = (part.n_rows, part.n_valid, part.n_columns)
-                size = chunk_rows(*shape, n_subsets, part.rows_at_a_time)
-            chunks.append(deal_rows(y, size, random))
-        dealt = in_turn(chunks)
+        chunks = [self._chunks(one, n_subsets, random) for one in self.strata]
+        dealt, parts = in_turn(chunks), [self.parts[one.split] for one in self.strata]
         if takes_all:
-            return AllSubsetPieces(self.parts, dealt, self.column_weights())
+            return AllSubsetPieces(parts, dealt, self.column_weights())
         # joint errors of blocks, and errors of rows, come from the changes, not from their squares
         squares_do = self.target.efficient and self.run.sums is None
         squared = squares_do and all(part.can_square for part in self.parts)
-        left_out = n_changes(self.n_rows * self.n_columns, len(dealt) // len(self.parts))
+        left_out = n_changes(self.n_rows * self.n_columns, min(map(len, chunks)))
         if squared:
             left_out = max(left_out, self.parts[0].squares_at_most)
         return SampledPieces(
-            self.parts,
+            parts,
             dealt,
             self.target,
             n_subsets,
@@ -215,18 +229,41 @@ class SplitGame:
             zero_baseline=self.options.baseline == "zero",
         )
 
+    def _chunks(
+        self, stratum: Stratum, n_subsets: int, random: np.random.Generator
+    ) -> list[NDArray[np.intp]]:
+        """The chunks of validation rows of a stratum."""
+        part, y = self.parts[stratum.split], self.problem.splits[stratum.split].y_valid.codes
+        size = part.walk_rows()
+        if n_subsets < 2**self.n_columns:
+            shape = (part.n_rows, part.n_valid, part.n_columns)
+            size = chunk_rows(*shape, n_subsets, part.rows_at_a_time)
+            least = max(LEAST_ROWS, part.rows_at_a_time)
+        elif self.samples_rows:
+            size, least = min(size, -(-part.n_valid // MANY_CHUNKS)), 1
+        else:
+            order = random.permutation(part.n_valid)
+            return [np.sort(order[k : k + size]) for k in range(0, order.size, size)]
+        sizes = self.row_sizes[stratum.split]
+        repeats = least > 1
+        return deal_stratum(stratum, y, sizes, size, random, least=least, repeats=repeats)
+
     def empty_sums(self) -> TableSums:
         """Sums to add pieces to."""
         blocks = self.run.sums
-        splits = [
-            SplitSums(
-                part.n_valid,
-                (part.n_rows, self.n_columns),
-                None if blocks is None else blocks.take_rows(rows),
+        sums = [
+            StratumSums(
+                one.rows.size,
+                (self.parts[one.split].n_rows, self.n_columns),
+                None if blocks is None else blocks.take_rows(self.rows[one.split]),
                 efficient=self.target.efficient,
             )
-            for part, rows in zip(self.parts, self.rows, strict=True)
+            for one in self.strata
         ]
         return TableSums(
-            splits, self.rows, (self.n_rows, self.n_columns), with_blocks=blocks is not None
+            sums,
+            self.strata,
+            self.rows,
+            (self.n_rows, self.n_columns),
+            with_blocks=blocks is not None,
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -37,13 +38,15 @@ FIRST_PER_COLUMN = 8
 MANY_CHUNKS = 32
 """Chunks that the validation rows of a split are cut into, where there are enough rows."""
 
+LEAST_ROWS = 4
+"""Validation rows of a sampled chunk: with fewer, adding up costs as much as computing."""
+
 PROBES = 8
 """Random projections of a row's game in every piece, which its expected error is read off."""
 
 _CHUNK_WORK = 2**35
 """Triples of row, validation row and subset of a piece, at most: minutes on one core."""
 
-_LEAST_ROWS = 4  # validation rows of a chunk: with fewer, adding up costs as much as computing
 _SQUARES = 24  # behind the variance of a split by its subsets, at least
 _CHANGES = 2**24  # numbers that the changes of a piece's values are, if they are many
 _MANY_CHANGES = 6  # of every value
@@ -99,9 +102,9 @@ class AllSubsetPieces:
     Attributes
     ----------
     parts : list of RowValues
-        One per split.
+        One per stratum: that of its split.
     chunks : list of (int, ndarray)
-        The split and the validation rows of every piece.
+        The stratum and the validation rows of every piece.
     weights : tuple of two ndarrays of shape (m + 1,)
         What subsets of every size count for the columns in them, and for the others.
     """
@@ -112,6 +115,11 @@ class AllSubsetPieces:
     takes_all = True
     is_pilot = False
     left_out = 0
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """Pieces of every stratum."""
+        return _counts(self.chunks)
 
     @property
     def n_subsets(self) -> int:
@@ -168,6 +176,11 @@ class SampledPieces:
     zero_baseline: bool
     takes_all = False
 
+    @cached_property
+    def counts(self) -> list[int]:
+        """Pieces of every stratum, in a pass through the validation rows."""
+        return _counts(self.chunks)
+
     @property
     def bytes_at_once(self) -> float:
         """Memory of one piece, beside the sums: its lines, and the row values they are made of."""
@@ -211,6 +224,10 @@ class SampledPieces:
 Pieces = AllSubsetPieces | SampledPieces
 
 
+def _counts(chunks: Chunks) -> list[int]:
+    return [int(count) for count in np.bincount([k for k, _ in chunks])]
+
+
 def results_in_order(
     pieces: Pieces, start: int, stop: int, cluster: Any = None
 ) -> Generator[PieceResult, None, None]:
@@ -243,9 +260,9 @@ def chunk_rows(n_rows: int, n_valid: int, n_columns: int, n_subsets: int, at_lea
     >>> chunk_rows(1_000_000, 10_000, 50, 400, at_least=32)
     640
     """
-    by_work = max(_CHUNK_WORK // (n_rows * n_columns * 2 * FIRST_PER_COLUMN), _LEAST_ROWS)
+    by_work = max(_CHUNK_WORK // (n_rows * n_columns * 2 * FIRST_PER_COLUMN), LEAST_ROWS)
     by_algebra = math.ceil((n_subsets / 2) ** 2 / (_ALGEBRA_ROWS * n_rows))
-    rows = int(np.clip(-(-n_valid // MANY_CHUNKS), max(_LEAST_ROWS, by_algebra), by_work))
+    rows = int(np.clip(-(-n_valid // MANY_CHUNKS), max(LEAST_ROWS, by_algebra), by_work))
     if at_least > 1:  # on a GPU, which takes them beside one another
         rows = -(-2 * n_valid // (MANY_CHUNKS * at_least)) * at_least
     return max(min(rows, n_valid), 1)
@@ -263,43 +280,3 @@ def n_changes(n_cells: float, n_chunks: int) -> int:
     """
     least = -(-_SQUARES // max(n_chunks, 1))
     return int(max(least, min(_CHANGES // max(n_cells, 1), _MANY_CHANGES), 1))
-
-
-def deal_rows(y: NDArray[Any], size: int, random: np.random.Generator) -> list[NDArray[np.intp]]:
-    """Random chunks of rows, of nearly equal sizes.
-
-    Rows in the order of their labels, those of one label in random order, are dealt out to the
-    chunks in rounds, every round in an order of its own. So the first chunks are a stratified
-    random sample of all rows.
-
-    Parameters
-    ----------
-    y : ndarray of shape (T,)
-        Labels, or targets.
-    size : int
-        Rows of a chunk, at most.
-    random : Generator
-
-    Examples
-    --------
-    >>> labels = np.array([0, 0, 1, 1, 0, 1])
-    >>> [labels[chunk].tolist() for chunk in deal_rows(labels, 2, np.random.default_rng(0))]
-    [[0, 1], [0, 1], [0, 1]]
-    """
-    count = -(-len(y) // max(size, 1))
-    order = random.permutation(len(y))
-    order = order[np.argsort(y[order], kind="stable")]
-    rounds = random.permuted(np.tile(np.arange(count), (-(-len(y) // count), 1)), axis=1).ravel()[
-        : len(y)
-    ]
-    if len(y) % count:  # the last round is for some of the chunks only
-        rounds[-(len(y) % count) :] = random.permutation(count)[: len(y) % count]
-    return [np.sort(order[rounds == k]) for k in range(count)]
-
-
-def in_turn(parts: list[list[NDArray[np.intp]]]) -> list[tuple[int, NDArray[np.intp]]]:
-    """The chunks of several splits in turn: the first ones cover all splits alike."""
-    numbered = [
-        (place, k, chunk) for k, chunks in enumerate(parts) for place, chunk in enumerate(chunks)
-    ]
-    return [(k, chunk) for _, k, chunk in sorted(numbered, key=lambda entry: entry[:2])]

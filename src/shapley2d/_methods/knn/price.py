@@ -39,7 +39,7 @@ from shapley2d._methods.knn.choices import SAMPLE, SAMPLE_ROWS, amount_of_work
 from shapley2d._methods.knn.game import SplitGame
 from shapley2d._methods.knn.pieces import SampledPieces
 from shapley2d._methods.knn.resume import ListName
-from shapley2d._methods.knn.rule import LEAST_CHUNKS
+from shapley2d._methods.knn.rule import first_rounds
 from shapley2d._methods.knn.varying import take_columns
 from shapley2d._methods.price import (
     CALIBRATION_S,
@@ -189,7 +189,7 @@ def _price_list(game: SplitGame, rule: Rule, n_subsets: int, setup_s: float) -> 
     cells = float(n) * m
     k, rows = pieces.chunks[0]
     if isinstance(pieces, SampledPieces):
-        pace = pace_of_sample(game, game.parts[k], rows)
+        pace = pace_of_sample(game, pieces.parts[k], rows)
         with single_threaded():  # as in the run
             design = pieces.design(0)  # the first one takes longer
             design_s = timed(lambda: pieces.design(0))
@@ -220,9 +220,14 @@ def _together(low: _ListPrice, high: _ListPrice, rule: Rule, notes: list[str]) -
     best, worst = sorted(costs, key=lambda cost: here(cost, high.pace.cores))
     amounts = {"column subsets": (low.pieces.n_subsets, pieces.n_subsets)}
     if rule.samples_rows:
-        chunks = low.pieces.chunks[: LEAST_CHUNKS * len(game.parts)]
-        fewest = sum(rows.size for _, rows in chunks)
-        share = fewest / n_valid
+        first = low.pieces.chunks[: first_rounds(low.pieces)]
+        share = sum(rows.size for _, rows in first) / sum(
+            rows.size for _, rows in low.pieces.chunks
+        )
+        fewest = sum(
+            np.unique(np.concatenate([rows for k, rows in first if k == one])).size
+            for one in {k for k, _ in first}
+        )
         count = max(round(best.pieces * share), 1)
         best = replace(best, shared_s=best.shared_s * share, pieces=count)
         amounts["validation rows"] = (fewest, n_valid)
@@ -317,7 +322,7 @@ def _correction_s(game: SplitGame, pieces: Pieces, pace: Measured) -> tuple[floa
     if not game.is_binned:
         return 0.0, 0.0
     k, rows = pieces.chunks[0]
-    exact = pace_of_sample(game, game.parts[k].ranked(), rows, CALIBRATION_S / 4)
+    exact = pace_of_sample(game, pieces.parts[k].ranked(), rows, CALIBRATION_S / 4)
     rows_in_all = sum(part.n_rows for part in game.parts)
     each_s = SAMPLE_ROWS * rows_in_all * (exact.core_s + pace.core_s) / max(pace.cores, 1.0)
     most = SAMPLE

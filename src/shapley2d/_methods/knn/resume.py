@@ -62,9 +62,10 @@ class Resume:
         """Whether this run may go on from the sums in the file."""
         assert self._saved is not None
         facts = self._saved.facts
-        if facts["n_subsets"] == 2**rule.n_columns:
-            return rule.takes_all or rule.all_from is not None
-        return bool(facts["asked"] == self._asked)
+        if facts["asked"] == self._asked:
+            return True
+        has_all_subsets = facts["n_subsets"] == 2**rule.n_columns
+        return has_all_subsets and (rule.takes_all or rule.all_from is not None)
 
     @property
     def list_name(self) -> ListName | None:

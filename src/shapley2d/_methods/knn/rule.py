@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from shapley2d._base.precision import convergence_ratio, interval_factor
 from shapley2d._knn.columns.pair_fit import MAX_SUBSETS
+from shapley2d._methods.knn.strata import LEAST_ROUNDS
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
 MAX_PASSES = 4
 """Times that validation rows are used, at most, where the error is larger than was expected."""
-
-LEAST_CHUNKS = 8
-"""Pieces of a split before a run may end that has not used all validation rows."""
 
 _PILOT = 0.25  # of the pieces say how many subsets it takes: more would cost more than they save
 _MARGIN = 1.25  # on that number: a second pass costs as much as twice the subsets
@@ -101,12 +99,12 @@ class Rule:
     def verdict(self, pieces: Pieces, sums: TableSums, looks: Looks) -> Verdict:
         """What to do after the pieces that were added."""
         done, per_pass = sums.pieces, len(pieces.chunks)
-        if self.samples_rows and done in check_points(LEAST_CHUNKS * len(sums.splits), per_pass):
+        if self.samples_rows and done in check_points(first_rounds(pieces), per_pass):
             estimate, ratio = look(pieces, sums, looks)
             if ratio <= self.tolerance:
                 return Enough(estimate)
         if pieces.is_pilot and done:
-            pilot = self._pilot(len(sums.splits), per_pass)
+            pilot = self._pilot(pieces, sums.n_splits)
             needed = self._needed(pieces, sums) if done == pilot else 0
             if needed > pieces.n_subsets:
                 return self._again(needed)
@@ -126,17 +124,18 @@ class Rule:
             return Again(2**self.n_columns)
         return Again(even(min(n_subsets, self.most)))
 
-    def _pilot(self, n_splits: int, per_pass: int) -> int:
+    def _pilot(self, pieces: Pieces, n_splits: int) -> int:
         """Pieces that say how many subsets it takes."""
         if self.samples_rows:
-            return LEAST_CHUNKS * n_splits
+            return first_rounds(pieces)
+        per_pass = len(pieces.chunks)
         return max(int(_PILOT * per_pass), min(2 * n_splits, per_pass))
 
     def _needed(self, pieces: Pieces, sums: TableSums) -> int:
         """Subsets of a piece that the tolerance takes."""
         if self.tolerance == 0:
             return self.most
-        now, per_split = subset_error(sums), len(pieces.chunks) // len(sums.splits)
+        now, per_split = subset_error(sums), max(pieces.counts)
         if now == 0:
             return pieces.n_subsets
         if self.samples_rows:
@@ -150,9 +149,8 @@ class Rule:
 
     def _needed_of_a_sample(self, n_subsets: int, per_split: int, sums: TableSums) -> int:
         """Subsets that make subsets times validation rows the least for the wanted error."""
-        parts = zip(*(split.piece_variances() for split in sums.splits), strict=True)
-        between, within = (max(part) for part in parts)
-        wanted = (self.tolerance * sums.spread) ** 2 * max(len(sums.splits) - 1, 1)
+        between, within = sums.round_variances()
+        wanted = (self.tolerance * sums.spread) ** 2 * max(sums.n_splits - 1, 1)
         by_rows, best = max(between - within, 0.0), (math.inf, n_subsets)
         for doubling in range(8):
             count, by_subsets = n_subsets << doubling, within / 4**doubling
@@ -183,8 +181,13 @@ def subset_error(sums: TableSums) -> float:
     """Error that subsets alone leave, relative to the spread, with as many pieces as were added."""
     if sums.spread == 0:
         return 0.0
-    errors = [split.piece_variances()[1] / max(split.pieces, 1) for split in sums.splits]
-    return math.sqrt(max(errors)) / sums.spread / math.sqrt(max(len(errors) - 1, 1))
+    error = math.sqrt(sums.subset_variance()) / math.sqrt(max(sums.n_splits - 1, 1))
+    return error / sums.spread
+
+
+def first_rounds(pieces: Pieces) -> int:
+    """Pieces of the rounds after which a run may end that has not used all validation rows."""
+    return sum(min(count, LEAST_ROUNDS) for count in pieces.counts)
 
 
 def check_points(first: int, last: int) -> set[int]:
@@ -200,16 +203,3 @@ def check_points(first: int, last: int) -> set[int]:
         found.add(first)
         first = math.ceil(_STEP * first)
     return found
-
-
-def may_sample_rows(valid_rows: str, tolerance: float, fewest_valid: int) -> bool:
-    """Whether a run may end before all validation rows were used.
-
-    Parameters
-    ----------
-    valid_rows : {"all", "auto"}
-    tolerance : float
-    fewest_valid : int
-        Validation rows of the split with the fewest.
-    """
-    return valid_rows == "auto" and tolerance > 0 and fewest_valid >= 2 * LEAST_CHUNKS

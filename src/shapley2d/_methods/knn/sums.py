@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.in_threads import map_columns
+from shapley2d._base.precision import interval_factor
 from shapley2d._estimation.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._methods.knn.pieces import PieceResult
+    from shapley2d._methods.knn.strata import Stratum
     from shapley2d._theory.sums import BlockSums
 
     Floats = NDArray[np.float64]
@@ -39,13 +41,13 @@ Measured on tables of 8 to 14 columns with 8 to 16 subsets to a column: a tenth 
 _COUNTS = 3  # validation rows, pieces, squares behind the variances within
 
 
-class SplitSums:
-    """Sums over the pieces of one split.
+class StratumSums:
+    """Sums over the pieces of one stratum of validation rows.
 
     Parameters
     ----------
     n_valid : int
-        Number of validation rows.
+        Number of its validation rows.
     shape : (int, int)
         Rows and columns.
     blocks : BlockSums, optional
@@ -95,6 +97,11 @@ class SplitSums:
     def used(self) -> int:
         """Validation rows that were used."""
         return int(min(self._arrays["counts"][0], self._n_valid))
+
+    @property
+    def has_error(self) -> bool:
+        """Whether it is known how far off the values are: by two pieces, or because all are in."""
+        return self.pieces > 1 or (self.pieces == 1 and self.used == self._n_valid)
 
     @property
     def counts_fit(self) -> bool:
@@ -177,18 +184,20 @@ class SplitSums:
         """Covariance of the errors of the further sums."""
         return self._mixed(self._arrays["blocks_between"], self._arrays["blocks_within"])
 
-    @property
-    def dof(self) -> float:
-        """Degrees of freedom behind the variances, those of both kinds as they weigh."""
-        between, within = self._factors()
-        parts = (
-            between * float(self._arrays["between"].mean()),
-            within * float(self._arrays["within"].mean()),
-        )
-        _, pieces, squares = self._arrays["counts"]
-        freedom = (max(pieces - 1, 1), max(squares, 1))
-        spread = sum(part**2 / own for part, own in zip(parts, freedom, strict=True))
-        return sum(parts) ** 2 / spread if spread > 0 else math.inf
+    def mean_variances(self, part: str) -> list[tuple[float, float]]:
+        """Mean variances, by validation rows and by subsets, with their degrees of freedom."""
+        arrays = self._arrays
+        found = {
+            "values": (arrays["between"], arrays["within"]),
+            "blocks": (np.diag(arrays["blocks_between"]), np.diag(arrays["blocks_within"])),
+        }
+        between, within = found[part] if part in found else arrays[part][1:]
+        factors = self._factors()
+        _, pieces, squares = arrays["counts"].tolist()
+        return [
+            (factors[0] * float(between.mean()), max(pieces - 1, 1)),
+            (factors[1] * float(within.mean()), max(squares, 1)),
+        ]
 
     def piece_variances(self) -> tuple[float, float]:
         """The largest variances of a piece: by rows and subsets, and by subsets alone."""
@@ -231,11 +240,14 @@ def _add_moments(
 
 
 class TableSums:
-    """Sums over the pieces of all splits, as one estimate of the whole table.
+    """Sums over the pieces of all strata, as one estimate of the whole table.
 
     Parameters
     ----------
-    splits : sequence of SplitSums
+    strata : sequence of StratumSums
+        One per stratum.
+    kinds : sequence of Stratum
+        What each of them is.
     rows : sequence of ndarray
         The rows of the table that are in each split; a row has 0 in the others.
     shape : (int, int)
@@ -246,47 +258,107 @@ class TableSums:
 
     def __init__(
         self,
-        splits: Sequence[SplitSums],
+        strata: Sequence[StratumSums],
+        kinds: Sequence[Stratum],
         rows: Sequence[NDArray[np.intp]],
         shape: tuple[int, int],
         *,
         with_blocks: bool,
     ) -> None:
-        self.splits, self._rows, self._shape = splits, rows, shape
+        self.strata, self._kinds, self._rows, self._shape = strata, kinds, rows, shape
         self._with_blocks = with_blocks
+
+    @property
+    def n_splits(self) -> int:
+        """Splits that the values are a mean over."""
+        return len(self._rows)
 
     @property
     def pieces(self) -> int:
         """Pieces that were added."""
-        return sum(split.pieces for split in self.splits)
+        return sum(stratum.pieces for stratum in self.strata)
 
     @property
     def fewest_pieces(self) -> int:
-        """Pieces that were added to the split with the fewest."""
-        return min(split.pieces for split in self.splits)
+        """Pieces that were added to the stratum with the fewest."""
+        return min(stratum.pieces for stratum in self.strata)
+
+    @property
+    def has_error(self) -> bool:
+        """Whether it is known how far off the values are."""
+        return all(stratum.has_error for stratum in self.strata)
 
     @property
     def used(self) -> int:
         """Validation rows that were used."""
-        return sum(split.used for split in self.splits)
+        return sum(stratum.used for stratum in self.strata)
+
+    def _split(self, k: int) -> list[tuple[StratumSums, float]]:
+        """The strata of a split, with their shares of its validation rows."""
+        kinds = zip(self.strata, self._kinds, strict=True)
+        return [(sums, kind.share) for sums, kind in kinds if kind.split == k]
 
     @property
     def spread(self) -> float:
         """The largest spread of the values of a split."""
-        return max(float(np.ptp(split.mean())) for split in self.splits)
+        return max(
+            float(np.ptp(sum(share * sums.mean() for sums, share in self._split(k))))
+            for k in range(self.n_splits)
+        )
+
+    def round_variances(self) -> tuple[float, float]:
+        """Variances of a round, with a piece of every stratum: by rows and subsets, by subsets."""
+        found = [
+            np.sum([share**2 * np.array(sums.piece_variances()) for sums, share in split], axis=0)
+            for split in map(self._split, range(self.n_splits))
+        ]
+        between, within = np.max(found, axis=0).tolist()
+        return between, within
+
+    def subset_variance(self) -> float:
+        """The largest variance that subsets leave in a split, with the pieces that were added."""
+        return max(
+            sum(
+                share**2 * sums.piece_variances()[1] / max(sums.pieces, 1)
+                for sums, share in self._split(k)
+            )
+            for k in range(self.n_splits)
+        )
+
+    def dof(self, part: str) -> float:
+        """Degrees of freedom behind the variances of a part, of the split that has the fewest."""
+        found = []
+        for k in range(self.n_splits):
+            parts = [
+                (share**2 * variance, freedom)
+                for sums, share in self._split(k)
+                for variance, freedom in sums.mean_variances(part)
+            ]
+            spread = sum(variance**2 / freedom for variance, freedom in parts)
+            whole = sum(variance for variance, _ in parts) ** 2
+            found.append(whole / spread if spread > 0 else math.inf)
+        return min(found)
+
+    def _wider(self, part: str, dof: float) -> float:
+        """What makes errors of sums as wide as they are with fewer degrees of freedom than cells.
+
+        A result has one number of them. Where all that is left open is which validation rows were
+        drawn, sums have those of a few chunks, while subsets leave cells more of them.
+        """
+        return max(interval_factor(self.dof(part)) / interval_factor(dof), 1.0)
 
     @property
     def n_bytes(self) -> int:
         """Memory of all sums."""
-        return sum(array.nbytes for split in self.splits for array in split.arrays.values())
+        return sum(array.nbytes for stratum in self.strata for array in stratum.arrays.values())
 
     def state(self) -> dict[str, NDArray[np.floating]]:
-        """The sums by name, those of all splits in one array: a file has few arrays."""
+        """The sums by name, those of all strata in one array: a file has few arrays."""
         found = {}
-        for name, first in self.splits[0].arrays.items():
+        for name, first in self.strata[0].arrays.items():
             found[name] = first
-            if len(self.splits) > 1:
-                found[name] = np.concatenate([split.arrays[name].ravel() for split in self.splits])
+            if len(self.strata) > 1:
+                found[name] = np.concatenate([one.arrays[name].ravel() for one in self.strata])
         return found
 
     def restore(self, state: Mapping[str, NDArray[np.floating]]) -> None:
@@ -294,42 +366,43 @@ class TableSums:
         for name, own in self.state().items():
             if name not in state or state[name].size != own.size:
                 raise ValueError(f"its sums {name!r} are not those of this table")
-            sizes = [split.arrays[name].size for split in self.splits]
+            sizes = [stratum.arrays[name].size for stratum in self.strata]
             saved = np.split(state[name].ravel(), np.cumsum(sizes)[:-1])
-            for split, part in zip(self.splits, saved, strict=True):
-                split.arrays[name][...] = part.reshape(split.arrays[name].shape)
-        if not all(split.counts_fit for split in self.splits):
+            for stratum, part in zip(self.strata, saved, strict=True):
+                stratum.arrays[name][...] = part.reshape(stratum.arrays[name].shape)
+        if not all(stratum.counts_fit for stratum in self.strata):
             raise ValueError("its counts of pieces and validation rows do not fit each other")
 
     def estimate(self) -> Estimate:
-        """The values of the table with their errors: the mean over the splits."""
-        share = 1 / len(self.splits)
-        dof = min(split.dof for split in self.splits)
-        covariance = None
+        """The values of the table with their errors: the mean over strata and splits."""
+        shares = [kind.share / self.n_splits for kind in self._kinds]
+        dof, covariance = self.dof("values"), None
         if self._with_blocks:
-            parts = [split.covariance() for split in self.splits]
-            covariance = np.sum(parts, axis=0) * share**2
-        if len(self.splits) == 1 and self._rows[0].size == self._shape[0]:
-            (split,) = self.splits
-            values, variance = split.mean(), split.variance("values")
-            row_variance, column_variance = split.variance("rows"), split.variance("columns")
-            total = float(split.variance("total"))
+            parts = zip(self.strata, shares, strict=True)
+            covariance = np.sum([share**2 * one.covariance() for one, share in parts], axis=0)
+            covariance *= self._wider("blocks", dof) ** 2
+        if len(self.strata) == 1 and self._rows[0].size == self._shape[0]:
+            (only,) = self.strata
+            values, variance = only.mean(), only.variance("values")
+            row_variance, column_variance = only.variance("rows"), only.variance("columns")
+            total = float(only.variance("total"))
         else:
             values, variance = np.zeros(self._shape), np.zeros(self._shape)
             row_variance, column_variance = np.zeros(self._shape[0]), np.zeros(self._shape[1])
             total = 0.0
-            for split, own in zip(self.splits, self._rows, strict=True):
-                values[own] += split.mean() * share
-                variance[own] += split.variance("values") * share**2
-                row_variance[own] += split.variance("rows") * share**2
-                column_variance += split.variance("columns") * share**2
-                total += float(split.variance("total")) * share**2
+            for one, kind, share in zip(self.strata, self._kinds, shares, strict=True):
+                own = self._rows[kind.split]
+                values[own] += one.mean() * share
+                variance[own] += one.variance("values") * share**2
+                row_variance[own] += one.variance("rows") * share**2
+                column_variance += one.variance("columns") * share**2
+                total += float(one.variance("total")) * share**2
         return Estimate(
             values,
             np.sqrt(variance, out=variance),
-            np.sqrt(row_variance),
-            np.sqrt(column_variance),
+            np.sqrt(row_variance) * self._wider("rows", dof),
+            np.sqrt(column_variance) * self._wider("columns", dof),
             covariance=covariance,
             dof=dof,
-            total_stderr=math.sqrt(total),
+            total_stderr=math.sqrt(total) * self._wider("total", dof),
         )
