@@ -13,7 +13,7 @@ from shapley2d._estimation import checkpoint
 from shapley2d._estimation.checkpoint import Saved
 from shapley2d._estimation.exact import DesignBlocks, _Sums
 from shapley2d._games.function import FunctionGame
-from shapley2d._methods.forest.fixed import TreePieces
+from shapley2d._methods.forest.fixed import DeepDraws, TreePieces
 from shapley2d._methods.forest.grow import TreeDraws
 from shapley2d._methods.oob.trees import GrownTrees, Trees
 from shapley2d._theory.designs import AllSubsets
@@ -380,3 +380,25 @@ def test_the_command_names_the_state_that_control_c_leaves(tmp_path, capsys, mon
     assert (
         f"before there were values; the same command goes on from {path}" in capsys.readouterr().err
     )
+
+
+def test_rounds_of_deep_leaves_go_on_to_the_same_bits(small_pieces, monkeypatch, tmp_path):
+    monkeypatch.setattr("shapley2d._forest.tree_values.MAX_COLUMNS", 1)
+    options = {"method": "forest", "model": FOREST, "tolerance": 0, "max_rounds": 12}
+    value, path = cells(*VALID, **options), tmp_path / "run.npz"
+    plain, real = value(), DeepDraws.__call__
+
+    def limited(self, number):
+        if number == 5:
+            raise CrashError
+        return real(self, number)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DeepDraws, "__call__", limited)
+        with pytest.raises(CrashError):
+            value(checkpoint=path)
+    resumed = value(checkpoint=path)
+    assert resumed.info["resumed_at"] == 5
+    assert bits(resumed) == bits(plain)
+    with ThreadPoolExecutor(2) as pool:
+        assert bits(value(cluster=pool)) == bits(plain)

@@ -387,6 +387,7 @@ def _same_work(options: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
         fixed |= {"tolerance": 0, "max_permutations": info["n_permutations"]}
     if "max_trees" in options and "n_trees" in info:
         fixed |= {"tolerance": 0, "max_trees": info["n_trees"]}
+        fixed |= {"max_rounds": info["n_rounds"]} if "n_rounds" in info else {}
     if "n_subsets" in options and "sampled" in info:
         fixed |= {"n_subsets": info["n_subsets"]}
     if "n_subsets" in options and info.get("subsets") in ("all", "sampled"):

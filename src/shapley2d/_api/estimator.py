@@ -89,6 +89,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         truncation: float | None = None,
         max_permutations: int | None = None,
         max_trees: int | None = None,
+        max_rounds: int | None = None,
         n_trees: int | None = None,
         column_share: float | None = None,
         oob_score: str | None = None,
@@ -119,6 +120,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         self.truncation = truncation
         self.max_permutations = max_permutations
         self.max_trees = max_trees
+        self.max_rounds = max_rounds
         self.n_trees = n_trees
         self.column_share = column_share
         self.oob_score = oob_score

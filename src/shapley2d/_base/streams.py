@@ -16,6 +16,8 @@ form sample         (4)                validation rows and subsets that test the
 bin sample          (5, split)         validation rows and subsets that test the bins of a GPU
 owner pairs         (6)                sampled coalitions of the longer axis of ``"pairs"``
 chunk pairs         (7, number)        column subsets of one chunk of validation rows of KNN
+path orders         (8, round, split,  order of the columns on the path of every deep leaf of a tree
+                    tree)
 random values       ("random")         order of the values of ``"random"``
 plan                ("plan")           rows and validation rows that a run is priced on
 inspection bags     ("bags")           rows that the trees of an inspection learn from
@@ -40,6 +42,7 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "bin sample": (5,),
     "owner pairs": (6,),
     "chunk pairs": (7,),
+    "path orders": (8,),
     "random values": (int.from_bytes(b"random"),),
     "audit": (int.from_bytes(b"audit"),),
     "plan": (int.from_bytes(b"plan"),),

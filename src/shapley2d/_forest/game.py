@@ -12,8 +12,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._forest.tree_values import MAX_COLUMNS, Features, add_tree_values
-from shapley2d._forest.weights import column_weights, error_weights, share_weights
+from shapley2d._forest.tree_values import (
+    MAX_COLUMNS,
+    MAX_PATH,
+    Features,
+    add_deep_values,
+    add_tree_values,
+    deep_leaves,
+    path_columns,
+)
+from shapley2d._forest.weights import (
+    column_weights,
+    error_weights,
+    label_weights,
+    order_weights,
+    share_weights,
+)
 from shapley2d._theory.semivalues import feature_semivalue, marginal_weights
 
 if TYPE_CHECKING:
@@ -73,6 +87,9 @@ class LeafGame:
         factor, beside = feature_semivalue(columns) if labelled else (1.0, columns)
         self._joins = column_weights(beside, most, factor)
         self._beside = column_weights(columns, most + 1) if labelled else np.zeros((0, 0))
+        deepest = min(n_columns, MAX_PATH)
+        self._steps = order_weights(beside, deepest, factor)
+        self._label_steps = label_weights(columns, deepest) if labelled else np.zeros((0, 0))
 
     @property
     def classifies(self) -> bool:
@@ -97,16 +114,46 @@ class LeafGame:
     def _masses(self) -> tuple[Floats, Floats]:
         return self._weights, self._weights * self._wanted
 
+    def deep_part(self, tree: SplitTree) -> tuple[float, NDArray[np.bool_]]:
+        """What the validation rows in deep leaves weigh, of 1, and the columns on their paths."""
+        leaf_weights = self.leaf_weights(tree)
+        deep = deep_leaves(tree, self.features, leaf_weights)
+        named = path_columns(tree, self.features.owners, deep, self.n_columns)
+        mass = leaf_weights[deep] if self.classifies else leaf_weights[deep, :1]
+        return float(mass.sum()), named
+
     def add_values(self, tree: SplitTree, values: Floats) -> None:
-        """Add the values of the cells under a tree, the label's in the last column."""
+        """Add the values of the cells under a tree, the label's in the last column.
+
+        Deep leaves are left out.
+        """
+        leaf_weights = self.leaf_weights(tree)
+        deep = deep_leaves(tree, self.features, leaf_weights)
+        if deep.any():
+            leaf_weights = np.where(deep[:, None], 0.0, leaf_weights)
         add_tree_values(
             tree,
             self.features,
             (self._labels, self._targets),
-            self.leaf_weights(tree),
+            leaf_weights,
             (self._row_weights, self._joins, self._beside),
             values,
         )
+
+    def add_deep_values(self, tree: SplitTree, random: np.random.Generator, values: Floats) -> None:
+        """Add the values of the cells in deep leaves, by one random order of their columns."""
+        leaf_weights = self.leaf_weights(tree)
+        deep = deep_leaves(tree, self.features, leaf_weights)
+        if deep.any():
+            add_deep_values(
+                tree,
+                self.features,
+                (self._labels, self._targets),
+                np.where(deep[:, None], leaf_weights, 0.0),
+                (self._row_weights, self._steps, self._label_steps),
+                random,
+                values,
+            )
 
     def from_zero(self) -> Floats:
         """What is added to every cell where values are counted from a score of 0, (n, columns).

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MAX_COLUMNS = 12
-"""Columns on the path of a leaf, at most: all subsets of them are summed over."""
+"""Columns on the path of a leaf up to which all subsets of them are summed over.
+
+Each one more doubles the time of a leaf.
+"""
+
+MAX_PATH = 64
+"""Columns on the path of a leaf, at most: a row's code has a bit for each."""
 
 MAX_STATES = 2**12
 """States of a bundle of several leaves, at most: its table stays in the processor's cache."""
@@ -60,7 +66,7 @@ def add_tree_values(
         Labels, empty in regression; and targets counted from their mean, empty in classification.
     leaf_weights : ndarray of shape (nodes, classes or 2)
         Of the validation rows in every leaf: the weight of each label; or in regression their
-        weight, and the weighted sum of their targets.
+        weight, and the weighted sum of their targets. 0 in deep leaves.
     weights : (ndarray, ndarray, ndarray)
         Of rows, of columns, and of the label beside them, see :mod:`shapley2d._forest.weights`.
     values : ndarray of shape (n, m), or (n, m + 1) with the label
@@ -75,7 +81,6 @@ def add_tree_values(
     channels = leaf_weights.shape[1] if labels.size else 3
     weighs = np.asarray(leaf_weights.any(axis=1))
     depth, place, paths, inner = find_paths(tree.arrays, features.owners, weighs, n_columns)
-    _check_paths(int(depth[inner == 0].max(initial=0)))
     # tables take longer than rows where they have more lines
     most_states = min(MAX_STATES, n)
     roots, number, before, after = find_bundles(tree.left, tree.right, depth, inner, most_states)
@@ -106,12 +111,97 @@ def add_tree_values(
         add_rows(states, labels, targets, columns, widths, offsets, tables, channels, values)
 
 
-def _check_paths(most: int) -> None:
-    if most > MAX_COLUMNS:
+def deep_leaves(tree: SplitTree, features: Features, leaf_weights: Floats) -> NDArray[np.bool_]:
+    """Leaves with validation rows that have too many columns on their path for all subsets."""
+    from shapley2d._kernels.leaf_states import find_paths
+
+    weighs = np.asarray(leaf_weights.any(axis=1))
+    n_columns = int(features.owners.max()) + 1
+    depth, _, _, inner = find_paths(tree.arrays, features.owners, weighs, n_columns)
+    most = int(depth[inner == 0].max(initial=0))
+    if most > MAX_PATH:
         raise InputError(
             Setting("model"),
-            f" has a leaf with {most} columns on its path, and values are exact for up to "
-            f"{MAX_COLUMNS}: set a smaller max_depth or a larger min_samples_leaf",
+            f" has a leaf with {most} columns on its path, and at most {MAX_PATH} can be valued: "
+            "set a smaller max_depth or a larger min_samples_leaf",
+        )
+    return np.asarray((inner == 0) & (tree.left < 0) & (depth > MAX_COLUMNS))
+
+
+def path_columns(
+    tree: SplitTree, owners: NDArray[np.int32], leaves: NDArray[np.bool_], n_columns: int
+) -> NDArray[np.bool_]:
+    """The columns on the paths of some leaves."""
+    from shapley2d._kernels.leaf_states import find_paths
+
+    depth, _, paths, _ = find_paths(tree.arrays, owners, leaves, n_columns)
+    named = np.zeros(n_columns, dtype=np.bool_)
+    for leaf in np.flatnonzero(leaves).tolist():
+        named[paths[leaf, : depth[leaf]]] = True
+    return named
+
+
+def may_be_deep(tree: SplitTree, owners: NDArray[np.int32]) -> bool:
+    """Whether a tree has any leaf with too many columns on its path for all subsets."""
+    from shapley2d._kernels.leaf_states import find_paths
+
+    n_columns = int(owners.max()) + 1
+    if n_columns <= MAX_COLUMNS:
+        return False
+    depth, *_ = find_paths(tree.arrays, owners, tree.left < 0, n_columns)
+    return bool(depth.max() > MAX_COLUMNS)
+
+
+def add_deep_values(
+    tree: SplitTree,
+    features: Features,
+    target: tuple[NDArray[np.int32], Floats],
+    leaf_weights: Floats,
+    weights: tuple[Floats, Floats, Floats],
+    random: np.random.Generator,
+    values: Floats,
+) -> None:
+    """Add the values of all cells in deep leaves, for one random order of the columns of each.
+
+    Parameters
+    ----------
+    tree, features, target, values
+        As of :func:`add_tree_values`.
+    leaf_weights : ndarray of shape (nodes, classes or 2)
+        Of the validation rows in deep leaves; 0 in others.
+    weights : (ndarray, ndarray, ndarray)
+        Of rows, of the steps of an order, and of the label beside the columns, see
+        :mod:`shapley2d._forest.weights`.
+    random : Generator
+        Of the orders.
+    """
+    from shapley2d._kernels.deep_leaves import add_orders
+    from shapley2d._kernels.leaf_states import fill_states, find_bundles, find_paths
+
+    weighs = np.asarray(leaf_weights.any(axis=1))
+    n, n_columns = values.shape
+    depth, place, paths, inner = find_paths(tree.arrays, features.owners, weighs, n_columns)
+    # no states: every leaf is a bundle by itself
+    leaves, number, before, after = find_bundles(tree.left, tree.right, depth, inner, 0)
+    plan = (depth, place, inner, number, before, after)
+    depths = depth[leaves]
+    keys = random.random((leaves.size, paths.shape[1]))
+    keys[np.arange(paths.shape[1]) >= depths[:, None]] = 2.0  # after all columns of the leaf
+    orders = np.argsort(keys, axis=1)
+    step = max(_AT_ONCE // (8 * n), 1)
+    for first in range(0, leaves.size, step):
+        part = leaves[first : first + step]
+        codes = np.empty((part.size, n), dtype=np.uint64)
+        fill_states(tree.arrays, features.train, plan, first, codes)
+        add_orders(
+            codes,
+            orders[first : first + step],
+            paths[part],
+            depths[first : first + step],
+            *target,
+            leaf_weights[part],
+            *weights,
+            values,
         )
 
 

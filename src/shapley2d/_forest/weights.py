@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._theory.semivalues import marginal_weights
+from shapley2d._theory.semivalues import marginal_weights, size_probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,4 +115,28 @@ def column_weights(semivalue: Semivalue, most: int, factor: float = 1.0) -> Floa
     weights = np.zeros((most + 1, max(most, 1)))
     for d in range(1, most + 1):
         weights[d, :d] = factor * marginal_weights(semivalue, d)
+    return weights
+
+
+def order_weights(semivalue: Semivalue, most: int, factor: float = 1.0) -> Floats:
+    """What a step of a random order weighs, where a column joins s of d - 1 others: line d.
+
+    It is d times the probability of s, since an order meets every s once; 1 for Shapley's value.
+
+    Examples
+    --------
+    >>> order_weights("banzhaf", 3)[3].tolist()
+    [0.75, 1.5, 0.75]
+    """
+    weights = np.zeros((most + 1, max(most, 1)))
+    for d in range(1, most + 1):
+        weights[d, :d] = factor * d * size_probabilities(semivalue, d)
+    return weights
+
+
+def label_weights(semivalue: Semivalue, most: int) -> Floats:
+    """The probability that the label joins s of d columns: line d."""
+    weights = np.zeros((most + 1, most + 1))
+    for d in range(most + 1):
+        weights[d, : d + 1] = size_probabilities(semivalue, d + 1)
     return weights

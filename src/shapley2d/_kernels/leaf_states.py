@@ -213,7 +213,7 @@ def fill_states(
     features: NDArray[np.float64],
     plan: tuple[Any, ...],
     first: int,
-    states: NDArray[np.uint16],
+    states: NDArray[Any],
 ) -> None:
     """States of all rows in some bundles.
 
@@ -226,16 +226,17 @@ def fill_states(
     first : int
         The first bundle.
     states : ndarray of shape (bundles, n)
-        Receives them.
+        Receives them; of unsigned numbers with a bit for each column and split.
     """
     left, right, feature = tree[0], tree[1], tree[2]
     depth, place, inner, number, before, after = plan
+    kind = states.dtype.type
     last, n = first + states.shape[0], states.shape[1]
     steps = np.zeros(left.size, np.int64)
     for k in range(left.size):
         if left[k] >= 0:
             steps[left[k]] = steps[right[k]] = steps[k] + 1
-    codes = np.empty((steps.max() + 2, BLOCK), np.uint16)
+    codes = np.empty((steps.max() + 2, BLOCK), states.dtype)
     stack = np.empty(codes.shape[0], np.int64)
     splits = np.empty(BUNDLE_SPLITS, np.int64)
     goes = np.empty(BLOCK, np.bool_)
@@ -260,12 +261,12 @@ def fill_states(
                     node = splits[r]
                     side(features[feature[node], start:stop], node, tree, goes)
                     for i in range(size):
-                        state[i] = (state[i] << np.uint16(1)) | np.uint16(goes[i])
+                        state[i] = (state[i] << kind(1)) | kind(goes[i])
                 continue
             if after[k] <= first or before[k] >= last:
                 continue
             side(features[feature[k], start:stop], k, tree, goes)
-            bit = np.uint16(1 << place[k])
+            bit = kind(1) << kind(place[k])
             beyond = codes[top + 1]
             if place[k] == depth[k]:  # the first split of its column on this way
                 for i in range(size):

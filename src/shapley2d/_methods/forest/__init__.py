@@ -61,6 +61,12 @@ METHOD = Method(
             "neg_mean_squared_error",
         ),
         whole("max_trees", 1000, "without a model, stop after this many trees"),
+        whole(
+            "max_rounds",
+            100,
+            "for leaves with more than 12 columns on their path, stop after this many random "
+            "orders of these",
+        ),
         TOLERANCE,
         BASELINE,
         *KEPT,

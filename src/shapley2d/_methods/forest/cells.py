@@ -1,7 +1,8 @@
 """Values of cells under tree ensembles whose splits are held fixed.
 
 Where no model is given, trees are grown until their mean is precise: a tree is a draw. A given
-model has all its trees already, so that nothing is sampled and the values are exact.
+model has all its trees already, so that nothing is sampled and the values are exact; but in leaves
+with many columns on their path random orders of these stand for all subsets.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._forest.ensemble import is_fitted
 from shapley2d._methods.baseline_utility import forest_baseline
-from shapley2d._methods.forest.fixed import TreePieces, read_model
+from shapley2d._methods.forest.fixed import DeepDraws, TreePieces, read_model
 from shapley2d._methods.forest.grow import TreeDraws
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums
 from shapley2d._tables.problem import weigh_problem
@@ -56,6 +57,7 @@ def forest_cells(
     model: Any,
     scoring: str | None,
     max_trees: int,
+    max_rounds: int,
     tolerance: float,
     baseline: str,
     checkpoint: Any,
@@ -73,8 +75,10 @@ def forest_cells(
         One of :data:`SCORINGS`.
     max_trees : int
         Without a model, stop after this many trees.
+    max_rounds : int
+        With a model that has deep leaves, stop after this many random orders of their columns.
     tolerance : float
-        Without a model, stop when the largest standard error is at most this share of the spread.
+        Stop when the largest standard error is at most this share of the spread.
     baseline : {"labels", "zero"}
     checkpoint : path-like or None
         Where to keep the sums over the trees that are done, and to go on from.
@@ -84,7 +88,8 @@ def forest_cells(
     Returns
     -------
     Estimate
-        Without a model the standard errors are those of the mean over trees; with one they are 0.
+        Without a model the standard errors are those of the mean over trees; with one they are 0,
+        or those of the mean over orders where it has deep leaves.
     """
     check_forest_scoring(scoring, problem.target.task)
     if checkpoint is not None:
@@ -115,11 +120,35 @@ def forest_cells(
         _warn_of_seen_rows(model, problem)
         pieces = TreePieces(ensembles, problem, run)
         games = pieces.games
+        deep = DeepDraws(pieces, [split.rows for split in problem.splits], run.seed)
         known = _checkpoint(checkpoint, problem, run, trees=_digest(ensembles))
-        values, resumed = _sum_pieces(pieces, ensembles, problem, run, known, cluster)
-        estimate = Estimate.exact(values)
         facts |= {"model": repr(fitted), **_about_trees(fitted, ensembles)}
-        facts |= {"resumed_at": resumed} if resumed else {}
+        if not deep.columns.any():
+            values, resumed = _sum_pieces(pieces, ensembles, problem, run, known, cluster)
+            estimate = Estimate.exact(values)
+            facts |= {"resumed_at": resumed} if resumed else {}
+        else:  # a file keeps the rounds, which take longest
+            values, _ = _sum_pieces(pieces, ensembles, problem, run, None, cluster)
+            estimate = monte_carlo(
+                deep.beside(values),
+                tolerance=tolerance,
+                max_draws=max_rounds,
+                progress=run.progress,
+                title="forest, deep leaves",
+                sums=run.sums,
+                checkpoint=known,
+                cluster=cluster,
+                unit="round",
+                n_threads=count_threads(run.n_jobs),
+            )
+            estimate.stderr[:, ~deep.columns] = 0.0  # not on the path of a deep leaf
+            run.warn_of_precision(estimate, tolerance, "max_rounds", max_rounds)
+            facts["exact_share"] = 1.0 - deep.share
+            count = counted(estimate.info["n_rounds"], "random order")
+            facts["forest"] += (
+                f" ({1 - deep.share:.0%} of their predictions exact, those of deeper leaves by "
+                f"{count} of the columns on each path)"
+            )
     if from_zero:
         added = np.zeros_like(estimate.values)
         for split, game in zip(problem.splits, games, strict=True):

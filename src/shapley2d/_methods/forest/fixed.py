@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.streams import generator
 from shapley2d._forest.ensemble import (
     Ensemble,
     check_forest,
@@ -15,6 +16,7 @@ from shapley2d._forest.ensemble import (
 )
 from shapley2d._forest.game import LeafGame
 from shapley2d._forest.read_sklearn import is_boosted, is_histogram, read_trees
+from shapley2d._forest.tree_values import may_be_deep
 from shapley2d._games.fitting import check_task, prepared_model
 from shapley2d._methods.models import is_built_in, resolve_model
 from shapley2d.exceptions import InputError, Setting, UtilityError
@@ -22,6 +24,7 @@ from shapley2d.exceptions import InputError, Setting, UtilityError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._forest.trees import SplitTree
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem, Split
 
@@ -98,10 +101,10 @@ class TreePieces:
             )
             for ensemble, split in zip(ensembles, problem.splits, strict=True)
         ]
-        self._trees = [ensemble.trees for ensemble in ensembles]
+        self.trees = [ensemble.trees for ensemble in ensembles]
         self._pieces = [
             (k, start)
-            for k, trees in enumerate(self._trees)
+            for k, trees in enumerate(self.trees)
             for start in range(0, len(trees), PIECE_TREES)
         ]
 
@@ -116,6 +119,57 @@ class TreePieces:
         k, start = self._pieces[number]
         game = self.games[k]
         values = np.zeros((game.n_rows, game.n_columns))
-        for tree in self._trees[k][start : start + PIECE_TREES]:
+        for tree in self.trees[k][start : start + PIECE_TREES]:
             game.add_values(tree, values)
+        return values
+
+
+class DeepDraws:
+    """Rounds of random orders of columns, one for every deep leaf; the other leaves are exact.
+
+    Parameters
+    ----------
+    pieces : TreePieces
+    rows : list of ndarray
+        The rows of the table behind those of every split.
+    seed : int
+
+    Attributes
+    ----------
+    share : float
+        Of the predictions, the part that falls into deep leaves.
+    columns : ndarray of bool
+        The columns on the paths of these.
+    """
+
+    def __init__(self, pieces: TreePieces, rows: list[NDArray[np.intp]], seed: int) -> None:
+        self._games, self._rows, self._seed = pieces.games, rows, seed
+        self._counts = [len(trees) for trees in pieces.trees]
+        self._deep: list[list[tuple[int, SplitTree]]] = []
+        self.share, self.columns = 0.0, np.zeros(pieces.games[0].n_columns, dtype=np.bool_)
+        for game, trees in zip(pieces.games, pieces.trees, strict=True):
+            deep = []
+            for number, tree in enumerate(trees):
+                if may_be_deep(tree, game.features.owners):
+                    mass, named = game.deep_part(tree)
+                    if named.any():
+                        deep.append((number, tree))
+                        self.columns |= named
+                        self.share += mass / len(trees) / len(pieces.trees)
+            self._deep.append(deep)
+        self._exact = np.zeros((0, 0))
+
+    def beside(self, exact: NDArray[np.float64]) -> DeepDraws:
+        """The same rounds, with the values of all other leaves added."""
+        self._exact = exact
+        return self
+
+    def __call__(self, number: int) -> NDArray[np.float64]:
+        values = self._exact.copy()
+        for k, (game, deep) in enumerate(zip(self._games, self._deep, strict=True)):
+            part = np.zeros((game.n_rows, game.n_columns))
+            for t, tree in deep:
+                random = generator(self._seed, "path orders", number, k, t)
+                game.add_deep_values(tree, random, part)
+            values[self._rows[k]] += part / (len(self._games) * self._counts[k])
         return values

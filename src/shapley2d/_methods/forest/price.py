@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shapley2d._base.in_threads import count_threads
 from shapley2d._methods.forest.cells import check_forest_scoring, tree_draws
-from shapley2d._methods.forest.fixed import PIECE_TREES, TreePieces, read_model
+from shapley2d._methods.forest.fixed import PIECE_TREES, DeepDraws, TreePieces, read_model
 from shapley2d._methods.work_price import price_draws, price_pieces
 from shapley2d._tables.problem import weigh_problem
 
 if TYPE_CHECKING:
+    from shapley2d._base.cost import Cost
     from shapley2d._methods.price import Price
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
@@ -24,6 +27,7 @@ def price_forest(
     model: Any,
     scoring: str | None,
     max_trees: int,
+    max_rounds: int,
     tolerance: float,
     **_: Any,
 ) -> Price:
@@ -56,4 +60,36 @@ def price_forest(
         n_jobs=jobs,
     )
     n_trees = sum(len(ensemble.trees) for ensemble in ensembles)
-    return replace(found, amounts={"trees": (n_trees, n_trees)}, facts={"piece": PIECE_TREES})
+    found = replace(found, amounts={"trees": (n_trees, n_trees)}, facts={"piece": PIECE_TREES})
+    deep = DeepDraws(pieces, [split.rows for split in problem.splits], run.seed)
+    if not deep.columns.any():
+        return found
+    values = np.zeros(shape)
+    for number in range(min(2, len(pieces))):  # about how far apart the values are
+        values[problem.splits[pieces.split_of(number)].rows] += pieces(number)
+    values *= 1.0 / (PIECE_TREES * min(2, len(pieces)))
+    rounds = price_draws(
+        deep.beside(values),
+        shape,
+        tolerance=tolerance,
+        max_draws=max_rounds,
+        n_jobs=jobs,
+        unit="round",
+    )
+    return replace(
+        rounds,
+        low=_both(found.low, rounds.low),
+        high=_both(found.high, rounds.high),
+        memory=max(found.memory, rounds.memory),
+        amounts={**found.amounts, **rounds.amounts},
+    )
+
+
+def _both(first: Cost, then: Cost) -> Cost:
+    """The cost of two stretches of work, one after the other."""
+    return replace(
+        then,
+        alone_s=first.alone_s + then.alone_s,
+        shared_s=first.shared_s + then.shared_s,
+        pieces=first.pieces + then.pieces,
+    )
