@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -432,3 +433,32 @@ def test_settings_that_cannot_be_shown_do_not_stop_a_run():
             cluster=pool,
         )
     assert v.info["settings"]["cluster"] == "<Pool>"
+
+
+@pytest.mark.parametrize(
+    ("players", "method"), [("groups", "mc"), ("cells", "mc"), ("cells", "knn")]
+)
+def test_a_finished_run_leaves_one_checkpoint(players, method, tmp_path):
+    """Runs that try other validation rows have checkpoints of their own until all are done."""
+    rng = np.random.default_rng(0)
+    X, X_valid = rng.normal(size=(24, 3)), rng.normal(size=(20, 3))
+    y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
+    options = {
+        "owners": [{"owner": "A", "row": "0-11"}, {"owner": "B", "row": "12-23"}],
+        "players": players,
+        "method": method,
+        "validation_groups": 3,
+        "checkpoint": tmp_path / "run.npz",
+        "progress": False,
+    }
+    if method == "mc":
+        options |= {"model": "gaussian_nb", "max_permutations": 3, "tolerance": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        first = value_blocks(X, y, X_valid, y_valid, **options)
+        names = {path.name for path in tmp_path.iterdir()}
+        assert names <= {"run.npz", "run.npz.previous"}
+        assert "run.npz" in names
+        again = value_blocks(X, y, X_valid, y_valid, **options)
+    assert np.array_equal(first.values, again.values)
+    assert np.array_equal(first.stderr, again.stderr)

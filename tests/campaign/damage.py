@@ -41,9 +41,10 @@ def damaged(good, random, other):
         "cut start",
         "zeros",
         "splice",
+        "other end",
         "insert",
         "swap",
-    )[random.integers(10)]
+    )[random.integers(11)]
     place = int(random.integers(size))
     length = int(random.integers(1, max(2, size // 3)))
     if kind == "flip":
@@ -59,6 +60,8 @@ def damaged(good, random, other):
         data[place : place + length] = bytes(len(data[place : place + length]))
     elif kind == "splice":
         data[place : place + length] = other[place : place + length]
+    elif kind == "other end":  # from any place to the end, so that it may be the whole other file
+        data[place:] = other[place:]
     elif kind == "insert":
         data[place:place] = random.bytes(length)
     else:
@@ -82,6 +85,8 @@ class Damage:
         other = paths[random.integers(len(paths))].read_bytes()
         good = path.read_bytes()
         data, _ = damaged(good, random, other)
+        if data == other:  # nothing is damaged then
+            return f"{kind}s identical"
         target = self.folder / f"damaged-{path.name}"
         target.write_bytes(data)
         try:

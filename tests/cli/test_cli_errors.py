@@ -229,6 +229,12 @@ def test_unwritable_folder(folder, capsys, monkeypatch):
     assert "--output v.parquet: the folder . cannot be written to" in capsys.readouterr().err
 
 
+def caused(error, cause):
+    """An error that another one led to."""
+    error.__cause__ = cause
+    return error
+
+
 @pytest.mark.parametrize(
     ("error", "code", "line"),
     [
@@ -236,7 +242,13 @@ def test_unwritable_folder(folder, capsys, monkeypatch):
         (UtilityError("Tree failed on rows 1"), 2, "shapley2d: error: the model cannot be trained: Tree failed on"),
         (PermissionError(errno.EACCES, "Permission denied", "a.csv"), 2, "a.csv: permission denied: choose another"),
         (FileNotFoundError(errno.ENOENT, "No such file or directory", "a.csv"), 2, "a.csv: No such file or directory"),
-        (MemoryError(), 2, "not enough memory"),
+        (MemoryError(), 2, "not enough memory: value fewer rows, use fewer --jobs, or raise the limit (ulimit -v"),
+        (ImportError("libopenblas.so: failed to map segment from shared object"), 2, "not enough memory"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), 2, "not enough memory"),
+        (caused(OSError("could not load libllvmlite.so"), OSError("failed to map segment")), 2, "not enough memory"),
+        (RuntimeError("can't start new thread"), 2, "the system allows no more threads or processes: use --jobs 1"),
+        (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), 2, "allows no more threads or processes"),
+        (caused(ValueError("pool"), RuntimeError("can't start new thread")), 2, "allows no more threads"),
         (ZeroDivisionError("division by zero"), 1, ("ZeroDivisionError: division by zero (this is a bug in shapley2d; "
          "to see where, run it again with SHAPLEY2D_DEBUG=1)")),
     ],

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import socket
 import threading
 import time
 
@@ -142,7 +144,7 @@ def test_errors_of_the_game_come_home(client):
 
 
 def test_addresses_are_checked(monkeypatch):
-    monkeypatch.setattr("shapley2d._estimation.cluster._PATIENCE_S", 1)
+    monkeypatch.setattr("shapley2d._estimation.cluster._ANSWER_S", 1)
     with pytest.raises(
         InputError, match=r"cluster='tcp://127.0.0.1:9' does not answer: is the scheduler running"
     ):
@@ -152,6 +154,28 @@ def test_addresses_are_checked(monkeypatch):
         match="cluster=5 must be the address of a Dask scheduler, a Dask client, or a pool with submit",
     ):
         value_game(make_game(), 20, 3, cluster=5, **OPTIONS)
+
+
+@pytest.mark.parametrize("words", [b"", b"SSH-2.0-OpenSSH_9.6\r\n"], ids=["silent", "another"])
+def test_a_port_that_is_no_scheduler_is_told(words, monkeypatch):
+    """It takes the connection, and then says nothing, or something else."""
+    monkeypatch.setattr("shapley2d._estimation.cluster._ANSWER_S", 1)
+    held = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def greet():
+            with contextlib.suppress(OSError):
+                while True:
+                    held.append(server.accept()[0])
+                    held[-1].sendall(words)
+
+        threading.Thread(target=greet, daemon=True).start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        told = "it said nothing for 1 seconds" if not words else "does not answer"
+        with pytest.raises(InputError, match=told):
+            value_game(make_game(), 20, 3, cluster=address, **OPTIONS)
+    for line in held:
+        line.close()
 
 
 def test_without_dask(monkeypatch):

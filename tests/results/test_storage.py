@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from campaign.crafted import check_line, valuation_parts, write_valuation
 from campaign.samples import blocks, cells, loaded, of_game
 from shapley2d import Valuation, value_cells
+from shapley2d._results.sealed import verify
 from shapley2d._tables.reading import parquet_bounds
 from shapley2d.exceptions import InputError
 
@@ -96,3 +98,22 @@ def test_numbers_of_single_precision_take_less_space(tmp_path):
     assert sizes[0] < 0.85 * sizes[1]  # of which entries of the table have a part
     with pytest.raises(InputError, match="precision='half' is not known"):
         v.save(tmp_path / "half.parquet", precision="half")
+
+
+def test_a_piece_of_another_file_is_noticed_wherever_it_is(tmp_path):
+    """All bytes are checked, in order: any splice is one of the two whole files, or damaged."""
+    paths = [tmp_path / "one.parquet", tmp_path / "two.parquet"]
+    cells().save(paths[0])
+    cells(max_permutations=4).save(paths[1])
+    one, two = (path.read_bytes() for path in paths)
+    rng = np.random.default_rng(0)
+    spliced = [one[:k] + two[k:] for k in range(len(two))]  # one's start, two's end
+    spliced += [one[: k + 1] + two for k in range(0, len(one), 7)]
+    for _ in range(2000):
+        (a, b), (c, d) = (np.sort(rng.integers(len(one) + 1, size=2)) for _ in range(2))
+        spliced += [one[:a] + two[a:b] + one[b:], one[:a] + two[c:d] + one[b:]]
+        spliced.append(one[:a] + one[b:] + one[a:b])
+    for data in spliced:
+        if data[-4:] == b"PAR1":
+            with io.BytesIO(data) as file:
+                assert bool(verify(file)) == (data in (one, two))

@@ -12,7 +12,7 @@ from shapley2d._api.question import Question
 from shapley2d._base.checks import check_choice, check_number, check_whole
 from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import warn, without_warnings
-from shapley2d._estimation.checkpoint import check_place
+from shapley2d._estimation.checkpoint import check_place, remove_checkpoint
 from shapley2d._methods.blocks import PERMUTATIONS_ONLY, estimate_blocks
 from shapley2d._methods.cell_sums import estimate_cell_sums
 from shapley2d._methods.players import PLAYERS, settle_method, settle_players
@@ -239,6 +239,7 @@ class BlocksJob:
 
             parts = problems_without_a_group(problem, groups, run.seed)
             replicates = _replicates(run, groups, parts, without)
+            _clear_checkpoints(options, replicates)
             covariance, dof, groups = _with_spread(covariance, dof, replicates)
         return Answer(problem, layout, estimate, None, covariance, dof, chosen, groups, scoring)
 
@@ -341,7 +342,9 @@ def _cell_replicates(
 
     if not METHODS[method].averages:
         parts = problems_without_a_group(problem, groups, run.seed)
-        return _replicates(run, groups, parts, solved)
+        replicates = _replicates(run, groups, parts, solved)
+        _clear_checkpoints(options, replicates)
+        return replicates
     # values are means over validation rows: the values of a group tell those without it; weights
     # that make a mean of the score are those of all rows, not of each group by itself
     problem = weigh_problem(problem, options.get("scoring"))
@@ -349,6 +352,7 @@ def _cell_replicates(
     whole = sums.of(estimate.values)
     shares, alone = zip(*problems_of_groups(problem, groups, run.seed), strict=True)
     of_groups = _replicates(run, groups, alone, solved)
+    _clear_checkpoints(options, of_groups)
     return [
         (whole - share * one) / (1 - share) for share, one in zip(shares, of_groups, strict=False)
     ]
@@ -429,6 +433,13 @@ def _check_checkpoints(options: dict[str, Any], validation_groups: int | None) -
 def _replicate_path(path: Any, number: int) -> str:
     """The checkpoint of the valuation without one validation group."""
     return f"{path}.without-{number}"
+
+
+def _clear_checkpoints(options: dict[str, Any], replicates: list[NDArray[np.float64]]) -> None:
+    """Remove the checkpoints of valuations that are all done; Ctrl-C leaves none of these."""
+    path = options.get("checkpoint")
+    for k in range(0 if path is None else len(replicates)):
+        remove_checkpoint(_replicate_path(path, k))
 
 
 def _of_replicate(options: dict[str, Any], number: int) -> dict[str, Any]:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from shapley2d._estimation.batches import Batch, Work
 
-_PATIENCE_S = 30  # for the scheduler to answer and for a first worker to join
+_ANSWER_S = 5  # for a scheduler to take a connection and say its first word
+_PATIENCE_S = 30  # for a first worker to join
 _AGAIN_S = 0.2  # between two tries
 _AHEAD = 2  # batches under way per thread of the cluster, so that no worker waits for the next one
 _POOL_WORKERS = 16  # assumed where a pool does not tell
@@ -133,20 +134,28 @@ def _submit(
 
 
 def _await_scheduler(address: str) -> None:
-    """Wait until the scheduler takes connections; a client that finds none blocks for a minute."""
+    """Wait until the scheduler speaks; a client that hears nothing blocks for a minute.
+
+    A scheduler greets whoever connects; under TLS the client speaks first.
+    """
     from distributed.comm.addressing import get_address_host_port, parse_address
 
-    if parse_address(address)[0] not in ("tcp", "tls"):
+    protocol = parse_address(address)[0]
+    if protocol not in ("tcp", "tls"):
         return
     place = get_address_host_port(address)
-    patience = time.monotonic() + _PATIENCE_S
+    patience = time.monotonic() + _ANSWER_S
     while True:
         try:
-            socket.create_connection(place, timeout=_PATIENCE_S).close()
+            with socket.create_connection(place, timeout=_ANSWER_S) as line:
+                if protocol == "tcp" and not line.recv(1):
+                    raise ConnectionResetError("it hung up")
         except ConnectionRefusedError:
             if time.monotonic() > patience:
                 raise
             time.sleep(_AGAIN_S)
+        except TimeoutError:
+            raise TimeoutError(f"it said nothing for {_ANSWER_S} seconds") from None
         else:
             return
 
@@ -155,7 +164,7 @@ def _new_client(address: str) -> Any:
     from distributed import Client
 
     _await_scheduler(address)
-    return Client(address, timeout=_PATIENCE_S, set_as_default=False)  # type: ignore[no-untyped-call]
+    return Client(address, timeout=_ANSWER_S, set_as_default=False)  # type: ignore[no-untyped-call]
 
 
 @contextmanager
@@ -176,9 +185,11 @@ def _connected(cluster: Any) -> Iterator[Any]:
         )
     try:
         client = cluster if given else _new_client(cluster)
-    except (OSError, ValueError) as error:
+    except Exception as error:
+        # whatever another server's words provoke in Dask, failed assertions too
+        why = " ".join(str(error).split()) or type(error).__name__
         raise InputError(
-            Setting("cluster", cluster), f" does not answer: is the scheduler running? ({error})"
+            Setting("cluster", cluster), f" does not answer: is the scheduler running? ({why})"
         ) from error
     try:
         try:

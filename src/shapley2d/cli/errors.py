@@ -28,6 +28,16 @@ INTERRUPTED = 130
 
 _DEBUG = "SHAPLEY2D_DEBUG"
 
+# as Python, the dynamic linker, LLVM, OpenBLAS and Arrow put it
+_NO_THREADS = ("can't start new thread", "resource temporarily unavailable", "pthread_create")
+_NO_MEMORY = (
+    "failed to map segment",
+    "cannot allocate memory",
+    "unable to allocate",
+    "out of memory",
+    "bad_alloc",
+)
+
 # typer bundles click since 0.27 and required it before; both derive their errors from this class
 UsageError: Any = typer.BadParameter.__base__
 
@@ -94,11 +104,37 @@ def _assess(error: Exception) -> tuple[int, str]:
         return USER_ERROR, _one_line(in_words(error))
     if isinstance(error, UtilityError):
         return USER_ERROR, f"the model cannot be trained: {_one_line(str(error))}"
+    if short := _shortage(error):
+        return USER_ERROR, short
     if isinstance(error, OSError) and error.errno is not None:
         return USER_ERROR, _os_error(error)
-    if isinstance(error, MemoryError):
-        return USER_ERROR, "not enough memory: value fewer rows, or a machine with more"
     return OUR_ERROR, f"{type(error).__name__}: {_one_line(str(error))}"
+
+
+def _shortage(error: BaseException | None) -> str:
+    """What the machine is short of, and what would do; empty if nothing of that kind is known.
+
+    Libraries say it in words of their own, most often in the error behind theirs.
+    """
+    while error is not None:
+        words = str(error).lower()
+        number = error.errno if isinstance(error, OSError) else None
+        if number == errno.EAGAIN or any(told in words for told in _NO_THREADS):
+            return (
+                "the system allows no more threads or processes: use --jobs 1 and set "
+                "OPENBLAS_NUM_THREADS=1, or raise the limit (ulimit -u, or that of the container)"
+            )
+        if (
+            isinstance(error, MemoryError)
+            or number == errno.ENOMEM
+            or any(told in words for told in _NO_MEMORY)
+        ):
+            return (
+                "not enough memory: value fewer rows, use fewer --jobs, or raise the limit "
+                "(ulimit -v, or that of the container; 2 GB are enough for small tables)"
+            )
+        error = error.__cause__ or error.__context__
+    return ""
 
 
 def _os_error(error: OSError) -> str:
