@@ -8,6 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.words import counted
+from shapley2d._forest.pipelines import (
+    feature_owners,
+    is_pipeline,
+    last_step,
+    transform_table,
+)
 from shapley2d._forest.read_sklearn import (
     histogram_features,
     is_boosted,
@@ -28,7 +34,7 @@ if TYPE_CHECKING:
 
 _ADVICE = (
     "pass RandomForest*, ExtraTrees*, GradientBoosting*, HistGradientBoosting* or a decision tree "
-    "of scikit-learn"
+    "of scikit-learn, or a Pipeline that ends in one"
 )
 
 
@@ -51,7 +57,7 @@ class Ensemble:
 
 def check_forest(model: Any) -> None:
     """Refuse a model that is not a tree ensemble."""
-    if is_sklearn_forest(model):
+    if is_sklearn_forest(last_step(model)):
         return
     raise InputError(
         Setting("model", model), f" is not a tree ensemble that can be read: {_ADVICE}"
@@ -84,17 +90,38 @@ def encoded_matrices(split: Split) -> tuple[NDArray[np.float32], Features]:
 def read_fitted(model: Any, split: Split) -> Ensemble:
     """A fitted model, with the tables of a split as the user's model sees them."""
     check_columns(model, split.train)
-    if is_histogram(model):
-        train, owners = histogram_features(model, split.train.native)
-        valid, _ = histogram_features(model, split.valid.native)
-        features = Features(_lines(train), _lines(valid), owners)
+    last = last_step(model)
+    if not is_pipeline(model):
+        features = _plain_features(last, split)
     else:
-        features = Features(
-            _lines(as_float32(_numbers(model, split.train))),
-            _lines(as_float32(_numbers(model, split.valid))),
-            np.arange(split.train.n_columns, dtype=np.int32),
-        )
-    return Ensemble(read_trees(model), features, is_boosted(model))
+        train, valid = (transform_table(model, part.native) for part in (split.train, split.valid))
+        features = _made_features(last, train, valid, feature_owners(model, split.train))
+    return Ensemble(read_trees(last), features, is_boosted(last))
+
+
+def _plain_features(model: Any, split: Split) -> Features:
+    """The tables as a model sees them that was fitted on their columns."""
+    if is_histogram(model):
+        own = np.arange(split.train.n_columns, dtype=np.int32)
+        return _made_features(model, split.train.native, split.valid.native, own)
+    return Features(
+        _lines(as_float32(_numbers(model, split.train))),
+        _lines(as_float32(_numbers(model, split.valid))),
+        np.arange(split.train.n_columns, dtype=np.int32),
+    )
+
+
+def _made_features(model: Any, train: Any, valid: Any, owners: NDArray[np.int32]) -> Features:
+    """What a model makes of the matrices that it is given, whose columns have these owners."""
+    if is_histogram(model):
+        left, order = histogram_features(model, train)
+        right, _ = histogram_features(model, valid)
+        return Features(_lines(left), _lines(right), owners[order])
+    return Features(_lines(_rounded(train)), _lines(_rounded(valid)), owners)
+
+
+def _rounded(matrix: Any) -> NDArray[np.float32]:
+    return as_float32(np.asarray(matrix, dtype=np.float64))
 
 
 def check_columns(model: Any, table: Table) -> None:

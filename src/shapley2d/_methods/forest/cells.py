@@ -24,6 +24,7 @@ from shapley2d._estimation.fingerprint import hash_parts
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._forest.ensemble import is_fitted
+from shapley2d._forest.pipelines import last_step
 from shapley2d._methods.baseline_utility import forest_baseline
 from shapley2d._methods.forest.fixed import DeepDraws, TreePieces, read_model
 from shapley2d._methods.forest.grow import TreeDraws
@@ -222,7 +223,7 @@ def _warn_of_seen_rows(model: Any, problem: Problem) -> None:
 def _about_trees(model: Any, ensembles: Sequence[Ensemble]) -> dict[str, Any]:
     """What the record of a run says of the trees."""
     count = round(float(np.mean([len(ensemble.trees) for ensemble in ensembles])))
-    name = type(model).__name__
+    name = type(last_step(model)).__name__
     forest = f"the {counted(count, 'tree')} of {name}"
     if ensembles[0].boosted:
         forest += ", whose leaves stand in for the boosted sum"

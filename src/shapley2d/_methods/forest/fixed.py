@@ -15,6 +15,7 @@ from shapley2d._forest.ensemble import (
     read_fitted,
 )
 from shapley2d._forest.game import LeafGame
+from shapley2d._forest.pipelines import is_pipeline
 from shapley2d._forest.read_sklearn import is_boosted, is_histogram, read_trees
 from shapley2d._forest.tree_values import may_be_deep
 from shapley2d._games.fitting import check_task, prepared_model
@@ -66,13 +67,14 @@ def _fit(model: Any, split: Split) -> Ensemble:
 
     by_position = getattr(model, "categorical_features", None) not in (None, "from_dtype")
     table, features = encoded_matrices(split)
-    if is_histogram(model) and by_position:  # of columns of the user's table
+    as_it_is = is_pipeline(model) or (is_histogram(model) and by_position)
+    if as_it_is:  # they name, encode or fill columns of the user's table
         table = split.train.native
     try:
         fitted = clone(model).fit(table, split.y.y)
     except Exception as error:
         raise UtilityError(f"{model!r} failed on {split.rows.size:,} rows: {error}") from error
-    if table is split.train.native:
+    if as_it_is:
         return read_fitted(fitted, split)
     return Ensemble(read_trees(fitted), features, is_boosted(fitted))
 
