@@ -21,7 +21,7 @@ def estimate_columns(
     if not isinstance(seed, np.random.SeedSequence):
         seed = np.random.SeedSequence(seed)
     target = ColumnSemivalue(n_columns, check_semivalue(semivalue))
-    sequence = PairSequence(n_columns, seed, None if target.efficient else target.shares)
+    sequence = PairSequence(n_columns, seed, target.shares)
     pairs = sequence.take((n_subsets - 2) // 2)
     ends = with_sum(phi(np.array([[False] * n_columns, [True] * n_columns])))
     halves = [with_sum(phi(masks)) if len(masks) else ends[:0] for masks in (pairs, ~pairs)]
@@ -33,9 +33,7 @@ def estimate_columns(
         )
         return SimpleNamespace(values=values[:-1], stderr=np.zeros_like(values[:-1]))
     fit = fit_pairs(target, pairs, parts, ends, estimator=estimator, penalised=True)
-    of_rows = fit.replicates[:, :-1].sum(axis=2)
-    groups = len(of_rows)
-    row_stderr = np.sqrt((groups - 1) / groups * np.square(of_rows - of_rows.mean(axis=0)).sum(0))
+    row_stderr = np.sqrt(np.square(fit.deviations[:, :-1].sum(axis=2)).sum(axis=0))
     return SimpleNamespace(
         values=fit.values[:-1],
         stderr=fit.stderr[:-1],

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from column_samples import estimate_columns
-from shapley2d._knn.columns.chunk_design import chunk_design
-from shapley2d._knn.columns.estimators import ColumnSemivalue
+from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
+from shapley2d._knn.columns.design import PairSequence
+from shapley2d._knn.columns.estimators import ColumnSemivalue, PairKernel
+from shapley2d._knn.columns.kernel import KERNEL_NOISE, kernel_profile
+from shapley2d._knn.columns.pair_fit import pair_estimators
 
 M = 8
 SEMIVALUES = ["shapley", "banzhaf", ("beta", 4, 1)]
@@ -35,32 +38,60 @@ def game(seed, n=5):
 
 
 @pytest.mark.parametrize("semivalue", SEMIVALUES)
-def test_the_values_are_those_of_estimator_b(semivalue):
+def test_values_and_errors_are_those_of_estimator_b(semivalue):
     """The same pairs, the same weights: keeping the row values would give nothing else."""
     phi, seed = game(1), np.random.SeedSequence(3)
-    design = chunk_design(ColumnSemivalue(M, semivalue), 66, seed, left_out=10)
+    design = chunk_design(ColumnSemivalue(M, semivalue), 66, seed, error_lines=3000)
     kept = estimate_columns(phi, M, n_subsets=66, semivalue=semivalue, random_state=seed)
-    lines = design.weights @ phi(design.coalitions)
-    assert pytest.approx(kept.values) == lines[:M].T
-    jackknife = np.square(lines[M : M * (1 + design.left_out)].reshape(design.left_out, M, -1)).sum(
-        axis=0
-    )
-    if (
-        design.probes
-    ):  # the expected part is not compared: here it is estimated by random projections
-        jackknife *= 1 - design.share
-    assert (jackknife <= 2 * kept.stderr.T**2 + 1e-12).all()
+    lines = ChunkLines.split(design.weights @ phi(design.coalitions), design)
+    assert pytest.approx(kept.values) == lines.values.T
+    # lines of random signs: their squares add up to the variances on average
+    assert np.square(lines.errors).sum(axis=0) == pytest.approx(kept.stderr.T**2, rel=0.15)
+    of_columns = np.square(lines.errors.sum(axis=2)).sum(axis=0)
+    assert of_columns == pytest.approx(kept.column_stderr**2, rel=0.15)
+    assert design.dof < kept.dof
 
 
-def test_projections_have_the_scale_of_a_game_as_their_mean_square():
-    phi, target = game(2), ColumnSemivalue(M, "shapley")
-    design = chunk_design(target, 50, np.random.SeedSequence(0), probes=4000)
-    scale = np.square((design.weights @ phi(design.coalitions))[-4000:]).sum(axis=0)
-    from shapley2d._knn.columns.estimators import OddKernel
+@pytest.mark.parametrize("n_subsets", [24, 40, 100])
+@pytest.mark.parametrize("semivalue", [*SEMIVALUES, ("beta", 1, 2)])
+def test_every_size_counts_what_it_should_in_every_design(semivalue, n_subsets):
+    """What makes the estimates unbiased for any game: no mean over chunks would take a lean out."""
+    target = ColumnSemivalue(M, semivalue)
+    everything = PairSequence(M, np.random.SeedSequence(0)).take(10**6)
+    for seed in range(5):
+        pairs = PairSequence(M, np.random.SeedSequence(seed), target.shares).take(n_subsets // 2)
+        for part, one in enumerate(pair_estimators(target, pairs)):
+            exact = target.exact_weights(everything)[part]
+            np.testing.assert_allclose(
+                counted(pairs, one.weights), counted(everything, exact), atol=1e-9
+            )
 
-    pairs = design.coalitions[2:26]
-    odd = (phi(pairs) - phi(~pairs)) / 2
-    assert scale == pytest.approx(OddKernel(target, pairs).scale(odd), rel=0.1)
+
+def counted(pairs, weights):
+    """What the pairs of every size count for the columns in them, and for all columns together."""
+    size = pairs.sum(axis=1)
+    for_members = (weights * (pairs.T - size / M)).sum(axis=0)
+    return [np.bincount(size, by_pair) for by_pair in (for_members, weights.sum(axis=0))]
+
+
+@pytest.mark.parametrize("odd", [True, False])
+def test_what_the_others_predict_of_a_pair_is_known_without_fitting_again(odd):
+    """Against fits of the kernel without each of the pairs, by brute force."""
+    target = ColumnSemivalue(7, ("beta", 4, 1))
+    pairs = PairSequence(7, np.random.SeedSequence(2)).take(20)
+    part = np.random.default_rng(0).normal(size=(20, 3))
+    one = PairKernel(target, pairs, odd=odd)
+    profile, amplitude = kernel_profile(7, odd=odd)
+    at = amplitude[pairs.sum(axis=1)]
+    covariance = profile[(pairs[:, None] ^ pairs).sum(axis=2)] + KERNEL_NOISE * np.eye(20)
+    covariance *= np.outer(at, at)
+    missed = np.empty_like(part)
+    for p in range(20):
+        rest = np.arange(20) != p
+        missed[p] = part[p] - covariance[p, rest] @ np.linalg.solve(
+            covariance[np.ix_(rest, rest)], part[rest]
+        )
+    np.testing.assert_allclose(one.missed(part), one._root[:, None] * missed, atol=1e-9)
 
 
 def test_chunks_have_coalitions_of_their_own_and_empty_may_count_nothing():

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 from column_samples import estimate_columns
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import ColumnSemivalue, OddKernel
+from shapley2d._knn.columns.estimators import ColumnSemivalue, PairKernel
 from shapley2d._knn.columns.expected_error import expected_error
 from shapley2d._knn.columns.kernel import KERNEL_NOISE, kernel_profile
 from shapley2d._knn.columns.pair_fit import few_subsets
@@ -110,7 +110,7 @@ def test_intervals_cover_at_three_evaluations_to_a_column(games, task, semivalue
     assert 0.9 <= ratio <= 1.8
 
 
-@pytest.mark.parametrize("n_subsets", [8, 20, 60])
+@pytest.mark.parametrize("n_subsets", [20, 60])
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_errors_include_that_few_subsets_lean_to_the_mean(games, task, n_subsets):
     """A jackknife alone covers 70 % of the values from 8 coalitions, and 91 % from 20."""
@@ -119,35 +119,35 @@ def test_errors_include_that_few_subsets_lean_to_the_mean(games, task, n_subsets
     assert columns.mean() >= 0.92
 
 
-def test_a_column_that_matters_most_is_missed_with_few_subsets(games):
-    """Why fewer than three to a column are marked: the mean over cells does not tell."""
-    cells, _, _, _ = coverage(games["classification"], "shapley", 8, 30)
-    assert np.quantile(cells, 0.01) < 0.8
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_three_pairs_have_wide_intervals_that_hold(games, task):
+    """Not all sizes are sampled, which is why so few are marked, and one degree of freedom is left."""
+    cells, columns, _, _ = coverage(games[task], "shapley", 8, 20)
+    assert cells.mean() >= 0.93 and np.quantile(cells, 0.01) >= 0.8
+    assert columns.mean() >= 0.93
     assert few_subsets(8, M) and few_subsets(3 * M - 1, M) and not few_subsets(3 * M, M)
 
 
+@pytest.mark.parametrize("odd", [True, False])
 @pytest.mark.parametrize("semivalue", ["shapley", "banzhaf", ("beta", 4, 1)])
-def test_expected_errors_are_those_of_the_random_game(semivalue):
+def test_expected_errors_are_those_of_the_random_game(semivalue, odd):
     """By brute force: the covariance over all pairs, and the weights of the value less those of the estimate."""
     m = 7
     target = ColumnSemivalue(m, check_semivalue(semivalue))
+    if not odd and target.symmetric:
+        return  # it has no even part
     everything = PairSequence(m, np.random.SeedSequence(1)).take(10**6)
     sampled = np.arange(len(everything)) < 12
-    profile, amplitude = kernel_profile(m)
+    profile, amplitude = kernel_profile(m, odd=odd)
     size = everything.sum(axis=1)
     covariance = profile[(everything[:, None] ^ everything).sum(axis=2)] + KERNEL_NOISE * np.eye(
         len(size)
     )
     covariance *= np.outer(amplitude[size], amplitude[size])
-    for weights in (
-        np.zeros((m, 12)),
-        OddKernel(target, everything[sampled]).weights(np.ones(12, dtype=bool)),
-    ):
-        off = target.exact_weights(everything)[0]
+    for weights in (np.zeros((m, 12)), PairKernel(target, everything[sampled], odd=odd).weights):
+        off = target.exact_weights(everything)[0 if odd else 1]
         off[:, sampled] -= weights
-        expected = expected_error(target, everything[sampled], weights)
+        expected = expected_error(target, everything[sampled], weights, odd=odd)
         np.testing.assert_allclose(
-            expected.columns, np.einsum("jp,pq,jq->j", off, covariance, off), atol=1e-10
+            expected, np.einsum("jp,pq,jq->j", off, covariance, off), atol=1e-9
         )
-        together = off.sum(axis=0)
-        assert expected.row_sum == pytest.approx(together @ covariance @ together, abs=1e-10)

@@ -12,9 +12,8 @@ from threadpoolctl import threadpool_limits
 from column_samples import estimate_columns
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import ENUMERATE_UP_TO, PairSequence, pair_counts
-from shapley2d._knn.columns.estimators import ColumnSemivalue, OddKernel, PairRidge
+from shapley2d._knn.columns.estimators import ColumnSemivalue, PairRidge, jackknife_groups
 from shapley2d._knn.columns.kernel import kernel_profile, kernel_semivalues
-from shapley2d._knn.columns.pair_fit import jackknife_groups
 from shapley2d._theory.semivalues import check_semivalue, marginal_weights
 
 SEMIVALUES = [
@@ -241,17 +240,6 @@ def test_kernel_matrix_is_positive_definite():
     assert np.linalg.eigvalsh(gram)[0] > -1e-9 * profile[0]
 
 
-def test_leaving_pairs_out_equals_a_fit_without_them():
-    target = ColumnSemivalue(9, "shapley")
-    pairs = PairSequence(9, np.random.SeedSequence(3)).take(70)
-    keep = np.arange(70) % 7 != 2
-    whole, part = OddKernel(target, pairs), OddKernel(target, pairs[keep])
-    part._penalty = whole._penalty
-    weights = whole.weights(keep)
-    assert not weights[:, ~keep].any()
-    np.testing.assert_allclose(weights[:, keep], part.weights(np.ones(60, dtype=bool)), atol=1e-9)
-
-
 def test_ridge_shrinks_noise_and_keeps_signal():
     target = ColumnSemivalue(20, "shapley")
     pairs = PairSequence(20, np.random.SeedSequence(0)).take(60)
@@ -337,8 +325,6 @@ def test_hundreds_of_columns(semivalue, bound):
     exact[:, second] += meets * bonus
     estimate = estimate_columns(phi, m, n_subsets=1600, semivalue=semivalue, random_state=1)
     assert relative_error(estimate.values, exact) < bound
-    # With fewer than three pairs to a column, leaving out a tenth of them overstates the error,
-    # within bounds.
     assert (
         np.mean(np.abs(estimate.values - exact) <= interval_factor(estimate.dof) * estimate.stderr)
         >= 0.9

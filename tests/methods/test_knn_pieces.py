@@ -308,19 +308,18 @@ def test_work_on_a_gpu_goes_one_piece_ahead_and_changes_no_bit(monkeypatch):
     assert begun == list(range(plain.info["n_chunks"])) and max(ahead) > 1
 
 
-def test_squares_of_changes_do_as_well_as_the_changes():
+def test_squares_of_error_lines_do_as_well_as_the_lines():
     rng = np.random.default_rng(0)
     design = chunk_design(
-        ColumnSemivalue(6, "shapley"), 30, np.random.SeedSequence(0), left_out=3, probes=2
+        ColumnSemivalue(6, "shapley"), 30, np.random.SeedSequence(0), error_lines=3
     )
     whole, squared = StratumSums(9, (11, 6)), StratumSums(9, (11, 6))
     for size in (4, 5):
         lines = ChunkLines.split(rng.normal(size=(len(design.weights), 11)), design)
-        squares = np.square(lines.changes).sum(axis=0)
-        alike = ChunkLines(lines.values, lines.probes, None, squares, lines.changes.sum(axis=2))
-        facts = (size, design.left_out, design.share, design.expected, design.response)
-        whole.add(PieceResult(lines, *facts))
-        squared.add(PieceResult(alike, *facts))
+        squares = np.square(lines.errors).sum(axis=0)
+        alike = ChunkLines(lines.values, None, squares, lines.errors.sum(axis=2))
+        whole.add(PieceResult(lines, size, design.dof))
+        squared.add(PieceResult(alike, size, design.dof))
     assert np.array_equal(whole.mean(), squared.mean())
     for part in ("values", "rows", "columns", "total"):
         assert np.allclose(whole.variance(part), squared.variance(part), rtol=1e-6)

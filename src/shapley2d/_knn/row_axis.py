@@ -132,7 +132,7 @@ class RowAxis(ABC):
     finer : RowAxis or None
         The same with near rows ranked, where this one has all rows in bins.
     squares_at_most : int
-        Changes of every value that :meth:`contracted_squares` has room for; 0 if it cannot.
+        Error lines of a column that :meth:`contracted_squares` has room for; 0 if it cannot.
     """
 
     is_binned: bool = False
@@ -210,21 +210,20 @@ class RowAxis(ABC):
         coalitions: NDArray[np.bool_],
         weights: NDArray[np.float64],
         chosen: NDArray[np.integer],
-        left_out: int,
+        error_lines: int,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The same with the squares of changes added up, where :attr:`squares_at_most` allows it.
+        """The same with squares added up, where :attr:`squares_at_most` allows it.
 
-        The first m lines of the weights give values, the next ``left_out`` times m their changes,
-        and the rest are kept as they are.
+        The first m lines of the weights give values, the other ``error_lines`` times m are squared.
 
         Returns
         -------
-        ndarray of shape (2 m + rest, n)
-            Values, the sums of their squared changes, and the other lines.
-        ndarray of shape (left_out, m)
-            The sums of the changes over the rows.
+        ndarray of shape (2 m, n)
+            Values, and for each the sum of squares.
+        ndarray of shape (error_lines, m)
+            The sums of the error lines over the rows.
         """
-        raise NotImplementedError(f"{type(self).__name__} squares no changes")
+        raise NotImplementedError(f"{type(self).__name__} squares no lines")
 
     def ranked(self) -> RowAxis:
         """The same game with all rows ranked."""

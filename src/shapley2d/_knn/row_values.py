@@ -88,7 +88,7 @@ class RowValues:
 
     @property
     def squares_at_most(self) -> int:
-        """Changes of every value that :meth:`contract_squares` can square; 0 where it cannot."""
+        """Error lines of a column that :meth:`contract_squares` can square; 0 where it cannot."""
         return 0 if self.axis.game.all_vote else self.axis.squares_at_most
 
     @property
@@ -189,7 +189,7 @@ class RowValues:
     def contract_squares(
         self, design: ChunkDesign, *, valid: slice | NDArray[np.integer] | None = None
     ) -> ChunkLines:
-        """The lines of a design, with the squares of its changes added up where they are computed.
+        """The lines of a design, with the squares of its errors added up where they are computed.
 
         Parameters
         ----------
@@ -199,13 +199,11 @@ class RowValues:
         """
         chosen = self._chosen(valid)
         lines, of_columns = self.axis.contracted_squares(
-            design.coalitions, design.weights / max(len(chosen), 1), chosen, design.left_out
+            design.coalitions, design.weights / max(len(chosen), 1), chosen, design.error_lines
         )
         map_columns(self._put_back, lines, self.n_rows)
         m = self.n_columns
-        return ChunkLines(
-            lines[:m], lines[2 * m :], squares=lines[m : 2 * m], of_columns=of_columns
-        )
+        return ChunkLines(lines[:m], squares=lines[m:], of_columns=of_columns)
 
     def walk(
         self,

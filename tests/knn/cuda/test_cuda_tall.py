@@ -115,8 +115,8 @@ def test_where_they_do_not_fit(game):
 
 
 @emulated
-@pytest.mark.parametrize("left_out", [pytest.param(1, marks=pytest.mark.slow), 3])
-def test_squares_are_added_up_on_the_device(folder, monkeypatch, left_out):
+@pytest.mark.parametrize("error_lines", [pytest.param(1, marks=pytest.mark.slow), 3])
+def test_squares_are_added_up_on_the_device(folder, monkeypatch, error_lines):
     monkeypatch.setattr(subsets, "LEAST_ROWS", 100)
     monkeypatch.setattr(binned, "MOST_ROWS", 200)
     monkeypatch.setattr(rows_module, "FAST_ROWS", 100)
@@ -130,16 +130,15 @@ def test_squares_are_added_up_on_the_device(folder, monkeypatch, left_out):
     )  # fmt: skip
     assert part.can_square and part.squares_at_most == 16 and part.rows_at_a_time == tall.MOST_VALID
     design = chunk_design(
-        ColumnSemivalue(5, "shapley"), 16, np.random.SeedSequence(0), left_out=left_out, probes=3
+        ColumnSemivalue(5, "shapley"), 16, np.random.SeedSequence(0), error_lines=error_lines
     )
-    assert design.left_out == left_out
+    assert design.error_lines == error_lines
     found = part.contract_squares(design)
     lines = ChunkLines.split(part.contract(design.coalitions, design.weights), design)
-    assert found.changes is None
+    assert found.errors is None
     assert np.array_equal(found.values, lines.values)
-    assert np.array_equal(found.probes, lines.probes)
-    assert np.allclose(found.squares, (lines.changes**2).sum(axis=0), rtol=1e-12, atol=0)
-    assert np.allclose(found.of_columns, lines.changes.sum(axis=2), rtol=0, atol=1e-12)
+    assert np.allclose(found.squares, (lines.errors**2).sum(axis=0), rtol=1e-12, atol=0)
+    assert np.allclose(found.of_columns, lines.errors.sum(axis=2), rtol=0, atol=1e-12)
 
 
 @emulated

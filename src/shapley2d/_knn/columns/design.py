@@ -5,8 +5,9 @@ come as one endless sequence, every prefix of which is a valid design, so that a
 doubled without losing an evaluation and an interrupted run is just a shorter one:
 
 - within a size the pairs come in a uniformly random order without repetition;
-- between sizes they alternate, in a random order, so that all sizes get nearly the same number
-  (a size that runs out is enumerated, and the rest of the budget goes to the larger ones).
+- between sizes they alternate, in a random order, so that all sizes get their share: as many of
+  every size, or in given proportions (a size that runs out is enumerated, and the rest of the
+  budget goes to the larger ones).
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 ENUMERATE_UP_TO = 100_000
 """Sizes with more pairs are not listed and shuffled but drawn and checked for repetition."""
+
+LEAST_SHARE = 0.02
+"""Sizes that count for less, beside the one that counts most, are not sampled in any case."""
 
 _DRAWS_AT_ONCE = 256
 
@@ -88,8 +92,12 @@ class PairSequence:
             for size in sizes
         }
         self._rng = np.random.default_rng(_child(seed, 0))
-        # The r-th pair of a size is due at a random time in [r, r + 1) / share.
-        self._due = [(self._rng.random() / shares[size], size, 0) for size in sizes]
+        # The r-th pair of a size is due at a random time in [r, r + 1) / share, but the first of
+        # every size that counts comes before all second ones: without it an estimate would lean.
+        self._due = [
+            (self._rng.random() / (1.0 if shares[size] > LEAST_SHARE else shares[size]), size, 0)
+            for size in sizes
+        ]
         heapq.heapify(self._due)
         self._taken: list[NDArray[np.bool_]] = []
 

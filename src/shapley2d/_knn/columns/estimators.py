@@ -1,4 +1,4 @@
-r"""From sampled pairs to column values: a ridge over pairs (A), and an odd kernel before it (B).
+r"""From sampled pairs to column values: a ridge over pairs (A), and an odd kernel (B).
 
 Split a game into its odd part ``D(S) = (phi(S) - phi(S^c)) / 2`` and its even part ``E(S) = phi(S)
 - D(S)``. With ``q(s)`` the probability that a player joins a coalition of ``s`` others, ``mean_s``
@@ -26,12 +26,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._knn.columns.design import pair_counts
-from shapley2d._knn.columns.kernel import (
-    KERNEL_NOISE,
-    OddGames,
-    inverse_kernel,
-)
+from shapley2d._knn.columns.design import LEAST_SHARE, pair_counts
+from shapley2d._knn.columns.expected_error import expected_error
+from shapley2d._knn.columns.kernel import RandomGames, inverse_kernel
 from shapley2d._theory.semivalues import size_probabilities
 
 if TYPE_CHECKING:
@@ -43,8 +40,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_PENALTIES = np.concatenate([[0.0], np.logspace(-6, 1, 36)])
+GROUPS = 10
+"""Parts of the pairs that a jackknife leaves out in turn."""
 
+_PENALTIES = np.concatenate([[0.0], np.logspace(-6, 1, 36)])
+_BLOCK = 256  # lines of a matrix over the pairs at a time
 
 _COUNTLESS = 10**300  # pairs: more than float64 can count
 
@@ -96,14 +96,28 @@ class ColumnSemivalue:
             ends_apart[0] = 0.0
 
     @cached_property
-    def odd_games(self) -> OddGames:
-        """The kernel of estimator B with its semivalues, made once for all chunks of a run."""
-        return OddGames(self.joins)
+    def odd_games(self) -> RandomGames:
+        """The odd kernel of estimator B with its semivalues, made once for all chunks of a run."""
+        return RandomGames(self.joins, odd=True)
+
+    @cached_property
+    def even_games(self) -> RandomGames:
+        """The even one."""
+        return RandomGames(self.joins, odd=False)
+
+    def counted(self, *, odd: bool) -> tuple[Floats, Floats]:
+        """Slope and level of every size in one of the parts."""
+        return (self.odd_slope, self.odd_level) if odd else (self.even_slope, self.even_level)
 
     @property
     def shares(self) -> Floats:
-        """Relative numbers of pairs to sample of each size: as much as its slope counts."""
-        return np.asarray(np.maximum(self.odd_slope / self.odd_slope.max(initial=1e-300), 0.02))
+        """Relative numbers of pairs to sample of each size: what it counts, times how it varies.
+
+        That is the least variance for the work (Neyman), with the kernel's amplitude for how much
+        the pairs of a size differ.
+        """
+        shares = self.odd_slope * self.odd_games.amplitude[: len(self.odd_slope)]
+        return np.asarray(np.maximum(shares / shares.max(initial=1e-300), LEAST_SHARE))
 
     def exact_weights(self, coalitions: NDArray[np.bool_]) -> list[Floats]:
         """Weights (m, pairs) of the parts with which all pairs give the exact semivalue."""
@@ -228,23 +242,83 @@ def _without_means(lines: Floats, size: NDArray[np.intp]) -> Floats:
     return np.asarray(lines - (sums / np.maximum(np.bincount(size), 1)[:, None])[size])
 
 
-class _PairEstimator:
-    """One part of a game from a sample of its pairs; subclasses say how."""
+class PartEstimator:
+    """One part of a game from a sample of its pairs; subclasses say how.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (m, pairs)
+        Of the sampled part in the values.
+    most_lines : int
+        Lines of errors that there are, at most.
+    expected : float
+        How its squared error compares with that of the other part of a game.
+    """
+
+    weights: Floats
+    most_lines: int = 2**31
+    expected: float = 1.0
 
     def __init__(self, target: ColumnSemivalue, coalitions: NDArray[np.bool_]) -> None:
         self._target, self._coalitions = target, coalitions
+        self._size = coalitions.sum(axis=1)
 
-    def weights(self, keep: NDArray[np.bool_]) -> Floats:
-        """Weights (m, pairs) in the values estimated from the pairs to keep; 0 for others."""
-        weights = np.zeros(self._coalitions.T.shape)
-        weights[:, keep] = self._kept_weights(keep)
-        return weights
+    def dof(self, count: int | None = None) -> float:
+        """Degrees of freedom behind a variance of so many lines; of all that there are if None."""
+        raise NotImplementedError
+
+    def error_weights(self, random: np.random.Generator, count: int) -> list[Floats]:
+        """Weights (m, pairs) of lines whose squares add up to the variances, on average.
+
+        The same random numbers make lines of both parts that belong together.
+        """
+        raise NotImplementedError
+
+
+class Refitted(PartEstimator):
+    """An estimator whose error is seen by leaving out groups of pairs in turn, a jackknife."""
+
+    @cached_property
+    def weights(self) -> Floats:  # type: ignore[override]
+        """Those of a fit to all pairs."""
+        return self._kept_weights(np.ones(len(self._size), dtype=np.bool_))
+
+    @cached_property
+    def _groups(self) -> NDArray[np.intp]:
+        return jackknife_groups(self._size, self._target.counts)
+
+    @property
+    def most_lines(self) -> int:  # type: ignore[override]
+        """The groups."""
+        return int(self._groups.max()) + 1
+
+    def dof(self, count: int | None = None) -> float:
+        """One for every group, less the one that their mean takes."""
+        groups = self.most_lines - 1
+        return float(groups if count is None else min(count, groups))
+
+    def error_weights(self, random: np.random.Generator, count: int) -> list[Floats]:
+        """What leaving a group out changes, of some random groups."""
+        n_groups = self.most_lines
+        some = random.permutation(n_groups)[:count]
+        scale = np.sqrt((n_groups - 1) / len(some))
+        return [scale * self._change(k) for k in some.tolist()]
+
+    def changes(self, part: Floats) -> Floats:
+        """What leaving each group out changes in the values (groups, g, m) of some games."""
+        return np.array([part.T @ self._change(k).T for k in range(self.most_lines)])
+
+    def _change(self, group: int) -> Floats:
+        keep = self._groups != group
+        change = -self.weights
+        change[:, keep] += self._kept_weights(keep)
+        return change
 
     def _kept_weights(self, keep: NDArray[np.bool_]) -> Floats:
         raise NotImplementedError
 
 
-class PairRidge(_PairEstimator):
+class PairRidge(Refitted):
     """Estimator A: weighted ridge of the odd part, its penalty chosen by cross-validation.
 
     Parameters
@@ -270,64 +344,7 @@ class PairRidge(_PairEstimator):
         return _odd_ridge(self._target, self._coalitions[keep]).weights(self._penalty)
 
 
-class OddKernel(_PairEstimator):
-    """Estimator B: smooth the odd part by a kernel of known semivalue, then A on the residuals.
-
-    The kernel is ``a(|S|) a(|T|) g(d)`` with the Hamming distance ``d`` and noise ``0.1 a^2``. The
-    ridge over the residuals makes up for what the kernel misses; its penalty vanishes faster than
-    the sampling error does, so that no bias lasts.
-
-    Parameters
-    ----------
-    target : ColumnSemivalue
-    coalitions : ndarray of shape (pairs, m)
-    """
-
-    def __init__(self, target: ColumnSemivalue, coalitions: NDArray[np.bool_]) -> None:
-        super().__init__(target, coalitions)
-        size = coalitions.sum(axis=1)
-        games = target.odd_games
-        self._surrogate = np.where(coalitions.T, games.inside[size], games.outside[size])
-        self._amplitude = games.amplitude[size]
-        self._inverse = inverse_kernel(coalitions, games.profile)
-        self._penalty = _odd_ridge(target, coalitions).slight_penalty()
-
-    def _kept_weights(self, keep: NDArray[np.bool_]) -> Floats:
-        # With u = D/a and alpha = (g + noise)^-1 u the kernel's game has the semivalue (surrogate @
-        # alpha) and
-        # leaves the residuals (noise a alpha) on the sample.
-        ridge = _odd_ridge(self._target, self._coalitions[keep]).weights(self._penalty)
-        onto_alpha = np.zeros(self._coalitions.T.shape)
-        onto_alpha[:, keep] = (
-            self._surrogate[:, keep] + KERNEL_NOISE * self._amplitude[keep] * ridge
-        )
-        weights = onto_alpha @ self._inverse
-        if not keep.all():
-            # The inverse of a submatrix from the inverse of the whole.
-            block = self._inverse[np.ix_(~keep, ~keep)]
-            weights -= np.linalg.solve(block, weights[:, ~keep].T).T @ self._inverse[~keep]
-        return np.asarray((weights / self._amplitude)[:, keep])
-
-    def scale(self, odd: Floats) -> Floats:
-        """The most likely scale of the games of some rows, from their odd parts (pairs, rows)."""
-        smooth = odd / self._amplitude[:, None]
-        return np.asarray(
-            np.maximum((smooth * (self._inverse @ smooth)).sum(axis=0) / len(odd), 0.0)
-        )
-
-    def projections(self, noise: Floats) -> Floats:
-        """Weights (lines, pairs) that give lines whose mean square is the scale of a game.
-
-        Parameters
-        ----------
-        noise : ndarray of shape (lines, pairs)
-            Independent standard normal numbers.
-        """
-        root = np.linalg.cholesky(self._inverse)
-        return np.asarray(noise @ root.T / self._amplitude / np.sqrt(noise.shape[1]))
-
-
-class EvenRidge(_PairEstimator):
+class EvenRidge(Refitted):
     """What the even part adds to a semivalue that treats complements differently: a ridge as in A.
 
     Parameters
@@ -342,3 +359,166 @@ class EvenRidge(_PairEstimator):
 
     def _kept_weights(self, keep: NDArray[np.bool_]) -> Floats:
         return _even_ridge(self._target, self._coalitions[keep]).weights(self._penalty)
+
+
+class PairKernel(PartEstimator):
+    """Estimator B: of all weights that are unbiased for every game, the best for a random one.
+
+    The random game has the covariance ``a(|S|) a(|T|) g(d)`` with the Hamming distance ``d``, and
+    noise ``0.1 a^2``. The weights of least expected squared error (kriging) lean: some sizes count
+    for less than they do in the semivalue, in every sample alike, and no mean over samples takes
+    that out. Samples do not depend on the naming of the columns, so the mean weight of a pair in
+    the value of a column can only depend on its size and on whether it has that column. Where
+    every size counts as much as in the semivalue, in every sample, these means are those of the
+    semivalue itself: the estimate is unbiased, whatever the game. Multipliers, one for every
+    size, see to that at the least expense.
+
+    *Errors.* What the others predict of a pair is known without fitting again (it misses the pair
+    by ``a / k`` times what is kriged, with ``k`` the diagonal of the inverse). The variance of a
+    value is the sum of squared weights times squared errors of these predictions, times what
+    sampling without replacement leaves of a size. Predictions without the pair are worse than those
+    with it; by how much this overstates the error of a random game is known, and divided out.
+
+    Parameters
+    ----------
+    target : ColumnSemivalue
+    coalitions : ndarray of shape (pairs, m)
+    odd : bool
+        Whether it is for the odd part, or for the even one.
+
+    Attributes
+    ----------
+    expected : float
+        Squared error of all values together for a random game.
+    """
+
+    def __init__(
+        self, target: ColumnSemivalue, coalitions: NDArray[np.bool_], *, odd: bool = True
+    ) -> None:
+        super().__init__(target, coalitions)
+        size, games = self._size, target.odd_games if odd else target.even_games
+        self._amplitude = games.amplitude[size]
+        self._inverse = inverse_kernel(coalitions, games.profile)
+        kriged = np.where(coalitions.T, games.inside[size], games.outside[size]) @ self._inverse
+        self.weights = self._unbiased(kriged, *target.counted(odd=odd)) / self._amplitude
+        # by how much the others miss a pair, from what is kriged
+        self._apart = self._amplitude / np.diag(self._inverse)
+        left = 1 - np.bincount(size, minlength=len(target.counts)) / target.counts
+        squares = np.square(self.weights) * left[size]
+        self.expected = float(expected_error(target, coalitions, self.weights, odd=odd).sum())
+        stated = float((squares @ (self._amplitude * self._apart)).sum())
+        self._root = np.sqrt(left[size] * (self.expected / stated if stated > 0 else 0.0))
+
+    def _unbiased(self, kriged: Floats, slope: Floats, level: Floats) -> Floats:
+        """The weights of D / a, changed as little as makes every size count what it should."""
+        m, size = self._target.n_columns, self._size
+        sampled, place = np.unique(size, return_inverse=True)
+        of_size = (place[:, None] == np.arange(len(sampled))).astype(np.float64)
+        member = (self._coalitions.T - size / m) / (m * self._amplitude)
+        found = kriged + self._counting(kriged, member, of_size, _on_sampled(slope, sampled))
+        if self._target.efficient:  # all columns together count nothing as it is
+            return found
+        alike = np.broadcast_to(1 / (m * self._amplitude), found.shape)
+        return np.asarray(
+            found + self._counting(found, alike, of_size, _on_sampled(level, sampled))
+        )
+
+    def _counting(
+        self, weights: Floats, direction: Floats, of_size: Floats, goal: Floats
+    ) -> Floats:
+        """What to add so that weights times the direction have the wanted sum in every size."""
+        products = np.zeros((len(goal), len(goal)))
+        for start in range(0, len(of_size), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            lines = self._inverse[block] * (direction[:, block].T @ direction)
+            products += of_size[block].T @ (lines @ of_size)
+        missing = goal - (weights * direction).sum(axis=0) @ of_size
+        return np.asarray(
+            (direction * (of_size @ np.linalg.solve(products, missing))) @ self._inverse
+        )
+
+    def dof(self, count: int | None = None) -> float:
+        """Those of the errors of prediction for a random game; lines of random signs have fewer."""
+        return self._own_dof if count is None else 1 / (1 / self._own_dof + 1 / count)
+
+    @cached_property
+    def _own_dof(self) -> float:
+        squares = np.square(self.weights * self._root)
+        own, mixed = squares @ (self._amplitude * self._apart), np.zeros(len(squares))
+        for start in range(0, len(self._size), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            shared = self._apart[block, None] * self._inverse[block] * self._apart
+            mixed += ((squares[:, block] @ np.square(shared)) * squares).sum(axis=1)
+        return float(np.mean(own**2) / max(float(np.mean(mixed)), 1e-300))
+
+    def error_weights(self, random: np.random.Generator, count: int) -> list[Floats]:
+        """Errors of prediction as they count for the values, with random signs."""
+        signs = random.choice([-1.0, 1.0], (count, len(self._size))) / np.sqrt(count)
+        counted = self.weights * (self._root * self._apart)
+        return [(counted * sign) @ self._inverse / self._amplitude for sign in signs]
+
+    def missed(self, part: Floats) -> Floats:
+        """Numbers (pairs, g) which, times the weights, are what the pairs add to the errors.
+
+        Parameters
+        ----------
+        part : ndarray of shape (pairs, g)
+            The sampled part of some games.
+        """
+        kriged = self._inverse @ (part / self._amplitude[:, None])
+        return np.asarray((self._root * self._apart)[:, None] * kriged)
+
+
+def _on_sampled(of_sizes: Floats, sampled: NDArray[np.intp]) -> Floats:
+    """What the sampled sizes count: a size without a sample is read off the nearest that has one.
+
+    Examples
+    --------
+    >>> _on_sampled(np.array([0.0, 0.5, 0.3, 0.2]), np.array([1, 3]))
+    array([0.8, 0.2])
+    """
+    sizes = np.arange(1, len(of_sizes))
+    nearest = np.abs(sizes[:, None] - sampled).argmin(axis=1)
+    return np.bincount(nearest, of_sizes[1:], minlength=len(sampled)).astype(np.float64)
+
+
+def jackknife_groups(
+    size: NDArray[np.intp], counts: Floats, n_groups: int = GROUPS
+) -> NDArray[np.intp]:
+    """Group in which each sampled pair is left out, or -1 for pairs that always stay.
+
+    Of ``n`` sampled pairs out of ``N`` of a size, the mean varies by ``(1 - f) var / n`` with ``f =
+    n / N``. Leaving out ``d`` of them at a time in ``G`` groups finds ``(G - 1) d / (n - d) var /
+    n``. So ``d = n (1 - f) / (G - f)`` puts the finite-population factor into the groups
+    themselves, size by size: an enumerated size stays whole.
+
+    Parameters
+    ----------
+    size : ndarray of shape (pairs,)
+        Size of each sampled pair; within a size they are in random order.
+    counts : ndarray
+        How many pairs of each size there are.
+    n_groups : int
+
+    Returns
+    -------
+    ndarray of shape (pairs,)
+
+    Examples
+    --------
+    >>> jackknife_groups(np.array([1, 2, 1, 2, 1, 2]), np.array([1.0, 3.0, 1e9]), n_groups=3)
+    array([-1,  0, -1,  1, -1,  2])
+    """
+    fraction = np.bincount(size, minlength=len(counts)) / counts
+    share = n_groups * (1 - fraction) / (n_groups - fraction)
+    by_size = np.argsort(size, kind="stable")
+    # Systematic sampling in the order of sizes: each size gives its share, rounded up or down.
+    steps = np.floor(np.cumsum(share[size[by_size]]) + 0.5)
+    left_out = by_size[np.diff(steps, prepend=0.0) > 0]
+    if len(left_out) < 2:  # nearly all were evaluated: errors that are too large rather than none
+        left_out = by_size[-2:]
+    group = np.full(len(size), -1)
+    # Dealt out size by size, so that every group has its part of every size (of neighbouring ones
+    # if few).
+    group[left_out] = np.arange(len(left_out)) % n_groups
+    return group

@@ -1,4 +1,4 @@
-"""An odd kernel over column coalitions, and its semivalue in closed form."""
+"""Kernels over column coalitions, an odd and an even one, and their semivalues in closed form."""
 
 from __future__ import annotations
 
@@ -17,31 +17,37 @@ if TYPE_CHECKING:
 KERNEL_NOISE = 0.1
 """Noise on the diagonal of ``g(d)``: how far the smoothed game may be from the sample."""
 
-_DEGREE_WEIGHTS = ((1, 20.0), (3, 1.0), (5, 0.25), (7, 0.0625), (9, 0.015625))
+_ODD_WEIGHTS = ((1, 5.0), (3, 1.0), (5, 0.25), (7, 0.0625), (9, 0.015625))
+_EVEN_WEIGHTS = ((0, 1000.0), (2, 1.0), (4, 0.25), (6, 0.0625), (8, 0.015625))
 _BLOCK = 256
 
 
-def kernel_profile(n_columns: int) -> tuple[Floats, Floats]:
-    """Profile ``g(d)`` and amplitude ``a(s)`` of the odd kernel, from 0 to ``n_columns``.
+def kernel_profile(n_columns: int, *, odd: bool = True) -> tuple[Floats, Floats]:
+    """Profile ``g(d)`` and amplitude ``a(s)`` of a kernel, from 0 to ``n_columns``.
 
-    ``g = 20 K1 + K3 + 0.25 K5 + ...`` in the normalised Krawtchouk polynomials of odd degree up to
+    ``g = 5 K1 + K3 + 0.25 K5 + ...`` in the normalised Krawtchouk polynomials of odd degree up to
     9: a game's main effects, and interactions that fade with their order. The amplitude grows
-    towards the ends, where it is set to 0: the smoothed game leaves them out.
+    towards the ends, where it is set to 0: the smoothed game leaves them out. The even kernel,
+    ``1000 K0 + K2 + 0.25 K4 + ...``, does not grow: so it has what all coalitions are worth alike.
+
+    (Tuned on nearest-neighbour games of 8 to 12 columns with 3 to 12 subsets to a column. Half or
+    twice any of these numbers changes errors by 2 %; 20 K1 makes them 7 % larger at 3 subsets.)
 
     Examples
     --------
     >>> profile, amplitude = kernel_profile(3)
     >>> profile.round(3).tolist(), amplitude.round(3).tolist()
-    ([21.0, 5.667, -5.667, -21.0], [0.0, 1.042, 1.042, 0.0])
+    ([6.0, 0.667, -0.667, -6.0], [0.0, 1.042, 1.042, 0.0])
     """
     m = n_columns
     distance = np.arange(m + 1.0)
     polynomials = [np.ones(m + 1), 1 - 2 * distance / m]
-    for k in range(1, min(m, _DEGREE_WEIGHTS[-1][0])):
+    degrees = _ODD_WEIGHTS if odd else _EVEN_WEIGHTS
+    for k in range(1, min(m, degrees[-1][0])):
         polynomials.append(((m - 2 * distance) * polynomials[k] - k * polynomials[k - 1]) / (m - k))
-    profile = sum((w * polynomials[k] for k, w in _DEGREE_WEIGHTS if k <= m), start=np.zeros(m + 1))
+    profile = sum((w * polynomials[k] for k, w in degrees if k <= m), start=np.zeros(m + 1))
     amplitude = np.zeros(m + 1)
-    amplitude[1:m] = (4 * distance[1:m] * (m - distance[1:m]) / m**2) ** -0.35
+    amplitude[1:m] = (4 * distance[1:m] * (m - distance[1:m]) / m**2) ** -0.35 if odd else 1.0
     return profile, amplitude
 
 
@@ -66,7 +72,7 @@ def kernel_semivalues(joins: Floats, profile: Floats, amplitude: Floats) -> tupl
     --------
     >>> inside, outside = kernel_semivalues(np.full(3, 1 / 3), *kernel_profile(3))
     >>> inside.round(3).tolist(), outside.round(3).tolist()
-    ([0.0, 18.526], [0.0, -9.263])
+    ([0.0, 4.631], [0.0, -2.316])
     """
     m = len(joins)
     from scipy.special import gammaln
@@ -95,13 +101,14 @@ def kernel_semivalues(joins: Floats, profile: Floats, amplitude: Floats) -> tupl
     return inside, outside
 
 
-class OddGames:
-    """The odd kernel over the subsets of m columns, and its semivalues.
+class RandomGames:
+    """The kernel of random games, odd or even, over the subsets of m columns; its semivalues.
 
     Parameters
     ----------
     joins : ndarray of shape (m,)
         As of :func:`kernel_semivalues`.
+    odd : bool
 
     Attributes
     ----------
@@ -109,8 +116,9 @@ class OddGames:
     inside, outside : ndarray of shape (m // 2 + 1,)
     """
 
-    def __init__(self, joins: Floats) -> None:
-        self.profile, self.amplitude = kernel_profile(len(joins))
+    def __init__(self, joins: Floats, *, odd: bool) -> None:
+        self.odd = odd
+        self.profile, self.amplitude = kernel_profile(len(joins), odd=odd)
         self.inside, self.outside = kernel_semivalues(joins, self.profile, self.amplitude)
 
 
@@ -137,7 +145,7 @@ def inverse_kernel(coalitions: NDArray[np.bool_], profile: Floats) -> Floats:
     if (
         failed or failed_too
     ):  # impossible: Krawtchouk polynomials are positive definite, and there is noise
-        raise np.linalg.LinAlgError("the odd kernel's matrix is not positive definite")
+        raise np.linalg.LinAlgError("the kernel's matrix is not positive definite")
     # LAPACK fills the lower triangle; block by block to the other side, since index arrays would be
     # larger.
     for start in range(0, n_pairs, _BLOCK):

@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
 _TALL = TallShape()
 _CONTRACTED = 16  # column subsets whose row values are weighted at a time
-_CHANGES_SHARE = 0.1  # of the GPU's memory, for changes that are squared
-_MANY_CHANGES = 16  # more of them would hardly make the variance better known
+_LINES_SHARE = 0.1  # of the GPU's memory, for error lines that are squared
+_MANY_LINES = 16  # more of them would hardly make the variance better known
 
 
 class BinnedRows(RowAxis):
@@ -104,9 +104,9 @@ class BinnedRows(RowAxis):
                 game, device, near.train, subsets.prepared, subsets.ranks, tall_shape
             )
         self.rows_at_a_time = near.rows_at_a_time if self._tall is None else MOST_VALID
-        changes = _CHANGES_SHARE * device.memory_bytes / np.dtype(np.float64).itemsize
+        numbers = _LINES_SHARE * device.memory_bytes / np.dtype(np.float64).itemsize
         self.squares_at_most = int(
-            np.clip(changes // max(game.n_rows * game.n_columns, 1), 1, _MANY_CHANGES)
+            np.clip(numbers // max(game.n_rows * game.n_columns, 1), 1, _MANY_LINES)
         )
 
     def _listed(self, chosen: NDArray[np.integer]) -> ListedSums:
@@ -140,24 +140,20 @@ class BinnedRows(RowAxis):
         coalitions: NDArray[np.bool_],
         weights: NDArray[np.float64],
         chosen: NDArray[np.integer],
-        left_out: int,
+        error_lines: int,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         device, m = self._device, self.n_columns
         total = self._contracted(coalitions, weights, chosen)
-        ends = m * (1 + left_out)
-        of_columns = device.download(total[m:ends].sum(axis=1)).reshape(left_out, m)
-        # The squares take the place of the first changes, and the other lines come after them.
+        of_columns = device.download(total[m:].sum(axis=1)).reshape(error_lines, m)
+        # the squares take the place of the first error lines
         squares = total[m : 2 * m]
         squares *= squares
-        for start in range(2 * m, ends, m):
-            change = total[start : start + m]
-            change *= change
-            squares += change
-        others = np.arange(ends, len(weights))
-        for to, line in enumerate(others, start=2 * m):
-            total[to] = total[line]
-        return device.download(total[: 2 * m + others.size]), of_columns
+        for start in range(2 * m, len(weights), m):
+            line = total[start : start + m]
+            line *= line
+            squares += line
+        return device.download(total[: 2 * m]), of_columns
 
     def _contracted(
         self,

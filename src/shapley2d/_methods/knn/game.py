@@ -20,7 +20,7 @@ from shapley2d._methods.knn.pieces import (
     AllSubsetPieces,
     SampledPieces,
     chunk_rows,
-    n_changes,
+    n_error_lines,
 )
 from shapley2d._methods.knn.strata import (
     LEAST_ROUNDS,
@@ -210,18 +210,18 @@ class SplitGame:
         dealt, parts = in_turn(chunks), [self.parts[one.split] for one in self.strata]
         if takes_all:
             return AllSubsetPieces(parts, dealt, self.column_weights())
-        # joint errors of blocks, and errors of rows, come from the changes, not from their squares
+        # joint errors of blocks, and errors of rows, come from the lines, not from their squares
         squares_do = self.target.efficient and self.run.sums is None
         squared = squares_do and all(part.can_square for part in self.parts)
-        left_out = n_changes(self.n_rows * self.n_columns, min(map(len, chunks)))
+        error_lines = n_error_lines(self.n_rows * self.n_columns, min(map(len, chunks)))
         if squared:
-            left_out = max(left_out, self.parts[0].squares_at_most)
+            error_lines = max(error_lines, self.parts[0].squares_at_most)
         return SampledPieces(
             parts,
             dealt,
             self.target,
             n_subsets,
-            left_out,
+            error_lines,
             squared,
             self.seed,
             attempt,

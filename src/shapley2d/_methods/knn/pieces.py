@@ -41,15 +41,13 @@ MANY_CHUNKS = 32
 LEAST_ROWS = 4
 """Validation rows of a sampled chunk: with fewer, adding up costs as much as computing."""
 
-PROBES = 8
-"""Random projections of a row's game in every piece, which its expected error is read off."""
-
 _CHUNK_WORK = 2**35
 """Triples of row, validation row and subset of a piece, at most: minutes on one core."""
 
 _SQUARES = 24  # behind the variance of a split by its subsets, at least
-_CHANGES = 2**24  # numbers that the changes of a piece's values are, if they are many
-_MANY_CHANGES = 6  # of every value
+_NUMBERS = 2**24  # that the error lines of a piece are, if they are many
+_MANY_LINES = 6  # of errors for every column
+_MOST_LINES = 10  # of them, however few the chunks
 _SOME_BYTES = 2.7e8  # of row values that are in memory at a time
 _ALGEBRA_ROWS = 140
 """Inverting a matrix of p pairs takes as long as ranking p^2 / 140 rows under 2 p subsets.
@@ -66,32 +64,22 @@ class PieceResult:
     Attributes
     ----------
     lines : ChunkLines
-        Values, what they change by where some subsets are left out, and projections of the rows'
-        games.
+        Values, and lines whose squares are their variances by the sampled subsets.
     n_valid : int
         Validation rows of the piece.
-    left_out : int
-        Groups of subsets that were left out in turn.
-    share : float
-        What part of a variance the expected one has.
-    expected : ndarray of shape (m,)
-        Expected squared errors of the columns for a game of scale 1.
-    response : ndarray of shape (m, m)
-        What the estimator makes of a game in which columns only add their values.
+    dof : float
+        Degrees of freedom behind such a variance.
     """
 
     lines: ChunkLines
     n_valid: int
-    left_out: int
-    share: float
-    expected: Floats
-    response: Floats
+    dof: float = math.inf
 
     @property
     def nbytes(self) -> int:
         """Its size, for whoever sends it."""
         lines = self.lines
-        parts = (lines.values, lines.probes, lines.changes, lines.squares)
+        parts = (lines.values, lines.errors, lines.squares)
         return sum(part.nbytes for part in parts if part is not None)
 
 
@@ -114,7 +102,7 @@ class AllSubsetPieces:
     weights: tuple[Floats, Floats]
     takes_all = True
     is_pilot = False
-    left_out = 0
+    error_lines = 0
 
     @cached_property
     def counts(self) -> list[int]:
@@ -135,9 +123,7 @@ class AllSubsetPieces:
     def __call__(self, number: int) -> PieceResult:
         k, rows = self.chunks[number]
         values = self.parts[k].walk(*self.weights, valid=rows).T
-        m, n = values.shape
-        lines = ChunkLines(values, np.zeros((0, n)), np.zeros((0, m, n)))
-        return PieceResult(lines, rows.size, 0, 0.0, np.zeros(m), np.eye(m))
+        return PieceResult(ChunkLines(values, np.zeros((0, *values.shape))), rows.size)
 
 
 @dataclass(frozen=True)
@@ -151,10 +137,10 @@ class SampledPieces:
         As of :class:`AllSubsetPieces`; numbers beyond go through them again.
     target : ColumnSemivalue
     n_subsets : int
-    left_out : int
-        Groups of subsets left out in turn, to see how much the values change.
+    error_lines : int
+        Lines for every column whose squares add up to the variances.
     squared : bool
-        Whether a GPU adds up the squares of these changes, in place of the changes.
+        Whether a GPU adds up their squares, in place of the lines.
     seed : int
     attempt : int
         0 in the list that a run begins with, 1 in the list with as many subsets as it takes.
@@ -168,7 +154,7 @@ class SampledPieces:
     chunks: Chunks
     target: ColumnSemivalue
     n_subsets: int
-    left_out: int
+    error_lines: int
     squared: bool
     seed: int
     attempt: int
@@ -185,7 +171,7 @@ class SampledPieces:
     def bytes_at_once(self) -> float:
         """Memory of one piece, beside the sums: its lines, and the row values they are made of."""
         part = self.parts[0]
-        lines = self.target.n_columns * (1 + self.left_out) + PROBES
+        lines = self.target.n_columns * (1 + self.error_lines)
         return 8.0 * part.n_rows * lines + min(8.0 * part.n_rows * self.n_subsets, _SOME_BYTES)
 
     @property
@@ -199,9 +185,7 @@ class SampledPieces:
             self.target,
             self.n_subsets,
             seed_sequence(self.seed, "chunk pairs", self.attempt, number),
-            left_out=self.left_out,
-            probes=PROBES,
-            first=number * self.left_out,
+            error_lines=self.error_lines,
             empty_is_zero=self.zero_baseline,
         )
 
@@ -211,14 +195,12 @@ class SampledPieces:
     def under(self, number: int, design: ChunkDesign) -> PieceResult:
         """What a piece gives under the subsets of its design."""
         k, rows = self.chunks[number % len(self.chunks)]
-        if self.squared and design.left_out:
+        if self.squared and design.error_lines:
             lines = self.parts[k].contract_squares(design, valid=rows)
         else:
             found = self.parts[k].contract(design.coalitions, design.weights, valid=rows)
             lines = ChunkLines.split(found, design)
-        return PieceResult(
-            lines, rows.size, design.left_out, design.share, design.expected, design.response
-        )
+        return PieceResult(lines, rows.size, design.dof)
 
 
 Pieces = AllSubsetPieces | SampledPieces
@@ -268,15 +250,15 @@ def chunk_rows(n_rows: int, n_valid: int, n_columns: int, n_subsets: int, at_lea
     return max(min(rows, n_valid), 1)
 
 
-def n_changes(n_cells: float, n_chunks: int) -> int:
-    """How many changes of every value a piece gives: more where they take little memory.
+def n_error_lines(n_cells: float, n_chunks: int) -> int:
+    """How many error lines every column has in a piece: more where they take little memory.
 
     A cell's value may come from one chunk alone, and what is known of its error then does too.
 
     Examples
     --------
-    >>> n_changes(200_000, 32), n_changes(5e7, 32), n_changes(5e7, 8)
+    >>> n_error_lines(200_000, 32), n_error_lines(5e7, 32), n_error_lines(5e7, 8)
     (6, 1, 3)
     """
-    least = -(-_SQUARES // max(n_chunks, 1))
-    return int(max(least, min(_CHANGES // max(n_cells, 1), _MANY_CHANGES), 1))
+    least = min(-(-_SQUARES // max(n_chunks, 1)), _MOST_LINES)
+    return int(max(least, min(_NUMBERS // max(n_cells, 1), _MANY_LINES), 1))

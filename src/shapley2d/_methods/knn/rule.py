@@ -142,7 +142,7 @@ class Rule:
             return self._needed_of_a_sample(pieces.n_subsets, per_split, sums)
         # Errors of independent pieces fall with the root of their number. On Census the power was
         # 0.45 to 0.63 in four runs; reading it off the pilot was noise and cost twice the subsets.
-        dof = per_split * max(pieces.left_out, 1)
+        dof = sums.dof("values") * len(pieces.chunks) / sums.pieces
         ratio = now * math.sqrt(sums.fewest_pieces / per_split)
         ratio *= interval_factor(dof) / interval_factor()
         return math.ceil(pieces.n_subsets * float(max(_MARGIN * ratio / self.tolerance, 1.0)))

@@ -1,7 +1,7 @@
 """Sums over pieces of work: the values so far, and how far off they can be.
 
 Pieces differ because their validation rows do, and, where subsets are sampled, because each has
-subsets of its own; the jackknife within a piece sees the subsets alone. With the share f of all
+subsets of its own; the error lines of a piece know of its subsets alone. With the share f of all
 validation rows used, the variance of the mean is ``(1 - f)`` times that of pieces that differ, plus
 ``f`` times that of subsets: at the end there are no other validation rows. The same holds later,
 where some rows were used once more than others, with what these rows weigh.
@@ -29,16 +29,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-LEAST_RESPONSE = 0.5
-"""A response with a smaller singular value comes from too few subsets to be inverted."""
-
-_ALIKE = 1.15
-"""Squared errors by subsets are larger than the jackknife's by what all pieces get wrong alike.
-
-Measured on tables of 8 to 14 columns with 8 to 16 subsets to a column: a tenth to an eighth.
-"""
-
-_COUNTS = 3  # validation rows, pieces, squares behind the variances within
+_COUNTS = 4  # validation rows, pieces, the unit of values, fourth powers of errors in it
 
 
 class StratumSums:
@@ -68,7 +59,8 @@ class StratumSums:
         self._n_valid, self._blocks, self._efficient = n_valid, blocks, efficient
         count = 0 if blocks is None else len(blocks)
         # One line per column. Variances are in single precision, which is far finer than they are
-        # known. ``between`` sums squared differences from the mean, ``within`` the jackknife's.
+        # known, and in a unit whose square it can hold. ``between`` sums squared differences from
+        # the mean, ``within`` the squared errors by subsets.
         self._arrays: dict[str, NDArray[np.floating]] = {
             "values": np.zeros((m, n)),
             "between": np.zeros((m, n), dtype=np.float32),
@@ -79,7 +71,6 @@ class StratumSums:
             "blocks": np.zeros(count),
             "blocks_between": np.zeros((count, count)),
             "blocks_within": np.zeros((count, count)),
-            "response": np.zeros((m, m)),
             "counts": np.zeros(_COUNTS),
         }
 
@@ -106,7 +97,7 @@ class StratumSums:
     @property
     def counts_fit(self) -> bool:
         """Whether this many pieces can have had this many validation rows."""
-        seen, pieces, _ = self._arrays["counts"].tolist()
+        seen, pieces, *_ = self._arrays["counts"].tolist()
         return bool(0 <= pieces <= seen <= pieces * self._n_valid)
 
     def add(self, result: PieceResult) -> None:
@@ -114,36 +105,38 @@ class StratumSums:
         arrays, size, lines = self._arrays, result.n_valid, result.lines
         sums, between, within = arrays["values"], arrays["between"], arrays["within"]
         before = arrays["counts"][0]
-        arrays["counts"] += (size, 1, max(result.left_out, 1))
-        seen = arrays["counts"][0]
+        arrays["counts"][:2] += (size, 1)
+        if not before:
+            arrays["counts"][2] = _unit(lines.values)
+        seen, _, unit, _ = arrays["counts"].tolist()
         jump = size * before / seen
-        jackknife = size**2 * (1 - result.share)
-        expected = size**2 * result.share * result.expected
-        scale = np.square(lines.probes).sum(axis=0)
 
-        def add_column(j: int) -> Floats:
+        def add_column(j: int) -> tuple[Floats, float]:
             values = lines.values[j]
             if before:
-                off = values - sums[j] / before
+                off = (values - sums[j] / before) / unit
                 between[j] += (jump * off) * off
             sums[j] += size * values
             squares, of_column = lines.squared(j)
-            if result.left_out:
-                within[j] += jackknife * squares + expected[j] * scale
-            return of_column
+            squares = squares * (size / unit) ** 2
+            within[j] += squares
+            return of_column, float(squares @ squares)
 
-        change_columns = np.array(map_columns(add_column, range(len(sums)), sums.shape[1])).T
+        found = map_columns(add_column, range(len(sums)), sums.shape[1])
+        # for the degrees of freedom: errors of cells may come from few pieces
+        fourth = sum(fourth for _, fourth in found) / sums.size
+        arrays["counts"][3] += fourth / (result.dof + 2)
         of_columns = lines.values.sum(axis=1)
         _add_moments(arrays["rows"], lines.values.sum(axis=0), size, jump, seen)
         _add_moments(arrays["columns"], of_columns, size, jump, seen)
         _add_moments(arrays["total"], of_columns.sum(), size, jump, seen)
-        if not self._efficient and lines.changes is not None:
-            change_rows = lines.changes.sum(axis=1)
-            arrays["rows"][2] += size**2 * np.square(change_rows).sum(axis=0)
-            arrays["total"][2] += size**2 * np.square(change_rows.sum(axis=1)).sum()
-        whole = np.square(lines.probes.sum(axis=1)).sum()
-        arrays["columns"][2] += jackknife * np.square(change_columns).sum(axis=0) + expected * whole
-        arrays["response"] += size / seen * (result.response - arrays["response"])
+        if not self._efficient and lines.errors is not None:
+            of_rows = lines.errors.sum(axis=1)
+            arrays["rows"][2] += size**2 * np.square(of_rows).sum(axis=0)
+            arrays["total"][2] += size**2 * np.square(of_rows.sum(axis=1)).sum()
+        arrays["columns"][2] += size**2 * np.array(
+            [np.square(of_column).sum() for of_column, _ in found]
+        )
         if self._blocks is not None:
             self._add_blocks(self._blocks, result, jump)
 
@@ -153,31 +146,21 @@ class StratumSums:
         off = blocks.of(lines.values.T) - arrays["blocks"]
         arrays["blocks"] += size / seen * off
         arrays["blocks_between"] += jump * np.outer(off, off)
-        for change in [] if lines.changes is None else lines.changes:
-            of_sums = blocks.of(change.T)
-            arrays["blocks_within"] += size**2 * (1 - result.share) * np.outer(of_sums, of_sums)
-        if result.share > 0 and len(lines.probes):
-            by_column = np.matmul(
-                blocks.by_row_group(lines.probes.T).T, blocks.weights[:, :, blocks.columns]
-            )
-            m = by_column.shape[2]
-            if self._efficient and m > 1:  # the errors of a row sum to 0
-                by_column -= by_column.mean(axis=2, keepdims=True)
-                by_column *= math.sqrt(m / (m - 1))
-            spread = (by_column * np.sqrt(result.expected)).reshape(len(by_column), -1)
-            arrays["blocks_within"] += size**2 * result.share * spread @ spread.T
+        for line in [] if lines.errors is None else lines.errors:
+            of_sums = blocks.of(line.T)
+            arrays["blocks_within"] += size**2 * np.outer(of_sums, of_sums)
 
     def mean(self) -> Floats:
-        """The values: means over the pieces, without the lean that all sampled subsets share."""
-        mean = self._arrays["values"] / self._arrays["counts"][0]
-        inverse = self._inverse_response()
-        return np.ascontiguousarray((mean if inverse is None else inverse @ mean).T)
+        """The values: means over the pieces."""
+        return np.ascontiguousarray((self._arrays["values"] / self._arrays["counts"][0]).T)
 
     def variance(self, part: str) -> Floats:
         """Variances of ``"values"``, of sums of ``"rows"`` or ``"columns"``, or of ``"total"``."""
         arrays = self._arrays
         if part == "values":
-            return self._mixed(arrays["between"].T, arrays["within"].T)
+            variance = self._mixed(arrays["between"].T, arrays["within"].T)
+            variance *= arrays["counts"][2] ** 2
+            return variance
         return self._mixed(arrays[part][1], arrays[part][2])
 
     def covariance(self) -> Floats:
@@ -192,42 +175,54 @@ class StratumSums:
             "blocks": (np.diag(arrays["blocks_between"]), np.diag(arrays["blocks_within"])),
         }
         between, within = found[part] if part in found else arrays[part][1:]
+        square = arrays["counts"][2] ** 2 if part == "values" else 1.0
         factors = self._factors()
-        _, pieces, squares = arrays["counts"].tolist()
         return [
-            (factors[0] * float(between.mean()), max(pieces - 1, 1)),
-            (factors[1] * float(within.mean()), max(squares, 1)),
+            (square * factors[0] * float(between.mean()), max(self.pieces - 1, 1)),
+            (square * factors[1] * float(within.mean()), self._within_dof),
         ]
+
+    @property
+    def _within_dof(self) -> float:
+        """Those of errors by subsets (Satterthwaite): a cell may have its error from one piece."""
+        fourth = float(self._arrays["counts"][3])
+        if fourth == 0:
+            return math.inf
+        square = float(np.square(self._arrays["within"], dtype=np.float64).mean())
+        return max(square / fourth - 2, 1.0)
 
     def piece_variances(self) -> tuple[float, float]:
         """The largest variances of a piece: by rows and subsets, and by subsets alone."""
-        seen, pieces = self._arrays["counts"][0], max(self.pieces, 2)
+        seen, pieces, unit, _ = self._arrays["counts"].tolist()
+        pieces = max(pieces, 2)
         between = float(self._arrays["between"].max(initial=0.0)) / seen * pieces / (pieces - 1)
-        return between, float(self._arrays["within"].max(initial=0.0)) / seen**2 * pieces
+        within = float(self._arrays["within"].max(initial=0.0)) / seen**2 * pieces
+        return unit**2 * between, unit**2 * within
 
     def _factors(self) -> tuple[float, float]:
         """What ``between`` and ``within`` are multiplied by to be variances of the mean."""
-        seen, pieces, _ = self._arrays["counts"]
-        lean = self._inverse_response()
-        # a lean that is taken out takes errors with it
-        square = 1.0 if lean is None else max(float(np.trace(lean)) / len(lean), 1.0) ** 2
+        seen, pieces, *_ = self._arrays["counts"]
         # rows of an unfinished pass: none once all rows were used equally often
         partial = float(seen) % self._n_valid
         still_open = partial * (1 - partial / self._n_valid) / max(float(seen), 1.0)
         between = still_open / (seen * (pieces - 1)) if pieces > 1 else 0.0
-        return square * between, _ALIKE * square * (1 - still_open) / max(seen, 1.0) ** 2
+        return between, (1 - still_open) / max(seen, 1.0) ** 2
 
     def _mixed(self, between: NDArray[np.floating], within: NDArray[np.floating]) -> Floats:
         factors = self._factors()
         return np.asarray(factors[0] * between + factors[1] * within, dtype=np.float64)
 
-    def _inverse_response(self) -> Floats | None:
-        response = self._arrays["response"]
-        if np.array_equal(response, np.eye(len(response))):
-            return None
-        if np.linalg.svd(response, compute_uv=False).min(initial=1.0) < LEAST_RESPONSE:
-            return None
-        return np.asarray(np.linalg.inv(response), dtype=np.float64)
+
+def _unit(values: Floats) -> float:
+    """A power of two about as large as the largest of some values, 1 where all are 0.
+
+    Examples
+    --------
+    >>> _unit(np.array([3.0, -5.0])), _unit(np.zeros(2))
+    (8.0, 1.0)
+    """
+    largest = float(np.abs(values).max(initial=0.0))
+    return math.ldexp(1.0, math.frexp(largest)[1]) if largest > 0 else 1.0
 
 
 def _add_moments(
@@ -334,8 +329,9 @@ class TableSums:
                 for sums, share in self._split(k)
                 for variance, freedom in sums.mean_variances(part)
             ]
-            spread = sum(variance**2 / freedom for variance, freedom in parts)
-            whole = sum(variance for variance, _ in parts) ** 2
+            largest = max(variance for variance, _ in parts) or 1.0  # its square may be too large
+            spread = sum((variance / largest) ** 2 / freedom for variance, freedom in parts)
+            whole = sum(variance / largest for variance, _ in parts) ** 2
             found.append(whole / spread if spread > 0 else math.inf)
         return min(found)
 

@@ -114,9 +114,7 @@ def estimate_pairs(
     (np.float64(20.0), 200)
     """
     target = ColumnSemivalue(n_players, semivalue)
-    sequence = PairSequence(
-        n_players, np.random.SeedSequence(seed), None if target.efficient else target.shares
-    )
+    sequence = PairSequence(n_players, np.random.SeedSequence(seed), target.shares)
     ends = np.asarray(phi(np.array([[False] * n_players, [True] * n_players])), dtype=np.float64)
     sample = _Sample(target, semivalue, ends, seed)
     history: list[tuple[int, float]] = []
@@ -219,12 +217,10 @@ class _Sample:
         precise = convergence_ratio(best.values, best.stderr, best.dof) <= tolerance
         if not precise and self._may_grow(small):
             best = min(best, self._after_trees(pairs, small, large), key=_squared_error)
-        groups = len(best.replicates)
-        spread = math.sqrt((groups - 1) / groups) * (best.replicates - best.replicates.mean(axis=0))
-        found = np.sqrt(np.square(spread).sum(axis=0))
-        spread *= np.divide(best.stderr, found, out=np.ones_like(found), where=found > 0)
         n_subsets = 2 + 2 * self.n_pairs
-        return PairEstimate(best.values, best.stderr, spread, best.dof, n_subsets, best.estimator)
+        return PairEstimate(
+            best.values, best.stderr, best.deviations, best.dof, n_subsets, best.estimator
+        )
 
     def _may_grow(self, small: Floats) -> bool:
         work = small.size * self._target.n_columns
@@ -264,11 +260,7 @@ class _Sample:
                 left_ends[:, game] -= share * trees(all_ends)
                 known[game] += share * trees.values
         fit = self._fit(coalitions, left_small, left_large, left_ends)
-        return fit._replace(
-            values=fit.values + known,
-            replicates=fit.replicates + known,
-            estimator=f"{fit.estimator} after trees",
-        )
+        return fit._replace(values=fit.values + known, estimator=f"{fit.estimator} after trees")
 
 
 def _squared_error(fit: PairFit) -> float:
