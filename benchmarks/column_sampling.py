@@ -20,8 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from shapley2d import value_cells
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import ColumnSemivalue
 from shapley2d._knn.columns.pair_fit import fit_pairs, pair_parts
+from shapley2d._knn.columns.semivalue import ColumnSemivalue
 
 
 class NeighbourGame:

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import ColumnSemivalue
 from shapley2d._knn.columns.pair_fit import fit_pairs, pair_parts
+from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._theory.semivalues import check_semivalue
 
 

@@ -13,8 +13,8 @@ from shapley2d._estimation.draws import PermutationDraws
 from shapley2d._estimation.monte_carlo import Moments
 from shapley2d._games.sweeps import sweep_game
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import ColumnSemivalue
 from shapley2d._knn.columns.pair_fit import fit_pairs, pair_parts
+from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.row_values import row_values
 from shapley2d._tables.problem import make_problem

@@ -8,9 +8,10 @@ import pytest
 from column_samples import estimate_columns
 from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import ColumnSemivalue, PairKernel
+from shapley2d._knn.columns.estimators import PairKernel
 from shapley2d._knn.columns.kernel import KERNEL_NOISE, kernel_profile
 from shapley2d._knn.columns.pair_fit import pair_estimators
+from shapley2d._knn.columns.semivalue import ColumnSemivalue
 
 M = 8
 SEMIVALUES = ["shapley", "banzhaf", ("beta", 4, 1)]

@@ -9,10 +9,11 @@ from threadpoolctl import threadpool_limits
 from column_samples import estimate_columns
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import ColumnSemivalue, PairKernel
+from shapley2d._knn.columns.estimators import PairKernel
 from shapley2d._knn.columns.expected_error import expected_error
 from shapley2d._knn.columns.kernel import KERNEL_NOISE, kernel_profile
 from shapley2d._knn.columns.pair_fit import few_subsets
+from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.row_values import row_values
 from shapley2d._tables.problem import make_problem

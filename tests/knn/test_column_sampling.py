@@ -12,8 +12,9 @@ from threadpoolctl import threadpool_limits
 from column_samples import estimate_columns
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import ENUMERATE_UP_TO, PairSequence, pair_counts
-from shapley2d._knn.columns.estimators import ColumnSemivalue, PairRidge, jackknife_groups
+from shapley2d._knn.columns.estimators import PairRidge, jackknife_groups
 from shapley2d._knn.columns.kernel import kernel_profile, kernel_semivalues
+from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._theory.semivalues import check_semivalue, marginal_weights
 
 SEMIVALUES = [

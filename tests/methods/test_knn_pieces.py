@@ -12,7 +12,7 @@ import pytest
 from shapley2d import value_blocks, value_cells
 from shapley2d._estimation import checkpoint
 from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
-from shapley2d._knn.columns.estimators import ColumnSemivalue
+from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.row_values import RowValues
 from shapley2d._methods.knn.pieces import PieceResult, SampledPieces
 from shapley2d._methods.knn.strata import deal_rows

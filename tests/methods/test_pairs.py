@@ -9,7 +9,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 from shapley2d import InputError, value_blocks, value_cells, value_game
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import ColumnSemivalue
+from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._methods.pairs.sampling import _Sample, estimate_pairs
 from shapley2d._methods.pairs.trees import DEPTH, TreeGame, tree_values
 from shapley2d._theory.designs import AllSubsets
@@ -196,6 +196,23 @@ def test_cells_and_cross_valuation_by_pairs():
     exact = value_cells(X, y, n_neighbors=2, cv=2, progress=False)
     assert np.abs(v.values - exact.values).max() < 5 * v.stderr.max()
     assert v.total == pytest.approx(exact.total, abs=1e-10)
+
+
+def test_a_sample_that_any_game_fits_is_warned_of_and_has_errors():
+    """Three pairs went through a course over sizes exactly: errors of 1e-16 around wrong values."""
+    for seed in range(4):
+        utilities, exact = teams(9, np.random.default_rng(seed))
+        with pytest.warns(
+            PrecisionWarning,
+            match=r"^n_subsets=8 is few for 9 players: .* use n_subsets=27 or more$",
+        ):
+            v = value_game(
+                lambda rows, _, of=utilities: float(of(rows[None])[0, 0]),
+                9, 1, method="pairs", n_subsets=8, random_state=seed, progress=False,
+            )  # fmt: skip
+        assert "too few for 9 players" in v.info["caveat"]
+        low, high = v.interval()
+        assert ((low[:, 0] <= exact) & (exact <= high[:, 0])).mean() >= 0.85
 
 
 def test_ctrl_c_keeps_what_is_known():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shapley2d import InputError, value_cells
-from shapley2d._knn.columns.estimators import ColumnSemivalue
+from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._methods.knn.choices import MAX_SAMPLED_COLUMNS
 
 

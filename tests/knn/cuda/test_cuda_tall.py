@@ -10,7 +10,7 @@ from knn.cuda.games import make_game, some_coalitions
 from knn.cuda.subset_twin import tall_values
 from shapley2d._knn import row_values as rows_module
 from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
-from shapley2d._knn.columns.estimators import ColumnSemivalue
+from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.cuda import binned, subsets, tall
 from shapley2d._knn.cuda.binned import BinnedRows
 from shapley2d._knn.cuda.device import DeviceError

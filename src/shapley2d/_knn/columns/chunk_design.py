@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._knn.columns.estimators import ColumnSemivalue
+    from shapley2d._knn.columns.semivalue import ColumnSemivalue
 
     Floats = NDArray[np.float64]
 
@@ -108,7 +108,7 @@ def chunk_design(
 
     Examples
     --------
-    >>> from shapley2d._knn.columns.estimators import ColumnSemivalue
+    >>> from shapley2d._knn.columns.semivalue import ColumnSemivalue
     >>> semivalue = ColumnSemivalue(6, "shapley")
     >>> design = chunk_design(semivalue, 34, np.random.SeedSequence(0), error_lines=2)
     >>> design.coalitions.shape, design.weights.shape

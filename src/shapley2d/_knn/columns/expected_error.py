@@ -21,7 +21,7 @@ from shapley2d._knn.columns.kernel import KERNEL_NOISE, kernel_matrix_blocks
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._knn.columns.estimators import ColumnSemivalue
+    from shapley2d._knn.columns.semivalue import ColumnSemivalue
 
     Floats = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ def expected_error(
     Examples
     --------
     >>> from shapley2d._knn.columns.design import PairSequence
-    >>> from shapley2d._knn.columns.estimators import ColumnSemivalue
+    >>> from shapley2d._knn.columns.semivalue import ColumnSemivalue
     >>> target = ColumnSemivalue(4, "shapley")
     >>> pairs = PairSequence(4, np.random.SeedSequence(0)).take(7)
     >>> nothing, everything = np.zeros((4, 7)), target.exact_weights(pairs)[0]

@@ -19,7 +19,8 @@ from shapley2d._knn.columns.estimators import EvenRidge, PairKernel, PairRidge, 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._knn.columns.estimators import ColumnSemivalue, PartEstimator
+    from shapley2d._knn.columns.estimators import PartEstimator
+    from shapley2d._knn.columns.semivalue import ColumnSemivalue
 
     Floats = NDArray[np.float64]
     Masks = NDArray[np.bool_]
@@ -149,7 +150,7 @@ def fit_pairs(
     Examples
     --------
     >>> from shapley2d._knn.columns.design import PairSequence
-    >>> from shapley2d._knn.columns.estimators import ColumnSemivalue
+    >>> from shapley2d._knn.columns.semivalue import ColumnSemivalue
     >>> target, worth = ColumnSemivalue(8, "shapley"), np.arange(8.0)[:, None]
     >>> pairs = PairSequence(8, np.random.SeedSequence(0)).take(30)
     >>> ends = np.array([[0.0], worth.sum(axis=0)])

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._base.defaults import TOLERANCE
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import reporting
-from shapley2d._base.warnings import warn
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.checkpoint import check_place
-from shapley2d._knn.columns.pair_fit import FEW_PER_PLAYER, few_subsets
+from shapley2d._knn.columns.pair_fit import few_subsets
+from shapley2d._methods.few_subsets import warn_of_few
 from shapley2d._methods.knn.backend import on_backend
 from shapley2d._methods.knn.bin_correction import corrected, left_for_sampling
 from shapley2d._methods.knn.choices import amount_of_work, choose_form, is_small
@@ -26,7 +26,6 @@ from shapley2d._methods.knn.game import SplitGame
 from shapley2d._methods.knn.pieces import FIRST_PER_COLUMN, results_in_order
 from shapley2d._methods.knn.resume import ListName, open_resume
 from shapley2d._methods.knn.rule import Enough, Looks, More, Rule, even
-from shapley2d.exceptions import PrecisionWarning, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -223,7 +222,7 @@ class _PieceRun:
                 estimate, options.tolerance, "n_subsets", estimate.info["n_subsets"]
             )
         elif "caveat" in estimate.info:
-            _warn_of_few(options.n_subsets, game.n_columns)
+            warn_of_few(options.n_subsets, game.n_columns, "columns")
         return estimate
 
     def _facts(self, estimate: Estimate) -> dict[str, Any]:
@@ -252,15 +251,3 @@ class _PieceRun:
                 "to trust the intervals"
             )
         return facts
-
-
-def _warn_of_few(n_subsets: int, n_columns: int) -> None:
-    warn(
-        PrecisionWarning(
-            Setting("n_subsets", n_subsets),
-            f" is few for {n_columns} columns: the values of columns that matter most come out "
-            "too near to the others, and their 95 % intervals hold the truth less often; use ",
-            Setting("n_subsets", FEW_PER_PLAYER * n_columns),
-            " or more",
-        )
-    )

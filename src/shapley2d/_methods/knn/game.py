@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.streams import generator
-from shapley2d._knn.columns.estimators import ColumnSemivalue
+from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rounding import rounding_bound
 from shapley2d._knn.row_values import row_values

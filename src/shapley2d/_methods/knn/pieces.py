@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._knn.columns.chunk_design import ChunkDesign
-    from shapley2d._knn.columns.estimators import ColumnSemivalue
+    from shapley2d._knn.columns.semivalue import ColumnSemivalue
     from shapley2d._knn.row_values import RowValues
 
     Floats = NDArray[np.float64]

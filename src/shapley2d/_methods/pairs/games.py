@@ -12,6 +12,7 @@ from shapley2d._base.streams import seed_sequence
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._knn.columns.pair_fit import MAX_SUBSETS, few_subsets
+from shapley2d._methods.few_subsets import warn_of_few
 from shapley2d._methods.pairs.sampling import PairEstimate, estimate_pairs
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d._theory.designs import AllSubsets
@@ -96,6 +97,8 @@ def solve_pairs(
     if n_subsets is None or found.interrupted:
         option, stopped_at = limit or ("n_subsets", found.n_subsets)
         run.warn_of_precision(estimate, tolerance, option, stopped_at)
+    elif "caveat" in estimate.info:
+        warn_of_few(n_subsets, axis.n_players, "players")
     return estimate
 
 

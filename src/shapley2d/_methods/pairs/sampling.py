@@ -24,8 +24,8 @@ import numpy as np
 from shapley2d._base.defaults import MIN_COALITIONS, TOLERANCE
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import ColumnSemivalue
 from shapley2d._knn.columns.pair_fit import MAX_SUBSETS, PairFit, fit_pairs, pair_parts
+from shapley2d._knn.columns.semivalue import ColumnSemivalue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
