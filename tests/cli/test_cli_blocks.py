@@ -116,3 +116,17 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
 def test_wrong_combinations_are_named_in_one_line(capsys, folder, options, message):
     _, err = run(capsys, f"{COMMAND} {options}", code=2)
     assert message in " ".join(err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("method", ["mc", "exact"])
+def test_a_model_that_fails_is_told_in_one_line(method, capsys, folder, monkeypatch):
+    def fail(*_, **__):
+        raise ValueError("no luck\nat all")
+
+    monkeypatch.setattr("sklearn.linear_model.LogisticRegression.fit", fail)
+    command = f"{COMMAND} --players groups --model logistic -m {method} --jobs 1"
+    assert main(command.split()) == 2
+    told = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("note: ")]
+    assert len(told) == 1
+    assert told[0].startswith("shapley2d: error: the model cannot be trained: ")
+    assert told[0].endswith("no luck at all")
