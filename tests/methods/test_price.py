@@ -1,5 +1,7 @@
 """Prices: they fit what the run then does, and cost nothing that the run would not."""
 
+import subprocess
+import sys
 import tracemalloc
 from importlib import import_module
 from types import SimpleNamespace
@@ -190,6 +192,37 @@ def test_memory_is_of_the_right_order(subsets, small, monkeypatch):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak / 4 < plan.memory < 4 * peak
+
+
+PEAK = """
+import sys
+from pathlib import Path
+import numpy as np
+from shapley2d import plan_cells, value_cells
+
+def status(name):
+    words = Path("/proc/self/status").read_text().split()
+    return 1024 * int(words[words.index(name + ":") + 1])
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60_004, 16)).round(2)
+y = (X[:, 0] > 0).astype(int)
+options = dict(n_subsets=64, progress=False, n_jobs=1, backend="cpu")
+value_cells(X[:600], y[:600], X[-4:], y[-4:], **options)  # loads what is compiled
+before = status("VmRSS")
+Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+value_cells(X[:-4], y[:-4], X[-4:], y[-4:], **options)
+took = status("VmHWM") - before
+print(plan_cells(X[:-4], y[:-4], X[-4:], y[-4:], **options).memory / took)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_is_what_the_run_then_takes():
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PEAK], check=True, capture_output=True, text=True
+    )
+    assert 1 / 1.5 <= float(done.stdout) <= 1.5
 
 
 def test_tolerances_that_cannot_be_met_are_said():

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 # numbers of column subsets), and rows of one matrix product, small enough for several threads.
 _BLOCK_NUMBERS = 2**25
 _BLOCK = (16, 128)
-_TILE = 2**14
+TILE = 2**14
+"""Rows that are multiplied with the weights of column subsets at a time."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ class RowAxis(ABC):
         """
         total = np.zeros((len(weights), self.n_rows))
         step = int(np.clip(_BLOCK_NUMBERS // self.n_rows, *_BLOCK))
-        tiles = [slice(start, start + _TILE) for start in range(0, self.n_rows, _TILE)]
+        tiles = [slice(start, start + TILE) for start in range(0, self.n_rows, TILE)]
         for start in range(0, len(coalitions), step):
             block = slice(start, start + step)
             sums = self.sums(coalitions[block], chosen)
@@ -224,6 +225,10 @@ class RowAxis(ABC):
             The sums of the error lines over the rows.
         """
         raise NotImplementedError(f"{type(self).__name__} squares no lines")
+
+    def bytes_of_a_thread(self, n_subsets: int, n_valid: int) -> float:  # noqa: ARG002
+        """Memory that every thread of the processor takes, by subsets and validation rows."""
+        return 0.0
 
     def ranked(self) -> RowAxis:
         """The same game with all rows ranked."""

@@ -26,8 +26,7 @@ These kernels compute as many in the time that the kernels of large tables take 
 
 _COALITIONS = 32  # of a piece, at least: they share the dissimilarities of its validation rows
 _PIECE = 1 << 20  # such triples between two looks at whether to stop: some 20 ms
-ROWS = 16
-"""Validation rows of a piece, at most."""
+_ROWS = 16  # validation rows of a piece, at most
 
 
 class SmallTable(RowAxis):
@@ -97,12 +96,22 @@ class SmallTable(RowAxis):
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         return max(4, (_PIECE << 4) // (self.n_rows << self.n_columns))
 
+    def bytes_of_a_thread(self, n_subsets: int, n_valid: int) -> float:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        rows, block = self._piece_size(n_subsets)
+        # dissimilarities with what they are made of; sums; what ranking takes
+        return float(self.n_rows) * (40 * self.n_columns * min(rows, n_valid) + 8 * block + 60)
+
+    def _piece_size(self, n_subsets: int) -> tuple[int, int]:
+        """Validation rows and column subsets of a piece, at most."""
+        rows = int(np.clip(_PIECE // (self.n_rows * _COALITIONS), 1, _ROWS))
+        return rows, int(np.clip(_PIECE // (self.n_rows * rows), 1, n_subsets))
+
     def _pieces(
         self, n_subsets: int, chosen: NDArray[np.integer]
     ) -> list[tuple[slice, NDArray[np.integer]]]:
         """Column subsets and validation rows of each piece, whatever the number of threads."""
-        rows = int(np.clip(_PIECE // (self.n_rows * _COALITIONS), 1, ROWS))
-        block = int(np.clip(_PIECE // (self.n_rows * rows), 1, n_subsets))
+        rows, block = self._piece_size(n_subsets)
         return [
             (slice(start, start + block), chosen[first : first + rows])
             for first, start in product(range(0, len(chosen), rows), range(0, n_subsets, block))

@@ -19,6 +19,7 @@ from shapley2d._base.in_threads import map_in_threads
 from shapley2d._base.streams import seed_sequence
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
+from shapley2d._knn.row_axis import TILE
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -172,7 +173,10 @@ class SampledPieces:
         """Memory of one piece, beside the sums: its lines, and the row values they are made of."""
         part = self.parts[0]
         lines = self.target.n_columns * (1 + self.error_lines)
-        return 8.0 * part.n_rows * lines + min(8.0 * part.n_rows * self.n_subsets, _SOME_BYTES)
+        # a tile of rows is multiplied at a time, by every thread
+        multiplied = min(part.n_rows, TILE) * part.n_threads
+        row_values = min(8.0 * part.n_rows * self.n_subsets, _SOME_BYTES)
+        return 8.0 * (part.n_rows + multiplied) * lines + row_values
 
     @property
     def on_gpu(self) -> bool:

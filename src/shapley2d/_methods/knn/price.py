@@ -22,8 +22,6 @@ from shapley2d._base.warnings import without_warnings
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.rounding import pair_bounds, sample_size
-from shapley2d._knn.small_table import ROWS as SMALL_ROWS
-from shapley2d._knn.threads import coalitions_at_a_time
 from shapley2d._knn.true_distances import TrueDistances
 from shapley2d._methods.knn.backend import backend_name, may_use_gpu, on_backend
 from shapley2d._methods.knn.bin_correction import MAX_SAMPLE, most_ranked_exactly
@@ -333,13 +331,15 @@ def _correction_s(game: SplitGame, pieces: Pieces, pace: Measured) -> tuple[floa
 
 
 def _memory(game: SplitGame, pieces: Pieces) -> float:
-    """Bytes beside the table: its code, the result, the sums, one piece, and what threads need."""
+    """Bytes beside the table: its code and the sums, and then a piece or the result."""
     cells, n = float(game.n_rows) * game.n_columns, game.n_rows
+    # the code and its copy in the order of the labels
     code = 2.0 * sum(coded.train.nbytes + coded.valid.nbytes for coded in game.coded)
-    result = 24.0 * cells
-    per_thread = 250.0 + 16.0 * coalitions_at_a_time(n)
-    if game.small:
-        per_thread = 40.0 * game.n_columns * SMALL_ROWS
-    threads = count_threads(game.run.n_jobs) * per_thread * n
-    judging = 16.0 * cells + 800.0 * n if game.is_binned else 0.0
-    return code + result + threads + judging + game.empty_sums().n_bytes + pieces.bytes_at_once
+    n_valid = max(rows.size for _, rows in pieces.chunks)
+    a_piece = pieces.bytes_at_once + max(
+        part.bytes_of_threads(pieces.n_subsets, n_valid) for part in game.parts
+    )
+    result = 40.0 * cells  # values and variances, with what they are made of
+    if game.is_binned:
+        result += 16.0 * cells + 800.0 * n
+    return code + game.empty_sums().n_bytes + max(a_piece, result)
