@@ -188,6 +188,11 @@ def test_the_way_a_table_is_written_changes_no_value():
     check_rewritten(range(60))
 
 
+def test_entries_far_beyond_the_training_rows_have_room():
+    check_ranks([1432])
+    check_rewritten([1655])
+
+
 @pytest.mark.slow
 def test_the_way_a_thousand_tables_are_written_changes_no_value():
     check_rewritten(range(1000, 2000))

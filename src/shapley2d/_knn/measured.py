@@ -77,7 +77,7 @@ class NominalColumn:
     valid: NDArray[np.float64]
     missing: Fraction  # the chance that two random training rows differ
 
-    weight = most = Fraction(1)
+    weight = most = utmost = Fraction(1)
     finer = 1
     is_whole = True
 
@@ -135,6 +135,13 @@ class NumberColumn:
     def most(self) -> Fraction:
         """The largest dissimilarity."""
         return max(self.weight * Fraction(self.farthest) ** 2, self.missing)
+
+    @property
+    def utmost(self) -> Fraction:
+        """The largest dissimilarity that a validation entry within the cut can have."""
+        if not (self.cuts and self.is_whole):
+            return self.most
+        return max(self.weight * Fraction(self.highest - self.lowest) ** 2, self.missing)
 
     @property
     def finer(self) -> int:
@@ -242,6 +249,9 @@ def find_scale(columns: Sequence[Measured], room: int = ROOM) -> Scale:
     if not whole.exact:
         return Scale(whole, 1, Fraction(0))
     spare = math.isqrt(int(largest / whole.unit))
+    # finer parts are for what is left where validation entries up to the cut have room
+    utmost = sum((column.utmost for column in columns), Fraction(0)) or Fraction(1)
+    spare = math.isqrt(int(room / utmost / whole.unit)) or spare
     decimals = math.lcm(*(column.finer for column in columns))
     base = decimals if decimals <= min(spare, _MOST_DECIMALS) else 1
     fine = base * next(parts for parts in _PARTS if base * parts <= spare or parts == 1)
