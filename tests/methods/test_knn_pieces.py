@@ -149,12 +149,12 @@ def test_owners_have_joint_errors():
     owners = {"rows": np.repeat(["a", "b"], 12), "columns": np.repeat(["c", "d"], 4)}
     data, options = table(24, 8), {"method": "knn", "players": "cells", **owners, **OPTIONS}
     exact = value_blocks(*data, **options)
-    runs = [value_blocks(*data, n_subsets=40, random_state=seed, **options) for seed in range(8)]
+    runs = [value_blocks(*data, n_subsets=40, random_state=seed, **options) for seed in range(24)]
     some = [
         value_blocks(
             *data, n_subsets=40, valid_rows="auto", tolerance=0.5, random_state=seed, **options
         )
-        for seed in range(8)
+        for seed in range(24)
     ]
     assert some[0].info["n_valid_used"] < 64
     for found in (runs, some):

@@ -1,7 +1,7 @@
 """The trees of scikit-learn's ensembles.
 
 ``tree_`` is public. Histogram gradient boosting has no public export: its predictors are read as
-versions 1.6 to 1.9 keep them, and a version that keeps them otherwise is refused in one line.
+version 1.9 keeps them, and a version that keeps them otherwise is refused in one line.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-KNOWN_VERSIONS = "1.6 to 1.9"
-"""Versions of scikit-learn whose histogram gradient boosting is known to be read rightly."""
+KNOWN_VERSION = "1.9"
+"""The version of scikit-learn whose histogram gradient boosting is tested."""
 
 _BIT_WORDS = 8  # 32-bit words of a set of categories
 
@@ -135,5 +135,5 @@ def _changed(model: Any) -> InputError:
     return InputError(
         Setting("model", model),
         f" keeps its trees in a way that is not known: scikit-learn is {sklearn.__version__}, and "
-        f"{KNOWN_VERSIONS} are known to work",
+        f"{KNOWN_VERSION} is known to work",
     )

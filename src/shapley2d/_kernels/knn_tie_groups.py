@@ -50,7 +50,8 @@ def group_values(size, matches, tail, first, last, total, inverse):  # type: ign
     return other, match, tail + matches * inverse[size] * (first - last)
 
 
-@numba.njit(nogil=True, cache=CACHE)
+# inlined: a function of its own is compiled twice, alone and in its caller
+@numba.njit(nogil=True, cache=CACHE, inline="always")
 def ranked_classification(keys, rows, tail, run, single, beyond, inverse, values):  # type: ignore[no-untyped-def]
     """Write the values of rows sorted by distance, whose farther rows take ``tail`` from them.
 
@@ -168,7 +169,8 @@ def group_quadratic(start, end, nearer, total, squares, tails, target, k, tables
     )
 
 
-@numba.njit(nogil=True, cache=CACHE)
+# inlined: a function of its own is compiled twice, alone and in its caller
+@numba.njit(nogil=True, cache=CACHE, inline="always")
 def ranked_regression(keys, rows, tails, z, target, k, alone, tables, room, values):  # type: ignore[no-untyped-def]
     """Write the values of rows sorted by distance, to which farther rows contribute ``tails``.
 

@@ -10,8 +10,6 @@ import numpy as np
 from shapley2d._kernels.cache import CACHE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -28,11 +26,11 @@ def scrambled(word: Any) -> Any:
     return word ^ (word >> _S31)
 
 
-_scramble: Callable[[np.uint64], np.uint64] = numba.njit(nogil=True, cache=CACHE)(scrambled)
+_scramble: Any = numba.njit(nogil=True, cache=CACHE)(scrambled)
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def next_word(state: NDArray[np.uint64]) -> np.uint64:
+def next_word(state: NDArray[np.uint64]) -> Any:
     """The next random word; ``state`` holds one and moves on."""
     state[0] += _STEP
     return _scramble(state[0])
