@@ -31,8 +31,8 @@ def as_text(item: Any) -> str:
 
     Examples
     --------
-    >>> as_text("caf\udce9"), as_text("café"), as_text(7)
-    ('caf\\udce9', 'café', '7')
+    >>> as_text("no\udce9"), as_text("noé"), as_text(7)
+    ('no\\udce9', 'noé', '7')
     """
     return str(item).encode("utf-8", "backslashreplace").decode()
 
