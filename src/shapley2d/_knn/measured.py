@@ -249,9 +249,11 @@ def find_scale(columns: Sequence[Measured], room: int = ROOM) -> Scale:
     if not whole.exact:
         return Scale(whole, 1, Fraction(0))
     spare = math.isqrt(int(largest / whole.unit))
-    # finer parts are for what is left where validation entries up to the cut have room
-    utmost = sum((column.utmost for column in columns), Fraction(0)) or Fraction(1)
-    spare = math.isqrt(int(room / utmost / whole.unit)) or spare
+    if all(column.is_whole for column in columns):
+        # finer parts are for what is left where validation entries up to the cut have room;
+        # numbers on no grid need the parts more
+        utmost = sum((column.utmost for column in columns), Fraction(0)) or Fraction(1)
+        spare = math.isqrt(int(room / utmost / whole.unit)) or spare
     decimals = math.lcm(*(column.finer for column in columns))
     base = decimals if decimals <= min(spare, _MOST_DECIMALS) else 1
     fine = base * next(parts for parts in _PARTS if base * parts <= spare or parts == 1)
