@@ -1,6 +1,8 @@
 """The demo: what is injected, how it is counted, what it finds."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -59,6 +61,14 @@ def test_it_finds_more_than_rows_and_chance(demo):
     assert summary["gain"]["interval"][0] < summary["gain"]["gain"] < summary["gain"]["interval"][1]
     assert "decided of the" in (folder / "page.html").read_text()
     assert (folder / "report.html").read_text().lstrip().lower().startswith("<!doctype html>")
+
+
+def test_the_readme_quotes_the_demo(demo):
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    quoted = re.findall(r"^ *\d+% = (\d+) cells +(\d+) +(\d+) +(\d+)", readme, re.MULTILINE)
+    names = ("cells", "found_by_inspection", "found", "found_by_rows")
+    found = [[part[name] for name in names] for part in demo[0]["inspected"]]
+    np.testing.assert_allclose(np.array(quoted, dtype=float), found, atol=1)
 
 
 def test_the_transcript(demo, tmp_path, capsys, monkeypatch):

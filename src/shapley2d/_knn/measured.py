@@ -248,8 +248,8 @@ def find_scale(columns: Sequence[Measured], room: int = ROOM) -> Scale:
     whole = whole_weights([term for column in columns for term in column.terms], largest)
     if not whole.exact:
         return Scale(whole, 1, Fraction(0))
-    spare = math.isqrt(int(largest / whole.unit))
-    if all(column.is_whole for column in columns):
+    spare, on_grids = math.isqrt(int(largest / whole.unit)), all(c.is_whole for c in columns)
+    if on_grids:
         # finer parts are for what is left where validation entries up to the cut have room;
         # numbers on no grid need the parts more
         utmost = sum((column.utmost for column in columns), Fraction(0)) or Fraction(1)
@@ -257,7 +257,7 @@ def find_scale(columns: Sequence[Measured], room: int = ROOM) -> Scale:
     decimals = math.lcm(*(column.finer for column in columns))
     base = decimals if decimals <= min(spare, _MOST_DECIMALS) else 1
     fine = base * next(parts for parts in _PARTS if base * parts <= spare or parts == 1)
-    if all(column.is_whole for column in columns):
+    if on_grids:
         fine <<= max(min(spare, _MOST_PARTS) // fine, 1).bit_length() - 1
     else:  # numbers on no grid are coded the more finely
         fine *= max(spare // fine, 1)

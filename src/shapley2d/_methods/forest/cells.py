@@ -8,6 +8,7 @@ with many columns on their path random orders of these stand for all subsets.
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from shapley2d._methods.baseline_utility import forest_baseline
 from shapley2d._methods.forest.fixed import DeepDraws, TreePieces, read_model
 from shapley2d._methods.forest.grow import TreeDraws
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums
+from shapley2d._methods.knn.varying import varies
 from shapley2d._tables.problem import weigh_problem
 from shapley2d.exceptions import InputError, InputWarning, Place, Setting
 
@@ -131,7 +133,7 @@ def forest_cells(
         else:  # a file keeps the rounds, which take longest
             values, _ = _sum_pieces(pieces, ensembles, problem, run, None, cluster)
             estimate = monte_carlo(
-                deep.beside(values),
+                partial(deep.values, values),
                 tolerance=tolerance,
                 max_draws=max_rounds,
                 progress=run.progress,
@@ -193,15 +195,10 @@ def _constant_columns(problem: Problem) -> NDArray[np.intp]:
         [
             j
             for j in range(problem.table.n_columns)
-            if all(_is_constant(split.train.columns[j].entries) for split in problem.splits)
+            if not any(varies(split.train.columns[j].entries) for split in problem.splits)
         ],
         dtype=np.intp,
     )
-
-
-def _is_constant(entries: NDArray[np.float64]) -> bool:
-    missing = np.isnan(entries)
-    return bool(missing.all() or (not missing.any() and (entries == entries[0]).all()))
 
 
 def _warn_of_seen_rows(model: Any, problem: Problem) -> None:

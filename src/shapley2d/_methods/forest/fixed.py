@@ -159,15 +159,10 @@ class DeepDraws:
                         self.columns |= named
                         self.share += mass / len(trees) / len(pieces.trees)
             self._deep.append(deep)
-        self._exact = np.zeros((0, 0))
 
-    def beside(self, exact: NDArray[np.float64]) -> DeepDraws:
-        """The same rounds, with the values of all other leaves added."""
-        self._exact = exact
-        return self
-
-    def __call__(self, number: int) -> NDArray[np.float64]:
-        values = self._exact.copy()
+    def values(self, exact: NDArray[np.float64], number: int) -> NDArray[np.float64]:
+        """Round ``number``, with the values of all other leaves added."""
+        values = exact.copy()
         for k, (game, deep) in enumerate(zip(self._games, self._deep, strict=True)):
             part = np.zeros((game.n_rows, game.n_columns))
             for t, tree in deep:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,7 +70,7 @@ def price_forest(
         values[problem.splits[pieces.split_of(number)].rows] += pieces(number)
     values *= 1.0 / (PIECE_TREES * min(2, len(pieces)))
     rounds = price_draws(
-        deep.beside(values),
+        partial(deep.values, values),
         shape,
         tolerance=tolerance,
         max_draws=max_rounds,

@@ -29,11 +29,12 @@ def varying_columns(table: Table) -> NDArray[np.intp]:
     >>> varying_columns(as_table([[1, "a", None, 0], [1, "b", None, 0]]))
     array([1])
     """
-    varies = [_varies(column.entries) for column in table.columns]
-    return np.flatnonzero(varies) if any(varies) else np.zeros(1, dtype=np.intp)
+    found = [varies(column.entries) for column in table.columns]
+    return np.flatnonzero(found) if any(found) else np.zeros(1, dtype=np.intp)
 
 
-def _varies(entries: NDArray[np.float64]) -> bool:
+def varies(entries: NDArray[np.float64]) -> bool:
+    """Whether not all entries of a column are the same, or all missing."""
     missing = np.isnan(entries)
     return not (missing.all() or (not missing.any() and bool((entries == entries[0]).all())))
 
