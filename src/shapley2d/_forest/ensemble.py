@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from shapley2d._forest.pipelines import (
 )
 from shapley2d._forest.read_sklearn import (
     histogram_features,
+    histogram_order,
     is_boosted,
     is_histogram,
     is_sklearn_forest,
@@ -26,6 +28,8 @@ from shapley2d._tables.encoding import as_float32, encode_tables
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from shapley2d._forest.trees import SplitTree
@@ -48,11 +52,14 @@ class Ensemble:
     features : Features
     boosted : bool
         Whether the model predicts by a sum of its trees, rather than by their mean.
+    see : callable
+        Any rows of such a table, a ``Table``, as the trees see them: one line per feature.
     """
 
     trees: list[SplitTree]
     features: Features
     boosted: bool
+    see: Callable[[Table], NDArray[np.float64]]
 
 
 def check_forest(model: Any) -> None:
@@ -87,41 +94,35 @@ def encoded_matrices(split: Split) -> tuple[NDArray[np.float32], Features]:
     return train, Features(_lines(train), _lines(valid), encoded.owners.astype(np.int32))
 
 
+def encoded_rows(train: Table, table: Table) -> NDArray[np.float64]:
+    """Rows of a table in the encoding that :func:`encoded_matrices` makes for a training table."""
+    return _lines(as_float32(encode_tables(train, table).valid))
+
+
 def read_fitted(model: Any, split: Split) -> Ensemble:
     """A fitted model, with the tables of a split as the user's model sees them."""
     check_columns(model, split.train)
-    last = last_step(model)
-    if not is_pipeline(model):
-        features = _plain_features(last, split)
+    last, see = last_step(model), partial(seen_by, model)
+    if is_pipeline(model):
+        owners = feature_owners(model, split.train)
     else:
-        train, valid = (transform_table(model, part.native) for part in (split.train, split.valid))
-        features = _made_features(last, train, valid, feature_owners(model, split.train))
-    return Ensemble(read_trees(last), features, is_boosted(last))
+        owners = np.arange(split.train.n_columns, dtype=np.int32)
+    if is_histogram(last):
+        owners = owners[histogram_order(last, owners.size)]
+    features = Features(see(split.train), see(split.valid), owners)
+    return Ensemble(read_trees(last), features, is_boosted(last), see)
 
 
-def _plain_features(model: Any, split: Split) -> Features:
-    """The tables as a model sees them that was fitted on their columns."""
-    if is_histogram(model):
-        own = np.arange(split.train.n_columns, dtype=np.int32)
-        return _made_features(model, split.train.native, split.valid.native, own)
-    return Features(
-        _lines(as_float32(_numbers(model, split.train))),
-        _lines(as_float32(_numbers(model, split.valid))),
-        np.arange(split.train.n_columns, dtype=np.int32),
-    )
-
-
-def _made_features(model: Any, train: Any, valid: Any, owners: NDArray[np.int32]) -> Features:
-    """What a model makes of the matrices that it is given, whose columns have these owners."""
-    if is_histogram(model):
-        left, order = histogram_features(model, train)
-        right, _ = histogram_features(model, valid)
-        return Features(_lines(left), _lines(right), owners[order])
-    return Features(_lines(_rounded(train)), _lines(_rounded(valid)), owners)
-
-
-def _rounded(matrix: Any) -> NDArray[np.float32]:
-    return as_float32(np.asarray(matrix, dtype=np.float64))
+def seen_by(model: Any, table: Table) -> NDArray[np.float64]:
+    """A table as the trees of a fitted model see it, one line per feature."""
+    last = last_step(model)
+    if is_pipeline(model):
+        matrix = transform_table(model, table.native)
+    else:
+        matrix = table.native if is_histogram(last) else _numbers(model, table)
+    if is_histogram(last):
+        return _lines(histogram_features(last, matrix))
+    return _lines(as_float32(np.asarray(matrix, dtype=np.float64)))
 
 
 def check_columns(model: Any, table: Table) -> None:

@@ -114,19 +114,24 @@ def _read_predictor(predictor: Any) -> SplitTree:
     )
 
 
-def histogram_features(model: Any, native: Any) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """What histogram gradient boosting makes of a table, and the column behind every feature."""
+def histogram_features(model: Any, native: Any) -> NDArray[np.float64]:
+    """What histogram gradient boosting makes of a table."""
     try:
-        matrix = np.asarray(model._preprocess_X(native, reset=False), dtype=np.float64)  # noqa: SLF001
+        return np.asarray(model._preprocess_X(native, reset=False), dtype=np.float64)  # noqa: SLF001
+    except AttributeError:
+        raise _changed(model) from None
+
+
+def histogram_order(model: Any, width: int) -> NDArray[np.intp]:
+    """The column behind every feature that :func:`histogram_features` makes."""
+    try:
         is_category = model.is_categorical_
     except AttributeError:
         raise _changed(model) from None
-    width = matrix.shape[1]
     if is_category is None:
-        return matrix, np.arange(width, dtype=np.int32)
+        return np.arange(width)
     # columns of categories come first
-    order = np.concatenate([np.flatnonzero(is_category), np.flatnonzero(~is_category)])
-    return matrix, order.astype(np.int32)
+    return np.concatenate([np.flatnonzero(is_category), np.flatnonzero(~is_category)])
 
 
 def _changed(model: Any) -> InputError:

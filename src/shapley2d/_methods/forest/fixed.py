@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from shapley2d._forest.ensemble import (
     Ensemble,
     check_forest,
     encoded_matrices,
+    encoded_rows,
     is_fitted,
     read_fitted,
 )
@@ -76,7 +78,8 @@ def _fit(model: Any, split: Split) -> Ensemble:
         raise UtilityError(f"{model!r} failed on {split.rows.size:,} rows: {error}") from error
     if as_it_is:
         return read_fitted(fitted, split)
-    return Ensemble(read_trees(fitted), features, is_boosted(fitted))
+    see = partial(encoded_rows, split.train)
+    return Ensemble(read_trees(fitted), features, is_boosted(fitted), see)
 
 
 class TreePieces:
