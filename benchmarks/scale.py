@@ -2,6 +2,7 @@
 
 Run: python benchmarks/scale.py [--out docs/figures/scale.json] [--only growth]   (five minutes on two quiet cores)
      python benchmarks/scale.py --only million   (five more, with up to 6 GB and 0.4 for every core; kept by the others)
+     python benchmarks/scale.py --only memory   (two more, with up to 3 GB)
 Then: python docs/make_scale.py   (the figure and the tables of docs/scale.md)
 
 growth     CPU time against rows (10^3 to 10^6), validation rows, columns and subsets, each with its fitted exponent beside
@@ -12,6 +13,8 @@ plans      what plan_cells says beside the CPU time and the memory that the run 
            fitted on
 billion    what 10^9 cells would take 100 workers at the pace of a million rows
 million    a million rows of 50 columns on all cores of this machine: time by the clock, and memory
+memory     what plan_cells says of memory beside what the run then takes, from 60,000 rows to a million, both forms, one thread
+           and two
 """
 
 from __future__ import annotations
@@ -345,6 +348,45 @@ def _plan_of(shape: tuple[int, int, int], settings: dict):
     return plan_cells(*table(*shape, 3), **settings)
 
 
+MEMORY = {
+    "60,000 x 16, 8 validation rows, 64 subsets": ((60_000, 16, 8), {"n_subsets": 64}),
+    "60,000 x 9, 8 validation rows, all subsets": ((60_000, 9, 8), {"subsets": "all"}),
+    "200,000 x 30, 8 validation rows, 32 subsets": ((200_000, 30, 8), {"n_subsets": 32}),
+    "200,000 x 30, 64 validation rows, 32 subsets": ((200_000, 30, 64), {"n_subsets": 32}),
+    "200,000 x 30 in two folds, 32 subsets": (
+        (200_000, 30, 0),
+        {"n_subsets": 32, "cv": 2, "valid_rows": 64},
+    ),
+    "1,000,000 x 10, 4 validation rows, 32 subsets": ((1_000_000, 10, 4), {"n_subsets": 32}),
+}
+
+
+def memory() -> list[dict]:
+    found = []
+    for name, (shape, options) in MEMORY.items():
+        for form in ("exact", "fast"):
+            for n_jobs in (1, 2):
+                settings = {"progress": False, "backend": "cpu", "form": form, "n_jobs": n_jobs}
+                settings |= options
+                planned = in_new_process(_plan_of, shape, settings).memory
+                took = in_new_process(peak_bytes, shape, settings)["bytes"]
+                print(
+                    f"  {name:<46} {form:<5} {n_jobs} threads: planned {planned / 1e6:6.0f} MB, "
+                    f"took {took / 1e6:6.0f} MB: {planned / took:.2f} times",
+                    flush=True,
+                )
+                found.append(
+                    {
+                        "name": name,
+                        "form": form,
+                        "threads": n_jobs,
+                        "planned_bytes": planned,
+                        "bytes": took,
+                    }
+                )
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -353,7 +395,7 @@ def main() -> None:
     parser.add_argument(
         "--only",
         nargs="+",
-        choices=("growth", "workers", "plans", "million"),
+        choices=("growth", "workers", "plans", "million", "memory"),
         help="measure these again, keep the rest of the file",
     )
     given = parser.parse_args()
@@ -368,6 +410,7 @@ def main() -> None:
         "workers": workers,
         "plans": plans,
         "million": million,
+        "memory": memory,
     }.items():
         if name in (given.only or ("growth", "workers", "plans")):
             print(name, flush=True)

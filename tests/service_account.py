@@ -25,13 +25,13 @@ def reason_to_skip() -> str:
     return "" if os.geteuid() == 0 else "needs root, to become another user"
 
 
-def become_nobody() -> None:
+def become_nobody(user: int = NOBODY) -> None:
     """Give up root before the program starts, except that an interpreter in root's home may still be read."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_KEEP_CAPABILITIES, 1, 0, 0, 0)
     os.setgroups([])
-    os.setresgid(NOBODY, NOBODY, NOBODY)
-    os.setresuid(NOBODY, NOBODY, NOBODY)
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     only = 1 << _READ_ANYTHING
     libc.capset(header, (ctypes.c_uint32 * 6)(only, only, only, 0, 0, 0))

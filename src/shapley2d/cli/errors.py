@@ -122,7 +122,8 @@ def _shortage(error: BaseException | None) -> str:
         if number == errno.EAGAIN or any(told in words for told in _NO_THREADS):
             return (
                 "the system allows no more threads or processes: use --jobs 1 and set "
-                "OPENBLAS_NUM_THREADS=1, or raise the limit (ulimit -u, or that of the container)"
+                "OPENBLAS_NUM_THREADS=1, or raise the limit (ulimit -u and -v, or those of the "
+                "container)"
             )
         if (
             isinstance(error, MemoryError)
@@ -131,7 +132,7 @@ def _shortage(error: BaseException | None) -> str:
         ):
             return (
                 "not enough memory: value fewer rows, use fewer --jobs, or raise the limit "
-                "(ulimit -v, or that of the container; 2 GB are enough for small tables)"
+                "(ulimit -v, or that of the container; 1 GB is enough for small tables)"
             )
         error = error.__cause__ or error.__context__
     return ""
