@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from shapley2d._results.plan import Plan
     from shapley2d._results.repair_gain import RepairGain
     from shapley2d._results.valuation import Valuation
+    from shapley2d._results.what_if import WhatIf
     from shapley2d.exceptions import InputError
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Plan",
     "RepairGain",
     "Valuation",
+    "WhatIf",
     "__version__",
     "audit_owners",
     "inspect_cells",
@@ -62,6 +64,7 @@ _HOMES = {
     "Plan": "shapley2d._results.plan",
     "RepairGain": "shapley2d._results.repair_gain",
     "Valuation": "shapley2d._results.valuation",
+    "WhatIf": "shapley2d._results.what_if",
     "audit_owners": "shapley2d._api.audit",
     "inspect_cells": "shapley2d._api.inspect",
     "measure_repair": "shapley2d._api.measure",

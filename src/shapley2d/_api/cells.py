@@ -342,4 +342,5 @@ class CellsJob:
             table=table,
             target=problem.target.y,
             frame=frame_kind(self.question.X),
+            held=estimate.held,
         )

@@ -35,6 +35,8 @@ class Estimate:
         Degrees of freedom behind the standard errors; infinite where they are exact.
     total_stderr : float or None
         Standard error of the sum of all values; None where it is not known.
+    held : object
+        Answers what other entries would change; None where a method cannot tell.
     """
 
     values: NDArray[np.float64]
@@ -46,6 +48,7 @@ class Estimate:
     covariance: NDArray[np.float64] | None = None
     dof: float = math.inf
     total_stderr: float | None = None
+    held: Any = None
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.values).all():

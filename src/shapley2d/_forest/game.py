@@ -8,6 +8,7 @@ number is taken to be the mean of all targets.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from shapley2d._forest.tree_values import (
     MAX_PATH,
     Features,
     add_deep_values,
+    add_tree_changes,
     add_tree_values,
     deep_leaves,
     path_columns,
@@ -38,6 +40,15 @@ if TYPE_CHECKING:
     from shapley2d._theory.semivalues import Semivalue
 
     Floats = NDArray[np.float64]
+
+
+def leaves_of(tree: SplitTree, features: Floats) -> NDArray[np.int32]:
+    """The leaf of every row, whose features are lines."""
+    from shapley2d._kernels.leaf_states import find_leaves
+
+    leaves = np.empty(features.shape[1], dtype=np.int32)
+    find_leaves(tree.arrays, features, leaves)
+    return leaves
 
 
 class LeafGame:
@@ -68,7 +79,8 @@ class LeafGame:
         *,
         labelled: bool = False,
     ) -> None:
-        self.features, self._labelled = features, labelled
+        self.features, self.labelled = features, labelled
+        self._given = (semivalues, n_columns)
         self.n_rows, self.n_columns = y.y.size, n_columns + labelled
         count = y_valid.y.size
         mass = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -96,19 +108,62 @@ class LeafGame:
         """Whether targets are classes."""
         return bool(self._labels.size)
 
+    def changed(
+        self, features: Features, targets: tuple[Target, Target, Floats | None] | None = None
+    ) -> LeafGame:
+        """The game of other features; and of other targets and validation weights, if given."""
+        if targets is not None:
+            return LeafGame(features, *targets, *self._given, labelled=self.labelled)
+        game = copy(self)
+        game.features = features
+        return game
+
     def leaf_weights(self, tree: SplitTree) -> Floats:
         """What the validation rows of a leaf weigh: by label; or all, and times their targets."""
-        from shapley2d._kernels.leaf_states import find_leaves
+        return self.weigh_leaves(tree.n_nodes, leaves_of(tree, self.features.valid))
 
-        leaves = np.empty(self._weights.size, dtype=np.int32)
-        find_leaves(tree.arrays, self.features.valid, leaves)
+    def weigh_leaves(self, n_nodes: int, leaves: NDArray[np.int32]) -> Floats:
+        """The same, where the leaf of every validation row is known."""
         if not self.classifies:
-            sums = (np.bincount(leaves, w, tree.n_nodes) for w in self._masses)
+            sums = (np.bincount(leaves, w, n_nodes) for w in self._masses)
             return np.ascontiguousarray(np.column_stack(list(sums)))
         known = self._wanted >= 0  # no row has a label that training never shows
         cells = leaves[known] * self._channels + self._wanted[known]
-        flat = np.bincount(cells, self._weights[known], tree.n_nodes * self._channels)
-        return np.asarray(flat.reshape(tree.n_nodes, self._channels))
+        flat = np.bincount(cells, self._weights[known], n_nodes * self._channels)
+        return np.asarray(flat.reshape(n_nodes, self._channels))
+
+    def fill_leaves(self, n_nodes: int, leaves: NDArray[np.int32]) -> Floats:
+        """Training rows in every leaf: by label; or all, and the sum of their targets."""
+        if not self.classifies:
+            sums = (np.bincount(leaves, w, n_nodes) for w in (None, self._targets))
+            return np.column_stack(list(sums)).astype(np.float64)
+        cells = leaves * self._channels + self._labels
+        flat = np.bincount(cells, minlength=n_nodes * self._channels)
+        return flat.reshape(n_nodes, self._channels).astype(np.float64)
+
+    def filled_by(self, rows: NDArray[np.intp]) -> Floats:
+        """What each of some training rows adds to :meth:`fill_leaves`."""
+        if self.classifies:
+            return np.eye(self._channels)[self._labels[rows]]
+        return np.column_stack([np.ones(rows.size), self._targets[rows]])
+
+    def weighed_by(self, rows: NDArray[np.intp]) -> Floats:
+        """What each of some validation rows adds to :meth:`weigh_leaves`."""
+        if not self.classifies:
+            return np.column_stack([mass[rows] for mass in self._masses])
+        wanted = self._wanted[rows]
+        known = (wanted >= 0) * self._weights[rows]
+        return np.asarray(np.eye(self._channels)[wanted] * known[:, None])
+
+    def leaf_scores(self, leaf_weights: Floats, filled: Floats) -> Floats:
+        """The part of every leaf in the score; in regression less that of an empty leaf."""
+        if self.classifies:
+            count = filled.sum(axis=-1)
+            right = (leaf_weights * filled).sum(axis=-1)
+            return np.asarray(np.divide(right, count, out=np.zeros_like(right), where=count > 0))
+        count, total = filled[..., 0], filled[..., 1]
+        mean = np.divide(total, count, out=np.zeros_like(total), where=count > 0)
+        return np.asarray(mean * (2 * leaf_weights[..., 1] - mean * leaf_weights[..., 0]))
 
     @property
     def _masses(self) -> tuple[Floats, Floats]:
@@ -122,12 +177,14 @@ class LeafGame:
         mass = leaf_weights[deep] if self.classifies else leaf_weights[deep, :1]
         return float(mass.sum()), named
 
-    def add_values(self, tree: SplitTree, values: Floats) -> None:
+    def add_values(
+        self, tree: SplitTree, values: Floats, leaf_weights: Floats | None = None
+    ) -> None:
         """Add the values of the cells under a tree, the label's in the last column.
 
-        Deep leaves are left out.
+        Deep leaves are left out; others are where ``leaf_weights`` are given and 0.
         """
-        leaf_weights = self.leaf_weights(tree)
+        leaf_weights = self.leaf_weights(tree) if leaf_weights is None else leaf_weights
         deep = deep_leaves(tree, self.features, leaf_weights)
         if deep.any():
             leaf_weights = np.where(deep[:, None], 0.0, leaf_weights)
@@ -140,9 +197,48 @@ class LeafGame:
             values,
         )
 
-    def add_deep_values(self, tree: SplitTree, random: np.random.Generator, values: Floats) -> None:
+    def add_changes(
+        self,
+        tree: SplitTree,
+        moved: tuple[NDArray[np.intp], Floats],
+        touched: NDArray[np.bool_],
+        leaf_weights: tuple[Floats, Floats],
+        values: Floats,
+    ) -> None:
+        """Add what the values change by if some rows have other features.
+
+        Parameters
+        ----------
+        tree : SplitTree
+        moved : (ndarray, ndarray)
+            These rows, and their new features.
+        touched : ndarray of bool
+            The leaves to look at, none of them deep.
+        leaf_weights : (ndarray, ndarray)
+            Before and after.
+        values : ndarray
+            Is added to.
+        """
+        add_tree_changes(
+            tree,
+            self.features,
+            moved,
+            (self._labels, self._targets),
+            touched,
+            leaf_weights,
+            (self._row_weights, self._joins, self._beside),
+            values,
+        )
+
+    def add_deep_values(
+        self,
+        tree: SplitTree,
+        random: np.random.Generator,
+        values: Floats,
+        leaf_weights: Floats | None = None,
+    ) -> None:
         """Add the values of the cells in deep leaves, by one random order of their columns."""
-        leaf_weights = self.leaf_weights(tree)
+        leaf_weights = self.leaf_weights(tree) if leaf_weights is None else leaf_weights
         deep = deep_leaves(tree, self.features, leaf_weights)
         if deep.any():
             add_deep_values(
@@ -161,19 +257,19 @@ class LeafGame:
         Without any column nothing is then predicted, and without any row neither. Of the first
         column to join, a row gets its value in the game of the labels alone.
         """
-        alone, blind = self._labels_alone(), self._without_rows()
+        alone, blind = self._labels_alone(), self.without_rows()
         columns = self._semivalues[1]
-        m = self.n_columns - self._labelled
-        factor, beside = feature_semivalue(columns) if self._labelled else (1.0, columns)
+        m = self.n_columns - self.labelled
+        factor, beside = feature_semivalue(columns) if self.labelled else (1.0, columns)
         added = np.empty((self.n_rows, self.n_columns))
         first = marginal_weights(self._semivalues[0], self.n_rows)[0]
         added[:, :m] = factor * marginal_weights(beside, m)[0] * (alone + first * blind)[:, None]
-        if self._labelled:
+        if self.labelled:
             lone = marginal_weights(columns, m + 1)[0]
             added[:, m] = (1.0 - lone) * first * blind - lone * alone
         return added
 
-    def _without_rows(self) -> float:
+    def without_rows(self) -> float:
         """The score of no rows at all."""
         return 0.0 if self.classifies else -float(self._weights @ self._wanted**2)
 

@@ -111,6 +111,61 @@ def add_tree_values(
         add_rows(states, labels, targets, columns, widths, offsets, tables, channels, values)
 
 
+def add_tree_changes(
+    tree: SplitTree,
+    features: Features,
+    moved: tuple[NDArray[np.intp], Floats],
+    target: tuple[NDArray[np.int32], Floats],
+    touched: NDArray[np.bool_],
+    leaf_weights: tuple[Floats, Floats],
+    weights: tuple[Floats, Floats, Floats],
+    values: Floats,
+) -> None:
+    """Add what the values of all cells change by in some leaves of a tree.
+
+    Parameters
+    ----------
+    tree, target, weights, values
+        As of :func:`add_tree_values`.
+    features : Features
+        Before the change.
+    moved : (ndarray, ndarray)
+        The changed rows, and their features after the change.
+    touched : ndarray of bool of shape (nodes,)
+        The leaves; none of them deep.
+    leaf_weights : (ndarray, ndarray)
+        Before and after the change.
+    """
+    from shapley2d._kernels.leaf_changes import add_changes
+    from shapley2d._kernels.leaf_states import fill_states, find_bundles, find_paths
+
+    before, after = leaf_weights
+    weighs = np.asarray(touched & (before.any(axis=1) | after.any(axis=1)))
+    n, n_columns = values.shape
+    depth, place, paths, inner = find_paths(tree.arrays, features.owners, weighs, n_columns)
+    # no states: every leaf is a bundle by itself
+    leaves, number, first, last = find_bundles(tree.left, tree.right, depth, inner, 0)
+    plan = (depth, place, inner, number, first, last)
+    step = max(_AT_ONCE // (2 * n), 1)
+    for start in range(0, leaves.size, step):
+        part = leaves[start : start + step]
+        codes = np.empty((part.size, n), dtype=np.uint16)
+        others = np.empty((part.size, moved[0].size), dtype=np.uint16)
+        fill_states(tree.arrays, features.train, plan, start, codes)
+        fill_states(tree.arrays, moved[1], plan, start, others)
+        add_changes(
+            codes,
+            moved[0],
+            others,
+            paths[part],
+            depth[part],
+            *target,
+            weights,
+            (before[part], after[part]),
+            values,
+        )
+
+
 def deep_leaves(tree: SplitTree, features: Features, leaf_weights: Floats) -> NDArray[np.bool_]:
     """Leaves with validation rows that have too many columns on their path for all subsets."""
     from shapley2d._kernels.leaf_states import find_paths
@@ -125,7 +180,12 @@ def deep_leaves(tree: SplitTree, features: Features, leaf_weights: Floats) -> ND
             f" has a leaf with {most} columns on its path, and at most {MAX_PATH} can be valued: "
             "set a smaller max_depth or a larger min_samples_leaf",
         )
-    return np.asarray((inner == 0) & (tree.left < 0) & (depth > MAX_COLUMNS))
+    return np.asarray((inner == 0) & is_deep(tree, depth))
+
+
+def is_deep(tree: SplitTree, depth: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Leaves with too many columns on their path for all subsets; ``depth`` has their number."""
+    return np.asarray((tree.left < 0) & (depth > MAX_COLUMNS))
 
 
 def path_columns(
@@ -173,7 +233,8 @@ def add_deep_values(
         Of rows, of the steps of an order, and of the label beside the columns, see
         :mod:`shapley2d._forest.weights`.
     random : Generator
-        Of the orders.
+        Of the orders. Every deep leaf of the tree has one, with validation rows or without: which
+        others there are does not change it.
     """
     from shapley2d._kernels.deep_leaves import add_orders
     from shapley2d._kernels.leaf_states import fill_states, find_bundles, find_paths
@@ -185,7 +246,8 @@ def add_deep_values(
     leaves, number, before, after = find_bundles(tree.left, tree.right, depth, inner, 0)
     plan = (depth, place, inner, number, before, after)
     depths = depth[leaves]
-    keys = random.random((leaves.size, paths.shape[1]))
+    all_deep = np.flatnonzero(is_deep(tree, depth))
+    keys = random.random((all_deep.size, paths.shape[1]))[np.searchsorted(all_deep, leaves)]
     keys[np.arange(paths.shape[1]) >= depths[:, None]] = 2.0  # after all columns of the leaf
     orders = np.argsort(keys, axis=1)
     step = max(_AT_ONCE // (8 * n), 1)

@@ -18,6 +18,7 @@ from shapley2d._results.plan import took_words
 from shapley2d._results.plots import beeswarm, convergence, heatmap, waterfall
 from shapley2d._results.report import write_report
 from shapley2d._results.valuation_storage import read_valuation, save_valuation
+from shapley2d._results.what_if import what_if
 from shapley2d._tables.frames import FRAME_KINDS, make_frame
 from shapley2d.exceptions import InputError, Setting
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from shapley2d._tables.table import Table
 
-_UNCOMPARED = ("info", "history", "frame", "table", "target")
+_UNCOMPARED = ("info", "history", "frame", "table", "target", "held")
 _SHOWN_COLUMNS = 20  # in a notebook
 
 
@@ -60,6 +61,8 @@ class Valuation:
         The labels or numbers that go with them.
     dof : float
         Degrees of freedom behind the standard errors, infinite where they are exact.
+    held : object
+        The trees of a forest, for :meth:`what_if`; None otherwise. In memory only.
 
     Notes
     -----
@@ -88,6 +91,7 @@ class Valuation:
     table: Table | None = None
     target: NDArray[Any] | None = None
     dof: float = math.inf
+    held: Any = None
 
     def __post_init__(self) -> None:
         n, m = self.values.shape
@@ -116,6 +120,9 @@ class Valuation:
             for part in fields(self)
             if part.name not in _UNCOMPARED
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "held": None}
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -256,6 +263,7 @@ class Valuation:
 
     explain_row = explain_row
     similar_rows = similar_rows
+    what_if = what_if
     plot_heatmap = heatmap
     plot_waterfall = waterfall
     plot_beeswarm = beeswarm

@@ -40,6 +40,8 @@ class Split:
         The validation rows, with the columns and codes of the training table.
     valid_weights : ndarray of shape (T,), optional
         Their weights, in any unit; None if all are equal.
+    valid_rows : ndarray, optional
+        Their positions in the user's table; None where they are a table of their own.
     """
 
     rows: NDArray[np.intp]
@@ -48,6 +50,7 @@ class Split:
     valid: Table
     y_valid: Target
     valid_weights: NDArray[np.float64] | None = None
+    valid_rows: NDArray[np.intp] | None = None
 
     def take_valid(self, rows: NDArray[np.intp]) -> Split:
         """The split with some of its validation rows."""
@@ -57,6 +60,7 @@ class Split:
             valid=self.valid.take_rows(rows),
             y_valid=self.y_valid.take(rows),
             valid_weights=weights,
+            valid_rows=None if self.valid_rows is None else self.valid_rows[rows],
         )
 
 
@@ -182,6 +186,7 @@ def make_problem(
             table.take_rows(held),
             target.take(held),
             None if weights is None else weights[kept][held],
+            held,
         )
         for train, held in parts.splits
     ]

@@ -24,7 +24,8 @@ from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.fingerprint import hash_parts
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._estimation.workers import ordered_results
-from shapley2d._forest.ensemble import is_fitted
+from shapley2d._forest.ensemble import encoded_rows, is_fitted
+from shapley2d._forest.held import HeldForest, HeldSplit
 from shapley2d._forest.pipelines import last_step
 from shapley2d._methods.baseline_utility import forest_baseline
 from shapley2d._methods.forest.fixed import DeepDraws, TreePieces, read_model
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._estimation.draws import Draws
     from shapley2d._forest.ensemble import Ensemble
-    from shapley2d._forest.game import LeafGame
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -97,13 +97,14 @@ def forest_cells(
     check_forest_scoring(scoring, problem.target.task)
     if checkpoint is not None:
         check_place(checkpoint)  # before anything is trained
-    problem = weigh_problem(problem, scoring)
+    unweighed, problem = problem, weigh_problem(problem, scoring)
     facts = forest_baseline(problem, baseline)
     from_zero = baseline == "zero"
     if model is None:
-        draws, games = tree_draws(problem, run)
+        grown = GrownForests(problem, run)
+        games = grown.games
         estimate = monte_carlo(
-            draws,
+            grown.draws,
             tolerance=tolerance,
             max_draws=max_trees,
             progress=run.progress,
@@ -118,6 +119,7 @@ def forest_cells(
         run.warn_of_precision(estimate, tolerance, "max_trees", max_trees)
         count = estimate.info["n_trees"]
         facts["forest"] = f"a forest of {counted(count, 'tree')}"
+        splits = grown.held(count)
     else:
         ensembles, fitted = read_model(model, problem, run)
         _warn_of_seen_rows(model, problem)
@@ -126,6 +128,10 @@ def forest_cells(
         deep = DeepDraws(pieces, [split.rows for split in problem.splits], run.seed)
         known = _checkpoint(checkpoint, problem, run, trees=_digest(ensembles))
         facts |= {"model": repr(fitted), **_about_trees(fitted, ensembles)}
+        splits = [
+            HeldSplit(game, partial(list, ensemble.trees), ensemble.see)
+            for game, ensemble in zip(games, ensembles, strict=True)
+        ]
         if not deep.columns.any():
             values, resumed = _sum_pieces(pieces, ensembles, problem, run, known, cluster)
             estimate = Estimate.exact(values)
@@ -157,6 +163,14 @@ def forest_cells(
         for split, game in zip(problem.splits, games, strict=True):
             added[split.rows] += game.from_zero() / len(games)
         estimate.values += added
+    estimate.held = HeldForest(
+        unweighed,
+        scoring,
+        splits,
+        (run.seed, estimate.info.get("n_rounds", 0)),
+        from_zero=from_zero,
+        n_threads=count_threads(run.n_jobs),
+    )
     return estimate.noting(**facts)
 
 
@@ -174,19 +188,35 @@ def check_forest_scoring(scoring: Any, task: str) -> None:
     )
 
 
-def tree_draws(problem: Problem, run: Run) -> tuple[Draws, list[LeafGame]]:
-    """Draws of trees, the mean over the splits, and the games of these."""
-    seeds = draw_seeds(run.seed, len(problem.splits))
-    draws = [
-        TreeDraws(split, run.semivalues, seed, labelled=problem.label is not None)
-        for split, seed in zip(problem.splits, seeds, strict=True)
-    ]
-    games = [one.game for one in draws]
-    whole = len(draws) == 1 and draws[0].game.n_rows == problem.table.n_rows
-    if whole:
-        return draws[0], games
-    rows = [split.rows for split in problem.splits]
-    return MeanDraws([*draws], rows, problem.table.n_rows), games
+class GrownForests:
+    """A forest for every split, whose trees are grown as they are asked for.
+
+    Attributes
+    ----------
+    draws : Draws
+        Values under trees by number, the mean over the splits.
+    games : list of LeafGame
+    """
+
+    def __init__(self, problem: Problem, run: Run) -> None:
+        self._splits = problem.splits
+        seeds = draw_seeds(run.seed, len(problem.splits))
+        self._draws = [
+            TreeDraws(split, run.semivalues, seed, labelled=problem.label is not None)
+            for split, seed in zip(problem.splits, seeds, strict=True)
+        ]
+        self.games = [one.game for one in self._draws]
+        self.draws: Draws = self._draws[0]
+        if len(self.games) > 1 or self.games[0].n_rows < problem.table.n_rows:
+            rows = [split.rows for split in problem.splits]
+            self.draws = MeanDraws([*self._draws], rows, problem.table.n_rows)
+
+    def held(self, count: int) -> list[HeldSplit]:
+        """The splits with the first trees of each."""
+        return [
+            HeldSplit(draws.game, partial(draws.first, count), partial(encoded_rows, split.train))
+            for draws, split in zip(self._draws, self._splits, strict=True)
+        ]
 
 
 def _constant_columns(problem: Problem) -> NDArray[np.intp]:

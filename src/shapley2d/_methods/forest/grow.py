@@ -56,6 +56,7 @@ class TreeDraws:
         self._matrix, features = encoded_matrices(split)
         self._y, self._task = split.y.codes, split.y.task
         self._seed = seed
+        self._grown: dict[int, SplitTree] = {}
         self.game = LeafGame(
             features,
             split.y,
@@ -72,7 +73,16 @@ class TreeDraws:
         return values
 
     def grow(self, number: int) -> SplitTree:
-        """Tree ``number``."""
+        """Tree ``number``; kept, since it may be asked for again."""
+        if number not in self._grown:
+            self._grown[number] = self._grow(number)
+        return self._grown[number]
+
+    def first(self, count: int) -> list[SplitTree]:
+        """The first trees."""
+        return [self.grow(number) for number in range(count)]
+
+    def _grow(self, number: int) -> SplitTree:
         random = generator(self._seed, "draw", number)
         n = self._y.size
         counts = np.bincount(random.integers(n, size=n), minlength=n).astype(np.float64)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.in_threads import count_threads
-from shapley2d._methods.forest.cells import check_forest_scoring, tree_draws
+from shapley2d._methods.forest.cells import GrownForests, check_forest_scoring
 from shapley2d._methods.forest.fixed import PIECE_TREES, DeepDraws, TreePieces, read_model
 from shapley2d._methods.work_price import price_draws, price_pieces
 from shapley2d._tables.problem import weigh_problem
@@ -38,9 +38,13 @@ def price_forest(
     shape = (problem.table.n_rows, problem.table.n_columns + (problem.label is not None))
     jobs = count_threads(run.n_jobs)
     if model is None:
-        draws, _games = tree_draws(problem, run)
         return price_draws(
-            draws, shape, tolerance=tolerance, max_draws=max_trees, n_jobs=jobs, unit="tree"
+            GrownForests(problem, run).draws,
+            shape,
+            tolerance=tolerance,
+            max_draws=max_trees,
+            n_jobs=jobs,
+            unit="tree",
         )
     ensembles, _model = read_model(model, problem, run)
     pieces = TreePieces(ensembles, problem, run)

@@ -1,0 +1,215 @@
+"""Changed rows: the leaves that they touch, and what the values of all rows change by there.
+
+A row touches a leaf in which it fits other columns than before. There the number of rows in play
+changes under some column subsets, and with it the values of the rows that fit all of these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+
+from shapley2d._kernels.cache import CACHE
+from shapley2d._kernels.leaf_states import in_set
+from shapley2d._kernels.leaf_tables import (
+    add_supersets,
+    cell_values,
+    error_coefficients,
+    share_coefficients,
+    sum_over_subsets,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def find_touched(
+    tree: tuple[Any, ...],
+    depth: NDArray[np.int64],
+    place: NDArray[np.int64],
+    before: NDArray[np.float64],
+    after: NDArray[np.float64],
+    touched: NDArray[np.bool_],
+) -> None:
+    """Mark the leaves in which any of some rows fits other columns than before.
+
+    Parameters
+    ----------
+    tree : tuple
+    depth, place : ndarray
+        Of the nodes, see :func:`~shapley2d._kernels.leaf_states.find_paths`.
+    before, after : ndarray of shape (width, k)
+        Features of the rows.
+    touched : ndarray of bool of shape (nodes,)
+        Is set in leaves.
+    """
+    left, right = tree[0], tree[1]
+    codes, others = np.zeros(left.size, np.uint64), np.zeros(left.size, np.uint64)
+    for i in range(before.shape[1]):
+        for k in range(left.size):
+            if left[k] < 0:
+                touched[k] |= codes[k] != others[k]
+                continue
+            one = _goes_left(before[tree[2][k], i], k, tree)
+            other = _goes_left(after[tree[2][k], i], k, tree)
+            bit = np.uint64(1) << np.uint64(place[k])
+            first = place[k] == depth[k]  # the first split of its column on this way
+            codes[left[k]] = _passed(codes[k], bit, first, one)
+            codes[right[k]] = _passed(codes[k], bit, first, not one)
+            others[left[k]] = _passed(others[k], bit, first, other)
+            others[right[k]] = _passed(others[k], bit, first, not other)
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _passed(code: Any, bit: Any, first: Any, fits: Any) -> Any:
+    """The code of a row beyond a split."""
+    if first:
+        return code | bit if fits else code
+    return code if fits else code & ~bit
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _goes_left(entry: Any, k: int, tree: tuple[Any, ...]) -> Any:
+    if tree[5][k] >= 0:
+        return in_set(entry, tree[4][k], tree[5][k], tree[6][k], tree[7])
+    return entry <= tree[3][k] or (tree[4][k] and np.isnan(entry))
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def add_changes(
+    codes: NDArray[np.uint16],
+    places: NDArray[np.intp],
+    others: NDArray[np.uint16],
+    columns: NDArray[np.int32],
+    depths: NDArray[np.int64],
+    labels: NDArray[np.int32],
+    targets: NDArray[np.float64],
+    weights: tuple[Any, ...],
+    leaf_weights: tuple[Any, ...],
+    values: NDArray[np.float64],
+) -> None:
+    """Add what all values change by in some leaves, where a few rows have other codes.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (leaves, n)
+        Which columns on the path of a leaf each row fits, bit by bit, before the change.
+    places : ndarray of shape (k,)
+        The changed rows.
+    others : ndarray of shape (leaves, k)
+        Their codes after it.
+    columns : ndarray of shape (leaves, most columns)
+        The columns, in the order of their bits.
+    depths : ndarray of shape (leaves,)
+        How many they are.
+    labels, targets : ndarray of shape (n,)
+        Classes, empty in regression; numbers, empty in classification.
+    weights : tuple
+        As of :func:`~shapley2d._kernels.leaf_values.fill_tables`.
+    leaf_weights : (ndarray, ndarray)
+        Of the validation rows in each leaf, before and after: by label; or in regression their
+        weight, and the weighted sum of their targets.
+    values : ndarray of shape (n, m), or (n, m + 1) with the label
+        Is added to.
+    """
+    classifies = labels.size > 0
+    kinds = 2 if classifies else 3
+    channels = leaf_weights[0].shape[1] if classifies else 3
+    labelled = weights[2].shape[0] > 0
+    n, most = values.shape[0], depths.max()
+    size = 1 << most
+    counts, coefficients = np.empty((size, kinds)), np.empty((size, kinds))
+    sums = np.empty((size, 3 * kinds if labelled else 2 * kinds))
+    worth = np.empty((2, size, kinds, most + 1))
+    lines = np.empty((2, size, channels, most + 1))  # by label, or by power of the target
+    differs = np.empty(size, np.bool_)
+    seen = np.empty((size, channels))
+    names = np.empty(most + 1, np.uint64)
+    for b in range(depths.size):
+        d, code = depths[b], codes[b]
+        width = d
+        for j in range(d):
+            names[j] = columns[b, j]
+        if labelled:
+            names[d] = values.shape[1] - 1
+            width += 1
+        seen[: 1 << d] = 0.0
+        for i in range(n):
+            if classifies:
+                seen[code[i], labels[i]] += 1.0
+            else:
+                seen[code[i], 0] += 1.0
+                seen[code[i], 1] += targets[i]
+                seen[code[i], 2] += targets[i] * targets[i]
+        for turn in range(2):
+            if turn:
+                for r in range(places.size):
+                    i = places[r]
+                    for sign, to in ((-1.0, code[i]), (1.0, others[b, r])):
+                        if classifies:
+                            seen[to, labels[i]] += sign
+                        else:
+                            seen[to, 0] += sign
+                            seen[to, 1] += sign * targets[i]
+                            seen[to, 2] += sign * targets[i] * targets[i]
+            masses = leaf_weights[turn][b]
+            for q in range(1 << d):
+                if classifies:
+                    counts[q] = 0.0
+                    for c in range(channels):
+                        counts[q, 0] += seen[q, c]
+                        counts[q, 1] += seen[q, c] * masses[c]
+                else:
+                    for c in range(3):
+                        counts[q, c] = seen[q, c]
+            add_supersets(counts[: 1 << d], d)
+            if classifies:
+                share_coefficients(counts, weights[0], 1 << d, coefficients)
+            else:
+                error_coefficients(counts, weights[0], masses, 1 << d, coefficients)
+            of_label = weights[2][d + 1] if labelled else np.zeros(0)
+            sum_over_subsets(coefficients[: 1 << d], d, weights[1][d], of_label, sums)
+            cell_values(sums, d, kinds, labelled, worth[turn])
+            for q in range(1 << d):
+                for c in range(channels):
+                    for j in range(width):
+                        if classifies:
+                            line = worth[turn, q, 0, j] + masses[c] * worth[turn, q, 1, j]
+                        else:
+                            line = worth[turn, q, c, j]
+                        lines[turn, q, c, j] = line
+        for r in range(places.size):  # less what all rows are given below
+            i = places[r]
+            for j in range(width):
+                if classifies:
+                    change = lines[1, others[b, r], labels[i], j] - lines[1, code[i], labels[i], j]
+                else:
+                    y = targets[i]
+                    one, other = lines[1, code[i]], lines[1, others[b, r]]
+                    change = other[0, j] - one[0, j]
+                    change += y * (other[1, j] - one[1, j] + y * (other[2, j] - one[2, j]))
+                values[i, names[j]] += change
+        for q in range(1 << d):
+            differs[q] = False
+            for c in range(channels):
+                for j in range(width):
+                    lines[1, q, c, j] -= lines[0, q, c, j]
+                    differs[q] |= lines[1, q, c, j] != 0.0
+        added = lines[1]
+        for i in range(n):
+            at = np.uint64(code[i])
+            if not differs[at]:
+                continue
+            if classifies:
+                line = added[at, labels[i]]
+                for j in range(width):
+                    values[i, names[j]] += line[j]
+            else:
+                y = targets[i]
+                for j in range(width):
+                    values[i, names[j]] += added[at, 0, j] + y * (
+                        added[at, 1, j] + y * added[at, 2, j]
+                    )

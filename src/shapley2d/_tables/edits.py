@@ -1,0 +1,170 @@
+"""Edits of single cells: found by row and column, and read as the table was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.entries import as_text, is_missing
+from shapley2d._base.warnings import without_warnings
+from shapley2d._base.words import did_you_mean
+from shapley2d._tables.changes import change_cells
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.kinds import KIND_PLURALS, match_columns
+from shapley2d._tables.table import number_text
+from shapley2d._tables.target import LABEL
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.problem import Problem
+    from shapley2d._tables.table import Column, Table
+    from shapley2d._tables.target import Target
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Changed rows.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (k,)
+        Their positions in the table.
+    table : Table or None
+        These rows with their new entries; None where only labels are new.
+    labels : dict of int to float
+        New codes of labels, or new targets, by position among the k rows.
+    """
+
+    rows: NDArray[np.intp]
+    table: Table | None
+    labels: dict[int, float]
+
+
+Cell = tuple[int, int]
+"""A cell by position; the label's column comes after all others."""
+
+
+@dataclass(frozen=True)
+class CellNames:
+    """The names of rows and columns of a table, the label's included, and their positions."""
+
+    rows: dict[str, int]
+    columns: dict[str, int]
+
+    @classmethod
+    def of(cls, problem: Problem) -> CellNames:
+        """The names in a problem; the label is ``"(label)"``, or as it is called where valued."""
+        table, m = problem.table, problem.table.n_columns
+        columns = {name: j for j, name in enumerate(table.column_names)}
+        columns.setdefault(LABEL, m)
+        if problem.label is not None:
+            columns.setdefault(problem.label, m)
+        rows: dict[str, int] = {}
+        for i, name in enumerate(table.row_names.tolist()):
+            rows.setdefault(str(name), i)
+        return cls(rows, columns)
+
+    def find(self, changes: Any) -> dict[Cell, Any]:
+        """Cells named by row and column, by position, with their new entries.
+
+        A row is found by its name, or by its position where no row has that name.
+        """
+        if not hasattr(changes, "items"):
+            kind = type(changes).__name__
+            raise InputError(f"changes are a dict from (row, column) to the new entry, not {kind}")
+        found = {}
+        for key, entry in changes.items():
+            if not isinstance(key, tuple) or len(key) != 2:
+                raise InputError(f"a change is keyed by (row, column), not by {key!r}")
+            row, column = key
+            i = self.rows.get(as_text(row))
+            is_position = isinstance(row, (int, np.integer)) and not isinstance(row, bool)
+            if i is None and is_position and 0 <= row < len(self.rows):
+                i = int(row)
+            if i is None:
+                raise InputError(f"there is no row {row!r}")
+            name = as_text(column)
+            if name not in self.columns:
+                hint = did_you_mean(name, list(self.columns))
+                raise InputError(f"there is no column {name!r}{hint}")
+            found[i, self.columns[name]] = entry
+        return found
+
+
+def read_edits(problem: Problem, cells: Sequence[Mapping[Cell, Any]]) -> Edits:
+    """Read new entries as the table was read; every mapping changes rows of its own.
+
+    A row that several mappings change is there once for each.
+    """
+    table, m = problem.table, problem.table.n_columns
+    rows: list[int] = []
+    changes: dict[str, dict[int, str | None]] = {}
+    labels: dict[int, float] = {}
+    for one in cells:
+        places: dict[int, int] = {}
+        for (i, j), entry in sorted(one.items(), key=lambda item: item[0]):
+            if i not in places:
+                places[i] = len(rows)
+                rows.append(i)
+            if j == m:
+                labels[places[i]] = _label(problem.target, entry)
+            else:
+                column = table.columns[j]
+                changes.setdefault(column.name, {})[places[i]] = _text(entry, column)
+    taken = np.array(rows, dtype=np.intp)
+    if not changes:
+        return Edits(taken, None, labels)
+    with without_warnings():
+        native = change_cells(table.take_rows(taken).native, changes)
+        read = as_table(native, "changes", like=table)
+        _check_kinds(read, table, changes)
+        return Edits(taken, match_columns(read, table, "changes"), labels)
+
+
+def _check_kinds(read: Table, table: Table, changes: Mapping[str, Mapping[int, Any]]) -> None:
+    """Refuse new entries that are not of their column's kind."""
+    for column, wanted in zip(read.columns, table.columns, strict=True):
+        is_text = column.kind == "category" and wanted.kind != "category"
+        for k, text in changes.get(wanted.name, {}).items():
+            if text is not None and (is_text or np.isnan(column.entries[k])):
+                held = KIND_PLURALS[wanted.kind]
+                raise InputError(
+                    f"column {wanted.name!r} holds {held}, and {text!r} is not one of them"
+                )
+
+
+def _text(entry: Any, column: Column) -> str | None:
+    """A new entry as text that reads as the column does; None where it is missing."""
+    if is_missing(entry):
+        return None
+    if not isinstance(entry, (float, np.floating)):
+        return as_text(entry)
+    text = number_text(float(entry))
+    return text.replace(".", ",") if column.from_text.notation == "decimal commas" else text
+
+
+def _label(target: Target, entry: Any) -> float:
+    """The code of a label, or a number to predict."""
+    if target.task == "regression":
+        try:
+            number = float(entry)
+        except (TypeError, ValueError):
+            number = np.nan
+        if not np.isfinite(number):
+            raise InputError(f"the label must be a number, not {entry!r}")
+        return number
+    texts = {as_text(label): k for k, label in enumerate(target.classes.tolist())}
+    plain = entry.item() if isinstance(entry, np.generic) else entry
+    code = texts.get("" if is_missing(plain) else as_text(plain))
+    if code is None and isinstance(plain, float) and plain.is_integer():
+        code = texts.get(number_text(plain))
+    if code is None:
+        shown = ", ".join(map(repr, list(texts)[:5]))
+        raise InputError(f"no training row has the label {entry!r}: labels are {shown}")
+    return float(code)
