@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from shapley2d import value_blocks, value_cells
-from shapley2d._methods.knn.strata import deal_stratum, in_turn, make_strata, what_rows_change
+from shapley2d._methods.knn.strata import (
+    LEAST_ROUNDS,
+    deal_stratum,
+    in_turn,
+    make_strata,
+    what_rows_change,
+)
 from shapley2d._tables.problem import make_problem
 
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionWarning")
@@ -87,7 +93,7 @@ def coverage(name, draws, shape, **options):
 @pytest.mark.parametrize("name", ["rare class 1", "one heavy 100", "far target"])
 def test_intervals_hold_where_few_rows_decide(name):
     """Without strata these were .71, .63 and .53 of the cells, and half of the totals."""
-    cells, rows, columns, total = coverage(name, 12, {"n_valid": 200}, tolerance=0.15)
+    cells, rows, columns, total = coverage(name, 20, {"n_valid": 200}, tolerance=0.15)
     assert min(cells, rows, columns) >= 0.9
     assert total >= 0.8
 
@@ -144,7 +150,7 @@ def test_rows_that_can_change_much_are_in_the_first_rounds():
     first = np.concatenate([rows for _, rows in in_turn(dealt)[:6]])
     assert {1060, 1061} <= set(first.tolist())
     repeated = deal_stratum(strata[2], y, sizes, 32, rng, least=4, repeats=True)
-    assert [chunk.tolist() for chunk in repeated] == [[1060, 1061]] * 8
+    assert [chunk.tolist() for chunk in repeated] == [[1060, 1061]] * LEAST_ROUNDS
 
 
 def test_what_rows_can_change():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shapley2d._base.in_threads import LONG, map_in_threads
+from shapley2d._base.in_threads import map_in_threads
 from shapley2d._base.streams import generator
 from shapley2d._knn.far_bins import drop_variation
 from shapley2d._knn.true_distances import TrueDistances
@@ -36,6 +36,7 @@ _SAMPLE_ROWS = 32  # validation rows that bounds are averaged over, of all split
 _LEAST_SAMPLE_ROWS = 4
 _SAMPLE_WORK = 2**22  # training rows times validation rows: beyond it a split samples fewer
 _SAMPLE_COALITIONS = 3  # column subsets for each of them
+_THREADS_FROM = 2**13  # training rows: with fewer, numpy holds the lock for most of the time
 _MOST_THREADS = 6  # each holds some arrays as long as a column
 
 
@@ -140,7 +141,7 @@ def average_rounding(
     """
     true = TrueDistances(reference)
     total = np.zeros(part.n_rows)
-    n_threads = 1 if part.n_rows < LONG else min(part.n_jobs, _MOST_THREADS)
+    n_threads = 1 if part.n_rows < _THREADS_FROM else min(part.n_jobs, _MOST_THREADS)
     pieces = map_in_threads(lambda pair: pair_bounds(part, true, *pair), sample, n_threads)
     for bounds in pieces:
         total += bounds
