@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from shapley2d import value_cells
+from shapley2d import value_blocks, value_cells
 from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rounding import average_rounding
@@ -15,6 +15,7 @@ from shapley2d._knn.row_values import row_values
 from shapley2d._methods.knn import bin_correction, choices
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.semivalues import marginal_weights
+from shapley2d._theory.sums import BlockSums
 
 # with so little to do the sample of exact rankings stays small
 pytestmark = pytest.mark.filterwarnings("ignore:bins leave a standard error")
@@ -94,7 +95,7 @@ def test_intervals_of_the_fast_form_hold_the_exact_values(task):
     options = {"n_neighbors": 5, "subsets": "all", "progress": False}
     exact = value_cells(X, y, X_VALID, y_valid, form="exact", **options)
     assert exact.exact
-    covered, sizes = [], []
+    covered, sizes, far = [], [], []
     for seed in range(3):
         fast = value_cells(X, y, X_VALID, y_valid, form="fast", random_state=seed, **options)
         assert not fast.exact
@@ -102,8 +103,84 @@ def test_intervals_of_the_fast_form_hold_the_exact_values(task):
         assert 0 < off.max() < 0.03 * np.ptp(exact.values)
         covered.append((off <= fast.interval_factor * fast.stderr).mean())
         sizes.append(np.sqrt(np.mean(fast.stderr**2) / np.mean(off**2)))
+        far.append((off > 3 * fast.stderr).mean())
+        # the sample knew neither: rows were up to 40 of their errors off, columns up to 10
+        for of_fast, of_exact in ((fast.rows, exact.rows), (fast.columns, exact.columns)):
+            assert np.abs(of_fast - of_exact).max() <= 1e-12 * np.ptp(exact.values)
+    assert np.mean(far) < 0.01
     assert 0.92 <= np.mean(covered) <= 0.985
     assert 0.8 <= np.mean(sizes) <= 2.0
+
+
+def table_of(kind, task, seed, n=1200, m=5, n_valid=60):
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=(n + n_valid, m))
+    if kind == "grid":
+        table = table.round(1)
+    elif kind == "ties":
+        table[:, :3] = rng.integers(0, 4, (n + n_valid, 3))
+    elif kind == "skewed":
+        table = np.exp(2 * table)
+    score = table[:, 0] + table[:, 1] * table[:, 2] + rng.normal(size=len(table)) / 2
+    y = score if task == "regression" else (score > np.median(score)).astype(int)
+    if kind == "gaps":
+        table[rng.random(table.shape) < 0.1] = np.nan
+    return table[:n], y[:n], table[n:], y[n:]
+
+
+def beyond_three_errors(kind, task, seeds):
+    """How many cells and blocks are off by more than three of their errors; sums are not at all."""
+    options = {"n_neighbors": 5, "subsets": "all", "progress": False}
+    groups = {"rows": np.arange(1200) * 7 % 4, "columns": list("aabbc"), "players": "cells"}
+    cells, blocks = [], []
+    for seed in seeds:
+        data = table_of(kind, task, seed)
+        exact, fast = (
+            value_cells(*data, form=form, random_state=seed, **options)
+            for form in ("exact", "fast")
+        )
+        spread = np.ptp(exact.values)
+        for of_fast, of_exact in ((fast.rows, exact.rows), (fast.columns, exact.columns)):
+            assert np.abs(of_fast - of_exact).max() <= 1e-12 * spread
+        assert abs(fast.total - exact.total) <= 1e-12 * spread
+        cells.append(np.mean(np.abs(fast.values - exact.values) > 3 * fast.stderr))
+        exact, fast = (
+            value_blocks(*data, form=form, random_state=seed, **groups, **options)
+            for form in ("exact", "fast")
+        )
+        off = np.abs(fast.values - exact.values)
+        assert off.max() > 1e-6 * spread  # blocks are what bins change
+        blocks.append(np.mean(off > 3 * fast.stderr))
+    return np.mean(cells), np.mean(blocks)
+
+
+def test_errors_of_blocks_are_those_of_their_sums():
+    cells, blocks = beyond_three_errors("ties", "classification", [0])
+    assert cells < 0.01 and blocks == 0
+
+
+@pytest.mark.slow
+def test_three_errors_hold_99_of_100_cells_and_blocks_of_every_kind():
+    found = [
+        beyond_three_errors(kind, task, range(3))
+        for kind in ("numbers", "grid", "ties", "skewed", "gaps")
+        for task in ("classification", "regression")
+    ]
+    cells, blocks = np.mean(found, axis=0)
+    assert cells < 0.01 and blocks < 0.01
+
+
+def test_sums_of_rows_are_exact_where_columns_are_sampled_or_rows_are_split():
+    options = {"subsets": "sampled", "n_subsets": 18, "n_neighbors": 5, "progress": False}
+    fast, exact = (
+        value_cells(X, Y, X_VALID, Y_VALID, form=form, **options) for form in ("fast", "exact")
+    )
+    assert np.abs(fast.rows - exact.rows).max() <= 1e-12 * np.ptp(exact.values)
+    assert fast.row_stderr.max() <= 1e-12 * np.ptp(exact.values)
+    options = {"n_neighbors": 5, "cv": 3, "progress": False, "subsets": "all"}
+    fast, exact = (value_cells(X[:, :3], Y, form=form, **options) for form in ("fast", "exact"))
+    assert np.abs(fast.values - exact.values).max() > 1e-6 * np.ptp(exact.values)
+    assert np.abs(fast.rows - exact.rows).max() <= 1e-12 * np.ptp(exact.values)
 
 
 @pytest.mark.slow
@@ -148,7 +225,7 @@ def test_the_sample_grows_until_the_error_is_as_wanted():
         sample = bin_correction._grown(
             binned, ranked, weights, random, start, done.append, most, wanted**2
         )
-        return math.sqrt(sample.shrinkage[1] * sample.cell_variance)
+        return math.sqrt(sample.unknown * sample.cell_variance)
 
     content = grown(1024, np.inf)
     assert len(done) == bin_correction.SAMPLE
@@ -162,7 +239,8 @@ def test_the_sample_grows_until_the_error_is_as_wanted():
 def test_variances_of_a_sample_are_those_of_its_cells_sums_and_total():
     rng = np.random.default_rng(0)
     counted, differences = rng.normal(size=(20, 3)), rng.normal(size=(20, 40)).astype(np.float32)
-    sample = bin_correction._judge(counted, differences)
+    of_all = differences.sum(axis=1, dtype=float) + 1e-9  # which single precision does not hold
+    sample = bin_correction._judge(counted, differences, of_all)
     lines = differences[:, :, None].astype(float) * counted[:, None, :]
     of_mean = [
         line.var(axis=0, ddof=1) / 20 for line in (lines, lines.sum(axis=2), lines.sum(axis=1))
@@ -174,4 +252,9 @@ def test_variances_of_a_sample_are_those_of_its_cells_sums_and_total():
     values, rows = np.zeros((50, 3)), np.arange(40) + 5
     sample.add_mean(values, rows, 0.5)
     assert np.allclose(values[rows], 0.5 * lines.mean(axis=0), atol=1e-6)
+    assert np.allclose(values.sum(axis=0), 0.5 * (of_all @ counted) / 20, rtol=0, atol=1e-13)
+    weights = rng.normal(size=(2, 4, 2))
+    sums = BlockSums(weights, np.arange(40) % 4, np.array([0, 1, 1]))
+    by_line = np.array([sums.of(line) for line in lines])
+    assert np.allclose(sample.covariance(sums), np.cov(by_line.T) / 20)
     assert not values[:5].any() and not values[45:].any()

@@ -161,7 +161,10 @@ def test_noise_is_not_taken_for_an_error_and_an_error_is_taken_out():
 
 
 class Rows:
-    """Row values that are wrong by a known amount where they are binned."""
+    """Row values that are wrong by a known amount where they are binned.
+
+    ``off`` has what every column in a subset adds to the value of every row.
+    """
 
     n_rows, n_columns, n_valid = 50, 3, 30
 
@@ -176,29 +179,33 @@ class Rows:
 
     def values(self, coalitions, *, valid):
         true = coalitions.sum(axis=1, keepdims=True) * np.arange(50.0)
-        return (
-            true if self._off is None else true + self._off * coalitions.sum(axis=1, keepdims=True)
-        )
+        return true if self._off is None else true + coalitions @ self._off.T
 
 
 def test_a_bias_is_corrected():
     from shapley2d._estimation.estimate import Estimate
 
-    off = np.random.default_rng(1).normal(size=50)
+    off = np.random.default_rng(1).normal(size=(50, 1))
     joining = np.array([1 / 3, 1 / 6, 1 / 3])
     weights = np.append(0.0, joining), np.append(joining, 0.0)
     true = np.tile(np.arange(50.0)[:, None], 3)
-    wrong = Estimate(
-        true + off[:, None], np.zeros((50, 3)), np.zeros(50), np.zeros(3), {}, total_stderr=0.0
-    )
-    right = correct_bins(wrong, [Rows(off)], [Rows(None)], [np.arange(50)], weights, seed=0)
-    before, after = np.mean((wrong.values - true) ** 2), np.mean((right.values - true) ** 2)
+
+    def correct(bias, n_threads=1):
+        wrong = Estimate(
+            true + bias, np.zeros((50, 3)), np.zeros(50), np.zeros(3), {}, total_stderr=0.0
+        )
+        parts = [Rows(bias, n_threads)], [Rows(None, n_threads)], [np.arange(50)]
+        return correct_bins(wrong, *parts, weights, seed=0)
+
+    # the same in all columns: all of it is seen with all columns
+    assert np.allclose(correct(np.repeat(off, 3, axis=1)).values, true, atol=1e-12)
+    bias = off * [1.0, 0.0, 0.0]
+    right = correct(bias)
+    before, after = np.mean(bias**2), np.mean((right.values - true) ** 2)
     assert after < 0.5 * before
     assert 0.3 < np.mean(right.stderr**2) / after < 3
-    in_threads = correct_bins(
-        wrong, [Rows(off, 2)], [Rows(None, 2)], [np.arange(50)], weights, seed=0
-    )
-    np.testing.assert_array_equal(in_threads.values, right.values)
+    assert np.allclose(right.values.sum(axis=1), true.sum(axis=1), atol=1e-12)
+    np.testing.assert_array_equal(correct(bias, 2).values, right.values)
 
 
 def test_validation_rows_may_count_differently(emulated):

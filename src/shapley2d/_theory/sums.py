@@ -92,7 +92,7 @@ class BlockSums:
             found[i, j] = math.fsum(self._cells(values, i, j).tolist())
         return found
 
-    def by_row_group(self, values: Floats) -> Floats:
+    def by_row_group(self, values: NDArray[np.floating]) -> Floats:
         """Sums over the rows of every group: (row groups, ...) from (rows, ...)."""
         flat = values.reshape(len(values), -1)
         size = self.weights.shape[1]

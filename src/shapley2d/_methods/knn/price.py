@@ -325,11 +325,15 @@ def _correction_s(game: SplitGame, pieces: Pieces, pace: Measured) -> tuple[floa
     exact = pace_of_sample(game, pieces.parts[k].ranked(), rows, CALIBRATION_S / 4)
     rows_in_all = sum(part.n_rows for part in game.parts)
     each_s = SAMPLE_ROWS * rows_in_all * (exact.core_s + pace.core_s) / max(pace.cores, 1.0)
+    # under all columns every validation row is ranked
+    pairs = sum(float(part.n_rows) * part.n_valid for part in game.parts)
+    all_columns_s = pairs * exact.core_s / max(pace.cores, 1.0)
     most = SAMPLE
     if game.device is None:
         room = most_ranked_exactly(game.problem.n_valid, pieces.n_subsets, len(game.parts))
         most = max(SAMPLE, min(room, MAX_SAMPLE))
-    return SAMPLE * each_s, most * each_s
+    least_s = 0.0 if game.samples_rows else all_columns_s
+    return SAMPLE * each_s + least_s, most * each_s + all_columns_s
 
 
 def _memory(game: SplitGame, pieces: Pieces) -> float:
