@@ -319,3 +319,18 @@ def test_the_whole_loop(open_file, tmp_path, monkeypatch, capsys):
     gain = float(after.locator("#gain tbody tr").nth(1).locator("b").inner_text())
     assert gain > 0
     assert f"{gain:+.4f}" in out
+
+
+def test_the_gain_of_a_changed_entry(inspection, open_inspection):
+    gains = np.full(inspection.cells.scores.shape, np.nan)
+    page = open_inspection(dataclasses.replace(inspection, score_gains=gains))
+    assert page.locator("td[data-name=gain]").count() == 0
+    gains[:] = 0.0123
+    gains[:, 1] = -0.004
+    page = open_inspection(dataclasses.replace(inspection, score_gains=gains))
+    assert "gain if changed" in page.locator("#suspects thead").inner_text()
+    told = set(page.locator("td[data-name=gain]").all_inner_texts())
+    assert told <= {"+0.012", "\u22120.0040"} and told
+    assert "score +0.012 if changed" in page.locator("#detail").inner_text() or (
+        "score \u22120.0040 if changed" in page.locator("#detail").inner_text()
+    )

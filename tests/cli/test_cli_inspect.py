@@ -334,3 +334,31 @@ def test_parquet_is_not_packed_twice(capsys):
     decide(table="t.parquet", made=[Decision(5, "a", "5", "edit", "6")])
     error = run(capsys, "repair t.parquet decisions.csv -o clean.parquet.gz", code=2).err
     assert "Parquet is packed already: leave out .gz" in error
+
+
+def test_gains_of_a_forest(capsys):
+    told = run(
+        capsys, "inspect people.csv --target bought --id id --gains --report page.html --top 4"
+    )
+    assert "gain if changed" in told.out
+    assert "gain if changed" in Path("page.html").read_text()
+    found = json.loads(
+        run(capsys, "inspect people.csv --target bought --id id --gains --json --top 3").out
+    )
+    assert all(isinstance(cell["gain"], float) for cell in found["suspects"])
+    plain = json.loads(run(capsys, "inspect people.csv --target bought --id id --json --top 3").out)
+    assert "gain" not in plain["suspects"][0]
+    decide()
+    told = run(capsys, "repair people.csv decisions.csv -o clean.csv --model none --gains --json")
+    assert "gain" in json.loads(told.out)["suspects"][0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--gains", "--gains needs --target, the column that the forest predicts"),
+        ("--target bought --gains --valuation v.parquet", "leave out --valuation"),
+    ],
+)
+def test_refused_gains(capsys, options, message):
+    assert message in run(capsys, f"inspect people.csv {options}", 2).err

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from shapley2d._tables.target import Target
 
 
+_GAINS = 2000  # suspects whose gain is computed unasked: as many as a page lists
+
+
 def inspect_cells(
     X: Any,
     y: Any = None,
@@ -55,7 +58,8 @@ def inspect_cells(
         Labels or numbers to predict, inspected too. Some may be missing.
     valuation : Valuation, optional
         Values of the same table: they are shown beside the probabilities, and cells can be ranked
-        by them.
+        by them. Where they are of ``method="forest"``, the first suspects are shown with what the
+        score gains by their suggested entries.
     task : {"auto", "classification", "regression"}
         ``"auto"``: text, booleans and up to 20 distinct whole numbers are classes.
     kinds : dict, optional
@@ -112,7 +116,7 @@ def inspect_cells(
     columns = {column.name: column_digest(column) for column in table.columns}
     if label is not None:
         columns[label.column_names[0]] = column_digest(label.columns[0])
-    return Inspection(
+    inspection = Inspection(
         cells=cells,
         findings=find_in_columns(table),
         row_names=table.row_names,
@@ -122,6 +126,9 @@ def inspect_cells(
         fingerprint=table_digest(columns),
         info=_record(run, cells, kinds),
     )
+    if getattr(valuation, "held", None) is None:
+        return inspection
+    return replace(inspection, score_gains=inspection.gains(valuation, n=_GAINS))
 
 
 def _score(table: Table, label: Table | None, target: Target | None, run: Run) -> ScoredCells:

@@ -8,6 +8,7 @@ are touched too. A changed label touches all leaves.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from shapley2d._forest.game import leaves_of
 from shapley2d._forest.tree_values import Features, is_deep
 from shapley2d._tables.edits import CellNames, read_edits
 from shapley2d._tables.problem import weigh_problem
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -126,6 +128,11 @@ class HeldForest:
         self._held: list[list[_HeldTree]] | None = None
         self._names: CellNames | None = None
 
+    @property
+    def n_columns(self) -> int:
+        """Columns of the table, the label not counted."""
+        return self._problem.table.n_columns
+
     def what_if(self, changes: Any) -> tuple[float, float, Floats]:
         """The scores before and after changes, and what is added to the values.
 
@@ -145,15 +152,24 @@ class HeldForest:
         ----------
         cells : sequence of dict
             New entries by positions of cells; the label's column comes after all others.
+
+        Returns
+        -------
+        ndarray
+            NaN where an entry is not one that its column can hold.
         """
-        m = self._problem.table.n_columns
-        found = np.empty(len(cells))
+        m, found = self.n_columns, np.full(len(cells), np.nan)
         single = [k for k, one in enumerate(cells) if len(one) == 1 and next(iter(one))[1] < m]
         for k in set(range(len(cells))) - set(single):
-            before, after, _ = self._both(read_edits(self._problem, [cells[k]]), values=False)
-            found[k] = after - before
-        if single:
-            found[single] = self._alone(read_edits(self._problem, [cells[k] for k in single]))
+            with suppress(InputError):
+                before, after, _ = self._both(read_edits(self._problem, [cells[k]]), values=False)
+                found[k] = after - before
+        try:
+            found[single] = self._alone([cells[k] for k in single])
+        except InputError:  # one by one, to leave out those that cannot be read
+            for k in single:
+                with suppress(InputError):
+                    found[k] = self._alone([cells[k]])[0]
         return found
 
     def _trees(self) -> list[list[_HeldTree]]:
@@ -298,8 +314,11 @@ class HeldForest:
                 game.add_deep_values(held.tree, random, part, only)
         added += (both[1] - both[0]) / count
 
-    def _alone(self, edits: Edits) -> Floats:
-        """What every row of the edits, changed alone, adds to the score."""
+    def _alone(self, cells: Sequence[dict[Cell, Any]]) -> Floats:
+        """What every new entry, in a column of the table, adds to the score by itself."""
+        if not cells:
+            return np.zeros(0)
+        edits = read_edits(self._problem, cells)
         assert edits.table is not None
         found = np.zeros(edits.rows.size)
         for k, (one, held) in enumerate(zip(self._splits, self._trees(), strict=True)):

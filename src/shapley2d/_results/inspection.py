@@ -12,6 +12,7 @@ import numpy as np
 from shapley2d._base.checks import check_choice
 from shapley2d._base.words import printable
 from shapley2d._inspection.cells import objects, percent, reasons_text
+from shapley2d._results.entry_gains import entry_gains
 from shapley2d._results.ranking import rank_cells
 from shapley2d._tables.frames import FRAME_KINDS, make_frame
 
@@ -40,6 +41,9 @@ class Inspection:
     values : ndarray of shape (n, p) or None
         What each cell is worth to a model, from the ``valuation`` passed along; NaN where that is
         not known.
+    score_gains : ndarray of shape (n, p) or None
+        What each suggested entry, taken alone, adds to the score of a forest, where the valuation
+        passed along is of one: see :meth:`gains`. NaN where that is not known.
     frame : str
         The type of frame that the methods return: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
     digests : dict of str to str
@@ -66,6 +70,7 @@ class Inspection:
     findings: list[ColumnFinding]
     row_names: NDArray[Any]
     values: NDArray[np.float64] | None = None
+    score_gains: NDArray[np.float64] | None = None
     frame: str = "pandas"
     digests: dict[str, str] = field(default_factory=dict)
     fingerprint: str = ""
@@ -150,7 +155,8 @@ class Inspection:
         frame
             With the columns ``row``, ``column``, ``entry``, ``expected``, ``likely`` (the range of
             a number, or the likeliest categories), ``probability``, ``score``, ``value`` (what the
-            cell is worth to a model, where that is known) and ``reasons``.
+            cell is worth to a model, where that is known) and ``reasons``; and before the reasons
+            ``gain_if_changed`` (see :meth:`gains`), where a forest's valuation was passed along.
         """
         return make_frame(self._lines(rank_cells(self, n, by), reasons=True), self.frame)
 
@@ -174,6 +180,8 @@ class Inspection:
         columns["probability"] = cells.probability[i, j]
         columns["score"] = cells.scores[i, j]
         columns["value"] = np.full(i.size, np.nan) if self.values is None else self.values[i, j]
+        if self.score_gains is not None:
+            columns["gain_if_changed"] = self.score_gains[i, j]
         if reasons:
             columns["reasons"] = objects([reasons_text(cells.reasons(a, b)) for a, b in places])
         return columns
@@ -188,6 +196,8 @@ class Inspection:
             for place, text in zip(places.tolist(), found, strict=True):
                 texts[place] = text
         return texts
+
+    gains = entry_gains
 
     def settle(self, cells: Iterable[tuple[int, int]]) -> Inspection:
         """The same inspection with these cells, by position, called right: not listed again."""

@@ -51,6 +51,8 @@ def save_inspection(inspection: Inspection, path: str | os.PathLike[str]) -> Non
     }
     if inspection.values is not None:
         columns["value"] = inspection.values.ravel()
+    if inspection.score_gains is not None:
+        columns["gain_if_changed"] = inspection.score_gains.ravel()
     columns["held"] = _by_row([one.entries for one in found.columns])
     columns["suggested"] = _by_row([one.entries for one in found.expected])
     for end in ("low", "high"):
@@ -139,6 +141,7 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
         "findings": [_finding(one, cells.column_names, n) for one in _list(record.get("findings"))],
         "row_names": cells.row_names,
         "values": cells.numbers("value") if cells.has("value") else None,
+        "score_gains": cells.numbers("gain_if_changed") if cells.has("gain_if_changed") else None,
         "frame": record["frame"],
         "digests": {str(name): _word(digits) for name, digits in record["digests"].items()},
         "fingerprint": _word(record.get("fingerprint")),

@@ -101,6 +101,8 @@ def _cell(
 ) -> dict[str, Any]:
     cells = inspection.cells
     value = np.nan if inspection.values is None else float(inspection.values[i, j])
+    gains = inspection.score_gains
+    changed = np.nan if gains is None else float(gains[i, j])
     return {
         "i": i,
         "j": j,
@@ -110,6 +112,7 @@ def _cell(
         "alternatives": [[text, round(chance, 4)] for text, chance in cells.alternatives(i, j)],
         "p": round(float(cells.probability[i, j]), 5),
         "value": None if np.isnan(value) else value,
+        "changed": None if np.isnan(changed) else changed,
         "gain": 0.0 if gain is None else round(float(gain[i, j]), 5),
         "why": [[words, round(share, 3)] for words, share in cells.reasons(i, j)],
     }

@@ -27,6 +27,8 @@ _TABLE = "Table"
 _RESULT = "Results"
 # Rows squared times columns up to which harm is computed unasked: that takes seconds.
 _AFFORDABLE = 1.5e7
+# Trees per fold of the forest that gains are told by.
+_TREES = 100
 
 InspectedTable = Annotated[
     str,
@@ -55,6 +57,13 @@ SavedValues = Annotated[
         help="Values of the same table, from shapley2d cells -o, shown as harm. (default: computed "
         "for small tables with a target)",
         show_default=False,
+    ),
+]
+Gains = Annotated[
+    bool,
+    typer.Option(
+        "--gains",
+        help="Value the cells with a forest, and show what its score gains by each expected entry.",
     ),
 ]
 Earlier = Annotated[
@@ -108,6 +117,7 @@ def inspect(
     file: o.FileOptions,
     task: o.Task = "auto",
     valuation: SavedValues = None,
+    gains: Gains = False,
     decisions: Earlier = None,
     by: By = "wrong",
     workers: o.NJobs = None,
@@ -126,6 +136,12 @@ def inspect(
 
     read = [table, *(str(path) for path in (valuation, decisions) if path is not None)]
     check_outputs(output, report, read)
+    if gains and (valuation is not None or target is None):
+        raise InputError(
+            "--gains values the cells itself: leave out --valuation"
+            if target is not None
+            else "--gains needs --target, the column that the forest predicts"
+        )
     notes = collect_notes()
     earlier = None if decisions is None else read_decisions(decisions)
     with warnings_as_notes():
@@ -135,7 +151,12 @@ def inspect(
         note(message)
     with warnings_as_notes(given.names), computing(given.names):
         saved = saved or quick_values(
-            given, task, seed, workers, wanted=report is not None or by != "wrong"
+            given,
+            task,
+            seed,
+            workers,
+            wanted=gains or report is not None or by != "wrong",
+            gains=gains,
         )
         if by != "wrong" and saved is None:
             raise InputError(
@@ -193,13 +214,19 @@ def _load(path: Path) -> Any:
 
 
 def quick_values(
-    given: InspectedFile, task: str, seed: int, workers: int | None, *, wanted: bool
+    given: InspectedFile,
+    task: str,
+    seed: int,
+    workers: int | None,
+    *,
+    wanted: bool,
+    gains: bool = False,
 ) -> Any:
-    """Cell values of a small table with a target, from few subsets; None for large tables."""
+    """Cell values of a table with a target: by a forest, or for small ones from few subsets."""
     if not wanted or given.y is None:
         return None
     n, m = given.X.shape
-    if n * n * m > _AFFORDABLE:
+    if not gains and n * n * m > _AFFORDABLE:
         note(
             f"harm is not shown: valuing {n:,} rows takes a while. Run shapley2d cells with "
             "-o values.parquet, and give --valuation values.parquet"
@@ -208,6 +235,8 @@ def quick_values(
     from shapley2d import value_cells
 
     few: dict[str, Any] = {} if m <= 6 else {"subsets": "sampled", "n_subsets": 64}
+    if gains:
+        few = {"method": "forest", "max_trees": _TREES, "tolerance": 0.0}
     try:
         with without_warnings():
             return value_cells(
@@ -220,5 +249,5 @@ def quick_values(
                 **few,
             )
     except InputError as error:  # labels that no model can learn from can still be inspected
-        note(f"harm is not shown: {error}")
+        note(f"{'gains are' if gains else 'harm is'} not shown: {error}")
         return None

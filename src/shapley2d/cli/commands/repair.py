@@ -14,7 +14,7 @@ from shapley2d._results.decisions import Decision, Decisions, read_decisions, sa
 from shapley2d._tables.column_warnings import find_keys
 from shapley2d._tables.texts.stray_rule import MISSING
 from shapley2d.cli import options as o
-from shapley2d.cli.commands.inspect import quick_values
+from shapley2d.cli.commands.inspect import Gains, quick_values
 from shapley2d.cli.console import (
     ResultConsole,
     collect_notes,
@@ -105,6 +105,7 @@ def repair(
     *,
     file: o.FileOptions,
     model: ModelName = "forest",
+    gains: Gains = False,
     workers: o.NJobs = None,
     seed: o.RandomState = 0,
     as_json_: o.AsJson = False,
@@ -132,6 +133,8 @@ def repair(
     chosen = [one for one in made.made if one.changes]
     _check_entries(made, source)
     wanted = target or (made.target if made.target in source.table.column_names else None)
+    if gains and wanted is None:
+        raise InputError("--gains needs --target, the column that the forest predicts")
     before = read_inspected(table, wanted, file, source=source)
     changes: Changes = {}
     for one in chosen:
@@ -155,7 +158,9 @@ def repair(
     with warnings_as_notes(before.names), computing(before.names):
         gain = None if model == "none" else _gain(before, chosen, model, seed, workers)
         after = read_inspected(str(output), wanted, file)
-        values = quick_values(after, "auto", seed, workers, wanted=report is not None)
+        values = quick_values(
+            after, "auto", seed, workers, wanted=gains or report is not None, gains=gains
+        )
         left = after.inspect(values, seed=seed, workers=workers)
     settled, remembered, _ = known_decisions(made, left)
     left = left.settle(settled)

@@ -32,6 +32,8 @@ def suspect_cells(
     found = []
     for i, j in rank_cells(inspection, top, by):
         value = math.nan if inspection.values is None else float(inspection.values[i, j])
+        gains = inspection.score_gains
+        gain = math.nan if gains is None else float(gains[i, j])
         name = inspection.row_names[i]
         found.append(
             {
@@ -43,6 +45,7 @@ def suspect_cells(
                 "likely": cells.likely_text(i, j),
                 "probability": float(cells.probability[i, j]),
                 "value": None if math.isnan(value) else value,
+                **({} if gains is None else {"gain": None if math.isnan(gain) else gain}),
                 "why": reasons_text(cells.reasons(i, j)),
             }
         )
@@ -131,6 +134,9 @@ def _cell_table(cells: list[dict[str, Any]]) -> Table:
     valued = any(cell["value"] is not None for cell in cells)
     if valued:
         table.add_column("value", justify="right")
+    gained = "gain" in cells[0]
+    if gained:
+        table.add_column("gain if changed", justify="right")
     table.add_column("why", style="dim", ratio=1)
     for cell in cells:
         fields: list[Any] = [shown(str(cell["row"]), 24)]
@@ -139,6 +145,8 @@ def _cell_table(cells: list[dict[str, Any]]) -> Table:
         fields += [f"{100 * cell['probability']:.0f} %"]
         if valued:
             fields.append("" if cell["value"] is None else f"{cell['value']:+.1e}")
+        if gained:
+            fields.append("" if cell["gain"] is None else f"{cell['gain']:+.1e}")
         table.add_row(*fields, shown(cell["why"], 160))
     return table
 

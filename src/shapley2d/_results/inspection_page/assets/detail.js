@@ -5,6 +5,12 @@ function emptyOr(text, most = 60) {
   return text === null || text === "" ? make("i", { textContent: "empty" }) : quoted(text, most);
 }
 
+/** What a changed entry adds to the score, in words that a table can hold. */
+function gainText(gain) {
+  if (gain === null) return "";
+  return (gain < 0 ? "\u2212" : "+") + Math.abs(gain).toPrecision(2);
+}
+
 function startDetail(data, { chosen, decide, leave }) {
   const box = byId("detail");
 
@@ -27,6 +33,7 @@ function startDetail(data, { chosen, decide, leave }) {
     const likely = cell.alternatives.length ? "" : cell.likely;
     const facts = [`${percent(cell.p)} likely wrong`];
     if (cell.value !== null) facts.push(`${cell.value < 0 ? "harms" : "helps"} the model`);
+    if (cell.changed !== null) facts.push(`score ${gainText(cell.changed)} if changed`);
     const words = make("p", { className: "muted facts-line" }, facts.join(", "));
     if (likely) words.append("; expected ", quoted(likely, 60));
     parts.push(words);

@@ -12,6 +12,7 @@ class SuspectList {
     this.place = 0;
     this.anchor = 0;
     this.picked = new Set();
+    this.gains = data.cells.some((cell) => cell.changed !== null);
     this.harm = data.cells.some((cell) => cell.value !== null);
     const harms = data.cells.filter((cell) => cell.value !== null).map((cell) => Math.abs(cell.value));
     this.largest = Math.max(1e-12, ...harms);
@@ -55,7 +56,7 @@ class SuspectList {
 
   draw() {
     while (this.place >= this.shown) this.shown += CHUNK;
-    const names = [["", "state"], ["row"], ["column"], ["entry → expected"], ["wrong", "right"], ...(this.harm ? [[`harm ${this.unit.words}`, "right"]] : []), ["why"], [""]];
+    const names = [["", "state"], ["row"], ["column"], ["entry → expected"], ["wrong", "right"], ...(this.harm ? [[`harm ${this.unit.words}`, "right"]] : []), ...(this.gains ? [["gain if changed", "right"]] : []), ["why"], [""]];
     const lines = this.found.slice(0, this.shown).map((cell, place) => this.line(cell, place));
     const empty = make("tr", {}, make("td", { colSpan: names.length, className: "muted", textContent: "no entry matches" }));
     this.table.replaceChildren(headRow(names), make("tbody", {}, ...(lines.length ? lines : [empty])));
@@ -78,6 +79,7 @@ class SuspectList {
       parts.push(make("td", { className: "right number harm", role: "gridcell", "data-name": "harm" }, text,
         cell.value === null ? "" : meter(Math.abs(cell.value) / this.largest, cell.value < 0 ? "harm" : "help")));
     }
+    if (this.gains) parts.push(make("td", { className: "right number", role: "gridcell", "data-name": "gain" }, gainText(cell.changed)));
     const [first] = cell.why;
     parts.push(make("td", { className: "context why", role: "gridcell" }, first ? quoted(first[0].split(": expected ")[0], 90) : ""));
     const acts = make("td", { className: "acts", role: "gridcell" });
