@@ -98,17 +98,26 @@ def test_intervals_hold_where_few_rows_decide(name):
     assert total >= 0.8
 
 
+def check_all_hold(held):
+    """Cells and sums of rows and columns are many to a draw, a total is one: chance moves that more.
+
+    Totals of the corners where they were lowest in 200 draws held .933 to .945 of 960.
+    """
+    assert min(held[:3]) >= 0.93
+    assert held[3] >= 0.93 - 2 * np.sqrt(0.93 * 0.07 / 200)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CORNERS)
 def test_intervals_hold_in_every_corner(name):
-    assert (coverage(name, 200, {}, tolerance=0.1) >= 0.93).all()
+    check_all_hold(coverage(name, 200, {}, tolerance=0.1))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CORNERS)
 def test_intervals_hold_in_every_corner_with_sampled_subsets(name):
     shape = {"n": 20, "m": 11, "n_valid": 200}
-    assert (coverage(name, 200, shape, subsets="sampled", tolerance=0.15) >= 0.93).all()
+    check_all_hold(coverage(name, 200, shape, subsets="sampled", tolerance=0.15))
 
 
 @pytest.mark.parametrize("subsets", ["all", "sampled"])

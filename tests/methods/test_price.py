@@ -24,7 +24,7 @@ from shapley2d.exceptions import InputError
 
 knn_price = import_module("shapley2d._methods.knn.price")
 RNG = np.random.default_rng(0)
-N, T, M = 40, 24, 12
+N, T, M = 40, 16, 12
 X = RNG.normal(size=(N + T, M)).round(1)
 Y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
 SPLIT = (X[:N], Y[:N], X[N:], Y[N:])
@@ -138,7 +138,7 @@ def test_arithmetic_on_known_paces(monkeypatch):
     assert plan.high.shared_s == pytest.approx(N * T * 100 * 1e-8)
     assert plan.cores == pytest.approx(2.0)
     assert plan.seconds[1] == pytest.approx(plan.high.alone_s + plan.high.shared_s / 2)
-    assert (plan.high.pieces, plan.high.waves) == (6, 1)
+    assert (plan.high.pieces, plan.high.waves) == (4, 1)
     exact = plan_cells(*SPLIT, progress=False, subsets="all")
     assert exact.high.shared_s == pytest.approx(N * T * 2**M * 1e-8)
     folds = plan_cells(X[:N], Y[:N], progress=False, subsets="all", cv=5)
