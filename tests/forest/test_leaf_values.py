@@ -14,7 +14,7 @@ from shapley2d._kernels.leaf_states import find_leaves
 from shapley2d._tables.target import Target
 from shapley2d._theory.semivalues import size_probabilities
 
-from forest_oracle import forest_utility, goes_left, path_of, plain_values
+from forest_oracle import forest_utility, goes_left, path_of, plain_values, row_values
 from oracles import brute_force
 
 SEMIVALUES = [
@@ -242,3 +242,36 @@ def test_long_tables_convolve_by_fourier(monkeypatch):
     direct = error_weights("banzhaf", 300)
     monkeypatch.setattr(weights, "_DIRECT", 10)
     np.testing.assert_allclose(error_weights("banzhaf", 300), direct, rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("d", [12, 16])
+@pytest.mark.parametrize("changed", [False, True])
+def test_long_paths(d, changed, monkeypatch):
+    """All subsets of up to 16 columns on a path; and after a row has changed."""
+    monkeypatch.setattr(tree_values, "most_columns", lambda _: 16)
+    random = np.random.default_rng(0)
+    left = np.array([k + 1 if k % 2 == 0 and k < 2 * d else -1 for k in range(2 * d + 1)])
+    right = np.where(left >= 0, left + 1, -1)
+    feature = np.minimum(np.arange(2 * d + 1) // 2, d - 1)
+    tree = SplitTree.of_numbers(left, right, feature, np.full(2 * d + 1, 0.5), left < -1)
+    X = (random.random((4, d)) < 0.8).astype(float)
+    X[0] = 1.0
+    Xv, y, yv = np.ones((1, d)), np.array([0, 1, 0, 0]), np.array([0])
+    Y = X.copy()
+    Y[3] = 1.0
+    targets = [Target("classification", part, part, np.arange(2)) for part in (y, yv)]
+    features = Features(X.T.copy(), Xv.T.copy(), np.arange(d, dtype=np.int32))
+    game = LeafGame(features, *targets, None, ("shapley", "shapley"), d)
+    values = np.zeros((4, d))
+    game.add_values(tree, values)
+    if changed:
+        weights, leaves = game.leaf_weights(tree), tree.left < 0
+        game.add_changes(tree, (np.array([3]), Y[3:].T.copy()), leaves, (weights, weights), values)
+    now = Y if changed else X
+    if d == 12:
+        expected = plain_values([tree], now, y, Xv, yv)
+        np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
+    fits = now.all(axis=1)
+    rows = -row_values(y, 0, 0.0, regression=False)  # without any column all rows vote
+    rows[fits] += row_values(y[fits], 0, 0.0, regression=False)
+    np.testing.assert_allclose(values.sum(axis=1), rows, rtol=0, atol=1e-12)

@@ -447,7 +447,7 @@ def test_deep_leaves_are_sampled_without_bias(regression, monkeypatch):
     options = {"method": "forest", "model": model, "tolerance": 0, "progress": False}
     exact = value_cells(X, y, Xv, yv, **options)
     assert exact.exact and "exact_share" not in exact.info
-    monkeypatch.setattr("shapley2d._forest.tree_values.MAX_COLUMNS", 2)
+    monkeypatch.setattr("shapley2d._forest.tree_values.most_columns", lambda _: 2)
     runs = [
         value_cells(X, y, Xv, yv, max_rounds=12, random_state=seed, **options) for seed in range(40)
     ]

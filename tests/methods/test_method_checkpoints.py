@@ -383,18 +383,18 @@ def test_the_command_names_the_state_that_control_c_leaves(tmp_path, capsys, mon
 
 
 def test_rounds_of_deep_leaves_go_on_to_the_same_bits(small_pieces, monkeypatch, tmp_path):
-    monkeypatch.setattr("shapley2d._forest.tree_values.MAX_COLUMNS", 1)
+    monkeypatch.setattr("shapley2d._forest.tree_values.most_columns", lambda _: 1)
     options = {"method": "forest", "model": FOREST, "tolerance": 0, "max_rounds": 12}
     value, path = cells(*VALID, **options), tmp_path / "run.npz"
-    plain, real = value(), DeepDraws.__call__
+    plain, real = value(), DeepDraws.values
 
-    def limited(self, number):
+    def limited(self, exact, number):
         if number == 5:
             raise CrashError
-        return real(self, number)
+        return real(self, exact, number)
 
     with monkeypatch.context() as patch:
-        patch.setattr(DeepDraws, "__call__", limited)
+        patch.setattr(DeepDraws, "values", limited)
         with pytest.raises(CrashError):
             value(checkpoint=path)
     resumed = value(checkpoint=path)

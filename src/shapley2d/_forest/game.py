@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._forest.tree_values import (
-    MAX_COLUMNS,
     MAX_PATH,
+    MOST_EXACT,
     Features,
     add_deep_values,
     add_tree_changes,
@@ -86,7 +86,7 @@ class LeafGame:
         mass = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
         self._weights = mass / mass.sum()
         rows, columns = semivalues
-        self._semivalues, most = semivalues, min(n_columns, MAX_COLUMNS)
+        self._semivalues, most = semivalues, min(n_columns, MOST_EXACT)
         if y.task == "classification":
             self._labels, self._targets = y.codes.astype(np.int32), np.zeros(0)
             self._wanted, self._channels = y_valid.codes, int(y.classes.size)

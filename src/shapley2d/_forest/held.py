@@ -267,7 +267,7 @@ class HeldForest:
             gain += float((scores - held.scores[leaves]).sum())
             if values:
                 both = (held.weights, weights)
-                deep = touched & is_deep(tree, held.depth)
+                deep = touched & is_deep(tree, game.features, held.depth)
                 game.add_changes(tree, (moved.train, moved.after), touched & ~deep, both, added)
                 self._add_deep_changes(k, held, (game, moved.game), deep, both, added)
         return gain, added
@@ -289,7 +289,7 @@ class HeldForest:
                 game.add_values(tree, both[0], held.weights)
                 moved.game.add_values(tree, both[1], weights)
                 added += both[1] - both[0]
-                games, deep = (game, moved.game), is_deep(tree, held.depth)
+                games, deep = (game, moved.game), is_deep(tree, game.features, held.depth)
                 self._add_deep_changes(k, held, games, deep, (held.weights, weights), added)
         return gain, added
 

@@ -65,8 +65,8 @@ METHOD = Method(
         whole(
             "max_rounds",
             100,
-            "for leaves with more than 12 columns on their path, stop after this many random "
-            "orders of these",
+            "for leaves with too many columns on their path for all subsets (more than 12 to 16), "
+            "stop after this many random orders of these",
         ),
         TOLERANCE,
         BASELINE,

@@ -155,7 +155,7 @@ class DeepDraws:
         for game, trees in zip(pieces.games, pieces.trees, strict=True):
             deep = []
             for number, tree in enumerate(trees):
-                if may_be_deep(tree, game.features.owners):
+                if may_be_deep(tree, game.features):
                     mass, named = game.deep_part(tree)
                     if named.any():
                         deep.append((number, tree))
