@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 # rows: 0.1 s where rows seldom tie, and a second if there are doubts about all.
 _ALL_PAIRS = 2.0**13
 _ALL_WORK = 2.0**20
-_A_LITTLE = 1 + 1e-6  # for the rounding errors of floats
 _SAMPLE_ROWS = 32  # validation rows that bounds are averaged over, of all splits together
 _LEAST_SAMPLE_ROWS = 4
 _SAMPLE_WORK = 2**22  # training rows times validation rows: beyond it a split samples fewer
@@ -108,22 +107,57 @@ def _largest_rounding(part: RowValues, reference: IntegerColumns) -> float:
     true = TrueDistances(reference)
     every = np.arange(part.n_valid)
     coded = np.stack([part.columns.dissimilarities(j) for j in range(part.n_columns)])
-    exact = true.by_column(every)
-    off = np.abs(coded - exact).max(axis=(1, 2)) + exact.max(axis=(1, 2)) * true.relative_error
-    # a column whose code is what it stands for adds no doubt
-    off = np.where([j in reference.unrounded for j in range(part.n_columns)], off, 0.0) * _A_LITTLE
+    exact, rests = true.by_column(every), true.rests_by_column(every)
+    rounded = np.array([j in reference.unrounded for j in range(part.n_columns)])
     largest = 0.0
     for number in range(1, 2**part.n_columns):
         coalition = (number >> np.arange(part.n_columns)) & 1 == 1
-        if not off[coalition].any():
+        if not rounded[coalition].any():
             continue
-        # rows whose rounded distances differ by more than all errors are in the right order
-        gaps = np.diff(np.sort(coded[coalition].sum(axis=0), axis=1), axis=1)
-        doubtful = every[(gaps <= 2 * off[coalition].sum() + 1).any(axis=1)]
-        if doubtful.size:
-            total = sum((pair_bounds(part, true, int(t), coalition) for t in doubtful), 0.0)
+        certain = _same_order(
+            coded[coalition].sum(axis=0),
+            exact[coalition].sum(axis=0),
+            true.relative_error,
+            true.reduced(rests[:, coalition].sum(axis=1)),
+        )
+        doubtful = every[~certain].tolist()
+        if doubtful:
+            total = sum((pair_bounds(part, true, t, coalition) for t in doubtful), 0.0)
             largest = max(largest, float(np.max(total)) / part.n_valid)
     return largest
+
+
+def _same_order(
+    near: NDArray[np.integer],
+    far: NDArray[np.floating],
+    error: float,
+    rests: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """Whether rows rank the same by rounded and by true distances, ties included.
+
+    So it is where any two rows that follow each other either tie in both or are apart in both.
+
+    Parameters
+    ----------
+    near, far : ndarray of shape (T, n)
+        See :func:`find_blocks`.
+    error : float
+    rests : ndarray of shape (primes, T, n)
+        Equal where true distances are.
+
+    Examples
+    --------
+    >>> near, far = np.array([[1, 0, 1], [1, 0, 1]]), np.array([[5.0, 2.0, 5.0], [5.0, 2.0, 4.9]])
+    >>> _same_order(near, far, 0.0, np.array([[[7, 3, 7], [7, 3, 8]]]))
+    array([ True, False])
+    """
+    order = np.argsort(near, axis=1, kind="stable")
+    near = np.take_along_axis(near, order, axis=1)
+    far = np.take_along_axis(far, order, axis=1)
+    rests = np.take_along_axis(rests, order[None], axis=2)
+    apart = (near[:, :-1] < near[:, 1:]) & (far[:, :-1] * (1 + error) < far[:, 1:] * (1 - error))
+    tied = (near[:, :-1] == near[:, 1:]) & (rests[:, :, :-1] == rests[:, :, 1:]).all(axis=0)
+    return np.asarray((apart | tied).all(axis=1))
 
 
 def average_rounding(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 # Two sums of fractions are equal if they leave the same rest by a prime; others do so once in
 # 2^62 times by these two together. Products of rests fit 64 bits.
 _PRIMES = (2**31 - 1, 2**31 - 19)
+_LEAST_EXPONENT = -1073  # of numpy.frexp, for the smallest float above 0
 
 
 class TrueDistances:
@@ -43,6 +45,22 @@ class TrueDistances:
     def by_column(self, t: NDArray[np.integer]) -> NDArray[np.longdouble]:
         """Dissimilarities of every training row from validation rows, by column: (m, T, n)."""
         return np.stack([_dissimilarity(self._column(j), t) for j in range(self._coded.n_columns)])
+
+    def rests_by_column(self, t: NDArray[np.integer]) -> NDArray[np.int64]:
+        """The rests of these, one for each prime: (primes, m, T, n)."""
+        every, m = np.arange(self._coded.n_rows), self._coded.n_columns
+        columns = [self._column(j) for j in range(m)]
+        return np.array(
+            [
+                [[_rest_dissimilarity(c, row, every, prime) for row in t.tolist()] for c in columns]
+                for prime in _PRIMES
+            ]
+        )
+
+    @staticmethod
+    def reduced(sums: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Sums of rests (primes, ...) as rests again."""
+        return np.stack([part % prime for part, prime in zip(sums, _PRIMES, strict=True)])
 
     def of_rows(self, t: int, coalition: NDArray[np.bool_]) -> NDArray[np.longdouble]:
         """Distance of every training row from a validation row over the columns of a coalition."""
@@ -76,17 +94,23 @@ def _rest_dissimilarity(
     return np.where(np.isnan(train), missing, square * _rest(column.weight, prime) % prime)
 
 
+@lru_cache(maxsize=1024)
 def _rest(fraction: Fraction, prime: int) -> int:
     return fraction.numerator * pow(fraction.denominator, -1, prime) % prime
 
 
 def _rests(numbers: NDArray[np.float64], prime: int) -> NDArray[np.int64]:
     """Floats, which are whole multiples of powers of two, modulo a prime; 0 where missing."""
-    mantissas, exponents = np.frexp(np.nan_to_num(numbers, nan=0.0, posinf=0.0, neginf=0.0))
+    mantissas, exponents = np.frexp(np.where(np.isfinite(numbers), numbers, 0.0))
     whole = (mantissas * 2.0**53).astype(np.int64) % prime
-    distinct, place = np.unique(exponents, return_inverse=True)
-    powers = np.array([pow(2, int(e) - 53, prime) for e in distinct], dtype=np.int64)
-    return np.asarray(whole * powers[place.ravel()] % prime)
+    return np.asarray(whole * _powers(prime)[exponents - _LEAST_EXPONENT] % prime)
+
+
+@lru_cache
+def _powers(prime: int) -> NDArray[np.int64]:
+    """Powers of two modulo a prime, of 53 less than every exponent that a float can have."""
+    exponents = range(_LEAST_EXPONENT, 1025)
+    return np.array([pow(2, exponent - 53, prime) for exponent in exponents], dtype=np.int64)
 
 
 def _dissimilarity(column: TrueColumn, t: NDArray[np.integer]) -> NDArray[np.longdouble]:
@@ -97,6 +121,7 @@ def _dissimilarity(column: TrueColumn, t: NDArray[np.integer]) -> NDArray[np.lon
     return np.where(gone, _as_float(column.missing), _as_float(column.weight) * measure)
 
 
+@lru_cache(maxsize=1024)
 def _as_float(fraction: Fraction) -> np.longdouble:
     """A fraction to the last digit of a long double, however small or large it is."""
     if not fraction:
