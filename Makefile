@@ -9,12 +9,13 @@ BASELINES := .venv-baselines
 ELSEWHERE := .venv-elsewhere
 LOWEST := .venv-lowest
 RAY := .venv-ray
+BOOSTING := .venv-boosting
 BASELINES_READY := $(BASELINES)/.ready
 
 # Python keeps what it has compiled: tests start hundreds of processes
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow campaign test-baselines test-elsewhere test-ray test-lowest test-nvrtc dist coverage lint format docs figures paper paper-quick paper-pages clean
+.PHONY: demo test test-slow campaign test-baselines test-elsewhere test-ray test-boosting test-lowest test-nvrtc dist coverage lint format docs figures paper paper-quick paper-pages clean
 
 demo: $(READY)
 	$(BIN)/shapley2d demo
@@ -51,6 +52,10 @@ test-elsewhere: $(ELSEWHERE)/.ready
 # runs on a real Ray cluster and in an MPI pool, both large installations
 test-ray: $(RAY)/.ready
 	$(RAY)/bin/python -m pytest --noconftest -o addopts="" -W ignore tests/ray_engine.py
+
+# models of XGBoost and CatBoost, both large installations, and of LightGBM
+test-boosting: $(BOOSTING)/.ready
+	$(BOOSTING)/bin/python -m pytest -n 2 --dist worksteal tests/methods/test_forest_lightgbm.py tests/methods/test_forest_xgboost.py tests/methods/test_forest_catboost.py
 
 # the oldest versions that pyproject.toml allows
 test-lowest: $(LOWEST)/.ready
@@ -110,7 +115,7 @@ figures: $(READY)
 	$(BIN)/python docs/make_figures.py
 
 clean:
-	rm -rf $(VENV) $(BASELINES) $(ELSEWHERE) $(LOWEST) $(RAY) build dist .import_linter_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/auto_examples docs/generated shapley2d-demo shapley2d-paper
+	rm -rf $(VENV) $(BASELINES) $(ELSEWHERE) $(LOWEST) $(RAY) $(BOOSTING) build dist .import_linter_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/auto_examples docs/generated shapley2d-demo shapley2d-paper
 
 .PHONY: python
 python:
@@ -143,6 +148,12 @@ $(RAY)/.ready: pyproject.toml | python
 	$(PYTHON) -m venv $(RAY)
 	$(RAY)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(RAY)/bin/python -m pip install --quiet --editable . --group ray
+	@touch $@
+
+$(BOOSTING)/.ready: pyproject.toml | python
+	$(PYTHON) -m venv $(BOOSTING)
+	$(BOOSTING)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BOOSTING)/bin/python -m pip install --quiet --editable . --group boosting
 	@touch $@
 
 $(LOWEST)/.ready: pyproject.toml | python

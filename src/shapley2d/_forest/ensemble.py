@@ -9,36 +9,38 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.words import counted
+from shapley2d._forest.library import about
 from shapley2d._forest.pipelines import (
     feature_owners,
     is_pipeline,
     last_step,
     transform_table,
 )
-from shapley2d._forest.read_sklearn import (
-    histogram_features,
-    histogram_order,
-    is_boosted,
-    is_histogram,
-    is_sklearn_forest,
-    read_trees,
-)
+from shapley2d._forest.read_catboost import CATBOOST
+from shapley2d._forest.read_lightgbm import LIGHTGBM
+from shapley2d._forest.read_sklearn import SKLEARN, fitted_on
+from shapley2d._forest.read_xgboost import XGBOOST
 from shapley2d._forest.tree_values import Features
+from shapley2d._tables.convert import as_table
 from shapley2d._tables.encoding import as_float32, encode_tables
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._tables.table import Column, Table
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from shapley2d._forest.library import Library
     from shapley2d._forest.trees import SplitTree
     from shapley2d._tables.problem import Split
-    from shapley2d._tables.table import Table
+
+LIBRARIES = (SKLEARN, LIGHTGBM, XGBOOST, CATBOOST)
+"""The libraries whose trees are read."""
 
 _ADVICE = (
     "pass RandomForest*, ExtraTrees*, GradientBoosting*, HistGradientBoosting* or a decision tree "
-    "of scikit-learn, or a Pipeline that ends in one"
+    "of scikit-learn, a model of LightGBM, XGBoost or CatBoost, or a Pipeline that ends in one"
 )
 
 
@@ -62,25 +64,18 @@ class Ensemble:
     see: Callable[[Table], NDArray[np.float64]]
 
 
-def check_forest(model: Any) -> None:
-    """Refuse a model that is not a tree ensemble."""
-    if is_sklearn_forest(last_step(model)):
-        return
-    raise InputError(
-        Setting("model", model), f" is not a tree ensemble that can be read: {_ADVICE}"
-    )
+def library_of(model: Any) -> Library:
+    """The library of a model, or of the last step of a pipeline; others are refused."""
+    last = last_step(model)
+    for library in LIBRARIES:
+        if library.owns(last):
+            return library
+    raise InputError(about(model), f" is not a tree ensemble that can be read: {_ADVICE}")
 
 
 def is_fitted(model: Any) -> bool:
-    """Whether a model is fitted."""
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
-
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        return False
-    return True
+    """Whether a model is fitted; of a pipeline, its last step."""
+    return library_of(model).is_fitted(last_step(model))
 
 
 def encoded_matrices(split: Split) -> tuple[NDArray[np.float32], Features]:
@@ -99,64 +94,75 @@ def encoded_rows(train: Table, table: Table) -> NDArray[np.float64]:
     return _lines(as_float32(encode_tables(train, table).valid))
 
 
+def read_encoded(model: Any, train: Table, encoded: Features) -> Ensemble:
+    """A model that was fitted on the first of :func:`encoded_matrices`."""
+    reading = library_of(model).read(model)
+    features = Features(
+        reading.see(_matrix_table(encoded.train.T)),
+        reading.see(_matrix_table(encoded.valid.T)),
+        encoded.owners[reading.columns],
+    )
+    see = partial(_see_encoded, reading.see, train)
+    return Ensemble(reading.trees, features, reading.boosted, see)
+
+
 def read_fitted(model: Any, split: Split) -> Ensemble:
     """A fitted model, with the tables of a split as the user's model sees them."""
     check_columns(model, split.train)
-    last, see = last_step(model), partial(seen_by, model)
+    reading = library_of(model).read(last_step(model))
+    see, owners = reading.see, np.arange(split.train.n_columns, dtype=np.int32)
     if is_pipeline(model):
-        owners = feature_owners(model, split.train)
-    else:
-        owners = np.arange(split.train.n_columns, dtype=np.int32)
-    if is_histogram(last):
-        owners = owners[histogram_order(last, owners.size)]
-    features = Features(see(split.train), see(split.valid), owners)
-    return Ensemble(read_trees(last), features, is_boosted(last), see)
+        see, owners = partial(_see_made, see, model), feature_owners(model, split.train)
+    features = Features(see(split.train), see(split.valid), owners[reading.columns])
+    return Ensemble(reading.trees, features, reading.boosted, see)
 
 
-def seen_by(model: Any, table: Table) -> NDArray[np.float64]:
-    """A table as the trees of a fitted model see it, one line per feature."""
-    last = last_step(model)
-    if is_pipeline(model):
-        matrix = transform_table(model, table.native)
-    else:
-        matrix = table.native if is_histogram(last) else _numbers(model, table)
-    if is_histogram(last):
-        return _lines(histogram_features(last, matrix))
-    return _lines(as_float32(np.asarray(matrix, dtype=np.float64)))
+def _see_encoded(
+    see: Callable[[Table], NDArray[np.float64]], train: Table, table: Table
+) -> NDArray[np.float64]:
+    return see(_matrix_table(encoded_rows(train, table).T))
+
+
+def _see_made(
+    see: Callable[[Table], NDArray[np.float64]], model: Any, table: Table
+) -> NDArray[np.float64]:
+    made = transform_table(model, table.native)
+    return see(as_table(made) if hasattr(made, "columns") else _matrix_table(np.asarray(made)))
+
+
+def _matrix_table(matrix: NDArray[Any]) -> Table:
+    """A matrix of numbers as a table."""
+    columns = tuple(
+        Column(f"x{j}", "number", np.asarray(line, dtype=np.float64))
+        for j, line in enumerate(matrix.T)
+    )
+    return Table(columns, np.arange(len(matrix)), matrix)
 
 
 def check_columns(model: Any, table: Table) -> None:
     """Refuse a table whose columns are not those that a model was fitted on."""
-    expected = int(getattr(model, "n_features_in_", table.n_columns))
-    if expected != table.n_columns:
+    count, names = _fitted_on(model)
+    if count is not None and count != table.n_columns:
         raise InputError(
-            Setting("model", model),
-            f" was fitted on {counted(expected, 'column')}, but the table has {table.n_columns}: "
+            about(model),
+            f" was fitted on {counted(count, 'column')}, but the table has {table.n_columns}: "
             "pass the table that it was fitted on",
         )
-    names = getattr(model, "feature_names_in_", None)
     if names is None or isinstance(table.native, np.ndarray):
         return
-    for fitted, here in zip(names.tolist(), table.column_names, strict=True):
-        if str(fitted) != here:
+    for fitted, here in zip(names, table.column_names, strict=True):
+        if fitted not in (here, "_".join(here.split())):  # as LightGBM writes names
             raise InputError(
-                Setting("model", model),
-                f" was fitted on {str(fitted)!r} where the table has {here!r}: pass the columns "
+                about(model),
+                f" was fitted on {fitted!r} where the table has {here!r}: pass the columns "
                 "that it was fitted on, in their order",
             )
 
 
-def _numbers(model: Any, table: Table) -> NDArray[np.float64]:
-    """The entries of a table whose columns are all numbers."""
-    for column in table.columns:
-        if column.kind in ("category", "date"):
-            held = {"category": "categories", "date": "dates"}[column.kind]
-            raise InputError(
-                Setting("model", model),
-                f" was fitted on numbers, but column {column.name!r} holds {held}: pass the table "
-                "that it was fitted on, or the model unfitted",
-            )
-    return np.column_stack([column.entries for column in table.columns])
+def _fitted_on(model: Any) -> tuple[int | None, list[str] | None]:
+    if not is_pipeline(model):
+        return library_of(model).fitted_on(model)
+    return fitted_on(model) if hasattr(model, "n_features_in_") else (None, None)
 
 
 def _lines(matrix: NDArray[np.floating]) -> NDArray[np.float64]:

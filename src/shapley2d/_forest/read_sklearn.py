@@ -1,23 +1,27 @@
 """The trees of scikit-learn's ensembles.
 
 ``tree_`` is public. Histogram gradient boosting has no public export: its predictors are read as
-version 1.9 keeps them, and a version that keeps them otherwise is refused in one line.
+the known version keeps them.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._forest.library import Library, Reading, about, numbers
 from shapley2d._forest.trees import SplitTree
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._tables.encoding import as_float32
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-KNOWN_VERSION = "1.9"
-"""The version of scikit-learn whose histogram gradient boosting is tested."""
+    from shapley2d._tables.table import Table
+
+    Floats = NDArray[np.float64]
 
 _BIT_WORDS = 8  # 32-bit words of a set of categories
 
@@ -89,10 +93,7 @@ def read_trees(model: Any) -> list[SplitTree]:
         return [read_tree(model)]
     if not is_histogram(model):
         return [read_tree(estimator) for estimator in np.ravel(model.estimators_)]
-    try:
-        return [_read_predictor(one) for step in model._predictors for one in step]  # noqa: SLF001
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
-        raise _changed(model) from None
+    return [_read_predictor(one) for step in model._predictors for one in step]  # noqa: SLF001
 
 
 def _read_predictor(predictor: Any) -> SplitTree:
@@ -114,31 +115,69 @@ def _read_predictor(predictor: Any) -> SplitTree:
     )
 
 
-def histogram_features(model: Any, native: Any) -> NDArray[np.float64]:
+def _histogram_lines(model: Any, table: Table) -> Floats:
     """What histogram gradient boosting makes of a table."""
     try:
-        return np.asarray(model._preprocess_X(native, reset=False), dtype=np.float64)  # noqa: SLF001
-    except AttributeError:
-        raise _changed(model) from None
+        with SKLEARN.parsing(model):
+            make = model._preprocess_X  # noqa: SLF001
+        matrix = make(table.native, reset=False)
+    except ValueError as error:
+        raise InputError(
+            about(model), f" cannot take the table: {error}; pass the table that it was fitted on"
+        ) from error
+    return np.ascontiguousarray(np.transpose(matrix), dtype=np.float64)
 
 
-def histogram_order(model: Any, width: int) -> NDArray[np.intp]:
-    """The column behind every feature that :func:`histogram_features` makes."""
+def _read(model: Any) -> Reading:
+    with SKLEARN.parsing(model):
+        trees = read_trees(model)
+        columns = np.arange(model.n_features_in_, dtype=np.int32)
+        if not is_histogram(model):
+            see = partial(_number_lines, model)
+        else:
+            see = partial(_histogram_lines, model)
+            if model.is_categorical_ is not None:  # columns of categories come first
+                columns = np.argsort(~model.is_categorical_, kind="stable").astype(np.int32)
+    return Reading(trees, see, columns, is_boosted(model))
+
+
+def _number_lines(model: Any, table: Table) -> Floats:
+    """The columns of a table, rounded to 32 bits."""
+    lines = np.empty((table.n_columns, table.n_rows))
+    for line, column in zip(lines, table.columns, strict=True):
+        line[:] = as_float32(numbers(model, column))
+    return lines
+
+
+def _is_fitted(model: Any) -> bool:
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
     try:
-        is_category = model.is_categorical_
-    except AttributeError:
-        raise _changed(model) from None
-    if is_category is None:
-        return np.arange(width)
-    # columns of categories come first
-    return np.concatenate([np.flatnonzero(is_category), np.flatnonzero(~is_category)])
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
 
 
-def _changed(model: Any) -> InputError:
-    import sklearn
+def fitted_on(model: Any) -> tuple[int, list[str] | None]:
+    """The number of columns that an estimator was fitted on, and their names if it had any."""
+    names = getattr(model, "feature_names_in_", None)
+    return int(model.n_features_in_), None if names is None else [str(name) for name in names]
 
-    return InputError(
-        Setting("model", model),
-        f" keeps its trees in a way that is not known: scikit-learn is {sklearn.__version__}, and "
-        f"{KNOWN_VERSION} is known to work",
-    )
+
+def _takes_table(model: Any, table: Table) -> bool:  # noqa: ARG001
+    return getattr(model, "categorical_features", None) not in (None, "from_dtype")
+
+
+SKLEARN = Library(
+    name="scikit-learn",
+    module="sklearn",
+    known="1.9",
+    owns=is_sklearn_forest,
+    is_fitted=_is_fitted,
+    fitted_on=fitted_on,
+    read=_read,
+    takes_table=_takes_table,
+)
+"""scikit-learn."""

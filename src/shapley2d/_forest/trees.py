@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 
 def _no_words() -> NDArray[np.uint32]:
     return np.zeros(0, dtype=np.uint32)
+
+
+def bits(members: NDArray[np.bool_]) -> NDArray[np.uint32]:
+    """The words of a set, given whether each category is in it.
+
+    Examples
+    --------
+    >>> bits(np.array([True, False, True])).tolist()
+    [5]
+    """
+    padded = np.zeros(-(-max(members.size, 1) // 32) * 32, dtype=np.bool_)
+    padded[: members.size] = members
+    return np.packbits(padded, bitorder="little").view("<u4").astype(np.uint32)
 
 
 @dataclass(frozen=True)
@@ -58,6 +73,9 @@ class SplitTree:
     ) -> SplitTree:
         """A tree that asks for numbers only."""
         count = len(left)
+        inner = np.flatnonzero(np.asarray(left) >= 0)
+        if (np.minimum(left, right)[inner] <= inner).any():
+            raise ValueError("a child comes before its parent")
         return cls(
             np.asarray(left, dtype=np.int32),
             np.asarray(right, dtype=np.int32),
@@ -67,6 +85,25 @@ class SplitTree:
             np.full(count, -1, dtype=np.int32),
             np.zeros(count, dtype=np.int32),
         )
+
+    @classmethod
+    def of_sets(
+        cls,
+        left: NDArray[np.integer],
+        right: NDArray[np.integer],
+        feature: NDArray[np.integer],
+        threshold: NDArray[np.floating],
+        missing_left: NDArray[np.bool_],
+        sets: Mapping[int, NDArray[np.uint32]],
+    ) -> SplitTree:
+        """A tree some of whose nodes ask for categories: ``sets`` has the words of these nodes."""
+        tree = cls.of_numbers(left, right, feature, threshold, missing_left)
+        start = 0
+        for node, words in sets.items():
+            tree.categories[node], tree.n_words[node] = start, words.size
+            start += words.size
+        words = np.concatenate([_no_words(), *sets.values()]).astype(np.uint32)
+        return replace(tree, words=words)
 
     @property
     def n_nodes(self) -> int:

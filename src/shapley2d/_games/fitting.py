@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -191,14 +192,22 @@ class Trainer:
 
     def _fit(self, model: Any, train: Any, rows: NDArray[np.intp]) -> Any:
         if not self._classifies:
-            return clone(model).fit(native_rows(train, rows), self._y[rows])
+            return cloned(model).fit(native_rows(train, rows), self._y[rows])
         present = np.flatnonzero(np.bincount(self._codes[rows]))
         if present.size == 1:
             return ConstantClassifier(self._classes, int(present[0]))
-        fitted = clone(model).fit(native_rows(train, rows), self._y[rows])
+        fitted = cloned(model).fit(native_rows(train, rows), self._y[rows])
         if present.size == self._classes.size:
             return fitted
         return _WithAllClasses(fitted, self._classes, present)
+
+
+def cloned(model: Any) -> Any:
+    """A clone; a copy of a model whose constructor changes a setting, as CatBoost's does."""
+    try:
+        return clone(model)
+    except RuntimeError:
+        return deepcopy(model)
 
 
 def _check_weighing(scorer: Any, scoring: Any) -> None:
@@ -237,7 +246,7 @@ def prepared_model(model: Any, task: str, random_state: int) -> Any:
             " is not a scikit-learn estimator: pass an instance with fit and predict",
         )
     check_task(model, task)
-    model = clone(model)
+    model = cloned(model)
     open_seeds = {
         name: random_state
         for name, value in model.get_params(deep=True).items()

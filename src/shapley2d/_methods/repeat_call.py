@@ -36,7 +36,7 @@ def repeat_call(function: str, arguments: Mapping[str, Any]) -> str:
     for name, value in arguments.items():
         if value is None or name in _NO_MATTER:
             continue
-        is_model = arguments.get("method") == "forest" and name == "model" and _is_fitted(value)
+        is_model = name == "model" and arguments.get("method") == "forest" and _is_fitted(value)
         code = name if is_model or _is_data(name, value) else value_code(value, name)
         parts.append(code if name in _POSITIONAL else f"{name}={code}")
     return f"{function}({', '.join(parts)})"
@@ -53,8 +53,10 @@ def _is_data(name: str, value: Any) -> bool:
 
 
 def _is_fitted(model: Any) -> bool:
-    """Whether a model has learned anything, which no code could write out."""
-    return any(name.endswith("_") for name in getattr(model, "__dict__", {}))
+    """Whether a tree ensemble has learned anything, which no code could write out."""
+    from shapley2d._forest.ensemble import is_fitted
+
+    return not isinstance(model, str) and is_fitted(model)
 
 
 def value_code(value: Any, name: str = "value") -> str:
@@ -68,7 +70,10 @@ def value_code(value: Any, name: str = "value") -> str:
         return repr(os.fspath(value))
     if callable(value) and hasattr(value, "__name__") and not hasattr(value, "get_params"):
         return value.__name__ if value.__name__.isidentifier() else name
-    code = value.__repr__(N_CHAR_MAX=10**9) if hasattr(value, "get_params") else repr(value)
+    try:
+        code = value.__repr__(N_CHAR_MAX=10**9)  # scikit-learn's estimators, not shortened
+    except TypeError:
+        code = repr(value)
     if "..." in code:  # scikit-learn shortens long lists
         return name
     try:

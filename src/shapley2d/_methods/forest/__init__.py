@@ -50,8 +50,8 @@ METHOD = Method(
         Option(
             "model",
             None,
-            "a tree ensemble of scikit-learn or a pipeline that ends in one, fitted or not; or the "
-            "name of one",
+            "a tree ensemble of scikit-learn, LightGBM, XGBoost or CatBoost, or a pipeline that "
+            "ends in one, fitted or not; or the name of one of scikit-learn's",
             names=tuple(MODELS),
             check=check_model,
             shown_default="a forest grown until the tolerance is met",

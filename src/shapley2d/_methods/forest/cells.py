@@ -24,8 +24,9 @@ from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.fingerprint import hash_parts
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._estimation.workers import ordered_results
-from shapley2d._forest.ensemble import encoded_rows, is_fitted
+from shapley2d._forest.ensemble import encoded_rows, is_fitted, library_of
 from shapley2d._forest.held import HeldForest, HeldSplit
+from shapley2d._forest.library import has_text
 from shapley2d._forest.pipelines import last_step
 from shapley2d._methods.baseline_utility import forest_baseline
 from shapley2d._methods.forest.fixed import DeepDraws, TreePieces, read_model
@@ -127,7 +128,7 @@ def forest_cells(
         games = pieces.games
         deep = DeepDraws(pieces, [split.rows for split in problem.splits], run.seed)
         known = _checkpoint(checkpoint, problem, run, trees=_digest(ensembles))
-        facts |= {"model": repr(fitted), **_about_trees(fitted, ensembles)}
+        facts |= {"model": _text(fitted), **_about_trees(fitted, ensembles)}
         splits = [
             HeldSplit(game, partial(list, ensemble.trees), ensemble.see)
             for game, ensemble in zip(games, ensembles, strict=True)
@@ -250,11 +251,17 @@ def _warn_of_seen_rows(model: Any, problem: Problem) -> None:
 def _about_trees(model: Any, ensembles: Sequence[Ensemble]) -> dict[str, Any]:
     """What the record of a run says of the trees."""
     count = round(float(np.mean([len(ensemble.trees) for ensemble in ensembles])))
-    name = type(last_step(model)).__name__
+    last = last_step(model)
+    name = type(last).__name__ if has_text(last) else f"{library_of(last).name}'s Booster"
     forest = f"the {counted(count, 'tree')} of {name}"
     if ensembles[0].boosted:
         forest += ", whose leaves stand in for the boosted sum"
     return {"n_trees": count, "forest": forest, "boosted": ensembles[0].boosted}
+
+
+def _text(model: Any) -> str:
+    """A model as text, without a place in memory."""
+    return repr(model) if has_text(model) else type(model).__name__
 
 
 def _digest(ensembles: Sequence[Ensemble]) -> str:

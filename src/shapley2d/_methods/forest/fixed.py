@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,17 +9,16 @@ import numpy as np
 from shapley2d._base.streams import generator
 from shapley2d._forest.ensemble import (
     Ensemble,
-    check_forest,
     encoded_matrices,
-    encoded_rows,
     is_fitted,
+    library_of,
+    read_encoded,
     read_fitted,
 )
 from shapley2d._forest.game import LeafGame
-from shapley2d._forest.pipelines import is_pipeline
-from shapley2d._forest.read_sklearn import is_boosted, is_histogram, read_trees
+from shapley2d._forest.pipelines import is_pipeline, last_step
 from shapley2d._forest.tree_values import may_be_deep
-from shapley2d._games.fitting import check_task, prepared_model
+from shapley2d._games.fitting import check_task, cloned, prepared_model
 from shapley2d._methods.models import is_built_in, resolve_model
 from shapley2d.exceptions import InputError, Setting, UtilityError
 
@@ -56,30 +54,30 @@ def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], 
                 Setting("model", "hist_gradient_boosting"),
             )
         model = resolve_model(model, task, {})
-    check_forest(model)
     if is_fitted(model):
-        check_task(model, task)
+        if hasattr(model, "fit"):  # a booster does not tell
+            check_task(model, task)
         return [read_fitted(model, split) for split in problem.splits], model
     model = prepared_model(model, task, run.seed % 2**32)
+    last = last_step(model)
+    last.set_params(**library_of(model).quiet(last))
     return [_fit(model, split) for split in problem.splits], model
 
 
 def _fit(model: Any, split: Split) -> Ensemble:
-    from sklearn.base import clone
-
-    by_position = getattr(model, "categorical_features", None) not in (None, "from_dtype")
-    table, features = encoded_matrices(split)
-    as_it_is = is_pipeline(model) or (is_histogram(model) and by_position)
-    if as_it_is:  # they name, encode or fill columns of the user's table
-        table = split.train.native
+    library, y = library_of(model), split.y.y
+    # others name, encode or fill columns of the user's table
+    encoded = not is_pipeline(model) and not library.takes_table(model, split.train)
+    matrix, features = encoded_matrices(split) if encoded else (split.train.native, None)
+    if library.counts_classes and split.y.task == "classification":
+        y = np.unique(split.y.codes, return_inverse=True)[1]
     try:
-        fitted = clone(model).fit(table, split.y.y)
+        fitted = cloned(model).fit(matrix, y)
     except Exception as error:
         raise UtilityError(f"{model!r} failed on {split.rows.size:,} rows: {error}") from error
-    if as_it_is:
+    if features is None:
         return read_fitted(fitted, split)
-    see = partial(encoded_rows, split.train)
-    return Ensemble(read_trees(fitted), features, is_boosted(fitted), see)
+    return read_encoded(fitted, split.train, features)
 
 
 class TreePieces:

@@ -1,0 +1,168 @@
+"""A library that grows trees: what is asked of it, and what its readers share."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._forest.trees import SplitTree
+    from shapley2d._tables.table import Column, Table
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The trees of a fitted model, and how they see a table.
+
+    Attributes
+    ----------
+    trees : list of SplitTree
+    see : callable
+        ``see(table)``: one line per feature; NaN where an entry is missing.
+    columns : ndarray of int32
+        The column of a table behind every feature.
+    boosted : bool
+        Whether the model predicts by a sum of its trees, rather than by their mean.
+    """
+
+    trees: list[SplitTree]
+    see: Callable[[Table], Floats]
+    columns: NDArray[np.int32]
+    boosted: bool
+
+
+@dataclass(frozen=True)
+class Library:
+    """How the models of a library are read.
+
+    Attributes
+    ----------
+    name : str
+        As it is installed.
+    module : str
+        As it is imported.
+    known : str
+        The version that is tested.
+    owns : callable
+        Whether a model is one of its tree ensembles, fitted or not.
+    is_fitted : callable
+    fitted_on : callable
+        The number of columns that a fitted model was fitted on, and their names if it had any.
+    read : callable
+        ``read(model)``: a :class:`Reading`.
+    takes_table : callable
+        Whether an unfitted model is fitted on the table as it is: it names columns of the table, or
+        knows how to use its categories. Others are fitted on the encoded table.
+    quiet : callable
+        Parameters that keep an unfitted model from printing and from writing files, where the user
+        has not set them.
+    counts_classes : bool
+        Whether labels must be 0, 1, 2, ...
+    """
+
+    name: str
+    module: str
+    known: str
+    owns: Callable[[Any], bool]
+    is_fitted: Callable[[Any], bool]
+    fitted_on: Callable[[Any], tuple[int, list[str] | None]]
+    read: Callable[[Any], Reading]
+    takes_table: Callable[[Any, Table], bool]
+    quiet: Callable[[Any], dict[str, Any]] = lambda _model: {}
+    counts_classes: bool = False
+
+    @contextmanager
+    def parsing(self, model: Any) -> Iterator[None]:
+        """Read a format: what fails says that another version of the library keeps trees otherwise.
+
+        Parameters
+        ----------
+        model : object
+            Named in the message.
+        """
+        try:
+            yield
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            version = getattr(sys.modules[self.module], "__version__", "of an unknown version")
+            raise InputError(
+                about(model),
+                f" keeps its trees in a way that is not known: {self.name} is {version}, and "
+                f"{self.known} is known to work",
+            ) from error
+
+
+def is_of(model: Any, module: str, *names: str) -> bool:
+    """Whether a model is of some classes of a library, which is imported if the model is."""
+    library = sys.modules.get(module)
+    kinds = [getattr(library, name, None) for name in names]
+    return isinstance(model, tuple(kind for kind in kinds if isinstance(kind, type)))
+
+
+def about(model: Any) -> Setting:
+    """The option ``model`` for a message; without its value if that has no text of its own."""
+    return Setting("model", model) if has_text(model) else Setting("model")
+
+
+def has_text(model: Any) -> bool:
+    """Whether a model tells what it is, and not only where it lies in memory."""
+    return bool(getattr(type(model), "__repr__", None) != object.__repr__)
+
+
+def numbers(model: Any, column: Column) -> Floats:
+    """The entries of a column that a model takes as numbers."""
+    if column.kind in ("category", "date"):
+        held = {"category": "categories", "date": "dates"}[column.kind]
+        raise InputError(
+            about(model),
+            f" was fitted on numbers, but column {column.name!r} holds {held}: pass the table that "
+            "it was fitted on, or the model unfitted",
+        )
+    return column.entries
+
+
+def is_categorical(table: Table, j: int) -> bool:
+    """Whether a column of the user's table has a categorical type."""
+    if isinstance(table.native, np.ndarray):
+        return False
+    return nw.from_native(table.native, eager_only=True)[:, j].dtype in (nw.Categorical, nw.Enum)
+
+
+def has_categoricals(table: Table) -> bool:
+    """Whether a table has columns of a categorical type, and numbers in all others."""
+    some = [is_categorical(table, j) for j in range(table.n_columns)]
+    others = [column for column, is_one in zip(table.columns, some, strict=True) if not is_one]
+    return any(some) and all(column.kind in ("number", "boolean") for column in others)
+
+
+def own_entries(table: Table, j: int) -> list[Any]:
+    """The entries of a column as the user's table has them."""
+    if isinstance(table.native, np.ndarray):
+        return list(table.native[:, j].tolist())
+    return list(nw.from_native(table.native, eager_only=True)[:, j].to_list())
+
+
+def positions(entries: Sequence[Any], known: Sequence[Any]) -> Floats:
+    """The position of every entry among those that are known; NaN for another.
+
+    Examples
+    --------
+    >>> positions(["b", None, "a", "z"], ["a", "b"])
+    array([ 1., nan,  0., nan])
+    """
+    place = {entry: float(k) for k, entry in enumerate(known)}
+    return np.array([place.get(entry, np.nan) for entry in entries])

@@ -1,0 +1,197 @@
+"""The trees of LightGBM, from the text that it saves models as.
+
+A number goes left if it is at most the threshold, in 64 bits. What is missing depends on the
+feature: not-a-number; not-a-number and 0; or nothing, then not-a-number is taken to be 0. A
+category goes left if it is in the set of the split; one that is missing or unknown goes right.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.words import counted
+from shapley2d._forest.library import (
+    Library,
+    Reading,
+    about,
+    has_categoricals,
+    is_categorical,
+    is_of,
+    numbers,
+    own_entries,
+    positions,
+)
+from shapley2d._forest.trees import SplitTree
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.table import Table
+
+    Floats = NDArray[np.float64]
+
+_FORMAT = "v4"
+_CATEGORY, _MISSING_LEFT, _MISSING = 1, 2, 12  # bits of a split
+_NOTHING, _ZERO = 0, 4  # what is missing: of the bits _MISSING
+_ZERO_UP_TO = float(np.float32(1e-35))  # numbers that LightGBM takes as 0
+_PLAIN, _GAPS_AT_ZERO, _CODES = range(3)  # how a column is seen by a split
+
+_WRAPPERS = ("LGBMClassifier", "LGBMRegressor", "LGBMRanker")
+
+
+def _read(model: Any) -> Reading:
+    with LIGHTGBM.parsing(model):
+        text = _booster(model).model_to_string()
+        header, *blocks = text[: text.index("end of trees")].split("\nTree=")
+        fields = dict(_fields(header))
+        if fields["version"] != _FORMAT:
+            raise ValueError(fields["version"])
+        splits = [_Splits(dict(_fields(block))) for block in blocks]
+        known = json.loads(text[text.rindex("pandas_categorical:") :].partition(":")[2])
+        seen = [np.zeros(1, np.int64), *(one.views for one in splits)]  # never without any feature
+        views = np.unique(np.concatenate(seen))
+        trees = [one.tree(np.searchsorted(views, one.views)) for one in splits]
+    see = partial(_see, model, known or [], views)
+    return Reading(trees, see, (views // 3).astype(np.int32), "average_output" not in fields)
+
+
+def _see(model: Any, known: list[list[Any]], views: NDArray[np.int64], table: Table) -> Floats:
+    codes = _category_codes(model, table, known)
+    return np.array([_view(model, table, codes, *divmod(view, 3)) for view in views.tolist()])
+
+
+def _fields(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        name, _, value = line.partition("=")
+        yield name, value
+
+
+class _Splits:
+    """One tree as LightGBM writes it: splits come first, then leaves.
+
+    Attributes
+    ----------
+    views : ndarray of int64
+        For every split, three times its column, plus how it sees the column.
+    """
+
+    def __init__(self, fields: dict[str, str]) -> None:
+        def values(name: str, kind: type) -> NDArray[Any]:
+            return np.array(fields.get(name, "").split(), dtype=kind)
+
+        self._n_splits = int(fields["num_leaves"]) - 1
+        self._threshold = values("threshold", np.float64)
+        self._decision = values("decision_type", np.int64)
+        self._children = [self._nodes(values(f"{side}_child", np.int64)) for side in _SIDES]
+        self._bounds = values("cat_boundaries", np.int64)
+        self._words = values("cat_threshold", np.uint32)
+        feature = values("split_feature", np.int64)
+        sizes = (feature.size, self._threshold.size, self._decision.size)
+        if set(sizes) != {self._n_splits}:
+            raise ValueError(sizes)
+        self._by_category = (self._decision & _CATEGORY) > 0
+        at_zero = (self._decision & _MISSING) == _ZERO
+        view = np.where(self._by_category, _CODES, np.where(at_zero, _GAPS_AT_ZERO, _PLAIN))
+        self.views = 3 * feature + view
+
+    def _nodes(self, child: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.where(child >= 0, child, self._n_splits + ~child)
+
+    def tree(self, feature: NDArray[np.intp]) -> SplitTree:
+        """The tree whose splits see these features."""
+        leaves = np.full(self._n_splits + 1, -1)
+        missing_left = (self._decision & _MISSING_LEFT) > 0
+        as_zero = (self._decision & _MISSING) == _NOTHING
+        missing_left = np.where(as_zero, self._threshold >= 0, missing_left)
+        missing_left &= ~self._by_category
+        sets = {}
+        for node in np.flatnonzero(self._by_category).tolist():
+            k = int(self._threshold[node])
+            sets[node] = self._words[self._bounds[k] : self._bounds[k + 1]]
+        return SplitTree.of_sets(
+            np.concatenate([self._children[0], leaves]),
+            np.concatenate([self._children[1], leaves]),
+            np.concatenate([feature, np.zeros(leaves.size, np.intp)]),
+            np.concatenate([self._threshold, np.zeros(leaves.size)]),
+            np.concatenate([missing_left, np.zeros(leaves.size, np.bool_)]),
+            sets,
+        )
+
+
+_SIDES = ("left", "right")
+
+
+def _category_codes(model: Any, table: Table, known: list[list[Any]]) -> dict[int, Floats]:
+    """Codes of the categorical columns of a table, by the categories that the model was shown."""
+    categorical = [j for j in range(table.n_columns) if is_categorical(table, j)] if known else []
+    if len(categorical) != len(known):
+        raise InputError(
+            about(model),
+            f" was fitted on {counted(len(known), 'categorical column')}, but the table has "
+            f"{len(categorical)}: pass columns of the same types",
+        )
+    return {
+        j: positions(own_entries(table, j), names)
+        for j, names in zip(categorical, known, strict=True)
+    }
+
+
+def _view(model: Any, table: Table, codes: dict[int, Floats], j: int, how: int) -> Floats:
+    if j in codes:
+        return codes[j]
+    entries = numbers(model, table.columns[j])
+    if isinstance(table.native, np.ndarray) and table.native.dtype.kind in "iub":
+        entries = entries.astype(np.float32).astype(np.float64)  # as LightGBM takes whole numbers
+    if how == _CODES:
+        return np.trunc(entries)
+    zero = np.nan if how == _GAPS_AT_ZERO else 0.0
+    return np.where(np.abs(entries) <= _ZERO_UP_TO, zero, entries)
+
+
+def _booster(model: Any) -> Any:
+    return model.booster_ if is_of(model, "lightgbm", *_WRAPPERS) else model
+
+
+def _owns(model: Any) -> bool:
+    return is_of(model, "lightgbm", "Booster", *_WRAPPERS)
+
+
+def _is_fitted(model: Any) -> bool:
+    return is_of(model, "lightgbm", "Booster") or bool(model.__sklearn_is_fitted__())
+
+
+def _fitted_on(model: Any) -> tuple[int, list[str] | None]:
+    names = _booster(model).feature_name()
+    unnamed = names == [f"Column_{j}" for j in range(len(names))]
+    return len(names), None if unnamed else names
+
+
+def _takes_table(model: Any, table: Table) -> bool:  # noqa: ARG001
+    """Whether a table is one of pandas with categories, which LightGBM knows how to use."""
+    return type(table.native).__module__.startswith("pandas") and has_categoricals(table)
+
+
+def _quiet(model: Any) -> dict[str, Any]:
+    given = model.get_params()
+    return {} if {"verbose", "verbosity"} & given.keys() else {"verbosity": -1}
+
+
+LIGHTGBM = Library(
+    name="lightgbm",
+    module="lightgbm",
+    known="4.7",
+    owns=_owns,
+    is_fitted=_is_fitted,
+    fitted_on=_fitted_on,
+    read=_read,
+    takes_table=_takes_table,
+    quiet=_quiet,
+)
+"""LightGBM."""

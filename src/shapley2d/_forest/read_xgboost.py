@@ -1,0 +1,194 @@
+"""The trees of XGBoost, from the JSON that it saves models as.
+
+A number goes left if it is below the threshold, in 32 bits; one that is missing by its default
+direction. The set of a split by categories has those that go right; an unknown one goes left.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._forest.library import (
+    Library,
+    Reading,
+    about,
+    has_categoricals,
+    is_categorical,
+    is_of,
+    numbers,
+    own_entries,
+    positions,
+)
+from shapley2d._forest.trees import SplitTree, bits
+from shapley2d._tables.encoding import as_float32
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.table import Table
+
+    Floats = NDArray[np.float64]
+
+_WRAPPERS = ("XGBClassifier", "XGBRegressor", "XGBRFClassifier", "XGBRFRegressor", "XGBRanker")
+_MOST_CODE = 2.0**24  # a category beyond it is unknown
+
+
+def _read(model: Any) -> Reading:
+    booster = _booster(model)
+    with XGBOOST.parsing(model):
+        learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+        gradient_booster = learner["gradient_booster"]
+        if gradient_booster["name"] == "gblinear":
+            raise InputError(about(model), " has no trees: use booster='gbtree' or 'dart'")
+        forest = gradient_booster.get("gbtree", gradient_booster)["model"]
+        starts = forest["iteration_indptr"]
+        rounds = _rounds(model, len(starts) - 1)
+        raw = forest["trees"][: starts[rounds]]
+        width = int(booster.num_features())
+        sizes = _set_sizes(raw, width)
+        trees = [_tree(one, sizes) for one in raw]
+        in_parallel = int(forest["gbtree_model_param"]["num_parallel_tree"])
+        codes = {
+            j: int(sizes[j]) for j, kind in enumerate(booster.feature_types or []) if kind == "c"
+        }
+        known = _known_categories(booster)
+    see = partial(_see, model, codes, known)
+    columns = np.arange(width, dtype=np.int32)
+    return Reading(trees, see, columns, not (in_parallel > 1 and rounds == 1))
+
+
+def _see(model: Any, codes: dict[int, int], known: dict[int, list[Any]], table: Table) -> Floats:
+    return np.array(
+        [
+            _codes(model, table, j, known, codes[j])
+            if j in codes
+            else _number_line(model, table, j)
+            for j in range(table.n_columns)
+        ]
+    )
+
+
+def _rounds(model: Any, most: int) -> int:
+    """The rounds that a model predicts by: of a wrapper those up to the best one."""
+    if is_of(model, "xgboost", "Booster"):
+        return most
+    try:
+        return min(int(model.best_iteration) + 1, most)
+    except AttributeError:  # it was not asked to stop early
+        return most
+
+
+def _set_sizes(trees: list[dict[str, Any]], n_columns: int) -> NDArray[np.int64]:
+    """For every column, one more than the largest category that any split names."""
+    sizes = np.zeros(n_columns, dtype=np.int64)
+    for tree in trees:
+        for node, members in _sets(tree):
+            column = tree["split_indices"][node]
+            sizes[column] = max(sizes[column], members.max(initial=-1) + 1)
+    return sizes
+
+
+def _sets(tree: dict[str, Any]) -> list[tuple[int, NDArray[np.int64]]]:
+    """The categories that go right, by node."""
+    members = np.array(tree["categories"], dtype=np.int64)
+    return [
+        (node, members[start : start + size])
+        for node, start, size in zip(
+            tree["categories_nodes"],
+            tree["categories_segments"],
+            tree["categories_sizes"],
+            strict=True,
+        )
+    ]
+
+
+def _tree(tree: dict[str, Any], sizes: NDArray[np.int64]) -> SplitTree:
+    left = np.array(tree["left_children"], dtype=np.int64)
+    inner = left >= 0
+    right = np.where(inner, tree["right_children"], -1)
+    threshold = np.array(tree["split_conditions"], dtype=np.float32).astype(np.float64)
+    column = np.where(inner, tree["split_indices"], 0)
+    sets = {}
+    for node, members in _sets(tree):
+        goes_left = np.ones(sizes[column[node]] + 1, dtype=np.bool_)  # the last one: any other
+        goes_left[members] = False
+        sets[node] = bits(goes_left)
+    missing_left = inner & (np.array(tree["default_left"]) > 0)
+    below = np.nextafter(threshold, -np.inf)  # less than, as at most
+    return SplitTree.of_sets(left, right, column, below, missing_left, sets)
+
+
+def _known_categories(booster: Any) -> dict[int, list[Any]]:
+    """The categories that the model was shown, by column, where it keeps them."""
+    if not hasattr(booster, "get_categories"):  # before version 3.1
+        return {}
+    categories = booster.get_categories(export_to_arrow=True)
+    pairs = [] if categories is None else categories.to_arrow()
+    return {j: names.to_pylist() for j, (_, names) in enumerate(pairs) if names is not None}
+
+
+def _codes(model: Any, table: Table, j: int, known: dict[int, list[Any]], size: int) -> Floats:
+    """The codes of a column of categories; the size of its sets for those that no split names."""
+    if j in known:
+        entries = positions(own_entries(table, j), known[j])
+    elif is_categorical(table, j):  # as the table counts them
+        import narwhals.stable.v2 as nw
+
+        column = nw.from_native(table.native, eager_only=True)[:, j]
+        entries = positions(column.to_list(), column.cat.get_categories().to_list())
+    else:
+        entries = _number_line(model, table, j)
+    missing = np.isnan(entries)
+    unknown = ~missing & ((entries < 0) | (entries >= _MOST_CODE))
+    codes = np.minimum(np.trunc(np.where(unknown, _MOST_CODE, entries)), size)
+    return np.where(missing, np.nan, codes)
+
+
+def _number_line(model: Any, table: Table, j: int) -> Floats:
+    entries = as_float32(numbers(model, table.columns[j])).astype(np.float64)
+    gap = getattr(model, "missing", np.nan)
+    if gap is None or np.isnan(gap):
+        return entries
+    return np.where(entries == float(np.float32(gap)), np.nan, entries)
+
+
+def _booster(model: Any) -> Any:
+    return model if is_of(model, "xgboost", "Booster") else model.get_booster()
+
+
+def _owns(model: Any) -> bool:
+    return is_of(model, "xgboost", "Booster", *_WRAPPERS)
+
+
+def _is_fitted(model: Any) -> bool:
+    return is_of(model, "xgboost", "Booster") or bool(model.__sklearn_is_fitted__())
+
+
+def _fitted_on(model: Any) -> tuple[int, list[str] | None]:
+    booster = _booster(model)
+    return int(booster.num_features()), booster.feature_names
+
+
+def _takes_table(model: Any, table: Table) -> bool:
+    """Whether a model is told what its columns are, or may use the categories of a table."""
+    by_type = bool(model.get_params()["enable_categorical"]) and has_categoricals(table)
+    return by_type or model.get_params()["feature_types"] is not None
+
+
+XGBOOST = Library(
+    name="xgboost",
+    module="xgboost",
+    known="3.2",
+    owns=_owns,
+    is_fitted=_is_fitted,
+    fitted_on=_fitted_on,
+    read=_read,
+    takes_table=_takes_table,
+    counts_classes=True,
+)
+"""XGBoost."""
