@@ -116,14 +116,14 @@ def test_leaves_of_categories_by_number():
     np.testing.assert_array_equal(leaf_numbers(ensemble), expected)
 
 
+@pytest.mark.filterwarnings("ignore:.*eval_set")  # deprecated in 4.7, without another way in 4.6
 def test_only_the_trees_up_to_the_best_round():
     random = np.random.default_rng(1)
     X = random.normal(size=(300, 3))
     y = ((X[:, 0] + random.normal(size=300)) > 0).astype(int)
     model = lightgbm.LGBMClassifier(**{**SMALL, "n_estimators": 200})
-    model.fit(X[:200], y[:200], eval_X=(X[200:],), eval_y=(y[200:],), callbacks=[
-        lightgbm.early_stopping(3, verbose=False)
-    ])  # fmt: skip
+    stop = lightgbm.early_stopping(3, verbose=False)
+    model.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])], callbacks=[stop])
     ensemble = read(model, X, y, X)
     assert len(ensemble.trees) == model.best_iteration_ < 190
     expected = model.predict(X, pred_leaf=True)

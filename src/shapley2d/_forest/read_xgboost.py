@@ -17,7 +17,6 @@ from shapley2d._forest.library import (
     Reading,
     about,
     has_categoricals,
-    is_categorical,
     is_of,
     numbers,
     own_entries,
@@ -124,9 +123,7 @@ def _tree(tree: dict[str, Any], sizes: NDArray[np.int64]) -> SplitTree:
 
 
 def _known_categories(booster: Any) -> dict[int, list[Any]]:
-    """The categories that the model was shown, by column, where it keeps them."""
-    if not hasattr(booster, "get_categories"):  # before version 3.1
-        return {}
+    """The categories that the model was shown, by column; those of numbers have no names."""
     categories = booster.get_categories(export_to_arrow=True)
     pairs = [] if categories is None else categories.to_arrow()
     return {j: names.to_pylist() for j, (_, names) in enumerate(pairs) if names is not None}
@@ -136,11 +133,6 @@ def _codes(model: Any, table: Table, j: int, known: dict[int, list[Any]], size: 
     """The codes of a column of categories; the size of its sets for those that no split names."""
     if j in known:
         entries = positions(own_entries(table, j), known[j])
-    elif is_categorical(table, j):  # as the table counts them
-        import narwhals.stable.v2 as nw
-
-        column = nw.from_native(table.native, eager_only=True)[:, j]
-        entries = positions(column.to_list(), column.cat.get_categories().to_list())
     else:
         entries = _number_line(model, table, j)
     missing = np.isnan(entries)

@@ -252,7 +252,8 @@ def _about_trees(model: Any, ensembles: Sequence[Ensemble]) -> dict[str, Any]:
     """What the record of a run says of the trees."""
     count = round(float(np.mean([len(ensemble.trees) for ensemble in ensembles])))
     last = last_step(model)
-    name = type(last).__name__ if has_text(last) else f"{library_of(last).name}'s Booster"
+    name = type(last).__name__
+    name = f"{library_of(last).name}'s Booster" if name == "Booster" else name
     forest = f"the {counted(count, 'tree')} of {name}"
     if ensembles[0].boosted:
         forest += ", whose leaves stand in for the boosted sum"
