@@ -4,3 +4,9 @@ Every script takes ``--count`` and ``--seed``, prints how many cases ended how, 
 one went wrong. A case is known by the seed and its number: ``--only NUMBER`` repeats it. ``make
 campaign`` runs the long forms.
 """
+
+import sys
+from pathlib import Path
+
+# the tests' own modules, which pytest finds by itself
+sys.path.insert(0, str(Path(__file__).parents[1]))

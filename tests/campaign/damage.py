@@ -44,7 +44,10 @@ def damaged(good, random, other):
         "other end",
         "insert",
         "swap",
-    )[random.integers(11)]
+        "before",
+        "after",
+        "end of the other",
+    )[random.integers(14)]
     place = int(random.integers(size))
     length = int(random.integers(1, max(2, size // 3)))
     if kind == "flip":
@@ -64,8 +67,14 @@ def damaged(good, random, other):
         data[place:] = other[place:]
     elif kind == "insert":
         data[place:place] = random.bytes(length)
-    else:
+    elif kind == "swap":
         data[:] = data[place:] + data[:place]
+    elif kind == "before":
+        data[:0] = other
+    elif kind == "after":  # readers that start at the end find the other file
+        data += other
+    else:
+        data += other[-length:]
     return bytes(data), kind
 
 

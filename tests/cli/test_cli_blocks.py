@@ -130,3 +130,23 @@ def test_a_model_that_fails_is_told_in_one_line(method, capsys, folder, monkeypa
     assert len(told) == 1
     assert told[0].startswith("shapley2d: error: the model cannot be trained: ")
     assert told[0].endswith("no luck at all")
+
+
+def test_values_that_cannot_be_divided_are_shown_and_written(capsys, folder):
+    """The nearest row is always of the other class: the columns do harm, and the run is not lost."""
+    pd.DataFrame({"a": range(16), "default": ["no", "yes"] * 8}).to_csv("t.csv", index=False)
+    (folder / "owners.csv").write_text("owner,row,column\nNorth,0-7,\nSouth,8-15,\n")
+    command = f"{COMMAND} -k 1"
+    out, err = run(capsys, f"{command} -o v.parquet --json")
+    owners = json.loads(out)["owners"]
+    assert sum(line["value"] for line in owners) < 0
+    assert {line["owner"]: line["amount"] for line in owners} == {"North": None, "South": None}
+    assert "note: no shares: the values sum to 0 or less" in err
+    assert "--negative zero" in err
+    assert Valuation.load("v.parquet").total < 0
+    out, _ = run(capsys, command)
+    assert "North" in out and "%" not in out.split("Owners")[1].split("An owner")[0]
+    (folder / "v.parquet").unlink()
+    out, err = run(capsys, f"{command} --pay 100 -o v.parquet --report r.html", code=2)
+    assert "error: the values sum to 0 or less, so the total cannot be divided" in err
+    assert Valuation.load("v.parquet").total < 0 and (folder / "r.html").exists()

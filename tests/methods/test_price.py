@@ -205,10 +205,10 @@ def status(name):
     return 1024 * int(words[words.index(name + ":") + 1])
 
 rng = np.random.default_rng(0)
-X = rng.normal(size=(60_004, 16)).round(2)
+X = rng.normal(size=(60_004, int(sys.argv[1]))).round(2)
 y = (X[:, 0] > 0).astype(int)
-options = dict(n_subsets=64, progress=False, n_jobs=1, backend="cpu")
-value_cells(X[:600], y[:600], X[-4:], y[-4:], **options)  # loads what is compiled
+options = dict(eval(sys.argv[2]), progress=False, n_jobs=1, backend="cpu")
+value_cells(X[:20_000], y[:20_000], X[-4:], y[-4:], **options)  # loads what is compiled
 before = status("VmRSS")
 Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
 value_cells(X[:-4], y[:-4], X[-4:], y[-4:], **options)
@@ -218,10 +218,14 @@ print(plan_cells(X[:-4], y[:-4], X[-4:], y[-4:], **options).memory / took)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_memory_is_what_the_run_then_takes():
+@pytest.mark.parametrize(
+    ("columns", "options"), [(16, {"n_subsets": 64}), (8, {"subsets": "all", "form": "fast"})]
+)
+def test_memory_is_what_the_run_then_takes(columns, options):
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PEAK], check=True, capture_output=True, text=True
-    )
+        [sys.executable, "-W", "ignore", "-c", PEAK, str(columns), repr(options)],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
     assert 1 / 1.5 <= float(done.stdout) <= 1.5
 
 

@@ -129,6 +129,11 @@ def most_ranked_exactly(n_valid: int, n_subsets: int, n_splits: int) -> int:
     return int(n_valid * n_subsets / (SAMPLE_COST * SAMPLE_ROWS * n_splits))
 
 
+def most_stored(most: int, n_rows: int) -> int:
+    """The same, within what may be kept of them."""
+    return min(most, MAX_SAMPLE, _STORE_BYTES // (n_rows * np.dtype(np.float32).itemsize))
+
+
 def correct_bins(
     estimate: Estimate,
     binned: list[RowValues],
@@ -297,15 +302,20 @@ def _grown(
     ``start``: column subsets at first, and validation rows for each.
     """
     count, rows_each = start
-    most = min(most, MAX_SAMPLE, _STORE_BYTES // (binned.n_rows * np.dtype(np.float32).itemsize))
-    sample = _judge(*_draw(binned, ranked, weights, random, rows_each, count, report))
+    most = most_stored(most, binned.n_rows)
+    differences = np.empty((count, binned.n_rows), dtype=np.float32)
+    counted, of_all = _draw(binned, ranked, weights, random, rows_each, differences, report)
+    sample = _judge(counted, differences, of_all)
     while sample.unknown * sample.cell_variance > wanted and 2 * count <= most:
-        more = _draw(binned, ranked, weights, random, rows_each, count, report)
-        sample = _judge(
-            np.concatenate([sample.counted, more[0]]),
-            np.concatenate([sample.differences, more[1]]),
-            np.concatenate([sample.of_all, more[2]]),
-        )
+        # the first half is freed before the second is written: no more is held than at the end
+        larger = np.empty((2 * count, binned.n_rows), dtype=np.float32)
+        larger[:count] = differences
+        differences = larger
+        del sample
+        more = _draw(binned, ranked, weights, random, rows_each, differences[count:], report)
+        counted = np.concatenate([counted, more[0]])
+        of_all = np.concatenate([of_all, more[1]])
+        sample = _judge(counted, differences, of_all)
         count *= 2
     return sample
 
@@ -316,11 +326,11 @@ def _draw(
     weights: Weights,
     random: np.random.Generator,
     rows_each: int,
-    count: int,
+    differences: NDArray[np.float32],
     report: Callable[[float], None],
-) -> tuple[NDArray[np.float64], NDArray[np.float32], NDArray[np.float64]]:
-    """What random subsets count for every column, differences of rows under each, their sums."""
-    m = binned.n_columns
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Write differences of rows under random subsets; what these count for columns, and sums."""
+    m, count = binned.n_columns, len(differences)
     probabilities = size_probabilities(*weights)
     sizes = random.choice(m + 1, count, p=probabilities)
     coalitions = random.permuted(np.arange(m)[None, :] < sizes[:, None], axis=1)
@@ -328,7 +338,7 @@ def _draw(
     counted = scale[:, None] * np.where(
         coalitions, weights[0][sizes][:, None], -weights[1][sizes][:, None]
     )
-    differences, of_all = np.empty((count, binned.n_rows), dtype=np.float32), np.empty(count)
+    of_all = np.empty(count)
     some = [
         random.choice(binned.n_valid, min(rows_each, binned.n_valid), replace=False)
         for _ in range(count)
@@ -346,7 +356,7 @@ def _draw(
     drawn = map_in_threads(draw, range(count), binned.n_threads)
     for done, _ in enumerate(drawn, start=1):
         report(done / count)
-    return counted, differences, of_all
+    return counted, of_all
 
 
 def _judge(

@@ -115,11 +115,10 @@ class AllSubsetPieces:
         """Subsets of a piece."""
         return int(2 ** (len(self.weights[0]) - 1))
 
-    @property
-    def bytes_at_once(self) -> float:
+    def bytes_at_once(self, of_threads: float) -> float:
         """Memory of one piece, beside the sums: its values, and those that every thread adds up."""
         part = self.parts[0]
-        return 8.0 * part.n_rows * part.n_columns * (1 + part.n_threads)
+        return 8.0 * part.n_rows * part.n_columns * (1 + part.n_threads) + of_threads
 
     def __call__(self, number: int) -> PieceResult:
         k, rows = self.chunks[number]
@@ -168,15 +167,16 @@ class SampledPieces:
         """Pieces of every stratum, in a pass through the validation rows."""
         return _counts(self.chunks)
 
-    @property
-    def bytes_at_once(self) -> float:
+    def bytes_at_once(self, of_threads: float) -> float:
         """Memory of one piece, beside the sums: its lines, and the row values they are made of."""
         part = self.parts[0]
-        lines = self.target.n_columns * (1 + self.error_lines)
         # a tile of rows is multiplied at a time, by every thread
         multiplied = min(part.n_rows, TILE) * part.n_threads
-        row_values = min(8.0 * part.n_rows * self.n_subsets, _SOME_BYTES)
-        return 8.0 * (part.n_rows + multiplied) * lines + row_values
+        lines = 8.0 * (part.n_rows + multiplied) * self.target.n_columns * (1 + self.error_lines)
+        row_values = 8.0 * part.n_rows * self.n_subsets
+        if row_values > _SOME_BYTES:  # a part of them at a time, each added to the lines
+            return _SOME_BYTES + lines + of_threads
+        return row_values + max(lines, of_threads)
 
     @property
     def on_gpu(self) -> bool:

@@ -24,7 +24,11 @@ from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.rounding import pair_bounds, sample_size
 from shapley2d._knn.true_distances import TrueDistances
 from shapley2d._methods.knn.backend import backend_name, may_use_gpu, on_backend
-from shapley2d._methods.knn.bin_correction import MAX_SAMPLE, most_ranked_exactly
+from shapley2d._methods.knn.bin_correction import (
+    MAX_SAMPLE,
+    most_ranked_exactly,
+    most_stored,
+)
 from shapley2d._methods.knn.cells import (
     first_list,
     in_form_of,
@@ -338,14 +342,25 @@ def _correction_s(game: SplitGame, pieces: Pieces, pace: Measured) -> tuple[floa
 
 def _memory(game: SplitGame, pieces: Pieces) -> float:
     """Bytes beside the table: its code and the sums, and then a piece or the result."""
-    cells, n = float(game.n_rows) * game.n_columns, game.n_rows
+    cells = float(game.n_rows) * game.n_columns
     # the code and its copy in the order of the labels
     code = 2.0 * sum(coded.train.nbytes + coded.valid.nbytes for coded in game.coded)
     n_valid = max(rows.size for _, rows in pieces.chunks)
-    a_piece = pieces.bytes_at_once + max(
-        part.bytes_of_threads(pieces.n_subsets, n_valid) for part in game.parts
-    )
+    of_threads = max(part.bytes_of_threads(pieces.n_subsets, n_valid) for part in game.parts)
+    a_piece = pieces.bytes_at_once(of_threads)
     result = 40.0 * cells  # values and variances, with what they are made of
     if game.is_binned:
-        result += 16.0 * cells + 800.0 * n
+        result += 16.0 * cells + _correction_bytes(game, pieces)
     return code + game.empty_sums().n_bytes + max(a_piece, result)
+
+
+def _correction_bytes(game: SplitGame, pieces: Pieces) -> float:
+    """What judging the bins takes: differences of a sample, and the threads that rank it."""
+    part = max(game.parts, key=lambda part: part.n_rows)
+    kept = SAMPLE
+    if pieces.takes_all and game.device is None:  # doubled while bins are all that errs
+        room = most_ranked_exactly(game.problem.n_valid, pieces.n_subsets, len(game.parts))
+        while 2 * kept <= most_stored(room, part.n_rows):
+            kept *= 2
+    threads = sum(axis.bytes_of_threads(1, SAMPLE_ROWS) for axis in (part, part.ranked()))
+    return 4.0 * part.n_rows * kept + threads

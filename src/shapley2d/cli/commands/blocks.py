@@ -23,6 +23,7 @@ from shapley2d.cli.method_options import block_takers, given_options, parse_semi
 from shapley2d.cli.options import BlockOptions, FileOptions, RunOptions, TrainOptions
 from shapley2d.cli.reading.inputs import check_split, read_inputs
 from shapley2d.cli.reading.owners import read_owners
+from shapley2d.cli.wording import in_words
 from shapley2d.cli.writing.outputs import (
     check_outputs,
     report_facts,
@@ -88,12 +89,14 @@ def blocks(
             **settings,
         )
         valuation, audited = found if only.audit else (found, None)
-        payments = payment_records(valuation, amount, only.negative)
+        payments, undivided = payment_records(valuation, amount, only.negative)
+    if undivided is not None and only.total is None:
+        note(f"no shares: {in_words(undivided)}")
     files, failed = write_outputs(
         valuation,
         run.output,
         run.report,
-        payments=None if only.total is None else payments,
+        payments=None if only.total is None or undivided is not None else payments,
         facts=report_facts(inputs),
         notes=notes,
     )
@@ -115,6 +118,8 @@ def blocks(
                 console.print(Text(f"- {printable(sentence)}"), soft_wrap=True)
         print_files(files, console)
     stop_if_unwritten(failed)
+    if undivided is not None and only.total is not None:
+        raise undivided
     stop_if_partial(valuation)
 
 
@@ -141,11 +146,21 @@ def _settings(method: str, players: str | None, given: dict[str, Any]) -> dict[s
 
 def payment_records(
     valuation: Any, total: float, negative: str | None = None
-) -> list[dict[str, Any]]:
-    """Value and payment of each owner, the largest value first."""
-    paid = valuation.payments(total, negative=negative)  # a pyarrow table, as the features are
-    records: list[dict[str, Any]] = paid.to_pylist()
-    return sorted(records, key=lambda record: -record["value"])
+) -> tuple[list[dict[str, Any]], InputError | None]:
+    """Value and payment of each owner, the largest value first; why there are no payments.
+
+    Values that cannot be divided are values all the same: they are shown, and written.
+    """
+    undivided = None
+    try:
+        paid = valuation.payments(total, negative=negative)  # a pyarrow table, as the features are
+    except InputError as error:
+        undivided, paid = error, valuation.owners.select(["owner", "value"])
+    records: list[dict[str, Any]] = [
+        {**dict.fromkeys(("owner", "value", "amount", "low", "high")), **record}
+        for record in paid.to_pylist()
+    ]
+    return sorted(records, key=lambda record: -record["value"]), undivided
 
 
 def _payment_table(payments: list[dict[str, Any]], *, paid: bool) -> Table:
@@ -155,9 +170,10 @@ def _payment_table(payments: list[dict[str, Any]], *, paid: bool) -> Table:
         table.add_column(heading, justify="right")
     unit = "" if paid else " %"
     for record in payments:
+        amounts = (record[name] for name in ("amount", "low", "high"))
         table.add_row(
             shown(str(record["owner"])),
             f"{record['value']:+.4g}",
-            *(f"{record[name]:,.2f}{unit}" for name in ("amount", "low", "high")),
+            *("-" if amount is None else f"{amount:,.2f}{unit}" for amount in amounts),
         )
     return table
