@@ -1,15 +1,24 @@
-"""Cells of a forest on Census: all 455,854 of them against all 16,281 test rows.
+"""Cells of forests: seconds on Census, how they grow, what-ifs, a million rows, and other methods beside.
 
-Run: python benchmarks/forest.py [--trees 100] [--depth 6]
+Run: SHAPLEY2D_DATA=folder python benchmarks/forest.py [--only census what_if growth beside full million] [--trees 100] [--depth 6]
 
-The forest is fitted first. Then ``value_cells`` is timed with it, with one thread and with two, beside the valuation of single
-trees alone: what the rest takes is what is spent outside compiled code. Where other work keeps the cores busy, the processor's
-time is the one to look at.
+Without ``--only`` all but ``full`` and ``million`` run, which take some minutes. The forests are fitted first and not timed. Where other work keeps
+the cores busy, the processor's time is the one to look at; growth is measured by it.
+
+census   all 455,854 cells against all 16,281 test rows, with one thread and with two, beside the trees alone: what the rest takes is
+         what is spent outside of compiled code
+what_if  one changed cell at 3,000 x 20 and 100 trees: the first question, and later ones about random cells and about the column
+         that decides
+growth   exponents in rows, trees, depth, columns and validation rows, fitted, beside those of theory
+beside   the same 1,000 rows valued by nearest neighbours, by Monte Carlo with the same forest, and by CatBoost's object importance
+full     Census with the fully grown trees of a default random forest
+million  a million rows x 50 columns, made up, 100 trees of depth 8, 100,000 validation rows
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import time
 
 import numpy as np
@@ -21,53 +30,231 @@ from shapley2d._forest.game import LeafGame
 from shapley2d._tables.problem import make_problem
 from shapley2d.datasets import load_census
 
+PLAIN = ("shapley", "shapley")
+
 
 def timed(work) -> tuple[float, float]:
     """Seconds by the clock, and of the processor."""
-    work()  # compiles, or loads what was compiled
     clock, core = time.perf_counter(), time.process_time()
     work()
     return time.perf_counter() - clock, time.process_time() - core
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trees", type=int, default=100)
-    parser.add_argument("--depth", type=int, default=6)
-    given = parser.parse_args()
+def census_tables():
     frame, labels = load_census("both", frame="pandas")
     words = frame.select_dtypes(exclude="number").columns
     frame[words] = frame[words].apply(lambda column: column.astype("category").cat.codes)
     X, y, n = frame.to_numpy(dtype=float), np.asarray(labels), 32_561
-    data = (X[:n], y[:n], X[n:], y[n:])
-    model = RandomForestClassifier(given.trees, max_depth=given.depth, random_state=0).fit(
-        *data[:2]
-    )
-    (split,) = make_problem(*data).splits
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+def made_up(n, m, n_valid, seed=0):
+    """Numbers, three of which decide."""
+    random = np.random.default_rng(seed)
+    tables = []
+    for count in (n, n_valid):
+        X = random.normal(size=(count, m)).round(3)
+        y = X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=count) > 0
+        tables += [X, y.astype(int)]
+    return tables
+
+
+def game_of(model, X, y, Xv, yv):
+    (split,) = make_problem(X, y, Xv, yv, task="classification").splits
     ensemble = read_fitted(model, split)
-    semivalues = ("shapley", "shapley")
-    game = LeafGame(
-        ensemble.features, split.y, split.y_valid, None, semivalues, split.train.n_columns
+    return ensemble.trees, LeafGame(
+        ensemble.features, split.y, split.y_valid, None, PLAIN, X.shape[1]
     )
-    values = np.zeros(split.train.shape)
 
-    def trees_alone() -> None:
-        for tree in ensemble.trees:
-            game.add_values(tree, values)
 
-    alone = timed(trees_alone)
-    print(f"{given.trees} trees of depth {given.depth}: clock, processor")
-    print(f"trees alone        {alone[0]:6.2f} s {alone[1]:6.2f} s")
+def trees_alone(model, data) -> tuple[float, float]:
+    """Seconds of the compiled part."""
+    trees, game = game_of(model, *data)
+    values = np.zeros(data[0].shape)
+    game.add_values(trees[0], values)  # compiles, or loads what was compiled
+    return timed(lambda: [game.add_values(tree, values) for tree in trees])
+
+
+def census(given) -> None:
+    data = census_tables()
+    model = RandomForestClassifier(given.trees, max_depth=given.depth, random_state=0)
+    model.fit(*data[:2])
+    alone = trees_alone(model, data)
+    print(f"Census, {given.trees} trees of depth {given.depth}: clock, processor")
+    print(f"trees alone                 {alone[0]:6.2f} s {alone[1]:6.2f} s")
     for jobs in (1, 2):
-        whole = timed(
-            lambda jobs=jobs: value_cells(
-                *data, method="forest", model=model, n_jobs=jobs, progress=False
-            )
+        work = lambda jobs=jobs: value_cells(  # noqa: E731
+            *data, method="forest", model=model, n_jobs=jobs, progress=False
         )
+        work()
+        whole = timed(work)
         rest = 1 - alone[1] / whole[1]
         print(
-            f"value_cells, {jobs} at a time {whole[0]:6.2f} s {whole[1]:6.2f} s, outside {rest:.0%}"
+            f"value_cells, {jobs} at a time    {whole[0]:6.2f} s {whole[1]:6.2f} s, outside {rest:.0%}"
         )
+
+
+def what_if(_) -> None:
+    X, y, Xv, yv = made_up(3000, 20, 1000)
+    model = RandomForestClassifier(100, max_depth=6, random_state=0).fit(X, y)
+    options = {"method": "forest", "model": model, "progress": False}
+    value_cells(X, y, Xv, yv, **options).what_if({(0, "x0"): 1.0})  # compiles
+    v = value_cells(X, y, Xv, yv, **options)
+    run = timed(lambda: value_cells(X, y, Xv, yv, **options))
+    print("what_if at 3,000 x 20, 100 trees of depth 6, all cores: clock, processor, in ms")
+    print(f"a new run                    {1e3 * run[0]:6.0f} {1e3 * run[1]:6.0f}")
+    first = timed(lambda: v.what_if({(0, "x0"): 1.0}))
+    print(f"the first question           {1e3 * first[0]:6.0f} {1e3 * first[1]:6.0f}")
+    random = np.random.default_rng(1)
+    for words, columns in (
+        ("a random cell, mean of 100  ", range(20)),
+        ("of the deciding column      ", [0]),
+    ):
+        asked = [
+            {(int(random.integers(3000)), f"x{random.choice(columns)}"): float(random.normal())}
+            for _ in range(100)
+        ]
+        took = np.array([timed(lambda one=one: v.what_if(one)) for one in asked])
+        print(f"{words} {1e3 * took[:, 0].mean():6.0f} {1e3 * took[:, 1].mean():6.0f}")
+    cells = [{(int(random.integers(3000)), int(random.integers(20))): "0.5"} for _ in range(2000)]
+    took = timed(lambda: v.held.gains(cells))
+    print(f"gains of 2,000 entries       {1e3 * took[0]:6.0f} {1e3 * took[1]:6.0f}")
+
+
+def growth(_) -> None:
+    """The exponent of each size, all others held, by the processor's time of the trees."""
+    usual = {"rows": 8000, "trees": 20, "depth": 6, "columns": 20, "validation rows": 2000}
+    tried = {
+        "rows": ([4000, 8000, 16_000, 32_000], "1 for many rows"),
+        "trees": ([10, 20, 40], "1"),
+        "columns": ([10, 20, 40], "0, splits decide"),
+        "validation rows": ([1000, 4000, 16_000], "0, but their walk down"),
+        "depth": ([3, 4, 5, 6, 7, 8], "the leaves, times their columns"),
+    }
+    print("growth: exponent fitted, theory")
+    for name, (sizes, theory) in tried.items():
+        took, leaves = [], []
+        for size in sizes:
+            now = {**usual, name: size}
+            data = made_up(now["rows"], now["columns"], now["validation rows"])
+            model = RandomForestClassifier(now["trees"], max_depth=now["depth"], random_state=0)
+            model.fit(data[0][:8000], data[1][:8000])
+            took.append(min(trees_alone(model, data)[1] for _ in range(3)))
+            leaves.append(sum(tree.get_n_leaves() * tree.get_depth() for tree in model.estimators_))
+        over = np.log(leaves if name == "depth" else sizes)
+        slope = np.polyfit(over, np.log(took), 1)[0]
+        words = " ".join(f"{1e3 * one:.0f}" for one in took)
+        shown = "leaves x depth" if name == "depth" else name
+        print(f"{shown:<16} {slope:5.2f}   {theory}; ms: {words} at {sizes}")
+
+
+def beside(_) -> None:
+    X, y, Xv, yv = census_tables()
+    random = np.random.default_rng(0)
+    rows, valid = (
+        random.choice(len(X), 1000, replace=False),
+        random.choice(len(Xv), 500, replace=False),
+    )
+    data = (X[rows], y[rows], Xv[valid], yv[valid])
+    forest = RandomForestClassifier(100, max_depth=6, random_state=0)
+    model = forest.fit(*data[:2])
+    print("1,000 rows of Census, 500 validation rows: clock, processor")
+    ways = {
+        "forest": {"method": "forest", "model": model},
+        "knn, default": {"method": "knn"},
+        "knn, all subsets": {"method": "knn", "subsets": "all"},
+    }
+    for words, options in ways.items():
+        value_cells(*(part[:40] for part in data), progress=False, **options)  # compiles
+        took = timed(lambda options=options: value_cells(*data, progress=False, **options))
+        print(f"{words:<20} {took[0]:8.2f} s {took[1]:8.2f} s")
+        if words == "forest":
+            budget = took[0]
+    small = tuple(part[:25] for part in data)
+    few = RandomForestClassifier(100, max_depth=6, random_state=0)
+    took = timed(
+        lambda: value_cells(
+            *small, method="mc", model=few, max_permutations=1, tolerance=0.0, progress=False
+        )
+    )
+    trainings = 25 * X.shape[1]
+    draw = took[0] / trainings * len(rows) * X.shape[1]
+    print(
+        f"mc, the same forest: {took[0] / trainings:.3f} s a training on up to 25 rows; one permutation of this table trains "
+        f"{len(rows) * X.shape[1]:,} and takes at least {draw / 60:.0f} min: in the {budget:.1f} s of the forest, {budget / draw:.1g} of one"
+    )
+    try:
+        from catboost import CatBoostClassifier, Pool
+    except ImportError:
+        print("CatBoost's object importance: catboost is not installed")
+        return
+    boosted = CatBoostClassifier(iterations=100, depth=6, random_seed=0, verbose=False)
+    pools = Pool(data[0], data[1]), Pool(data[2], data[3])
+    boosted.fit(pools[0])
+    try:
+        took = timed(lambda: boosted.get_object_importance(pools[1], pools[0]))
+    except Exception as error:  # whatever it is, it is told
+        print(f"CatBoost's object importance fails: {error}")
+        return
+    print(f"{'CatBoost, rows only':<20} {took[0]:8.2f} s {took[1]:8.2f} s")
+
+
+def full(_) -> None:
+    data = census_tables()
+    model = RandomForestClassifier(100, random_state=0, n_jobs=-1).fit(*data[:2])
+    found = []
+    took = timed(
+        lambda: found.append(
+            value_cells(*data, method="forest", model=model, n_jobs=2, progress=False)
+        )
+    )
+    nodes = np.mean([tree.tree_.node_count for tree in model.estimators_])
+    print(f"Census, 100 fully grown trees of {nodes:,.0f} nodes, two threads:")
+    share = found[0].info.get("exact_share", 1.0)
+    print(
+        f"{took[0]:.0f} s by the clock, {took[1]:.0f} s of the processor, {peak():.1f} GiB; {share:.1%} exact"
+    )
+
+
+def million(given) -> None:
+    X, y, Xv, yv = made_up(1_000_000, 50, 100_000)
+    model = RandomForestClassifier(100, max_depth=8, max_samples=50_000, random_state=0, n_jobs=-1)
+    model.fit(X, y)
+    took = timed(
+        lambda: value_cells(
+            X, y, Xv, yv, method="forest", model=model, n_jobs=given.jobs, progress=False
+        )
+    )
+    print(f"1,000,000 x 50, 100 trees of depth 8, 100,000 validation rows, {given.jobs} at a time:")
+    print(
+        f"{took[0]:.0f} s by the clock, {took[1]:.0f} s of the processor, {peak():.1f} GiB in all"
+    )
+
+
+def peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+PARTS = {
+    "census": census,
+    "what_if": what_if,
+    "growth": growth,
+    "beside": beside,
+    "full": full,
+    "million": million,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS)[:4])
+    parser.add_argument("--trees", type=int, default=100)
+    parser.add_argument("--depth", type=int, default=6)
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args()
+    for name in given.only:
+        PARTS[name](given)
+        print(flush=True)
 
 
 if __name__ == "__main__":
