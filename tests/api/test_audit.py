@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shapley2d import Audit, InputError, Valuation, audit_owners, value_blocks
+from shapley2d import Audit, InputError, Valuation, audit_owners, value_blocks, value_cells
 from shapley2d._api.blocks_job import BlocksJob
 from shapley2d._results.audit import MOVES
-from shapley2d.exceptions import PrecisionWarning
+from shapley2d.exceptions import InputWarning, PrecisionWarning
 
 OWNERS = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
 
@@ -175,3 +175,39 @@ def test_an_audit_without_owners_is_refused():
         audit_owners(*data(), owners=None)
     with pytest.raises(InputError, match="negative='some' is not known"):
         audited(negative="some")
+
+
+def test_an_owner_may_be_called_as_a_shell_would_be():
+    owners = [{"owner": "A", "row": "0-19"}, {"owner": "A (shell 2)", "row": "20-39"}]
+    _, audit = audited(owners=owners)
+    for owner in ("A", "A (shell 2)"):
+        for move in ("two", "four", "name"):
+            assert after(audit, owner, move) == pytest.approx(audit.payments[owner], abs=0.03)
+
+
+def test_what_is_withheld_is_what_is_worth_least_by_the_score_that_pays():
+    """Accuracy and balanced accuracy disagree on which rows are worst where a class is rare."""
+    X, _, X_valid, _ = data()
+    y, y_valid = ((part["a"] > 0.8).astype(int).rename("y") for part in (X, X_valid))
+    cells = value_cells(
+        X, y, X_valid, y_valid, n_neighbors=3, scoring="balanced_accuracy", progress=False
+    )
+    worst = np.argsort(cells.rows[:20], kind="stable")[:2]
+    kept = np.setdiff1d(np.arange(40), worst)
+    owners = [{"owner": "A", "row": "0-17"}, {"owner": "B", "row": "18-37"}]
+    without = value_blocks(
+        X.iloc[kept].reset_index(drop=True),
+        y.iloc[kept].to_numpy(),
+        X_valid,
+        y_valid,
+        owners=owners,
+        n_neighbors=3,
+        validation_groups=0,
+    )
+    _, audit = audited((X, y, X_valid, y_valid), validation_groups=0)
+    assert after(audit, "A", "withhold") == pytest.approx(amounts(without)["A"], abs=0.02)
+
+
+def test_other_semivalues_are_said_not_to_add_up():
+    with pytest.warns(InputWarning, match="only Shapley values add up to what the table is worth"):
+        value_blocks(*data(), owners=OWNERS, n_neighbors=3, semivalue="banzhaf", progress=False)

@@ -206,3 +206,23 @@ class Unspeakable:
 def test_what_is_no_amount_is_refused(total):
     with pytest.raises(InputError, match=r"^total=.* must be a positive number"):
         divide_total(total, [1.0, 2.0])
+
+
+def test_a_sum_that_may_be_0_is_not_divided():
+    values, errors = np.array([1.0, -0.9]), np.diag([0.04, 0.04])
+    with pytest.raises(InputError, match="may be 0 or less, so nobody can be paid in proportion"):
+        payment_intervals(100, values, errors, negative="owe")
+    low, high = payment_intervals(100, values, errors, negative="zero")
+    assert low[0] > 90 and high[0] == 100
+
+
+def test_draws_with_nothing_to_share_widen_the_interval():
+    """They were left out: the low ends of those who owe most were too high."""
+    values, errors = np.array([1.2, -0.2]), np.diag([0.15, 0.05])
+    low, high = payment_intervals(100, values, errors, negative="owe")
+    random = np.random.default_rng(1)
+    draws = values + random.normal(size=(200_000, 2)) * np.sqrt(np.diag(errors))
+    whole = draws.sum(axis=1)
+    beyond = np.where(whole > 0, 100 * draws[:, 1] / whole, -np.inf)
+    assert np.mean(beyond < low[1]) == pytest.approx(0.025, abs=0.004)
+    assert high[0] > 100 - low[1] - 1

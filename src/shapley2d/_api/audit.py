@@ -301,7 +301,7 @@ class _Auditor:
             inside = masks[mine] & (shell == part)
             number = owner if part == 0 else len(names)
             if part:
-                names.append(_shell_name(regions.names[owner], part + 1))
+                names.append(_shell_name(names, owner, part + 1))
             pieces.append(
                 replace(
                     regions,
@@ -374,6 +374,8 @@ class _Auditor:
         method, options = self.job.settle()
         if self.job.players == "groups":  # an owner can always ask nearest neighbours
             method, options = "knn", METHODS["knn"].complete({})
+        elif "scoring" in options:
+            options = {**options, "scoring": self.found.scoring}  # as it is paid by
         options = {name: None if name == "checkpoint" else value for name, value in options.items()}
         try:
             with without_warnings():
@@ -443,7 +445,9 @@ def _added_rows(regions: Regions, owner: int, first: int, *, same_name: bool) ->
     added = rows[mine].copy()
     added[:, :first] = False
     rows[:, first:] = False
-    names = regions.names if same_name else [*regions.names, _shell_name(regions.names[owner], 2)]
+    names = regions.names
+    if not same_name:
+        names = [*names, _shell_name(names, owner, 2)]
     old = replace(regions, rows=rows)
     number = owner if same_name else len(names) - 1
     new = replace(
@@ -459,7 +463,7 @@ def _set_apart(regions: Regions, owner: int, rows: NDArray[np.intp]) -> Regions:
     inside = np.zeros(regions.rows.shape[1], dtype=bool)
     inside[rows] = True
     left[np.ix_(mine, inside)] = False
-    names = [*regions.names, _shell_name(regions.names[owner], 2)]
+    names = [*regions.names, _shell_name(regions.names, owner, 2)]
     shell = replace(
         regions,
         owner=np.full(len(apart), len(names) - 1),
@@ -479,5 +483,9 @@ def _joined(names: list[str], pieces: list[Regions]) -> Regions:
     )
 
 
-def _shell_name(name: str, number: int) -> str:
-    return f"{name} (shell {number})"
+def _shell_name(names: list[str], owner: int, number: int) -> str:
+    """A name for a shell that nobody has."""
+    name = f"{names[owner]} (shell {number})"
+    while name in names:
+        name += "'"
+    return name

@@ -225,6 +225,14 @@ def _warn_of_owners(job: BlocksJob, found: Answer) -> None:
     regions, copies = found.layout.regions, found.layout.copies
     if regions is None or copies is None:
         return
+    if job.run.semivalues != ("shapley", "shapley"):
+        warn(
+            InputWarning(
+                "only Shapley values add up to what the table is worth: with ",
+                Setting("semivalue"),
+                ", payments are shares of what the owners' values happen to sum to",
+            )
+        )
     for name in regions.owners_of_everything() if len(regions.names) > 1 else []:
         warn(
             InputWarning(

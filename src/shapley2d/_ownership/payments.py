@@ -115,7 +115,7 @@ def payment_intervals(
     Values are drawn from Student's distribution around their estimates, with the covariance of
     their errors; the rule is applied to every draw, and the middle 95 % of the amounts are the
     interval. So intervals respect that the amounts share one total, and that none is negative under
-    the rule ``"zero"``.
+    the rule ``"zero"``. Draws with nothing to share count as beyond either end.
 
     Parameters
     ----------
@@ -143,6 +143,8 @@ def payment_intervals(
         raise InputError(
             "the standard errors are not known: value the blocks with at least two permutations"
         )
+    if negative == "owe":
+        _check_sum(float(values.sum()), covariance, dof)
     scale, directions = np.linalg.eigh(covariance)
     factor = directions * np.sqrt(np.maximum(scale, 0.0))
     random = np.random.default_rng(0)
@@ -153,11 +155,25 @@ def payment_intervals(
     if negative == "zero":
         draws = np.maximum(draws, 0.0)
     whole = draws.sum(axis=1)
-    usable = whole > 0
-    shares = draws[usable] / whole[usable, None]
-    levels = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
-    low, high = np.quantile(float(total) * shares, levels, axis=0).round(digits)
+    some = whole > 0
+    shares = draws / np.where(some, whole, 1.0)[:, None]
+    # the ends are among the draws: numbers between them and infinity would mean nothing
+    below, above = (np.where(some[:, None], shares, end) for end in (-math.inf, math.inf))
+    low = np.quantile(below, (1 - LEVEL) / 2, axis=0, method="lower")
+    high = np.quantile(above, (1 + LEVEL) / 2, axis=0, method="higher")
+    low, high = ((float(total) * end).round(digits) for end in (low, high))
     return np.minimum(low, amounts), np.maximum(high, amounts)
+
+
+def _check_sum(whole: float, covariance: NDArray[np.float64], dof: float) -> None:
+    """Refuse to divide by a sum that may be 0: shares of it could be anything."""
+    half = interval_factor(dof) * math.sqrt(max(float(covariance.sum()), 0.0))
+    if whole <= half:
+        raise InputError(
+            f"all values together are {whole:.3g} +- {half:.3g} (95 %), which may be 0 or less, so "
+            "nobody can be paid in proportion: use more validation rows, or ",
+            Setting("negative", "zero"),
+        )
 
 
 def uncertain_pairs(
