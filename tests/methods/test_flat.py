@@ -19,6 +19,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import CellValuer, InputError, Valuation, value_cells
+from shapley2d._base.precision import interval_factor
+from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._methods.flat.cells import FlatDraws, flat_game
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import PrecisionWarning, UtilityError
@@ -245,6 +247,83 @@ def test_it_stops_at_the_tolerance_or_warns():
     assert v.info["ratio"] <= 0.3
     with pytest.warns(PrecisionWarning, match="stopped at max_permutations=12"):
         value_cells(*TABLES, **QUICK | {"tolerance": 0.025})
+
+
+class Lookup:
+    """R squared of a ridge regression on every subset of the cells of a small table, by its bits."""
+
+    def __init__(self, penalty, seed, n=5, m=2, n_valid=40):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n + n_valid, m))
+        y = X @ np.arange(1, m + 1) / m + rng.normal(size=n + n_valid) / 2
+        self.n_rows, self.n_columns = n, m
+        present = np.arange(2 ** (n * m))[:, None] >> np.arange(n * m) & 1
+        centre, targets, known = X[:n].mean(axis=0), y[:n] - y[:n].mean(), y[n:]
+        filled = (present * (X[:n] - centre).ravel()).reshape(-1, n, m)
+        means = filled.mean(axis=1, keepdims=True)
+        apart = filled - means
+        squares = np.swapaxes(apart, 1, 2) @ apart + penalty * np.eye(m)
+        slopes = np.linalg.pinv(squares, rcond=1e-12, hermitian=True) @ (
+            np.swapaxes(apart, 1, 2) @ targets[:, None]
+        )
+        found = y[:n].mean() + ((X[n:] - centre)[None] - means) @ slopes
+        self.utilities = 1 - np.mean((found[:, :, 0] - known) ** 2, axis=1) / known.var()
+
+    def along(self, order):
+        return self.utilities[np.append(0, np.cumsum(1 << order))]
+
+    def exact(self):
+        cells = self.n_rows * self.n_columns
+        subsets = np.arange(len(self.utilities))
+        size = np.array([subset.bit_count() for subset in subsets.tolist()])
+        values = np.empty(cells)
+        for cell in range(cells):
+            without = subsets[subsets >> cell & 1 == 0]
+            weight = [semivalue_weight("shapley", s, cells) for s in size[without]]
+            more = self.utilities[without | 1 << cell] - self.utilities[without]
+            values[cell] = weight @ more
+        return values.reshape(self.n_rows, self.n_columns)
+
+
+def warned_and_covered(penalty, n_runs, n_draws):
+    """How many runs are warned of, and how many values the intervals of the others hold."""
+    warned, covered = [], []
+    for seed in range(n_runs):
+        game = Lookup(penalty, seed % 5)
+        draws = FlatDraws(game, "shapley", seed)
+        estimate = monte_carlo(draws, tolerance=0, max_draws=n_draws, n_jobs=1)
+        warned.append("largest_share" in estimate.info)
+        if not warned[-1]:
+            off = np.abs(estimate.values - game.exact())
+            covered.append(np.mean(off <= interval_factor(estimate.dof) * estimate.stderr))
+    return np.mean(warned), np.mean(covered) if covered else np.nan
+
+
+def test_runs_that_one_order_decides_are_told():
+    """R squared of a line through two near points is -1e7: intervals held .3 of the values."""
+    assert warned_and_covered(0.0, 10, 100)[0] >= 0.9
+    warned, covered = warned_and_covered(1.0, 20, 100)
+    assert warned == 0 and covered >= 0.9
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(26, 2)), rng.normal(size=26)
+    with pytest.warns(
+        PrecisionWarning, match=r"^1 of 30 permutations makes up \d+% of their variation: .* ridge"
+    ):
+        v = value_cells(
+            X[:6], y[:6], X[6:], y[6:], method="flat", model=LinearRegression(),
+            max_permutations=30, tolerance=0, random_state=0, progress=False,
+        )  # fmt: skip
+    assert v.describe().endswith(f", but {v.info['caveat']}")
+    assert 0.23 < v.info["largest_share"] <= 1
+
+
+@pytest.mark.slow
+def test_intervals_hold_unless_one_order_decides():
+    warned, _ = warned_and_covered(0.0, 200, 100)
+    assert warned >= 0.95
+    for penalty in (0.1, 0.3, 1.0):
+        warned, covered = warned_and_covered(penalty, 200, 100)
+        assert warned <= 0.05 and covered >= 0.93
 
 
 @pytest.mark.parametrize("model", ["tree", "gaussian_nb", KNeighborsClassifier(3)])

@@ -198,21 +198,35 @@ def test_cells_and_cross_valuation_by_pairs():
     assert v.total == pytest.approx(exact.total, abs=1e-10)
 
 
-def test_a_sample_that_any_game_fits_is_warned_of_and_has_errors():
-    """Three pairs went through a course over sizes exactly: errors of 1e-16 around wrong values."""
-    for seed in range(4):
-        utilities, exact = teams(9, np.random.default_rng(seed))
-        with pytest.warns(
-            PrecisionWarning,
-            match=r"^n_subsets=8 is few for 9 players: .* use n_subsets=27 or more$",
+def test_samples_that_any_game_fits_are_refused():
+    utilities, _ = teams(9, np.random.default_rng(0))
+    game, options = (lambda rows, _: float(utilities(rows[None])[0, 0])), {"progress": False}
+    for few in (8, 26):
+        with pytest.raises(
+            InputError,
+            match=rf"^n_subsets={few} is too few for 9 players: .* use n_subsets=27 or more$",
         ):
-            v = value_game(
-                lambda rows, _, of=utilities: float(of(rows[None])[0, 0]),
-                9, 1, method="pairs", n_subsets=8, random_state=seed, progress=False,
-            )  # fmt: skip
-        assert "too few for 9 players" in v.info["caveat"]
-        low, high = v.interval()
-        assert ((low[:, 0] <= exact) & (exact <= high[:, 0])).mean() >= 0.85
+            value_game(game, 9, 1, method="pairs", n_subsets=few, **options)
+    enough = value_game(game, 9, 1, method="pairs", n_subsets=27, **options)
+    assert "caveat" not in enough.info
+    with pytest.raises(InputError, match=r"n_subsets=8 is too few for 4 players: .* n_subsets=12 "):
+        value_game(lambda rows, _: float(rows.sum()), 4, 1, method="pairs", n_subsets=8, **options)
+    all_of_them = value_game(lambda rows, _: float(rows.sum()), 3, 1, method="pairs", n_subsets=8)
+    assert all_of_them.exact
+
+
+def test_few_subsets_have_errors_as_large_as_their_values_and_enough_do_not():
+    """Three pairs went through a course over sizes exactly: errors of 1e-16 around wrong values."""
+    held, sizes = {8: [], 27: []}, {8: [], 27: []}
+    for seed in range(12):
+        utilities, exact = teams(9, np.random.default_rng(seed))
+        for count in (8, 27):  # after Ctrl-C there may be as few as 8
+            found = estimate_pairs(utilities, 9, n_subsets=count, seed=seed)
+            reach = interval_factor(found.dof) * found.stderr[0]
+            held[count].append(np.mean(np.abs(found.values[0] - exact) <= reach))
+            sizes[count].append(np.sqrt(np.mean(found.stderr**2)) / exact.std())
+    assert np.mean(held[8]) >= 0.93 and np.mean(held[27]) >= 0.93
+    assert np.median(sizes[8]) > 1.5 and np.median(sizes[27]) < 0.8
 
 
 def test_ctrl_c_keeps_what_is_known():

@@ -68,7 +68,20 @@ class Run:
     def warn_of_precision(
         self, estimate: Estimate, tolerance: float, limit: str = "", stopped_at: int = 0
     ) -> None:
-        """Warn when an estimate ended, at a limit or by Ctrl-C, before it met the tolerance."""
+        """Warn when an estimate ended, at a limit or by Ctrl-C, before it met the tolerance.
+
+        And when one draw decides, which makes its errors wrong.
+        """
+        if "largest_share" in estimate.info:
+            warn(
+                PrecisionWarning(
+                    f"{estimate.info['caveat']}: a few rare orders decide, so that values and "
+                    "intervals can be far off; more draws help where the score has bounds; where "
+                    "it has none, as R squared, use another score, or a model that is stable when "
+                    "it is trained on little, such as ridge regression"
+                )
+            )
+            return
         interrupted = estimate.info.get("interrupted", False)
         if estimate.info.get("converged", True) or (tolerance == 0 and not interrupted):
             return  # a tolerance of 0 asks for a fixed amount of work

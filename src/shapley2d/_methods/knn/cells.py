@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._base.defaults import TOLERANCE
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import reporting
+from shapley2d._base.warnings import warn
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.checkpoint import check_place
-from shapley2d._knn.columns.pair_fit import few_subsets
-from shapley2d._methods.few_subsets import warn_of_few
+from shapley2d._knn.columns.pair_fit import FEW_PER_PLAYER, few_subsets
 from shapley2d._methods.knn.backend import on_backend
 from shapley2d._methods.knn.bin_correction import corrected, left_for_sampling
 from shapley2d._methods.knn.choices import amount_of_work, choose_form, is_small
@@ -26,6 +26,7 @@ from shapley2d._methods.knn.game import SplitGame
 from shapley2d._methods.knn.pieces import FIRST_PER_COLUMN, results_in_order
 from shapley2d._methods.knn.resume import ListName, open_resume
 from shapley2d._methods.knn.rule import Enough, Looks, More, Rule, even
+from shapley2d.exceptions import PrecisionWarning, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -222,7 +223,16 @@ class _PieceRun:
                 estimate, options.tolerance, "n_subsets", estimate.info["n_subsets"]
             )
         elif "caveat" in estimate.info:
-            warn_of_few(options.n_subsets, game.n_columns, "columns")
+            warn(
+                PrecisionWarning(
+                    Setting("n_subsets", options.n_subsets),
+                    f" is few for {game.n_columns} columns: errors are large, and 95 % intervals "
+                    "can miss those columns that matter most in subsets of a size that is not "
+                    "sampled; use ",
+                    Setting("n_subsets", FEW_PER_PLAYER * game.n_columns),
+                    " or more",
+                )
+            )
         return estimate
 
     def _facts(self, estimate: Estimate) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from shapley2d._base.progress import reporting
 from shapley2d._base.streams import seed_sequence
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
-from shapley2d._knn.columns.pair_fit import MAX_SUBSETS, few_subsets
-from shapley2d._methods.few_subsets import warn_of_few
+from shapley2d._knn.columns.pair_fit import FEW_PER_PLAYER, MAX_SUBSETS, few_subsets
 from shapley2d._methods.pairs.sampling import PairEstimate, estimate_pairs
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d._theory.designs import AllSubsets
@@ -76,7 +75,7 @@ def solve_pairs(
     axis = _Axis(
         list(games), rows, n_rows, run.semivalues, run.n_jobs if n_jobs is None else n_jobs
     )
-    check_pairs(n_rows, games[0].n_columns)
+    check_pairs(n_rows, games[0].n_columns, n_subsets)
     with reporting(run.progress, "pairs of subsets") as report:
 
         def update(done: int, planned: int, ratio: float) -> None:
@@ -97,13 +96,15 @@ def solve_pairs(
     if n_subsets is None or found.interrupted:
         option, stopped_at = limit or ("n_subsets", found.n_subsets)
         run.warn_of_precision(estimate, tolerance, option, stopped_at)
-    elif "caveat" in estimate.info:
-        warn_of_few(n_subsets, axis.n_players, "players")
     return estimate
 
 
-def check_pairs(n_rows: int, n_columns: int) -> None:
-    """Refuse games with too many players on either axis."""
+def check_pairs(n_rows: int, n_columns: int, n_subsets: int | None = None) -> None:
+    """Refuse games with too many players on either axis, and too few subsets for them.
+
+    Below two subsets to a player the errors are larger than the differences between players (in
+    games of teams of three, 9 to 40 players); with three they are 0.6 of these.
+    """
     few, many = sorted((n_rows, n_columns))
     if few > MAX_EXACT or many > MAX_SAMPLED:
         raise InputError(
@@ -112,6 +113,13 @@ def check_pairs(n_rows: int, n_columns: int) -> None:
             f"{n_rows} rows x {n_columns} columns are more than the {MAX_EXACT} and "
             f"{MAX_SAMPLED:,} that it can take: use ",
             Setting("method", "mc"),
+        )
+    if n_subsets is not None and few_subsets(n_subsets, many):
+        raise InputError(
+            Setting("n_subsets", n_subsets),
+            f" is too few for {many} players: errors would be about as large as the values; use ",
+            Setting("n_subsets", min(FEW_PER_PLAYER * many, 2**many)),
+            " or more",
         )
 
 

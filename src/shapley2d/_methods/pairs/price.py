@@ -24,7 +24,7 @@ def price_pairs(
 ) -> Price:
     """What utilities take, for as many subsets as asked for, or as the tolerance may need."""
     n_columns = games[0].n_columns
-    check_pairs(n_rows, n_columns)
+    check_pairs(n_rows, n_columns, n_subsets)
     rounds = coalitions_of_rounds(max(n_rows, n_columns), n_subsets, MAX_SUBSETS)
     low, high = (
         (rounds[-1] if n_subsets is not None or tolerance == 0 else rounds[0]),

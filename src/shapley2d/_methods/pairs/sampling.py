@@ -162,7 +162,7 @@ def coalitions_of_rounds(n_players: int, n_subsets: int | None, max_coalitions: 
 def _schedule(total: int, n_players: int, n_subsets: int | None, max_coalitions: int) -> list[int]:
     """Numbers of pairs after each round."""
     if n_subsets is not None:
-        return [min(max((n_subsets - 2) // 2, _MIN_PAIRS), total)]
+        return [min(max(-(-(n_subsets - 2) // 2), _MIN_PAIRS), total)]  # an odd number, rounded up
     most = min(max((max_coalitions - 2) // 2, _MIN_PAIRS), total)
     pairs, rounds = max(2 * n_players, 16), []
     while pairs < most:
