@@ -17,15 +17,20 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 from shapley2d import CellValuer, audit_owners, plan_cells, value_blocks, value_cells
+from shapley2d._estimation.checkpoint import Checkpoint
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._forest.read_sklearn import read_trees
-from shapley2d._forest.tree_values import Features, deep_leaves
-from shapley2d._forest.trees import SplitTree
 from shapley2d._kernels.leaf_states import find_leaves
 from shapley2d._tables.problem import make_problem
-from shapley2d.exceptions import InputError, InputWarning, PrecisionWarning, UnseenLabelWarning
+from shapley2d.exceptions import (
+    InputError,
+    InputWarning,
+    PrecisionWarning,
+    UnseenLabelWarning,
+    UtilityError,
+)
 
-from forest_oracle import forest_utility
+from forest_oracle import forest_utility, tables
 from oracles import brute_force
 
 FEW = {"max_depth": 3, "random_state": 0}
@@ -49,20 +54,6 @@ REGRESSORS = [
 
 def name(model):
     return type(model).__name__
-
-
-def tables(n=6, m=3, n_valid=5, seed=0, *, regression=False, gaps=False):
-    """Small tables with ties, and a longer one of the same kind to fit models on."""
-    random = np.random.default_rng(seed)
-    parts = []
-    for count in (n, n_valid, 60):
-        X = random.integers(0, 5, (count, m)).astype(float)
-        y = X[:, 0] + random.normal(size=count)
-        X[random.random((count, m)) < (0.1 if gaps else 0)] = np.nan
-        parts += [X, y if regression else (y > 2).astype(int) + (y > 3.5)]
-    if not regression:
-        parts[1][:3] = [0, 1, 2]
-    return parts
 
 
 def leaves_of(model, X):
@@ -346,11 +337,49 @@ def test_plans():
     assert plan_cells(X, y, Xv, yv, method="forest", model=model).amounts == {"trees": (9, 9)}
 
 
-def test_an_estimator_with_a_score():
+@pytest.mark.parametrize("model", [None, *CLASSIFIERS, *REGRESSORS], ids=name)
+@pytest.mark.parametrize("options", [{}, {"cv": 3}, {"include_label": True}], ids=str)
+def test_the_score_is_what_shapley_values_sum_to(model, options):
+    """From the counts in the leaves, without the values."""
+    regression = model in REGRESSORS
+    X, y, Xv, yv, *_ = tables(40, n_valid=20, regression=regression)
+    task = "regression" if regression else "classification"
+    valuer = CellValuer("forest", model=model, task=task, max_trees=4, tolerance=9, cv=2)
+    data = (X, y) if "cv" in options else (X, y, Xv, yv)
+    valuer.set_params(**options).fit(*data)
+    expected = value_cells(
+        X, y, Xv, yv, method="forest", model=model, task=task, max_trees=4, tolerance=9
+    )
+    assert valuer.score(Xv, yv) == pytest.approx(expected.total, abs=1e-12)
+
+
+def test_the_score_counts_classes_the_same_and_needs_no_values(monkeypatch):
     X, y, Xv, yv, *_ = tables(40, n_valid=20)
     model = DecisionTreeClassifier(**FEW).fit(X, y)
-    valuer = CellValuer("forest", model=model).fit(X, y, Xv, yv)
-    assert valuer.score(Xv, yv) == pytest.approx(valuer.valuation_.total, abs=1e-12)
+    options = {"model": model, "scoring": "balanced_accuracy", "semivalue": "banzhaf"}
+    valuer = CellValuer("forest", **options).fit(X, y, Xv, yv)
+    expected = value_cells(X, y, Xv, yv, method="forest", **{**options, "semivalue": "shapley"})
+    monkeypatch.setattr("shapley2d._methods.forest.fixed.TreePieces.__call__", None)
+    assert valuer.score(Xv, yv) == pytest.approx(expected.total, abs=1e-12)
+
+
+def test_a_model_that_cannot_be_fitted():
+    X, y, *_ = tables(40)
+    model = DecisionTreeClassifier(min_samples_leaf=-1)
+    with pytest.raises(UtilityError, match=r"DecisionTree.* failed on 40 rows: .*min_samples_leaf"):
+        value_cells(X, y, X, y, method="forest", model=model)
+
+
+def test_a_checkpoint_with_more_trees_than_the_model(tmp_path, monkeypatch):
+    X, y, Xv, yv, *_ = tables(40, n_valid=20)
+    model = RandomForestClassifier(9, max_depth=4, random_state=1).fit(X, y)
+    path = tmp_path / "run"
+    save = Checkpoint.save
+    monkeypatch.setattr(Checkpoint, "save", lambda self, _count, arrays: save(self, 99, arrays))
+    options = {"method": "forest", "model": model, "checkpoint": path}
+    value_cells(X, y, Xv, yv, **options)
+    with pytest.raises(InputError, match=r"\(it has more trees than the model\): delete it"):
+        value_cells(X, y, Xv, yv, **options)
 
 
 def test_a_model_by_name():
@@ -429,63 +458,3 @@ def test_a_version_that_keeps_its_trees_otherwise(monkeypatch):
     model._predictors = [["no nodes"]]
     with pytest.raises(InputError, match=r"scikit-learn is .*, and 1\.9 is known to work"):
         value_cells(X, y, Xv, yv, method="forest", model=model)
-
-
-def deep_tables(seed=0, *, regression=False):
-    random = np.random.default_rng(seed)
-    X, Xv = random.normal(size=(200, 20)), random.normal(size=(60, 20))
-    y, yv = (table[:, 0] + random.normal(size=len(table)) for table in (X, Xv))
-    return (X, y, Xv, yv) if regression else (X, (y > 0).astype(int), Xv, (yv > 0).astype(int))
-
-
-@pytest.mark.parametrize("regression", [False, True])
-def test_deep_leaves_are_sampled_without_bias(regression, monkeypatch):
-    """All subsets of fewer columns are known, so what sampling gives there can be compared."""
-    X, y, Xv, yv, *_ = tables(40, m=5, n_valid=20, regression=regression)
-    kind = ExtraTreesRegressor if regression else ExtraTreesClassifier
-    model = kind(3, max_depth=7, random_state=0)
-    options = {"method": "forest", "model": model, "tolerance": 0, "progress": False}
-    exact = value_cells(X, y, Xv, yv, **options)
-    assert exact.exact and "exact_share" not in exact.info
-    monkeypatch.setattr("shapley2d._forest.tree_values.most_columns", lambda _: 2)
-    runs = [
-        value_cells(X, y, Xv, yv, max_rounds=12, random_state=seed, **options) for seed in range(40)
-    ]
-    assert 0 < runs[0].info["exact_share"] < 1 and runs[0].info["n_rounds"] == 12
-    assert not runs[0].exact
-    found = np.array([v.values for v in runs])
-    off = found.mean(axis=0) - exact.values
-    spread = found.std(axis=0, ddof=1)
-    some = spread > 1e-3 * spread.max()
-    assert abs(off[~some]).max(initial=0) < 1e-3 * abs(exact.values).max()
-    assert abs(off[some] / spread[some]).max() * np.sqrt(40) < 4.5
-    said = np.sqrt(np.mean([v.stderr**2 for v in runs], axis=0))
-    assert np.sqrt((spread**2).mean() / (said**2).mean()) == pytest.approx(1, abs=0.15)
-    inside = np.mean([abs(v.values - exact.values) <= 2.2 * v.stderr + 1e-15 for v in runs])
-    assert inside > 0.93
-    # a row's cells sum to the same in every order
-    for v in runs[:3]:
-        np.testing.assert_allclose(v.rows, exact.rows, rtol=0, atol=1e-12 * abs(exact.rows).max())
-
-
-def test_a_fully_grown_forest():
-    X, y, Xv, yv = deep_tables()
-    model = ExtraTreesClassifier(6, max_features=1, random_state=0).fit(X, y)
-    options = {"method": "forest", "model": model, "tolerance": 0.2}
-    v = value_cells(X, y, Xv, yv, n_jobs=1, **options)
-    assert v.info["converged"] and 0 < v.info["exact_share"] < 1
-    assert f"({v.info['exact_share']:.0%} of their predictions exact" in v.info["about"]["how"]
-    probability = model.predict_proba(Xv)[np.arange(60), yv].mean()
-    assert v.total + v.info["baseline_utility"] == pytest.approx(probability, abs=1e-12)
-    assert value_cells(X, y, Xv, yv, n_jobs=2, **options).values.tobytes() == v.values.tobytes()
-    plan = plan_cells(X, y, Xv, yv, **{**options, "tolerance": 0}, max_rounds=11)
-    assert plan.amounts == {"trees": (6, 6), "rounds": (11, 11)}
-
-
-def test_paths_with_more_columns_than_bits():
-    left = np.array([k + 1 if k % 2 == 0 and k < 140 else -1 for k in range(141)])
-    right = np.where(left >= 0, left + 1, -1)
-    tree = SplitTree.of_numbers(left, right, np.arange(141) // 2, np.zeros(141), left < -1)
-    features = Features(np.zeros((71, 3)), np.zeros((71, 3)), np.arange(71, dtype=np.int32))
-    with pytest.raises(InputError, match="70 columns on its path, and at most 64 can be valued"):
-        deep_leaves(tree, features, np.ones((141, 2)))

@@ -24,15 +24,9 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
 
 def score(problem: Problem, run: Run, **options: Any) -> float:
     """The score of the trees with all rows and columns, less the baseline."""
-    from dataclasses import replace
+    from shapley2d._methods.forest.score import forest_score
 
-    from shapley2d._base.warnings import without_warnings
-
-    # what Shapley values sum to
-    plain = replace(run, semivalues=("shapley", "shapley"), sums=None, progress=False)
-    with without_warnings():
-        values = solve(replace(problem, label=None), plain, **{**options, "baseline": "labels"})
-    return float(values.values.sum())
+    return forest_score(problem, run, **options)
 
 
 def price(problem: Problem, run: Run, **options: Any) -> Price:

@@ -1,0 +1,79 @@
+"""Leaves with too many columns on their path for all subsets: random orders of the columns stand for them."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+
+from shapley2d import CellValuer, plan_cells, value_cells
+from shapley2d._forest.tree_values import Features, deep_leaves
+from shapley2d._forest.trees import SplitTree
+from shapley2d.exceptions import InputError
+
+from forest_oracle import tables
+
+
+def deep_tables(seed=0, *, regression=False):
+    random = np.random.default_rng(seed)
+    X, Xv = random.normal(size=(200, 20)), random.normal(size=(60, 20))
+    y, yv = (table[:, 0] + random.normal(size=len(table)) for table in (X, Xv))
+    return (X, y, Xv, yv) if regression else (X, (y > 0).astype(int), Xv, (yv > 0).astype(int))
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_deep_leaves_are_sampled_without_bias(regression, monkeypatch):
+    """All subsets of fewer columns are known, so what sampling gives there can be compared."""
+    X, y, Xv, yv, *_ = tables(40, m=5, n_valid=20, regression=regression)
+    kind = ExtraTreesRegressor if regression else ExtraTreesClassifier
+    model = kind(3, max_depth=7, random_state=0)
+    options = {"method": "forest", "model": model, "tolerance": 0, "progress": False}
+    exact = value_cells(X, y, Xv, yv, **options)
+    assert exact.exact and "exact_share" not in exact.info
+    monkeypatch.setattr("shapley2d._forest.tree_values.most_columns", lambda _: 2)
+    runs = [
+        value_cells(X, y, Xv, yv, max_rounds=12, random_state=seed, **options) for seed in range(40)
+    ]
+    assert 0 < runs[0].info["exact_share"] < 1 and runs[0].info["n_rounds"] == 12
+    assert not runs[0].exact
+    found = np.array([v.values for v in runs])
+    off = found.mean(axis=0) - exact.values
+    spread = found.std(axis=0, ddof=1)
+    some = spread > 1e-3 * spread.max()
+    assert abs(off[~some]).max(initial=0) < 1e-3 * abs(exact.values).max()
+    assert abs(off[some] / spread[some]).max() * np.sqrt(40) < 4.5
+    said = np.sqrt(np.mean([v.stderr**2 for v in runs], axis=0))
+    assert np.sqrt((spread**2).mean() / (said**2).mean()) == pytest.approx(1, abs=0.15)
+    inside = np.mean([abs(v.values - exact.values) <= 2.2 * v.stderr + 1e-15 for v in runs])
+    assert inside > 0.93
+    # a row's cells sum to the same in every order
+    for v in runs[:3]:
+        np.testing.assert_allclose(v.rows, exact.rows, rtol=0, atol=1e-12 * abs(exact.rows).max())
+
+
+def test_a_fully_grown_forest():
+    X, y, Xv, yv = deep_tables()
+    model = ExtraTreesClassifier(6, max_features=1, random_state=0).fit(X, y)
+    options = {"method": "forest", "model": model, "tolerance": 0.2}
+    v = value_cells(X, y, Xv, yv, n_jobs=1, **options)
+    assert v.info["converged"] and 0 < v.info["exact_share"] < 1
+    assert f"({v.info['exact_share']:.0%} of their predictions exact" in v.info["about"]["how"]
+    probability = model.predict_proba(Xv)[np.arange(60), yv].mean()
+    assert v.total + v.info["baseline_utility"] == pytest.approx(probability, abs=1e-12)
+    assert value_cells(X, y, Xv, yv, n_jobs=2, **options).values.tobytes() == v.values.tobytes()
+    plan = plan_cells(X, y, Xv, yv, **{**options, "tolerance": 0}, max_rounds=11)
+    assert plan.amounts == {"trees": (6, 6), "rounds": (11, 11)}
+
+
+def test_paths_with_more_columns_than_bits():
+    left = np.array([k + 1 if k % 2 == 0 and k < 140 else -1 for k in range(141)])
+    right = np.where(left >= 0, left + 1, -1)
+    tree = SplitTree.of_numbers(left, right, np.arange(141) // 2, np.zeros(141), left < -1)
+    features = Features(np.zeros((71, 3)), np.zeros((71, 3)), np.arange(71, dtype=np.int32))
+    with pytest.raises(InputError, match="70 columns on its path, and at most 64 can be valued"):
+        deep_leaves(tree, features, np.ones((141, 2)))
+
+
+def test_the_score_of_deep_leaves_is_exact():
+    X, y, Xv, yv = deep_tables()
+    model = ExtraTreesClassifier(3, max_features=1, random_state=0).fit(X, y)
+    valuer = CellValuer("forest", model=model, max_rounds=2, tolerance=0).fit(X, y, Xv, yv)
+    assert valuer.score(Xv, yv) == pytest.approx(valuer.valuation_.total, abs=1e-12)
