@@ -76,6 +76,7 @@ sphinx_gallery_conf = {
             "plot_cost_and_precision.py",
             "plot_own_game.py",
             "plot_any_model.py",
+            "plot_lightgbm_cells.py",
         ]
     ),
     "abort_on_example_error": True,

@@ -5,8 +5,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import average_precision_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -258,3 +261,31 @@ def test_refusals(monkeypatch):
     numbers_only = frame[["a size", "level"]]
     with pytest.raises(InputError, match=r"catboost is \d.*, and 1\.2 is known to work"):
         value_cells(numbers_only, y, numbers_only, y, method="forest", model=model)
+
+
+def test_rows_beside_catboosts_own_importance_of_objects():
+    """What the page for its users says."""
+    X, y = load_breast_cancer(return_X_y=True)
+    random = np.random.default_rng(0)
+    order = random.permutation(len(y))
+    X, y = X[order], y[order]
+    wrong = random.choice(400, 40, replace=False)
+    noisy = y[:400].copy()
+    noisy[wrong] = 1 - noisy[wrong]
+    model = fitted("two classes", X[:400], noisy, iterations=50)
+    pools = catboost.Pool(X[400:], y[400:]), catboost.Pool(X[:400], noisy)
+    rows, scores = model.get_object_importance(*pools)
+    theirs = np.empty(400)
+    theirs[rows] = scores
+    ours = value_cells(X[:400], noisy, X[400:], y[400:], method="forest", model=model).rows
+    assert spearmanr(theirs, ours).statistic == pytest.approx(-0.92, abs=0.02)
+    is_wrong = np.isin(np.arange(400), wrong)
+    assert average_precision_score(is_wrong, theirs) == pytest.approx(0.94, abs=0.02)
+    assert average_precision_score(is_wrong, -ours) == pytest.approx(0.85, abs=0.02)
+    # what it does not take, and we do
+    for options in ({"loss_function": "MultiClass"}, {"grow_policy": "Depthwise"}):
+        model = fitted("two classes", X[:400], noisy, **options)
+        with pytest.raises(catboost.CatBoostError, match="not supported"):
+            model.get_object_importance(*pools)
+        v = value_cells(X[:400], noisy, X[400:], y[400:], method="forest", model=model)
+        assert v.exact and v.total > 0.2
