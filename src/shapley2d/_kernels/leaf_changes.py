@@ -125,7 +125,7 @@ def add_changes(
     sums = np.empty((size, 3 * kinds if labelled else 2 * kinds))
     worth = np.empty((2, size, kinds, most + 1))
     lines = np.empty((2, size, channels, most + 1))  # by label, or by power of the target
-    differs = np.empty(size, np.bool_)
+    differs, met = np.empty(size, np.bool_), np.empty(size, np.bool_)
     seen = np.empty((size, channels))
     names = np.empty(most + 1, np.uint64)
     for b in range(depths.size):
@@ -137,6 +137,7 @@ def add_changes(
             names[d] = values.shape[1] - 1
             width += 1
         seen[: 1 << d] = 0.0
+        met[: 1 << d] = False
         for i in range(n):
             if classifies:
                 seen[code[i], labels[i]] += 1.0
@@ -144,6 +145,9 @@ def add_changes(
                 seen[code[i], 0] += 1.0
                 seen[code[i], 1] += targets[i]
                 seen[code[i], 2] += targets[i] * targets[i]
+            met[code[i]] = True
+        for r in range(places.size):
+            met[others[b, r]] = True
         for turn in range(2):
             if turn:
                 for r in range(places.size):
@@ -172,8 +176,10 @@ def add_changes(
                 error_coefficients(counts, weights[0], masses, 1 << d, coefficients)
             of_label = weights[2][d + 1] if labelled else np.zeros(0)
             sum_over_subsets(coefficients[: 1 << d], d, weights[1][d], of_label, sums)
-            cell_values(sums, d, kinds, labelled, worth[turn])
+            cell_values(sums, d, kinds, labelled, met, worth[turn])
             for q in range(1 << d):
+                if not met[q]:
+                    continue
                 for c in range(channels):
                     for j in range(width):
                         if classifies:
@@ -194,6 +200,8 @@ def add_changes(
                 values[i, names[j]] += change
         for q in range(1 << d):
             differs[q] = False
+            if not met[q]:
+                continue
             for c in range(channels):
                 for j in range(width):
                     lines[1, q, c, j] -= lines[0, q, c, j]

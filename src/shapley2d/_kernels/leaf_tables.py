@@ -168,6 +168,7 @@ def cell_values(
     n_bits: int,
     kinds: int,
     labelled: bool,
+    met: NDArray[np.bool_],
     worth: NDArray[np.float64],
 ) -> None:
     """The coefficients of a row's cells for every code, from :func:`sum_over_subsets`.
@@ -179,10 +180,14 @@ def cell_values(
         The numbers d of columns and K of coefficients.
     labelled : bool
         Whether the label is valued too.
+    met : ndarray of bool of shape (2^d,)
+        The codes that rows have; of long paths most have none.
     worth : ndarray of shape (2^d, K, at least d or d + 1)
         Receives them, the label's after those of the columns.
     """
     for q in range(1 << n_bits):
+        if not met[q]:
+            continue
         for k in range(kinds):
             for j in range(n_bits):
                 bit = 1 << j

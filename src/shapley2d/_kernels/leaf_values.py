@@ -191,6 +191,13 @@ def _fill_table(
     n_splits = len(splits)
     size = seen.shape[0]
     codes = np.empty(size, np.int64)
+    occupied = np.empty(size, np.bool_)
+    for state in range(size):
+        count = 0.0
+        for c in range(seen.shape[1] if classifies else 1):
+            count += seen[state, c]
+        occupied[state] = count > 0.0
+    met = np.empty(counts.shape[0], np.bool_)
     positions = np.empty(paths.shape[1] + 1, np.int64)
     way = np.empty(n_splits + 1, np.int64)  # splits from the root to a leaf, by number
     sides = np.empty(n_splits + 1, np.bool_)
@@ -214,7 +221,10 @@ def _fill_table(
                     steps += 1
             d = depth[leaf]
             counts[: 1 << d] = 0.0
+            met[: 1 << d] = False
             for state in range(size):
+                if not occupied[state]:
+                    continue
                 code = state >> n_splits
                 for step in range(steps - 1, -1, -1):
                     k = splits[way[step]]
@@ -224,6 +234,7 @@ def _fill_table(
                     elif not passed:
                         code &= ~(1 << place[k])
                 codes[state] = code
+                met[code] = True
                 if classifies:
                     for c in range(seen.shape[1]):
                         counts[code, 0] += seen[state, c]
@@ -246,8 +257,10 @@ def _fill_table(
             if labelled:
                 positions[d] = columns.size - 1
                 width += 1
-            cell_values(sums, d, kinds, labelled, worth)
+            cell_values(sums, d, kinds, labelled, met, worth)
             for state in range(size):
+                if not occupied[state]:
+                    continue
                 of_code = worth[codes[state]]
                 if classifies:
                     for c in range(seen.shape[1]):
