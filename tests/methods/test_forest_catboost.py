@@ -289,3 +289,22 @@ def test_rows_beside_catboosts_own_importance_of_objects():
             model.get_object_importance(*pools)
         v = value_cells(X[:400], noisy, X[400:], y[400:], method="forest", model=model)
         assert v.exact and v.total > 0.2
+
+
+def test_what_if_an_entry_were_another():
+    """Rows that are shown later are seen by the same categories, and gaps are gaps."""
+    frame, score = mixed(np.random.default_rng(0), 200)
+    y = (score > 0).astype(int)
+    train, valid = frame[:150], frame[150:]
+    model = fitted("two classes", frame, y, one_hot_max_size=255, cat_features=["town", "grade"])
+    v = value_cells(train, y[:150], valid, y[150:], method="forest", model=model)
+    for changes in (
+        {(3, "town"): "t5"},
+        {(3, "a size"): -3.0, (7, "grade"): 9},
+        {(5, "a size"): None},
+    ):
+        changed = train.copy()
+        for place, entry in changes.items():
+            changed.loc[place] = entry
+        new = value_cells(changed, y[:150], valid, y[150:], method="forest", model=model)
+        np.testing.assert_allclose(v.what_if(changes).values, new.values, rtol=0, atol=1e-15)

@@ -232,3 +232,31 @@ def test_refusals(monkeypatch):
     monkeypatch.setattr(xgboost.Booster, "save_raw", lambda _self, _format: raw)
     with pytest.raises(InputError, match=r"xgboost is \d.*, and 3\.2 is known to work"):
         value_cells(frame, y, frame, y, method="forest", model=model)
+
+
+def test_what_if_an_entry_were_another():
+    """Rows that are shown later are seen by the same categories, and gaps are gaps."""
+    frame, score = mixed(np.random.default_rng(0), 200)
+    y = (score > 0).astype(int)
+    train, valid = frame[:150], frame[150:]
+    model = fitted("two classes", frame, y, enable_categorical=True)
+    v = value_cells(train, y[:150], valid, y[150:], method="forest", model=model)
+    for changes in (
+        {(3, "town"): "t5"},
+        {(3, "a size"): -3.0, (7, "grade"): 9},
+        {(5, "a size"): None},
+    ):
+        changed = train.copy()
+        for place, entry in changes.items():
+            changed.loc[place] = entry
+        new = value_cells(changed, y[:150], valid, y[150:], method="forest", model=model)
+        np.testing.assert_allclose(v.what_if(changes).values, new.values, rtol=0, atol=1e-15)
+
+
+def test_a_booster_without_trees():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = (X[:, 0] > 0).astype(int)
+    untrained = xgboost.train({}, xgboost.DMatrix(X, y), num_boost_round=0)
+    for booster in (untrained, xgboost.Booster()):
+        with pytest.raises(InputError, match="model is a Booster of xgboost without any trees"):
+            value_cells(X, y, X, y, method="forest", model=booster)

@@ -24,7 +24,7 @@ from shapley2d._forest.tree_values import Features
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.encoding import as_float32, encode_tables
 from shapley2d._tables.table import Column, Table
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,8 +74,15 @@ def library_of(model: Any) -> Library:
 
 
 def is_fitted(model: Any) -> bool:
-    """Whether a model is fitted; of a pipeline, its last step."""
-    return library_of(model).is_fitted(last_step(model))
+    """Whether a model is fitted; of a pipeline, its last step. A booster has to be."""
+    library, last = library_of(model), last_step(model)
+    fitted = library.is_fitted(last)
+    if not fitted and not hasattr(last, "fit"):
+        raise InputError(
+            Setting("model"),
+            f" is a {type(last).__name__} of {library.name} without any trees: train it first",
+        )
+    return fitted
 
 
 def encoded_matrices(split: Split) -> tuple[NDArray[np.float32], Features]:

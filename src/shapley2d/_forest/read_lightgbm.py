@@ -164,7 +164,9 @@ def _owns(model: Any) -> bool:
 
 
 def _is_fitted(model: Any) -> bool:
-    return is_of(model, "lightgbm", "Booster") or bool(model.__sklearn_is_fitted__())
+    if is_of(model, "lightgbm", "Booster"):
+        return bool(model.num_trees() > 0)
+    return bool(model.__sklearn_is_fitted__())
 
 
 def _fitted_on(model: Any) -> tuple[int, list[str] | None]:

@@ -158,7 +158,12 @@ def _owns(model: Any) -> bool:
 
 
 def _is_fitted(model: Any) -> bool:
-    return is_of(model, "xgboost", "Booster") or bool(model.__sklearn_is_fitted__())
+    if is_of(model, "xgboost", "Booster"):
+        try:
+            return bool(model.num_boosted_rounds() > 0)
+        except ValueError:  # it has not even seen a table
+            return False
+    return bool(model.__sklearn_is_fitted__())
 
 
 def _fitted_on(model: Any) -> tuple[int, list[str] | None]:
