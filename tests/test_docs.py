@@ -18,6 +18,7 @@ import shapley2d_paper
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PRINTED = re.compile(r"\n\n```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MODULES = [
     module.name
     for package in (shapley2d, shapley2d_paper)
@@ -29,8 +30,11 @@ MODULES = [
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda p: p.name
 )
-def test_page(page, tmp_path, monkeypatch):
-    """All python blocks of a page, in order, in one namespace and in an empty folder."""
+def test_page(page, tmp_path, monkeypatch, capsys):
+    """All python blocks of a page, in order, in one namespace and in an empty folder.
+
+    A block of text that follows one is what it prints.
+    """
     monkeypatch.chdir(tmp_path)
     mpl.use("Agg")
     namespace = {"__name__": "__main__"}
@@ -47,7 +51,11 @@ def test_page(page, tmp_path, monkeypatch):
             assert not failures, "".join(failures)
             namespace.update(test.globs)
         else:
+            capsys.readouterr()
             exec(compile("\n" * line + code, str(page), "exec"), namespace)
+            printed, told = capsys.readouterr().out, PRINTED.match(text, block.end())
+            if printed and told:
+                assert printed.split() == told[1].split(), f"{page.name}, line {line}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
