@@ -176,3 +176,44 @@ def test_what_rows_can_change():
 def test_without_any_size_all_rows_are_alike():
     (only,) = make_strata(0, np.zeros(40))
     assert only.rows.size == 40 and only.effort == 1.0
+
+
+def coverage_with_folds(draws, tolerance):
+    """How often intervals hold the exact cells, sums of rows and of columns, in a regression."""
+    X, y, X_valid, y_valid, _ = table(n=30, n_valid=160, regression=True)
+    X, y = np.concatenate([X, X_valid]), np.concatenate([y, y_valid])
+    fold = np.arange(len(y)) % 3
+    splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]
+    exact = value_cells(X, y, cv=splits, subsets="all", **OPTIONS)
+    asked = {"cv": splits, "valid_rows": "auto", "tolerance": tolerance, **OPTIONS}
+    held, used = [], []
+    for seed in range(draws):
+        v = value_cells(X, y, random_state=seed, **asked)
+        used.append(v.info["n_valid_used"])
+        pairs = [
+            (v.values - exact.values, v.stderr),
+            (v.rows - exact.rows, v.row_stderr),
+            (v.columns - exact.columns, v.column_stderr),
+        ]
+        held.append([np.mean(np.abs(off) <= v.interval_factor * se + 1e-12) for off, se in pairs])
+    assert np.mean(used) < len(y)
+    return np.mean(held, axis=0)
+
+
+def test_rows_that_are_left_count_as_degrees_of_freedom():
+    """With all but a few rows used, an error is that of these few: intervals held .91 of row sums."""
+    X, y, X_valid, y_valid, _ = table(regression=True)
+    found = [
+        value_cells(X, y, X_valid, y_valid, valid_rows="auto", tolerance=tolerance, **OPTIONS)
+        for tolerance in (0.3, 0.05)
+    ]
+    few, many = (v.info["n_valid_used"] / len(y_valid) for v in found)
+    assert few < 0.5 < many < 1
+    # 32 chunks: 31 degrees of freedom would be those of all of them
+    for v, share in zip(found, (few, many), strict=True):
+        assert v.dof <= 32 * share * (1 - share) + 1
+
+
+@pytest.mark.slow
+def test_intervals_hold_with_folds():
+    assert (coverage_with_folds(200, 0.2) >= 0.93).all()
