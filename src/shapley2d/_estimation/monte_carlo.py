@@ -343,7 +343,7 @@ class Moments:
         Scores without a lower bound do that, such as R squared of a linear regression on a few
         cells: a rare order is worth more than all others together, and what others like it are
         worth no sample knows. In 2,160 runs each of 20, 100 and 500 draws, of games with values
-        that are known, this was so in 95 to 100 % of those with linear regression (where intervals hold
+        that are known it was so in 95 to 100 % of linear regressions (whose intervals hold
         0.3 to 0.4 of the values) and in none where the score is accuracy or the regression is a
         firm ridge. Where it is not so, intervals hold 0.92 of the values with 20 draws, 0.94 with
         100 and 0.95 with 500.
