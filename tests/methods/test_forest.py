@@ -76,6 +76,7 @@ def test_leaves_are_the_librarys(model, gaps):
     ensemble = read_fitted(fitted, split)
     found = np.empty((len(ensemble.trees), len(X)), dtype=np.int32)
     for tree, line in zip(ensemble.trees, found, strict=True):
+        assert all(array.flags.c_contiguous for array in tree.arrays)  # see SplitTree.of_numbers
         find_leaves(tree.arrays, ensemble.features.valid, line)
     expected = leaves_of(fitted, X)
     if expected is not None:

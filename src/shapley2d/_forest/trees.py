@@ -76,12 +76,14 @@ class SplitTree:
         inner = np.flatnonzero(np.asarray(left) >= 0)
         if (np.minimum(left, right)[inner] <= inner).any():
             raise ValueError("a child comes before its parent")
+        # Contiguous, all of them: scikit-learn's thresholds are every eighth number of its own
+        # array, and numba 0.60 takes a tuple with such an array for one without.
         return cls(
-            np.asarray(left, dtype=np.int32),
-            np.asarray(right, dtype=np.int32),
-            np.asarray(feature, dtype=np.int32),
-            np.asarray(threshold, dtype=np.float64),
-            np.asarray(missing_left, dtype=np.bool_),
+            np.ascontiguousarray(left, dtype=np.int32),
+            np.ascontiguousarray(right, dtype=np.int32),
+            np.ascontiguousarray(feature, dtype=np.int32),
+            np.ascontiguousarray(threshold, dtype=np.float64),
+            np.ascontiguousarray(missing_left, dtype=np.bool_),
             np.full(count, -1, dtype=np.int32),
             np.zeros(count, dtype=np.int32),
         )

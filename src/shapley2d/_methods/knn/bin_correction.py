@@ -212,7 +212,7 @@ def correct_bins(
             sample.add_mean(values, where, share * sample.known)
             factor = share**2 * sample.unknown
             cell_variance[where] += factor * sample.cell_variance
-            row_variance[where] += factor * sample.row_variance
+            row_variance[where] += share**2 * sample.row_variance
             column_variance += factor * sample.column_variances
             total += factor * sample.total_variance
             if covariance is not None and sums is not None:
@@ -246,8 +246,8 @@ class _BinSample(NamedTuple):
 
     ``of_all`` has the sums of the differences over all rows: 0 to rounding where rows share what
     there is to share, which single precision would not show. Variances of cells and of row sums are
-    means over all of them; ``known`` is the part of the mean to take out, ``unknown`` the part of
-    its variance that is left then.
+    means over all of them, that of row sums as it is left in the end; ``known`` is the part of the
+    mean to take out, ``unknown`` the part of its variance that is left then.
     """
 
     counted: NDArray[np.float64]
@@ -371,17 +371,30 @@ def _judge(
     products = of_rows * (counted @ counted.T)
     columns = of_all[:, None] * counted
     known, unknown = shrinkage(products)
+    of_sums = of_rows * np.outer(together, together)
+    # neither is known well where few differences are large: the wider one
+    of_row = max(unknown * noise_of_mean(of_sums), _left_by(known, of_sums))
     return _BinSample(
         counted,
         differences,
         of_all,
         noise_of_mean(products) / (n * counted.shape[1]),
-        noise_of_mean(of_rows * np.outer(together, together)) / n,
+        _LONG_TAIL**2 * of_row / n,
         np.asarray(columns.var(axis=0) / (count - 1)),
         float((of_all * together).var() / (count - 1)),
         known,
         _LONG_TAIL**2 * unknown,
     )
+
+
+def _left_by(known: float, products: NDArray[np.float64]) -> float:
+    """The squared error left where a part of the mean of noisy lines is taken for what it is of.
+
+    Sums of a row's cells have more of the differences than these by themselves, where all columns
+    count alike.
+    """
+    square, noise = _square_at_most(products), noise_of_mean(products)
+    return known**2 * noise + (1 - known) ** 2 * square
 
 
 def noise_of_mean(products: NDArray[np.float64]) -> float:
@@ -442,11 +455,20 @@ def shrinkage(products: NDArray[np.float64]) -> tuple[float, float]:
     count = len(products)
     if count < 2:
         return 0.0, 1.0
-    apart = products - np.diag(np.diag(products))
-    pairs = count * (count - 1)
-    square = max(float(apart.sum()) / pairs, 0.0)  # of the differences themselves
-    doubt = _DOUBTS * math.sqrt(2.0 * float(np.sum(apart**2))) / pairs
-    noise = noise_of_mean(products)
+    square, most, noise = _square(products), _square_at_most(products), noise_of_mean(products)
     if noise <= 0.0:
         return 1.0, 0.0
-    return square / (square + noise), (square + doubt) / (square + doubt + noise)
+    return square / (square + noise), most / (most + noise)
+
+
+def _square(products: NDArray[np.float64]) -> float:
+    """Mean square of what noisy lines have in common, from products of different ones."""
+    pairs = len(products) * (len(products) - 1)
+    return max(float(products.sum() - np.trace(products)) / pairs, 0.0)
+
+
+def _square_at_most(products: NDArray[np.float64]) -> float:
+    """The same at the upper end of what the lines leave possible."""
+    apart = products - np.diag(np.diag(products))
+    pairs = len(products) * (len(products) - 1)
+    return _square(products) + _DOUBTS * math.sqrt(2.0 * float(np.sum(apart**2))) / pairs
