@@ -157,10 +157,13 @@ def payment_intervals(
     whole = draws.sum(axis=1)
     some = whole > 0
     shares = draws / np.where(some, whole, 1.0)[:, None]
-    # the ends are among the draws: numbers between them and infinity would mean nothing
     below, above = (np.where(some[:, None], shares, end) for end in (-math.inf, math.inf))
-    low = np.quantile(below, (1 - LEVEL) / 2, axis=0, method="lower")
-    high = np.quantile(above, (1 + LEVEL) / 2, axis=0, method="higher")
+    levels = (1 - LEVEL) / 2, (1 + LEVEL) / 2
+    if some.all():
+        low, high = np.quantile(shares, levels, axis=0)
+    else:  # between a draw and infinity there is nothing: the ends are draws
+        low = np.quantile(below, levels[0], axis=0, method="lower")
+        high = np.quantile(above, levels[1], axis=0, method="higher")
     low, high = ((float(total) * end).round(digits) for end in (low, high))
     return np.minimum(low, amounts), np.maximum(high, amounts)
 
