@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from shapley2d import value_cells
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._kernels.leaf_states import find_leaves
 from shapley2d._tables.problem import make_problem
@@ -93,3 +94,18 @@ def leaves(ensemble):
     for tree, line in zip(ensemble.trees, found, strict=True):
         find_leaves(tree.arrays, ensemble.features.valid, line)
     return found.T
+
+
+def check_what_if(train, y, valid, y_valid, model):
+    """Rows that are shown later are seen by the same categories, and gaps are gaps."""
+    v = value_cells(train, y, valid, y_valid, method="forest", model=model)
+    for changes in (
+        {(3, "town"): "t5"},
+        {(3, "a size"): -3.0, (7, "grade"): 9},
+        {(5, "a size"): None},
+    ):
+        changed = train.copy()
+        for place, entry in changes.items():
+            changed.loc[place] = entry
+        new = value_cells(changed, y, valid, y_valid, method="forest", model=model)
+        np.testing.assert_allclose(v.what_if(changes).values, new.values, rtol=0, atol=1e-15)

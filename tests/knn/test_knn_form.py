@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from shapley2d import value_blocks, value_cells
+from shapley2d._knn.bin_sample import grown_sample, judge_sample
 from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rounding import average_rounding
@@ -222,9 +223,7 @@ def test_the_sample_grows_until_the_error_is_as_wanted():
             np.random.default_rng(0),
             (bin_correction.SAMPLE, bin_correction.SAMPLE_ROWS),
         )
-        sample = bin_correction._grown(
-            binned, ranked, weights, random, start, done.append, most, wanted**2
-        )
+        sample = grown_sample(binned, ranked, weights, random, start, done.append, most, wanted**2)
         return math.sqrt(sample.unknown * sample.cell_variance)
 
     content = grown(1024, np.inf)
@@ -236,11 +235,26 @@ def test_the_sample_grows_until_the_error_is_as_wanted():
     assert len(done) == 128
 
 
+def test_errors_of_row_sums_hold_where_columns_count_alike():
+    """Then row sums have more of the differences than cells say."""
+    rng, off, left = np.random.default_rng(0), [], []
+    for _ in range(40):
+        counted = rng.normal(0.5, 2.0, size=(20, 3))  # of every column, .5 on average
+        true = rng.normal(size=60)  # differences of rows under all subsets
+        differences = (0.3 * true + rng.normal(size=(20, 60))).astype(np.float32)
+        sample = judge_sample(counted, differences, differences.sum(axis=1, dtype=float))
+        mean = (counted.sum(axis=1)[:, None] * differences).mean(axis=0)
+        off.append(np.mean((sample.known * mean - 1.5 * 0.3 * true) ** 2))
+        left.append(sample.row_left)
+    # errors are overstated by at most what bin_sample says they are
+    assert np.mean(off) <= np.mean(left) <= 2.1**2 * np.mean(off)
+
+
 def test_variances_of_a_sample_are_those_of_its_cells_sums_and_total():
     rng = np.random.default_rng(0)
     counted, differences = rng.normal(size=(20, 3)), rng.normal(size=(20, 40)).astype(np.float32)
     of_all = differences.sum(axis=1, dtype=float) + 1e-9  # which single precision does not hold
-    sample = bin_correction._judge(counted, differences, of_all)
+    sample = judge_sample(counted, differences, of_all)
     lines = differences[:, :, None].astype(float) * counted[:, None, :]
     of_mean = [
         line.var(axis=0, ddof=1) / 20 for line in (lines, lines.sum(axis=2), lines.sum(axis=1))

@@ -10,12 +10,13 @@ import pytest
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.games import make_game, some_coalitions, walk_weights
 from shapley2d import value_blocks, value_cells
+from shapley2d._knn.bin_sample import shrinkage
 from shapley2d._knn.cuda import binned, near_ranked
 from shapley2d._knn.cuda.device import DeviceError
 from shapley2d._knn.cuda.weight_levels import WeightLevels
 from shapley2d._knn.threads import Threads
 from shapley2d._methods.knn import backend, bin_correction
-from shapley2d._methods.knn.bin_correction import correct_bins, shrinkage
+from shapley2d._methods.knn.bin_correction import correct_bins
 from shapley2d.exceptions import BackendWarning, InputError
 
 

@@ -98,26 +98,24 @@ def test_intervals_hold_where_few_rows_decide(name):
     assert total >= 0.8
 
 
-def check_all_hold(held):
-    """Cells and sums of rows and columns are many to a draw, a total is one: chance moves that more.
-
-    Totals of the corners where they were lowest in 200 draws held .933 to .945 of 960.
-    """
-    assert min(held[:3]) >= 0.93
-    assert held[3] >= 0.93 - 2 * np.sqrt(0.93 * 0.07 / 200)
+def draws_of(name, *, more):
+    """A draw has one total: 200 tell its coverage to .016. More of them where it came out lowest."""
+    return 960 if name == more else 200
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CORNERS)
 def test_intervals_hold_in_every_corner(name):
-    check_all_hold(coverage(name, 200, {}, tolerance=0.1))
+    held = coverage(name, draws_of(name, more="far target"), {}, tolerance=0.1)
+    assert (held >= 0.93).all()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CORNERS)
 def test_intervals_hold_in_every_corner_with_sampled_subsets(name):
-    shape = {"n": 20, "m": 11, "n_valid": 200}
-    check_all_hold(coverage(name, 200, shape, subsets="sampled", tolerance=0.15))
+    shape, draws = {"n": 20, "m": 11, "n_valid": 200}, draws_of(name, more="equal")
+    held = coverage(name, draws, shape, subsets="sampled", tolerance=0.15)
+    assert (held >= 0.93).all()
 
 
 @pytest.mark.parametrize("subsets", ["all", "sampled"])

@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._api.audit_moves import (
+    add_rows,
+    blank,
+    set_apart,
+    shuffle_columns,
+    split_owner,
+    take_rows,
+)
 from shapley2d._api.blocks import make_valuation
 from shapley2d._api.blocks_job import BlockQuestion, BlocksJob, Variation
 from shapley2d._base.checks import check_choice
@@ -21,7 +29,6 @@ from shapley2d._methods.validation_error import problems_of_groups
 from shapley2d._ownership.owners import UNOWNED
 from shapley2d._ownership.payments import RULES, divide_total, settle_rule
 from shapley2d._results.audit import MOVES, Audit
-from shapley2d._tables.changes import blank_cells, take_cells
 from shapley2d.exceptions import InputError, OptionError, PrecisionWarning, Setting, UtilityError
 
 if TYPE_CHECKING:
@@ -29,13 +36,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._api.block_layout import Changed
     from shapley2d._api.blocks_job import Answer
     from shapley2d._ownership.regions import Regions
     from shapley2d._results.blocks import BlockValuation
     from shapley2d._tables.problem import Problem
-    from shapley2d._tables.table import Table
-    from shapley2d._tables.target import Target
 
 _SCORES = {
     "classification": ("accuracy", "balanced_accuracy", "f1_macro"),
@@ -233,8 +237,8 @@ class _Auditor:
             if not rows.size:
                 continue
             changes = {
-                "two": Variation(regions=partial(self._split, owner=owner, parts=2)),
-                "four": Variation(regions=partial(self._split, owner=owner, parts=4)),
+                "two": self._split(owner, 2),
+                "four": self._split(owner, 4),
                 "twice": self._again(owner, rows, same_name=True),
                 "name": self._again(owner, rows, same_name=False),
                 "hide": self._hidden(owner, rows),
@@ -279,46 +283,18 @@ class _Auditor:
     def _random(self, owner: int) -> np.random.Generator:
         return generator(self.job.run.seed, "audit", owner)
 
-    def _split(self, regions: Regions, owner: int, parts: int) -> Regions:
-        """The owner's cells dealt at random to shells: by rows, or by columns if it has all."""
-        mine = regions.owner == owner
-        has_all_rows = regions.rows[mine].any(axis=0).all()
-        by_rows = not (has_all_rows and regions.columns[mine].any(axis=0).sum() >= parts)
-        masks = regions.rows if by_rows else regions.columns
-        held = np.flatnonzero(masks[mine].any(axis=0))
-        shell = np.full(masks.shape[1], -1)
-        shell[held] = self._random(owner).permutation(np.arange(held.size) % parts)
-        pieces = [
-            replace(
-                regions,
-                owner=regions.owner[~mine],
-                rows=regions.rows[~mine],
-                columns=regions.columns[~mine],
-            )
-        ]
-        names = list(regions.names)
-        for part in range(parts):
-            inside = masks[mine] & (shell == part)
-            number = owner if part == 0 else len(names)
-            if part:
-                names.append(_shell_name(names, owner, part + 1))
-            pieces.append(
-                replace(
-                    regions,
-                    owner=np.full(int(mine.sum()), number),
-                    rows=inside if by_rows else regions.rows[mine],
-                    columns=regions.columns[mine] if by_rows else inside,
-                )
-            )
-        return _joined(names, pieces)
+    def _split(self, owner: int, parts: int) -> Variation:
+        """The owner's cells in shells."""
+        split = partial(split_owner, owner=owner, parts=parts, random=self._random(owner))
+        return Variation(regions=split)
 
     def _again(self, owner: int, rows: NDArray[np.intp], *, same_name: bool) -> Variation:
         """The owner's rows once more, under its own name or a second one."""
         n = self.regions.rows.shape[1]
         index = np.append(np.arange(n), rows)
         return Variation(
-            table=partial(_taken, index=index),
-            regions=partial(_added_rows, owner=owner, first=n, same_name=same_name),
+            table=partial(take_rows, index=index),
+            regions=partial(add_rows, owner=owner, first=n, same_name=same_name),
         )
 
     def _noise(self, owner: int, rows: NDArray[np.intp]) -> Variation:
@@ -327,8 +303,8 @@ class _Auditor:
         m = self.found.problem.table.n_columns
         shuffled = [np.append(np.arange(n), random.permutation(rows)) for _ in range(m + 1)]
         return Variation(
-            table=partial(_shuffled, index=shuffled),
-            regions=partial(_added_rows, owner=owner, first=n, same_name=True),
+            table=partial(shuffle_columns, index=shuffled),
+            regions=partial(add_rows, owner=owner, first=n, same_name=True),
         )
 
     def _withheld(self, owner: int, rows: NDArray[np.intp]) -> Variation | None:
@@ -340,17 +316,17 @@ class _Auditor:
         features = held[:, : self.found.problem.table.n_columns]
         if features[worst].all():
             kept = np.setdiff1d(np.arange(held.shape[0]), worst)
-            return Variation(table=partial(_taken, index=kept))
+            return Variation(table=partial(take_rows, index=kept))
         gone = np.zeros_like(features)
         gone[worst] = features[worst]
-        return Variation(table=partial(_blanked, gone=gone))
+        return Variation(table=partial(blank, gone=gone))
 
     def _hidden(self, owner: int, rows: NDArray[np.intp]) -> Variation | None:
         """With that tenth in a shell."""
         worst = self._worst(owner, rows)
         if worst is None:
             return None
-        return Variation(regions=partial(_set_apart, owner=owner, rows=worst))
+        return Variation(regions=partial(set_apart, owner=owner, rows=worst))
 
     def _worst(self, owner: int, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
         """The tenth of the owner's rows whose cells are worth least."""
@@ -425,67 +401,3 @@ def _copies_words(found: Answer) -> str:
 
 def _half(problem: Problem, number: int, seed: int) -> Problem:
     return [part for _, part in problems_of_groups(problem, 2, seed)][number]
-
-
-def _taken(table: Table, target: Target, index: NDArray[np.intp]) -> Changed:
-    return table.take_rows(index), target.take(index), index
-
-
-def _shuffled(table: Table, target: Target, index: list[NDArray[np.intp]]) -> Changed:
-    return take_cells(table, index[:-1]), target.take(index[-1]), index[-1]
-
-
-def _blanked(table: Table, target: Target, gone: NDArray[np.bool_]) -> Changed:
-    return blank_cells(table, gone), target, np.arange(table.n_rows)
-
-
-def _added_rows(regions: Regions, owner: int, first: int, *, same_name: bool) -> Regions:
-    """Rows from a position on belong to one owner, or its second name, in the columns it has."""
-    rows, mine = regions.rows.copy(), regions.owner == owner
-    added = rows[mine].copy()
-    added[:, :first] = False
-    rows[:, first:] = False
-    names = regions.names
-    if not same_name:
-        names = [*names, _shell_name(names, owner, 2)]
-    old = replace(regions, rows=rows)
-    number = owner if same_name else len(names) - 1
-    new = replace(
-        regions, owner=np.full(len(added), number), rows=added, columns=regions.columns[mine]
-    )
-    return _joined(names, [old, new])
-
-
-def _set_apart(regions: Regions, owner: int, rows: NDArray[np.intp]) -> Regions:
-    """Some rows of an owner belong to a shell."""
-    mine = regions.owner == owner
-    apart, left = regions.rows[mine].copy(), regions.rows.copy()
-    inside = np.zeros(regions.rows.shape[1], dtype=bool)
-    inside[rows] = True
-    left[np.ix_(mine, inside)] = False
-    names = [*regions.names, _shell_name(regions.names, owner, 2)]
-    shell = replace(
-        regions,
-        owner=np.full(len(apart), len(names) - 1),
-        rows=apart & inside,
-        columns=regions.columns[mine],
-    )
-    return _joined(names, [replace(regions, rows=left), shell])
-
-
-def _joined(names: list[str], pieces: list[Regions]) -> Regions:
-    return replace(
-        pieces[0],
-        names=names,
-        owner=np.concatenate([part.owner for part in pieces]).astype(np.intp),
-        rows=np.concatenate([part.rows for part in pieces]),
-        columns=np.concatenate([part.columns for part in pieces]),
-    )
-
-
-def _shell_name(names: list[str], owner: int, number: int) -> str:
-    """A name for a shell that nobody has."""
-    name = f"{names[owner]} (shell {number})"
-    while name in names:
-        name += "'"
-    return name

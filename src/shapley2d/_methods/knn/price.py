@@ -20,15 +20,12 @@ from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.streams import generator, seed_sequence
 from shapley2d._base.warnings import without_warnings
 from shapley2d._estimation.batches import single_threaded
+from shapley2d._knn.bin_sample import MAX_SAMPLE, most_stored
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.rounding import pair_bounds, sample_size
 from shapley2d._knn.true_distances import TrueDistances
 from shapley2d._methods.knn.backend import backend_name, may_use_gpu, on_backend
-from shapley2d._methods.knn.bin_correction import (
-    MAX_SAMPLE,
-    most_ranked_exactly,
-    most_stored,
-)
+from shapley2d._methods.knn.bin_correction import most_ranked_exactly
 from shapley2d._methods.knn.cells import (
     first_list,
     in_form_of,
