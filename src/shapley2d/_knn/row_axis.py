@@ -175,6 +175,18 @@ class RowAxis(ABC):
     def walk_rows(self) -> int:
         """How many validation rows a walk should be given at least, and in multiples of."""
 
+    def walked(
+        self,
+        weights_in: NDArray[np.float64],  # noqa: ARG002
+        weights_out: NDArray[np.float64],  # noqa: ARG002
+    ) -> RowAxis:
+        """The same with the :meth:`sums` that a walk of these weights adds up.
+
+        On a GPU a walk may have other bins than listed subsets; what bins change is judged by its
+        own.
+        """
+        return self
+
     def contracted(
         self,
         coalitions: NDArray[np.bool_],

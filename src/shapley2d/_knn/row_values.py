@@ -108,6 +108,12 @@ class RowValues:
         """The same with near rows ranked, where a GPU has all rows in bins."""
         return None if self.axis.finer is None else replace(self, axis=self.axis.finer)
 
+    def walked(
+        self, weights_in: NDArray[np.float64], weights_out: NDArray[np.float64]
+    ) -> RowValues:
+        """The same with the bins that a walk of these weights has, under every column subset."""
+        return replace(self, axis=self.axis.walked(weights_in, weights_out))
+
     def on_one_thread(self) -> RowValues:
         """The same on one thread of the processor; on a GPU, itself."""
         return replace(self, axis=self.axis.on_one_thread())

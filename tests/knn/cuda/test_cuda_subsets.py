@@ -189,6 +189,30 @@ def test_walks_and_samples_of_large_games_use_them(folder, monkeypatch):
     assert WeightLevels(Threads(game), np.ones(4)).finer is None
 
 
+@emulated
+@pytest.mark.parametrize("shapes", [(), (NARROW,)], ids=["near rows ranked", "all rows in bins"])
+def test_a_sample_of_single_subsets_has_the_bins_of_the_walk(folder, monkeypatch, shapes):
+    """Or what bins change would be judged, and taken out, for bins that were not used."""
+    monkeypatch.setattr(subsets, "LEAST_ROWS", 100)
+    game = make_game("classification", n=1300, m=5, wide=60_000)
+    rows = BinnedRows(
+        game, EmulatedDevice(folder), shape=NearShape(4, 16, 2, 2), subset_shapes=shapes
+    )
+    everything, listed_differ = all_coalitions(5), False
+    for size in (1, 3, 5):
+        weights = np.eye(6)[size], np.zeros(6)
+        walk, exact = (axis.walk(*weights, CHOSEN) for axis in (rows, Threads(game)))
+        alone, listed = (
+            contracted(np.concatenate([axis.sums(c[None], CHOSEN) for c in everything]), *weights)
+            for axis in (rows.walked(*weights), rows)
+        )
+        # half floats that are added up in another order have other bins now and then
+        allowed = 0.15 * np.linalg.norm(walk - exact) + 1e-7 * np.linalg.norm(exact)
+        assert np.linalg.norm(alone - walk) < allowed
+        listed_differ |= np.linalg.norm(listed - walk) > allowed
+    assert listed_differ
+
+
 def test_where_near_rows_are_ranked_instead():
     class Small:
         block_bytes = processor_bytes = 50_000

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._knn.cuda.device import DeviceError
+from shapley2d._knn.cuda.kernel_inputs import FEW_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,13 +83,20 @@ def in_batches(work: Callable[[int, int], None], count: int, batch: int) -> None
 def by_size(coalitions: NDArray[np.bool_], group: int) -> list[NDArray[np.intp]]:
     """Which column subsets to take together: those of one size have similar distances.
 
+    Those of few columns are apart, so that every subset has the bins that it has alone.
+
     Examples
     --------
     >>> by_size(np.array([[1, 1], [0, 0], [1, 0]], dtype=bool), 2)
     [array([1, 2]), array([0])]
     """
-    order = np.argsort(coalitions.sum(axis=1), kind="stable")
-    return [order[start : start + group] for start in range(0, order.size, group)]
+    sizes = coalitions.sum(axis=1)
+    order, few = np.argsort(sizes, kind="stable"), int((sizes <= FEW_COLUMNS).sum())
+    return [
+        part[start : start + group]
+        for part in (order[:few], order[few:])
+        for start in range(0, part.size, group)
+    ]
 
 
 def listed_sums(

@@ -37,6 +37,7 @@ from shapley2d._knn.cuda.subsets import (
     fitting_shape,
 )
 from shapley2d._knn.cuda.tall import MOST_VALID, TallShape, TallSums, takes
+from shapley2d._knn.cuda.walked import Walked
 from shapley2d._knn.row_axis import RowAxis
 
 if TYPE_CHECKING:
@@ -213,8 +214,7 @@ class BinnedRows(RowAxis):
         chosen: NDArray[np.integer],
     ) -> NDArray[np.float64]:
         """The walk with all rows in bins; near ones are ranked under subsets that count most."""
-        m = self.n_columns
-        heavy = np.isin(np.arange(m + 1), (0, 1, m - 1, m))
+        m, heavy = self.n_columns, self._heavy
         light_in, light_out = (
             np.where(heavy, 0.0, weights) for weights in (weights_in, weights_out)
         )
@@ -224,6 +224,28 @@ class BinnedRows(RowAxis):
         return total + contract(
             coalitions, self._near.sums(coalitions, chosen), weights_in, weights_out
         )
+
+    @property
+    def _heavy(self) -> NDArray[np.bool_]:
+        """Whether subsets of every size count so much that a walk ranks near rows under them."""
+        m = self.n_columns
+        return np.isin(np.arange(m + 1), (0, 1, m - 1, m))
+
+    def walked(self, weights_in: NDArray[np.float64], weights_out: NDArray[np.float64]) -> RowAxis:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        if self._subsets is not None and self.n_columns < self._near.group.bit_length():
+            return self
+        if self._subsets is None or not can_take(weights_in, weights_out):
+            return self._near.walked(weights_in, weights_out)
+        subsets, heavy = self._subsets, self._heavy
+
+        def under_one(
+            coalition: NDArray[np.bool_], chosen: NDArray[np.integer]
+        ) -> NDArray[np.float64]:
+            listed = self._near if heavy[coalition.sum()] or not len(chosen) else subsets
+            return listed_sums(listed, self._device, self.n_rows, coalition[None], chosen, None)[0]
+
+        return Walked(self, under_one)
 
     def walk_rows(self) -> int:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""

@@ -19,11 +19,13 @@ BINS = 1024
 NEAR = 512
 """Rows that can be ranked exactly: those of the nearest bins that together hold no more."""
 
-# Bins of an octave, as a power of two: 32 for up to two columns, 64 for more. With few columns the
-# near rows are many octaves nearer than the others; with many they are not, and ranks grow fast
-# with the distance.
-_MANTISSA = ((2, 5),)
-_MOST = 6
+FEW_COLUMNS = 2
+"""Up to so many columns an octave has 32 bins, above it 64.
+
+With few columns the near rows are many octaves nearer than the others; with many they are not, and
+ranks grow fast with the distance.
+"""
+
 _MARGIN = 1.0002  # above the largest sum, which floats may exceed by rounding
 _INFINITE = 0x7C00  # as a half float
 
@@ -66,8 +68,7 @@ def make_layout(top: float, smallest: int) -> BinLayout:
     >>> bins_of(np.array([0, 15, 2**20], dtype=np.float32), make_layout(2**20, 6))
     array([   0,    0, 1023])
     """
-    mantissa = next((bits for size, bits in _MANTISSA if smallest <= size), _MOST)
-    shift = 23 - mantissa
+    shift = 23 - (5 if smallest <= FEW_COLUMNS else 6)
     largest = np.array([max(top, 1.0) * _MARGIN], dtype=np.float32)
     return BinLayout(shift, int(largest.view(np.int32)[0] >> shift) - (BINS - 1))
 

@@ -19,6 +19,7 @@ from shapley2d._knn.cuda.kernel_inputs import (
     make_layout,
 )
 from shapley2d._knn.cuda.ranked import RankedRows
+from shapley2d._knn.cuda.walked import Walked
 from shapley2d._knn.row_axis import RowAxis
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ class NearRanked(RowAxis, ListedSums):
         self._magnitude = max(game.magnitude, np.finfo(np.float64).tiny)
         self._shape = shape or fitting_shape(device, self.n_columns, classifies=game.classifies)
         self.group = self._shape.group
+        self._low = self.group.bit_length() - 1  # columns whose subsets are a step of the walk
+        self._walks_in_steps = game.classifies and self.n_columns > self._low
         self.rows_at_a_time = self._shape.blocks * device.processors
         self._fixed = np.float32(2.0**30 / self.game.value_bound)
         self.unit = self._magnitude**2 / float(self._fixed)
@@ -174,12 +177,17 @@ class NearRanked(RowAxis, ListedSums):
 
     def values(self, coalitions: NDArray[np.bool_], chosen: NDArray[np.integer]) -> Any:
         """See :class:`~shapley2d._knn.cuda.batches.ListedSums`."""
-        sums = self._device.zeros((self.group, self.n_rows), np.int64)
-        listed = np.flatnonzero(coalitions.any(axis=0)).astype(np.int32)
-        bits = (coalitions[:, listed].T << np.arange(len(coalitions))).sum(axis=1).astype(np.int32)
         sizes = coalitions.sum(axis=1)
         top = float((coalitions @ self.largest).max(initial=0))
         layout = make_layout(top, int(sizes[sizes > 0].min(initial=self.n_columns)))
+        return self._values(coalitions, chosen, layout)
+
+    def _values(
+        self, coalitions: NDArray[np.bool_], chosen: NDArray[np.integer], layout: BinLayout
+    ) -> Any:
+        sums = self._device.zeros((self.group, self.n_rows), np.int64)
+        listed = np.flatnonzero(coalitions.any(axis=0)).astype(np.int32)
+        bits = (coalitions[:, listed].T << np.arange(len(coalitions))).sum(axis=1).astype(np.int32)
         listed_there = self._device.upload(listed if listed.size else np.zeros(1, dtype=np.int32))
         bits_there = self._device.upload(bits if bits.size else np.zeros(1, dtype=np.int32))
         arguments = (listed_there, bits_there, np.int32(listed.size))
@@ -193,10 +201,9 @@ class NearRanked(RowAxis, ListedSums):
         chosen: NDArray[np.integer],
     ) -> NDArray[np.float64]:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
-        low = self.group.bit_length() - 1
-        if not self.game.classifies or self.n_columns <= low:
+        if not self._walks_in_steps:
             return walk_by_sums(self, weights_in, weights_out, chosen)
-        device = self._device
+        device, low = self._device, self._low
         blocks = min(max(len(chosen), 1), self.rows_at_a_time)
         buffers = _Walk(
             values=device.zeros((self.n_columns, self.n_rows), np.float64),
@@ -219,8 +226,7 @@ class NearRanked(RowAxis, ListedSums):
         buffers: _Walk,
     ) -> None:
         """Add all subsets of the first few columns, each with the same others (by their bits)."""
-        device, m = self._device, self.n_columns
-        low = self.group.bit_length() - 1
+        device, m, low = self._device, self.n_columns, self._low
         high = low + np.flatnonzero([others >> j & 1 for j in range(m - low)])
         sizes = high.size + np.arange(low + 1)
         with_column, everywhere = weights_in[sizes] + weights_out[sizes], weights_out[sizes]
@@ -232,7 +238,7 @@ class NearRanked(RowAxis, ListedSums):
             return
         fixed = np.float32(0.99 * 2.0**31 / (largest * max(len(chosen), 1)))
         listed = np.append(np.arange(low), high).astype(np.int32)
-        layout = make_layout(float(self.largest[listed].sum()), max(high.size, 1))
+        layout = self._step_layout(high)
         there = device.upload(listed)
         zeros = np.zeros(4 - low)
         weights = np.concatenate([with_column, zeros, everywhere, zeros]).astype(np.float32)
@@ -260,6 +266,28 @@ class NearRanked(RowAxis, ListedSums):
             buffers.values,
         )
         self._launch("fold_walk", (-(-self.n_rows // 256),), 256, arguments)
+
+    def _step_layout(self, high: NDArray[np.integer]) -> BinLayout:
+        """The bins of a step, which has some columns in all its subsets, the first few in some."""
+        return make_layout(
+            float(self.largest[: self._low].sum() + self.largest[high].sum()), max(high.size, 1)
+        )
+
+    def walked(
+        self,
+        weights_in: NDArray[np.float64],  # noqa: ARG002
+        weights_out: NDArray[np.float64],  # noqa: ARG002
+    ) -> RowAxis:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        return Walked(self, self._under_one) if self._walks_in_steps else self
+
+    def _under_one(
+        self, coalition: NDArray[np.bool_], chosen: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
+        """Row values under one column subset, with the bins of the step that has it."""
+        layout = self._step_layout(self._low + np.flatnonzero(coalition[self._low :]))
+        found = self._device.download(self._values(coalition[None], chosen, layout)[:1])
+        return np.asarray(found[0] * self.unit)
 
     def ranked(self) -> RankedRows:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""

@@ -84,6 +84,12 @@ class WeightLevels(RowAxis):
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         return self._axis.walk_rows()
 
+    def walked(
+        self, weights_in: NDArray[np.float64], weights_out: NDArray[np.float64]
+    ) -> WeightLevels:
+        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
+        return WeightLevels(self._axis.walked(weights_in, weights_out), self.game.valid_weights)
+
     def ranked(self) -> WeightLevels:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         return WeightLevels(self._axis.ranked(), self.game.valid_weights)

@@ -73,13 +73,15 @@ def corrected(estimate: Estimate, game: SplitGame, tolerance: float = TOLERANCE)
     if game.device is None:
         n_valid, n_splits = game.problem.n_valid, len(game.parts)
         most = most_ranked_exactly(n_valid, estimate.info["n_subsets"], n_splits)
+    weights = game.column_weights()
+    walked = estimate.info["subsets"] == "all"
     with reporting(run.progress, "ranking a sample exactly") as report:
         estimate = correct_bins(
             estimate,
-            game.parts,
+            [part.walked(*weights) if walked else part for part in game.parts],
             [part.ranked() for part in game.parts],
             game.rows,
-            game.column_weights(),
+            weights,
             run.seed,
             report,
             every_row=estimate.info["n_valid_used"] == game.problem.n_valid,

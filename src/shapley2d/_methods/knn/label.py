@@ -61,14 +61,16 @@ def _with_label(
     game, m = _RowGame(coded), coded.n_columns
     dof = features.dof
     if column_semivalue == "shapley":
-        alone = game.corrected(game.values(np.ones((1, m), dtype=bool))[0], np.eye(m + 1)[m])
+        everything = game.values(np.ones((1, m), dtype=bool))[0]
+        alone = game.corrected(everything, np.eye(m + 1)[m], walked=False)
         label, label_stderr = alone.values - values.sum(axis=1), np.hypot(row_stderr, alone.stderr)
         assert features.total_stderr is not None
         label_sum_stderr = math.hypot(factor * features.total_stderr, alone.sum_stderr)
         row_stderr = alone.stderr
     else:
         label_weights = marginal_weights(column_semivalue, m + 1)
-        if features.info["subsets"] == "all":
+        walked = features.info["subsets"] == "all"
+        if walked:
             label, label_stderr, label_sum_stderr = (
                 game.mean(column_semivalue),
                 np.zeros(game.n_rows),
@@ -80,7 +82,7 @@ def _with_label(
                 game, column_semivalue, count, coded.seed
             )
             dof = min(dof, float(count - 1))
-        alone = game.corrected(label, label_weights)
+        alone = game.corrected(label, label_weights, walked=walked)
         label, label_stderr = alone.values, np.hypot(label_stderr, alone.stderr)
         label_sum_stderr = math.hypot(label_sum_stderr, alone.sum_stderr)
         row_stderr = np.hypot(row_stderr, label_stderr)
@@ -152,7 +154,9 @@ class _RowGame:
             mean[rows] += part.walk(weights, -weights)[:, 0] / len(self._parts)
         return mean
 
-    def corrected(self, values: NDArray[np.float64], weights: NDArray[np.float64]) -> _Corrected:
+    def corrected(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64], *, walked: bool
+    ) -> _Corrected:
         """Means over subsets weighted by size, less the known errors of a GPU's bins."""
         binned = [part for _, part in self._parts]
         if not any(part.is_binned for part in binned):
@@ -170,7 +174,7 @@ class _RowGame:
         )
         right = correct_bins(
             alike,
-            binned,
+            [part.walked(weights, -weights) if walked else part for part in binned],
             [part.ranked() for part in binned],
             self._rows,
             (weights, -weights),
