@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+_NEVER_MISSING = frozenset({str, bytes, int, bool})
 
 
 def is_number(item: Any) -> bool:
@@ -39,6 +43,10 @@ def as_text(item: Any) -> str:
 
 def with_texts(items: Iterable[Any]) -> list[Any]:
     """The items, those that are text by :func:`as_text`."""
+    items = list(items)
+    if set(map(type, items)) == {str}:  # once for every distinct text: labels repeat
+        changed = {item: text for item in set(items) if (text := as_text(item)) != item}
+        return [changed.get(item, item) for item in items] if changed else items
     return [as_text(item) if isinstance(item, str) else item for item in items]
 
 
@@ -58,3 +66,16 @@ def is_missing(item: Any) -> bool:
         return item.is_nan()  # a signalling NaN cannot be compared, not even with itself
     equal = item == item  # noqa: PLR0124
     return equal is not True and not (isinstance(equal, (bool, np.bool_)) and bool(equal))
+
+
+def which_missing(items: Sequence[Any]) -> NDArray[np.bool_]:
+    """Which items are missing, by :func:`is_missing`.
+
+    Examples
+    --------
+    >>> which_missing(["a", None]).tolist(), which_missing(["a", "b"]).tolist()
+    ([False, True], [False, False])
+    """
+    if set(map(type, items)) <= _NEVER_MISSING:  # no need to look at each
+        return np.zeros(len(items), dtype=bool)
+    return np.array([is_missing(item) for item in items], dtype=bool)

@@ -72,6 +72,8 @@ class _HeldTree:
     scores: Floats
     depth: NDArray[np.int64]
     place: NDArray[np.int64]
+    deep: NDArray[np.bool_]
+    score: float
 
     @classmethod
     def of(cls, game: LeafGame, number: int, tree: SplitTree) -> _HeldTree:
@@ -81,8 +83,9 @@ class _HeldTree:
         valid, train = leaves_of(tree, seen.valid), leaves_of(tree, seen.train)
         weights, filled = game.weigh_leaves(count, valid), game.fill_leaves(count, train)
         depth, place, *_ = find_paths(tree.arrays, seen.owners, tree.left < 0, game.n_columns)
-        scores = game.leaf_scores(weights, filled)
-        return cls(number, tree, valid, train, weights, filled, scores, depth, place)
+        scores, deep = game.leaf_scores(weights, filled), is_deep(tree, seen, depth)
+        score, where = float(scores.sum()), (valid, train)
+        return cls(number, tree, *where, weights, filled, scores, depth, place, deep, score)
 
 
 @dataclass(frozen=True)
@@ -192,7 +195,7 @@ class HeldForest:
             for gained, part in map_in_threads(task, _parts(held), self._n_threads):
                 gain += gained
                 change += part
-            before = sum(float(one.scores.sum()) for one in held)
+            before = sum(one.score for one in held)
             both = np.array([before, before + gain]) / len(held)
             both += [split.game.without_rows(), moved.game.without_rows()]
             scores += both / len(self._splits)
@@ -258,16 +261,18 @@ class HeldForest:
                 touched |= (weights != held.weights).any(axis=1)
             if not touched.any():
                 continue
-            if moved.train.size:
+            one, other = held.train[moved.train], leaves_of(tree, moved.after)
+            if (one != other).any():
                 filled = filled.copy()
-                np.subtract.at(filled, held.train[moved.train], rows)
-                np.add.at(filled, leaves_of(tree, moved.after), rows)
-            leaves = np.flatnonzero(touched)
-            scores = game.leaf_scores(weights[leaves], filled[leaves])
-            gain += float((scores - held.scores[leaves]).sum())
+                np.subtract.at(filled, one, rows)
+                np.add.at(filled, other, rows)
+            if filled is not held.filled or moved.valid.size:
+                leaves = np.flatnonzero(touched)
+                scores = game.leaf_scores(weights[leaves], filled[leaves])
+                gain += float((scores - held.scores[leaves]).sum())
             if values:
                 both = (held.weights, weights)
-                deep = touched & is_deep(tree, game.features, held.depth)
+                deep = touched & held.deep
                 game.add_changes(tree, (moved.train, moved.after), touched & ~deep, both, added)
                 self._add_deep_changes(k, held, (game, moved.game), deep, both, added)
         return gain, added
@@ -289,8 +294,8 @@ class HeldForest:
                 game.add_values(tree, both[0], held.weights)
                 moved.game.add_values(tree, both[1], weights)
                 added += both[1] - both[0]
-                games, deep = (game, moved.game), is_deep(tree, game.features, held.depth)
-                self._add_deep_changes(k, held, games, deep, (held.weights, weights), added)
+                games, both_weights = (game, moved.game), (held.weights, weights)
+                self._add_deep_changes(k, held, games, held.deep, both_weights, added)
         return gain, added
 
     def _add_deep_changes(
@@ -303,7 +308,7 @@ class HeldForest:
         added: Floats,
     ) -> None:
         """Add what the values change by in some deep leaves, with the orders of the run."""
-        if not any(one[deep].any() for one in weights):
+        if not deep.any() or not any(one[deep].any() for one in weights):
             return
         seed, count = self._rounds
         both = np.zeros((2, *added.shape))

@@ -157,34 +157,20 @@ def add_tree_changes(
     leaf_weights : (ndarray, ndarray)
         Before and after the change.
     """
-    from shapley2d._kernels.leaf_changes import add_changes
-    from shapley2d._kernels.leaf_states import fill_states, find_bundles, find_paths
+    from shapley2d._kernels import leaf_changes
 
-    before, after = leaf_weights
-    weighs = np.asarray(touched & (before.any(axis=1) | after.any(axis=1)))
-    n, n_columns = values.shape
-    depth, place, paths, inner = find_paths(tree.arrays, features.owners, weighs, n_columns)
-    # no states: every leaf is a bundle by itself
-    leaves, number, first, last = find_bundles(tree.left, tree.right, depth, inner, 0)
-    plan = (depth, place, inner, number, first, last)
-    step = max(_AT_ONCE // (2 * n), 1)
-    for start in range(0, leaves.size, step):
-        part = leaves[start : start + step]
-        codes = np.empty((part.size, n), dtype=np.uint16)
-        others = np.empty((part.size, moved[0].size), dtype=np.uint16)
-        fill_states(tree.arrays, features.train, plan, start, codes)
-        fill_states(tree.arrays, moved[1], plan, start, others)
-        add_changes(
-            codes,
-            moved[0],
-            others,
-            paths[part],
-            depth[part],
-            *target,
-            weights,
-            (before[part], after[part]),
-            values,
-        )
+    leaf_changes.add_tree_changes(
+        tree.arrays,
+        features.owners,
+        features.train,
+        moved,
+        touched,
+        target,
+        weights,
+        leaf_weights,
+        _AT_ONCE,
+        values,
+    )
 
 
 def deep_leaves(tree: SplitTree, features: Features, leaf_weights: Floats) -> NDArray[np.bool_]:

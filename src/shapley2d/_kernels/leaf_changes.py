@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.leaf_states import in_set
+from shapley2d._kernels.leaf_states import fill_states, find_bundles, find_paths, in_set
 from shapley2d._kernels.leaf_tables import (
     add_supersets,
     cell_values,
@@ -79,6 +79,78 @@ def _goes_left(entry: Any, k: int, tree: tuple[Any, ...]) -> Any:
 
 
 @numba.njit(nogil=True, cache=CACHE)
+def add_tree_changes(
+    tree: tuple[Any, ...],
+    owners: NDArray[np.int32],
+    features: NDArray[np.float64],
+    moved: tuple[Any, ...],
+    touched: NDArray[np.bool_],
+    target: tuple[Any, ...],
+    weights: tuple[Any, ...],
+    leaf_weights: tuple[Any, ...],
+    at_once: int,
+    values: NDArray[np.float64],
+) -> None:
+    """Add what all values change by in some leaves of a tree, where a few rows have moved.
+
+    One function for all steps: a call from Python takes as long as the work in some leaves.
+
+    Parameters
+    ----------
+    tree : tuple
+    owners : ndarray of shape (width,)
+        The column of the table behind every feature.
+    features : ndarray of shape (width, n)
+        Before the change.
+    moved : (ndarray, ndarray)
+        The changed rows, and their features after the change.
+    touched : ndarray of bool of shape (nodes,)
+        The leaves.
+    target : (ndarray, ndarray)
+        Labels, empty in regression; and targets, empty in classification.
+    weights : tuple
+        As of :func:`~shapley2d._kernels.leaf_values.fill_tables`.
+    leaf_weights : (ndarray, ndarray)
+        Of the validation rows in every node, before and after the change.
+    at_once : int
+        Bytes of codes that are held at a time.
+    values : ndarray of shape (n, m), or (n, m + 1) with the label
+        Is added to.
+    """
+    before, after = leaf_weights
+    places, others = moved
+    weighs = np.zeros(touched.size, np.bool_)
+    for k in range(touched.size):
+        if touched[k]:
+            for c in range(before.shape[1]):
+                weighs[k] |= before[k, c] != 0.0 or after[k, c] != 0.0
+    n, n_columns = values.shape
+    depth, place, paths, inner = find_paths(tree, owners, weighs, n_columns)
+    # no states: every leaf is a bundle by itself
+    leaves, number, first, last = find_bundles(tree[0], tree[1], depth, inner, 0)
+    plan = (depth, place, inner, number, first, last)
+    step = max(at_once // (2 * n), 1)
+    for start in range(0, leaves.size, step):
+        part = leaves[start : start + step]
+        codes = np.empty((part.size, n), np.uint16)
+        moved_codes = np.empty((part.size, places.size), np.uint16)
+        fill_states(tree, features, plan, start, codes)
+        fill_states(tree, others, plan, start, moved_codes)
+        add_changes(
+            codes,
+            places,
+            moved_codes,
+            paths[part],
+            depth[part],
+            target[0],
+            target[1],
+            weights,
+            (before[part], after[part]),
+            values,
+        )
+
+
+@numba.njit(nogil=True, cache=CACHE)
 def add_changes(
     codes: NDArray[np.uint16],
     places: NDArray[np.intp],
@@ -126,7 +198,8 @@ def add_changes(
     worth = np.empty((2, size, kinds, most + 1))
     lines = np.empty((2, size, channels, most + 1))  # by label, or by power of the target
     differs, met = np.empty(size, np.bool_), np.empty(size, np.bool_)
-    seen = np.empty((size, channels))
+    seen, twice = np.empty((size, channels)), np.empty((2, size * channels), np.int64)
+    changed = np.empty(n, np.int64)
     names = np.empty(most + 1, np.uint64)
     for b in range(depths.size):
         d, code = depths[b], codes[b]
@@ -136,16 +209,14 @@ def add_changes(
         if labelled:
             names[d] = values.shape[1] - 1
             width += 1
-        seen[: 1 << d] = 0.0
-        met[: 1 << d] = False
-        for i in range(n):
-            if classifies:
-                seen[code[i], labels[i]] += 1.0
-            else:
-                seen[code[i], 0] += 1.0
-                seen[code[i], 1] += targets[i]
-                seen[code[i], 2] += targets[i] * targets[i]
-            met[code[i]] = True
+        if classifies:
+            _count_labels(code, labels, 1 << d, seen, twice)
+        else:
+            _sum_powers(code, targets, 1 << d, seen)
+        for q in range(1 << d):
+            met[q] = False
+            for c in range(channels if classifies else 1):
+                met[q] |= seen[q, c] > 0.0
         for r in range(places.size):
             met[others[b, r]] = True
         for turn in range(2):
@@ -206,13 +277,16 @@ def add_changes(
                 for j in range(width):
                     lines[1, q, c, j] -= lines[0, q, c, j]
                     differs[q] |= lines[1, q, c, j] != 0.0
+        count = np.int64(0)
+        for i in range(n):  # listed without a branch, which could not be foreseen
+            changed[count] = i
+            count += np.int64(differs[code[i]])
         added = lines[1]
-        for i in range(n):
+        for k in range(count):
+            i = np.uint64(changed[k])
             at = np.uint64(code[i])
-            if not differs[at]:
-                continue
             if classifies:
-                line = added[at, labels[i]]
+                line = added[at, np.uint64(labels[i])]
                 for j in range(width):
                     values[i, names[j]] += line[j]
             else:
@@ -221,3 +295,38 @@ def add_changes(
                     values[i, names[j]] += added[at, 0, j] + y * (
                         added[at, 1, j] + y * added[at, 2, j]
                     )
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _count_labels(code: Any, labels: Any, size: int, seen: Any, twice: Any) -> None:
+    """How many rows have each code and label.
+
+    Counted in turn in two places: a row often has the code of the one before, and its count would
+    have to wait for that one's.
+    """
+    channels = np.uint64(seen.shape[1])
+    one, other = twice[0], twice[1]
+    for k in range(size * seen.shape[1]):
+        one[k] = other[k] = 0
+    even = code.size - code.size % 2
+    for i in range(0, even, 2):
+        one[np.uint64(code[i]) * channels + np.uint64(labels[i])] += 1
+        other[np.uint64(code[i + 1]) * channels + np.uint64(labels[i + 1])] += 1
+    for i in range(even, code.size):
+        one[np.uint64(code[i]) * channels + np.uint64(labels[i])] += 1
+    k = 0
+    for q in range(size):
+        for c in range(seen.shape[1]):
+            seen[q, c] = one[k] + other[k]
+            k += 1
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _sum_powers(code: Any, targets: Any, size: int, seen: Any) -> None:
+    """The number of rows with each code, and the sums of their targets and of their squares."""
+    seen[:size] = 0.0
+    for i in range(code.size):
+        q = np.uint64(code[i])
+        seen[q, 0] += 1.0
+        seen[q, 1] += targets[i]
+        seen[q, 2] += targets[i] * targets[i]

@@ -86,6 +86,10 @@ class Column:
         if self.from_text.words is not None and self.from_text.codes is not None:
             return [*self.from_text.words.take(self.from_text.codes).tolist()]
         present = ~np.isnan(self.entries)
+        if self.kind == "category" and not self.from_text.strays:
+            words = np.array([*self.categories, None], dtype=object)
+            codes = np.where(present, self.entries, len(self.categories))
+            return [*words.take(codes.astype(np.intp)).tolist()]
         distinct, place = np.unique(self.entries[present], return_inverse=True)
         words = np.array([self._entry_text(entry) for entry in distinct.tolist()], dtype=object)
         texts = np.full(self.entries.size, None, dtype=object)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from shapley2d._base.checks import check_choice
-from shapley2d._base.entries import as_text, is_missing, is_number
+from shapley2d._base.entries import as_text, is_missing, is_number, which_missing
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, plural
 from shapley2d._tables.table import Column, Table
@@ -85,7 +85,7 @@ def _check_present(y: NDArray[Any], row_names: NDArray[Any], name: str) -> None:
     if y.dtype.kind == "c":
         raise InputError(Place(name), ": Complex data not supported")
     is_float = y.dtype.kind == "f"
-    gone = np.isnan(y) if is_float else np.array([is_missing(item) for item in y], dtype=bool)
+    gone = np.isnan(y) if is_float else which_missing(y.tolist())
     rows = np.flatnonzero(gone)
     if rows.size:
         raise InputError(
@@ -184,10 +184,10 @@ def match_target(y: Any, table: Table, train: Target) -> Target:
     if train.task == "regression":
         rest = table if kept is None else table.take_rows(kept)
         return replace(_regression(vector, rest, name, constant=True), kept=kept)
-    position = {_plain(label): code for code, label in enumerate(train.classes)}
+    position = {label: code for code, label in enumerate(_plain(train.classes))}
     if all(isinstance(label, str) for label in position):  # then 1 and "1" are the same label
         vector = np.array([str(label) for label in vector.tolist()], dtype=object)
-    codes = np.array([position.get(_plain(label), -1) for label in vector], dtype=np.int64)
+    codes = np.array([position.get(label, -1) for label in _plain(vector)], dtype=np.int64)
     unseen = codes < 0
     if unseen.any():
         names = sorted({str(label) for label in vector[unseen]})
@@ -212,9 +212,12 @@ def _like(train: Target) -> dict[str, str]:
     return {"task": "classification"}
 
 
-def _plain(label: Any) -> Any:
-    """A numpy scalar as a Python one, so that 1, 1.0 and np.int64(1) are the same label."""
-    return label.item() if isinstance(label, np.generic) else label
+def _plain(labels: NDArray[Any]) -> list[Any]:
+    """Labels, numpy scalars as Python ones, so that 1, 1.0 and np.int64(1) are the same label."""
+    items: list[Any] = labels.tolist()
+    if any(issubclass(kind, np.generic) for kind in set(map(type, items))):
+        return [item.item() if isinstance(item, np.generic) else item for item in items]
+    return items
 
 
 def _check_length(y: NDArray[Any], table: Table, name: str) -> None:
@@ -266,10 +269,11 @@ def _classification(y: NDArray[Any], name: str) -> Target:
             " holds fractions, not classes; set ",
             Setting("task", "regression"),
         )
-    if y.dtype.kind == "O" and len({type(_plain(label)) for label in y}) > 1:
-        y = np.array([str(label) for label in y], dtype=object)
+    kinds = set(map(type, _plain(y))) if y.dtype.kind == "O" else set()
+    if len(kinds) > 1:
+        y, kinds = np.array([str(label) for label in y], dtype=object), {str}
     try:
-        classes, codes = np.unique(y, return_inverse=True)
+        classes, codes = _texts(y) if kinds == {str} else np.unique(y, return_inverse=True)
     except TypeError:
         raise InputError(
             Place(name),
@@ -283,12 +287,21 @@ def _classification(y: NDArray[Any], name: str) -> Target:
     return Target("classification", y, codes.astype(np.int64), classes)
 
 
+def _texts(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The distinct texts, sorted, and each label's position: ``np.unique`` would sort all rows."""
+    items = labels.tolist()
+    classes = np.array(sorted(set(items)), dtype=object)
+    position = {label: code for code, label in enumerate(classes)}
+    return classes, np.array([position[label] for label in items], dtype=np.intp)
+
+
 def _warn_of_leak(target: Target, table: Table) -> None:
     if table.n_rows < _MIN_LEAK_ROWS:
         return
+    texts = np.array([str(label) for label in target.classes], dtype=object)
+    labels = texts[target.codes].tolist() if target.task == "classification" else []
     for column in table.columns:
         if column.kind == "category":
-            labels = [str(label) for label in target.y]
             same = target.task == "classification" and column.text() == labels
         else:
             same = target.y.dtype.kind in "biuf" and np.array_equal(column.entries, target.y)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.entries import as_text, is_missing, is_number, with_texts
+from shapley2d._base.entries import as_text, is_missing, is_number, which_missing, with_texts
 from shapley2d._base.warnings import warn
 from shapley2d._tables.intake import collected
 from shapley2d._tables.texts.column import as_texts, text_column
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from shapley2d._tables.table import Column
 
+_SEVERAL = (list, tuple, dict, set, np.ndarray)  # not one label
+
 
 def as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
     """The entries, the name of the series, and whether its labels need no further reading."""
@@ -30,8 +32,7 @@ def as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
     if isinstance(series, nw.Series):
         items = with_texts(_items(series.to_list, series.dtype, name))
         key = None if series.name is None else as_text(series.name)
-        missing = np.array([is_missing(item) for item in items], dtype=bool)
-        if not missing.any() and series.dtype.is_numeric():
+        if series.dtype.is_numeric() and not which_missing(items).any():
             numbers = series.cast(nw.Float64) if series.dtype == nw.Decimal else series
             return np.asarray(numbers.to_numpy()), key, True
         return object_vector(items), key, series.dtype in (nw.Categorical, nw.Enum)
@@ -55,13 +56,9 @@ def as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
         vector = vector.ravel()
     if vector.ndim != 1:
         raise InputError(Place(name), f" must be 1-D, got an array of shape {vector.shape}")
-    if vector.dtype.kind == "U":
-        vector = np.array(with_texts(vector.tolist()))
-    return (
-        object_vector(with_texts(vector.tolist())) if vector.dtype.kind == "O" else vector,
-        None,
-        hasattr(y, "categories"),
-    )
+    if vector.dtype.kind in "OU":
+        vector = object_vector(with_texts(vector.tolist()))
+    return vector, None, hasattr(y, "categories")
 
 
 def _items(as_list: Callable[[], list[Any]], kind: Any, name: str) -> list[Any]:
@@ -92,7 +89,7 @@ def as_series(y: Any, name: str = "y") -> Any:
 
 
 def object_vector(items: list[Any]) -> NDArray[Any]:
-    if {type(item) for item in items} == {bool}:
+    if items and all(type(item) is bool for item in items):
         return np.array(items)
     if items and all(is_number(item) for item in items):
         whole = all(isinstance(item, (int, np.integer)) for item in items)
@@ -145,8 +142,10 @@ def read_labels(
     if entries.dtype.kind not in "USO":
         return Labels(entries)
     items = entries.tolist()
-    _check_plain(items, name)
-    if str not in set(map(type, items)):
+    kinds = set(map(type, items))
+    if any(issubclass(kind, _SEVERAL) for kind in kinds):
+        _refuse_several(items, name)
+    if str not in kinds:
         present = [item for item in items if not is_missing(item)]
         dates = bool(present) and all(
             hasattr(item, "isoformat") and hasattr(item, "year") for item in present
@@ -171,14 +170,13 @@ def read_labels(
     return Labels(_texts(column))
 
 
-def _check_plain(items: list[Any], name: str) -> None:
-    for row, item in enumerate(items):
-        if isinstance(item, (list, tuple, dict, set, np.ndarray)):
-            raise InputError(
-                Place(name),
-                f" holds a {type(item).__name__} in row {row}, not a label or a number: "
-                "choose another target",
-            )
+def _refuse_several(items: list[Any], name: str) -> None:
+    row, item = next((row, item) for row, item in enumerate(items) if isinstance(item, _SEVERAL))
+    raise InputError(
+        Place(name),
+        f" holds a {type(item).__name__} in row {row}, not a label or a number: "
+        "choose another target",
+    )
 
 
 def _dates(entries: NDArray[Any], name: str, kind: str | None, task: str) -> Labels:

@@ -127,18 +127,20 @@ def forest_cells(
         pieces = TreePieces(ensembles, problem, run)
         games = pieces.games
         deep = DeepDraws(pieces, [split.rows for split in problem.splits], run.seed)
-        known = _checkpoint(checkpoint, problem, run, trees=_digest(ensembles))
+        known = None
+        if checkpoint is not None:
+            known = _checkpoint(checkpoint, problem, run, trees=_digest(ensembles))
         facts |= {"model": _text(fitted), **_about_trees(fitted, ensembles)}
         splits = [
             HeldSplit(game, partial(list, ensemble.trees), ensemble.see)
             for game, ensemble in zip(games, ensembles, strict=True)
         ]
         if not deep.columns.any():
-            values, resumed = _sum_pieces(pieces, ensembles, problem, run, known, cluster)
+            values, resumed = _sum_pieces(pieces, problem, run, known, cluster)
             estimate = Estimate.exact(values)
             facts |= {"resumed_at": resumed} if resumed else {}
         else:  # a file keeps the rounds, which take longest
-            values, _ = _sum_pieces(pieces, ensembles, problem, run, None, cluster)
+            values, _ = _sum_pieces(pieces, problem, run, None, cluster)
             estimate = monte_carlo(
                 partial(deep.values, values),
                 tolerance=tolerance,
@@ -298,7 +300,6 @@ def _shape(problem: Problem) -> tuple[int, int]:
 
 def _sum_pieces(
     pieces: TreePieces,
-    ensembles: Sequence[Ensemble],
     problem: Problem,
     run: Run,
     checkpoint: Checkpoint | None,
@@ -328,11 +329,10 @@ def _sum_pieces(
         try:
             for part in results:
                 k = pieces.split_of(done)
-                mean = part / (len(ensembles) * len(ensembles[k].trees))
                 if in_order[k]:  # without a copy of the rows
-                    values += mean
+                    values += part
                 else:
-                    values[problem.splits[k].rows] += mean
+                    values[problem.splits[k].rows] += part
                 done += 1
                 pace.tick()
                 left = (len(pieces) - done) * (pace.seconds() or 0.0)

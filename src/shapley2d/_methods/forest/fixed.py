@@ -81,7 +81,7 @@ def _fit(model: Any, split: Split) -> Ensemble:
 
 
 class TreePieces:
-    """Numbered pieces of trees: the sums of the values under the trees of each.
+    """Numbered pieces of trees: what the trees of each add to the mean over trees and splits.
 
     Parameters
     ----------
@@ -124,6 +124,7 @@ class TreePieces:
         values = np.zeros((game.n_rows, game.n_columns))
         for tree in self.trees[k][start : start + PIECE_TREES]:
             game.add_values(tree, values)
+        values /= len(self.trees) * len(self.trees[k])
         return values
 
 

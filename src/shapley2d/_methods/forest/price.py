@@ -72,7 +72,7 @@ def price_forest(
     values = np.zeros(shape)
     for number in range(min(2, len(pieces))):  # about how far apart the values are
         values[problem.splits[pieces.split_of(number)].rows] += pieces(number)
-    values *= 1.0 / (PIECE_TREES * min(2, len(pieces)))
+    values *= n_trees / (PIECE_TREES * min(2, len(pieces)))
     rounds = price_draws(
         partial(deep.values, values),
         shape,
