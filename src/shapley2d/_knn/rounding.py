@@ -9,6 +9,7 @@ Blocks whose members tie either way are not in doubt.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -118,7 +119,7 @@ def _largest_rounding(part: RowValues, reference: IntegerColumns) -> float:
             coded[coalition].sum(axis=0),
             exact[coalition].sum(axis=0),
             true.relative_error,
-            true.reduced(rests[:, coalition].sum(axis=1)),
+            partial(_rests_at, rests[:, coalition]),
         )
         doubtful = every[~certain].tolist()
         if doubtful:
@@ -131,7 +132,7 @@ def _same_order(
     near: NDArray[np.integer],
     far: NDArray[np.floating],
     error: float,
-    rests: NDArray[np.int64],
+    rests: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.int64]],
 ) -> NDArray[np.bool_]:
     """Whether rows rank the same by rounded and by true distances, ties included.
 
@@ -142,22 +143,33 @@ def _same_order(
     near, far : ndarray of shape (T, n)
         See :func:`find_blocks`.
     error : float
-    rests : ndarray of shape (primes, T, n)
-        Equal where true distances are.
+    rests : callable
+        Given places of both kinds: numbers, by prime, that are equal where true distances are.
 
     Examples
     --------
     >>> near, far = np.array([[1, 0, 1], [1, 0, 1]]), np.array([[5.0, 2.0, 5.0], [5.0, 2.0, 4.9]])
-    >>> _same_order(near, far, 0.0, np.array([[[7, 3, 7], [7, 3, 8]]]))
+    >>> equal = np.array([[[7, 3, 7], [7, 3, 8]]])
+    >>> _same_order(near, far, 0.0, lambda t, rows: equal[:, t, rows])
     array([ True, False])
     """
     order = np.argsort(near, axis=1, kind="stable")
     near = np.take_along_axis(near, order, axis=1)
     far = np.take_along_axis(far, order, axis=1)
-    rests = np.take_along_axis(rests, order[None], axis=2)
     apart = (near[:, :-1] < near[:, 1:]) & (far[:, :-1] * (1 + error) < far[:, 1:] * (1 - error))
-    tied = (near[:, :-1] == near[:, 1:]) & (rests[:, :, :-1] == rests[:, :, 1:]).all(axis=0)
-    return np.asarray((apart | tied).all(axis=1))
+    t, k = np.nonzero(~apart)  # few, mostly: what is left to look at
+    tied = near[t, k] == near[t, k + 1]
+    t, k = t[tied], k[tied]
+    tied = (rests(t, order[t, k]) == rests(t, order[t, k + 1])).all(axis=0)
+    apart[t, k] = tied
+    return np.asarray(apart.all(axis=1))
+
+
+def _rests_at(
+    by_column: NDArray[np.int64], t: NDArray[np.intp], rows: NDArray[np.intp]
+) -> NDArray[np.int64]:
+    """Rests of distances from those of a coalition's columns (primes, columns, T, n)."""
+    return TrueDistances.reduced(by_column[:, :, t, rows].sum(axis=1))
 
 
 def average_rounding(

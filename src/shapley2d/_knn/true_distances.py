@@ -48,13 +48,10 @@ class TrueDistances:
 
     def rests_by_column(self, t: NDArray[np.integer]) -> NDArray[np.int64]:
         """The rests of these, one for each prime: (primes, m, T, n)."""
-        every, m = np.arange(self._coded.n_rows), self._coded.n_columns
-        columns = [self._column(j) for j in range(m)]
+        every = np.arange(self._coded.n_rows)
+        columns = [self._column(j) for j in range(self._coded.n_columns)]
         return np.array(
-            [
-                [[_rest_dissimilarity(c, row, every, prime) for row in t.tolist()] for c in columns]
-                for prime in _PRIMES
-            ]
+            [[_rest_dissimilarities(c, t, every, prime) for c in columns] for prime in _PRIMES]
         )
 
     @staticmethod
@@ -77,21 +74,22 @@ class TrueDistances:
         for prime in _PRIMES:
             total = np.zeros(rows.size, dtype=np.int64)
             for j in np.flatnonzero(coalition):
-                total += _rest_dissimilarity(self._column(int(j)), t, rows, prime)
+                total += _rest_dissimilarities(self._column(int(j)), np.array([t]), rows, prime)[0]
             found = (found << 31) | (total % prime)
         return found
 
 
-def _rest_dissimilarity(
-    column: TrueColumn, t: int, rows: NDArray[np.intp], prime: int
+def _rest_dissimilarities(
+    column: TrueColumn, t: NDArray[np.integer], rows: NDArray[np.intp], prime: int
 ) -> NDArray[np.int64]:
-    """Dissimilarities modulo a prime."""
-    missing, train = _rest(column.missing, prime), column.train[rows]
-    if np.isnan(column.valid[t]):
-        return np.full(rows.size, missing, dtype=np.int64)
-    apart = np.abs(_rests(train, prime) - _rests(column.valid[t : t + 1], prime))
+    """Dissimilarities of training rows from validation rows modulo a prime: (T, rows)."""
+    train, valid = column.train[rows], column.valid[t]
+    apart = np.abs(_rests(train, prime) - _rests(valid, prime)[:, None])
     square = (apart != 0).astype(np.int64) if column.nominal else apart * apart % prime
-    return np.where(np.isnan(train), missing, square * _rest(column.weight, prime) % prime)
+    gone = np.isnan(train) | np.isnan(valid)[:, None]
+    return np.where(
+        gone, _rest(column.missing, prime), square * _rest(column.weight, prime) % prime
+    )
 
 
 @lru_cache(maxsize=1024)
