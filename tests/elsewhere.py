@@ -22,7 +22,9 @@ def test_row_sums_are_the_row_values_of_pydvl(k):
         KNeighborsClassifier(n_neighbors=k), Dataset(X_valid, y_valid), progress=False
     )
     theirs.fit(Dataset(X, y))
-    ours = value_cells(X, y, X_valid, y_valid, n_neighbors=k, metric="sqeuclidean", baseline="zero")
+    ours = value_cells(
+        X, y, X_valid, y_valid, n_neighbors=k, metric="sqeuclidean", baseline="zero", votes="k"
+    )
     np.testing.assert_allclose(ours.rows, theirs.result.values, rtol=0, atol=1e-12)
 
 

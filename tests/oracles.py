@@ -55,9 +55,16 @@ class RandomGame:
         return self.of_sets(np.flatnonzero(S).tolist(), np.flatnonzero(F).tolist())
 
 
-def knn_utility(X, y, X_valid, y_valid, K, *, regression=False, baseline="zero", weights=None):
+def knn_utility(
+    X, y, X_valid, y_valid, K, *, regression=False, baseline="zero", weights=None, votes="share"
+):
     """h(S, F) from its definition: the vote of the K nearest rows, averaged over all orders of tied rows."""
     mean = np.mean(y) if regression else None
+
+    def of_no_rows(target):
+        if regression:
+            return -((target - mean) ** 2) if votes == "share" else 0.0
+        return (target in y) / len(set(y)) if votes == "share" else 0.0
 
     def one(S, F, x, target):
         distance = [sum((X[i][j] - x[j]) ** 2 for j in F) for i in S]
@@ -66,18 +73,21 @@ def knn_utility(X, y, X_valid, y_valid, K, *, regression=False, baseline="zero",
         utilities = []
         for orders in itertools.product(*(itertools.permutations(group) for group in groups)):
             nearest = [i for group in orders for i in group][:K]
+            divisor = len(nearest) if votes == "share" else K
             if regression:
-                guess = sum(y[i] - mean for i in nearest) / K
+                guess = sum(y[i] - mean for i in nearest) / divisor
                 utilities.append(-((guess - (target - mean)) ** 2))
             else:
-                utilities.append(sum(y[i] == target for i in nearest) / K)
+                utilities.append(sum(y[i] == target for i in nearest) / divisor)
         return np.mean(utilities)
 
     known = {}
 
     def h(S, F):
-        if not S or (not F and baseline == "zero"):
+        if not F and baseline == "zero":
             return 0.0
+        if not S:
+            return np.average([of_no_rows(target) for target in y_valid], weights=weights)
         if (S, F) not in known:
             scores = [one(sorted(S), F, x, t) for x, t in zip(X_valid, y_valid, strict=True)]
             known[S, F] = np.average(scores, weights=weights)

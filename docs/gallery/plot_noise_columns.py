@@ -21,7 +21,7 @@ X["noise"] = random.normal(size=len(X))
 X["more noise"] = random.normal(size=len(X))
 
 from_nothing = value_cells(X, y)
-from_zero = value_cells(X, y, baseline="zero")
+from_zero = value_cells(X, y, baseline="zero", votes="k")
 
 # %%
 # Counted from 0, as in the paper, a constant column gets a share that no column earned.

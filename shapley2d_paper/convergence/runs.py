@@ -130,7 +130,7 @@ def _game(
     options: dict[str, Any] = {"task": "classification", "n_jobs": 1, "progress": False}
     if model == "knn":
         exact = value_cells(
-            *data, subsets="all", n_neighbors=NEIGHBOURS, baseline="zero", **options
+            *data, subsets="all", n_neighbors=NEIGHBOURS, baseline="zero", votes="k", **options
         ).values
     else:
         exact = value_cells(*data, method="exact", model=model, baseline="zero", **options).values
@@ -171,7 +171,7 @@ def _pairs(data: tuple[Any, ...], model: str, seed: int) -> PermutationDraws:
     (split,) = make_problem(*data, task="classification").splits
     options: dict[str, Any] = {
         "baseline": "zero",
-        **({"n_neighbors": NEIGHBOURS} if model == "knn" else {}),
+        **({"n_neighbors": NEIGHBOURS, "votes": "k"} if model == "knn" else {}),
     }
     return PermutationDraws(sweep_game(model, split, **options), ("shapley", "shapley"), seed)
 

@@ -190,7 +190,7 @@ def _sampled(**options: Any) -> Callable[[DetectionTask], dict[str, Any]]:
 
 
 DETECTORS: dict[str, Detector] = {
-    "2D-KNN": _ours(_fixed(method="knn", baseline="zero"), label_column=True),
+    "2D-KNN": _ours(_fixed(method="knn", baseline="zero", votes="k"), label_column=True),
     "2D-MC": _ours(_sampled(method="mc", model="gaussian_nb", baseline="zero"), label_column=True),
     "1D": _ours(_sampled(method="flat", model="tree")),
     "2D-LOO": _ours(_fixed(method="loo", model="tree", baseline="zero")),

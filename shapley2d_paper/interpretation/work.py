@@ -28,7 +28,9 @@ AUTHORS = "the authors' table"
 def work(*, seed: int, table: str, within: float) -> list[Row]:
     """Value the cells, and look through all pairs of rows."""
     X, y, X_valid, y_valid, names = _table(table, seed)
-    values = value_cells(X, y, X_valid, y_valid, baseline="zero", n_jobs=1, progress=False).values
+    values = value_cells(
+        X, y, X_valid, y_valid, baseline="zero", votes="k", n_jobs=1, progress=False
+    ).values
     first, second = np.triu_indices(len(X), 1)
     # identical rows have identical cells for certain: they would say nothing
     distinct = (X[first] != X[second]).any(axis=1)

@@ -173,6 +173,7 @@ def _raw_values(task: DetectionTask, numbers: NDArray[np.float64]) -> NDArray[np
     options: dict[str, Any] = {
         "metric": "sqeuclidean",
         "baseline": "zero",
+        "votes": "k",
         "n_jobs": 1,
         "progress": False,
     }

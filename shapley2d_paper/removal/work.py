@@ -98,13 +98,14 @@ def removal_records(
 
 
 METHODS: dict[str, dict[str, Any]] = {
-    "2D-KNN": {"method": "knn", "baseline": "zero"},
+    "2D-KNN": {"method": "knn", "baseline": "zero", "votes": "k"},
     "2D-MC": {"method": "mc", "model": "tree", "baseline": "zero"},
     "1D": {"method": "flat", "model": "tree"},
     "2D-LOO": {"method": "loo", "model": "tree", "baseline": "zero"},
     "random": {"method": "random"},
 }
-"""Options of ``value_cells`` for every method; as in the paper, no columns are worth 0."""
+"""Options of ``value_cells`` for every method; as in the paper, no columns are worth 0,
+and right votes are divided by K."""
 
 SAMPLED = ("2D-MC", "1D")
 """Methods that draw a given number of permutations; 2D-KNN samples to a tolerance."""

@@ -54,7 +54,7 @@ def _knn(parts: Parts, *, columns: str, repeats: int, seed: int) -> Row:
     """Nearest neighbours on all cores, to the tolerance or with every column subset."""
     data = (parts.X, parts.y, parts.X_valid, parts.y_valid)
     options: dict[str, Any] = {"task": "classification", "random_state": seed, "progress": False}
-    options["baseline"] = "zero"
+    options |= {"baseline": "zero", "votes": "k"}
     for form in ("exact", "fast"):  # load the compiled kernels
         few = (parts.X[:1100], parts.y[:1100], parts.X_valid[:8], parts.y_valid[:8])
         value_cells(*few, n_subsets=64, form=form, **options)

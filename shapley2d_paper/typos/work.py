@@ -81,7 +81,7 @@ def mistyped_census(
 def _scores(method: str, task: DetectionTask) -> NDArray[np.float64]:
     # as in the paper, whose codes of categories count as numbers
     of_codes: dict[str, dict[str, Any]] = {
-        RAW: {"metric": "sqeuclidean", "baseline": "zero"},
+        RAW: {"metric": "sqeuclidean", "baseline": "zero", "votes": "k"},
         "1D": {"method": "flat", "model": "tree", "max_permutations": task.budget, "tolerance": 0},
     }
     if method == RAW_Z:

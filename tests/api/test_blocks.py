@@ -56,9 +56,14 @@ def tree_utility(X, y, X_valid, y_valid):
     return h
 
 
-def knn_utility(X, y, X_valid, y_valid, *, k, task):
+def knn_utility(X, y, X_valid, y_valid, *, k, task, votes):
     """h(S, F) by its definition, averaged over all orders of all rows at the same distance."""
     centre = y.mean()
+    if votes == "share":
+        guess = np.mean(np.isin(y_valid, y)) / np.unique(y).size
+        nothing = guess if task == "classification" else -np.mean((y_valid - centre) ** 2)
+    else:
+        nothing = 0.0
 
     def one(d, targets, target):
         order = np.argsort(d, kind="stable")
@@ -66,17 +71,20 @@ def knn_utility(X, y, X_valid, y_valid, *, k, task):
         found = []
         for orders in itertools.product(*(itertools.permutations(group) for group in ties)):
             nearest = [i for group in orders for i in group][:k]
+            divisor = len(nearest) if votes == "share" else k
             if task == "classification":
-                found.append(sum(targets[i] == target for i in nearest) / k)
+                found.append(sum(targets[i] == target for i in nearest) / divisor)
             else:
-                mean = sum(targets[i] - centre for i in nearest) / k
+                mean = sum(targets[i] - centre for i in nearest) / divisor
                 found.append(-((mean - (target - centre)) ** 2))
         return np.mean(found)
 
     def h(S, F):
         rows, columns = sorted(S), sorted(F)
-        if not rows or not columns:
+        if not columns:
             return 0.0
+        if not rows:
+            return nothing
         near = (X_valid[:, None, columns] - X[None, rows][:, :, columns]) ** 2
         return np.mean(
             [one(d, y[rows], target) for d, target in zip(near.sum(axis=2), y_valid, strict=True)]
@@ -182,17 +190,23 @@ def test_single_rows_and_columns_as_groups_are_the_cells():
     seed=st.integers(0, 10_000),
     k=st.integers(1, 4),
     task=st.sampled_from(["classification", "regression"]),
+    votes=st.sampled_from(["share", "k"]),
 )
-def test_knn_utilities_equal_their_definition(seed, k, task):
+def test_knn_utilities_equal_their_definition(seed, k, task, votes):
     random = np.random.default_rng(seed)
     X, X_valid = (
         random.integers(0, 3, (5, 2)).astype(float),
         random.integers(0, 3, (3, 2)).astype(float),
     )
     y, y_valid = random.integers(0, 3, 5).astype(float), random.integers(0, 3, 3).astype(float)
-    h = knn_utility(X, y, X_valid, y_valid, k=k, task=task)
+    if task == "classification":  # codes: 0, 1, ..., and -1 for a label that no row has
+        classes, y = np.unique(y, return_inverse=True)
+        y_valid = np.array([float(np.flatnonzero(classes == c)[0]) if c in classes else -1.0
+                            for c in y_valid])  # fmt: skip
+    h = knn_utility(X, y, X_valid, y_valid, k=k, task=task, votes=votes)
     columns = integer_columns(as_table(X), as_table(X_valid), "sqeuclidean")
-    game = KnnGame(columns, y, y_valid, task=task, n_neighbors=k, baseline="zero", n_jobs=1)
+    known = {"task": task, "n_neighbors": k, "baseline": "zero", "votes": votes}
+    game = KnnGame(columns, y, y_valid, n_jobs=1, **known)
     found = game.utilities(SubsetCoalitions(5), SubsetCoalitions(2))
     for a, S in enumerate(SubsetCoalitions(5)):
         for b, F in enumerate(SubsetCoalitions(2)):

@@ -186,7 +186,7 @@ def test_columns_are_worth_nothing_where_all_rows_vote(task, semivalue, monkeypa
 def test_what_values_of_a_regression_sum_to(n_neighbors):
     """By enumeration: without columns the neighbours are K rows drawn at random."""
     x, y, x_valid, y_valid = X[:7], Y[:7], X_VALID[:5], Y_VALID[:5]
-    options = {"n_neighbors": n_neighbors, "progress": False}
+    options = {"n_neighbors": n_neighbors, "votes": "k", "progress": False}
     zero = value_cells(x, y, x_valid, y_valid, baseline="zero", **options).total
     ties = value_cells(x, y, x_valid, y_valid, baseline="labels", **options).total
     drawn = [

@@ -125,7 +125,7 @@ def test_values_equal_the_definition_in_fractions(seed):
     y, y_valid = [0, 1, *rng.integers(0, 2, 3).tolist()], rng.integers(0, 2, 3).tolist()
     k = 1 + seed % 3
     v = value_cells(
-        train, y, valid, y_valid, n_neighbors=k, metric=metric, baseline="zero",
+        train, y, valid, y_valid, n_neighbors=k, metric=metric, baseline="zero", votes="k",
         task="classification", progress=False,
     )  # fmt: skip
     expected = exact_values(train, y, valid, y_valid, k, metric)
@@ -136,7 +136,7 @@ def test_values_equal_the_definition_in_fractions(seed):
 def test_a_gap_does_not_match_everything():
     """In a 0/1 column a gap is 2 var = 3/8 away, between a match and a mismatch."""
     X, y = [[1], [0], [0], [0], [np.nan]], list("abbba")
-    options = {"n_neighbors": 1, "baseline": "zero", "progress": False}
+    options = {"n_neighbors": 1, "baseline": "zero", "votes": "k", "progress": False}
     v = value_cells(X, y, [[0]], ["a"], metric="sqeuclidean", **options)
     assert v.total == pytest.approx(0, abs=1e-12)
     frame = pd.DataFrame({"x": [1.0, 0.0, 0.0, 0.0, np.nan]})
@@ -314,7 +314,7 @@ def check_bound(seeds):
             train.loc[1, name], valid.loc[0, name] = train.loc[0, name], train.loc[0, name]
         y, y_valid = [0, 1, *rng.integers(0, 2, n - 2).tolist()], rng.integers(0, 2, 2).tolist()
         v = value_cells(
-            train, y, valid, y_valid, n_neighbors=1, metric=metric, baseline="zero",
+            train, y, valid, y_valid, n_neighbors=1, metric=metric, baseline="zero", votes="k",
             task="classification", progress=False,
         )  # fmt: skip
         error = np.abs(v.values - exact_values(train, y, valid, y_valid, 1, metric)).max()

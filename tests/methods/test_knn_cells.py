@@ -30,8 +30,9 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("votes", ["share", "k"])
 @pytest.mark.parametrize(("n", "m", "classes", "K", "semivalue", "baseline"), CASES)
-def test_classification_equals_brute_force(n, m, classes, K, semivalue, baseline):
+def test_classification_equals_brute_force(n, m, classes, K, semivalue, baseline, votes):
     rng = np.random.default_rng(n * 100 + m * 10 + K)
     X, X_valid = rng.integers(0, 3, (n, m)), rng.integers(0, 3, (3, m))
     y, y_valid = np.arange(n) % classes, rng.integers(0, classes, 3)
@@ -41,7 +42,13 @@ def test_classification_equals_brute_force(n, m, classes, K, semivalue, baseline
         else (semivalue, semivalue)
     )
     h = knn_utility(
-        X.tolist(), y.tolist(), X_valid.tolist(), y_valid.tolist(), K, baseline=baseline
+        X.tolist(),
+        y.tolist(),
+        X_valid.tolist(),
+        y_valid.tolist(),
+        K,
+        baseline=baseline,
+        votes=votes,
     )
     v = value_cells(
         X,
@@ -52,6 +59,7 @@ def test_classification_equals_brute_force(n, m, classes, K, semivalue, baseline
         n_neighbors=K,
         semivalue=semivalue,
         baseline=baseline,
+        votes=votes,
         progress=False,
     )
     np.testing.assert_allclose(v.values, brute_force(h, n, m, rows, columns), rtol=0, atol=1e-10)
@@ -59,11 +67,12 @@ def test_classification_equals_brute_force(n, m, classes, K, semivalue, baseline
 
 
 @pytest.mark.filterwarnings("ignore:baseline='zero' counts from a score of 0")
+@pytest.mark.parametrize("votes", ["share", "k"])
 @pytest.mark.parametrize("baseline", ["zero", "labels"])
 @pytest.mark.parametrize(
     ("K", "semivalue"), [(1, "shapley"), (2, "shapley"), (3, "banzhaf"), (8, "shapley")]
 )
-def test_regression_equals_brute_force(K, semivalue, baseline):
+def test_regression_equals_brute_force(K, semivalue, baseline, votes):
     rng = np.random.default_rng(K)
     X, X_valid = rng.integers(0, 3, (5, 2)), rng.integers(0, 3, (3, 2))
     y, y_valid = rng.normal(size=5).round(2), rng.normal(size=3).round(2)
@@ -75,10 +84,12 @@ def test_regression_equals_brute_force(K, semivalue, baseline):
         K,
         baseline=baseline,
         regression=True,
+        votes=votes,
     )
     options = {
         "metric": "sqeuclidean",
         "n_neighbors": K,
+        "votes": votes,
         "semivalue": semivalue,
         "baseline": baseline,
     }
@@ -97,7 +108,7 @@ def test_regression_sums_to_minus_the_squared_error_of_scikit_learn():
     X, y = X[:, :4], y + np.random.default_rng(0).normal(size=y.size)
     options = {"metric": "sqeuclidean", "n_neighbors": 7, "progress": False}
     with pytest.warns(InputWarning, match="minus the squared error is 0 for a perfect model"):
-        v = value_cells(X[:300], y[:300], X[300:], y[300:], baseline="zero", **options)
+        v = value_cells(X[:300], y[:300], X[300:], y[300:], baseline="zero", votes="k", **options)
     guess = KNeighborsRegressor(7).fit(X[:300], y[:300]).predict(X[300:])
     # the table has tied neighbours at the seventh rank, which scikit-learn breaks and we average
     assert v.total == pytest.approx(-np.mean((guess - y[300:]) ** 2), rel=0.02)

@@ -53,15 +53,20 @@ def test_features_beside_the_label_have_a_semivalue_of_their_own(semivalue, m):
     )
 
 
+@pytest.mark.filterwarnings("ignore:baseline='zero' counts from a score of 0")
+@pytest.mark.parametrize(("votes", "baseline"), [("share", "labels"), ("k", "labels"),
+                                                 ("share", "zero"), ("k", "zero")])  # fmt: skip
 @pytest.mark.parametrize("semivalue", SEMIVALUES[:3])
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_knn_with_the_label_equals_all_coalitions_of_its_utility(semivalue, task):
+def test_knn_with_the_label_equals_all_coalitions_of_its_utility(semivalue, task, votes, baseline):
     data = small(task=task)
     options = {
         "n_neighbors": 2,
         "metric": "sqeuclidean",
         "include_label": True,
         "semivalue": semivalue,
+        "votes": votes,
+        "baseline": baseline,
     }
     closed = value_cells(*data, method="knn", **options)
     every = value_blocks(
@@ -73,9 +78,10 @@ def test_knn_with_the_label_equals_all_coalitions_of_its_utility(semivalue, task
 
 def test_the_label_counts_as_a_vote_of_all_where_no_columns_tie():
     data = small()
-    v = value_cells(*data, method="knn", n_neighbors=2, baseline="labels", include_label=True)
-    plain = value_cells(*data, method="knn", n_neighbors=2, baseline="labels")
-    zero = value_cells(*data, method="knn", n_neighbors=2, baseline="zero")
+    options = {"method": "knn", "n_neighbors": 2, "votes": "k"}
+    v = value_cells(*data, baseline="labels", include_label=True, **options)
+    plain = value_cells(*data, baseline="labels", **options)
+    zero = value_cells(*data, baseline="zero", **options)
     vote = zero.total - plain.total  # what no columns are worth
     assert v.total == pytest.approx(zero.total) and vote > 0
 

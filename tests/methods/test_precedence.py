@@ -162,9 +162,10 @@ def test_what_cannot_be_is_said(options, message):
 LEVELS = [[0, 1, 1, 0, 2, 1], [2, 1, 0, 1, 0, 0], [0, 1, 2, 3, 4, 5], None]
 
 
+@pytest.mark.parametrize("votes", ["share", "k"])
 @pytest.mark.parametrize("baseline", ["labels", "zero"])
 @pytest.mark.parametrize(("seed", "k"), [(0, 1), (1, 2), (2, 3), (3, 8)])
-def test_nearest_neighbours_have_a_closed_form_in_any_order_of_arrival(seed, k, baseline):
+def test_nearest_neighbours_have_a_closed_form_in_any_order_of_arrival(seed, k, baseline, votes):
     rng = np.random.default_rng(seed)
     X, X_valid = rng.integers(0, 2 + seed, (6, 2)), rng.integers(0, 2 + seed, (5, 2))  # many ties
     y, y_valid = rng.permutation([0, 1, 2, 0, 1, 1]), rng.integers(0, 3, 5)
@@ -177,6 +178,7 @@ def test_nearest_neighbours_have_a_closed_form_in_any_order_of_arrival(seed, k, 
         k,
         baseline=baseline,
         weights=weights,
+        votes=votes,
     )
     rows, columns = LEVELS[seed], [None, [0, 1], [1, 0], [0, 1]][seed]
     precedence = {"rows": rows, "columns": columns}
@@ -185,6 +187,7 @@ def test_nearest_neighbours_have_a_closed_form_in_any_order_of_arrival(seed, k, 
         "n_neighbors": k,
         "metric": "sqeuclidean",
         "baseline": baseline,
+        "votes": votes,
         "valid_weight": weights,
         "progress": False,
     }

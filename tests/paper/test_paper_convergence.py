@@ -31,7 +31,7 @@ def test_column_game_is_the_one_that_the_package_values():
     everything = AllSubsets(n_columns)
     exact = everything.combine(phi(everything.coalitions.masks())).T
     parts = split_table("wine", 3, n_train=12, n_valid=10)
-    options = {"subsets": "all", "baseline": "zero", "progress": False}
+    options = {"subsets": "all", "baseline": "zero", "votes": "k", "progress": False}
     direct = value_cells(parts.X, parts.y, parts.X_valid, parts.y_valid, **options)
     np.testing.assert_allclose(exact, direct.values, atol=1e-12)
 

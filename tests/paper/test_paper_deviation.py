@@ -223,7 +223,7 @@ def test_every_detector_answers_one_call(name):
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("2D-KNN", {"method": "knn", "baseline": "zero"}),
+        ("2D-KNN", {"method": "knn", "baseline": "zero", "votes": "k"}),
         (
             "2D-MC",
             {

@@ -199,7 +199,7 @@ def test_injected_tables_are_ranked_by_value_and_drawn(read_back):
     injected = injected_table("unlikely", 0, 0.02)
     task = injected.task
     valid = (task.valid_numbers, task.valid_labels)
-    options = {"metric": "sqeuclidean", "baseline": "zero", "progress": False}
+    options = {"metric": "sqeuclidean", "baseline": "zero", "votes": "k", "progress": False}
     values = value_cells(task.numbers, task.labels, *valid, **options).values
     low = records.where(what="range", method=RAW, rows="all rows").mean("lowest_after")
     assert low == pytest.approx(values.min(), rel=1e-5)

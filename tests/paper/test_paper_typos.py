@@ -101,7 +101,10 @@ def test_values_rank_the_cells_and_everything_is_drawn(tmp_path):
     rows = task.numbers, task.labels, task.valid_numbers, task.valid_labels
     score = records.where(what="score", table_rows=120, scope="all cells")
     flat = {"method": "flat", "model": "tree", "max_permutations": 1, "tolerance": 0}
-    for method, options in ((RAW, {"metric": "sqeuclidean", "baseline": "zero"}), ("1D", flat)):
+    for method, options in (
+        (RAW, {"metric": "sqeuclidean", "baseline": "zero", "votes": "k"}),
+        ("1D", flat),
+    ):
         values = value_cells(*rows, progress=False, **options).values
         assert score.where(method=method).mean("auroc") == pytest.approx(
             roc_auc_score(truth.ravel(), -values.ravel()), abs=1e-5

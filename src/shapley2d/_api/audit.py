@@ -271,7 +271,7 @@ class _Auditor:
         if "model" in known:
             for model in ("knn", "tree"):
                 if model != known["model"]:
-                    of_the_other = ("n_neighbors", "metric", "scoring")
+                    of_the_other = ("n_neighbors", "metric", "votes", "scoring")
                     yield case(f"by the model {model}", {"model": model}, of_the_other)
         for part, which in enumerate(("one half", "the other half")):
             half = Variation(problem=partial(_half, number=part, seed=self.job.run.seed))

@@ -74,6 +74,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         progress: Any = False,
         n_neighbors: int | None = None,
         metric: str | None = None,
+        votes: str | None = None,
         scoring: Any = None,
         subsets: str | None = None,
         n_subsets: int | None = None,
@@ -105,6 +106,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         self.progress = progress
         self.n_neighbors = n_neighbors
         self.metric = metric
+        self.votes = votes
         self.scoring = scoring
         self.subsets = subsets
         self.n_subsets = n_subsets

@@ -1,10 +1,10 @@
 """The utility of K nearest neighbours for any coalition of rows and columns, without a model.
 
-    h(S, F) = mean over validation rows of (1/K) sum over k <= min(K, |S|) of [label of the k-th
-    nearest in S = y],
+    h(S, F) = mean over validation rows of the share of the min(K, |S|) nearest rows of S that have
+    their label,
 
 the utility behind the closed form of method ``"knn"``; in regression minus the squared error of the
-K nearest's mean, where neighbours that are not there count as the mean of the training targets.
+mean of these rows. See :mod:`shapley2d._knn.few_rows` for ``votes="k"``, which divides by K.
 Rows at the same distance are averaged over all their orders; without any column all rows are, so
 that their labels alone predict. See :mod:`shapley2d._knn.metric` for the distance, categories and
 missing entries included.
@@ -21,7 +21,7 @@ from shapley2d._base.in_threads import map_in_threads
 from shapley2d._kernels.knn_utility import Nearest, add_utilities
 from shapley2d._kernels.sweep_knn import fill_grid
 from shapley2d._knn.cuda.weight_levels import check_levels, weight_levels
-from shapley2d._tables.per_row import weighted_mean
+from shapley2d._knn.few_rows import FewRows
 from shapley2d._theory.coalitions import NestedCoalitions
 
 if TYPE_CHECKING:
@@ -52,9 +52,13 @@ class KnnGame:
     task : {"classification", "regression"}
     n_neighbors : int
     baseline : {"labels", "zero"}
-        What no columns are worth: a vote among all rows of the coalition, which tie; or 0. No rows
-        are worth no votes, i.e. 0, and in regression the error of the mean of all training targets
-        (0 with ``"zero"``).
+        What no columns are worth: a vote among all rows of the coalition, which tie; or 0.
+    votes : {"share", "k"}
+        Whether right votes are divided by the votes there are, or by K. No rows are worth a guess,
+        1 / classes or the error of the mean of all training targets; with ``"k"`` 0 votes, i.e. 0,
+        and in regression that error too (0 where the baseline is 0).
+    n_classes : int, optional
+        By default those of the training rows.
     valid_weights : ndarray of shape (T,), optional
         What each validation row counts; all count alike by default.
     n_jobs : int or None
@@ -86,6 +90,8 @@ class KnnGame:
         task: Literal["classification", "regression"],
         n_neighbors: int,
         baseline: str = "labels",
+        votes: str = "share",
+        n_classes: int | None = None,
         valid_weights: NDArray[np.float64] | None = None,
         n_jobs: int | None = None,
         device: Device | None = None,
@@ -100,8 +106,18 @@ class KnnGame:
         self._measures = columns.measures
         self._k = int(n_neighbors)
         self._ties = baseline != "zero"
-        guesses = self._ties and not self._classifies
-        self._nothing = -weighted_mean(self._y_valid**2, valid_weights) if guesses else 0.0
+        if self._classifies and n_classes is None:
+            n_classes = int(y.astype(np.intp).max(initial=0)) + 1
+        self._few = FewRows.of(
+            y,
+            y_valid,
+            n_neighbors=self._k,
+            n_classes=n_classes if self._classifies else None,
+            valid_weights=valid_weights,
+        )
+        self._shares = votes == "share"
+        guesses = self._shares or (self._ties and not self._classifies)
+        self._nothing = self._few.guess if guesses else 0.0
         alike = np.ones(len(self._y_valid))
         self._factors = alike if valid_weights is None else valid_weights / valid_weights.mean()
         self._n_jobs = n_jobs
@@ -152,8 +168,17 @@ class KnnGame:
             for chunk in map_in_threads(evaluate, starts, effective_n_jobs(self._n_jobs)):
                 total += chunk
         total /= len(self._valid)
-        total[~masks.any(axis=1)] = self._nothing
+        counts = column_masks.any(axis=1) | self._ties  # no columns are worth 0 where none tie
+        if self._shares:
+            sizes = masks.sum(axis=1)
+            few = np.flatnonzero((sizes > 0) & (sizes < self._k))
+            total[few] += np.outer(self._few.utilities(sizes[few], self._worth(masks[few])), counts)
+        total[~masks.any(axis=1)] = self._nothing * counts
         return total
+
+    def _worth(self, masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """What the rows of every coalition are worth together where fewer than K are there."""
+        return np.array([self._few.worth[mask].sum() for mask in masks])
 
     def _swept(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
         """Utilities of all prefixes of the rows under all prefixes of the columns."""
@@ -169,8 +194,13 @@ class KnnGame:
             table, self._y[rows], self._y_valid, self._factors, self._k, self._classifies, sums
         )
         grid = np.zeros((rows.size + 1, columns.size + 1))
-        grid[0] = self._nothing
-        grid[1:, 0 if self._ties else 1 :] = sums.T / len(self._valid)
+        counts = grid[:, 0 if self._ties else 1 :]
+        counts[0] = self._nothing
+        counts[1:] = sums.T / len(self._valid)
+        if self._shares:
+            sizes = np.arange(1, min(self._k, rows.size + 1))
+            sums = np.cumsum(self._few.worth[rows[: sizes.size]])
+            counts[sizes] += self._few.utilities(sizes, sums)[:, None]
         return grid
 
     def _chunk(

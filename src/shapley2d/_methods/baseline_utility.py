@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.warnings import warn
+from shapley2d._knn.few_rows import FewRows
 from shapley2d._tables.per_row import weighted_mean
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import InputWarning, Setting
@@ -24,7 +25,9 @@ BEST_CONSTANT = "that of the best constant prediction"
 BLIND_GUESS = "that of a guess without any labels"
 
 
-def knn_baseline(problem: Problem, baseline: str, n_neighbors: int) -> dict[str, Any]:
+def knn_baseline(
+    problem: Problem, baseline: str, n_neighbors: int, votes: str = "share"
+) -> dict[str, Any]:
     """The baseline of nearest neighbours, for a result's record; empty where it is 0.
 
     Parameters
@@ -33,6 +36,7 @@ def knn_baseline(problem: Problem, baseline: str, n_neighbors: int) -> dict[str,
         With the weights of its validation rows.
     baseline : {"labels", "zero"}
     n_neighbors : int
+    votes : {"share", "k"}
 
     Examples
     --------
@@ -42,17 +46,29 @@ def knn_baseline(problem: Problem, baseline: str, n_neighbors: int) -> dict[str,
     {'baseline_utility': 0.625, 'baseline': "what the rows' labels alone predict"}
     """
     classifies = problem.target.task == "classification"
-    if baseline == "zero":
+    if baseline == "zero" and votes == "k":
         if not classifies:
             _warn_of_perfect_zero("minus the squared error")
         return {}
-    if problem.label is None:
-        utilities = [labels_alone(split, int(n_neighbors)) for split in problem.splits]
+    if baseline == "labels" and problem.label is None:
+        utilities = [labels_alone(split, int(n_neighbors), votes) for split in problem.splits]
         return {"baseline_utility": float(np.mean(utilities)), "baseline": LABELS_ALONE}
-    if classifies:  # without a label no vote is right
+    if classifies and votes == "k":  # without a label no vote is right
         return {}
-    utilities = [_error_of_mean(split) for split in problem.splits]
-    return {"baseline_utility": float(np.mean(utilities)), "baseline": MEAN_OF_ALL}
+    utilities = [few_rows(split, int(n_neighbors)).guess for split in problem.splits]
+    words = BLIND_GUESS if classifies else MEAN_OF_ALL
+    return {"baseline_utility": float(np.mean(utilities)), "baseline": words}
+
+
+def few_rows(split: Split, n_neighbors: int) -> FewRows:
+    """What dividing by the votes there are changes in a split."""
+    return FewRows.of(
+        split.y.codes,
+        split.y_valid.codes,
+        n_neighbors=n_neighbors,
+        n_classes=split.y.classes.size if split.y.task == "classification" else None,
+        valid_weights=split.valid_weights,
+    )
 
 
 def forest_baseline(problem: Problem, baseline: str) -> dict[str, Any]:
@@ -70,11 +86,13 @@ def forest_baseline(problem: Problem, baseline: str) -> dict[str, Any]:
     return {"baseline_utility": float(np.mean(utilities)), "baseline": words}
 
 
-def labels_alone(split: Split, n_neighbors: int) -> float:
+def labels_alone(split: Split, n_neighbors: int, votes: str = "share") -> float:
     """The utility of all rows without any column: all tie, so K of them vote at random."""
     y, y_valid = split.y.codes, split.y_valid.codes
     n = y.size
     taken = min(n_neighbors, n)
+    if votes == "share":  # fewer rows than neighbours are as many neighbours
+        n_neighbors = taken
     if split.y.task == "classification":
         counts = np.bincount(y, minlength=split.y.classes.size)
         right = np.where(y_valid >= 0, counts[y_valid], 0) / n

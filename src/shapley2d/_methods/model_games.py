@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.defaults import N_NEIGHBORS
+from shapley2d._knn.few_rows import VOTES
 from shapley2d._methods.models import built_in_weighs_not, is_knn, resolve_model
 from shapley2d._tables.problem import weigh_problem
 
@@ -51,6 +52,7 @@ def model_games(
     baseline: str = "labels",
     n_neighbors: int | None = None,
     metric: str | None = None,
+    votes: str | None = None,
     truncation: float | None = None,
     threads: int = 1,
     device: Device | None = None,
@@ -61,7 +63,7 @@ def model_games(
     ----------
     problem : Problem
     run : Run
-    model, scoring, preprocess, baseline, n_neighbors, metric, truncation
+    model, scoring, preprocess, baseline, n_neighbors, metric, votes, truncation
         Options of the methods that train.
     threads : int
         For the built-in K nearest neighbours, whose threads share a game of few coalitions.
@@ -82,6 +84,7 @@ def model_games(
         "preprocess": preprocess,
         "n_neighbors": n_neighbors,
         "metric": metric,
+        "votes": votes,
         "truncation": truncation,
     }
     resolved = resolve_model(model, problem.target.task, given)
@@ -92,6 +95,7 @@ def model_games(
         known: dict[str, Any] = {
             "n_neighbors": N_NEIGHBORS if n_neighbors is None else int(n_neighbors),
             "metric": "auto" if metric is None else metric,
+            "votes": VOTES[0] if votes is None else votes,
         }
         games = [
             sweep_game(resolved, split, baseline=baseline, n_jobs=threads, device=device, **known)
@@ -100,7 +104,7 @@ def model_games(
         info = {
             "model": resolved,
             **known,
-            **knn_baseline(problem, baseline, known["n_neighbors"]),
+            **knn_baseline(problem, baseline, known["n_neighbors"], known["votes"]),
         }
     else:
         if isinstance(resolved, str):
@@ -148,6 +152,7 @@ def score_model(
     baseline: str = "labels",
     n_neighbors: int | None = None,
     metric: str | None = None,
+    votes: str | None = None,
     **_: Any,
 ) -> float:
     """The score of a model trained on all rows and columns, less its baseline.
@@ -167,13 +172,14 @@ def score_model(
         baseline=baseline,
         n_neighbors=n_neighbors,
         metric=metric,
+        votes=votes,
         threads=-1 if run.n_jobs is None else run.n_jobs,
     )
     gains = []
     for game in parts.games:
-        columns = np.repeat([[False], [True]], game.n_columns, axis=1)
-        none, everything = game.utilities(
-            MaskCoalitions(np.ones((1, game.n_rows))), MaskCoalitions(columns)
-        )[0]
-        gains.append(everything - none)
+        rows, columns = (
+            MaskCoalitions(np.repeat([[False], [True]], size, axis=1))
+            for size in (game.n_rows, game.n_columns)
+        )
+        gains.append(np.diff(np.diff(game.utilities(rows, columns), axis=0), axis=1)[0, 0])
     return float(np.mean(gains))

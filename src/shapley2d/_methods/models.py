@@ -117,7 +117,7 @@ MODELS = {
         Model(
             "knn",
             "the K-nearest-neighbour utility, built in",
-            options=("n_neighbors", "metric", "scoring"),
+            options=("n_neighbors", "metric", "votes", "scoring"),
             scorings=("accuracy", "balanced_accuracy", "neg_mean_squared_error"),
         ),
         Model("sklearn_tree", "scikit-learn's decision tree", _sklearn_tree),
@@ -281,7 +281,7 @@ def _check_scoring(record: Model, task: str, scoring: Any) -> None:
 
 
 def _why_not(record: Model, option: str) -> tuple[Any, ...]:
-    if option in ("n_neighbors", "metric"):
+    if option in ("n_neighbors", "metric", "votes"):
         return ": it is an option of ", Setting("model", "knn"), "; leave it out"
     if option == "truncation":
         return (", which does not train again for every subset: leave it out",)

@@ -7,6 +7,7 @@ from typing import Any
 from shapley2d._base.defaults import N_NEIGHBORS as DEFAULT_NEIGHBORS
 from shapley2d._base.defaults import TOLERANCE as DEFAULT_TOLERANCE
 from shapley2d._base.words import nearest_word
+from shapley2d._knn.few_rows import VOTES as VOTES_BY
 from shapley2d._knn.metric import METRICS
 from shapley2d._methods.models import model_option
 from shapley2d._methods.record import Option, choice, file, number, whole
@@ -37,6 +38,12 @@ METRIC = choice(
     tuple(METRICS),
     "distance between entries: auto scales every column, sqeuclidean takes raw numbers",
 )
+VOTES = choice(
+    "votes",
+    VOTES_BY,
+    "what right votes are divided by: share, the votes there are; or k, the number of neighbours "
+    "even where fewer rows are there, as in the paper",
+)
 BACKEND = choice(
     "backend",
     ("auto", "cpu", "cuda"),
@@ -53,6 +60,7 @@ MODEL = model_option("sklearn_tree")
 # of methods that train, for model="knn" only
 MODEL_NEIGHBORS = N_NEIGHBORS.but(default=None, shown_default=N_NEIGHBORS.default_words)
 MODEL_METRIC = METRIC.but(default=None, shown_default=METRIC.default_words)
+MODEL_VOTES = VOTES.but(default=None, shown_default=VOTES.default_words)
 MODEL_BACKEND = BACKEND.but(default=None, shown_default=BACKEND.default_words)
 SCORING = Option(
     "scoring",
@@ -98,7 +106,7 @@ CLUSTER = Option(
     metavar="ADDRESS",
 )
 
-TRAINING = (MODEL, SCORING, PREPROCESS, BASELINE, MODEL_NEIGHBORS, MODEL_METRIC)
+TRAINING = (MODEL, SCORING, PREPROCESS, BASELINE, MODEL_NEIGHBORS, MODEL_METRIC, MODEL_VOTES)
 """Options of methods that train a model."""
 
 KEPT = (CHECKPOINT, CLUSTER)

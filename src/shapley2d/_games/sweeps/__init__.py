@@ -29,8 +29,8 @@ def sweep_game(name: str, split: Split, **options: Any) -> Game:
         Training and validation rows, checked.
     **options
         ``baseline="labels"`` and ``scoring=None``. Instead of the latter ``"knn"``, whose utility
-        is that of method ``"knn"``, takes ``n_neighbors``, ``metric="auto"``, ``n_jobs=1`` and
-        ``device=None``.
+        is that of method ``"knn"``, takes ``n_neighbors``, ``metric="auto"``, ``votes="share"``,
+        ``n_jobs=1`` and ``device=None``.
 
     Returns
     -------
@@ -68,6 +68,7 @@ def _knn_game(
     n_neighbors: int,
     metric: str = "auto",
     baseline: str = "labels",
+    votes: str = "share",
     n_jobs: int | None = 1,
     device: Device | None = None,
 ) -> KnnGame:
@@ -82,6 +83,8 @@ def _knn_game(
         task=split.y.task,
         n_neighbors=n_neighbors,
         baseline=baseline,
+        votes=votes,
+        n_classes=split.y.classes.size if split.y.task == "classification" else None,
         valid_weights=split.valid_weights,
         n_jobs=n_jobs,
         device=device,

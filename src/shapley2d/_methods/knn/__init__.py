@@ -17,6 +17,7 @@ from shapley2d._methods.options import (
     METRIC,
     N_NEIGHBORS,
     TOLERANCE,
+    VOTES,
 )
 from shapley2d._methods.record import Method, choice, whole
 from shapley2d.exceptions import InputError, Setting
@@ -41,6 +42,7 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     from shapley2d._methods.knn.label import value_knn_label
     from shapley2d._methods.knn.precedence import value_with_precedence
     from shapley2d._methods.knn.varying import take_columns, varying_columns, with_zeros
+    from shapley2d._methods.knn.votes import with_votes
     from shapley2d._tables.problem import weigh_problem
 
     scoring = options.pop("scoring", None)
@@ -49,7 +51,9 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     # a text that is the same in every row too, though no distance needs it
     check_metric(options["metric"], problem.table)
     value = value_knn if problem.label is None else value_knn_label
-    facts = knn_baseline(problem, options["baseline"], options["n_neighbors"])
+    votes = options.pop("votes")
+    facts = knn_baseline(problem, options["baseline"], options["n_neighbors"], votes)
+    facts["votes"] = votes
     asked = KnnOptions(**options)
     if run.precedence.is_set:
         for name in ("checkpoint", "cluster"):
@@ -57,15 +61,18 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
                 raise InputError(
                     Setting(name, options[name]), " does not work with ", Setting("precedence")
                 )
-        return value_with_precedence(problem, run, **options).noting(**facts)
+        found = value_with_precedence(problem, run, **options)
+        return with_votes(found, problem, run, asked, votes).noting(**facts)
     if options["baseline"] == "zero":
-        return value(problem, run, asked).noting(**facts)
+        found = value(problem, run, asked)
+        return with_votes(found, problem, run, asked, votes).noting(**facts)
     kept, n_columns = varying_columns(problem.table), problem.table.n_columns
     part = problem if kept.size == n_columns else take_columns(problem, kept)
     if run.sums is not None:
         beside = np.arange(n_columns, run.sums.columns.size)  # the label
         run = replace(run, sums=run.sums.take_columns(np.append(kept, beside)))
-    return with_zeros(value(part, run, asked), kept, n_columns).noting(**facts)
+    found = with_zeros(value(part, run, asked), kept, n_columns)
+    return with_votes(found, problem, run, asked, votes).noting(**facts)
 
 
 def price(problem: Problem, run: Run, **options: Any) -> Price:
@@ -80,6 +87,7 @@ def price(problem: Problem, run: Run, **options: Any) -> Price:
     from shapley2d._theory.semivalues import feature_semivalue
 
     check_knn_scoring(options.pop("scoring", None), problem.target.task)
+    options.pop("votes", None)  # closed forms that cost nothing
     check_metric(options["metric"], problem.table)
     if run.precedence.is_set:
         raise PriceError("the time of a run with precedence cannot be predicted")
@@ -97,7 +105,8 @@ def guess(problem: Problem, run: Run, **options: Any) -> float:
     from shapley2d._methods.knn.choices import KnnOptions
     from shapley2d._methods.knn.price import guess_knn
 
-    options.pop("scoring", None)
+    for name in ("scoring", "votes"):
+        options.pop(name, None)
     return guess_knn(problem, run, KnnOptions(**options))
 
 
@@ -108,6 +117,7 @@ METHOD = Method(
     options=(
         N_NEIGHBORS,
         METRIC,
+        VOTES,
         KNN_SCORING,
         choice(
             "subsets",

@@ -1,0 +1,175 @@
+"""What changes where fewer than K rows are there and only their votes are counted.
+
+``votes="k"`` divides by K even where fewer than K rows are present, as the paper does: any row then
+helps a small company, whatever its label. ``votes="share"`` divides by the votes there are, and no
+rows are worth a guess: 1 / classes, or the mean of all training targets. The two differ only in
+subsets of fewer than K rows, and there all rows vote, however far they are. So the difference is a
+game of the rows alone, whose values have a closed form and no error:
+
+    g(S) = (1/s - 1/K) * sum of w over S                                      (classification)
+    g(S) = (1/K² - 1/s²) * (sum of y over S)² + 2 v (1/s - 1/K) * sum of y     (regression)
+
+for 1 <= s = |S| < K, and 0 from K rows on. ``w`` is the share of validation rows, by weight, that
+have the row's label; ``y`` are targets less their mean, and ``v`` is that of the validation rows.
+
+Counted from what the labels alone predict, g is there with and without columns and cancels in every
+cell; it matters for values from zero and for the label's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._theory.semivalues import size_probabilities
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._theory.semivalues import Semivalue
+
+    Floats = NDArray[np.float64]
+
+VOTES = ("share", "k")
+"""Right votes are divided by the votes there are, or by K."""
+
+
+@dataclass(frozen=True)
+class FewRows:
+    """The game g of one training table, and what no rows are worth.
+
+    Attributes
+    ----------
+    n_neighbors : int
+    worth : ndarray of shape (n,)
+        ``w`` of every row; in regression ``y``, its target less the mean of all.
+    mean : float or None
+        ``v`` in regression; None in classification.
+    guess : float
+        The utility of no rows.
+    """
+
+    n_neighbors: int
+    worth: Floats
+    mean: float | None
+    guess: float
+
+    @classmethod
+    def of(
+        cls,
+        y: NDArray[np.generic],
+        y_valid: NDArray[np.generic],
+        *,
+        n_neighbors: int,
+        n_classes: int | None,
+        valid_weights: Floats | None = None,
+    ) -> FewRows:
+        """Set up the game.
+
+        Parameters
+        ----------
+        y, y_valid : ndarray
+            Codes of the classes, -1 for a label that no training row has; or numbers.
+        n_neighbors : int
+        n_classes : int or None
+            None in regression.
+        valid_weights : ndarray, optional
+            What each validation row counts; all count alike by default.
+
+        Examples
+        --------
+        >>> few = FewRows.of(np.array([0, 1]), np.array([0, 0, 1]), n_neighbors=4, n_classes=2)
+        >>> few.worth.round(3), few.guess, few.utilities(np.array([1]), few.worth[:1]).round(3)
+        (array([0.667, 0.333]), 0.5, array([0.5]))
+        """
+        weights = np.ones(len(y_valid)) if valid_weights is None else valid_weights
+        weights = weights / weights.sum()
+        if n_classes is None:
+            centre = float(np.mean(y.astype(np.float64)))
+            off = y_valid.astype(np.float64) - centre
+            numbers = y.astype(np.float64) - centre
+            return cls(n_neighbors, numbers, float(weights @ off), -float(weights @ off**2))
+        codes = y_valid.astype(np.intp)
+        known = codes >= 0
+        shares = np.bincount(codes[known], weights=weights[known], minlength=n_classes)
+        guess = float(weights[known].sum()) / n_classes
+        worth = np.asarray(shares[y.astype(np.intp)], dtype=np.float64)
+        return cls(n_neighbors, worth, None, guess)
+
+    def utilities(self, sizes: NDArray[np.intp], sums: Floats) -> Floats:
+        """``g`` of subsets with rows, by their sizes and the sums of ``worth`` over them."""
+        single, squared = self._factors(int(sizes.max(initial=1)))
+        if self.mean is None:
+            return np.asarray(single[sizes] * sums)
+        return np.asarray(2 * self.mean * single[sizes] * sums - squared[sizes] * sums**2)
+
+    def values(
+        self, semivalue: Semivalue, nothing: float, precedence: NDArray[np.intp] | None = None
+    ) -> Floats:
+        """The value of every row in the game g.
+
+        Parameters
+        ----------
+        semivalue : str or tuple
+        nothing : float
+            ``g`` of no rows: what they are worth more than with ``votes="k"``.
+        precedence : ndarray of int, optional
+            Rows of a lower number join before any of a higher one.
+
+        Examples
+        --------
+        Two rows of different classes, one neighbour: dividing by K is the same, but for the guess.
+
+        >>> few = FewRows.of(np.array([0, 1]), np.array([0, 1]), n_neighbors=1, n_classes=2)
+        >>> few.values("shapley", few.guess)
+        array([-0.25, -0.25])
+        """
+        if precedence is None:
+            return self._of_group(semivalue, nothing, np.arange(self.worth.size), 0, 0.0)
+        values = np.zeros(self.worth.size)
+        for own in np.unique(precedence):
+            before = precedence < own
+            rows = np.flatnonzero(precedence == own)
+            there = int(before.sum())
+            values[rows] = self._of_group(
+                semivalue, nothing, rows, there, float(self.worth[before].sum())
+            )
+        return values
+
+    def _of_group(
+        self, semivalue: Semivalue, nothing: float, rows: NDArray[np.intp], there: int, held: float
+    ) -> Floats:
+        """Values of rows that join one another where others are there, whose worth sums to held."""
+        own, n = self.worth[rows], rows.size
+        joins = size_probabilities(semivalue, n)[: max(self.n_neighbors - there, 0)]
+        single, squared = self._factors(there + n)
+        others = max(n - 1, 1)
+        # of the other rows of the group: their mean, and that of products of two of them
+        mean = (own.sum() - own) / others
+        left = np.sum(own**2) - own**2
+        product = ((own.sum() - own) ** 2 - left) / max(others * (n - 2), 1)
+        values = np.zeros(n)
+        for size, chance in enumerate(joins.tolist()):
+            before, after = there + size, there + size + 1
+            total = held + size * mean  # mean sum of worth of those that are there
+            gain = single[after] * (total + own) - single[before] * total
+            if self.mean is not None:
+                square = (held**2 + 2 * held * size * mean + size * left / others) + size * (
+                    size - 1
+                ) * product
+                gain *= 2 * self.mean
+                gain += squared[before] * square
+                gain -= squared[after] * (square + 2 * own * total + own**2)
+            values += chance * (gain - (nothing if before == 0 else 0.0))
+        return values
+
+    def _factors(self, most: int) -> tuple[Floats, Floats]:
+        """``1/s - 1/K`` and ``1/s² - 1/K²`` by size, 0 for no rows and from K rows on."""
+        sizes, k = np.arange(most + 1), self.n_neighbors
+        few = (sizes > 0) & (sizes < k)
+        single, squared = np.zeros(most + 1), np.zeros(most + 1)
+        single[few] = 1 / sizes[few] - 1 / k
+        squared[few] = 1 / sizes[few] ** 2 - 1 / k**2
+        return single, squared

@@ -1,0 +1,172 @@
+"""Right votes divided by those there are: closed forms against all subsets, and blank rows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+
+from shapley2d import value_blocks, value_cells
+from shapley2d._knn.few_rows import FewRows
+
+from oracles import brute_force, knn_utility
+
+
+def shapley(g, n):
+    """Shapley values of a game of sets, by the definition, in fractions."""
+    values = []
+    for i in range(n):
+        others = [j for j in range(n) if j != i]
+        value = Fraction(0)
+        for size in range(n):
+            for S in combinations(others, size):
+                value += (g({*S, i}) - g(set(S))) / (n * comb(n - 1, size))
+        values.append(value)
+    return values
+
+
+@pytest.mark.parametrize("K", [1, 2, 3, 7])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_difference_of_both_ways_to_count_is_a_game_of_the_rows(task, K):
+    random, n = np.random.default_rng(K), 5
+    y, y_valid = random.integers(0, 3, n), random.integers(0, 3, 4)
+    if task == "regression":
+        y, y_valid = 5 * random.integers(-4, 5, n), random.integers(-4, 5, 4)  # a whole mean
+    targets = [Fraction(int(one)) for one in y]
+    mean = sum(targets) / n
+
+    def utility(S, divisor, target):
+        if task == "classification":
+            return Fraction(sum(targets[i] == target for i in S)) / divisor
+        return -((sum(targets[i] - mean for i in S) / divisor - (target - mean)) ** 2)
+
+    def g(S):
+        valid = [Fraction(int(one)) for one in y_valid]
+        if not S:
+            nothing = [
+                Fraction(1, 3) if task == "classification" else -((t - mean) ** 2) for t in valid
+            ]
+            return sum(nothing) / 4
+        if len(S) >= K:
+            return Fraction(0)
+        return sum(utility(S, len(S), t) - utility(S, K, t) for t in valid) / 4
+
+    n_classes = 3 if task == "classification" else None
+    few = FewRows.of(y, y_valid, n_neighbors=K, n_classes=n_classes)
+    found = few.values("shapley", few.guess)
+    np.testing.assert_allclose(found, [float(one) for one in shapley(g, n)], rtol=0, atol=1e-13)
+
+
+def test_the_closed_form_of_classification_is_the_one_that_is_documented():
+    y, y_valid, K = np.arange(9) % 3, np.array([0, 0, 1, 2, 1, 0]), 4
+    few = FewRows.of(y, y_valid, n_neighbors=K, n_classes=3)
+    harmonic = sum(1 / k for k in range(1, K + 1))
+    right = few.worth
+    np.testing.assert_allclose(
+        few.values("shapley", few.guess),
+        (harmonic - 1) / 8 * (right - right.mean()) - 1 / (3 * 9),
+        atol=1e-15,
+    )
+
+
+@pytest.mark.parametrize("K", [2, 9])
+def test_cells_that_count_from_the_labels_are_the_same(K):
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(12, 3)), np.arange(12) % 3
+    X_valid, y_valid = random.normal(size=(9, 3)), np.arange(9) % 3
+    share, k = (
+        value_cells(X, y, X_valid, y_valid, n_neighbors=K, votes=votes).values
+        for votes in ("share", "k")
+    )
+    np.testing.assert_array_equal(share, k)
+
+
+def test_folds_weights_and_sampled_columns_all_have_the_same_difference():
+    random = np.random.default_rng(1)
+    X, y = random.normal(size=(24, 11)), np.arange(24) % 2
+    weights = random.uniform(0.1, 2, 24)
+    found = {}
+    for name, options in {
+        "all": {"subsets": "all"},
+        "sampled": {"subsets": "sampled", "n_subsets": 40},
+        "some validation rows": {"subsets": "all", "valid_rows": "auto", "tolerance": 0.3},
+    }.items():
+        share, k = (
+            value_cells(
+                X, y, cv=3, valid_weight=weights, baseline="zero", votes=votes, progress=False,
+                n_neighbors=20, **options,
+            ).values
+            for votes in ("share", "k")
+        )  # fmt: skip
+        found[name] = share - k
+    np.testing.assert_allclose(found["sampled"], found["all"], atol=1e-13)
+    np.testing.assert_allclose(found["some validation rows"], found["all"], atol=1e-13)
+    assert np.abs(found["all"]).max() > 1e-3
+
+
+def test_folds_are_those_of_every_split():
+    random = np.random.default_rng(2)
+    X, y = random.integers(0, 4, (8, 2)), np.array([0, 1, 0, 1, 1, 0, 0, 1])
+    halves = [([0, 2, 4, 6], [1, 3, 5, 7]), ([1, 3, 5, 7], [0, 2, 4, 6])]
+    v = value_cells(X, y, cv=halves, n_neighbors=6, metric="sqeuclidean", baseline="zero")
+    expected = np.zeros((8, 2))
+    for train, test in halves:
+        h = knn_utility(X[train].tolist(), y[train].tolist(), X[test].tolist(), y[test].tolist(), 6)
+        expected[train] += brute_force(h, 4, 2) / 2
+    np.testing.assert_allclose(v.values, expected, atol=1e-12)
+    assert v.info["baseline_utility"] == 0.5
+    assert (
+        v.info["about"]["total"] == "the model's score less 0.5, that of a guess without any labels"
+    )
+    assert v.total == pytest.approx(v.info["baseline_utility"] * 0 + expected.sum(), abs=1e-12)
+
+
+@pytest.mark.parametrize("baseline", ["labels", "zero"])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("votes", ["share", "k"])
+@pytest.mark.filterwarnings("ignore:baseline='zero' counts from a score of 0")
+def test_methods_that_ask_the_game_agree_with_the_closed_form(task, baseline, votes):
+    random = np.random.default_rng(3)
+    X, X_valid = random.normal(size=(6, 2)), random.normal(size=(5, 2))
+    y, y_valid = np.arange(6) % 2, np.arange(5) % 2
+    if task == "regression":
+        y, y_valid = random.normal(size=6), random.normal(size=5)
+    options = {"n_neighbors": 4, "baseline": baseline, "votes": votes, "progress": False}
+    data = (X, y, X_valid, y_valid)
+    closed = value_cells(*data, **options)
+    exact = value_cells(*data, method="exact", model="knn", **options)
+    np.testing.assert_allclose(closed.values, exact.values, atol=1e-12)
+    assert exact.info["votes"] == closed.info["votes"] == votes
+    assert exact.info.get("baseline_utility") == closed.info.get("baseline_utility")
+    # a permutation is a sweep, which fills the grid in another way
+    swept = value_cells(
+        *data, method="mc", model="knn", max_permutations=3, tolerance=0, random_state=0, **options
+    )
+    assert swept.total == pytest.approx(closed.total, abs=1e-12)
+    score = value_blocks(
+        *data, rows=["A"] * 6, columns=["x"] * 2, method="exact", model="knn", **options
+    )
+    assert score.total == pytest.approx(closed.total, abs=1e-12)
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_far_rows_with_random_labels_are_worth_nothing_from_zero_either(load):
+    X, y = load(return_X_y=True)
+    order = np.random.default_rng(0).permutation(y.size)
+    X, y = X[order, :6], y[order]
+    n, classes = 60, y.max() + 1
+    X_valid, y_valid = X[n:150], y[n:150]
+    blank = np.full((classes * 7, 6), 1e9)  # every label as often, beyond all others
+    X, y = np.vstack([X[:n], blank]), np.append(y[:n], np.repeat(np.arange(classes), 7))
+    share, k = (
+        value_cells(
+            X, y, X_valid, y_valid, baseline="zero", votes=votes, scoring="balanced_accuracy",
+            metric="sqeuclidean", progress=False,
+        ).values[n:].sum()
+        for votes in ("share", "k")
+    )  # fmt: skip
+    assert abs(share) < 0.003 and k > 0.05
