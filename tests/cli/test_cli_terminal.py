@@ -252,6 +252,22 @@ def test_long_work_is_announced_without_a_terminal(capsys, monkeypatch):
     ]
 
 
+def test_the_time_left_is_that_of_the_stage(capsys, monkeypatch):
+    from shapley2d.cli import console
+
+    clock = iter([0.0, 3600.0, 7200.0, 7210.0, 14_500.0])
+    monkeypatch.setattr(console.time, "monotonic", lambda: next(clock))
+    tell = console.ProgressNotes()
+    tell(0.5, "")
+    tell(1.0, "")
+    tell(0.1, "sample")  # another stage, an hour into the run
+    tell(0.2, "sample")
+    assert capsys.readouterr().err.splitlines() == [
+        "note: 50% done after 1 h 0 min, about 1 h 0 min left. " + SHORTER,
+        "note: 20% done after 4 h 1 min, about 16 h 12 min left (sample)",
+    ]
+
+
 def test_commands_announce_long_work(tmp_path, capsys, monkeypatch):
     from shapley2d.cli import console
 
@@ -276,4 +292,4 @@ def test_commands_announce_long_work(tmp_path, capsys, monkeypatch):
         == 0
     )
     _, err = capsys.readouterr()
-    assert re.search(r"% done after \d+ s, about \d+ s left \(fold 1 of 2: ", err)
+    assert re.search(r"% done after [^,]+, about [^(]+ left \(fold 1 of 2: ", err)

@@ -99,6 +99,7 @@ class ProgressNotes:
 
     def __init__(self) -> None:
         self._start = time.monotonic()
+        self._stage, self._done = (self._start, 0.0), 0.0  # when it began, and what was done then
         self._next = _SILENT_S
         self._hinted = False
 
@@ -108,20 +109,26 @@ class ProgressNotes:
 
     def __call__(self, fraction: float, words: str) -> None:
         """Take note of progress."""
-        elapsed = time.monotonic() - self._start
-        if elapsed < self._next or fraction >= 1:
+        now = time.monotonic()
+        if fraction < self._done:  # the next stage of the run, which has a pace of its own
+            self._stage = now, fraction
+        self._done = fraction
+        elapsed = now - self._start
+        begun, before = self._stage
+        if elapsed < self._next or fraction >= 1 or fraction == before > 0:
             return
         self._next = 2 * elapsed
         if fraction <= 0:
             note(f"after {format_seconds(elapsed)}: {words}", keep=False)
             return
-        left = elapsed * (1 - fraction) / fraction
+        left = (now - begun) * (1 - fraction) / (fraction - before)
         if left >= _SILENT_S:
             known = "" if words.endswith(" left") else f", about {format_seconds(left)} left"
             hint = f". {SHORTER}" if left >= LONG_S and not self._hinted else ""
             self._hinted = self._hinted or bool(hint)
+            what = f" ({words})" if words else ""
             note(
-                f"{fraction:.0%} done after {format_seconds(elapsed)}{known} ({words}){hint}",
+                f"{fraction:.0%} done after {format_seconds(elapsed)}{known}{what}{hint}",
                 keep=False,
             )
 
