@@ -1,204 +1,401 @@
-"""What an owner can gain by splitting up, copying, stealing or adding noise; before and after.
+"""Twenty attacks on a data pool: what each gains by the defaults, and what an audit sees of it.
 
-Run: python benchmarks/adversary.py [rows that validate], or python benchmarks/adversary.py noise
-Credit-card clients, three owners of 200 rows each, 100,000 to divide, nearest neighbours. "Before"
-has groups of rows and columns as players, counts every copy, uses baseline="zero", and its intervals
-include sampling alone. "After" are the defaults. Prints the table of docs/blocks.md and draws
-docs/figures/adversary.png.
+Run: python benchmarks/adversary.py [--quick] [wine] [breast] [credit] [census]
+     python benchmarks/adversary.py honest [draws]
+
+Three owners, A, B and C, have a third of the rows each and share 100,000. Every attack prints what
+the attacker is paid for honest and for attacking, and what the look at sellers says of it; at the end
+comes what gains without an alarm. The table of docs/blocks.md is its output. ``honest`` counts the
+alarms that honest owners raise, by kind of table.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 import warnings
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
-from shapley2d import value_blocks, value_cells
-from shapley2d.datasets import load_credit
+from shapley2d import InputError
+from shapley2d._api.audit import look_at_owners
+from shapley2d._api.blocks import make_valuation
+from shapley2d._api.blocks_job import BlockQuestion, BlocksJob
+from shapley2d.datasets import (
+    load_breast_cancer_original,
+    load_census,
+    load_credit,
+    load_wine,
+)
 
 AMOUNT = 100_000
-BEFORE = {"players": "groups", "method": "knn", "copies": "each", "baseline": "zero"}
-AFTER = {"n_subsets": 256}
-THREE = {"A": range(200), "B": range(200, 400), "C": range(400, 600)}
-FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "adversary.png"
+NOTHING = 1_000  # gains below this are what other rows of the same kind would change
+SIZES = {"wine": (90, 88), "breast": (300, 200), "credit": (300, 200), "census": (300, 200)}
+QUICK = {"wine": (90, 88), "breast": (150, 100), "credit": (150, 100), "census": (150, 100)}
 
 
-def tables(n_valid, seed=0):
-    X, y = load_credit("pandas")
-    rows = np.random.default_rng(seed).permutation(len(X))[: 600 + n_valid]
-    X, y = X.iloc[rows].reset_index(drop=True), y[rows]
-    return X[:600], y[:600], X[600:], y[600:]
+@dataclass(frozen=True)
+class Pool:
+    """Tables and owners; ``attacker`` are the names of one attacker, who may have several."""
 
+    X: pd.DataFrame
+    y: np.ndarray
+    X_valid: pd.DataFrame | None
+    y_valid: np.ndarray | None
+    owners: list[dict[str, Any]]
+    attacker: tuple[str, ...] = ("A",)
+    unpaid: tuple[str, ...] = ()  # names whose debts are never paid
+    settings: dict[str, Any] = field(default_factory=dict)
 
-def shuffled(X, y, seed=1):
-    """As many rows, of which no two cells belong together."""
-    random = np.random.default_rng(seed)
-    return X.apply(
-        lambda column: column.to_numpy()[random.permutation(len(X))]
-    ), random.permutation(y)
+    @property
+    def third(self) -> int:
+        return len(self.X) // 3
 
+    @property
+    def numbers(self) -> list[str]:
+        return [name for name in self.X if self.X[name].dtype.kind in "iuf"]
 
-def scenarios(X, y, X_valid, y_valid):
-    """Case, watched owner (a prefix of its names), tables, owners, other settings of "after"."""
-    a, labels = X[:200], y[:200]
-
-    def owners(parts):
-        return [{"owner": name, "row": list(rows)} for name, rows in parts.items()]
-
-    def with_rows(name, more, more_labels):
-        parts = {**THREE, name: range(600, 600 + len(more))}
-        return (
-            pd.concat([X, more], ignore_index=True),
-            np.append(y, more_labels),
-            X_valid,
-            owners(parts),
+    def with_rows(self, rows: pd.DataFrame, labels: Any, name: str = "T") -> Pool:
+        """A newcomer's rows, or more rows of an owner."""
+        n = len(self.X)
+        more = {"owner": name, "row": list(range(n, n + len(rows)))}
+        return replace(
+            self,
+            X=pd.concat([self.X, rows], ignore_index=True),
+            y=np.append(self.y, labels),
+            owners=[*self.owners, more],
+            attacker=(name,),
         )
 
-    honest, others = owners(THREE), {"B": THREE["B"], "C": THREE["C"]}
-    yield "A, B and C are honest", "A", X, y, X_valid, honest, {}
-    shells = {f"A{k}": range(k, 200, 4) for k in range(4)}
-    yield "A splits into four shells", "A", X, y, X_valid, owners({**shells, **others}), {}
-    worst = worst_rows(X, y, X_valid, y_valid)
-    hidden = {"A": np.setdiff1d(np.arange(200), worst).tolist(), "A2": worst.tolist(), **others}
-    yield "A hides its worst tenth in a shell", "A", X, y, X_valid, owners(hidden), {}
-    yield (
-        "the same, negative values paid nothing",
-        "A",
-        X,
-        y,
-        X_valid,
-        owners(hidden),
-        {"negative": "zero"},
-    )
-    again = pd.concat([X, a, a, a], ignore_index=True)
-    copies = {f"A{k}": range(400 + 200 * k, 600 + 200 * k) for k in range(1, 4)}
-    four = np.concatenate([y, labels, labels, labels])
-    yield (
-        "A lists its rows under four names",
-        "A",
-        again,
-        four,
-        X_valid,
-        owners({**THREE, **copies}),
-        {},
-    )
-    twice = [*honest, {"owner": "A", "row": "600-799"}]
-    yield "A lists its rows twice", "A", again[:800], four[:800], X_valid, twice, {}
-    yield "a thief copies A's rows: A", "A", *with_rows("Thief", a, labels), {}
-    yield "a thief copies A's rows: the thief", "Thief", *with_rows("Thief", a, labels), {}
-    noise = with_rows("Noise", *shuffled(a, labels))
-    yield "200 rows of shuffled noise", "Noise", *noise, {}
-    yield "the same, by accuracy", "Noise", *noise, {"scoring": "accuracy"}
-    random = np.random.default_rng(2)
-    odd = [
-        part.assign(
-            dice=random.integers(1, 7, len(part)), horoscope=random.integers(1, 13, len(part))
-        )
-        for part in (X, X_valid)
+    def of_columns(self) -> Pool:
+        """The same table, owned by columns: A has every other column."""
+        names = list(self.X)
+        owners = [
+            {"owner": "A", "column": names[::2]},
+            {"owner": "B", "column": names[1::2]},
+        ]
+        return replace(self, owners=owners)
+
+    def with_column(self, make: Any) -> Pool:
+        """One more column of a newcomer, made from the others in both tables."""
+        parts = [part.assign(copied=make(part)) for part in (self.X, self.X_valid)]
+        owners = [*self.owners, {"owner": "T", "column": "copied"}]
+        return replace(self, X=parts[0], X_valid=parts[1], owners=owners, attacker=("T",))
+
+
+def load(name: str, sizes: tuple[int, int], seed: int = 0) -> Pool:
+    if name == "census":
+        X, y = load_census("train", "pandas")
+    else:
+        loader = {"wine": load_wine, "breast": load_breast_cancer_original, "credit": load_credit}
+        X, y = loader[name]("pandas")
+    n, n_valid = sizes
+    rows = np.random.default_rng(seed).permutation(len(X))[: n + n_valid]
+    X, y = X.iloc[rows].reset_index(drop=True), np.asarray(y)[rows]
+    for column in X:
+        if X[column].dtype.kind in "iuf":
+            X[column] = X[column].astype(float)
+    third = n // 3
+    owners = [
+        {"owner": owner, "row": list(range(k * third, (k + 1) * third))}
+        for k, owner in enumerate("ABC")
     ]
-    lines = [{**line, "column": list(X)} for line in honest]
-    seer = [*lines, {"owner": "Seer", "column": "dice;horoscope"}]
-    yield "columns of dice and horoscopes", "Seer", odd[0], y, odd[1], seer, {}
-    yield "an accidental line Nobody,,", "Nobody", X, y, X_valid, [*honest, {"owner": "Nobody"}], {}
+    settings = {} if name in ("wine", "breast") else {"subsets": "sampled", "n_subsets": 64}
+    rest = X[n:].reset_index(drop=True)
+    return Pool(X[:n], y[:n], rest, y[n:], owners, settings=settings)
 
 
-def worst_rows(X, y, X_valid, y_valid):
-    """The tenth of A's rows that is worth least."""
-    cells = value_cells(
-        X, y, X_valid, y_valid, scoring="balanced_accuracy", progress=False, **AFTER
+def jittered(pool: Pool, rows: pd.DataFrame, size: float, random: Any) -> pd.DataFrame:
+    rows = rows.copy()
+    for name in pool.numbers:
+        rows[name] = rows[name] + size * pool.X[name].std() * random.normal(size=len(rows))
+    return rows
+
+
+def between(pool: Pool, one: Any, two: Any, share: Any) -> pd.DataFrame:
+    """Rows between pairs of rows: numbers on the line, categories of the first."""
+    rows = pool.X.iloc[one].reset_index(drop=True)
+    for name in pool.numbers:
+        entries = pool.X[name].to_numpy()
+        rows[name] = share * entries[one] + (1 - share) * entries[two]
+    return rows
+
+
+def other_of_class(pool: Pool, rows: Any, random: Any) -> np.ndarray:
+    return np.array([random.choice(np.flatnonzero(pool.y == pool.y[row])) for row in rows])
+
+
+def best_column(pool: Pool) -> str:
+    """The column of numbers that tells two classes apart best."""
+    codes = pd.factorize(pool.y)[0] == 0
+    gaps = {
+        name: abs(pool.X[name][codes].mean() - pool.X[name][~codes].mean()) / pool.X[name].std()
+        for name in pool.numbers
+    }
+    return max(gaps, key=lambda name: gaps[name])
+
+
+def attacks(pool: Pool, seed: int = 1) -> Any:
+    """The words of an attack, the honest pool and the attacked one."""
+    n, third = len(pool.X), pool.third
+    a, labels = pool.X[:third], pool.y[:third]
+    classes = np.unique(pool.y)
+
+    def random(k: int) -> np.random.Generator:
+        return np.random.default_rng((seed, k))
+
+    for size in (0.001, 0.1):
+        own = pool.with_rows(jittered(pool, a, size, random(1)), labels, "A")
+        yield f"A lists its rows again with a jitter of {size} standard deviations", pool, own
+    everyone = jittered(pool, pool.X, 0.001, random(2))
+    yield "a newcomer jitters everyone's rows by 0.001", pool, pool.with_rows(everyone, pool.y)
+    stolen = jittered(pool, a, 0.1, random(3))
+    yield "a newcomer jitters A's rows by 0.1", pool, pool.with_rows(stolen, labels)
+    odd = jittered(pool, a, 0.001, random(4))
+    narrow = min(pool.numbers, key=lambda name: pool.X[name].value_counts(normalize=True).iloc[0])
+    odd.loc[odd.index[0], narrow] = pool.X[narrow].max() * 1e6
+    yield (
+        "the same by 0.001, with one absurd number that widens a column",
+        pool,
+        pool.with_rows(odd, labels),
     )
-    return np.sort(np.argsort(cells.rows[:200], kind="stable")[:20])
+
+    column, by_columns = best_column(pool), pool.of_columns()
+    second = next(name for name in pool.numbers if name != column)
+    low, high = pool.X[column].min(), pool.X[column].max()
+    made = {
+        "a copy of the best column": lambda part: part[column],
+        "the best column in other units": lambda part: 32 + 1.8 * part[column],
+        "the best column in 50 bins": lambda part: np.floor(
+            50 * (part[column] - low) / (high - low)
+        ),
+        "the best column with a little of another": lambda part: (
+            part[column] / pool.X[column].std() + 0.05 * part[second] / pool.X[second].std()
+        ),
+    }
+    for words, make in made.items():
+        yield f"a newcomer sells {words}", by_columns, by_columns.with_column(make)
+
+    drawn = random(5).integers(0, n, third)
+    means = pool.X.iloc[drawn].reset_index(drop=True)
+    for name in pool.numbers:
+        centre = pool.X[name].groupby(pool.y).mean()
+        means[name] = centre[pool.y[drawn]].to_numpy()
+    means = jittered(pool, means, 0.1, random(6))
+    yield "rows at class means", pool, pool.with_rows(means, pool.y[drawn])
+    pairs = other_of_class(pool, drawn, random(7))
+    smote = between(pool, drawn, pairs, random(8).random(third))
+    yield "rows between two rows of others (SMOTE)", pool, pool.with_rows(smote, pool.y[drawn])
+    blank = pd.DataFrame({name: [None] * third for name in pool.X})
+    for name in pool.numbers:
+        blank[name] = np.nan
+    random_labels = random(9).choice(classes, third)
+    yield "blank rows with random labels", pool, pool.with_rows(blank, random_labels)
+    noise = a.apply(lambda entries: random(10).permutation(entries.to_numpy()))
+    for k, name in enumerate(noise):
+        noise[name] = random((11, k)[1] + 100).permutation(noise[name].to_numpy())
+    yield "rows of shuffled noise", pool, pool.with_rows(noise, random(12).permutation(labels))
+
+    points = pool.X.apply(lambda entries: random(13).choice(entries.to_numpy(), 10))
+    twins = pd.concat([jittered(pool, points, 0.001, random(20 + k)) for k in range(10)])
+    alone = replace(pool, X_valid=None, y_valid=None)
+    twin_labels = np.tile(random(14).choice(classes, 10), 10)
+    yield (
+        "random points with ten twins each, no validation table",
+        alone,
+        alone.with_rows(twins, twin_labels),
+    )
+    flip = dict(zip(classes, np.roll(classes, 1), strict=True))
+    rivals = pool.X[third:]
+    flipped = np.array([flip[label] for label in pool.y[third:]])
+    shell = pool.with_rows(rivals, flipped, "S")
+    yield (
+        "a shell of A flips its rivals' labels and never pays",
+        pool,
+        replace(shell, attacker=("A", "S"), unpaid=("S",)),
+    )
+
+    few = pool.numbers[:2]
+    coarse = replace(
+        pool,
+        X=coarsened(pool.X[few], pool),
+        X_valid=coarsened(pool.X_valid[few], pool),
+        settings={},
+    )
+    names = min(20, third)
+    shells = [{"owner": f"A{k}", "row": list(range(k, third, names))} for k in range(names)]
+    split = replace(
+        coarse,
+        owners=[*shells, *pool.owners[1:]],
+        attacker=tuple(f"A{k}" for k in range(names)),
+    )
+    yield "A splits into 20 where rows coincide by chance (2 coarse columns)", coarse, split
+    b = np.arange(third, 2 * third)
+    ordered = b[np.lexsort((pool.X[column].to_numpy()[b], pool.y[b]))]
+    steps = np.repeat(np.arange(ordered.size - 1), 3)
+    share = np.tile([0.25, 0.5, 0.75], ordered.size - 1)
+    bridge = between(pool, ordered[steps], ordered[steps + 1], share)
+    yield (
+        "A adds rows that bridge those of B",
+        pool,
+        pool.with_rows(bridge, pool.y[ordered[steps]], "A"),
+    )
+    known = jittered(pool, pool.X_valid[:third], 0.001, random(15))
+    yield (
+        "rows of the validation table, jittered",
+        pool,
+        pool.with_rows(known, pool.y_valid[:third]),
+    )
+    claim = {"owner": "N", "row": list(range(third + 1, 2 * third))}
+    yield (
+        "N claims all rows of B but one",
+        pool,
+        replace(pool, owners=[*pool.owners, claim], attacker=("N",)),
+    )
+    text = pool.X.astype({column: object})
+    text.loc[: third - 1, column] = [f"about {entry:g}" for entry in pool.X[column][:third]]
+    yield (
+        "A writes text into the best column, which then is text for all",
+        pool,
+        replace(pool, X=text),
+    )
+    names = min(280, third)  # above 256 names, intervals were once left out
+    many = [{"owner": f"A{k}", "row": list(range(k, third, names))} for k in range(names)]
+    yield (
+        "A splits into up to 280, one row to a name",
+        pool,
+        replace(
+            pool,
+            owners=[*many, *pool.owners[1:]],
+            attacker=tuple(f"A{k}" for k in range(names)),
+        ),
+    )
 
 
-def paid(watched, v, negative=None):
-    """Payment of the watched owner over all its names, and its interval where it has one name."""
-    payments = v.payments(AMOUNT, negative=negative)
-    mine = payments[payments["owner"].str.startswith(watched)]
-    alone = mine.iloc[0] if len(mine) == 1 else None
-    return mine["amount"].sum(), None if alone is None else (alone["low"], alone["high"])
+def coarsened(X: pd.DataFrame, pool: Pool) -> pd.DataFrame:
+    """Numbers in steps of a standard deviation."""
+    return X.apply(lambda entries: (entries / pool.X[entries.name].std()).round())
 
 
-def measure(n_valid):
-    X, y, X_valid, y_valid = tables(n_valid)
-    found = []
-    for words, watched, table, labels, held, owners, more in scenarios(X, y, X_valid, y_valid):
-        negative = more.pop("negative", None)
-        line = [words]
-        for options, rule in ((BEFORE, "zero"), ({**AFTER, **more}, negative)):
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                v = value_blocks(
-                    table, labels, held, y_valid, owners=owners, progress=False, **options
-                )
-                line += [*paid(watched, v, rule)]
-        line.append("; ".join(str(one.message).split(":")[0] for one in caught))
-        found.append(line)
+def ask(pool: Pool) -> tuple[dict[str, float], list[Any], list[str]]:
+    """Payments, alarms, and what the run warns of; no payments where they are refused."""
+    question = BlockQuestion(
+        X=pool.X,
+        y=pool.y,
+        X_valid=pool.X_valid,
+        y_valid=pool.y_valid,
+        owners=pool.owners,
+        progress=False,
+        options=pool.settings,
+    )
+    paid: dict[str, float] = {}
+    alarms: list[Any] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            job = BlocksJob.prepare(question)
+            found = job.answer()
+            alarms = look_at_owners(job, found).alarms
+            payments = make_valuation(job, found).payments(AMOUNT)
+            paid = dict(zip(payments["owner"], payments["amount"], strict=True))
+        except InputError as error:
+            return paid, alarms, [f"refused: {error}"]
+    return paid, alarms, [str(one.message) for one in caught]
+
+
+def measure(words: str, honest: dict[str, float], after: Pool) -> dict[str, Any]:
+    paid, alarms, said = ask(after)
+    base = [name for name in ("A", "B", "C") if name in honest]
+    mine = "A" if any(name[0] == "A" for name in after.attacker) else ""
+    before = honest.get(mine, 0.0) if base else 0.0
+    then = sum(paid.get(name, 0.0) for name in after.attacker if name not in after.unpaid)
+    seen = {}
+    for alarm in alarms:
+        if alarm.owner in after.attacker and alarm.what not in seen:
+            whose = f" ({alarm.victim})" if alarm.victim else ""
+            seen[alarm.what] = f"{alarm.what}{whose}"
+    wrong = sorted(
+        {
+            alarm.owner
+            for alarm in alarms
+            if alarm.owner not in after.attacker and alarm.victim not in after.attacker
+        }
+    )
+    warned = [
+        message.split(":")[0]
+        for message in said
+        if message.startswith("refused") or any(repr(name) in message for name in after.attacker)
+    ]
+    return {
+        "attack": words,
+        "honest": before,
+        "after": then,
+        "gain": then - before,
+        "seen": list(seen.values()),
+        "said": warned[:1],
+        "evidence": [alarm.sentence for alarm in alarms if alarm.owner in after.attacker],
+        "wrong": wrong,
+    }
+
+
+def run(name: str, sizes: tuple[int, int]) -> list[dict[str, Any]]:
+    pool, found = load(name, sizes), []
+    honest: dict[int, dict[str, float]] = {}
+    print(f"\n{name}, {sizes[0]} rows, {sizes[1]} validation rows\n")
+    print("| attack | honest | after | gain | alarm | the run says |\n|---|---|---|---|---|---|")
+    for words, before, after in attacks(pool):
+        key = id(before)
+        if key not in honest:
+            honest[key], alarms, _ = ask(before)
+            honest_alarms = [f"{alarm.owner}: {alarm.what}" for alarm in alarms]
+            if honest_alarms:
+                print(f"| honest owners alarmed | | | | {'; '.join(honest_alarms)} | |")
+        line = measure(words, honest[key], after)
+        found.append({**line, "table": name})
+        wrong = f" (and {', '.join(line['wrong'])})" if line["wrong"] else ""
         print(
-            f"| {line[0]} | {line[1]:,.0f} | {line[3]:,.0f} | {interval(line[4])} | {line[5]} |",
+            f"| {words} | {line['honest']:,.0f} | {line['after']:,.0f} | {line['gain']:+,.0f} | "
+            f"{', '.join(line['seen']) or 'none'}{wrong} | {'; '.join(line['said'])} |",
             flush=True,
         )
     return found
 
 
-def several_noises(n_valid, seeds=(1, 2, 3, 4)):
-    """Other shuffles of the same rows, by both scores: one shuffle says little about noise."""
-    X, y, X_valid, y_valid = tables(n_valid)
-    owners = [
-        {"owner": name, "row": list(rows)}
-        for name, rows in {**THREE, "Noise": range(600, 800)}.items()
+def in_one_table(found: list[dict[str, Any]]) -> None:
+    """Attacks by tables: gain, with a mark where it is alarmed; and what was seen."""
+    names = list(dict.fromkeys(line["table"] for line in found))
+    print(f"\n| attack | {' | '.join(names)} | seen as |\n|---|{'---|' * len(names)}---|")
+    for words in dict.fromkeys(line["attack"] for line in found):
+        lines = {line["table"]: line for line in found if line["attack"] == words}
+        cells = [
+            f"{lines[name]['gain']:+,.0f}{' seen' if lines[name]['seen'] else ''}" for name in names
+        ]
+        seen = dict.fromkeys(one for line in lines.values() for one in line["seen"])
+        said = dict.fromkeys(one for line in lines.values() for one in line["said"])
+        print(f"| {words} | {' | '.join(cells)} | {', '.join(seen) or '; '.join(list(said)[:1])} |")
+    left = [
+        f"{line['attack']} ({line['table']}): {line['gain']:+,.0f}"
+        for line in found
+        if line["gain"] > NOTHING and not line["seen"]
     ]
-    for scoring in ("accuracy", "balanced_accuracy"):
-        for seed in seeds:
-            more, labels = shuffled(X[:200], y[:200], seed)
-            with warnings.catch_warnings(action="ignore"):
-                v = value_blocks(
-                    pd.concat([X, more], ignore_index=True),
-                    np.append(y, labels),
-                    X_valid,
-                    y_valid,
-                    owners=owners,
-                    progress=False,
-                    scoring=scoring,
-                    n_subsets=128,
-                )
-                amount, ends = paid("Noise", v)
-            print(f"| {scoring} | {seed} | {amount:,.0f} | {interval(ends)} |", flush=True)
+    print(f"\nMore than {NOTHING:,} gained without an alarm: {'; '.join(left) or 'none'}.")
+    for line in found[: len(found) // len(names)]:
+        for sentence in line["evidence"][:1]:
+            print(f"- {line['attack']}: {sentence}")
 
 
-def interval(ends):
-    return "" if ends is None else f"{ends[0]:,.0f} to {ends[1]:,.0f}"
-
-
-def draw(found, path):
-    import matplotlib.pyplot as plt
-
-    figure, ax = plt.subplots(figsize=(7.2, 4.6))
-    place = np.arange(len(found))
-    ax.barh(place - 0.2, [line[1] for line in found], 0.38, color="#b2182b", label="before")
-    ax.barh(place + 0.2, [line[3] for line in found], 0.38, color="#2166ac", label="after")
-    for k, line in enumerate(found):
-        if line[4] is not None:
-            ax.plot(line[4], [k + 0.2] * 2, color="#333333", linewidth=1.2)
-    ax.set_yticks(place, [line[0] for line in found])
-    ax.invert_yaxis()
-    ax.axvline(found[0][3], color="#888888", linewidth=0.8, linestyle=":")
-    ax.set_xlabel("paid out of 100,000, with 95 % intervals of the defaults")
-    ax.legend(frameon=False, loc="lower right")
-    ax.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=120, bbox_inches="tight")
+def main(given: list[str]) -> None:
+    sizes = QUICK if "--quick" in given else SIZES
+    chosen = [name for name in given if name in SIZES] or list(SIZES)
+    start, found = time.time(), []
+    for name in chosen:
+        found += run(name, sizes[name])
+    in_one_table(found)
+    print(f"\n{time.time() - start:.0f} s")
 
 
 if __name__ == "__main__":
-    mpl.use("Agg")
-    if sys.argv[1:] == ["noise"]:
-        print("| score | shuffle | paid | 95 % interval |\n|---|---|---|---|")
-        several_noises(500)
-    else:
-        print(
-            "| what | before | after | 95 % interval | what the run says |\n|---|---|---|---|---|"
-        )
-        draw(measure(int(sys.argv[1]) if len(sys.argv) > 1 else 600), FIGURE)
+    main(sys.argv[1:])

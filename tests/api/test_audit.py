@@ -138,7 +138,9 @@ def test_an_audit_survives_its_file_and_is_in_the_report(tmp_path):
         value_blocks(*data(), owners=OWNERS).audit()
 
 
-@pytest.mark.parametrize("key", ["total", "payments", "moves", "settings", "copies", "complete"])
+@pytest.mark.parametrize(
+    "key", ["total", "payments", "moves", "settings", "copies", "alarms", "look", "complete"]
+)
 def test_a_record_that_is_no_audit_is_refused(key):
     record = {
         "total": 1.0,
@@ -146,12 +148,55 @@ def test_a_record_that_is_no_audit_is_refused(key):
         "moves": [],
         "settings": [],
         "copies": "",
+        "alarms": [{"owner": "A", "what": "w", "victim": "", "sentence": "s", "p": None}],
+        "look": "",
         "complete": True,
     }
     assert Audit.from_dict(record).payments == {"A": 1.0}
     for wrong in (None, [{"owner": 1}], {"A": "much"}):
         with pytest.raises(ValueError, match="its audit is not what it should be"):
             Audit.from_dict({**record, key: wrong})
+    for p in ("1", 2, -1, float("nan")):
+        with pytest.raises(ValueError, match="its audit is not what it should be"):
+            Audit.from_dict({**record, "alarms": [{**record["alarms"][0], "p": p}]})
+
+
+def stolen(name="T<i>"):
+    """Tables in which a third owner has jittered the first one's rows."""
+    X, y, X_valid, y_valid = data()
+    rows = X[:20] + 0.01 * np.random.default_rng(1).normal(size=(20, 3))
+    tables = pd.concat([X, rows], ignore_index=True), np.append(y, y[:20]), X_valid, y_valid
+    return tables, [*OWNERS, {"owner": name, "row": "40-59"}]
+
+
+def test_what_is_seen_of_owners_is_kept_shown_and_escaped(tmp_path):
+    tables, owners = stolen()
+    v, audit = audited(tables, owners)
+    found = audit.findings
+    near = found[found["what"] == "near copies of another's rows"]
+    assert list(zip(near["owner"], near["victim"], strict=True)) == [("A", "T<i>"), ("T<i>", "A")]
+    assert (near["p"] < 0.01).all()
+    assert audit.sentences[0].startswith("The rows of 3 owners were looked at beside the valid")
+    assert audit.sentences[1].startswith("A, near copies of another's rows: ")
+    v.save(tmp_path / "v.parquet")
+    back = Valuation.load(tmp_path / "v.parquet").audit()
+    assert back.alarms == audit.alarms and back.look == audit.look
+    v.to_html(tmp_path / "v.html")
+    page = (tmp_path / "v.html").read_text()
+    assert 'id="audit-alarms"' in page and "of T&lt;i&gt;&#39;s 20 rows" in page
+    assert "T<i>" not in page.partition('id="audit-alarms"')[2].partition("</table>")[0]
+
+
+def test_the_look_can_be_left_out_and_needs_validation_rows():
+    tables, owners = stolen()
+    _, audit = audited(tables, owners, sellers=False)
+    assert audit.alarms == [] and audit.look == "" and len(audit.findings) == 0
+    with pytest.raises(InputError, match="sellers='no' must be True or False"):
+        audited(tables, owners, sellers="no")
+    claims = [*owners, {"owner": "N", "row": "1-19"}]
+    _, audit = audit_owners(*tables[:2], owners=claims, progress=False, n_neighbors=3)
+    assert audit.look.startswith("The sellers' rows were not looked at: that needs a validation")
+    assert [(one["owner"], one["victim"]) for one in audit.alarms] == [("A", "N")]
 
 
 def test_an_interrupt_keeps_what_was_asked(monkeypatch):

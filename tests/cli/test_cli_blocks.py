@@ -85,11 +85,16 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
     )
     page = (folder / "r.html").read_text()
     assert "What owners could gain" in page and "splits into four shells" in page
+    assert "- The sellers' rows were not looked at: that needs a validation table" in out
+    assert "What was seen of the owners" in page
+    out, _ = run(capsys, f"{COMMAND} --audit --no-sellers")
+    assert "sellers" not in out
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ("--no-sellers", "--no-sellers goes with --audit: set --audit, or leave --no-sellers out"),
         ("--players rows", "'rows' is not one of 'cells', 'groups'"),
         ("--copies two", "'two' is not one of 'one', 'first', 'each'"),
         ("--negative pay", "'pay' is not one of 'zero', 'owe'"),

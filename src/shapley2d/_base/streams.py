@@ -22,6 +22,8 @@ random values       ("random")         order of the values of ``"random"``
 plan                ("plan")           rows and validation rows that a run is priced on
 inspection bags     ("bags")           rows that the trees of an inspection learn from
 audit               ("audit", owner)   rows of an owner's shells, and noise, in an audit
+sellers             ("sellers",        random sets of rows and forests of the look at an owner
+                    owner)
 inspection trees    ("trees", column)  columns and random targets of the forest of one column, by
                                        its place in the table's own order
 folds               no key             rows of the folds, whose own seeds are spawned from it
@@ -45,6 +47,7 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "path orders": (8,),
     "random values": (int.from_bytes(b"random"),),
     "audit": (int.from_bytes(b"audit"),),
+    "sellers": (int.from_bytes(b"sellers"),),
     "plan": (int.from_bytes(b"plan"),),
     "inspection bags": (int.from_bytes(b"bags"),),
     "inspection trees": (int.from_bytes(b"trees"),),

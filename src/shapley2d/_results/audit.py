@@ -1,9 +1,11 @@
-"""What owners could gain by gaming a valuation, and how payments depend on its settings."""
+"""What owners could gain by gaming, what was seen of their rows, and what settings change."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from shapley2d._base.entries import is_number
 from shapley2d._base.words import printable
@@ -20,7 +22,7 @@ MOVES = {
 }
 """What an owner might do, by a short name."""
 
-_RECORDED = ("total", "payments", "moves", "settings", "copies", "complete")
+_RECORDED = ("total", "payments", "moves", "settings", "copies", "alarms", "look", "complete")
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,13 @@ class Audit:
         ``setting`` (in words), ``payments`` (what every owner would be paid) and ``sentence``.
     copies : str
         Which owners have copies of each other's rows, in a sentence.
+    alarms : list of dict
+        What was seen of the owners' rows: ``owner``, ``what``, ``victim`` (whose rows it is about;
+        empty if nobody's), ``sentence`` (the evidence) and ``p`` (the chance to see this of an
+        owner whose rows come from where the validation rows come from, corrected for the number of
+        owners and tests; None for facts).
+    look : str
+        What was looked at, in words; empty if nothing was.
     complete : bool
         Whether everything was computed; Ctrl-C keeps what was done by then.
     frame : str
@@ -51,6 +60,8 @@ class Audit:
     moves: list[dict[str, Any]] = field(default_factory=list)
     settings: list[dict[str, Any]] = field(default_factory=list)
     copies: str = ""
+    alarms: list[dict[str, Any]] = field(default_factory=list)
+    look: str = ""
     complete: bool = True
     frame: str = "pandas"
 
@@ -75,10 +86,22 @@ class Audit:
         return make_frame(columns, self.frame)
 
     @property
+    def findings(self) -> Any:
+        """A frame of ``owner``, ``what``, ``victim``, ``p`` and ``sentence``: what was seen."""
+        names = ("owner", "what", "victim", "p", "sentence")
+        columns: dict[str, Any] = {name: [one[name] for one in self.alarms] for name in names}
+        columns["p"] = np.array(
+            [np.nan if p is None else p for p in columns["p"]], dtype=np.float64
+        )
+        return make_frame(columns, self.frame)
+
+    @property
     def sentences(self) -> list[str]:
         """Everything in words."""
         found = [one["sentence"] for one in (*self.moves, *self.settings)]
         return [
+            *([self.look] if self.look else []),
+            *(alarm_words(alarm) for alarm in self.alarms),
             *found,
             self.copies,
             *([] if self.complete else ["The audit was interrupted and is incomplete."]),
@@ -100,6 +123,9 @@ class Audit:
             and _records(record.get("moves"), ("owner", "move", "sentence"), ("before", "after"))
             and _records(record.get("settings"), ("setting", "sentence"))
             and all(_amounts(one.get("payments")) for one in record["settings"])
+            and isinstance(record.get("look"), str)
+            and _records(record.get("alarms"), ("owner", "what", "victim", "sentence"))
+            and all(_chance(one.get("p", "")) for one in record["alarms"])
         )
         if not fits:
             raise ValueError("its audit is not what it should be")
@@ -108,6 +134,23 @@ class Audit:
     def __repr__(self) -> str:
         lines = [f"Audit of {len(self.payments)} owners who share {self.total:,.2f}"]
         return "\n".join([*lines, *(f"  {printable(sentence)}" for sentence in self.sentences)])
+
+
+def alarm_words(alarm: dict[str, Any]) -> str:
+    """An alarm in a line.
+
+    Examples
+    --------
+    >>> alarm_words({"owner": "A", "what": "text", "sentence": "It is.", "p": 1e-7})
+    'A, text: It is. (p < 0.0001)'
+    """
+    p = alarm["p"]
+    chance = "" if p is None else " (p < 0.0001)" if p < 1e-4 else f" (p = {p:.2g})"
+    return f"{alarm['owner']}, {alarm['what']}: {alarm['sentence']}{chance}"
+
+
+def _chance(p: Any) -> bool:
+    return p is None or (is_number(p) and 0 <= p <= 1)
 
 
 def _records(found: Any, texts: tuple[str, ...], numbers: tuple[str, ...] = ()) -> bool:

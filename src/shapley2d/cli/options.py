@@ -308,8 +308,18 @@ class BlockOptions:
         _option(
             _PAYMENTS,
             "Compute what owners could gain by splitting up, copying, withholding or adding "
-            "noise, and how payments depend on the settings. Takes seven valuations per owner.",
+            "noise, and how payments depend on the settings; and look at the owners' rows. Takes "
+            "seven valuations per owner.",
             "--audit",
+        ),
+    ] = False
+    no_sellers: Annotated[
+        bool,
+        _option(
+            _PAYMENTS,
+            "With --audit: do not look at the owners' rows (for near copies, odd labels, made-up "
+            "rows and double claims).",
+            "--no-sellers",
         ),
     ] = False
 

@@ -122,6 +122,8 @@ def audit_tables(valuation: Valuation) -> dict[str, Any] | None:
         ],
         "payments": [audit.payments[owner] for owner in owners],
         "copies": audit.copies,
+        "look": audit.look,
+        "alarms": audit.alarms,
         "complete": audit.complete,
         "sentences": audit.sentences,
     }

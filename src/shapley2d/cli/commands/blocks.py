@@ -50,6 +50,8 @@ def blocks(
 ) -> None:
     """Value the blocks of a table that different owners contributed, and split a payment."""
     check_split(table)
+    if only.no_sellers and not only.audit:
+        raise InputError("--no-sellers goes with --audit: set --audit, or leave --no-sellers out")
     checkpoint = given.get("checkpoint")
     given_files = [table.train, only.owners, *([table.valid] if table.valid else [])]
     check_outputs(run.output, run.report, given_files, checkpoint)
@@ -64,7 +66,9 @@ def blocks(
     from shapley2d import audit_owners, value_blocks
 
     amount = 100 if only.total is None else only.total
-    asked: dict[str, Any] = {"total": amount, "negative": only.negative} if only.audit else {}
+    asked: dict[str, Any] = {}
+    if only.audit:
+        asked = {"total": amount, "negative": only.negative, "sellers": not only.no_sellers}
     with warnings_as_notes(inputs.names), computing(inputs.names, checkpoint):
         found: Any = (audit_owners if only.audit else value_blocks)(
             inputs.X,

@@ -1,0 +1,102 @@
+"""A forest that tries to tell a seller's rows from the validation rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._sellers.exchange import rank_p_value
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._sellers.points import Points
+    from shapley2d._tables.table import Table
+
+_TREES = 50
+_MOST_DIGITS = 12  # after the decimal point; numbers with more are as good as unrounded
+
+
+def tell_apart(
+    features: NDArray[np.float64], inside: NDArray[np.bool_], random: np.random.Generator
+) -> tuple[float, float, NDArray[np.float64]]:
+    """How well a forest tells two sets of rows apart.
+
+    Half of the rows of either set train a forest that scores the other half, and the reverse. If
+    the sets are alike, rows that the forest has not seen are in random order by their scores, so a
+    rank test is exact for either half; the smaller p-value counts twice.
+
+    Parameters
+    ----------
+    features : ndarray of shape (rows, features)
+    inside : ndarray of bool
+        Which set every row is in.
+    random : Generator
+
+    Returns
+    -------
+    p : float
+    share : float
+        Of the pairs of a row of either set that are in the right order.
+    importances : ndarray of shape (features,)
+    """
+    from scipy.stats import rankdata
+    from sklearn.ensemble import RandomForestClassifier
+
+    half = np.zeros(inside.size, dtype=bool)
+    for part in (inside, ~inside):
+        rows = random.permutation(np.flatnonzero(part))
+        half[rows[: rows.size // 2]] = True
+    p_values, shares, importances = [], [], np.zeros(features.shape[1])
+    for train in (half, ~half):
+        forest = RandomForestClassifier(
+            _TREES,
+            min_samples_leaf=2,
+            random_state=int(random.integers(2**31)),
+        )
+        forest.fit(features[train], inside[train])
+        scores, told = forest.predict_proba(features[~train])[:, 1], inside[~train]
+        p_values.append(rank_p_value(scores, told))
+        size = int(told.sum())
+        beyond = float(rankdata(scores)[told].sum()) - size * (size + 1) / 2
+        shares.append(beyond / (size * (told.size - size)))
+        importances += forest.feature_importances_ / 2
+    return min(1.0, 2 * min(p_values)), float(np.mean(shares)), importances
+
+
+def forest_features(
+    table: Table, valid: Table, points: Points, labels: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """What a forest sees of rows, and the column that each comes from.
+
+    Numbers, categories, gaps and the label; and how many decimals a number has, since made-up
+    numbers often have more than measured ones.
+    """
+    lines = [points.numbers, points.codes.astype(np.float64)]
+    of = [*points.number_of.tolist(), *points.code_of.tolist()]
+    for j, (mine, theirs) in enumerate(zip(table.columns, valid.columns, strict=True)):
+        if mine.kind != "number":
+            continue
+        digits = _decimals(np.append(mine.entries, theirs.entries))
+        if digits.min() < digits.max():
+            lines.append(digits[:, None])
+            of.append(j)
+    return np.hstack([*lines, labels[:, None]]), np.array([*of, table.n_columns], dtype=np.intp)
+
+
+def _decimals(entries: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How many decimals each number has; 0 where it is missing.
+
+    Examples
+    --------
+    >>> _decimals(np.array([2.0, 0.25, np.nan, 1 / 3])).tolist()
+    [0.0, 2.0, 0.0, 12.0]
+    """
+    found = np.zeros(entries.size)
+    left = np.flatnonzero(~np.isnan(entries))
+    for digits in range(_MOST_DIGITS + 1):
+        numbers = entries[left]
+        found[left] = digits
+        left = left[np.round(numbers, digits) != numbers]
+    return found
