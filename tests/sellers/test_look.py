@@ -163,11 +163,18 @@ def test_claims_of_another_s_cells_are_seen_even_for_all_rows_but_one():
     ]
     found = [alarm for alarm in looked(*tables, owners).alarms if alarm.what == WHAT["claims"]]
     assert [(alarm.owner, alarm.victim, alarm.p) for alarm in found] == [
+        ("A", "N", None),
+        ("B", "N", None),
         ("N", "B", None),
         ("N", "A", None),
     ]
-    assert found[1].sentence == (
-        "N claims 195 of the 200 cells of A, in 39 of its 40 rows, and shares what they are worth."
+    assert (
+        found[0].sentence
+        == found[3].sentence
+        == (
+            "A and N both claim 195 cells in 39 rows and share what they are worth: 97.5 % of what A "
+            "claims, 49.4 % of what N claims."
+        )
     )
 
 
@@ -190,6 +197,8 @@ def honest(kind, seed):
         both = both.round(0)
     elif kind == "categories":
         both = both.apply(lambda column: pd.cut(column, [-9, -1, 0, 1, 9]).astype(str))
+    elif kind == "names":  # most are in one table alone
+        both["b"] = [f"name {number:.1f}" for number in both["b"]]
     elif kind == "gaps":
         both = both.mask(np.random.default_rng(seed).random(both.shape) < 0.3)
     labels = np.append(y, y_valid)
@@ -198,7 +207,7 @@ def honest(kind, seed):
     return both[:54], labels[:54], both[54:].reset_index(drop=True), labels[54:]
 
 
-@pytest.mark.parametrize("kind", ["numbers", "coarse", "categories", "gaps", "regression"])
+@pytest.mark.parametrize("kind", ["numbers", "coarse", "categories", "names", "gaps", "regression"])
 def test_honest_sellers_raise_no_alarm(kind):
     owners = [{"owner": "A", "row": "0-29"}, {"owner": "B", "row": "30-53"}]
     columns = [{"owner": "A", "column": "b;c"}, {"owner": "B", "column": "d;e"}]

@@ -131,26 +131,28 @@ def _is_number(text: str) -> bool:
 
 
 def double_claims(regions: Regions) -> Iterator[Alarm]:
-    """Owners who claim the same cells; the one with more cells is named first."""
+    """Owners who claim the same cells: an alarm for either, since a claim has no author."""
     in_rows = regions.rows.astype(np.float32) @ regions.rows.T
     in_columns = regions.columns.astype(np.float32) @ regions.columns.T
     region, other = np.nonzero(in_rows * in_columns)
     pairs = {
-        (int(min(a, b)), int(max(a, b)))
+        (int(a), int(b))
         for a, b in zip(regions.owner[region], regions.owner[other], strict=True)
-        if a != b
+        if a < b
     }
     cells = {one: regions.cells_of(one) for one in sorted({one for pair in pairs for one in pair})}
-    found = []
-    for a, b in pairs:
-        shared = cells[a] & cells[b]
-        large, small = sorted((a, b), key=lambda one: (-int(cells[one].sum()), one))
-        found.append((-int(shared.sum()), large, small, int(shared.any(axis=1).sum())))
-    for count, large, small, n_rows in sorted(found)[:_PAIRS]:
-        one, two = regions.names[large], regions.names[small]
+    found = [(-int((cells[a] & cells[b]).sum()), a, b) for a, b in pairs]
+    for count, a, b in sorted(found)[:_PAIRS]:
+        n_rows = int((cells[a] & cells[b]).any(axis=1).sum())
+        one, two = regions.names[a], regions.names[b]
         sentence = (
-            f"{one} claims {-count:,} of the {counted(int(cells[small].sum()), 'cell')} of {two}, "
-            f"in {n_rows:,} of its {counted(int(cells[small].any(axis=1).sum()), 'row')}, and "
-            "shares what they are worth."
+            f"{one} and {two} both claim {counted(-count, 'cell')} in {counted(n_rows, 'row')} and "
+            f"share what {plural(-count, 'it is', 'they are')} worth: "
+            f"{_part(-count, cells[a], one)}, {_part(-count, cells[b], two)}."
         )
         yield Alarm(one, WHAT["claims"], two, sentence, None)
+        yield Alarm(two, WHAT["claims"], one, sentence, None)
+
+
+def _part(count: int, cells: NDArray[np.bool_], name: str) -> str:
+    return f"{100 * count / int(cells.sum()):.3g} % of what {name} claims"

@@ -11,7 +11,6 @@ from shapley2d._sellers.exchange import rank_p_value
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._sellers.points import Points
     from shapley2d._tables.table import Table
 
 _TREES = 50
@@ -66,23 +65,31 @@ def tell_apart(
 
 
 def forest_features(
-    table: Table, valid: Table, points: Points, labels: NDArray[np.float64]
+    table: Table, valid: Table, labels: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """What a forest sees of rows, and the column that each comes from.
+    """What a forest sees of rows, training rows first, and the column that each feature is of.
 
-    Numbers, categories, gaps and the label; and how many decimals a number has, since made-up
-    numbers often have more than measured ones.
+    Numbers and categories by their order, gaps before all, and the label; and how many decimals a
+    number has, since made-up numbers often have more than measured ones. Nothing depends on which
+    table a row is in.
     """
-    lines = [points.numbers, points.codes.astype(np.float64)]
-    of = [*points.number_of.tolist(), *points.code_of.tolist()]
+    lines, of = [], []
     for j, (mine, theirs) in enumerate(zip(table.columns, valid.columns, strict=True)):
-        if mine.kind != "number":
-            continue
-        digits = _decimals(np.append(mine.entries, theirs.entries))
-        if digits.min() < digits.max():
-            lines.append(digits[:, None])
-            of.append(j)
-    return np.hstack([*lines, labels[:, None]]), np.array([*of, table.n_columns], dtype=np.intp)
+        entries = np.append(mine.entries, theirs.entries)
+        gone = np.isnan(entries)
+        keys = entries[~gone]
+        if mine.kind == "category":  # codes tell which table a category is from, texts do not
+            keys = np.array(theirs.categories, dtype=str)[keys.astype(np.intp)]
+        order = np.full(entries.size, -1.0)
+        order[~gone] = np.unique(keys, return_inverse=True)[1].ravel()
+        lines.append(order)
+        of.append(j)
+        if mine.kind == "number":
+            digits = _decimals(entries)
+            if digits.min() < digits.max():
+                lines.append(digits)
+                of.append(j)
+    return np.column_stack([*lines, labels]), np.array([*of, table.n_columns], dtype=np.intp)
 
 
 def _decimals(entries: NDArray[np.float64]) -> NDArray[np.float64]:

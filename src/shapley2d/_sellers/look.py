@@ -113,12 +113,13 @@ def look_at_sellers(
 
 
 def _tables(table: Table, target: Target, valid: Table, y_valid: Target) -> Tables:
-    points = Points.of(table, valid)
     classes = target.task == "classification"
     labels = np.append(target.codes, y_valid.codes).astype(np.float64)
-    features, feature_of = forest_features(table, valid, points, labels)
+    features, feature_of = forest_features(table, valid, labels)
     names = [*table.column_names, "the label" if classes else "the target"]
-    return Tables(points, labels, classes, features, feature_of, names, table.n_rows)
+    return Tables(
+        Points.of(table, valid), labels, classes, features, feature_of, names, table.n_rows
+    )
 
 
 def _main_part(cells: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

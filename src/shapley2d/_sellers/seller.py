@@ -236,8 +236,9 @@ class Seller:
         )
         if self.tables.classes:
             sentence = (
-                f"The labels of {self.name}'s rows agree with {100 * (1 - here):.0f} % of the labels of the "
-                f"nearest {_VALID}; the labels of {_VALID} with {100 * (1 - there):.0f} %."
+                f"The labels of {self.name}'s rows agree with {100 * (1 - here):.0f} % of the "
+                f"labels of the nearest {_VALID}; the labels of {_VALID} with "
+                f"{100 * (1 - there):.0f} %."
             )
         else:
             sentence = (
@@ -251,9 +252,9 @@ class Seller:
         most = [k for k in np.argsort(-importances, kind="stable")[:3] if importances[k] > 0]
         by = ", ".join(repr(self.tables.names[k]) for k in most)
         sentence = (
-            f"A forest tells the rows of {self.name} from {_VALID} in {100 * share:.0f} % of pairs that it "
-            f"has not seen (50 % if they were alike), mostly by {by}: another population, or rows "
-            "that were made up."
+            f"A forest tells the rows of {self.name} from {_VALID} in {100 * share:.0f} % of pairs "
+            f"that it has not seen (50 % if they were alike), mostly by {by}: another population, "
+            "or rows that were made up."
         )
         return self._alarm("different", "", sentence)
 
