@@ -211,6 +211,19 @@ def test_parquet_and_json_stay_what_they_are(capsys):
     )
 
 
+def test_a_spreadsheet_is_repaired_into_a_csv(capsys):
+    openpyxl = pytest.importorskip("openpyxl")
+    pytest.importorskip("python_calamine")
+    book = openpyxl.Workbook()
+    for row in (["a", "b"], *([k, f"q{k}, {k}"] for k in range(12))):
+        book.active.append(row)
+    book.save("t.xlsx")
+    decide(table="t.xlsx", made=[Decision(3, "a", "3", "edit", "7")])
+    run(capsys, "repair t.xlsx decisions.csv -o clean.csv --model none")
+    lines = ["a,b", *(f'{7 if k == 3 else k},"q{k}, {k}"' for k in range(12))]
+    assert Path("clean.csv").read_text().splitlines() == lines
+
+
 def test_fields_of_several_lines():
     text = 'a,b\n"one\ntwo",x\n\n3,"y ""z"""'
     assert (
@@ -224,7 +237,7 @@ def test_fields_of_several_lines():
         ("repair people.csv decisions.csv -o people.csv", "would overwrite an input"),
         (
             "repair people.csv decisions.csv -o clean.parquet",
-            "people.csv is CSV, and the output keeps its format: the name must end in .csv",
+            "people.csv is written again as CSV: the name must end in .csv",
         ),
         (
             "repair people.csv decisions.csv -o clean.csv --report clean.csv",

@@ -113,7 +113,7 @@ class TrainOptions:
         str,
         typer.Argument(
             metavar="TRAIN",
-            help="The training table: CSV, JSON lines (both also .gz) or Parquet; - reads stdin.",
+            help="The training table: CSV, JSON lines (both also .gz), Parquet, .xlsx; - is stdin.",
             show_default=False,
         ),
     ]

@@ -243,7 +243,8 @@ class BinnedRows(RowAxis):
             coalition: NDArray[np.bool_], chosen: NDArray[np.integer]
         ) -> NDArray[np.float64]:
             listed = self._near if heavy[coalition.sum()] or not len(chosen) else subsets
-            return listed_sums(listed, self._device, self.n_rows, coalition[None], chosen, None)[0]
+            sums = listed_sums(listed, self._device, self.n_rows, coalition[None], chosen, None)
+            return np.asarray(sums[0])
 
         return Walked(self, under_one)
 

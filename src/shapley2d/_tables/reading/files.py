@@ -1,4 +1,7 @@
-"""Tables from files: CSV and JSON lines, also compressed, and Parquet, told by their content."""
+"""Tables from files: CSV and JSON lines, also compressed, Parquet and spreadsheets.
+
+The content tells which of them a file is.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,14 @@ from shapley2d._tables.frames import plain_types
 from shapley2d._tables.reading.csv_text import decode, find_separator, first_lines, read_strings
 from shapley2d._tables.reading.json_text import looks_like_json, read_json
 from shapley2d._tables.reading.parquet_bounds import read_bounded
+from shapley2d._tables.reading.spreadsheet import looks_like_spreadsheet, sheet_as_csv
 from shapley2d.exceptions import InputError, Note
 
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
-_ZIP = b"PK\x03\x04"
-_OLD_EXCEL = b"\xd0\xcf\x11\xe0"
-_RATIO = 200  # a gzip file may unpack to this many times its size; beyond it is hardly a table
-_FREE = 2**26  # bytes that any gzip file may unpack to
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_RATIO = 200  # a packed file may unpack to this many times its size; beyond it is hardly a table
+_FREE = 2**26  # bytes that any packed file may unpack to
 _MUCH_TEXT = 2**28  # from this many bytes of text on, a note says how much memory it takes
 _MAX_COUNTED = 2**20  # characters; only in shorter files are rows looked up line by line
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
@@ -79,10 +82,8 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
             raise InputError(f"{name} is a damaged gzip file: copy or download it again") from None
     if data.startswith(_PARQUET) or Path(path).suffix.lower() in (".parquet", ".pq"):
         return _read_parquet(data, name)
-    if data.startswith((_ZIP, _OLD_EXCEL)):
-        raise InputError(
-            f"{name} is a spreadsheet or an archive, not a table: save it as CSV or Parquet"
-        )
+    if looks_like_spreadsheet(data):
+        return _read_spreadsheet(data, name)
     text, guess = decode(data, name, encoding)
     notes = [guess] if guess else []
     if len(data) > _MUCH_TEXT:
@@ -112,8 +113,10 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
 
 
 def unpacked_contents(path: str) -> bytes:
-    """The bytes of a file, unpacked if it is compressed."""
+    """The bytes of a file, unpacked if it is compressed; of a spreadsheet, those of its CSV."""
     data = _contents(path)
+    if looks_like_spreadsheet(data):
+        return sheet_as_csv(data, path, _most_bytes(data))[0].encode()
     return _unpacked(data, path) if data.startswith(_GZIP) else data
 
 
@@ -122,6 +125,8 @@ def _contents(path: str) -> bytes:
         if sys.stdin is None:
             raise InputError("standard input is closed: name a file instead of -")
         return sys.stdin.buffer.read()
+    if _URL.match(path):
+        raise InputError(f"{path} is an address, not a file: download it first")
     file = Path(path)
     try:
         mode = file.stat().st_mode
@@ -138,7 +143,7 @@ def _contents(path: str) -> bytes:
 
 def _unpacked(data: bytes, name: str) -> bytes:
     """The content of a gzip file; refused if it is so large that it may be a zip bomb."""
-    most = max(_FREE, _RATIO * len(data))
+    most = _most_bytes(data)
     parts, size = [], 0
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
         while part := stream.read(2**20):
@@ -153,6 +158,11 @@ def _unpacked(data: bytes, name: str) -> bytes:
     return b"".join(parts)
 
 
+def _most_bytes(data: bytes) -> int:
+    """Bytes that a packed file may unpack to."""
+    return max(_FREE, _RATIO * len(data))
+
+
 def _size(n_bytes: int) -> str:
     return f"{n_bytes / 2**20:,.0f} MiB"
 
@@ -162,6 +172,13 @@ def _nearest_file(file: Path) -> str:
         return f": the folder {file.parent} does not exist either"
     near = nearest_word(file.name, [other.name for other in file.parent.iterdir()])
     return f": did you mean {file.parent / near}?" if near else ""
+
+
+def _read_spreadsheet(data: bytes, name: str) -> Source:
+    text, header, notes = sheet_as_csv(data, name, _most_bytes(data))
+    table = read_strings(text, ",", name)
+    lines = [] if header == 1 else list(range(header + 1, header + 1 + table.num_rows))
+    return Source(name, table, lined=header == 1, lines=lines, notes=notes)
 
 
 def _read_parquet(data: bytes, name: str) -> Source:

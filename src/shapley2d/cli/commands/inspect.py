@@ -34,7 +34,7 @@ InspectedTable = Annotated[
     str,
     typer.Argument(
         metavar="TABLE",
-        help="The table: CSV, JSON lines (both also .gz) or Parquet; - reads stdin.",
+        help="The table: CSV, JSON lines (both also .gz), Parquet or .xlsx; - reads stdin.",
         show_default=False,
     ),
 ]

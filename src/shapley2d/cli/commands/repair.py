@@ -51,7 +51,7 @@ DecidedTable = Annotated[
     str,
     typer.Argument(
         metavar="TABLE",
-        help="The table that was inspected: CSV, JSON lines (both also .gz) or Parquet.",
+        help="The table that was inspected: CSV, JSON lines (both also .gz), Parquet or .xlsx.",
         show_default=False,
     ),
 ]
@@ -69,7 +69,7 @@ CleanTable = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="The repaired table, in the format of TABLE.",
+        help="The repaired table, in the format of TABLE; CSV where that is a spreadsheet.",
         show_default=False,
     ),
 ]

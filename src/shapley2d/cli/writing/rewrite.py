@@ -47,9 +47,9 @@ def check_format(output: Path, path: str, kind: str) -> None:
     name = output.name.lower().removesuffix(".gz")
     if not name.endswith(_FORMATS[kind]):
         words = " or ".join(_FORMATS[kind][:2])
+        written = kind.upper()
         raise InputError(
-            f"--output {output}: {path} is {kind.upper()}, and the output keeps its format: the "
-            f"name must end in {words}"
+            f"--output {output}: {path} is written again as {written}: the name must end in {words}"
         )
     if kind == "parquet" and output.name.lower().endswith(".gz"):
         raise InputError(f"--output {output}: Parquet is packed already: leave out .gz")

@@ -1,0 +1,105 @@
+"""Spreadsheets (.xlsx, .xls, .ods) as the CSV text that their first sheet would be saved as."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import zipfile
+from typing import Any
+
+from shapley2d.exceptions import InputError, Note
+
+ZIP = b"PK\x03\x04"
+OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+_SURE_WHOLE = 1e15  # floats below it show whole numbers in full
+
+
+def looks_like_spreadsheet(data: bytes) -> bool:
+    """Whether a file is a spreadsheet or another archive."""
+    return data.startswith((ZIP, OLD_EXCEL))
+
+
+def sheet_as_csv(data: bytes, name: str, most: int) -> tuple[str, int, list[Note]]:
+    """The first sheet with entries, as CSV text.
+
+    Parameters
+    ----------
+    data : bytes
+    name : str
+        Of the file, for messages.
+    most : int
+        Bytes that it may unpack to.
+
+    Returns
+    -------
+    str
+        With commas, and empty entries where the sheet has none.
+    int
+        The row of the sheet that has the names of the columns, from 1 on.
+    list of Note
+        That there are other sheets.
+    """
+    _check_size(data, name, most)
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ImportError:
+        raise InputError(
+            f"{name} is a spreadsheet or an archive: save it as CSV, or install what reads "
+            "spreadsheets: pip install 'shapley2d[excel]'"
+        ) from None
+    try:
+        book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+        sheets = [(title, book.get_sheet_by_name(title)) for title in book.sheet_names]
+        filled = [(title, sheet, sheet.start) for title, sheet in sheets if sheet.start]
+        rows = filled[0][1].to_python() if filled else []
+    except CalamineError as error:
+        raise InputError(
+            f"{name} cannot be read as a spreadsheet ({error}): save it as CSV"
+        ) from None
+    if not filled:
+        raise InputError(f"{name} is empty: it needs a header line and rows")
+    (title, _, (first, _)), others = filled[0], [other for other, *_ in filled[1:]]
+    while not any(entry != "" for entry in rows[-1]):
+        rows.pop()
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([_as_text(entry) for entry in row] for row in rows)
+    notes = (
+        [Note(f"{name}: sheet {title!r} is read, not {', '.join(map(repr, others))}")]
+        if others
+        else []
+    )
+    return text.getvalue(), first + 1, notes
+
+
+def _check_size(data: bytes, name: str, most: int) -> None:
+    if not data.startswith(ZIP):
+        return
+    try:
+        size = sum(part.file_size for part in zipfile.ZipFile(io.BytesIO(data)).infolist())
+    except zipfile.BadZipFile:
+        raise InputError(f"{name} is damaged: copy or download it again") from None
+    if size > most:
+        raise InputError(
+            f"{name} unpacks to {size / 2**20:,.0f} MiB, which is unusual for a table: if it is "
+            "one, save it as CSV"
+        )
+
+
+def _as_text(entry: Any) -> str:
+    """An entry as a spreadsheet would show it, dates as year-month-day.
+
+    Examples
+    --------
+    >>> [_as_text(entry) for entry in (3.0, 2.5, True, dt.datetime(2024, 1, 2), "x")]
+    ['3', '2.5', 'TRUE', '2024-01-02', 'x']
+    """
+    if isinstance(entry, bool):
+        return str(entry).upper()
+    if isinstance(entry, float) and entry.is_integer() and abs(entry) < _SURE_WHOLE:
+        return str(int(entry))
+    if isinstance(entry, dt.datetime):
+        midnight = entry.time() == dt.time()
+        return entry.date().isoformat() if midnight else entry.isoformat(sep=" ")
+    return str(entry)
