@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from decision_file import decisions_text, write_decisions
 from shapley2d import InputError
 from shapley2d._results.decisions import Decision, parse_decisions, read_decisions
+from shapley2d.exceptions import InputWarning
 
 HEAD = "row,column,entry,decision,new,table\n"
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -50,6 +51,11 @@ def test_a_spreadsheet_may_have_saved_it(tmp_path):
     assert read_decisions(path).made[0].new == "ä"
     path.write_text("row;column;entry;decision;new;table\n1;a;x;Right;;9f\n")
     assert read_decisions(path).made[0].verdict == "right"
+    path.write_bytes(
+        "row;column;entry;decision;new;table\r\n1;a;x;edit;Köln €;9f\r\n".encode("cp1252")
+    )
+    with pytest.warns(InputWarning, match="is not UTF-8: read as Western European letters"):
+        assert read_decisions(path).made[0].new == "Köln €"
 
 
 @pytest.mark.parametrize(
@@ -79,8 +85,8 @@ def test_no_file(tmp_path):
         read_decisions(tmp_path)
     with pytest.raises(InputError, match="there is no file"):
         read_decisions(tmp_path / "x.csv")
-    (tmp_path / "x.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="not written in UTF-8"):
+    (tmp_path / "x.csv").write_bytes(b"\x00\x01")
+    with pytest.raises(InputError, match="is not a text file"):
         read_decisions(tmp_path / "x.csv")
 
 

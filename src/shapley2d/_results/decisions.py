@@ -18,7 +18,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from shapley2d.exceptions import InputError
+from shapley2d._base.warnings import warn
+from shapley2d._tables.reading.csv_text import decode
+from shapley2d.exceptions import InputError, InputWarning
 
 VERDICTS = ("accept", "edit", "right")
 """The possible decisions: take the suggested entry, write another one, leave the entry."""
@@ -104,12 +106,14 @@ def read_decisions(path: str | os.PathLike[str]) -> Decisions:
         raise InputError(f"there is no file {name}")
     if place.stat().st_size > _MOST_BYTES:
         raise InputError(f"{name} is too large to be a file of decisions")
-    try:
-        text = place.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(
-            f"{name} is not written in UTF-8: save it in UTF-8, or download it again"
-        ) from None
+    text, guess = decode(place.read_bytes(), name, None)
+    if guess is not None:  # a spreadsheet may have saved it in the letters of its country
+        warn(
+            InputWarning(
+                f"{name} is not UTF-8: read as Western European letters (cp1252); if new entries "
+                "look wrong, download it again"
+            )
+        )
     return parse_decisions(text, name)
 
 
