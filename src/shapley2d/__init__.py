@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from shapley2d._api.inspect import inspect_cells
     from shapley2d._api.inspector import CellInspector
     from shapley2d._api.measure import measure_repair
+    from shapley2d._api.receipt import verify_receipt
     from shapley2d._results.audit import Audit
     from shapley2d._results.blocks import BlockValuation
     from shapley2d._results.inspection import Inspection
     from shapley2d._results.plan import Plan
+    from shapley2d._results.receipt import Receipt
     from shapley2d._results.repair_gain import RepairGain
     from shapley2d._results.valuation import Valuation
     from shapley2d._results.what_if import WhatIf
@@ -39,6 +41,7 @@ __all__ = [
     "InputError",
     "Inspection",
     "Plan",
+    "Receipt",
     "RepairGain",
     "Valuation",
     "WhatIf",
@@ -50,6 +53,7 @@ __all__ = [
     "value_blocks",
     "value_cells",
     "value_game",
+    "verify_receipt",
 ]
 
 # numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is
@@ -62,6 +66,7 @@ _HOMES = {
     "InputError": "shapley2d.exceptions",
     "Inspection": "shapley2d._results.inspection",
     "Plan": "shapley2d._results.plan",
+    "Receipt": "shapley2d._results.receipt",
     "RepairGain": "shapley2d._results.repair_gain",
     "Valuation": "shapley2d._results.valuation",
     "WhatIf": "shapley2d._results.what_if",
@@ -72,6 +77,7 @@ _HOMES = {
     "value_blocks": "shapley2d._api.blocks",
     "value_cells": "shapley2d._api.cells",
     "value_game": "shapley2d._api.game",
+    "verify_receipt": "shapley2d._api.receipt",
 }
 
 

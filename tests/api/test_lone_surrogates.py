@@ -138,7 +138,7 @@ def test_owners_groups_and_players(tmp_path):
     found = value_blocks(X, y, owners=owners, n_neighbors=3, progress=False)
     found.save(tmp_path / "b.parquet")
     found.to_html(tmp_path / "b.html")
-    assert SHOWN in str(found.payments(10))
+    assert SHOWN in str(found.payments(10, trusted=True))
     groups = [LONE if k < 12 else "b" for k in range(N)]
     found = value_blocks(X, y, rows=groups, model="knn", progress=False)
     assert found.row_names.tolist() == [SHOWN, "b"]

@@ -370,8 +370,8 @@ def test_blocks_and_payments(open_report):
         owner_shares=np.array([np.eye(2), 1 - np.eye(2)]),
     )
     payments = [
-        {"owner": "Ann", "value": 0.5, "amount": 750.0, "low": 700.0, "high": 800.0},
-        {"owner": "Bob", "value": -0.1, "amount": -150.0, "low": -180.0, "high": -120.0},
+        {"owner": "Ann", "value": 0.8, "amount": 800.0, "low": 700.0, "high": 850.0},
+        {"owner": "Bob", "value": -0.1, "amount": -100.0, "low": -180.0, "high": -80.0},
     ]
     page = open_report(v, payments=payments)
     cells = page.locator("#block-grid tbody td").all_inner_texts()

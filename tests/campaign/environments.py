@@ -33,7 +33,7 @@ COMMANDS = [
      "--tolerance", "0", "--json"],
     ["cells", "t.csv", "-t", "größe", "-m", "oob", "--n-trees", "200", "--json"],
     ["cells", "t.csv", "-t", "größe", "-m", "random", "--json"],
-    ["blocks", "t.csv", "-t", "größe", "--owners", "o.csv", "--pay", "100", "--negative", "zero", "--cv", "2", "-m",
+    ["blocks", "t.csv", "-t", "größe", "--owners", "o.csv", "--pay", "100", "--trusted", "--negative", "zero", "--cv", "2", "-m",
      "knn", "--json"],
 ]  # fmt: skip
 CHEAP = 3  # the command that compiles nothing

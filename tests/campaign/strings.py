@@ -140,6 +140,7 @@ class Strings:
                 "2",
                 "--pay",
                 "10",
+                "--trusted",
             ], True
         if random.random() < 0.2:
             shared += ["--id", names[int(random.integers(3))]]

@@ -11,7 +11,7 @@ import pytest
 from shapley2d import Valuation
 from shapley2d.cli import main
 
-COMMAND = "blocks t.csv -t default --owners owners.csv"
+COMMAND = "blocks t.csv -t default --owners owners.csv --trusted"
 
 
 @pytest.fixture

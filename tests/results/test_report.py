@@ -17,7 +17,7 @@ from shapley2d._results.blocks import BlockValuation
 from shapley2d._results.report.summary import typical_numbers, typical_texts
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.convert import as_table
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, InputWarning
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -328,12 +328,59 @@ def make_blocks():
 
 def test_blocks_and_payments():
     v = make_blocks()
-    payments = [{"owner": "Ann", "value": 0.25, "amount": 1234.5, "low": 1000, "high": 1500}]
+    payments = [
+        {"owner": "Ann", "value": 0.625, "amount": 1250.5, "low": 1000, "high": 1500},
+        {"owner": "Bob", "value": 0.125, "amount": 250.1, "low": 0, "high": 500},
+    ]
     page = page_of(v, payments=payments)
     assert page.record["blocks"] is True
     assert page.record["owners"] == [[0, 0, "Ann"], [0, 1, "Ann, Bob"]]
     assert "2 blocks, 1 group of rows by 2 groups of columns" in page.text
-    assert "Ann 1,234.50 0.25 1,000.00 1,500.00" in page.text
+    assert "Ann 1,250.50 0.625 1,000.00 1,500.00" in page.text
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"amount": 84.33}, "the values give other amounts"),
+        ({"amount": 83.3}, "the values give other amounts"),
+        ({"value": 1.25}, "other owners or values"),
+        ({"owner": "Eve"}, "other owners or values"),
+    ],
+)
+def test_payments_that_the_values_do_not_give_are_refused(changes, message, tmp_path):
+    v = make_blocks()
+    first, second = v.payments(100).to_dict("records")
+    v.to_html(tmp_path / "page.html", payments=[second, first])  # in any order
+    with pytest.raises(InputError, match=message):
+        v.to_html(tmp_path / "doctored.html", payments=[{**first, **changes}, second])
+    a_cent = [{**first, "amount": 83.34}, {**second, "amount": 16.66}]
+    with pytest.raises(InputError, match="the values give other amounts"):
+        v.to_html(tmp_path / "doctored.html", payments=a_cent)
+    with pytest.raises(InputError, match="other owners or values"):
+        v.to_html(tmp_path / "doctored.html", payments=[first])
+    assert not (tmp_path / "doctored.html").exists()
+
+
+@pytest.mark.parametrize(
+    "options", [{"digits": 0}, {"digits": 5}, {"negative": "owe"}, {"negative": "zero"}]
+)
+def test_payments_by_any_rule_and_number_of_decimals_are_shown(options, tmp_path):
+    v = make_blocks()
+    v.to_html(tmp_path / "page.html", payments=v.payments(1000 / 3, **options))
+
+
+def test_debts_are_shown_with_what_is_left_without_them():
+    shares = np.array([[[1.0, 0.0]], [[0.0, 1.0]]])
+    v = BlockValuation(
+        np.array([[0.6, -0.2]]), np.zeros((1, 2)), np.array(["all"]), ["a", "b"],
+        info={"kind": "blocks"}, owner_names=["Ann", "Bob"], owner_shares=shares,
+    )  # fmt: skip
+    with pytest.warns(InputWarning, match="'Bob' owes 50.00"):
+        paid = v.payments(100, negative="owe")
+    page = page_of(v, payments=paid)
+    assert "if debts stay unpaid collateral" in page.text
+    assert "Bob -50.00 -0.2 -50.00 -50.00 0.00 50.00" in page.text
 
 
 def test_owners_are_shown_without_payments():

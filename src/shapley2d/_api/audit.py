@@ -27,7 +27,7 @@ from shapley2d._base.words import counted, plural
 from shapley2d._methods.registry import METHODS
 from shapley2d._methods.validation_error import problems_of_groups
 from shapley2d._ownership.owners import UNOWNED
-from shapley2d._ownership.payments import RULES, divide_total, settle_rule
+from shapley2d._ownership.payments import RULES, UNTRUSTED, divide_total, settle_rule
 from shapley2d._results.audit import MOVES, Audit
 from shapley2d._sellers.look import Look, look_at_claims, look_at_sellers
 from shapley2d.exceptions import InputError, OptionError, PrecisionWarning, Setting, UtilityError
@@ -58,6 +58,7 @@ def audit_owners(
     total: Any = 100_000,
     negative: str | None = None,
     sellers: bool = True,
+    trusted: bool = False,
     rows: Any = None,
     columns: Any = None,
     method: str = "auto",
@@ -104,6 +105,9 @@ def audit_owners(
         What owners of negative value receive, as in :meth:`~shapley2d.BlockValuation.payments`.
     sellers : bool
         Whether to look at the owners' rows; ``audit.findings`` has what was seen.
+    trusted : bool
+        Whether every owner's rows are trusted as a test, where there is no validation table, as in
+        :meth:`~shapley2d.BlockValuation.payments`.
     rows, columns, method, players, copies, copy_distance, include_label, validation_groups
         As in :func:`~shapley2d.value_blocks`.
     task, kinds, cv, groups, time, valid_weight, precedence, semivalue
@@ -136,6 +140,9 @@ def audit_owners(
     if negative is not None:
         check_choice(negative, "negative", RULES)
     check_flag(sellers, "sellers")
+    check_flag(trusted, "trusted")
+    if X_valid is None and not trusted:
+        raise InputError(*UNTRUSTED)
     question = BlockQuestion(
         X=X,
         y=y,
@@ -245,7 +252,9 @@ class _Auditor:
         assert found.layout.ownership is not None
         values = dict(zip(found.layout.ownership.names, found.owner_values.tolist(), strict=True))
         values.pop(UNOWNED, None)
-        amounts = divide_total(self.total, list(values.values()), negative=self.negative)
+        amounts = divide_total(
+            self.total, list(values.values()), negative=self.negative, names=list(values)
+        )
         return dict(zip(values, amounts, strict=True))
 
     def _answer(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._api.block_digests import data_digests
 from shapley2d._api.blocks_job import BlockQuestion, BlocksJob
 from shapley2d._api.method_docs import methods_list, with_method_docs
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
@@ -193,6 +194,8 @@ def make_valuation(job: BlocksJob, found: Answer) -> BlockValuation:
             block_owners=_block_owners(ownership),
             about=METHODS[found.method].about(estimate.info),
             call=question.code("value_blocks", job.run.seed),
+            digests=data_digests(job, found),
+            asked=None if ownership is None else question.recorded(),
             **estimate.info,
         ),
         history=estimate.history,
@@ -203,6 +206,7 @@ def make_valuation(job: BlocksJob, found: Answer) -> BlockValuation:
         owner_shares=None if ownership is None else ownership.shares,
         owner_values=found.owners,
         covariance=found.covariance,
+        spread=found.spread,
         covariance_dof=found.dof,
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from shapley2d._methods.precedence import with_precedence
 from shapley2d._methods.registry import METHODS
 from shapley2d._methods.validation_error import (
     jackknife_covariance,
+    jackknife_spread,
     problems_of_groups,
     problems_without_a_group,
 )
@@ -43,7 +45,13 @@ if TYPE_CHECKING:
     from shapley2d._tables.target import Target
 
 MAX_JOINT = 256
-"""Owners (or blocks) up to which their errors are kept jointly; beyond, they are independent."""
+"""Owners (or blocks) up to which there is a covariance matrix of their errors."""
+
+_NOT_ASKED = (  # the data, and what changes no value
+    "X", "y", "X_valid", "y_valid", "owners", "options", "random_state", "n_jobs", "progress",
+    "checkpoint", "cluster",
+)  # fmt: skip
+_UNRECORDED: Any = object()
 
 VALIDATION_GROUPS = 10
 """The default of ``validation_groups``, where all groups together cost one more valuation."""
@@ -61,6 +69,17 @@ class BlockQuestion(Question):
     copies: str | None = None
     copy_distance: float = 0.0
     validation_groups: int | None = None
+
+    def recorded(self) -> dict[str, Any]:
+        """``settings`` that a file can hold; names of ``unrecorded`` ones: arrays and models."""
+        given = {
+            one.name: getattr(self, one.name) for one in fields(self) if one.name not in _NOT_ASKED
+        }
+        given |= {name: one for name, one in self.options.items() if name not in _NOT_ASKED}
+        plain = {name: _as_json(value) for name, value in given.items()}
+        settings = {name: value for name, value in plain.items() if value is not _UNRECORDED}
+        unrecorded = sorted(name for name in plain if plain[name] is _UNRECORDED)
+        return {"settings": settings, "unrecorded": unrecorded}
 
 
 @dataclass(frozen=True)
@@ -82,14 +101,17 @@ class Answer:
         Of the blocks.
     owners : ndarray or None
         Values of the owners, where players are cells.
-    covariance, dof
-        Of the owners' values, or of the blocks where there are no owners.
+    covariance, spread, dof
+        Of the owners' values, or of the blocks where there are no owners; beyond 256 owners
+        ``spread`` has what other validation rows would change.
     method : str
         The one that was used.
     groups : int
         Groups of validation rows that were left out in turn.
     scoring : str, callable or None
         The score; None for that of the model.
+    read : (Table, Target)
+        The training table as it was read, before copies were merged.
     """
 
     problem: Problem
@@ -97,10 +119,12 @@ class Answer:
     estimate: Estimate
     owners: NDArray[np.float64] | None
     covariance: NDArray[np.float64] | None
+    spread: NDArray[np.float64] | None
     dof: float
     method: str
     groups: int
     scoring: Any
+    read: tuple[Table, Target] | None = None
 
     @property
     def owner_values(self) -> NDArray[np.float64]:
@@ -163,9 +187,11 @@ class BlocksJob:
         question, varied = self.question, variation or Variation()
         method, options = self.settle()
         prepared: Prepared | None = None
+        read: tuple[Table, Target] | None = None
 
         def change(table: Table, target: Target) -> Changed:
-            nonlocal prepared
+            nonlocal prepared, read
+            read = table, target
             prepared = Prepared.of(
                 table,
                 target,
@@ -193,7 +219,7 @@ class BlocksJob:
             label=problem.label,
         )
         value = self._by_cells if self.players == "cells" else self._by_groups
-        return value(run, problem, layout, method, options)
+        return replace(value(run, problem, layout, method, options), read=read)
 
     def _pays_by_accuracy(self, problem: Problem, method: str, options: dict[str, Any]) -> bool:
         """Whether cells of owners would be paid by accuracy without the user having said so.
@@ -214,12 +240,13 @@ class BlocksJob:
         options: dict[str, Any],
     ) -> Answer:
         """Values of the blocks in the game of groups."""
-        sums, scoring = _joint_sums(layout), options.get("scoring")
-        _check_joint(self.question.validation_groups, sums)
+        sums, scoring = _sums(layout), options.get("scoring")
+        _check_sums(self.question.validation_groups, sums)
+        joint = sums if _is_joint(sums) else None
         estimate, chosen = estimate_blocks(
-            problem, run, layout.grid, sums, method=method, options=options
+            problem, run, layout.grid, joint, method=method, options=options
         )
-        covariance, dof = estimate.covariance, estimate.dof
+        errors = _Errors(estimate.covariance, None, estimate.dof)
         groups = self.question.validation_groups or 0
         if groups:
             assert sums is not None
@@ -240,8 +267,19 @@ class BlocksJob:
             parts = problems_without_a_group(problem, groups, run.seed)
             replicates = _replicates(run, groups, parts, without)
             _clear_checkpoints(options, replicates)
-            covariance, dof, groups = _with_spread(covariance, dof, replicates)
-        return Answer(problem, layout, estimate, None, covariance, dof, chosen, groups, scoring)
+            errors, groups = errors.with_spread(replicates), len(replicates)
+        return Answer(
+            problem,
+            layout,
+            estimate,
+            None,
+            errors.covariance,
+            errors.spread,
+            errors.dof,
+            chosen,
+            groups,
+            scoring,
+        )
 
     def _by_cells(
         self,
@@ -253,8 +291,8 @@ class BlocksJob:
     ) -> Answer:
         """Values of the blocks as sums of cells."""
         owned = None if layout.ownership is None else layout.ownership.shares
-        sums = _joint_sums(layout)
-        _check_joint(self.question.validation_groups, sums)
+        sums = _sums(layout)
+        _check_sums(self.question.validation_groups, sums)
         found = estimate_cell_sums(
             problem,
             run,
@@ -262,9 +300,10 @@ class BlocksJob:
             owned,
             method=method,
             options=options,
-            joint=sums is not None,
+            joint=_is_joint(sums),
         )
-        estimate, covariance, dof = found.blocks, found.blocks.covariance, found.blocks.dof
+        estimate = found.blocks
+        errors = _Errors(estimate.covariance, None, estimate.dof)
         groups = 0 if sums is None else self._n_validation_groups(problem, method)
         if groups and not METHODS[method].validates:
             raise InputError(
@@ -278,14 +317,15 @@ class BlocksJob:
             replicates = _cell_replicates(
                 run, problem, layout, method, options, estimate, sums, groups
             )
-            covariance, dof, groups = _with_spread(covariance, dof, replicates)
+            errors, groups = errors.with_spread(replicates), len(replicates)
         return Answer(
             problem,
             layout,
             estimate,
             found.owners,
-            covariance,
-            dof,
+            errors.covariance,
+            errors.spread,
+            errors.dof,
             method,
             groups,
             options.get("scoring"),
@@ -299,6 +339,22 @@ class BlocksJob:
             return 0
         most = min(split.valid.n_rows for split in problem.splits)
         return min(VALIDATION_GROUPS, most) if most > 1 else 0
+
+
+def _as_json(value: Any) -> Any:
+    """A setting as JSON can hold and give it back; a mark where it cannot."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    value = _listed(value)
+    try:
+        same = json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError):
+        return _UNRECORDED
+    return same if same == value else _UNRECORDED
+
+
+def _listed(value: Any) -> Any:
+    return [_listed(item) for item in value] if isinstance(value, (tuple, list)) else value
 
 
 def _settle_copies(question: BlockQuestion) -> str:
@@ -316,10 +372,12 @@ def _settle_copies(question: BlockQuestion) -> str:
     return copies
 
 
-def _check_joint(groups: int | None, sums: BlockSums | None) -> None:
+def _check_sums(groups: int | None, sums: BlockSums | None) -> None:
     if groups and sums is None:
         raise InputError(
-            Setting("validation_groups"), f" is for at most {MAX_JOINT} owners or blocks"
+            Setting("validation_groups"),
+            f" is for owners, or for at most {MAX_JOINT} blocks: name the owners by ",
+            Setting("owners"),
         )
 
 
@@ -400,24 +458,37 @@ def _same_work(options: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
     return fixed
 
 
-def _with_spread(
-    covariance: NDArray[np.float64] | None, dof: float, replicates: list[NDArray[np.float64]]
-) -> tuple[NDArray[np.float64] | None, float, int]:
-    """Covariance and degrees of freedom with the choice of validation rows, and its groups."""
-    if not replicates:
-        return covariance, dof, 0
-    spread = jackknife_covariance(np.array(replicates))
-    together = spread if covariance is None else covariance + spread
-    return together, min(dof, float(len(replicates) - 1)), len(replicates)
+@dataclass(frozen=True)
+class _Errors:
+    """Errors of the sums: a covariance matrix, or beyond 256 sums what these share."""
+
+    covariance: NDArray[np.float64] | None
+    spread: NDArray[np.float64] | None
+    dof: float
+
+    def with_spread(self, replicates: list[NDArray[np.float64]]) -> _Errors:
+        """The errors with the choice of validation rows."""
+        if not replicates:
+            return self
+        dof = min(self.dof, float(len(replicates) - 1))
+        if replicates[0].size > MAX_JOINT:
+            return _Errors(None, jackknife_spread(np.array(replicates)), dof)
+        covariance = jackknife_covariance(np.array(replicates))
+        if self.covariance is not None:
+            covariance = self.covariance + covariance
+        return _Errors(covariance, None, dof)
 
 
-def _joint_sums(layout: BlockLayout) -> BlockSums | None:
-    """The owners, else the blocks, whose joint errors payments need; None beyond 256 of them."""
+def _sums(layout: BlockLayout) -> BlockSums | None:
+    """The owners, else the blocks, whose errors payments need; None for more than 256 blocks."""
     if layout.ownership is not None:
-        shares = layout.ownership.shares
-        return BlockSums.of_blocks(shares) if len(shares) <= MAX_JOINT else None
+        return BlockSums.of_blocks(layout.ownership.shares)
     n, m = layout.grid.shape
     return BlockSums.of_blocks(np.eye(n * m).reshape(n * m, n, m)) if n * m <= MAX_JOINT else None
+
+
+def _is_joint(sums: BlockSums | None) -> bool:
+    return sums is not None and len(sums) <= MAX_JOINT
 
 
 def _check_checkpoints(options: dict[str, Any], validation_groups: int | None) -> None:

@@ -28,7 +28,13 @@ def parse_record(data: bytes) -> dict[str, Any]:
         raise ValueError("its record is not JSON") from None
     if not isinstance(record, dict):
         raise ValueError("its record is not a JSON object")  # noqa: TRY004  (one kind of error for one cause)
-    level: list[Any] = [record]
+    check_depth(record)
+    return record
+
+
+def check_depth(record: Any) -> None:
+    """Refuse lists and objects that are nested too deeply, by a ValueError."""
+    level: list[Any] = [record] if isinstance(record, (dict, list)) else []
     for _ in range(MAX_DEPTH):
         level = [
             item
@@ -37,7 +43,7 @@ def parse_record(data: bytes) -> dict[str, Any]:
             if isinstance(item, (dict, list))
         ]
         if not level:
-            return record
+            return
     raise ValueError("its record is nested too deeply")
 
 

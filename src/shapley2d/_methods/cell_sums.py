@@ -79,7 +79,10 @@ def estimate_cell_sums(
     inner = covariance[len(kept) :, len(kept) :].reshape(n, m, n, m) if few else None
     if inner is not None:
         variances = np.einsum("ijij->ij", inner)
+    owned = BlockSums(owners, grid.rows.labels, grid.columns.labels)
     asked = covariance[: len(kept), : len(kept)] if shares is not None else covariance
+    if joint and len(kept) < len(owned):  # too many groups of rows to keep errors jointly
+        asked = np.diag(owned.squared(estimate.stderr**2))
     known = joint and estimate.stderr.any() and len(asked)
     return CellSums(
         replace(
@@ -94,9 +97,7 @@ def estimate_cell_sums(
             ),
             covariance=asked if known else None,
         ),
-        None
-        if shares is None
-        else BlockSums(shares, grid.rows.labels, grid.columns.labels).rounded_once(estimate.values),
+        None if shares is None else owned.rounded_once(estimate.values),
     )
 
 

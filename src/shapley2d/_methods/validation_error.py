@@ -100,3 +100,18 @@ def jackknife_covariance(replicates: NDArray[np.float64]) -> NDArray[np.float64]
     """
     off = replicates - replicates.mean(axis=0)
     return np.asarray((len(off) - 1) / len(off) * off.T @ off)
+
+
+def jackknife_spread(replicates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A matrix of the replicates' shape whose product with itself is that covariance.
+
+    For any number of estimates: it does not grow with their square.
+
+    Examples
+    --------
+    >>> spread = jackknife_spread(np.array([[0.0, 1.0], [2.0, 5.0]]))
+    >>> np.allclose(spread.T @ spread, jackknife_covariance(np.array([[0.0, 1.0], [2.0, 5.0]])))
+    True
+    """
+    off = replicates - replicates.mean(axis=0)
+    return np.asarray(off * np.sqrt((len(off) - 1) / len(off)))

@@ -5,25 +5,34 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (dataclasses and their readers resolve it)
 
+from shapley2d._base.checks import check_flag
 from shapley2d._base.precision import interval_factor
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import plural, printable
+from shapley2d._ownership.errors import JointErrors
 from shapley2d._ownership.owners import UNOWNED
 from shapley2d._ownership.payments import (
+    UNTRUSTED,
     divide_total,
     payment_intervals,
     settle_rule,
     uncertain_pairs,
 )
 from shapley2d._results.audit import Audit
+from shapley2d._results.receipt import Receipt, make_receipt
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import make_frame
-from shapley2d.exceptions import InputError, PrecisionWarning
+from shapley2d.exceptions import InputError, InputWarning, PrecisionWarning
+
+if TYPE_CHECKING:
+    import os
+
+_SHOWN = 12  # owners in the printed summary
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -47,8 +56,11 @@ class BlockValuation(Valuation):
     covariance : ndarray or None
         Of the errors of the owners' (or blocks') values; None where they are exact, or where there
         are more than 256 of them.
+    spread : ndarray of shape (validation groups, owners) or None
+        Of more than 256 owners: what other validation rows would change. ``spread.T @ spread`` is
+        the covariance of that.
     covariance_dof : float
-        Its degrees of freedom, which few groups of validation rows limit.
+        Degrees of freedom of either, which few groups of validation rows limit.
 
     Examples
     --------
@@ -68,6 +80,7 @@ class BlockValuation(Valuation):
     covariance: NDArray[np.float64] | None = None
     covariance_dof: float = math.inf
     owner_values: NDArray[np.float64] | None = None
+    spread: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -91,17 +104,20 @@ class BlockValuation(Valuation):
         return np.asarray(np.tensordot(self.owner_shares, self.values, axes=2))
 
     @cached_property
-    def _owner_covariance(self) -> NDArray[np.float64]:
+    def _owner_errors(self) -> JointErrors:
+        """Errors of the owners' values, or of the blocks' where there are no owners."""
         if self.covariance is not None:
-            return self.covariance
+            return JointErrors.of(self.covariance)
         variance = self.stderr**2
         if self.owner_shares is None:
-            return np.diag(variance.ravel())
-        return np.diag(np.tensordot(self.owner_shares**2, variance, axes=2))
+            return JointErrors.shared(variance.ravel())
+        alone = np.tensordot(self.owner_shares**2, variance, axes=2)
+        return JointErrors.shared(np.asarray(alone), self.spread)
 
     @property
     def _owner_dof(self) -> float:
-        return self.dof if self.covariance is None else self.covariance_dof
+        shared = self.covariance is not None or self.spread is not None
+        return self.covariance_dof if shared else self.dof
 
     @property
     def owner_interval_factor(self) -> float:
@@ -114,18 +130,11 @@ class BlockValuation(Valuation):
 
         ``n_cells`` counts cells of the table; a cell with several owners counts in parts.
         """
-        cells = np.outer(self.row_sizes, self.column_sizes).astype(np.float64)
-        shares = self.owner_shares
-        counts = cells.ravel() if shares is None else np.tensordot(shares, cells, axes=2)
-        columns = {
-            "owner": self._owner_names,
-            "value": self._owner_values,
-            "stderr": np.sqrt(np.diag(self._owner_covariance)),
-            "n_cells": counts,
-        }
-        return make_frame(columns, self.frame)
+        return make_frame(self.owner_table(), self.frame)
 
-    def payments(self, total: Any, negative: str | None = None, digits: int = 2) -> Any:
+    def payments(
+        self, total: Any, negative: str | None = None, digits: int = 2, *, trusted: bool = False
+    ) -> Any:
         """Divide an amount among the owners, or among the blocks, in proportion to their values.
 
         Parameters
@@ -139,47 +148,142 @@ class BlockValuation(Valuation):
             owner gains by moving harmful rows into a shell.
         digits : int
             Decimals of the amounts: 2 for cents.
+        trusted : bool
+            Whether every owner's rows are trusted as a test of the others'. Without a validation
+            table they are that test, and payments are refused unless you say so: rows that an
+            owner invents vouch for each other.
 
         Returns
         -------
         frame
             ``owner``, ``value``, ``amount``, and ``low`` and ``high``, a 95 % interval of the
-            amount from the standard errors of the values, by simulation. Blocks without an owner
-            form the entry ``"(unowned)"``, which receives nothing. A warning names owners who are
-            paid although the interval of their value holds 0.
+            amount from the standard errors of the values, by simulation. Where an owner owes,
+            ``if_unpaid`` is what each would be paid if all debts stayed unpaid, and ``collateral``
+            what each should deposit before the values are known, so that not paying gains nothing:
+            what it owes at the low end of its interval. Blocks without an owner form the entry
+            ``"(unowned)"``, which receives nothing. Warnings name owners who are paid, or owe,
+            although the interval of their value holds 0, and debts that others' payments depend on.
         """
+        columns, _ = self.divided(total, negative, digits, trusted=trusted)
+        self._warn_of_chance(columns["amount"])
+        if "if_unpaid" in columns:
+            self._warn_of_debts(columns["amount"], digits)
+        return make_frame(columns, self.frame)
+
+    def receipt(
+        self,
+        total: Any = None,
+        negative: str | None = None,
+        digits: int = 2,
+        *,
+        trusted: bool = False,
+        key: str | os.PathLike[str] | None = None,
+    ) -> Receipt:
+        """What was paid and why, in a form that anyone can check.
+
+        It holds SHA-256 digests of every owner's block, of the table, the validation rows and who
+        owns what; the settings, the seed and the versions; the values; and the payments with their
+        intervals. It holds no entry of a table. ``save`` writes it to a file;
+        ``Receipt.load`` refuses one in which anything does not fit; ``check_block`` lets an owner
+        check its own block; and :func:`~shapley2d.verify_receipt` computes it again from the data.
+
+        Parameters
+        ----------
+        total, negative, digits, trusted
+            As in :meth:`payments`; without ``total`` the receipt is about values alone.
+        key : path-like, optional
+            A PEM file with a private Ed25519 key to sign with. Needs the package ``cryptography``
+            (``pip install shapley2d[receipts]``).
+
+        Returns
+        -------
+        Receipt
+        """
+        receipt = make_receipt(self, total, negative, digits, trusted=trusted)
+        return receipt if key is None else receipt.sign(key)
+
+    def owner_table(self) -> dict[str, Any]:
+        """The columns of :attr:`owners`."""
+        cells = np.outer(self.row_sizes, self.column_sizes).astype(np.float64)
+        shares = self.owner_shares
+        counts = cells.ravel() if shares is None else np.tensordot(shares, cells, axes=2)
+        return {
+            "owner": self._owner_names,
+            "value": self._owner_values,
+            "stderr": self._owner_errors.stderr,
+            "n_cells": counts,
+        }
+
+    def _check_trust(self, *, trusted: bool) -> None:
+        """Refuse to pay by the owners' own rows, unless the user trusts them."""
+        check_flag(trusted, "trusted")
+        tested = self.info.get("n_valid") != 0 and not self.info.get("folds")
+        if not tested and not trusted:
+            raise InputError(*UNTRUSTED)
+
+    def divided(
+        self, total: Any, negative: str | None, digits: int, *, trusted: bool
+    ) -> tuple[dict[str, Any], str]:
+        """The columns of :meth:`payments`, without warnings, and the rule for negative values."""
+        self._check_trust(trusted=trusted)
         names, values = self._owner_names, self._owner_values
         negative = settle_rule(negative, self.info.get("players") if self.owner_names else None)
         paid = np.array([name != UNOWNED for name in names])
         if not paid.any():
             raise InputError("no block has an owner: there is nobody to pay")
-        amounts, low, high = np.zeros((3, len(names)))
+        known: dict[str, Any] = {
+            "digits": digits,
+            "names": [name for name in names if name != UNOWNED],
+        }
         owned = values[paid]
-        amounts[paid] = divide_total(total, owned.tolist(), negative=negative, digits=digits)
-        joint = self._owner_covariance[np.ix_(paid, paid)]
+        amounts, low, high, unpaid = np.zeros((4, len(names)))
+        amounts[paid] = divide_total(total, owned.tolist(), negative=negative, **known)
         low[paid], high[paid] = payment_intervals(
-            total, owned, joint, negative=negative, digits=digits, dof=self._owner_dof
+            total,
+            owned,
+            self._owner_errors.take(paid),
+            negative=negative,
+            dof=self._owner_dof,
+            **known,
         )
-        self._warn_of_chance(paid & (amounts > 0))
         columns = {"owner": names, "value": values, "amount": amounts, "low": low, "high": high}
-        return make_frame(columns, self.frame)
+        if (amounts < 0).any():
+            unpaid[paid] = divide_total(total, owned.tolist(), negative="zero", **known)
+            columns |= {"if_unpaid": unpaid, "collateral": np.maximum(-low, 0.0) + 0.0}
+        return columns, negative
 
-    def _warn_of_chance(self, paid: NDArray[np.bool_]) -> None:
-        """Warn of owners who are paid although their value may be 0."""
-        half = self.owner_interval_factor * np.sqrt(np.diag(self._owner_covariance))
-        unsure = [
-            self._owner_names[k]
-            for k in np.flatnonzero(paid & (half > 0) & (self._owner_values <= half))
-        ]
-        if unsure:
-            count = len(unsure)
-            named = ", ".join(repr(name) for name in unsure[:3])
-            more = f" and {count - 3} more" if count > 3 else ""
-            interval = plural(count, "the 95 % interval", "the 95 % intervals")
-            effect = plural(count, "holds 0: its payment", "hold 0: their payments")
-            warn(
-                PrecisionWarning(f"{interval} of {named}{more} {effect} may be due to chance alone")
+    def _warn_of_chance(self, amounts: NDArray[np.float64]) -> None:
+        """Warn of owners who are paid, or owe, although their value may be 0."""
+        half = self.owner_interval_factor * self._owner_errors.stderr
+        unsure = (half > 0) & (np.abs(self._owner_values) <= half)
+        for those, what in ((amounts > 0, "payment"), (amounts < 0, "debt")):
+            found = np.flatnonzero(those & unsure)
+            if found.size:
+                interval = plural(found.size, "the 95 % interval", "the 95 % intervals")
+                effect = plural(found.size, f"holds 0: its {what}", f"hold 0: their {what}s")
+                warn(
+                    PrecisionWarning(
+                        f"{interval} of {self._listed(found)} {effect} may be due to chance alone"
+                    )
+                )
+
+    def _warn_of_debts(self, amounts: NDArray[np.float64], digits: int) -> None:
+        """Warn that the others are paid in full only if those who owe pay."""
+        owing = np.flatnonzero(amounts < 0)
+        debt, promised = -amounts[owing].sum(), amounts[amounts > 0].sum()
+        owes = plural(owing.size, "owes", "owe")
+        warn(
+            InputWarning(
+                f"{self._listed(owing)} {owes} {debt:,.{digits}f}, and the others are promised "
+                f"{promised:,.{digits}f}, which is that much more than the total: collect it "
+                "before you pay (collateral), or pay what the total covers (if_unpaid)"
             )
+        )
+
+    def _listed(self, owners: NDArray[np.intp]) -> str:
+        """Some owners by name, the first three of many."""
+        named = ", ".join(repr(self._owner_names[k]) for k in owners[:3])
+        return f"{named} and {owners.size - 3} more" if owners.size > 3 else named
 
     def uncertain_orders(self) -> Any:
         """Pairs of owners (or blocks) whose order is not certain.
@@ -191,7 +295,7 @@ class BlockValuation(Valuation):
             ``high``, its 95 % interval, which holds 0. Empty when every order is certain.
         """
         higher, lower, difference, stderr = uncertain_pairs(
-            self._owner_values, self._owner_covariance, self._owner_dof
+            self._owner_values, self._owner_errors, self._owner_dof
         )
         names = np.array(self._owner_names, dtype=object)
         half = self.owner_interval_factor * stderr
@@ -226,22 +330,23 @@ class BlockValuation(Valuation):
             f"method {self.info.get('method', 'unknown')}{utilities}, {self.describe()}"
         )
         lines = [headline, f"  {'total':<24} {self.total:+.5g}"]
-        errors = np.sqrt(np.diag(self._owner_covariance))
+        errors = self._owner_errors.stderr
         order = np.argsort(-self._owner_values, kind="stable")
-        for k in order[:12]:
+        for k in order[:_SHOWN]:
             error = f" +- {self.owner_interval_factor * errors[k]:.2g}" if errors[k] else ""
             lines.append(
                 f"  {printable(self._owner_names[k]):<24} {self._owner_values[k]:+.4g}{error}"
             )
-        if order.size > 12:
-            lines.append(f"  and {order.size - 12} more")
+        if order.size > _SHOWN:
+            lines.append(f"  and {order.size - _SHOWN} more")
+        shown = np.isin(np.arange(order.size), order[:_SHOWN])
+        names = [name for name, one in zip(self._owner_names, shown, strict=True) if one]
         higher, lower, _, _ = uncertain_pairs(
-            self._owner_values, self._owner_covariance, self._owner_dof
+            self._owner_values[shown], self._owner_errors.take(shown), self._owner_dof
         )
         if higher.size:
             pairs = [
-                printable(f"{self._owner_names[a]} / {self._owner_names[b]}")
-                for a, b in zip(higher, lower, strict=True)
+                printable(f"{names[a]} / {names[b]}") for a, b in zip(higher, lower, strict=True)
             ]
             more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
             lines.append(f"  order not certain: {'; '.join(pairs[:3])}{more}")

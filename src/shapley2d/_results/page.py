@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # entries of a record that pages show in places of their own
 _ELSEWHERE = (
     "versions", "settings", "about", "call", "block_owners", "audit", "date", "planned_s",
+    "digests", "asked",
 )  # fmt: skip
 
 

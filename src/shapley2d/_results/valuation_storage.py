@@ -8,7 +8,9 @@ import numpy as np
 
 from shapley2d._base.checks import check_choice
 from shapley2d._base.json_record import history_pairs, real_number, whole_number
+from shapley2d._ownership.payments import RULES
 from shapley2d._results.audit import Audit
+from shapley2d._results.receipt_sums import audit_fits
 from shapley2d._results.sealed import read_sealed, write_sealed
 from shapley2d._tables.frames import FRAME_KINDS
 from shapley2d._tables.reading.parquet_bounds import allowed_bytes
@@ -26,12 +28,13 @@ if TYPE_CHECKING:
     from shapley2d._results.valuation import Valuation
 
 _KEY = b"shapley2d"
+_SINGLE = 1e-5  # relative: values may be stored with 7 digits
 _COLUMNS = ("row", "column", "value", "stderr", "content", "label")
 _INFO_TYPES = {  # entries of ``info`` that reports and commands read
     "about": dict, "settings": dict, "versions": dict, "method": str, "call": str, "task": str,
     "kind": str, "players": str, "copies": dict, "intervals": str, "audit": dict, "n_valid": int,
     "n_valid_used": int, "folds": int, "splits": str, "n_utilities": int, "semivalue": list,
-    "block_owners": list,
+    "block_owners": list, "digests": dict, "asked": dict,
 }  # fmt: skip
 
 
@@ -112,9 +115,26 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> tuple[str, dict[str, 
         raise ValueError("some of its standard errors are below 0 or not numbers")
     if "blocks" not in record:
         return "cells", fields
-    return "blocks", fields | _block_fields(
-        record["blocks"], n, m, allowed_bytes(cells.table.nbytes)
-    )
+    fields |= _block_fields(record["blocks"], n, m, allowed_bytes(cells.table.nbytes))
+    _check_owners(fields)
+    return "blocks", fields
+
+
+def _check_owners(fields: dict[str, Any]) -> None:
+    """Owners are worth what their blocks are, and an audit is about what they are paid."""
+    shares, owned = fields["owner_shares"], fields["owner_values"]
+    if shares is None:
+        return
+    sums = np.tensordot(shares, fields["values"], axes=2)
+    off = _SINGLE * np.tensordot(shares, np.abs(fields["values"]), axes=2).max()
+    if owned is not None and (np.abs(owned - sums) > off).any():
+        raise ValueError("its owners are not worth the sum of their blocks")
+    if fields["info"].get("audit") is not None:
+        audit = Audit.from_dict(fields["info"]["audit"])
+        worth = (sums if owned is None else owned).tolist()
+        cents = 1 + round(100 * audit.total * _SINGLE) if owned is None else 0
+        if not audit_fits(audit, fields["owner_names"], worth, list(RULES), cents):
+            raise ValueError("its audit is about other payments than its values give")
 
 
 def _info(info: Any) -> dict[str, Any]:
@@ -169,6 +189,7 @@ def _block_record(valuation: BlockValuation) -> dict[str, Any]:
         "owner_names": valuation.owner_names,
         "owned": None if shares is None else [np.flatnonzero(part).tolist() for part in shares],
         "covariance": None if covariance is None else covariance.tolist(),
+        "spread": None if valuation.spread is None else valuation.spread.tolist(),
         "covariance_dof": _none_if_infinite(valuation.covariance_dof),
         "owner_values": None if valuation.owner_values is None else valuation.owner_values.tolist(),
     }
@@ -185,6 +206,11 @@ def _block_fields(record: dict[str, Any], n: int, m: int, limit: int) -> dict[st
         fits = covariance.shape == (size, size) and not np.isnan(covariance).any()
         if not fits or (np.diag(covariance) < 0).any():
             raise ValueError("its covariance does not fit")
+    spread = record.get("spread")
+    if spread is not None:
+        spread = np.array(spread, dtype=np.float64)
+        if spread.ndim != 2 or spread.shape[1:] != (len(names),) or not np.isfinite(spread).all():
+            raise ValueError("its errors of owners do not fit")
     sizes = {}
     for key, count in (("row_sizes", n), ("column_sizes", m)):
         sizes[key] = np.array(
@@ -204,6 +230,7 @@ def _block_fields(record: dict[str, Any], n: int, m: int, limit: int) -> dict[st
         "owner_names": names,
         "owner_shares": shares,
         "covariance": covariance,
+        "spread": spread,
         "owner_values": values,
         "covariance_dof": _dof(record["covariance_dof"], "degrees of freedom of its owners"),
     }

@@ -10,6 +10,7 @@ from shapley2d.cli.commands.demo import demo
 from shapley2d.cli.commands.inspect import inspect
 from shapley2d.cli.commands.repair import repair
 from shapley2d.cli.commands.report import report
+from shapley2d.cli.commands.verify import verify
 from shapley2d.cli.method_options import method_parameters
 from shapley2d.cli.options import as_command
 
@@ -24,7 +25,7 @@ Examples:
 """
 _BLOCKS = """\b
 Examples:
-  shapley2d blocks patients.csv --target outcome --owners owners.csv --pay 100000
+  shapley2d blocks patients.csv --target outcome --owners owners.csv --valid later.csv --pay 100000
   shapley2d blocks patients.csv -t outcome --owners owners.csv --report blocks.html
 """
 _INSPECT = """\b
@@ -42,6 +43,13 @@ _REPORT = """\b
 Examples:
   shapley2d report values.parquet
   shapley2d report values.parquet -o report.html --title "Patients of 2024"
+"""
+_VERIFY = """\b
+Examples:
+  shapley2d verify receipt.json
+  shapley2d verify receipt.json --public-key buyer.pem
+  shapley2d verify receipt.json --owner "Bank North" --block north.csv
+  shapley2d verify receipt.json --table customers.csv --valid later.csv --owners owners.csv
 """
 _DEMO = """\b
 Examples:
@@ -68,6 +76,7 @@ app.command(epilog=_BLOCKS)(
 app.command(epilog=_INSPECT)(as_command(inspect))
 app.command(epilog=_REPAIR)(as_command(repair))
 app.command(epilog=_REPORT)(report)
+app.command(epilog=_VERIFY)(verify)
 app.command(epilog=_DEMO)(demo)
 
 

@@ -303,6 +303,34 @@ class BlockOptions:
             min=0,
         ),
     ] = None
+    trusted: Annotated[
+        bool,
+        _option(
+            _PAYMENTS,
+            "Pay without a validation table: every owner's rows are trusted as a test of the "
+            "others'. Without this, payments need --valid: rows that an owner invents vouch for "
+            "each other.",
+            "--trusted",
+        ),
+    ] = False
+    receipt: Annotated[
+        Path | None,
+        _option(
+            _PAYMENTS,
+            "Write a receipt with digests of all data, settings, values and payments; shapley2d "
+            "verify checks it.",
+            metavar="FILE.json",
+        ),
+    ] = None
+    key: Annotated[
+        Path | None,
+        _option(
+            _PAYMENTS,
+            "Sign the receipt with a private Ed25519 key in a PEM file.",
+            "--sign",
+            metavar="KEY.pem",
+        ),
+    ] = None
     audit: Annotated[
         bool,
         _option(
@@ -326,7 +354,7 @@ class BlockOptions:
 
 def option_flags() -> dict[str, str]:
     """The flag of each option above, by its name in Python."""
-    found: dict[str, str] = {"method": "--method"}
+    found: dict[str, str] = {"method": "--method", "public_key": "--public-key"}
     for record in (FileOptions, TrainOptions, RunOptions, CellOptions, BlockOptions):
         for name, hint in get_type_hints(record, include_extras=True).items():
             info = hint.__metadata__[0]

@@ -49,4 +49,6 @@ def _word(part: Setting | Place, names: Mapping[str, str]) -> str:
     flag = _flags().get(part.name)
     if flag is None:
         return str(part)
+    if part.has_value and part.value is True:
+        return flag
     return f"{flag} {shlex.quote(part.shown(str))}" if part.has_value else flag

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.words import counted, plural
+from shapley2d._ownership.payments import RULES
 from shapley2d._results.audit import Audit
+from shapley2d._results.receipt_sums import expected_units
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -17,6 +22,8 @@ if TYPE_CHECKING:
 
 _MOST_OWNERS = 12  # in columns of a table
 _KEYS = ("owner", "value", "amount", "low", "high")
+_OWING = ("if_unpaid", "collateral")
+_SAME = 1e-9  # relative: a file may hold fewer digits
 _PLAYERS = {
     "cells": "An owner is worth the sum of its cells",
     "groups": "An owner is worth the sum of its blocks, whose rows and columns join as wholes",
@@ -86,10 +93,41 @@ def payment_lines(payments: Any) -> list[dict[str, Any]]:
         absent = [key for key in _KEYS if key not in payment]
         if absent:
             raise InputError(f"a payment needs {', '.join(_KEYS)}: {absent[0]!r} is missing")
-        lines.append(
-            {"owner": str(payment["owner"]), **{key: float(payment[key]) for key in _KEYS[1:]}}
-        )
+        kept = [*_KEYS[1:], *(key for key in _OWING if payment.get(key) is not None)]
+        lines.append({"owner": str(payment["owner"]), **{key: float(payment[key]) for key in kept}})
     return lines
+
+
+def check_payments(valuation: BlockValuation, lines: list[dict[str, Any]]) -> None:
+    """Refuse payments that do not follow from the values, by any rule and number of decimals."""
+    known = valuation.owner_table()
+    worth = sorted(zip(map(str, known["owner"]), known["value"].tolist(), strict=True))
+    given = sorted((line["owner"], line["value"]) for line in lines)
+    scale = _SAME * max((abs(value) for _, value in worth), default=0.0)
+    same = len(worth) == len(given) and all(
+        one[0] == other[0] and abs(one[1] - other[1]) <= scale
+        for one, other in zip(worth, given, strict=True)
+    )
+    if not same:
+        raise InputError(
+            "these payments are of other owners or values: take them from valuation.payments"
+        )
+    exact = dict(worth)
+    names, values = [line["owner"] for line in lines], [exact[line["owner"]] for line in lines]
+    amounts = [line["amount"] for line in lines]
+    whole = sum((Decimal(repr(amount)) for amount in amounts), Decimal(0))
+    least = max(0, *(-int(Decimal(repr(one)).normalize().as_tuple().exponent) for one in amounts))
+    for digits in sorted(range(least, 13), key=lambda digits: abs(digits - 2)):
+        units = int(whole.scaleb(digits).to_integral_value())
+        for rule in RULES:
+            with suppress(ValueError):
+                right = expected_units(units, names, values, rule)
+                if [float(Fraction(one, 10**digits)) for one in right] == amounts:
+                    return
+    raise InputError(
+        f"these payments sum to {whole:,f}, but the values give other amounts: take them from "
+        "valuation.payments"
+    )
 
 
 def _lines(data: Any) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from shapley2d._results.page import known_facts, render_page, settings_words, wr
 from shapley2d._results.report.owners import (
     audit_tables,
     block_owners,
+    check_payments,
     owner_lines,
     owner_words,
     payment_lines,
@@ -63,8 +64,9 @@ def write_report(
         Cells to mark, for example errors that were injected.
     title : str, optional
     payments : frame or list of dict, optional
-        For blocks: one record per owner with ``owner``, ``value``, ``amount``, ``low`` and
-        ``high``.
+        For blocks: those of :meth:`~shapley2d.BlockValuation.payments`, one record per owner with
+        ``owner``, ``value``, ``amount``, ``low`` and ``high``. Others than the values give are
+        refused.
     n : int
         How many of the most harmful cells to list.
     max_cells : int
@@ -98,6 +100,8 @@ def write_report(
     )
     shown = valuation if errors_known(valuation) else without_errors(valuation)
     lines = [] if payments is None else payment_lines(payments)
+    if lines and blocks is not None:
+        check_payments(blocks, lines)
     if payments is None and blocks is not None:
         lines = owner_lines(blocks)
     page = render_page(

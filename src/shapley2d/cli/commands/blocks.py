@@ -1,5 +1,7 @@
 """``shapley2d blocks``: what every contributor's part of a table is worth."""
 
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from rich.table import Table
@@ -9,7 +11,9 @@ from shapley2d._base.defaults import FOLDS
 from shapley2d._base.words import printable
 from shapley2d._methods.players import settle_players
 from shapley2d._methods.registry import METHODS, block_methods
+from shapley2d._ownership.payments import UNTRUSTED
 from shapley2d._results.report.owners import owner_words
+from shapley2d._results.signature import sign
 from shapley2d.cli.console import (
     ResultConsole,
     collect_notes,
@@ -26,6 +30,7 @@ from shapley2d.cli.reading.owners import read_owners
 from shapley2d.cli.wording import in_words
 from shapley2d.cli.writing.outputs import (
     check_outputs,
+    naming,
     report_facts,
     stop_if_unwritten,
     write_outputs,
@@ -33,6 +38,7 @@ from shapley2d.cli.writing.outputs import (
 from shapley2d.cli.writing.summary import as_json, headline, print_files, print_json
 from shapley2d.exceptions import InputError
 
+_OF_THE_QUESTION = ("train", "valid", "cv", "task")  # given again, or among the settings
 TAKERS = block_takers()
 SUMMARIES = {
     "auto": "knn for cells, or mc with a --model; for groups exact where that is cheap, else mc",
@@ -54,7 +60,8 @@ def blocks(
         raise InputError("--no-sellers goes with --audit: set --audit, or leave --no-sellers out")
     checkpoint = given.get("checkpoint")
     given_files = [table.train, only.owners, *([table.valid] if table.valid else [])]
-    check_outputs(run.output, run.report, given_files, checkpoint)
+    check_outputs(run.output, run.report, given_files, checkpoint, only.receipt)
+    _check_payments(table, only)
     weights = parse_semivalue(run.semivalue)
     notes = collect_notes()
     inputs = read_inputs(table, file)
@@ -68,7 +75,8 @@ def blocks(
     amount = 100 if only.total is None else only.total
     asked: dict[str, Any] = {}
     if only.audit:
-        asked = {"total": amount, "negative": only.negative, "sellers": not only.no_sellers}
+        asked = {"total": amount, "negative": only.negative, "trusted": only.trusted}
+        asked["sellers"] = not only.no_sellers
     with warnings_as_notes(inputs.names), computing(inputs.names, checkpoint):
         found: Any = (audit_owners if only.audit else value_blocks)(
             inputs.X,
@@ -93,7 +101,9 @@ def blocks(
             **settings,
         )
         valuation, audited = found if only.audit else (found, None)
-        payments, undivided = payment_records(valuation, amount, only.negative)
+        payments, undivided = payment_records(
+            valuation, amount, only.negative, trusted=only.trusted
+        )
     if undivided is not None and only.total is None:
         note(f"no shares: {in_words(undivided)}")
     files, failed = write_outputs(
@@ -104,6 +114,12 @@ def blocks(
         facts=report_facts(inputs),
         notes=notes,
     )
+    if only.receipt is not None and undivided is None:
+        try:
+            write_receipt(valuation, only.receipt, table, file, only)
+            files["receipt"] = only.receipt
+        except (OSError, InputError) as error:
+            failed.append(error)
     if run.as_json:
         owned = {
             "owners": payments,
@@ -148,8 +164,38 @@ def _settings(method: str, players: str | None, given: dict[str, Any]) -> dict[s
     return given_options(method, given, takers)
 
 
+def _check_payments(table: TrainOptions, only: BlockOptions) -> None:
+    """Refuse payments before the work that could not be made after it."""
+    asked = only.total is not None or only.receipt is not None or only.audit
+    if asked and table.valid is None and not only.trusted:
+        raise InputError(*UNTRUSTED)
+    if only.key is not None and only.receipt is None:
+        raise InputError("--sign signs a receipt: name its file by --receipt, or leave --sign out")
+    if only.key is not None:
+        sign(b"", only.key)
+
+
+def write_receipt(
+    valuation: Any, path: Path, table: TrainOptions, file: FileOptions, only: BlockOptions
+) -> None:
+    """Write the receipt of a run, with all that is needed to read the files again."""
+    from shapley2d._results.receipt import make_receipt
+
+    of_table = {key: one for key, one in asdict(table).items() if key not in _OF_THE_QUESTION}
+    receipt = make_receipt(
+        valuation,
+        only.total,
+        only.negative,
+        trusted=only.trusted,
+        reading={**of_table, **asdict(file)},
+    )
+    receipt = receipt if only.key is None else receipt.sign(only.key)
+    with naming(path):
+        receipt.save(path)
+
+
 def payment_records(
-    valuation: Any, total: float, negative: str | None = None
+    valuation: Any, total: float, negative: str | None = None, *, trusted: bool = False
 ) -> tuple[list[dict[str, Any]], InputError | None]:
     """Value and payment of each owner, the largest value first; why there are no payments.
 
@@ -157,7 +203,8 @@ def payment_records(
     """
     undivided = None
     try:
-        paid = valuation.payments(total, negative=negative)  # a pyarrow table, as the features are
+        # a pyarrow table, as the features are
+        paid = valuation.payments(total, negative=negative, trusted=trusted)
     except InputError as error:
         undivided, paid = error, valuation.owners.select(["owner", "value"])
     records: list[dict[str, Any]] = [
@@ -172,9 +219,14 @@ def _payment_table(payments: list[dict[str, Any]], *, paid: bool) -> Table:
     table.add_column("owner")
     for heading in ("value", "amount" if paid else "share", "from", "to"):
         table.add_column(heading, justify="right")
+    names = ["amount", "low", "high"]
+    if payments and "if_unpaid" in payments[0]:
+        names += ["if_unpaid", "collateral"]
+        for heading in ("if unpaid", "collateral"):
+            table.add_column(heading, justify="right")
     unit = "" if paid else " %"
     for record in payments:
-        amounts = (record[name] for name in ("amount", "low", "high"))
+        amounts = (record[name] for name in names)
         table.add_row(
             shown(str(record["owner"])),
             f"{record['value']:+.4g}",

@@ -29,9 +29,23 @@ ReportPath = Annotated[
 ]
 Title = Annotated[str | None, typer.Option("--title", help="Its title.", show_default=False)]
 
+Trusted = Annotated[
+    bool,
+    typer.Option(
+        "--trusted",
+        help="With --pay, where there was no validation table: every owner's rows are trusted as "
+        "a test of the others'.",
+        show_default=False,
+    ),
+]
+
 
 def report(
-    values: Values, output: ReportPath = None, title: Title = None, pay: o.Total = None
+    values: Values,
+    output: ReportPath = None,
+    title: Title = None,
+    pay: o.Total = None,
+    trusted: Trusted = False,
 ) -> None:
     """Write a report from saved values: one HTML file that opens in any browser, offline."""
     from shapley2d._results.valuation import Valuation
@@ -47,6 +61,7 @@ def report(
                 f"--pay goes with values of blocks, but {values} holds values of cells: leave it "
                 "out"
             )
-        payments = valuation.payments(pay)
+        with warnings_as_notes():
+            payments = valuation.payments(pay, trusted=trusted)
     write_html(valuation, path, title=title, payments=payments)
     print_files({"report": path}, ResultConsole())

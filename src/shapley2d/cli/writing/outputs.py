@@ -27,7 +27,11 @@ _FORMULA = re.compile(
 
 
 def check_outputs(
-    values: Path | None, report: Path | None, inputs: Sequence[str], checkpoint: Path | None = None
+    values: Path | None,
+    report: Path | None,
+    inputs: Sequence[str],
+    checkpoint: Path | None = None,
+    receipt: Path | None = None,
 ) -> None:
     """Refuse files that cannot be written, or that would overwrite each other or an input."""
     if values is not None:
@@ -36,6 +40,10 @@ def check_outputs(
         check_file(values, "--output", inputs)
     if report is not None:
         check_report_path(report, inputs)
+    if receipt is not None:
+        if receipt.suffix.lower() != ".json":
+            raise InputError(f"--receipt {receipt}: the name must end in .json")
+        check_file(receipt, "--receipt", inputs)
     if checkpoint is not None:
         from shapley2d._estimation.checkpoint import check_place, previous_path
 
@@ -43,7 +51,8 @@ def check_outputs(
         check_place(checkpoint)
         before = previous_path(real_path(checkpoint))
         check_distinct([("--checkpoint", before), ("--output", values), ("--report", report)])
-    check_distinct([("--output", values), ("--report", report), ("--checkpoint", checkpoint)])
+    named = [("--output", values), ("--report", report), ("--checkpoint", checkpoint)]
+    check_distinct([*named, ("--receipt", receipt)])
 
 
 def check_report_path(path: Path, inputs: Sequence[str], option: str = "--report") -> None:

@@ -1,0 +1,88 @@
+"""Ed25519 signatures, by the library ``cryptography``, which loads when one is made or checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    import os
+
+ALGORITHM = "Ed25519"
+
+
+def sign(body: bytes, key: str | os.PathLike[str]) -> dict[str, str]:
+    """Sign bytes with the private key of a PEM file; the record of the signature."""
+    ed25519, serialization = _library()
+    found = _read(key, "key", serialization.load_pem_private_key, password=None)
+    if not isinstance(found, ed25519.Ed25519PrivateKey):
+        raise InputError(Setting("key", str(key)), f" is not a private key of {ALGORITHM}")
+    return {
+        "algorithm": ALGORITHM,
+        "public_key": _raw(found.public_key(), serialization).hex(),
+        "signature": found.sign(body).hex(),
+    }
+
+
+def check_signature(body: bytes, record: Any) -> None:
+    """Check a signature; a ValueError says in a phrase what is wrong."""
+    ed25519, _ = _library()
+    from cryptography.exceptions import InvalidSignature
+
+    fits = (
+        isinstance(record, dict)
+        and set(record) == {"algorithm", "public_key", "signature"}
+        and record["algorithm"] == ALGORITHM
+    )
+    if not fits:
+        raise ValueError(f"its signature is not one of {ALGORITHM}")
+    try:
+        public = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(record["public_key"]))
+        public.verify(bytes.fromhex(record["signature"]), body)
+    except (InvalidSignature, ValueError, TypeError):
+        raise ValueError("its signature does not fit: it was changed after it was signed") from None
+
+
+def public_key(path: str | os.PathLike[str]) -> str:
+    """The public key of a PEM file, in hexadecimal."""
+    ed25519, serialization = _library()
+    found = _read(path, "public_key", serialization.load_pem_public_key)
+    if not isinstance(found, ed25519.Ed25519PublicKey):
+        raise InputError(Setting("public_key", str(path)), f" is not a public key of {ALGORITHM}")
+    return str(_raw(found, serialization).hex())
+
+
+def _read(path: str | os.PathLike[str], option: str, load: Any, **how: Any) -> Any:
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is not the name of a file"
+        raise InputError(Setting(option, str(path)), f" cannot be read: {why}") from None
+    try:
+        return load(data, **how)
+    except TypeError:
+        raise InputError(
+            Setting(option, str(path)), " is locked with a password: give a key without one"
+        ) from None
+    except Exception:  # noqa: BLE001  (whatever a file provokes is the file's fault)
+        kind = "private" if option == "key" else "public"
+        raise InputError(
+            Setting(option, str(path)), f" is not a PEM file with a {kind} key of {ALGORITHM}"
+        ) from None
+
+
+def _raw(public: Any, serialization: Any) -> bytes:
+    return bytes(public.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw))
+
+
+def _library() -> tuple[Any, Any]:
+    try:
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError:
+        raise InputError(
+            "signatures need the package cryptography: pip install shapley2d[receipts]"
+        ) from None
+    return ed25519, serialization

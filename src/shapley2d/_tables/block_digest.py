@@ -1,0 +1,204 @@
+"""SHA-256 digests of parts of a table, in a form that anyone can compute again.
+
+The canonical form of a row is JSON without spaces and in ASCII: a list of an object with the row's
+entries by column, sorted by name, and, in labelled digests, of its label. Missing entries are left
+out. Numbers are written as Python writes floats, without a negative zero, booleans as 1.0 and 0.0,
+dates as days since 1970;
+everything else is text, and so are labels::
+
+    [{"age":41.0,"job":"nurse"},"yes"]
+
+The digest of a block is the SHA-256 of the digests of its rows in hexadecimal, sorted and each
+followed by a newline. So the order of rows and columns does not matter, and how often a row occurs
+does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.entries import as_text, is_number
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.kinds import as_category
+from shapley2d._tables.table import Column, FromText, Table, number_text
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+
+def canonical_json(record: Any) -> bytes:
+    r"""The bytes of a JSON record that digests and signatures are made of.
+
+    Examples
+    --------
+    >>> canonical_json({"b": [1.0, "é"], "a": None})
+    b'{"a":null,"b":[1.0,"\\u00e9"]}'
+    """
+    text = json.dumps(
+        record, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
+    return text.encode("ascii")
+
+
+def sha256(data: bytes) -> str:
+    """The SHA-256 of some bytes, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def label_text(label: Any) -> str:
+    """A label as text: the same for 1, 1.0 and "1".
+
+    Examples
+    --------
+    >>> label_text(np.float64(1)), label_text("1"), label_text("yes"), label_text(0.5)
+    ('1', '1', 'yes', '0.5')
+    """
+    return number_text(float(label)) if is_number(label) else as_text(label)
+
+
+@dataclass(frozen=True, eq=False)
+class RowDigests:
+    """The rows of a table, ready to be digested.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    labels : sequence or None
+        One for each row.
+    """
+
+    columns: tuple[Column, ...]
+    labels: Sequence[Any] | None = None
+
+    def whole(self) -> tuple[str, str | None]:
+        """The digests of all rows with all columns, see :meth:`block`."""
+        return self._digests(range(len(self._whole_rows)), self._whole_rows)
+
+    def block(self, rows: NDArray[np.intp], held: NDArray[np.bool_]) -> tuple[str, str | None]:
+        """The digests of some cells, without and with the labels of their rows.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Positions of the rows.
+        held : ndarray of bool of shape (rows, columns)
+            Which of their cells.
+        """
+        complete = np.asarray(held.all(axis=1))
+        found = [
+            self._whole_rows[row]
+            if complete[place]
+            else self._row(row, np.flatnonzero(held[place]).tolist())
+            for place, row in enumerate(rows.tolist())
+        ]
+        return self._digests(rows.tolist(), found)
+
+    def _digests(self, rows: Iterable[int], texts: list[str]) -> tuple[str, str | None]:
+        plain = digest_of(sha256(f"[{text}]".encode("ascii")) for text in texts)
+        if self.labels is None:
+            return plain, None
+        ends = self._labels
+        pairs = zip(rows, texts, strict=True)
+        return plain, digest_of(
+            sha256(f"[{text},{ends[row]}]".encode("ascii")) for row, text in pairs
+        )
+
+    def _row(self, row: int, columns: Iterable[int]) -> str:
+        """Some entries of a row as an object."""
+        held = set(columns)
+        parts = (self._entries[j][row] for j in self._order if j in held)
+        return f"{{{','.join(part for part in parts if part is not None)}}}"
+
+    @cached_property
+    def _whole_rows(self) -> list[str]:
+        columns = [self._entries[j] for j in self._order]
+        return [
+            f"{{{','.join(part for part in parts if part is not None)}}}"
+            for parts in zip(*columns, strict=True)
+        ]
+
+    @cached_property
+    def _order(self) -> list[int]:
+        """Columns sorted by name."""
+        return sorted(range(len(self.columns)), key=lambda j: self.columns[j].name)
+
+    @cached_property
+    def _entries(self) -> list[list[Any]]:
+        """Every column's entries as ``"name":entry``; None where missing."""
+        return [_written(column) for column in self.columns]
+
+    @cached_property
+    def _labels(self) -> list[str]:
+        assert self.labels is not None
+        return [json.dumps(label_text(label)) for label in self.labels]
+
+
+def digest_of(digests: Iterable[str]) -> str:
+    """The digest of a collection of digests, in any order."""
+    return sha256("".join(f"{one}\n" for one in sorted(digests)).encode("ascii"))
+
+
+def _written(column: Column) -> list[Any]:
+    name = json.dumps(column.name)
+    if column.kind == "category":
+        entries: list[Any] = column.text()
+        known = {text: f"{name}:{json.dumps(text)}" for text in set(entries) if text is not None}
+        return [known.get(text) for text in entries]
+    numbers = (column.entries + 0.0).tolist()  # one zero
+    written = [None if number != number else f"{name}:{number!r}" for number in numbers]  # noqa: PLR0124
+    for row, stray in column.from_text.strays.items():
+        written[row] = f"{name}:{json.dumps(stray)}"
+    return written
+
+
+def described(columns: Iterable[Column]) -> list[dict[str, str]]:
+    """What is needed to read the same columns again: names, kinds and notations."""
+    return [
+        {"name": column.name, "kind": column.kind, "notation": column.from_text.notation}
+        for column in columns
+    ]
+
+
+def read_alike(data: Any, columns: Sequence[dict[str, str]], name: str = "X") -> Table:
+    """A table with some of the columns of another, read as those were.
+
+    Parameters
+    ----------
+    data : table of any kind
+    columns : list of dict
+        As :func:`described` gives them.
+    name : str
+        What to call it in messages.
+    """
+    known = {
+        one["name"]: Column(
+            one["name"],
+            one["kind"],  # type: ignore[arg-type]
+            np.zeros(0),
+            (),
+            FromText(notation=one["notation"]),
+        )
+        for one in columns
+    }
+    like = Table(tuple(known.values()), np.zeros(0), None)
+    table = as_table(data, name, like=like)
+    strange = [column for column in table.column_names if column not in known]
+    if strange:
+        raise InputError(f"column {strange[0]!r} is not in the receipt: leave it out")
+    matched = tuple(_matched(column, known[column.name].kind) for column in table.columns)
+    return Table(matched, table.row_names, table.native)
+
+
+def _matched(column: Column, kind: str) -> Column:
+    if column.kind == kind or kind != "category":
+        return column
+    return as_category(column.text(), column.name)

@@ -1,0 +1,499 @@
+"""Receipts: nothing in them can be changed unnoticed, and owners find their blocks in them."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import hashlib
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from shapley2d import InputError, Receipt, Valuation, audit_owners, value_blocks, verify_receipt
+from shapley2d.exceptions import InputWarning, PrecisionWarning
+
+OWNERS = [
+    {"owner": "North", "row": "0-14", "column": "size;town"},
+    {"owner": "South", "row": "15-29", "column": "size;town"},
+    {"owner": "Lab", "row": "", "column": "dose"},
+]
+
+
+def tables(seed=0, n=30, n_valid=24):
+    random = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "size": random.normal(size=n + n_valid).round(2),
+            "town": random.choice(["Ulm", "Köln"], n + n_valid),
+            "dose": random.normal(size=n + n_valid).round(2),
+        }
+    )
+    table.loc[3, "size"], table.loc[5, "town"] = np.nan, None
+    y = pd.Series(
+        np.where(table["size"].fillna(0) + table["dose"] > 0, "ill", "well"), name="state"
+    )
+    return table[:n], y[:n], table[n:].reset_index(drop=True), y[n:].reset_index(drop=True)
+
+
+@pytest.fixture(scope="module")
+def valued():
+    return value_blocks(*tables(), owners=OWNERS, n_neighbors=3, progress=False)
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory):
+    pytest.importorskip("cryptography")
+    from cryptography.hazmat.primitives import serialization as s
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    folder = tmp_path_factory.mktemp("keys")
+    for name in ("buyer", "forger"):
+        private = Ed25519PrivateKey.generate()
+        pem = private.private_bytes(s.Encoding.PEM, s.PrivateFormat.PKCS8, s.NoEncryption())
+        (folder / f"{name}.pem").write_bytes(pem)
+        public = private.public_key().public_bytes(
+            s.Encoding.PEM, s.PublicFormat.SubjectPublicKeyInfo
+        )
+        (folder / f"{name}.pub").write_bytes(public)
+    return folder
+
+
+def canonical(body):
+    """The canonical form, as the documentation has it."""
+    return json.dumps(body, sort_keys=True, separators=(",", ":")).encode()
+
+
+def written(path, receipt, change=None, seal=True):
+    """A receipt on disk, with its body changed; sealed again as a forger would."""
+    receipt.save(path)
+    record = json.loads(path.read_text())
+    if change is not None:
+        change(record["body"])
+    if seal:
+        record["digest"] = hashlib.sha256(canonical(record["body"])).hexdigest()
+    path.write_text(json.dumps(record))
+    return path
+
+
+def test_a_receipt_comes_back_and_holds_what_was_paid(valued, tmp_path):
+    receipt = valued.receipt(1000)
+    receipt.save(tmp_path / "r.json")
+    back = Receipt.load(tmp_path / "r.json")
+    assert back.body == receipt.body and back.digest == receipt.digest and back.signature is None
+    with pytest.warns(PrecisionWarning, match="may be due to chance"):
+        pd.testing.assert_frame_equal(back.payments, valued.payments(1000))
+    assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
+    record = json.loads((tmp_path / "r.json").read_text())
+    assert record["digest"] == hashlib.sha256(canonical(record["body"])).hexdigest()
+    assert back.body["question"]["settings"]["n_neighbors"] == 3
+    assert back.body["made"]["versions"] == valued.info["versions"]
+    assert "share 1000.00, not signed" in repr(back)
+    assert valued.receipt().payments is None
+
+
+def test_a_valuation_from_a_file_gives_the_same_receipt(valued, tmp_path):
+    valued.save(tmp_path / "v.parquet")
+    again = Valuation.load(tmp_path / "v.parquet").receipt(1000)
+    assert again.digest == valued.receipt(1000).digest
+
+
+def oracle_digest(X, columns, y=None):
+    """The digest of a block as the documentation has it, in plain Python."""
+    rows = []
+    for row in range(len(X)):
+        entries = {
+            name: float(X[name].iloc[row]) + 0.0 if name != "town" else X[name].iloc[row]
+            for name in columns
+            if not pd.isna(X[name].iloc[row])
+        }
+        parts = [entries] if y is None else [entries, str(y.iloc[row])]
+        rows.append(hashlib.sha256(canonical(parts)).hexdigest())
+    return hashlib.sha256("".join(f"{one}\n" for one in sorted(rows)).encode()).hexdigest()
+
+
+def test_digests_are_those_that_the_documentation_describes(valued):
+    X, y, X_valid, y_valid = tables()
+    digests = valued.info["digests"]
+    names = list(X)
+    assert digests["table"] == oracle_digest(X, names, y)
+    assert digests["validation"] == {"rows": oracle_digest(X_valid, names, y_valid), "n_rows": 24}
+    found = {one["owner"]: one for one in digests["owners"]}
+    assert found["North"]["block"] == oracle_digest(X[:15], ["town", "size"])
+    assert found["North"]["labelled"] == oracle_digest(X[:15], ["town", "size"], y[:15])
+    assert found["Lab"]["block"] == oracle_digest(X, ["dose"]) and found["Lab"]["n_cells"] == 30
+    lines = sorted(
+        [
+            ["North", ["size", "town"], list(range(15))],
+            ["South", ["size", "town"], list(range(15, 30))],
+            ["Lab", ["dose"], list(range(30))],
+        ]
+    )
+    assert digests["claims"] == hashlib.sha256(canonical(lines)).hexdigest()
+
+
+def test_an_owner_finds_its_block_from_its_own_rows_alone(valued, tmp_path):
+    X, y, *_ = tables()
+    receipt = valued.receipt(1000)
+    mine = X[:15][["town", "size"]].sample(frac=1, random_state=1)  # in any order
+    receipt.check_block("North", mine)
+    receipt.check_block("North", mine, y[mine.index])
+    mine.to_csv(tmp_path / "mine.csv", index=False)
+    receipt.check_block("North", tmp_path / "mine.csv", y[mine.index].tolist())
+    receipt.check_block("Lab", X[["dose"]].to_dict("list"))
+    for wrong, message in [
+        (mine.assign(size=mine["size"] + 0.01), "this is not the block of 'North'"),
+        (mine[1:], "there were 15 rows with 30 cells; here are 14 rows of 2 columns"),
+        (pd.concat([mine, mine[:1]]), "not the block"),
+        (mine.assign(other=1), "column 'other' is not in the receipt"),
+        (mine[["town"]], "not the block"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            receipt.check_block("North", wrong)
+    with pytest.raises(InputError, match="not the block of 'South'"):
+        receipt.check_block("South", mine)
+    with pytest.raises(InputError, match="the entries are those of 'North', but the labels differ"):
+        receipt.check_block("North", mine, y[mine.index].to_numpy()[::-1])
+    with pytest.raises(InputError, match="15 rows have 2 labels"):
+        receipt.check_block("North", mine, ["ill", "well"])
+    with pytest.raises(InputError, match="no owner 'Eve': it has 'North', 'South', 'Lab'"):
+        receipt.check_block("Eve", mine)
+
+
+def test_numbers_as_labels_may_come_as_text(tmp_path):
+    X, y, X_valid, y_valid = tables()
+    coded = [(part == "ill").astype(int) for part in (y, y_valid)]
+    v = value_blocks(X, coded[0], X_valid, coded[1], owners=OWNERS, n_neighbors=3, progress=False)
+    v.receipt().check_block("Lab", X[["dose"]], [f"{label}.0" for label in coded[0]])
+    v.receipt().check_block("Lab", X[["dose"]], coded[0].astype(float))
+
+
+def all_numbers(part, path=()):
+    """Places of all numbers and amounts below a part of a record."""
+    if isinstance(part, dict):
+        return [place for name, one in part.items() for place in all_numbers(one, (*path, name))]
+    if isinstance(part, list):
+        return [place for k, one in enumerate(part) for place in all_numbers(one, (*path, k))]
+    is_amount = isinstance(part, str) and part.lstrip("-").replace(".", "", 1).isdigit()
+    is_number = isinstance(part, (int, float)) and not isinstance(part, bool)
+    return [path] if is_amount or is_number else []
+
+
+def change_at(place, factor):
+    def change(body):
+        for step in place[:-1]:
+            body = body[step]
+        old = body[place[-1]]
+        new = float(old) * factor + (0.0 if float(old) else 1.0)
+        body[place[-1]] = f"{new:.2f}" if isinstance(old, str) else new
+
+    return change
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), factor=st.sampled_from([2.0, 0.5, -1.0, 1.01]))
+def test_any_changed_number_is_noticed(valued, tmp_path, data, factor):
+    """Without a new seal always; with one where values or amounts break a sum; with a key always."""
+    receipt = valued.receipt(1000)
+    parts = {"values": receipt.body["values"], "payments": receipt.body["payments"]}
+    place = data.draw(st.sampled_from(all_numbers(parts)))
+    change, path = change_at(place, factor), tmp_path / "r.json"
+    with pytest.raises(InputError, match="its digest does not fit"):
+        Receipt.load(written(path, receipt, change, seal=False))
+    if place[-1] in ("value", "worth", "amount", "total", "digits"):
+        with pytest.raises(InputError, match="is refused: "):
+            Receipt.load(written(path, receipt, change))
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), factor=st.sampled_from([2.0, 0.5, -1.0, 1.01]))
+def test_any_changed_number_of_a_signed_receipt_is_noticed(valued, key, tmp_path, data, factor):
+    receipt = valued.receipt(1000, key=key / "buyer.pem")
+    place = data.draw(st.sampled_from(all_numbers(receipt.body)))
+    with pytest.raises(InputError, match="its signature does not fit"):
+        Receipt.load(written(tmp_path / "r.json", receipt, change_at(place, factor)))
+
+
+def doubled(body):
+    for one in body["values"]["owners"]:
+        one["value"] *= 2
+
+
+def a_cent_moved(body):
+    lines = body["payments"]["amounts"]
+    lines[0]["amount"] = f"{float(lines[0]['amount']) + 0.01:.2f}"
+    lines[1]["amount"] = f"{float(lines[1]['amount']) - 0.01:.2f}"
+
+
+def another_rule(body):
+    body["payments"]["negative"] = "shame"
+
+
+def outside(body):
+    body["payments"]["amounts"][0]["low"] = "999.99"
+
+
+def nobody(body):
+    del body["values"]["owners"][0]
+
+
+def renamed(body):
+    body["payments"]["amounts"][0]["owner"] = "Eve"
+
+
+def no_digest(body):
+    body["digests"]["owners"][0]["block"] = "abc"
+
+
+def nothing(body):
+    body.clear()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (doubled, "the owners' values sum to .*, but the table is worth"),
+        (a_cent_moved, "'North' is paid .*, but its value gives"),
+        (another_rule, "how it was paid is not known"),
+        (outside, "the interval of 'North' does not hold its amount"),
+        (nobody, "the owners' values sum to"),
+        (renamed, "those who are paid are not its owners"),
+        (no_digest, "one of its digests is not a SHA-256 digest"),
+        (nothing, "its body is not what it should be"),
+    ],
+)
+def test_what_does_not_fit_is_refused_even_with_a_new_digest(change, message, valued, tmp_path):
+    with pytest.raises(InputError, match=f"r.json is refused: .*{message}"):
+        Receipt.load(written(tmp_path / "r.json", valued.receipt(1000), change))
+
+
+def test_signatures(valued, key, tmp_path):
+    receipt = valued.receipt(1000, key=key / "buyer.pem")
+    receipt.save(tmp_path / "r.json")
+    back = Receipt.load(tmp_path / "r.json")
+    back.check_signer(key / "buyer.pub")
+    with pytest.raises(InputError, match="signed, but not with public_key="):
+        back.check_signer(key / "forger.pub")
+    with pytest.raises(InputError, match="the receipt is not signed"):
+        valued.receipt().check_signer(key / "buyer.pub")
+    with pytest.raises(InputError, match="its signature does not fit"):  # one forged by another key
+        forged = Receipt(receipt.body, {**receipt.signature, "public_key": "00" * 32})
+        Receipt.load(written(tmp_path / "r.json", forged))
+    with pytest.raises(InputError, match="is not one of Ed25519"):
+        Receipt.load(written(tmp_path / "r.json", Receipt(receipt.body, {"algorithm": "none"})))
+    for wrong, message in [
+        (key / "buyer.pub", "is not a PEM file with a private key of Ed25519"),
+        (key / "absent.pem", "cannot be read: No such file"),
+        (tmp_path / "r.json", "is not a PEM file"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            valued.receipt(key=wrong)
+
+
+def test_signatures_without_the_package_say_what_to_install(valued, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "cryptography.hazmat.primitives", None)
+    with pytest.raises(InputError, match=r"pip install shapley2d\[receipts\]"):
+        valued.receipt(key="any.pem")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "is not JSON"),
+        (b"\xff\xfe", "is not a text file"),
+        (b"[1, 2]", "it is not a receipt"),
+        (b'{"format": "other"}', "it is not a receipt"),
+        (b'{"format": "shapley2d receipt 2"}', "written by another version"),
+        (b'{"format": "shapley2d receipt 1", "body": 3, "digest": 1, "signature": 1}', "its body"),
+        (b'{"a": 1, "a": 2}', "a field occurs twice"),
+        (b'{"a": NaN}', "NaN is not a number"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"format": "shapley2d receipt 1", "body": {"a": 1e999}, "digest": 1, "signature": 1}',
+         "its body"),
+        (b'{"format": "shapley2d receipt 1", "body": {}, "digest": 1, "signature": null}',
+         "its digest does not fit"),
+    ],
+)  # fmt: skip
+def test_foreign_and_damaged_files_get_one_line(text, message, tmp_path):
+    (tmp_path / "r.json").write_bytes(text)
+    with pytest.raises(InputError, match=message) as error:
+        Receipt.load(tmp_path / "r.json")
+    assert "\n" not in str(error.value) and "r.json" in str(error.value)
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_field_removed_or_of_another_type_gets_one_line(valued, tmp_path, data):
+    receipt = valued.receipt(1000)
+
+    def places(part, path=()):
+        inner = part.items() if isinstance(part, dict) else enumerate(part)
+        for name, one in inner:
+            yield (*path, name)
+            if isinstance(one, (dict, list)) and len(path) < 5:
+                yield from places(one, (*path, name))
+
+    known = [
+        place for place in places(receipt.body) if place[0] in ("digests", "values", "payments")
+    ]
+    place = data.draw(st.sampled_from(known))
+    other = data.draw(st.sampled_from(["gone", None, 5, "text", [], {}, True]))
+
+    def change(body):
+        for step in place[:-1]:
+            body = body[step]
+        if other == "gone":
+            del body[place[-1]]
+        else:
+            body[place[-1]] = copy.deepcopy(other)
+
+    path = written(tmp_path / "r.json", receipt, change)
+    said = ""
+    with contextlib.suppress(InputError):  # anything else is a fault
+        try:
+            Receipt.load(path)
+        except InputError as error:
+            said = str(error)
+            raise
+    assert "\n" not in said
+
+
+def test_debts_and_collateral_are_checked_too(tmp_path):
+    X, y, X_valid, y_valid = tables()
+    y = y.copy()
+    y[:4] = np.where(y[:4] == "ill", "well", "ill")
+    owners = [{"owner": "Shell", "row": "0-3"}, {"owner": "Rest", "row": "4-29"}]
+    v = value_blocks(X, y, X_valid, y_valid, owners=owners, n_neighbors=3, validation_groups=0)
+    assert min(v.owners["value"]) < 0 < v.total
+    receipt = v.receipt(1000)
+    assert Receipt.load(written(tmp_path / "r.json", receipt)).payments["amount"][0] < 0
+    for name in ("if_unpaid", "collateral"):
+        place = ("payments", "amounts", 0, name)
+        with pytest.raises(InputError, match="should deposit, or gets, does not fit"):
+            Receipt.load(written(tmp_path / "r.json", receipt, change_at(place, 2.0)))
+
+    def hidden(body):
+        del body["payments"]["amounts"][1]["if_unpaid"]
+
+    with pytest.raises(InputError, match="what is paid if debts are not is missing"):
+        Receipt.load(written(tmp_path / "r.json", receipt, hidden))
+
+
+def test_what_cannot_have_a_receipt(valued, tmp_path):
+    blocks = value_blocks(*tables(), columns=[0, 0, 1], model="knn", progress=False)
+    with pytest.raises(InputError, match="a receipt is about owners"):
+        blocks.receipt(100)
+    X, y, *_ = tables()
+    crossed = value_blocks(X, y, owners=OWNERS, n_neighbors=3, progress=False)
+    with pytest.raises(InputError, match="trusted=True"):
+        crossed.receipt(100)
+    assert crossed.receipt(100, trusted=True).body["payments"]["trusted"] is True
+    with pytest.raises(InputError, match="cannot write"):
+        valued.receipt().save(tmp_path / "nowhere" / "r.json")
+
+
+def test_a_receipt_is_computed_again_from_the_data(valued, tmp_path):
+    data = tables()
+    receipt = valued.receipt(1000)
+    receipt.save(tmp_path / "r.json")
+    verify_receipt(tmp_path / "r.json", *data, owners=OWNERS, progress=False)
+    X, y, X_valid, y_valid = data
+    other = X.copy()
+    other.loc[20, "size"] += 1
+    swapped = [{**OWNERS[0], "owner": "South"}, {**OWNERS[1], "owner": "North"}, OWNERS[2]]
+    for given_tables, owners, message in [
+        ((other, y, X_valid, y_valid), OWNERS, "the block of 'South' differs"),
+        ((X, y[::-1].to_numpy(), X_valid, y_valid), OWNERS, "the labels of 'North' differ"),
+        ((X, y, X_valid[1:], y_valid[1:]), OWNERS, "the validation rows differ"),
+        ((X, y, X_valid, y_valid), swapped, "the block of 'North' differs"),
+        ((X, y, X_valid, y_valid), OWNERS[:2], "there is no owner 'Lab'"),
+        ((X.rename(columns={"dose": "dosis"}), y, X_valid.rename(columns={"dose": "dosis"}),
+          y_valid), [*OWNERS[:2], {"owner": "Lab", "column": "dosis"}], "other columns"),
+    ]:  # fmt: skip
+        with pytest.raises(InputError, match=f"the data are not those of the receipt: .*{message}"):
+            verify_receipt(receipt, *given_tables, owners=owners, progress=False)
+
+
+def test_values_that_do_not_follow_from_the_data_are_named(valued):
+    """All values doubled: every sum fits, and only the data tell."""
+    body = copy.deepcopy(valued.receipt(1000).body)
+    doubled(body)
+    body["values"]["worth"] *= 2
+    with pytest.raises(InputError, match=r"does not follow from the data: 'North' is worth"):
+        verify_receipt(Receipt(body), *tables(), owners=OWNERS, progress=False)
+    body = copy.deepcopy(valued.receipt(1000).body)
+    body["payments"]["amounts"][0]["high"] = "2000.00"
+    with pytest.raises(InputError, match="the interval of 'North' is from"):
+        verify_receipt(Receipt(body), *tables(), owners=OWNERS, progress=False)
+
+
+def test_settings_that_no_file_can_hold_are_given_again():
+    from sklearn.naive_bayes import GaussianNB
+
+    X, y, X_valid, y_valid = tables()
+    X, X_valid = X[["size", "dose"]].fillna(0), X_valid[["size", "dose"]].fillna(0)
+    owners = [{"owner": "A", "row": "0-14"}, {"owner": "B", "row": "15-29"}]
+    data = X, y, X_valid, y_valid
+    with pytest.warns(InputWarning, match="only Shapley values add up"):
+        v = value_blocks(
+            *data, owners=owners, players="groups", model=GaussianNB(), semivalue=("beta", 4, 1),
+            random_state=np.random.default_rng(7), progress=False,
+        )  # fmt: skip
+    receipt = v.receipt()
+    assert receipt.body["question"]["unrecorded"] == ["model"]
+    with pytest.raises(InputError, match="was made with model, which no file can hold"):
+        verify_receipt(receipt, *data, owners=owners, progress=False)
+    verify_receipt(receipt, *data, owners=owners, model=GaussianNB(), progress=False)
+    with pytest.raises(InputError, match="task is recorded in the receipt"):
+        verify_receipt(
+            receipt, *data, owners=owners, model=GaussianNB(), task="auto", progress=False
+        )
+
+
+def test_an_audit_must_be_about_the_same_payments(tmp_path):
+    v, audit = audit_owners(
+        *tables(), owners=OWNERS, total=500, n_neighbors=3, validation_groups=0, progress=False
+    )
+    receipt = v.receipt(1000)
+    assert receipt.body["audit"]["payments"] == audit.payments
+    Receipt.load(written(tmp_path / "r.json", receipt))
+    place = ("audit", "payments", "North")
+    with pytest.raises(InputError, match="its audit is about other payments"):
+        Receipt.load(written(tmp_path / "r.json", receipt, change_at(place, 2.0)))
+
+
+def test_saved_values_that_contradict_themselves_do_not_load(tmp_path):
+    """Doubled values of an owner, sealed again, used to load beside their own audit."""
+    import dataclasses
+
+    v, _ = audit_owners(
+        *tables(), owners=OWNERS, n_neighbors=3, validation_groups=0, progress=False
+    )
+    v.save(tmp_path / "v.parquet")
+    assert Valuation.load(tmp_path / "v.parquet") == v
+    more = v.owner_values * np.array([2, 1, 1])
+    dataclasses.replace(v, owner_values=more).save(tmp_path / "v.parquet")
+    with pytest.raises(InputError, match="its owners are not worth the sum of their blocks"):
+        Valuation.load(tmp_path / "v.parquet")
+    values = v.values * np.array([[2.0], [1.0]])
+    owned = np.tensordot(v.owner_shares, values, axes=2)
+    dataclasses.replace(v, values=values, owner_values=owned).save(tmp_path / "v.parquet")
+    with pytest.raises(InputError, match="its audit is about other payments"):
+        Valuation.load(tmp_path / "v.parquet")
+
+
+def test_many_owners_have_a_receipt(tmp_path):
+    random = np.random.default_rng(0)
+    X, X_valid = random.normal(size=(300, 2)), random.normal(size=(80, 2))
+    y, y_valid = (np.where(part[:, 0] > 0, "a", "b") for part in (X, X_valid))
+    owners = [{"owner": f"o{k:03d}", "row": k} for k in range(300)]
+    v = value_blocks(X, y, X_valid, y_valid, owners=owners, progress=False)
+    assert v.covariance is None and v.spread.shape == (10, 300)
+    with pytest.warns((InputWarning, UserWarning)):
+        paid = v.payments(100)
+    assert (paid["high"] > paid["low"]).mean() > 0.9
+    v.receipt(100).save(tmp_path / "r.json")
+    verify_receipt(tmp_path / "r.json", X, y, X_valid, y_valid, owners=owners, progress=False)
