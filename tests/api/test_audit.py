@@ -194,7 +194,9 @@ def test_the_look_can_be_left_out_and_needs_validation_rows():
     with pytest.raises(InputError, match="sellers='no' must be True or False"):
         audited(tables, owners, sellers="no")
     claims = [*owners, {"owner": "N", "row": "1-19"}]
-    _, audit = audit_owners(*tables[:2], owners=claims, progress=False, n_neighbors=3)
+    with pytest.raises(InputError, match="say trusted=True if every owner's rows are trusted"):
+        audit_owners(*tables[:2], owners=claims, progress=False, n_neighbors=3)
+    _, audit = audit_owners(*tables[:2], owners=claims, trusted=True, progress=False, n_neighbors=3)
     assert audit.look.startswith("The sellers' rows were not looked at: that needs a validation")
     assert [(one["owner"], one["victim"]) for one in audit.alarms] == [
         ("A", "N"),
