@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from hypothesis import strategies as st
 
 from shapley2d import value_cells
 from shapley2d._forest.ensemble import read_fitted
@@ -11,6 +12,16 @@ from shapley2d._kernels.leaf_states import find_leaves
 from shapley2d._tables.problem import make_problem
 
 TARGETS = ("two classes", "four classes", "numbers")
+KINDS = 7  # of columns, see :func:`numbers`
+
+
+@st.composite
+def tables_of_numbers(draw):
+    """A random generator, and a table of 12 to 150 rows with columns of any kinds, in any order."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = draw(st.integers(12, 150))
+    kinds = draw(st.lists(st.integers(0, KINDS - 1), min_size=1, max_size=KINDS))
+    return random, numbers(random, n)[:, kinds]
 
 
 def numbers(random, n):

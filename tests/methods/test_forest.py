@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -30,6 +31,7 @@ from shapley2d.exceptions import (
     UtilityError,
 )
 
+from boosted_tables import near_thresholds, tables_of_numbers, target
 from forest_oracle import forest_utility, tables
 from oracles import brute_force
 
@@ -65,19 +67,29 @@ def leaves_of(model, X):
 
 
 @pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS], ids=name)
-@pytest.mark.parametrize("gaps", [False, True])
-def test_leaves_are_the_librarys(model, gaps):
+@given(tables_of_numbers())
+@settings(max_examples=12)
+def test_leaves_are_the_librarys(model, table):
     regression = "Regressor" in name(model)
-    _, _, _, _, X, y = tables(regression=regression, gaps=gaps, seed=3)
-    if gaps and isinstance(model, (GradientBoostingClassifier, GradientBoostingRegressor)):
-        pytest.skip("takes no missing entries")
+    random, X = table
+    if isinstance(model, (GradientBoostingClassifier, GradientBoostingRegressor)):
+        X = np.nan_to_num(X)  # takes no missing entries
+    y = target(random, X, "numbers" if regression else "four classes")
+    task = "regression" if regression else "classification"
     fitted = type(model)(**model.get_params()).fit(X, y)
-    (split,) = make_problem(X, y, X, y).splits
+    limits = {}
+    for tree in read_trees(fitted):
+        for node in np.flatnonzero(tree.left >= 0):
+            limits.setdefault(int(tree.feature[node]), []).append(tree.threshold[node])
+    at = near_thresholds(X, limits, random)[: len(X)]
+    at = np.where(np.isnan(X).any(axis=0), at, np.nan_to_num(at))
+    (split,) = make_problem(X, y, at, y, task=task).splits
     ensemble = read_fitted(fitted, split)
-    found = np.empty((len(ensemble.trees), len(X)), dtype=np.int32)
+    found = np.empty((len(ensemble.trees), len(at)), dtype=np.int32)
     for tree, line in zip(ensemble.trees, found, strict=True):
         assert all(array.flags.c_contiguous for array in tree.arrays)  # see SplitTree.of_numbers
         find_leaves(tree.arrays, ensemble.features.valid, line)
+    X = at
     expected = leaves_of(fitted, X)
     if expected is not None:
         np.testing.assert_array_equal(found, expected)

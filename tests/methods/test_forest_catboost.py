@@ -1,10 +1,14 @@
 """CatBoost's models under ``method="forest"``: our leaf of every row is the library's."""
 
 import json
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -24,8 +28,8 @@ from boosted_tables import (
     leaves,
     mixed,
     near_thresholds,
-    numbers,
     read,
+    tables_of_numbers,
     target,
 )
 from forest_oracle import forest_utility
@@ -63,7 +67,7 @@ def leaf_numbers(ensemble):
     return found
 
 
-def check_leaves(model, ensemble, X, folder):
+def check_leaves(model, ensemble, X):
     """Ours are CatBoost's, and what CatBoost says of them adds up to its predictions.
 
     Symmetric trees have the same numbers. Those of other trees are not in their text, so that the
@@ -71,9 +75,10 @@ def check_leaves(model, ensemble, X, folder):
     """
     ours, own = leaf_numbers(ensemble), model.calc_leaf_indexes(X)
     assert ours.shape == own.shape
-    path = folder / "model.json"
-    model.save_model(str(path), format="json")
-    saved = json.loads(path.read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        model.save_model(str(path), format="json")
+        saved = json.loads(path.read_text())
     scale, bias = saved["scale_and_bias"]
     total = np.zeros((len(X), len(bias))) + bias
     if "oblivious_trees" in saved:
@@ -108,43 +113,58 @@ def thresholds(ensemble):
 @pytest.mark.parametrize("kind", TARGETS)
 @pytest.mark.parametrize("policy", ["SymmetricTree", "Depthwise", "Lossguide"])
 @pytest.mark.parametrize("nan_mode", ["Min", "Max"])
-def test_leaves_of_numbers_are_the_librarys(kind, policy, nan_mode, tmp_path):
-    for seed in range(4):
-        random = np.random.default_rng(seed)
-        X = numbers(random, 150)
-        y = target(random, X, kind)
-        gaps = np.isnan(X).any(axis=0)
-        model = fitted(kind, X, y, grow_policy=policy, nan_mode=nan_mode)
-        at = near_thresholds(X, thresholds(read(model, X, y, X)), random)[:150]
-        at[:, ~gaps] = np.nan_to_num(at[:, ~gaps])  # CatBoost refuses gaps that it has not seen
-        ensemble = read(model, X, y, at)
-        check_leaves(model, ensemble, at, tmp_path)
-        assert ensemble.boosted
+@given(tables_of_numbers())
+@settings(max_examples=10)
+def test_leaves_of_numbers_are_the_librarys(kind, policy, nan_mode, table):
+    random, X = table
+    assume((np.nanmax(X, axis=0) > np.nanmin(X, axis=0)).any())  # CatBoost refuses constants alone
+    y = target(random, X, kind)
+    gaps = np.isnan(X).any(axis=0)
+    model = fitted(kind, X, y, grow_policy=policy, nan_mode=nan_mode)
+    at = near_thresholds(X, thresholds(read(model, X, y, X)), random)[: len(X)]
+    at[:, ~gaps] = np.nan_to_num(at[:, ~gaps])  # CatBoost refuses gaps that it has not seen
+    ensemble = read(model, X, y, at)
+    check_leaves(model, ensemble, at)
+    assert ensemble.boosted
 
 
 @pytest.mark.parametrize("policy", ["SymmetricTree", "Depthwise"])
-def test_leaves_of_categories_are_the_librarys(policy, tmp_path):
-    for seed in range(4):
-        random = np.random.default_rng(seed)
-        frame, score = mixed(random, 300)
-        y = (score > 0).astype(int)
-        frame["word"] = random.choice(["", "nan", "ü", "a b", "3", "0.5"], 300)
-        names = ["town", "grade", "new", "level", "word"]
-        model = fitted(
-            "two classes",
-            frame[:200],
-            y[:200],
-            grow_policy=policy,
-            one_hot_max_size=255,
-            cat_features=names,
-            depth=6,
-        )
-        valid = frame[200:].copy()
-        valid["town"] = valid["town"].astype(object).where(random.random(100) < 0.8, "elsewhere")
-        ensemble = read(model, frame[:200], y[:200], valid)
-        asked = {int(j) for tree in ensemble.trees for j in tree.feature[tree.categories >= 0]}
-        assert len(asked) > 1
-        check_leaves(model, ensemble, valid, tmp_path)
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=10)
+def test_leaves_of_categories_are_the_librarys(policy, seed):
+    random = np.random.default_rng(seed)
+    frame, score = mixed(random, 300)
+    y = (score > 0).astype(int)
+    frame["word"] = random.choice(["", "nan", "ü", "a b", "3", "0.5"], 300)
+    names = ["town", "grade", "new", "level", "word"]
+    model = fitted(
+        "two classes",
+        frame[:200],
+        y[:200],
+        grow_policy=policy,
+        one_hot_max_size=255,
+        cat_features=names,
+        depth=6,
+    )
+    valid = frame[200:].copy()
+    valid["town"] = valid["town"].astype(object).where(random.random(100) < 0.8, "elsewhere")
+    ensemble = read(model, frame[:200], y[:200], valid)
+    asked = {int(j) for tree in ensemble.trees for j in tree.feature[tree.categories >= 0]}
+    assert len(asked) > 1
+    check_leaves(model, ensemble, valid)
+
+
+def test_trees_of_one_leaf():
+    """CatBoost writes null for their splits."""
+    X = np.repeat([[16777214.0], [16777218.0], [np.nan]], [20, 20, 6], axis=0)
+    X[::3] += 2.0
+    y = np.arange(46) % 4
+    model = fitted("four classes", X, y, random_seed=0, random_strength=50, iterations=30)
+    ensemble = read(model, X, y, X)
+    assert min(tree.n_nodes for tree in ensemble.trees) == 1
+    check_leaves(model, ensemble, X)
+    v = value_cells(X, y, X, y, method="forest", model=model, progress=False)
+    assert np.isfinite(v.values).all()
 
 
 def test_every_kind_of_category_is_written_as_catboost_writes_it():

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
@@ -19,8 +21,8 @@ from boosted_tables import (
     leaves,
     mixed,
     near_thresholds,
-    numbers,
     read,
+    tables_of_numbers,
     target,
 )
 from forest_oracle import forest_utility
@@ -65,18 +67,17 @@ def fitted(kind, X, y, **options):
     ],
     ids=str,
 )
-def test_leaves_of_numbers_are_the_librarys(kind, options):
-    for seed in range(4):
-        random = np.random.default_rng(seed)
-        X = numbers(random, 150)
-        y = target(random, X, kind)
-        model = fitted(kind, X, y, **options)
-        known = thresholds(read(model, X, y, X))
-        at = near_thresholds(X, known, random)[:150]
-        ensemble = read(model, X, y, at)
-        expected = np.reshape(model.booster_.predict(at, pred_leaf=True), (len(at), -1))
-        np.testing.assert_array_equal(leaf_numbers(ensemble), expected)
-        assert ensemble.boosted == (options.get("boosting_type") != "rf")
+@given(tables_of_numbers())
+@settings(max_examples=6)
+def test_leaves_of_numbers_are_the_librarys(kind, options, table):
+    random, X = table
+    y = target(random, X, kind)
+    model = fitted(kind, X, y, **options)
+    at = near_thresholds(X, thresholds(read(model, X, y, X)), random)[: len(X)]
+    ensemble = read(model, X, y, at)
+    expected = np.reshape(model.booster_.predict(at, pred_leaf=True), (len(at), -1))
+    np.testing.assert_array_equal(leaf_numbers(ensemble), expected)
+    assert ensemble.boosted == (options.get("boosting_type") != "rf")
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.float32, np.int8, bool])
@@ -94,21 +95,22 @@ def test_leaves_of_other_types_are_the_librarys(kind):
 
 
 @pytest.mark.parametrize("one_hot", [1, 50])
-def test_leaves_of_categories_are_the_librarys(one_hot):
-    for seed in range(5):
-        random = np.random.default_rng(seed)
-        frame, score = mixed(random, 300)
-        frame.loc[random.random(300) < 0.1, "town"] = None
-        options = {"max_cat_to_onehot": one_hot, "min_data_per_group": 1, "cat_smooth": 0.1}
-        model = fitted("two classes", frame[:200], (score > 0)[:200], **options)
-        valid = frame[200:].copy()
-        valid["town"] = pd.Categorical(
-            valid["town"].astype(object).where(random.random(100) < 0.8, "elsewhere")
-        )
-        ensemble = read(model, frame[:200], (score > 0)[:200], valid)
-        assert any((tree.categories >= 0).any() for tree in ensemble.trees)
-        expected = model.booster_.predict(valid, pred_leaf=True)
-        np.testing.assert_array_equal(leaf_numbers(ensemble), expected)
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=8)
+def test_leaves_of_categories_are_the_librarys(one_hot, seed):
+    random = np.random.default_rng(seed)
+    frame, score = mixed(random, 300)
+    frame.loc[random.random(300) < 0.1, "town"] = None
+    options = {"max_cat_to_onehot": one_hot, "min_data_per_group": 1, "cat_smooth": 0.1}
+    model = fitted("two classes", frame[:200], (score > 0)[:200], **options)
+    valid = frame[200:].copy()
+    valid["town"] = pd.Categorical(
+        valid["town"].astype(object).where(random.random(100) < 0.8, "elsewhere")
+    )
+    ensemble = read(model, frame[:200], (score > 0)[:200], valid)
+    assert any((tree.categories >= 0).any() for tree in ensemble.trees)
+    expected = model.booster_.predict(valid, pred_leaf=True)
+    np.testing.assert_array_equal(leaf_numbers(ensemble), expected)
 
 
 def test_leaves_of_categories_by_number():
@@ -211,8 +213,8 @@ def test_the_call_of_a_fitted_model_names_it(behind):
     model = lightgbm.LGBMRegressor(**SMALL)
     model = make_pipeline(StandardScaler(), model) if behind else model
     y = X.sum(axis=1)
-    for given, written in ((model, "Regressor("), (clone(model).fit(X, y), "model=model)")):
-        v = value_cells(X, y, X, y, method="forest", model=given)
+    for one, written in ((model, "Regressor("), (clone(model).fit(X, y), "model=model)")):
+        v = value_cells(X, y, X, y, method="forest", model=one)
         assert written in v.info["call"]
 
 

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
@@ -20,8 +22,8 @@ from boosted_tables import (
     leaves,
     mixed,
     near_thresholds,
-    numbers,
     read,
+    tables_of_numbers,
     target,
 )
 from forest_oracle import forest_utility
@@ -68,16 +70,16 @@ def own_leaves(model, X):
     ],
     ids=str,
 )
-def test_leaves_of_numbers_are_the_librarys(kind, options):
-    for seed in range(6):
-        random = np.random.default_rng(seed)
-        X = numbers(random, 150)
-        y = target(random, X, kind)
-        model = fitted(kind, X, y, **options)
-        at = near_thresholds(X, thresholds(read(model, X, y, X)), random)[:150]
-        ensemble = read(model, X, y, at)
-        np.testing.assert_array_equal(leaves(ensemble), own_leaves(model, at))
-        assert ensemble.boosted == ("forest" not in options)
+@given(tables_of_numbers())
+@settings(max_examples=12)
+def test_leaves_of_numbers_are_the_librarys(kind, options, table):
+    random, X = table
+    y = target(random, X, kind)
+    model = fitted(kind, X, y, **options)
+    at = near_thresholds(X, thresholds(read(model, X, y, X)), random)[: len(X)]
+    ensemble = read(model, X, y, at)
+    np.testing.assert_array_equal(leaves(ensemble), own_leaves(model, at))
+    assert ensemble.boosted == ("forest" not in options)
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.float32, np.int8, bool])
@@ -95,24 +97,25 @@ def test_leaves_of_other_types_are_the_librarys(kind):
 @pytest.mark.parametrize(
     "as_frame", [lambda frame: frame, pl.from_pandas], ids=["pandas", "polars"]
 )
-def test_leaves_of_categories_are_the_librarys(one_hot, as_frame):
-    for seed in range(5):
-        random = np.random.default_rng(seed)
-        frame, score = mixed(random, 300)
-        y = (score > 0).astype(int)
-        frame.loc[random.random(300) < 0.1, "town"] = None
-        if as_frame is pl.from_pandas:
-            frame["grade"] = frame["grade"].astype(str).astype("category")
-        train, valid = frame[:200], frame[200:].copy()
-        known = {None, np.nan, *train["town"].dropna()}  # XGBoost refuses others
-        valid["town"] = valid["town"].where(valid["town"].isin(known))
-        # another order of the categories, and not all of them
-        valid["town"] = pd.Categorical(valid["town"].astype(object))
-        options = {"max_cat_to_onehot": one_hot, "enable_categorical": True}
-        model = fitted("two classes", as_frame(train), y[:200], **options)
-        ensemble = read(model, as_frame(train), y[:200], as_frame(valid))
-        assert any((tree.categories >= 0).any() for tree in ensemble.trees)
-        np.testing.assert_array_equal(leaves(ensemble), own_leaves(model, as_frame(valid)))
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=10)
+def test_leaves_of_categories_are_the_librarys(one_hot, as_frame, seed):
+    random = np.random.default_rng(seed)
+    frame, score = mixed(random, 300)
+    y = (score > 0).astype(int)
+    frame.loc[random.random(300) < 0.1, "town"] = None
+    if as_frame is pl.from_pandas:
+        frame["grade"] = frame["grade"].astype(str).astype("category")
+    train, valid = frame[:200], frame[200:].copy()
+    known = {None, np.nan, *train["town"].dropna()}  # XGBoost refuses others
+    valid["town"] = valid["town"].where(valid["town"].isin(known))
+    # another order of the categories, and not all of them
+    valid["town"] = pd.Categorical(valid["town"].astype(object))
+    options = {"max_cat_to_onehot": one_hot, "enable_categorical": True}
+    model = fitted("two classes", as_frame(train), y[:200], **options)
+    ensemble = read(model, as_frame(train), y[:200], as_frame(valid))
+    assert any((tree.categories >= 0).any() for tree in ensemble.trees)
+    np.testing.assert_array_equal(leaves(ensemble), own_leaves(model, as_frame(valid)))
 
 
 def test_leaves_of_categories_by_number():
@@ -205,8 +208,8 @@ def test_the_call_of_a_fitted_model_names_it(behind):
     model = xgboost.XGBRegressor(**SMALL)
     model = make_pipeline(StandardScaler(), model) if behind else model
     y = X.sum(axis=1)
-    for given in (model, clone(model).fit(X, y)):  # unfitted, its text is shortened: no code
-        v = value_cells(X, y, X, y, method="forest", model=given)
+    for one in (model, clone(model).fit(X, y)):  # unfitted, its text is shortened: no code
+        v = value_cells(X, y, X, y, method="forest", model=one)
         assert "model=model)" in v.info["call"]
 
 

@@ -44,7 +44,8 @@ def _read(model: Any) -> Reading:
         saved = _saved(model, [])
         reader = _Reader(model, saved["features_info"])
         if "oblivious_trees" in saved:
-            trees = [reader.oblivious(one["splits"]) for one in saved["oblivious_trees"]]
+            # a tree of one leaf has null for its splits
+            trees = [reader.oblivious(one["splits"] or []) for one in saved["oblivious_trees"]]
         else:
             trees = [reader.nested(one) for one in saved["trees"]]
     columns = np.arange(len(model.feature_names_), dtype=np.int32)
