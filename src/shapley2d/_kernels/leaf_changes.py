@@ -33,6 +33,7 @@ def find_touched(
     before: NDArray[np.float64],
     after: NDArray[np.float64],
     touched: NDArray[np.bool_],
+    leaves: NDArray[np.int32],
 ) -> None:
     """Mark the leaves in which any of some rows fits other columns than before.
 
@@ -45,22 +46,28 @@ def find_touched(
         Features of the rows.
     touched : ndarray of bool of shape (nodes,)
         Is set in leaves.
+    leaves : ndarray of shape (k,)
+        Receives the leaf of every row after the change.
     """
     left, right = tree[0], tree[1]
     codes, others = np.zeros(left.size, np.uint64), np.zeros(left.size, np.uint64)
     for i in range(before.shape[1]):
+        leaf = 0
         for k in range(left.size):
             if left[k] < 0:
                 touched[k] |= codes[k] != others[k]
                 continue
             one = _goes_left(before[tree[2][k], i], k, tree)
             other = _goes_left(after[tree[2][k], i], k, tree)
+            if leaf == k:  # parents come before their children
+                leaf = left[k] if other else right[k]
             bit = np.uint64(1) << np.uint64(place[k])
             first = place[k] == depth[k]  # the first split of its column on this way
             codes[left[k]] = _passed(codes[k], bit, first, one)
             codes[right[k]] = _passed(codes[k], bit, first, not one)
             others[left[k]] = _passed(others[k], bit, first, other)
             others[right[k]] = _passed(others[k], bit, first, not other)
+        leaves[i] = leaf
 
 
 @numba.njit(nogil=True, cache=CACHE)
