@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shapley2d import BlockValuation, InputError, Valuation, value_blocks, value_cells
+from shapley2d import BlockValuation, InputError, Receipt, Valuation, value_blocks, value_cells
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 
 NAMES = list("abcdefg")
@@ -496,3 +496,39 @@ def test_blocks_must_be_named():
         match="name the blocks by rows, columns or owners; single cells are for value_cells",
     ):
         value_blocks(*data())
+
+
+def test_pay_of_shared_cells_can_be_withheld():
+    """The other owners get what they would, and the sharers what they have alone."""
+    X, y, X_valid, y_valid = data()
+    again = np.append(np.arange(30), [0, 1, 2])
+    tables = X.iloc[again].reset_index(drop=True), y.iloc[again].to_numpy(), X_valid, y_valid
+    owners = [*THREE, {"owner": "Thief", "row": "30-32"}]
+    with pytest.warns(InputWarning, match="'A' and 'Thief' have .* withheld; find out who copied"):
+        held = by_owner(valued(tables, owners, copies="escrow", validation_groups=0))
+    with pytest.warns(InputWarning, match="their owners share"):
+        shared = by_owner(valued(tables, owners, validation_groups=0))
+    cells = value_cells(*data(), n_neighbors=3, scoring="balanced_accuracy").values
+    assert held["(escrow)"] == pytest.approx(cells[:3].sum(), abs=1e-14)
+    assert held["A"] == pytest.approx(cells[3:10].sum(), abs=1e-14) and held["Thief"] == 0
+    assert (held["B"], held["C"]) == (shared["B"], shared["C"])
+    claims = [*THREE, {"owner": "D", "row": "29", "column": "a"}]  # claimed twice, copied by nobody
+    v = valued(data(), claims, copies="escrow", validation_groups=0)
+    assert by_owner(v)["(escrow)"] == pytest.approx(cells[29, 0], abs=1e-15)
+    assert v.owner_names == ["A", "B", "C", "D", "(escrow)"] and by_owner(v)["D"] == 0
+    alone = valued(data(), THREE, copies="escrow", validation_groups=0)
+    assert "(escrow)" not in alone.owner_names
+    with pytest.raises(InputError, match=r"cannot be called '\(escrow\)', which means pay that is"):
+        valued(data(), [{"owner": "(escrow)", "row": "0-29"}])
+
+
+def test_withheld_pay_survives_files_and_receipts(tmp_path):
+    v = valued(
+        data(), [*THREE, {"owner": "D", "row": "25-29"}], copies="escrow", validation_groups=0
+    )
+    v.save(tmp_path / "v.parquet")
+    back = Valuation.load(tmp_path / "v.parquet")
+    assert back == v
+    receipt = back.receipt(100, negative="zero")
+    receipt.save(tmp_path / "r.json")
+    assert "(escrow)" in Receipt.load(tmp_path / "r.json").payments["owner"].tolist()

@@ -64,6 +64,10 @@ def test_the_options_of_payments_reach_the_library(capsys, folder):
     assert json.loads(out)["settings"]["settings"]["scoring"] == "balanced_accuracy"
     first, _ = run(capsys, f"{COMMAND} --copies first --baseline zero --json")
     assert {line["owner"]: line["value"] for line in json.loads(first)["owners"]}["Thief"] == 0
+    held, err = run(capsys, f"{COMMAND} --copies escrow --pay 100 --json")
+    held = {line["owner"]: line for line in json.loads(held)["owners"]}
+    assert held["Thief"]["value"] == 0 and held["(escrow)"]["value"] != 0
+    assert "what these are worth is withheld" in err
 
 
 def test_a_line_without_rows_and_columns_is_noted(capsys, folder):
@@ -96,7 +100,7 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
     [
         ("--no-sellers", "--no-sellers goes with --audit: set --audit, or leave --no-sellers out"),
         ("--players rows", "'rows' is not one of 'cells', 'groups'"),
-        ("--copies two", "'two' is not one of 'one', 'first', 'each'"),
+        ("--copies two", "'two' is not one of 'one', 'first', 'escrow', 'each'"),
         ("--negative pay", "'pay' is not one of 'zero', 'owe'"),
         (
             "--method knn --max-permutations 5",

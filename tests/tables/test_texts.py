@@ -316,7 +316,8 @@ def test_validation_is_read_as_training_was():
         "b": ["1", "2", "3"],
         "d": ["1/2/2024", "2/2/2024", "3/2/2024"],
     }
-    valid = match_columns(as_table(given, "X_valid", like=train), train)
+    with pytest.warns(InputWarning, match="column 'b' holds numbers, but in the training table"):
+        valid = match_columns(as_table(given, "X_valid", like=train), train)
     assert [one.kind for one in valid.columns] == ["number", "category", "date"]
     same(valid.columns[0].entries, [1.234, NAN, 2])
     assert valid.columns[1].text() == ["1", "2", "3"]

@@ -26,7 +26,7 @@ from shapley2d._base.warnings import warn, without_warnings
 from shapley2d._base.words import counted, plural
 from shapley2d._methods.registry import METHODS
 from shapley2d._methods.validation_error import problems_of_groups
-from shapley2d._ownership.owners import UNOWNED
+from shapley2d._ownership.owners import ESCROW, UNOWNED
 from shapley2d._ownership.payments import RULES, UNTRUSTED, divide_total, settle_rule
 from shapley2d._results.audit import MOVES, Audit
 from shapley2d._sellers.look import Look, look_at_claims, look_at_sellers
@@ -255,7 +255,9 @@ class _Auditor:
         amounts = divide_total(
             self.total, list(values.values()), negative=self.negative, names=list(values)
         )
-        return dict(zip(values, amounts, strict=True))
+        paid = dict(zip(values, amounts, strict=True))
+        paid.pop(ESCROW, None)  # nobody's yet
+        return paid
 
     def _answer(
         self, variation: Variation | None = None, options: dict[str, Any] | None = None

@@ -61,7 +61,7 @@ class Prepared:
 
     Attributes
     ----------
-    rule : {"one", "first", "each"} or None
+    rule : {"one", "first", "escrow", "each"} or None
         What copies count for; None where there are no owners, for whom they are looked for.
     distance : float
         Within which rows are copies.
@@ -155,11 +155,18 @@ class Prepared:
         regions = read.take_rows(self.origin)
         regions = regions if change is None else change(regions)
         copies = Copies.count(regions, self.clusters, self.rule, self.distance)
-        if self.rule == "one":
+        if self.rule in ("one", "escrow"):
             valued = regions.merge_rows(self.clusters)
         else:
             valued = regions.take_rows(self.kept)
-        grid, ownership = cut_grid(valued, row_names, column_names, row_groups, column_groups)
+        grid, ownership = cut_grid(
+            valued,
+            row_names,
+            column_names,
+            row_groups,
+            column_groups,
+            escrow=self.rule == "escrow",
+        )
         return BlockLayout(grid, ownership, copies, read, self.clusters)
 
     def _row_groups(self, problem: Problem, rows: Any) -> Groups:

@@ -85,10 +85,13 @@ def value_blocks(
         columns join as wholes. This values blocks as blocks and is affordable for any model; but an
         owner who splits in four is counted four times. By default cells where there are ``owners``
         and nearest neighbours value them, else groups (``info["players"]``).
-    copies : {"one", "first", "each"}, optional
+    copies : {"one", "first", "escrow", "each"}, optional
         What duplicate rows, equal in every column and the label, count for. ``"one"``: they are one
         row, which all of its owners share equally, so that listing rows again adds nothing.
         ``"first"``: they are one row, which belongs to the owner of the first of them in the table.
+        ``"escrow"``: they are one row, and what a cell with several owners is worth, copied or
+        claimed by several, goes to the entry ``"(escrow)"``, to be withheld until it is known whose
+        it is.
         ``"each"``: every row counts. ``"one"`` by default where there are ``owners``.
         ``info["copies"]`` counts them, and a warning names owners who have copies of each other.
     copy_distance : float
@@ -255,6 +258,7 @@ def _warn_of_owners(job: BlocksJob, found: Answer) -> None:
         effect = {
             "one": ("their owners share what these are worth; find out who copied from whom",),
             "first": ("the first in the table is paid for them",),
+            "escrow": ("what these are worth is withheld; find out who copied from whom",),
             "each": ("every copy is paid for; use ", Setting("copies", "one")),
         }[copies.rule]
         rows = counted(count, "row")

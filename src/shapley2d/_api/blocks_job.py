@@ -144,7 +144,7 @@ class BlocksJob:
     question : BlockQuestion
     run : Run
     players : {"cells", "groups"}
-    copies : {"one", "first", "each"}
+    copies : {"one", "first", "escrow", "each"}
     claims : list of Claim or None
         What the owners claim; None where there are no owners.
     """

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from shapley2d._ownership.regions import Regions
 
-RULES = ("one", "first", "each")
-"""A cluster of copies counts as one row of all its owners, one of the first owner, or each."""
+RULES = ("one", "first", "escrow", "each")
+"""A cluster of copies counts as one row of all its owners, of the first, of nobody, or each."""
 
 _PAIRS = 20  # listed at most
 
@@ -25,7 +25,7 @@ class Copies:
 
     Attributes
     ----------
-    rule : {"one", "first", "each"}
+    rule : {"one", "first", "escrow", "each"}
         What a cluster of copies counts as.
     distance : float
         Rows within this distance are copies; 0 means identical rows.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._ownership.grid import Grid, Groups
-from shapley2d._ownership.owners import UNOWNED, AxisNames
+from shapley2d._ownership.owners import ESCROW, UNOWNED, AxisNames
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,8 @@ class Ownership:
     Attributes
     ----------
     names : list of str
-        The owners, and :data:`UNOWNED` last if a block has none.
+        The owners, then :data:`ESCROW` if pay is withheld, and :data:`UNOWNED` last if a block has
+        no owner.
     shares : ndarray of shape (owners, row groups, column groups)
         Each owner's share of every block; owners of one block have equal shares.
     """
@@ -149,6 +150,8 @@ def cut_grid(
     column_names: Sequence[str],
     row_groups: Groups | None = None,
     column_groups: Groups | None = None,
+    *,
+    escrow: bool = False,
 ) -> tuple[Grid, Ownership]:
     """The coarsest grid that respects every owner's region, and who owns its blocks.
 
@@ -159,6 +162,8 @@ def cut_grid(
         Names of the table's rows and columns.
     row_groups, column_groups : Groups, optional
         Groups that the grid respects too.
+    escrow : bool
+        Whether blocks with several owners belong to :data:`ESCROW` instead.
 
     Examples
     --------
@@ -189,11 +194,15 @@ def cut_grid(
         Groups(row_labels, _names(row_labels, row_names, row_groups, "rows")),
         Groups(column_labels, _names(column_labels, column_names, column_groups, "columns")),
     )
-    return grid, _ownership(names, holders)
+    return grid, _ownership(names, holders, escrow=escrow)
 
 
-def _ownership(names: list[str], holders: NDArray[np.bool_]) -> Ownership:
+def _ownership(names: list[str], holders: NDArray[np.bool_], *, escrow: bool) -> Ownership:
     count = holders.sum(axis=0)
+    if escrow and (count > 1).any():
+        names = [*names, ESCROW]
+        holders = np.concatenate([holders & (count == 1), (count > 1)[None]])
+        count = np.minimum(count, 1)
     shares = holders / np.maximum(count, 1)
     if (count == 0).any():
         return Ownership([*names, UNOWNED], np.concatenate([shares, (count == 0)[None]]))

@@ -47,8 +47,8 @@ class BlockValuation(Valuation):
     row_sizes, column_sizes : ndarray of int
         Rows in every row group, columns in every column group.
     owner_names : list of str
-        The owners, ``"(unowned)"`` last where a block has none; empty without owners: then every
-        block counts by itself.
+        The owners, then ``"(escrow)"`` where pay is withheld, and ``"(unowned)"`` last where a
+        block has none; empty without owners: then every block counts by itself.
     owner_shares : ndarray of shape (owners, row groups, column groups) or None
         Part of every block that each owner has.
     owner_values : ndarray of shape (owners,) or None
@@ -161,7 +161,8 @@ class BlockValuation(Valuation):
             ``if_unpaid`` is what each would be paid if all debts stayed unpaid, and ``collateral``
             what each should deposit before the values are known, so that not paying gains nothing:
             what it owes at the low end of its interval. Blocks without an owner form the entry
-            ``"(unowned)"``, which receives nothing. Warnings name owners who are paid, or owe,
+            ``"(unowned)"``, which receives nothing; the entry ``"(escrow)"`` has what is withheld
+            of shared cells, or what their owners owe. Warnings name owners who are paid, or owe,
             although the interval of their value holds 0, and debts that others' payments depend on.
         """
         columns, _ = self.divided(total, negative, digits, trusted=trusted)

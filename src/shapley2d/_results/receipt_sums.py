@@ -10,7 +10,7 @@ import numpy as np
 
 from shapley2d._base.entries import is_number
 from shapley2d._base.json_record import real_number, whole_number
-from shapley2d._ownership.owners import UNOWNED
+from shapley2d._ownership.owners import ESCROW, UNOWNED
 from shapley2d._ownership.payments import RULES, divide_units, settle_rule, whole_units
 from shapley2d._results.audit import Audit
 from shapley2d.exceptions import InputError
@@ -27,7 +27,7 @@ def check_sums(body: dict[str, Any]) -> None:
     _check_digests(body["digests"])
     names, values = _values(body["values"])
     brought = [one["owner"] for one in body["digests"]["owners"]]
-    if not set(brought) <= {*names} or not {*names} - {*brought} <= {UNOWNED}:
+    if not set(brought) <= {*names} or not {*names} - {*brought} <= {UNOWNED, ESCROW}:
         raise ValueError("its owners are not those whose blocks it has digests of")
     if body["payments"] is not None:
         _check_payments(body["payments"], names, values)
@@ -164,7 +164,7 @@ def audit_fits(
         except ValueError:
             continue
         given = dict(zip(names, units, strict=True))
-        given.pop(UNOWNED, None)
+        given = {name: one for name, one in given.items() if name not in (UNOWNED, ESCROW)}
         same = set(given) == set(audit.payments) and all(
             abs(round(100 * amount) - given[name]) <= off for name, amount in audit.payments.items()
         )

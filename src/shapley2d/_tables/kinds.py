@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing
+from shapley2d._base.warnings import warn
 from shapley2d._base.words import did_you_mean
 from shapley2d._tables.table import Column, FromText, Table, native_columns
 from shapley2d._tables.texts.column import text_column
-from shapley2d.exceptions import InputError, Place, Setting
+from shapley2d._tables.texts.numbers import plain_numbers
+from shapley2d.exceptions import InputError, InputWarning, Place, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -112,6 +114,35 @@ def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
     return Table(columns, valid.row_names, valid.native)
 
 
+def _warn_of_numbers_as_text(column: Column, train: Column, name: str) -> None:
+    """Warn where numbers validate, but text among the training entries makes text of them.
+
+    Who brings that text decides how everybody's entries are compared.
+    """
+    if train.from_text.asked or len(column.categories) < 2 or not _are_numbers(column.categories):
+        return
+    text = next((word for word in train.categories if not _are_numbers((word,))), None)
+    if text is None:  # numbers there, too, which the user passed as categories
+        return
+    warn(
+        InputWarning(
+            Place(name),
+            f": column {train.name!r} holds numbers, but in the training table text is among them "
+            f"({text[:40]!r}), so that numbers are compared as text, equal or not: remove that "
+            "text, or set ",
+            Setting("kinds", {train.name: "number"}),
+            "; to keep it as text, set ",
+            Setting("kinds", {train.name: "text"}),
+        )
+    )
+
+
+def _are_numbers(words: Sequence[str]) -> bool:
+    import pyarrow as pa
+
+    return plain_numbers(pa.array(words, pa.string())) is not None
+
+
 def _recode(column: Column, train: Column, name: str) -> Column:
     if column.kind != train.kind:
         if np.isnan(train.entries).all():  # nothing to compare with
@@ -131,6 +162,7 @@ def _recode(column: Column, train: Column, name: str) -> Column:
         return Column(train.name, train.kind, column.entries, train.categories)
     if column.kind != "category":
         return Column(train.name, train.kind, column.entries)
+    _warn_of_numbers_as_text(column, train, name)
     position = {label: code for code, label in enumerate(train.categories)}
     unseen = [label for label in column.categories if label not in position]
     codes = {label: code for code, label in enumerate((*train.categories, *unseen))}

@@ -276,11 +276,12 @@ class BlockOptions:
         ),
     ] = None
     copies: Annotated[
-        Literal["one", "first", "each"] | None,
+        Literal["one", "first", "escrow", "each"] | None,
         _option(
             _PAYMENTS,
             "Duplicate rows. one: they count once, and their owners share the value. first: the "
-            "owner of the first in the table gets it. each: every row counts. (default: one)",
+            "owner of the first in the table gets it. escrow: what cells with several owners are "
+            "worth is withheld. each: every row counts. (default: one)",
         ),
     ] = None
     copy_distance: Annotated[
