@@ -265,8 +265,8 @@ def test_copies_are_shared_by_their_owners_or_belong_to_the_first():
         and honest.keys() < found.keys()
     )
     assert one.info["copies"] == {
-        "rule": "one", "distance": 0.0, "n_rows": 9, "n_clusters": 9, "within": [],
-        "between": [["A", "Thief", 9]], "n_pairs": 1,
+        "rule": "one", "distance": "auto", "n_rows": 9, "n_clusters": 9, "within": [],
+        "between": [["A", "Thief", 9]], "n_pairs": 1, "columns": [],
     }  # fmt: skip
     with pytest.warns(InputWarning, match="the first in the table is paid for them"):
         first = by_owner(value_blocks(*tables, owners=owners, copies="first"))
@@ -278,7 +278,7 @@ def test_copies_are_shared_by_their_owners_or_belong_to_the_first():
 
 def test_near_copies_are_found_within_a_distance():
     tables, owners = with_a_thief(jitter=0.02)
-    assert value_blocks(*tables, owners=owners).info["copies"]["n_rows"] == 0
+    assert value_blocks(*tables, owners=owners, copy_distance=0).info["copies"]["n_rows"] == 0
     with pytest.warns(InputWarning, match="copies of the same 9 rows"):
         near = value_blocks(*tables, owners=owners, copy_distance=0.001)
     assert near.info["copies"]["between"] == [["A", "Thief", 9]]

@@ -48,9 +48,20 @@ def test_near_copies_are_those_within_the_mean_distance(distance):
     ).mask(rng.random((40, 4)) < 0.15)
     labels = rng.integers(0, 2, 40)
     near = (mean_distances(frame) <= distance) & (labels[:, None] == labels[None])
-    linked = np.linalg.matrix_power(near.astype(float), 40) > 0
-    found = clusters(frame, distance, labels)
-    np.testing.assert_array_equal(found[:, None] == found[None], linked)
+    groups = []  # in order, every row joins the first group of which it is near all rows
+    codes = frame.apply(lambda column: pd.factorize(column)[0]).assign(label=labels)
+    same = codes.apply(tuple, axis=1)
+    for row in range(40):
+        twin = [group for group in groups if any(same[row] == same[other] for other in group)]
+        if twin:  # an equal row decided already
+            twin[0].append(row)
+            continue
+        free = [group for group in groups if near[row, group].all()]
+        free[0].append(row) if free else groups.append([row])
+    expected = np.zeros(40, dtype=int)
+    for number, group in enumerate(groups):
+        expected[group] = number
+    np.testing.assert_array_equal(clusters(frame, distance, labels), expected)
 
 
 def test_a_gap_is_one_random_row_away():

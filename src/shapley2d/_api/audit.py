@@ -64,7 +64,8 @@ def audit_owners(
     method: str = "auto",
     players: str | None = None,
     copies: str | None = None,
-    copy_distance: float = 0.0,
+    copy_distance: float | str = "auto",
+    copy_r2: float = 0.99,
     include_label: bool = False,
     validation_groups: int | None = None,
     task: str = "auto",
@@ -108,7 +109,7 @@ def audit_owners(
     trusted : bool
         Whether every owner's rows are trusted as a test, where there is no validation table, as in
         :meth:`~shapley2d.BlockValuation.payments`.
-    rows, columns, method, players, copies, copy_distance, include_label, validation_groups
+    rows, columns, method, players, copies, copy_distance, copy_r2, include_label, validation_groups
         As in :func:`~shapley2d.value_blocks`.
     task, kinds, cv, groups, time, valid_weight, precedence, semivalue
         As in :func:`~shapley2d.value_blocks`.
@@ -155,6 +156,7 @@ def audit_owners(
         players=players,
         copies=copies,
         copy_distance=copy_distance,
+        copy_r2=copy_r2,
         include_label=include_label,
         validation_groups=validation_groups,
         task=task,
@@ -238,6 +240,12 @@ class _Auditor:
         """What owners have of the table as it was read."""
         assert self.found.layout.regions is not None
         return self.found.layout.regions
+
+    @property
+    def _n_features(self) -> int:
+        """Columns of the table as it was read, copies too."""
+        assert self.found.read is not None
+        return self.found.read[0].n_columns
 
     def _payments_in(self, case: _Case) -> dict[str, float] | None:
         """Payments in a case; None where it is impossible, such as a score the model lacks."""
@@ -339,7 +347,7 @@ class _Auditor:
     def _noise(self, owner: int, rows: NDArray[np.intp]) -> Variation:
         """As many rows again, with every column and the label shuffled by itself."""
         n, random = self.regions.rows.shape[1], self._random(owner)
-        m = self.found.problem.table.n_columns
+        m = self._n_features
         shuffled = [np.append(np.arange(n), random.permutation(rows)) for _ in range(m + 1)]
         return Variation(
             table=partial(shuffle_columns, index=shuffled),
@@ -352,7 +360,7 @@ class _Auditor:
         if worst is None:
             return None
         held = self.regions.cells_of(owner)
-        features = held[:, : self.found.problem.table.n_columns]
+        features = held[:, : self._n_features]
         if features[worst].all():
             kept = np.setdiff1d(np.arange(held.shape[0]), worst)
             return Variation(table=partial(take_rows, index=kept))
@@ -376,12 +384,12 @@ class _Auditor:
 
     def _row_worth(self, owner: int) -> NDArray[np.float64] | None:
         """What the owner's cells are worth in every row of the table as it was read."""
-        clusters = self.found.layout.clusters
-        if self._cells is None or clusters is None:
+        valued, columns = self.found.layout.valued, self.found.layout.column_clusters
+        if self._cells is None or valued is None or columns is None:
             return None
-        valued = clusters if self.job.copies != "each" else np.arange(clusters.size)
-        held = self.regions.cells_of(owner)[:, : self._cells.shape[1]]
-        return np.asarray((self._cells[valued] * held).sum(axis=1))
+        held = self.regions.merge_columns(columns).cells_of(owner)[:, : self._cells.shape[1]]
+        worth = (self._cells[valued] * held).sum(axis=1)
+        return np.asarray(np.where(valued >= 0, worth, 0.0))
 
     @cached_property
     def _cells(self) -> NDArray[np.float64] | None:
@@ -428,7 +436,8 @@ def _setting(
 def _copies_words(found: Answer) -> str:
     copies = found.layout.copies
     assert copies is not None
-    near = f" within a distance of {copies.distance:g}" if copies.distance else ""
+    known = isinstance(copies.distance, str) or not copies.distance
+    near = "" if known else f" within a distance of {copies.distance:g}"
     if not copies.between:
         repeats = f"{counted(copies.n_rows, 'row')} {plural(copies.n_rows, 'repeats', 'repeat')}"
         return f"No two owners have copies of each other's rows{near}; {repeats} others in all."

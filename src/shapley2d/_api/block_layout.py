@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.warnings import warn
+from shapley2d._knn.chance_copies import find_unlikely_copies
 from shapley2d._knn.copies import find_copies
+from shapley2d._knn.same_columns import find_same_columns
+from shapley2d._methods.knn.varying import take_columns
 from shapley2d._ownership.copies import Copies
 from shapley2d._ownership.grid import Grid, Groups, label_groups
 from shapley2d._ownership.owners import Claim, read_claims
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._tables.problem import Problem
+    from shapley2d._tables.problem import Problem, Split
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
@@ -44,15 +47,23 @@ class BlockLayout:
         Which rows repeat others; None where there are no owners.
     regions : Regions or None
         What the owners have of the table that was read.
-    clusters : ndarray of int or None
-        The cluster of copies that every row is in, before copies are merged.
+    problem : Problem or None
+        That of the columns that are valued, one of each cluster of copies; None where there are no
+        owners.
+    valued : ndarray of int or None
+        The valued row that every row of the changed table is part of; -1 for rows that are not
+        valued.
+    column_clusters : ndarray of int or None
+        The valued column that every column is part of, the label's last.
     """
 
     grid: Grid
     ownership: Ownership | None = None
     copies: Copies | None = None
     regions: Regions | None = None
-    clusters: NDArray[np.intp] | None = None
+    problem: Problem | None = None
+    valued: NDArray[np.intp] | None = None
+    column_clusters: NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True)
@@ -63,8 +74,10 @@ class Prepared:
     ----------
     rule : {"one", "first", "escrow", "each"} or None
         What copies count for; None where there are no owners, for whom they are looked for.
-    distance : float
+    distance : float or "auto"
         Within which rows are copies.
+    copy_r2 : float
+        From which R squared on columns are copies; 0 for none.
     row_names : list
         Of the table that was read.
     origin : ndarray of int
@@ -78,7 +91,8 @@ class Prepared:
     """
 
     rule: str | None
-    distance: float
+    distance: float | str
+    copy_r2: float
     row_names: list[Any]
     origin: NDArray[np.intp]
     clusters: NDArray[np.intp] | None
@@ -92,7 +106,11 @@ class Prepared:
         table: Table,
         target: Target,
         rule: str | None,
-        distance: float,
+        distance: float | str,
+        *,
+        copy_r2: float = 0.0,
+        split: Split | None = None,
+        with_label: bool = False,
         change: Callable[[Table, Target], Changed] | None = None,
     ) -> Prepared:
         """Prepare a table.
@@ -101,8 +119,12 @@ class Prepared:
         ----------
         table, target
             As they were read.
-        rule, distance
+        rule, distance, copy_r2
             See above.
+        split : Split, optional
+            Of a validation table, which tells copies from rows that are alike by chance.
+        with_label : bool
+            Whether the label is valued: then rows without any other entry are, too.
         change : callable, optional
             From the table and target that were read to others, with the row of the former that
             every row of the latter comes from.
@@ -110,13 +132,17 @@ class Prepared:
         names, origin = table.row_names.tolist(), np.arange(table.n_rows)
         if change is not None:
             table, target, origin = change(table, target)
-        clusters = None if rule is None else find_copies(table, target, distance)
-        kept = np.arange(table.n_rows)
-        if clusters is not None and rule != "each":
-            kept = _first_rows(clusters)
+        clusters, kept = None, np.arange(table.n_rows)
+        if rule is not None:
+            clusters = _copies(table, target, distance, split)
+            kept = kept if rule == "each" else _first_rows(clusters)
+            # a row without any entry is no data; it would be paid for outvoting far rows
+            blank = np.all([np.isnan(column.entries[kept]) for column in table.columns], axis=0)
+            if not with_label and not blank.all():
+                kept = kept[~blank]
             if kept.size < table.n_rows:
                 table, target = table.take_rows(kept), target.take(kept)
-        return cls(rule, distance, names, origin, clusters, kept, table, target)
+        return cls(rule, distance, copy_r2, names, origin, clusters, kept, table, target)
 
     def layout(
         self,
@@ -154,20 +180,52 @@ class Prepared:
         read = find_regions(claims, self.row_names, column_names, read_groups, column_groups)
         regions = read.take_rows(self.origin)
         regions = regions if change is None else change(regions)
-        copies = Copies.count(regions, self.clusters, self.rule, self.distance)
-        if self.rule in ("one", "escrow"):
-            valued = regions.merge_rows(self.clusters)
-        else:
-            valued = regions.take_rows(self.kept)
+        valued = regions.take_rows(self.kept)
+        merges = self.rule in ("one", "escrow")
+        if merges:
+            valued = regions.merge_rows(self.clusters).take_rows(self.clusters[self.kept])
+        same, pairs = self._same_columns(problem, regions)
+        kept = np.unique(same, return_index=True)[1]
+        merged = valued.merge_columns(same) if merges else valued.take_columns(kept)
+        names = [column_names[j] for j in kept]
+        if column_groups is not None and kept.size < same.size:
+            labels = [column_groups.names[k] for k in column_groups.labels[kept]]
+            column_groups = label_groups(labels, names, "columns")
         grid, ownership = cut_grid(
-            valued,
-            row_names,
-            column_names,
-            row_groups,
-            column_groups,
-            escrow=self.rule == "escrow",
+            merged, row_names, names, row_groups, column_groups, escrow=self.rule == "escrow"
         )
-        return BlockLayout(grid, ownership, copies, read, self.clusters)
+        copies = Copies.count(regions, self.clusters, self.rule, self.distance, pairs)
+        features = kept[kept < problem.table.n_columns]
+        if features.size < problem.table.n_columns:
+            problem = take_columns(problem, features)
+        return BlockLayout(
+            grid, ownership, copies, read, problem, self._valued_rows(), np.asarray(same)
+        )
+
+    def _same_columns(
+        self, problem: Problem, regions: Regions
+    ) -> tuple[NDArray[np.intp], list[tuple[str, str, float]]]:
+        """The cluster of every column, and the pairs of which one is left out.
+
+        Where everybody has all columns, nobody gains by a column that says the same as another.
+        """
+        names = problem.table.column_names
+        each = np.arange(len(names) + (problem.label is not None))
+        if self.rule == "each" or not self.copy_r2 or regions.columns[:, : len(names)].all():
+            return each, []
+        found = find_same_columns(problem.table, self.copy_r2)
+        first = each.copy()
+        first[: len(names)] = found.clusters
+        pairs = [(names[i], names[j], r2) for i, j, r2 in found.pairs if first[j] == i]
+        return np.unique(first, return_inverse=True)[1].ravel(), pairs
+
+    def _valued_rows(self) -> NDArray[np.intp]:
+        """The valued row that every row is part of; -1 for rows that are not valued."""
+        assert self.clusters is not None
+        own = np.arange(self.clusters.size) if self.rule == "each" else self.clusters
+        place = np.full(int(own.max()) + 1, -1)
+        place[own[self.kept]] = np.arange(self.kept.size)
+        return place[own]
 
     def _row_groups(self, problem: Problem, rows: Any) -> Groups:
         """The groups of the rows, without those rows that were left out for their targets."""
@@ -182,6 +240,17 @@ class Prepared:
         rows = self.origin[self.kept]
         labels = [groups.names[label] for label in groups.labels[rows]]
         return label_groups(labels, list(range(rows.size)), "rows")
+
+
+def _copies(
+    table: Table, target: Target, distance: float | str, split: Split | None
+) -> NDArray[np.intp]:
+    """The cluster of copies that every row is in."""
+    if not isinstance(distance, str):
+        return find_copies(table, target, distance, None if split is None else split.valid)
+    if split is None:  # nothing tells near copies from rows that are near by chance
+        return find_copies(table, target)
+    return find_unlikely_copies(table, target, split.valid, split.y_valid.codes)
 
 
 def _first_rows(clusters: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -37,7 +37,8 @@ def value_blocks(
     method: str = "auto",
     players: str | None = None,
     copies: str | None = None,
-    copy_distance: float = 0.0,
+    copy_distance: float | str = "auto",
+    copy_r2: float = 0.99,
     include_label: bool = False,
     validation_groups: int | None = None,
     task: str = "auto",
@@ -86,18 +87,25 @@ def value_blocks(
         owner who splits in four is counted four times. By default cells where there are ``owners``
         and nearest neighbours value them, else groups (``info["players"]``).
     copies : {"one", "first", "escrow", "each"}, optional
-        What duplicate rows, equal in every column and the label, count for. ``"one"``: they are one
-        row, which all of its owners share equally, so that listing rows again adds nothing.
-        ``"first"``: they are one row, which belongs to the owner of the first of them in the table.
-        ``"escrow"``: they are one row, and what a cell with several owners is worth, copied or
+        What duplicate rows, with one label, and duplicate columns count for. ``"one"``: they are
+        one row or column, which all of its owners share equally, so that listing rows again adds
+        nothing. ``"first"``: they are one, which belongs to the owner of the first of them in the
+        table. ``"escrow"``: they are one, and what a cell with several owners is worth, copied or
         claimed by several, goes to the entry ``"(escrow)"``, to be withheld until it is known whose
-        it is.
-        ``"each"``: every row counts. ``"one"`` by default where there are ``owners``.
-        ``info["copies"]`` counts them, and a warning names owners who have copies of each other.
-    copy_distance : float
-        Rows within this distance are copies too: the mean over columns of their distance, where two
-        random rows are 1 apart, and a missing entry counts as much beside any other. Two missing
-        entries are equal.
+        it is. ``"each"``: all of them count. ``"one"`` by default where there are ``owners``.
+        ``info["copies"]`` counts them, and warnings name owners who have copies of each other.
+    copy_distance : float or "auto"
+        Which rows are copies. ``"auto"`` (the default) compares with a validation table: rows that
+        are nearer to one another than independent rows would be more than once in 10,000 times,
+        and equal rows, unless validation rows are equal as often. Without a validation table equal
+        rows are copies. A number: rows within this distance, the mean over columns of their
+        distance, where two random rows are 1 apart, and a missing entry counts as much beside any
+        other; 0 for equal rows alone. Two missing entries are equal. All copies of one row are
+        copies of one another: a chain of near rows is none.
+    copy_r2 : float
+        Where owners have different columns: those of which one predicts the other with at least
+        this R squared, or ranks by ranks, or up to a map that keeps the order, are copies; for
+        words, other names of the same groups. 0 leaves columns alone.
     include_label : bool
         Value the label too, as one more column group: without it nothing can be learned.
     validation_groups : int, optional
@@ -146,6 +154,7 @@ def value_blocks(
         players=players,
         copies=copies,
         copy_distance=copy_distance,
+        copy_r2=copy_r2,
         include_label=include_label,
         validation_groups=validation_groups,
         task=task,
@@ -263,6 +272,23 @@ def _warn_of_owners(job: BlocksJob, found: Answer) -> None:
         }[copies.rule]
         rows = counted(count, "row")
         warn(InputWarning(f"{one!r} and {other!r} have copies of the same {rows}{more}: ", *effect))
+    if copies.columns and copies.rule != "each":
+        one, other, r2 = copies.columns[0]
+        left = len(copies.columns) - 1
+        more = f", and {counted(left, 'more column')} {plural(left, 'repeats', 'repeat')} others"
+        meaning = {
+            "one": "their owners share what they are worth as one column",
+            "escrow": "what both of their owners have is withheld",
+            "first": "the first in the table is paid for them",
+        }[copies.rule]
+        warn(
+            InputWarning(
+                f"columns {one!r} and {other!r} say the same (R squared {r2:.4f})"
+                f"{more if left else ''}: {meaning}; set ",
+                Setting("copy_r2", 0),
+                " to pay for each",
+            )
+        )
     if job.players == "groups" and job.question.players is None:
         warn(
             InputWarning(

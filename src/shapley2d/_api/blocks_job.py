@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from shapley2d._methods.run import Run
     from shapley2d._ownership.owners import Claim
     from shapley2d._ownership.regions import Regions
-    from shapley2d._tables.problem import Problem
+    from shapley2d._tables.problem import Problem, Split
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
@@ -52,6 +52,9 @@ _NOT_ASKED = (  # the data, and what changes no value
     "checkpoint", "cluster",
 )  # fmt: skip
 _UNRECORDED: Any = object()
+
+COPY_R2 = 0.99
+"""R squared from which one column is a copy of another, unless the caller says otherwise."""
 
 VALIDATION_GROUPS = 10
 """The default of ``validation_groups``, where all groups together cost one more valuation."""
@@ -67,7 +70,8 @@ class BlockQuestion(Question):
     owners: Any = None
     players: str | None = None
     copies: str | None = None
-    copy_distance: float = 0.0
+    copy_distance: float | str = "auto"
+    copy_r2: float = COPY_R2
     validation_groups: int | None = None
 
     def recorded(self) -> dict[str, Any]:
@@ -189,15 +193,19 @@ class BlocksJob:
         prepared: Prepared | None = None
         read: tuple[Table, Target] | None = None
 
-        def change(table: Table, target: Target) -> Changed:
+        def change(table: Table, target: Target, split: Split | None) -> Changed:
             nonlocal prepared, read
             read = table, target
+            distance = question.copy_distance
             prepared = Prepared.of(
                 table,
                 target,
                 None if self.claims is None else self.copies,
-                float(question.copy_distance),
-                varied.table,
+                distance if isinstance(distance, str) else float(distance),
+                copy_r2=float(question.copy_r2),
+                split=split,
+                with_label=question.include_label,
+                change=varied.table,
             )
             return prepared.table, prepared.target, prepared.origin[prepared.kept]
 
@@ -211,6 +219,7 @@ class BlocksJob:
         layout = prepared.layout(
             problem, question.rows, question.columns, self.claims, varied.regions
         )
+        problem = layout.problem or problem
         run = with_precedence(
             self.run,
             question.precedence,
@@ -361,9 +370,13 @@ def _settle_copies(question: BlockQuestion) -> str:
     owned = question.owners is not None
     copies = ("one" if owned else "each") if question.copies is None else question.copies
     check_choice(copies, "copies", COPIES)
-    check_number(question.copy_distance, "copy_distance", zero=True)
-    if not owned and (copies != "each" or question.copy_distance):
-        name = "copies" if copies != "each" else "copy_distance"
+    distance, r2 = question.copy_distance, question.copy_r2
+    if not (isinstance(distance, str) and distance == "auto"):
+        check_number(distance, "copy_distance", zero=True)
+    check_number(r2, "copy_r2", zero=True)
+    near, like = distance not in ("auto", 0), r2 not in (COPY_R2, 0)
+    if not owned and (copies != "each" or near or like):
+        name = "copies" if copies != "each" else "copy_distance" if near else "copy_r2"
         raise InputError(
             Setting(name, getattr(question, name)),
             " is about the owners of rows: name them by ",

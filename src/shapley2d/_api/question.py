@@ -14,13 +14,9 @@ from shapley2d._tables.problem import make_problem
 from shapley2d._tables.target import label_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
-    from shapley2d._tables.problem import Problem
-    from shapley2d._tables.table import Table
-    from shapley2d._tables.target import Target
+    from shapley2d._tables.problem import Changes, Problem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +58,7 @@ class Question:
         run: Run,
         *,
         validates: bool,
-        change: Callable[[Table, Target], tuple[Table, Target, NDArray[Any]]] | None = None,
+        change: Changes | None = None,
     ) -> Problem:
         """Read, check and split the tables.
 

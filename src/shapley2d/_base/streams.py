@@ -20,6 +20,7 @@ path orders         (8, round, split,  order of the columns on the path of every
                     tree)
 random values       ("random")         order of the values of ``"random"``
 plan                ("plan")           rows and validation rows that a run is priced on
+copies              ("copies")         rows that near copies and same columns are looked for by
 inspection bags     ("bags")           rows that the trees of an inspection learn from
 audit               ("audit", owner)   rows of an owner's shells, and noise, in an audit
 sellers             ("sellers",        random sets of rows and forests of the look at an owner
@@ -48,6 +49,7 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "random values": (int.from_bytes(b"random"),),
     "audit": (int.from_bytes(b"audit"),),
     "sellers": (int.from_bytes(b"sellers"),),
+    "copies": (int.from_bytes(b"copies"),),
     "plan": (int.from_bytes(b"plan"),),
     "inspection bags": (int.from_bytes(b"bags"),),
     "inspection trees": (int.from_bytes(b"trees"),),

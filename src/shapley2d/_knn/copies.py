@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from shapley2d._tables.target import Target
 
 
-def find_copies(table: Table, target: Target, distance: float = 0.0) -> NDArray[np.intp]:
+def find_copies(
+    table: Table, target: Target, distance: float = 0.0, valid: Table | None = None
+) -> NDArray[np.intp]:
     """The cluster of every row: its rows have one label and equal or nearly equal entries.
 
     Two missing entries are equal; one is as far from any entry as two random rows are on average. A
@@ -30,8 +32,10 @@ def find_copies(table: Table, target: Target, distance: float = 0.0) -> NDArray[
     distance : float
         How far apart two rows may be, as a mean over the columns, where 1 is how far apart two
         random rows are on average (as ``metric="auto"`` measures it: squared differences of
-        numbers, 0 or 1 for categories). Chains count: if b is a copy of a and c one of b, all three
-        are copies.
+        numbers, 0 or 1 for categories). All rows of a cluster are that near one another: a chain
+        of rows, each near the next, is no cluster.
+    valid : Table, optional
+        Rows that say how far apart two random rows are; by default those of the table.
 
     Returns
     -------
@@ -47,31 +51,70 @@ def find_copies(table: Table, target: Target, distance: float = 0.0) -> NDArray[
     >>> find_copies(table, target), find_copies(table, target, 0.01)
     (array([0, 1, 0, 2, 3]), array([0, 1, 0, 1, 2]))
     """
-    clusters = _equal(table, target)
+    clusters = equal_rows(table, target.codes)
     if distance > 0:
         _, first = np.unique(clusters, return_index=True)
-        clusters = _numbered(_near(table.take_rows(first), target.take(first), distance))[clusters]
+        near = _near(table.take_rows(first), target.take(first), distance, valid or table)
+        clusters = number_clusters(near)[clusters]
     return clusters
 
 
-def _equal(table: Table, target: Target) -> NDArray[np.intp]:
+def equal_rows(table: Table, codes: NDArray[np.generic]) -> NDArray[np.intp]:
     """Clusters of rows with equal entries and labels."""
-    lines = [column.entries for column in table.columns] + [
-        np.asarray(target.codes, dtype=np.float64)
-    ]
-    entries = np.column_stack(lines) + 0.0  # there are two zeros
+    lines = [column.entries for column in table.columns]
+    return equal_lines(np.column_stack([*lines, np.asarray(codes, dtype=np.float64)]))
+
+
+def equal_lines(lines: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Clusters of equal lines; two missing entries are equal."""
+    entries = lines + 0.0  # there are two zeros
     entries[np.isnan(entries)] = np.nan  # and many ways to write that something is missing
     keys = np.ascontiguousarray(entries).view(np.void(entries.shape[1] * 8).dtype).ravel()
-    return _numbered(np.unique(keys, return_inverse=True)[1].ravel())
+    return number_clusters(np.unique(keys, return_inverse=True)[1].ravel())
 
 
-def _near(table: Table, target: Target, distance: float) -> NDArray[np.intp]:
-    """Clusters of rows within a distance of one another, or linked by such rows."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
+def tight_clusters(n: int, one: NDArray[np.intp], other: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Clusters in which every two rows are linked, so that no chain of rows makes one.
 
-    columns = integer_columns(table, table.take_rows(np.arange(1)))
-    gone = (columns.train == columns.missing_code).T
+    Every row, in order, joins the first cluster all of whose rows it is linked to.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    one, other : ndarray of int
+        The ends of the links, in either order.
+
+    Examples
+    --------
+    The row in the middle is linked to both of its neighbours, which are not linked:
+
+    >>> tight_clusters(3, np.array([0, 1]), np.array([1, 2]))
+    array([0, 0, 2])
+    """
+    clusters = np.arange(n)
+    members: dict[int, int] = {}
+    linked: dict[int, set[int]] = {}
+    apart = one != other
+    for a, b in zip(one[apart].tolist(), other[apart].tolist(), strict=True):
+        linked.setdefault(max(a, b), set()).add(min(a, b))
+    for row in sorted(linked):
+        counts: dict[int, int] = {}
+        for earlier in linked[row]:
+            cluster = int(clusters[earlier])
+            counts[cluster] = counts.get(cluster, 0) + 1
+        whole = [c for c, count in counts.items() if count == members.get(c, 1)]
+        if whole:
+            clusters[row] = min(whole)
+            members[min(whole)] = members.get(min(whole), 1) + 1
+    return clusters
+
+
+def _near(table: Table, target: Target, distance: float, known: Table) -> NDArray[np.intp]:
+    """Clusters of rows that are all within a distance of one another."""
+    columns = integer_columns(known, table)
+    coded = columns.valid
+    gone = (coded == columns.missing_code).T
     # rows by which entries they miss: the others make them points
     patterns, pattern = np.unique(gone, axis=0, return_inverse=True)
     label = np.unique(target.codes, return_inverse=True)[1]
@@ -83,16 +126,14 @@ def _near(table: Table, target: Target, distance: float) -> NDArray[np.intp]:
         for q in np.flatnonzero(apart <= allowed):
             if q < p:
                 continue
-            places = _places(columns, ~(patterns[p] | patterns[q]))
+            places = _places(columns, coded, ~(patterns[p] | patterns[q]))
             for group in np.unique(label[pattern.ravel() == p]):
                 one, other = (
                     np.flatnonzero((pattern.ravel() == k) & (label == group)) for k in (p, q)
                 )
                 links.extend(_links(places, one, other, math.sqrt(max(allowed - apart[q], 0.0))))
     i, j = np.concatenate(links, axis=1) if links else np.empty((2, 0), dtype=np.intp)
-    n = table.n_rows
-    linked = coo_matrix((np.ones(i.size, dtype=bool), (i, j)), shape=(n, n))
-    return np.asarray(connected_components(linked, directed=False)[1])
+    return tight_clusters(table.n_rows, i, j)
 
 
 def _links(
@@ -109,11 +150,13 @@ def _links(
     return [np.stack([np.repeat(one, [len(found) for found in near]), ends])]
 
 
-def _places(columns: IntegerColumns, there: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _places(
+    columns: IntegerColumns, coded: NDArray[np.integer], there: NDArray[np.bool_]
+) -> NDArray[np.float64]:
     """Rows as points whose squared distance is the sum of the columns' dissimilarities."""
-    lines = [np.zeros(columns.n_rows)]
+    lines = [np.zeros(coded.shape[1])]
     for j in np.flatnonzero(there):
-        entries, scale = columns.train[j], float(columns.weight[j]) / columns.unit
+        entries, scale = coded[j], float(columns.weight[j]) / columns.unit
         if columns.nominal[j]:
             lines.extend(np.sqrt(0.5 * scale) * (entries == code) for code in np.unique(entries))
         else:
@@ -121,7 +164,7 @@ def _places(columns: IntegerColumns, there: NDArray[np.bool_]) -> NDArray[np.flo
     return np.column_stack(lines)
 
 
-def _numbered(labels: NDArray[np.intp]) -> NDArray[np.intp]:
+def number_clusters(labels: NDArray[np.intp]) -> NDArray[np.intp]:
     """The same labels, numbered in the order in which they first occur."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(first.size, dtype=np.intp)

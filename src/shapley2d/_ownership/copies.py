@@ -1,4 +1,4 @@
-"""Duplicate rows: how many, within an owner and between owners."""
+"""Duplicate rows and columns: how many, within an owner and between owners."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ class Copies:
     ----------
     rule : {"one", "first", "escrow", "each"}
         What a cluster of copies counts as.
-    distance : float
-        Rows within this distance are copies; 0 means identical rows.
+    distance : float or "auto"
+        Rows within this distance are copies; 0 means identical rows, and ``"auto"`` that rows are
+        copies if they are nearer, or more often equal, than validation rows are.
     n_rows : int
         Rows that repeat an earlier one.
     n_clusters : int
@@ -36,22 +37,31 @@ class Copies:
     within : list of (str, int)
         Owners with the same row more than once, and their numbers of surplus rows.
     between : list of (str, str, int)
-        Owners with copies of each other's rows, and the number of distinct rows; most first.
+        Owners with copies of each other's rows, and how many of their rows repeat others of the
+        two; most first.
     n_pairs : int
         Number of such pairs, listed or not.
+    columns : list of (str, str, float)
+        A column that counts, one that says the same, and with which R squared.
     """
 
     rule: str
-    distance: float
+    distance: float | str
     n_rows: int
     n_clusters: int
     within: list[tuple[str, int]]
     between: list[tuple[str, str, int]]
     n_pairs: int
+    columns: list[tuple[str, str, float]]
 
     @classmethod
     def count(
-        cls, regions: Regions, clusters: NDArray[np.intp], rule: str, distance: float
+        cls,
+        regions: Regions,
+        clusters: NDArray[np.intp],
+        rule: str,
+        distance: float | str,
+        columns: list[tuple[str, str, float]],
     ) -> Copies:
         """Count the copies in a table.
 
@@ -61,7 +71,7 @@ class Copies:
             Who has what.
         clusters : ndarray of int
             The cluster of copies that every row is in.
-        rule, distance
+        rule, distance, columns
             For the record.
         """
         size = np.bincount(clusters)
@@ -80,8 +90,9 @@ class Copies:
                 for a, b in combinations(np.flatnonzero(owners.any(axis=1)).tolist(), 2)
                 if (owners[a] != owners[b]).any()
             ]
-            for pair in apart:
-                pairs[pair] = pairs.get(pair, 0) + 1
+            for a, b in apart:
+                surplus = int((owners[a] | owners[b]).sum()) - 1
+                pairs[a, b] = pairs.get((a, b), 0) + surplus
         listed = sorted(pairs.items(), key=lambda entry: (-entry[1], entry[0]))
         names = regions.names
         return cls(
@@ -92,6 +103,7 @@ class Copies:
             [(names[k], int(within[k])) for k in np.flatnonzero(within).tolist()],
             [(names[a], names[b], count) for (a, b), count in listed[:_PAIRS]],
             len(pairs),
+            columns,
         )
 
     def record(self) -> dict[str, Any]:
@@ -104,4 +116,5 @@ class Copies:
             "within": [list(entry) for entry in self.within],
             "between": [list(entry) for entry in self.between],
             "n_pairs": self.n_pairs,
+            "columns": [list(entry) for entry in self.columns],
         }

@@ -74,6 +74,23 @@ class Regions:
         merged[region, clusters[row]] = True
         return replace(self, rows=merged)
 
+    def take_columns(self, columns: NDArray[np.intp]) -> Regions:
+        """The regions in a table of some of the columns."""
+        return replace(self, columns=self.columns[:, columns])
+
+    def merge_columns(self, clusters: NDArray[np.intp]) -> Regions:
+        """The regions when each cluster becomes one column, held by every owner of its columns.
+
+        Parameters
+        ----------
+        clusters : ndarray of int
+            The cluster of every column, numbered without gaps.
+        """
+        merged = np.zeros((len(self.columns), int(clusters.max()) + 1), dtype=bool)
+        region, column = np.nonzero(self.columns)
+        merged[region, clusters[column]] = True
+        return replace(self, columns=merged)
+
     def of_rows(self) -> NDArray[np.bool_]:
         """Mask (owners, rows) of the rows in which an owner has a cell."""
         held = np.zeros((len(self.names), self.rows.shape[1]), dtype=bool)

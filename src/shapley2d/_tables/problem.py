@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
+    Changes = Callable[[Table, Target, "Split | None"], tuple[Table, Target, NDArray[np.intp]]]
+
 
 @dataclass(frozen=True)
 class Split:
@@ -116,7 +118,7 @@ def make_problem(
     seed: int = 0,
     validates: bool = True,
     kinds: Mapping[str, str] | None = None,
-    change: Callable[[Table, Target], tuple[Table, Target, NDArray[np.intp]]] | None = None,
+    change: Changes | None = None,
 ) -> Problem:
     """Check the user's tables once and make the splits.
 
@@ -133,8 +135,9 @@ def make_problem(
         Whether the method evaluates a model; if not there are no splits, but a validation table is
         checked all the same.
     change : callable, optional
-        Makes another training table before it is split, and returns for each of its rows the
-        position of the row that it comes from.
+        Makes another training table before it is split, from the table, the target and the split
+        of a validation table if there is one, and returns for each of its rows the position of the
+        row that it comes from.
     """
     cv = FOLDS if cv is None else cv  # as in scikit-learn
     check_cv(cv)
@@ -160,12 +163,14 @@ def make_problem(
         table = table.take_rows(kept)
     warn_of_reading(table)
     warn_of_keys(table)
-    known = table
-    if change is not None:
-        table, target, origin = change(table, target)
-        kept = kept[origin]
+    split = None
     if X_valid is not None:
-        split = validated_split(table, target, rows.X_valid, y_valid, weights, like=known)
+        split = validated_split(table, target, rows.X_valid, y_valid, weights)
+    if change is not None:
+        table, target, origin = change(table, target, split)
+        kept = kept[origin]
+    if split is not None:
+        split = replace(split, rows=np.arange(table.n_rows), train=table, y=target)
         return _checked(Problem(table, target, [split] if validates else [], given=given))
     if not validates:
         return Problem(table, target, [], given=given)
@@ -215,8 +220,6 @@ def validated_split(
     X_valid: Any,
     y_valid: Any,
     valid_weight: Any = None,
-    *,
-    like: Table | None = None,
 ) -> Split:
     """The split in which all rows of a table train and a validation table is read like it.
 
@@ -225,10 +228,8 @@ def validated_split(
     table, target : Table, Target
     X_valid, y_valid : the user's validation table and target
     valid_weight : weights of its rows, optional
-    like : Table, optional
-        The table that decides how text is read, if ``table`` is a changed one.
     """
-    read = as_table(X_valid, "X_valid", like=table if like is None else like)
+    read = as_table(X_valid, "X_valid", like=table)
     y = match_target(y_valid, read, target)
     weights = None if valid_weight is None else read_weights(valid_weight, read.row_names)
     if y.kept is not None:

@@ -285,15 +285,27 @@ class BlockOptions:
         ),
     ] = None
     copy_distance: Annotated[
+        str,
+        _option(
+            _PAYMENTS,
+            "Which rows are duplicates. auto: those nearer to one another, or more often equal, "
+            "than validation rows are. A number: those within this distance, where two random rows "
+            "are 1 apart; 0 for equal rows.",
+            metavar="X",
+            show_default=True,
+        ),
+    ] = "auto"
+    copy_r2: Annotated[
         float,
         _option(
             _PAYMENTS,
-            "Rows within this distance count as duplicates too; two random rows are 1 apart.",
+            "Columns that predict one another with at least this R squared are duplicates; 0 for "
+            "none.",
             metavar="X",
             min=0.0,
             show_default=True,
         ),
-    ] = 0.0
+    ] = 0.99
     validation_groups: Annotated[
         int | None,
         _option(

@@ -87,7 +87,8 @@ def blocks(
             method=method,
             players=only.players,
             copies=only.copies,
-            copy_distance=only.copy_distance,
+            copy_distance=_distance(only.copy_distance),
+            copy_r2=only.copy_r2,
             validation_groups=only.validation_groups,
             task=table.task,
             kinds=inputs.kinds or None,
@@ -141,6 +142,16 @@ def blocks(
     if undivided is not None and only.total is not None:
         raise undivided
     stop_if_partial(valuation)
+
+
+def _distance(given: str) -> float | str:
+    """The distance of copies: a number, or the word that stands for one."""
+    if given == "auto":
+        return given
+    try:
+        return float(given)
+    except ValueError:
+        raise InputError(f"--copy-distance {given}: use auto, or a number from 0 on") from None
 
 
 def _settings(method: str, players: str | None, given: dict[str, Any]) -> dict[str, Any]:
