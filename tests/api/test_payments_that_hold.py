@@ -532,3 +532,13 @@ def test_withheld_pay_survives_files_and_receipts(tmp_path):
     receipt = back.receipt(100, negative="zero")
     receipt.save(tmp_path / "r.json")
     assert "(escrow)" in Receipt.load(tmp_path / "r.json").payments["owner"].tolist()
+
+
+def test_sampling_errors_stay_where_there_are_too_many_groups_of_rows(monkeypatch):
+    """Errors of cells count as independent there; they were dropped beside other validation rows."""
+    monkeypatch.setattr("shapley2d._methods.cell_sums.MAX_ROW_GROUPS", 2)
+    alone, both = (
+        valued(data(m=6), THREE, validation_groups=groups, **SAMPLED) for groups in (0, 5)
+    )
+    assert alone.covariance is not None and (np.diag(alone.covariance) > 0).all()
+    assert (np.diag(both.covariance) > np.diag(alone.covariance)).all()

@@ -455,8 +455,9 @@ def test_settings_that_no_file_can_hold_are_given_again():
 
 def test_an_audit_must_be_about_the_same_payments(tmp_path):
     v, audit = audit_owners(
-        *tables(), owners=OWNERS, total=500, n_neighbors=3, validation_groups=0, progress=False
-    )
+        *tables(), owners=OWNERS, total=500, negative="zero", sellers=False, n_neighbors=3,
+        validation_groups=0, progress=False,
+    )  # fmt: skip
     receipt = v.receipt(1000)
     assert receipt.body["audit"]["payments"] == audit.payments
     Receipt.load(written(tmp_path / "r.json", receipt))

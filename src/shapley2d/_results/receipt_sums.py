@@ -11,7 +11,7 @@ import numpy as np
 from shapley2d._base.entries import is_number
 from shapley2d._base.json_record import real_number, whole_number
 from shapley2d._ownership.owners import ESCROW, UNOWNED
-from shapley2d._ownership.payments import RULES, divide_units, settle_rule, whole_units
+from shapley2d._ownership.payments import RULES, divide_units, whole_units
 from shapley2d._results.audit import Audit
 from shapley2d.exceptions import InputError
 
@@ -136,10 +136,7 @@ def expected_units(total: int, names: list[str], values: list[float], negative: 
 
 def _check_audit(body: dict[str, Any], names: list[str], values: list[float]) -> None:
     """An audit of the same values says the same payments."""
-    audit = Audit.from_dict(body["audit"])
-    paid, players = body["payments"], body["made"].get("players")
-    first = settle_rule(None, players) if paid is None else paid["negative"]
-    if not audit_fits(audit, names, values, [first]):
+    if not audit_fits(Audit.from_dict(body["audit"]), names, values, list(RULES)):
         raise ValueError("its audit is about other payments than its values give")
 
 

@@ -41,8 +41,8 @@ def owner_words(info: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> owner_words({"players": "cells", "intervals": "sampling"})
-    'An owner is worth the sum of its cells. The intervals include sampling.'
+    >>> owner_words({"players": "cells", "intervals": "sampling"}).split(". ")[1]
+    'The intervals include sampling; they do not cover fraud.'
     """
     players, copies = _PLAYERS.get(str(info.get("players"))), info.get("copies") or {}
     if players is None:
@@ -52,7 +52,8 @@ def owner_words(info: dict[str, Any]) -> str:
     if isinstance(repeated, int) and repeated and counts:  # a file may hold anything
         what = counted(repeated, "row that repeats another", "rows that repeat others")
         also = f"; {what} {plural(repeated, *counts)}"
-    about = f" The intervals include {info['intervals']}." if info.get("intervals") else ""
+    known = info.get("intervals")
+    about = f" The intervals include {known}; they do not cover fraud." if known else ""
     return f"{players}{also}.{about}"
 
 
