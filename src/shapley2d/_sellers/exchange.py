@@ -22,7 +22,6 @@ FEW, MANY = 99, 1999
 """Sets that are drawn at first, and in all where hardly any of these is as extreme."""
 
 _ENOUGH = 4  # as extreme sets among the first: the p-value is above 5 %, and no alarm is possible
-_SURE = 10.0  # standard deviations beyond which more sets would change nothing
 _ROUNDING = 1e-9  # sums of the same numbers may differ by this
 
 
@@ -57,10 +56,10 @@ def p_value(
     for count in (FEW, MANY):
         seen.extend(statistic(random.permutation(inside)) for _ in range(count - len(seen)))
         extreme = sum(one >= found for one in seen)
-        beyond = (found - float(np.mean(seen))) / (float(np.std(seen)) or np.inf)
-        if extreme > _ENOUGH or beyond > _SURE:
+        if extreme > _ENOUGH:
             break
     exact = (1 + extreme) / (1 + len(seen))
+    beyond = (found - float(np.mean(seen))) / (float(np.std(seen)) or np.inf)
     return exact if extreme else min(exact, normal_tail(beyond))
 
 

@@ -41,7 +41,6 @@ def tell_apart(
     importances : ndarray of shape (features,)
     """
     from scipy.stats import rankdata
-    from sklearn.ensemble import RandomForestClassifier
 
     half = np.zeros(inside.size, dtype=bool)
     for part in (inside, ~inside):
@@ -49,19 +48,39 @@ def tell_apart(
         half[rows[: rows.size // 2]] = True
     p_values, shares, importances = [], [], np.zeros(features.shape[1])
     for train in (half, ~half):
-        forest = RandomForestClassifier(
-            _TREES,
-            min_samples_leaf=2,
-            random_state=int(random.integers(2**31)),
-        )
-        forest.fit(features[train], inside[train])
-        scores, told = forest.predict_proba(features[~train])[:, 1], inside[~train]
+        scores, gains = _grow(features[train], inside[train], features[~train], random)
+        told = inside[~train]
         p_values.append(rank_p_value(scores, told))
         size = int(told.sum())
         beyond = float(rankdata(scores)[told].sum()) - size * (size + 1) / 2
         shares.append(beyond / (size * (told.size - size)))
-        importances += forest.feature_importances_ / 2
+        importances += gains / 2
     return min(1.0, 2 * min(p_values)), float(np.mean(shares)), importances
+
+
+def _grow(
+    features: NDArray[np.float64],
+    inside: NDArray[np.bool_],
+    unseen: NDArray[np.float64],
+    random: np.random.Generator,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Scores of unseen rows by a random forest, and the importances of its features.
+
+    Tree by tree: scikit-learn's forest checks its input again for every tree, which takes several
+    times as long as growing a tree on a few hundred rows.
+    """
+    from sklearn.tree import DecisionTreeRegressor
+
+    x, new = features.astype(np.float32), unseen.astype(np.float32)
+    y, n = inside.astype(np.float64), inside.size
+    scores, gains = np.zeros(len(new)), np.zeros(features.shape[1])
+    for seed in random.integers(2**31, size=_TREES).tolist():
+        drawn = np.bincount(random.integers(n, size=n), minlength=n).astype(np.float64)
+        tree = DecisionTreeRegressor(max_features="sqrt", min_samples_leaf=2, random_state=seed)
+        tree.fit(x, y, sample_weight=drawn, check_input=False)
+        scores += tree.predict(new, check_input=False) / _TREES
+        gains += tree.feature_importances_ / _TREES
+    return scores, gains
 
 
 def forest_features(
