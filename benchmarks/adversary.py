@@ -11,16 +11,19 @@ alarms that honest owners raise, by kind of table.
 
 from __future__ import annotations
 
+import copy
 import sys
+import tempfile
 import time
 import warnings
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from shapley2d import InputError
+from shapley2d import InputError, Receipt, value_blocks
 from shapley2d._api.audit import look_at_owners
 from shapley2d._api.blocks import make_valuation
 from shapley2d._api.blocks_job import BlockQuestion, BlocksJob
@@ -160,6 +163,7 @@ def attacks(pool: Pool, seed: int = 1) -> Any:
         yield f"A lists its rows again with a jitter of {size} standard deviations", pool, own
     everyone = jittered(pool, pool.X, 0.001, random(2))
     yield "a newcomer jitters everyone's rows by 0.001", pool, pool.with_rows(everyone, pool.y)
+    yield "a newcomer copies A's rows to the bit", pool, pool.with_rows(a, labels)
     stolen = jittered(pool, a, 0.1, random(3))
     yield "a newcomer jitters A's rows by 0.1", pool, pool.with_rows(stolen, labels)
     odd = jittered(pool, a, 0.001, random(4))
@@ -186,6 +190,9 @@ def attacks(pool: Pool, seed: int = 1) -> Any:
     }
     for words, make in made.items():
         yield f"a newcomer sells {words}", by_columns, by_columns.with_column(make)
+
+    dice = by_columns.with_column(lambda part: random(4).integers(1, 7, len(part)).astype(float))
+    yield "a newcomer sells a column of dice", by_columns, dice
 
     drawn = random(5).integers(0, n, third)
     means = pool.X.iloc[drawn].reset_index(drop=True)
@@ -283,6 +290,36 @@ def attacks(pool: Pool, seed: int = 1) -> Any:
     )
 
 
+def on_paper(pool: Pool, honest: float) -> Any:
+    """A's amount doubled on a receipt and on a report: the words, and why it is refused."""
+    v = value_blocks(
+        pool.X, pool.y, pool.X_valid, pool.y_valid, owners=pool.owners, progress=False,
+        **pool.settings,
+    )  # fmt: skip
+    body = copy.deepcopy(v.receipt(AMOUNT).body)
+    body["payments"]["amounts"][0]["amount"] = f"{2 * honest:.2f}"
+    payments = v.payments(AMOUNT)
+    payments.loc[0, "amount"] *= 2
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        Receipt(body).save(place / "receipt.json")
+        tries = {
+            "A doubles its amount on a receipt, which is then loaded": lambda: Receipt.load(
+                place / "receipt.json"
+            ),
+            "A doubles its amount on the report page": lambda: v.to_html(
+                place / "report.html", payments=payments
+            ),
+        }
+        for words, attempt in tries.items():
+            try:
+                attempt()
+            except InputError as error:
+                yield words, str(error).replace(folder, "").split(":")[-1].strip()
+            else:
+                yield words, ""
+
+
 def coarsened(X: pd.DataFrame, pool: Pool) -> pd.DataFrame:
     """Numbers in steps of a standard deviation."""
     return X.apply(lambda entries: (entries / pool.X[entries.name].std()).round())
@@ -308,7 +345,9 @@ def ask(pool: Pool) -> tuple[dict[str, float], list[Any], list[str]]:
             found = job.answer()
             alarms = look_at_owners(job, found).alarms
             payments = make_valuation(job, found).payments(AMOUNT)
-            paid = dict(zip(payments["owner"], payments["amount"], strict=True))
+            left = pool.unpaid and "if_unpaid" in payments
+            amounts = payments["if_unpaid" if left else "amount"]
+            paid = dict(zip(payments["owner"], amounts, strict=True))
         except InputError as error:
             return paid, alarms, [f"refused: {error}"]
     return paid, alarms, [str(one.message) for one in caught]
@@ -369,6 +408,15 @@ def run(name: str, sizes: tuple[int, int]) -> list[dict[str, Any]]:
             f"{', '.join(line['seen']) or 'none'}{wrong} | {'; '.join(line['said'])} |",
             flush=True,
         )
+    paid = next(iter(honest.values()))["A"]
+    for words, refused in on_paper(pool, paid):
+        line = {
+            "attack": words, "honest": paid, "after": paid if refused else 2 * paid,
+            "gain": 0.0 if refused else paid, "seen": [], "said": [f"refused: {refused}"],
+            "evidence": [], "table": name,
+        }  # fmt: skip
+        found.append(line)
+        print(f"| {words} | {paid:,.0f} | {line['after']:,.0f} | | | {refused} |", flush=True)
     return found
 
 

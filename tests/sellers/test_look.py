@@ -216,6 +216,19 @@ def test_honest_sellers_raise_no_alarm(kind):
         assert look.alarms == [] and "Nothing odd was seen" in look.words
 
 
+@pytest.mark.slow
+def test_one_audit_of_honest_owners_in_a_hundred_has_an_alarm_at_most():
+    """Two owners in each of 240 audits; 2.4 audits with an alarm would be expected at 1 %."""
+    owners = [{"owner": "A", "row": "0-29"}, {"owner": "B", "row": "30-53"}]
+    kinds = ("numbers", "coarse", "categories", "names", "gaps", "regression")
+    found = [
+        bool(looked(*honest(kind, seed), owners, seed).alarms)
+        for kind in kinds
+        for seed in range(100, 140)
+    ]
+    assert sum(found) <= 6
+
+
 def test_a_jittered_column_that_is_mostly_constant_does_not_change_distances():
     """Scales come from the validation rows."""
     valid = as_table([[0.0, 0.0], [0.0, 1.0], [0.0, 2.0], [0.0, 3.0]])

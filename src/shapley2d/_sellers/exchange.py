@@ -22,11 +22,12 @@ FEW, MANY = 99, 1999
 """Sets that are drawn at first, and in all where hardly any of these is as extreme."""
 
 _ENOUGH = 4  # as extreme sets among the first: the p-value is above 5 %, and no alarm is possible
+_AT_ONCE = 10_000  # rows of all sets that are computed at once, for memory's sake
 _ROUNDING = 1e-9  # sums of the same numbers may differ by this
 
 
 def p_value(
-    statistic: Callable[[NDArray[np.bool_]], float],
+    statistic: Callable[[NDArray[np.bool_]], NDArray[np.float64]],
     inside: NDArray[np.bool_],
     random: np.random.Generator,
 ) -> float:
@@ -38,7 +39,7 @@ def p_value(
     Parameters
     ----------
     statistic : callable
-        From a mask of the rows in the set to a number; large ones are suspicious.
+        From masks of the rows in sets, a line each, to a number each; large ones are suspicious.
     inside : ndarray of bool
         The seller's rows among all.
     random : Generator
@@ -48,18 +49,21 @@ def p_value(
     >>> values = np.arange(40.0)
     >>> inside = values < 10
     >>> random = np.random.default_rng(0)
-    >>> p_value(lambda chosen: -values[chosen].sum(), inside, random) < 1e-4
+    >>> p_value(lambda chosen: -(chosen @ values), inside, random) < 1e-4
     True
     """
-    found = statistic(inside) - _ROUNDING
-    seen: list[float] = []
+    found = float(statistic(inside[None])[0]) - _ROUNDING
+    seen = np.empty(0)
     for count in (FEW, MANY):
-        seen.extend(statistic(random.permutation(inside)) for _ in range(count - len(seen)))
-        extreme = sum(one >= found for one in seen)
+        while seen.size < count:
+            size = min(count - seen.size, max(_AT_ONCE // inside.size, 1))
+            sets = random.permuted(np.repeat(inside[None], size, axis=0), axis=1)
+            seen = np.append(seen, statistic(sets))
+        extreme = int((seen >= found).sum())
         if extreme > _ENOUGH:
             break
-    exact = (1 + extreme) / (1 + len(seen))
-    beyond = (found - float(np.mean(seen))) / (float(np.std(seen)) or np.inf)
+    exact = (1 + extreme) / (1 + seen.size)
+    beyond = (found - float(seen.mean())) / (float(seen.std()) or np.inf)
     return exact if extreme else min(exact, normal_tail(beyond))
 
 

@@ -1,8 +1,9 @@
-"""What the neighbours of rows tell of them: statistics of a set of rows among all.
+"""What the neighbours of rows tell of them: statistics of sets of rows among all.
 
-Each takes a mask of the rows in the set, so that :mod:`shapley2d._sellers.exchange` can ask the
-same of other sets. Distances enter as ratios of two distances at the same place, so that rows of a
-denser or a wider population are not suspicious by themselves.
+Each takes masks of the rows in several sets, a line each, so that
+:mod:`shapley2d._sellers.exchange` can ask the same of many sets at once. Distances enter as ratios
+of two distances at the same place, so that rows of a denser or a wider population are not
+suspicious by themselves.
 """
 
 from __future__ import annotations
@@ -52,58 +53,57 @@ class Neighbours:
         near = np.take_along_axis(apart, order, axis=1)
         apart_at_all = near[near[:, 0] > 0, 0]
         self._floor = _FLOOR * (float(np.median(apart_at_all)) if apart_at_all.size else 1.0)
-        more = ((0, 0), (0, _TWINS + 1))  # room for places beyond the end of the list
-        self._order, self._near = np.pad(order, more), near
+        self._order, self._near = order, near
         self._listed = listed
         self._classes = classes
         self._labels = np.append(labels, np.nan)
         self._elsewhere = elsewhere
 
-    def near_others(self, inside: NDArray[np.bool_]) -> float:
-        """How much nearer the rows lie to another seller's than to one another."""
+    def near_others(self, sets: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """How much nearer the rows of each set lie to another seller's than to one another."""
         assert self._elsewhere is not None
-        rows = np.flatnonzero(inside)
-        own, _ = self._first(rows, inside, 1)
-        return float(self._log_ratio(own[:, 0], self._elsewhere[rows]).mean())
+        rows = _members(sets)
+        own, _ = self._first(rows, sets, 1)
+        ratio = self._log_ratio(own[..., 0], self._elsewhere[rows])
+        return np.asarray(ratio.mean(axis=1))
 
-    def near_rest(self, inside: NDArray[np.bool_]) -> float:
-        """How much nearer the rows lie to rows outside the set than to one another."""
-        rows = np.flatnonzero(inside)
-        own, _ = self._first(rows, inside, 1)
-        rest, _ = self._first(rows, ~inside, 1)
-        return float(self._log_ratio(own[:, 0], rest[:, 0]).mean())
+    def near_rest(self, sets: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """How much nearer the rows of each set lie to rows outside than to one another."""
+        rows = _members(sets)
+        own, _ = self._first(rows, sets, 1)
+        rest, _ = self._first(rows, ~sets, 1)
+        return np.asarray(self._log_ratio(own[..., 0], rest[..., 0]).mean(axis=1))
 
-    def twins(self, inside: NDArray[np.bool_]) -> float:
-        """How much farther the rows around a row are than its few nearest."""
-        rows = np.flatnonzero(inside)
-        near, _ = self._first(rows, inside, min(_TWINS, rows.size // 4) + 1)
-        return float(self._log_ratio(near[:, 1:], near[:, :-1]).max(axis=1).mean())
+    def twins(self, sets: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """How much farther the rows around a row are than its few nearest, in each set."""
+        rows = _members(sets)
+        near, _ = self._first(rows, sets, min(_TWINS, rows.shape[1] // 4) + 1)
+        gaps = self._log_ratio(near[..., 1:], near[..., :-1])
+        return np.asarray(gaps.max(axis=2).mean(axis=1))
 
-    def odd_labels(self, inside: NDArray[np.bool_]) -> float:
-        """How much the labels differ from those of the nearest rows outside the set."""
-        return self.label_gap(inside, ~inside)
+    def odd_labels(self, sets: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """How much the labels of each set differ from those of the nearest rows outside."""
+        return self.label_gap(sets, ~sets)
 
-    def label_gap(self, inside: NDArray[np.bool_], among: NDArray[np.bool_]) -> float:
-        """How much the labels of some rows differ from those of their nearest among others.
+    def label_gap(self, sets: NDArray[np.bool_], among: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """How much the labels of each set differ from those of their nearest among some rows.
 
         Rows with none of these in their lists do not count.
         """
-        rows = np.flatnonzero(inside)
-        _, places = self._first(rows, among, min(_VOTES, int(among.sum())))
-        near, own = self._labels[places], self._labels[rows][:, None]
+        rows = _members(sets)
+        _, places = self._first(rows, among, min(_VOTES, int(among[0].sum())))
+        near, own = self._labels[places], self._labels[rows][..., None]
         listed = ~np.isnan(near)
-        count, there = listed.sum(axis=1), listed.any(axis=1)
-        if not there.any():
-            return 0.0
+        count = listed.sum(axis=2)
         if self._classes:
-            gaps = ((near != own) & listed).sum(axis=1)[there] / count[there]
+            gaps = ((near != own) & listed).sum(axis=2) / np.maximum(count, 1)
         else:
-            gaps = np.abs(np.where(listed, near - own, 0.0).sum(axis=1)[there] / count[there])
-        return float(gaps.mean())
+            gaps = np.abs(np.where(listed, near - own, 0.0).sum(axis=2)) / np.maximum(count, 1)
+        return np.asarray(gaps.sum(axis=1) / np.maximum((count > 0).sum(axis=1), 1))
 
-    def nearest(self, rows: NDArray[np.intp], among: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """The distance of each row to its nearest among some rows."""
-        return self._first(rows, among, 1)[0][:, 0]
+    def nearest(self, rows: NDArray[np.bool_], among: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The distance of each of some rows to its nearest among some."""
+        return self._first(_members(rows[None]), among[None], 1)[0][0, :, 0]
 
     def _log_ratio(
         self, far: NDArray[np.float64], near: NDArray[np.float64]
@@ -114,17 +114,32 @@ class Neighbours:
     def _first(
         self, rows: NDArray[np.intp], among: NDArray[np.bool_], count: int
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Distances and numbers of the nearest rows among some, for each of ``rows``."""
+        """Distances and numbers of the nearest rows among some, for each row of each set.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (sets, rows of a set)
+        among : ndarray of bool of shape (sets, n)
+            As many rows in each set.
+        count : int
+            How many.
+        """
         # among random sets, this many neighbours hold enough of a set but for one row in thousands
-        width = min(self._listed, _WIDTH * count * among.size // max(int(among.sum()), 1))
-        member = np.ones((rows.size, width + count), dtype=bool)
-        member[:, :width] = among[self._order[rows, :width]]
+        width = min(self._listed, _WIDTH * count * among.shape[1] // max(int(among[0].sum()), 1))
+        order = self._order[rows, :width]
+        member = np.ones((*rows.shape, width + count), dtype=bool)
+        member[..., :width] = among[np.arange(len(rows))[:, None, None], order]
         if count == 1:
-            place = member.argmax(axis=1)[:, None]
+            place = member.argmax(axis=2)[..., None]
         else:
-            number = np.cumsum(member, axis=1, dtype=np.int16)
-            place = np.nonzero(member & (number <= count))[1].reshape(-1, count)
-        line = rows[:, None]
-        end = place >= width  # then the row at the end of the list stands for the others
-        numbers = np.where(end, len(self._order), self._order[line, place])
-        return self._near[line, np.minimum(place, width - 1)], numbers
+            number = np.cumsum(member, axis=2, dtype=np.int16)
+            place = np.nonzero(member & (number <= count))[2].reshape(*rows.shape, count)
+        inside = np.minimum(place, width - 1)  # at the end of the list, its last row stands for all
+        line = rows[..., None]
+        numbers = np.where(place < width, self._order[line, inside], len(self._order))
+        return self._near[line, inside], numbers
+
+
+def _members(sets: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The rows of every set; all sets have as many."""
+    return np.nonzero(sets)[1].reshape(len(sets), -1)

@@ -212,7 +212,9 @@ class Seller:
         if closer >= _SHOWN:
             words = f"lie nearer to another of its rows than any two {_VALID} lie to each other"
             return self._alarm("own", "", f"{self._count(closer)} {words}.")
-        here, there = (np.exp(self._near.twins(part)) for part in (self.inside, ~self.inside))
+        here, there = (
+            float(np.exp(self._near.twins(part[None])[0])) for part in (self.inside, ~self.inside)
+        )
         sentence = (
             f"The rows of {self.name} lie in groups: outside its group, the next row is {here:.1f} "
             f"times as far as inside; for {_VALID} {there:.1f} times."
@@ -220,9 +222,8 @@ class Seller:
         return self._alarm("own", "", sentence)
 
     def _valid_alarm(self) -> Alarm:
-        rows = np.flatnonzero(self.inside)
-        apart = self._near.nearest(rows, ~self.inside)
-        half = int((apart < self._nearest_own()[rows] / 2).sum())
+        apart = self._near.nearest(self.inside, ~self.inside)
+        half = int((apart < self._nearest_own()[self.inside] / 2).sum())
         equal = int((apart == 0).sum())
         sentence = (
             f"{self._count(half)} lie less than half as far from a validation row as from any row "
@@ -232,7 +233,8 @@ class Seller:
 
     def _labels_alarm(self) -> Alarm:
         here, there = (
-            self._near.label_gap(part, ~self.inside) for part in (self.inside, ~self.inside)
+            float(self._near.label_gap(part[None], ~self.inside[None])[0])
+            for part in (self.inside, ~self.inside)
         )
         if self.tables.classes:
             sentence = (
@@ -265,7 +267,7 @@ class Seller:
         """The distance of every row to the nearest of its side: the seller's, or validation."""
         found = np.empty(self.pool.size)
         for part in (self.inside, ~self.inside):
-            found[part] = self._near.nearest(np.flatnonzero(part), part)
+            found[part] = self._near.nearest(part, part)
         return found
 
     def _closest(self) -> float:
