@@ -13,6 +13,7 @@ from shapley2d._sellers.points import Points
 from shapley2d._sellers.seller import WHAT
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.problem import make_problem
+from shapley2d.exceptions import InputWarning
 
 ROWS = 40  # of each of two honest owners
 
@@ -184,7 +185,9 @@ def test_text_in_a_column_of_numbers_is_its_owner_s():
     X.loc[45:70, "a"] = "n/k"
     X_valid["a"] = X_valid["a"].astype(str)
     owners = [{"owner": "A", "row": "0-39"}, {"owner": "B", "row": "40-79"}]
-    found = seen(looked(X, y, X_valid, y_valid, owners), "B")[WHAT["text"]]
+    with pytest.warns(InputWarning, match="in the training table text is among them"):
+        look = looked(X, y, X_valid, y_valid, owners)
+    found = seen(look, "B")[WHAT["text"]]
     assert found.victim == "A" and found.sentence.startswith(
         "26 of B's 40 entries in 'a' are text, and 0 of the 40 of others"
     )

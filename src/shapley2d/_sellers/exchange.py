@@ -74,7 +74,7 @@ def rank_p_value(scores: NDArray[np.float64], inside: NDArray[np.bool_]) -> floa
     --------
     >>> scores = np.array([1.0, 1, 2, 3, 3, 3])
     >>> round(rank_p_value(scores, np.array([False, False, False, True, True, True])), 3)
-    0.031
+    0.03
     """
     from scipy.stats import rankdata
 
