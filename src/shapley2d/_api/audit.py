@@ -192,7 +192,14 @@ def look_at_owners(job: BlocksJob, found: Answer) -> Look:
     (split,) = problem.splits
     with reporting(job.run.progress, "looking at the owners' rows") as report:
         return look_at_sellers(
-            problem.table, problem.target, split.valid, split.y_valid, regions, job.run.seed, report
+            problem.table,
+            problem.target,
+            split.valid,
+            split.y_valid,
+            regions,
+            job.run.seed,
+            report,
+            same=[] if found.layout.copies is None else found.layout.copies.columns,
         )
 
 

@@ -16,13 +16,13 @@ from shapley2d._base.streams import generator
 from shapley2d._base.words import counted
 from shapley2d._ownership.owners import UNOWNED
 from shapley2d._sellers.exchange import corrected
-from shapley2d._sellers.facts import double_claims, equal_rows, text_among_numbers
+from shapley2d._sellers.facts import double_claims, equal_rows, same_columns, text_among_numbers
 from shapley2d._sellers.forest import forest_features
 from shapley2d._sellers.points import Points
 from shapley2d._sellers.seller import MOST_ROWS, Alarm, Seller, Tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -60,6 +60,8 @@ def look_at_sellers(
     regions: Regions,
     seed: int,
     report: Report | None = None,
+    *,
+    same: Sequence[tuple[str, str, float]] = (),
 ) -> Look:
     """Look at the rows of every owner of a table.
 
@@ -75,6 +77,8 @@ def look_at_sellers(
         Of the random sets and the forests.
     report : callable, optional
         Is told how far the look is.
+    same : sequence of (str, str, float)
+        Columns that say the same, and by what R squared.
     """
     tables = _tables(table, target, valid, y_valid)
     held = regions.of_rows()
@@ -108,7 +112,8 @@ def look_at_sellers(
         make()._replace(p=p) for p, (_, make) in zip(p_values, tests, strict=True) if p <= LEVEL
     ]
     order = {name: k for k, name in enumerate(regions.names)}
-    alarms = sorted([*double_claims(regions), *seen], key=lambda alarm: order[alarm.owner])
+    facts = [*double_claims(regions), *same_columns(regions, table.column_names, same)]
+    alarms = sorted([*facts, *seen], key=lambda alarm: order[alarm.owner])
     return Look(alarms, _words(len(regions.names), len(tests), len(alarms), sampled=sampled))
 
 

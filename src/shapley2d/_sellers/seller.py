@@ -29,6 +29,7 @@ WHAT = {
     "equal": "rows equal to validation rows",
     "text": "text among numbers",
     "claims": "cells that another claims too",
+    "columns": "a column that says what another's says",
 }
 """What may be seen of a seller, by a short name."""
 
