@@ -56,7 +56,7 @@ class RandomGame:
 
 
 def knn_utility(
-    X, y, X_valid, y_valid, K, *, regression=False, baseline="zero", weights=None, votes="share"
+    X, y, X_valid, y_valid, K, *, regression=False, baseline="zero", weights=None, votes="k"
 ):
     """h(S, F) from its definition: the vote of the K nearest rows, averaged over all orders of tied rows."""
     mean = np.mean(y) if regression else None

@@ -112,17 +112,25 @@ def test_folds_are_those_of_every_split():
     random = np.random.default_rng(2)
     X, y = random.integers(0, 4, (8, 2)), np.array([0, 1, 0, 1, 1, 0, 0, 1])
     halves = [([0, 2, 4, 6], [1, 3, 5, 7]), ([1, 3, 5, 7], [0, 2, 4, 6])]
-    v = value_cells(X, y, cv=halves, n_neighbors=6, metric="sqeuclidean", baseline="zero")
+    options = {"n_neighbors": 6, "metric": "sqeuclidean", "baseline": "zero", "votes": "share"}
+    v = value_cells(X, y, cv=halves, **options)
     expected = np.zeros((8, 2))
     for train, test in halves:
-        h = knn_utility(X[train].tolist(), y[train].tolist(), X[test].tolist(), y[test].tolist(), 6)
+        h = knn_utility(
+            X[train].tolist(),
+            y[train].tolist(),
+            X[test].tolist(),
+            y[test].tolist(),
+            6,
+            votes="share",
+        )
         expected[train] += brute_force(h, 4, 2) / 2
     np.testing.assert_allclose(v.values, expected, atol=1e-12)
     assert v.info["baseline_utility"] == 0.5
     assert (
         v.info["about"]["total"] == "the model's score less 0.5, that of a guess without any labels"
     )
-    assert v.total == pytest.approx(v.info["baseline_utility"] * 0 + expected.sum(), abs=1e-12)
+    assert v.total == pytest.approx(expected.sum(), abs=1e-12)
 
 
 @pytest.mark.parametrize("baseline", ["labels", "zero"])
@@ -170,3 +178,14 @@ def test_far_rows_with_random_labels_are_worth_nothing_from_zero_either(load):
         for votes in ("share", "k")
     )  # fmt: skip
     assert abs(share) < 0.003 and k > 0.05
+
+
+def test_owners_are_paid_by_the_votes_there_are():
+    X, y = load_wine(return_X_y=True)
+    owners = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
+    data = (X[::4, :3][:40], y[::4][:40], X[1::4, :3], y[1::4])
+    for players in ("cells", "groups"):
+        options = {"owners": owners, "players": players, "method": "knn", "progress": False}
+        assert value_blocks(*data, **options).info["votes"] == "share"
+        assert value_blocks(*data, **options, votes="k").info["votes"] == "k"
+    assert value_cells(*data, progress=False).info["votes"] == "k"

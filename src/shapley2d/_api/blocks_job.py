@@ -16,6 +16,7 @@ from shapley2d._base.warnings import warn, without_warnings
 from shapley2d._estimation.checkpoint import check_place, remove_checkpoint
 from shapley2d._methods.blocks import PERMUTATIONS_ONLY, estimate_blocks
 from shapley2d._methods.cell_sums import estimate_cell_sums
+from shapley2d._methods.models import is_knn
 from shapley2d._methods.players import PLAYERS, settle_method, settle_players
 from shapley2d._methods.precedence import with_precedence
 from shapley2d._methods.registry import METHODS
@@ -216,6 +217,8 @@ class BlocksJob:
             problem = varied.problem(problem)
         if self._pays_by_accuracy(problem, method, options):
             options = {**options, "scoring": "balanced_accuracy"}
+        if self._pays_by_votes(method, options):
+            options = {**options, "votes": "share"}
         layout = prepared.layout(
             problem, question.rows, question.columns, self.claims, varied.regions
         )
@@ -239,6 +242,14 @@ class BlocksJob:
         unsaid = method in ("knn", "forest") and options.get("scoring") is None
         paid = self.players == "cells" and self.claims is not None
         return unsaid and paid and problem.target.task == "classification"
+
+    def _pays_by_votes(self, method: str, options: dict[str, Any]) -> bool:
+        """Whether nearest neighbours value owners without the user having said what votes count.
+
+        Divided by K, a vote in a company of few rows is worth something whatever it says.
+        """
+        near = method == "knn" if self.players == "cells" else is_knn(options["model"])
+        return self.claims is not None and near and self.question.options.get("votes") is None
 
     def _by_groups(
         self,

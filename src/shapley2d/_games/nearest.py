@@ -90,7 +90,7 @@ class KnnGame:
         task: Literal["classification", "regression"],
         n_neighbors: int,
         baseline: str = "labels",
-        votes: str = "share",
+        votes: str = "k",
         n_classes: int | None = None,
         valid_weights: NDArray[np.float64] | None = None,
         n_jobs: int | None = None,

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-VOTES = ("share", "k")
-"""Right votes are divided by the votes there are, or by K."""
+VOTES = ("k", "share")
+"""Right votes are divided by K, or by the votes there are."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ BLIND_GUESS = "that of a guess without any labels"
 
 
 def knn_baseline(
-    problem: Problem, baseline: str, n_neighbors: int, votes: str = "share"
+    problem: Problem, baseline: str, n_neighbors: int, votes: str = "k"
 ) -> dict[str, Any]:
     """The baseline of nearest neighbours, for a result's record; empty where it is 0.
 
@@ -86,7 +86,7 @@ def forest_baseline(problem: Problem, baseline: str) -> dict[str, Any]:
     return {"baseline_utility": float(np.mean(utilities)), "baseline": words}
 
 
-def labels_alone(split: Split, n_neighbors: int, votes: str = "share") -> float:
+def labels_alone(split: Split, n_neighbors: int, votes: str = "k") -> float:
     """The utility of all rows without any column: all tie, so K of them vote at random."""
     y, y_valid = split.y.codes, split.y_valid.codes
     n = y.size

@@ -41,8 +41,8 @@ METRIC = choice(
 VOTES = choice(
     "votes",
     VOTES_BY,
-    "what right votes are divided by: share, the votes there are; or k, the number of neighbours "
-    "even where fewer rows are there, as in the paper",
+    "what right votes are divided by: k, the number of neighbours even where fewer rows are there, "
+    "as in the paper; or share, the votes there are, which owners are paid by",
 )
 BACKEND = choice(
     "backend",

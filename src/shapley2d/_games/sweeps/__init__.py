@@ -29,7 +29,7 @@ def sweep_game(name: str, split: Split, **options: Any) -> Game:
         Training and validation rows, checked.
     **options
         ``baseline="labels"`` and ``scoring=None``. Instead of the latter ``"knn"``, whose utility
-        is that of method ``"knn"``, takes ``n_neighbors``, ``metric="auto"``, ``votes="share"``,
+        is that of method ``"knn"``, takes ``n_neighbors``, ``metric="auto"``, ``votes="k"``,
         ``n_jobs=1`` and ``device=None``.
 
     Returns
@@ -68,7 +68,7 @@ def _knn_game(
     n_neighbors: int,
     metric: str = "auto",
     baseline: str = "labels",
-    votes: str = "share",
+    votes: str = "k",
     n_jobs: int | None = 1,
     device: Device | None = None,
 ) -> KnnGame:
