@@ -167,7 +167,7 @@ def test_far_rows_with_random_labels_are_worth_nothing_from_zero_either(load):
     order = np.random.default_rng(0).permutation(y.size)
     X, y = X[order, :6], y[order]
     n, classes = 60, y.max() + 1
-    X_valid, y_valid = X[n:150], y[n:150]
+    X_valid, y_valid = X[n:100], y[n:100]
     blank = np.full((classes * 7, 6), 1e9)  # every label as often, beyond all others
     X, y = np.vstack([X[:n], blank]), np.append(y[:n], np.repeat(np.arange(classes), 7))
     share, k = (
