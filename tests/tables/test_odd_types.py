@@ -163,3 +163,13 @@ def test_a_table_of_lists_with_booleans_has_the_values_of_the_frame():
     frame = pd.DataFrame(rows)
     frames = value_cells(frame[:30], y[:30], frame[30:], y[30:], **options)
     np.testing.assert_array_equal(lists.values, frames.values)
+
+
+def test_numbers_that_come_after_a_hundred_texts_are_read():
+    """Pandas' objects count as text by their first hundred entries."""
+    late = [f"about {k % 7}" for k in range(120)] + [float(k % 7) for k in range(80)]
+    frame = pd.DataFrame({"a": pd.Series(late, dtype=object), "b": np.arange(200) % 9})
+    first = frame[::-1]  # numbers come first: a column of objects
+    ends = as_table(frame).columns[0].text(), as_table(first).columns[0].text()[::-1]
+    assert ends[0] == ends[1] and ends[0][119:121] == ["about 0", "0.0"]
+    assert value_cells(frame, [0, 1] * 100, n_neighbors=3, progress=False).shape == (200, 2)

@@ -163,7 +163,10 @@ def _readable(series: nw.Series[Any], key: str, name: str, read: Reader) -> Colu
 def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> Column:
     dtype = series.dtype
     if dtype == nw.String:
-        return read(series_texts(series))
+        texts = series_texts(series)
+        if texts is None:
+            return _from_objects(series.to_list(), key, name, read)
+        return read(texts)
     if dtype.is_nested() or dtype == nw.Binary:
         raise InputError(
             Place(name), f": column {key!r} holds {dtype}, not plain entries: drop it or unpack it"

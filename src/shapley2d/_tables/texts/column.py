@@ -127,11 +127,18 @@ def as_texts(items: Sequence[Any]) -> Any:
 
 
 def series_texts(series: nw.Series[Any]) -> Any:
-    """A pyarrow array of the text of a series."""
+    """A pyarrow array of the text of a series; None if an entry is not text.
+
+    A series of objects counts as text by its first hundred entries.
+    """
+    import pyarrow as pa
+
     try:
         return series.alias("entries").to_arrow()  # polars panics at some names
     except UnicodeEncodeError:
         return as_texts(series.to_list())
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return None
 
 
 def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64]]:
